@@ -8,3 +8,4 @@ pub(crate) mod merchant;
 pub(crate) mod operator;
 
 pub(crate) use kit::language::Language;
+pub(crate) use kit::texts::group;

@@ -9,6 +9,7 @@ mod first_run;
 pub mod http;
 mod keyring;
 mod listener;
+mod mailing;
 mod nightly;
 mod ops;
 mod retention;

@@ -33,6 +33,7 @@ use crate::http::{
 };
 use crate::keyring::{Keyring, heed_secret_keys};
 use crate::listener::{ConnectionLimits, ConnectionMetrics, Listener, Places, cannot_listen, open_files};
+use crate::mailing::{MailRunner, WatchedService};
 use crate::nightly::Nightly;
 use crate::ops::{KnownHosts, ReadyMetric};
 use crate::retention::{RetentionRunner, follow_erasures};
@@ -161,6 +162,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let verifier = KeyVerifier::new(store.clone(), Arc::clone(&clock)).with_refused(Arc::clone(&refused));
     let keys = (&config, Arc::clone(&keyring));
     announce_public_url(&public_url);
+    let mailed_url = public_url.clone();
     let edge = Edge::new(system.payments(), verifier, Arc::clone(&clock), public_url, store.clone(), keys);
     let edge = Data::new(edge);
     let console = (&config, strongbox.clone());
@@ -192,6 +194,10 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
         Nightly::new(&config, store.clone(), Arc::clone(&clock), (links.clone(), system.operators()));
     let retention = RetentionRunner::new(&config, (store.clone(), eraser), Arc::clone(&clock), &registry)?;
     let erased = follow_erasures(store.clone(), system.payments(), last_erasure);
+    let watched =
+        WatchedService { operators: system.operators(), payments: system.payments(), links: links.clone() };
+    let mailing =
+        MailRunner::new(&config, (store.clone(), Arc::clone(&clock)), watched, mailed_url, &registry)?;
     let console = (&config, strongbox.clone());
     let operators = OperatorConsole::new(
         system.operators(),
@@ -223,6 +229,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let nightly = actix_web::rt::spawn(nightly.run());
     let retention = actix_web::rt::spawn(retention.run());
     let erased = actix_web::rt::spawn(erased);
+    let mailing = mailing.map(|mailing| actix_web::rt::spawn(mailing.run()));
     let ending = actix_web::rt::spawn(ending.run());
     let certificates = actix_web::rt::spawn(watch_certificates(links.clone(), Arc::clone(&clock)));
     let registering = actix_web::rt::spawn(keep_registering(links));
@@ -235,6 +242,9 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     nightly.abort();
     retention.abort();
     erased.abort();
+    if let Some(mailing) = mailing {
+        mailing.abort();
+    }
     ending.abort();
     registering.abort();
     certificates.abort();

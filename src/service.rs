@@ -13,4 +13,4 @@ pub(crate) mod refusal_log;
 pub(crate) mod refused_sign_ins;
 
 #[cfg(test)]
-mod hand_clock;
+pub(crate) mod hand_clock;

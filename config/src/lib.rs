@@ -7,6 +7,7 @@
 pub mod acquirer;
 pub mod duration;
 pub mod listen_address;
+pub mod mail;
 pub mod option;
 pub mod option_groups;
 pub mod problem;
@@ -41,6 +42,7 @@ use url::Url;
 use acquirer::{AcquirerConfig, SandboxDefaults, Surroundings, TIME_OUT_FORM, number, parse_time_out};
 use duration::{DURATION_FORM, parse_duration, parse_long_duration};
 use listen_address::parse_listen_address;
+use mail::MailConfig;
 use otlp::OtlpConfig;
 use problem::{ConfigError, Origin};
 use secret_file::SecretFile;
@@ -99,6 +101,8 @@ pub struct Config {
     pub behind_proxy: bool,
     /// Where traces go; nowhere when absent.
     pub otlp: Option<OtlpConfig>,
+    /// Server that takes messages by e-mail; none are sent when absent.
+    pub mail: Option<MailConfig>,
     /// Files that secrets were read from.
     pub secret_files: Vec<SecretFile>,
     /// What is allowed and worth a word.
@@ -223,6 +227,7 @@ impl Config {
                 .read("behind-proxy", "true or false", |text| text.parse().ok())
                 .unwrap_or_default(),
             otlp: otlp::read(&mut settings),
+            mail: mail::read(&mut settings),
             secret_files: Vec::new(),
             warnings: Vec::new(),
             written,

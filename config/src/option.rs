@@ -38,7 +38,7 @@ pub const CONFIG_FILE: ConfigOption =
     option("config", "FILE", "TOML file with any of the other options [default: none]");
 
 /// Every option of the service.
-pub const OPTIONS: [ConfigOption; 31] = [
+pub const OPTIONS: [ConfigOption; 36] = [
     option("listen", "ADDRESS", "Where merchants and payers are served [default: 127.0.0.1:8080]"),
     option(
         "ops-listen",
@@ -158,6 +158,27 @@ pub const OPTIONS: [ConfigOption; 31] = [
         )
     },
     option("otlp-sample", "PERCENT", "Share of the traces that is recorded [default: 100%]"),
+    ConfigOption {
+        is_confidential: true,
+        ..option(
+            "mail-server",
+            "URL",
+            "Server that takes messages to owners and operators: smtp://HOST:PORT with STARTTLS, or smtps://HOST:PORT \
+             [default: none, and no messages]",
+        )
+    },
+    option(
+        "mail-from",
+        "ADDRESS",
+        "Address that these messages are from; needed with mail-server [default: none]",
+    ),
+    option("mail-user", "NAME", "User of the mail server, if it asks for a password [default: MAIL-FROM]"),
+    option(
+        "mail-password-file",
+        "FILE",
+        "File that holds the password for the mail server, instead of QUITA_MAIL_PASSWORD",
+    ),
+    secret("mail-password", "Password for the mail server"),
     option(
         "operator-password-file",
         "FILE",

@@ -10,7 +10,7 @@ pub struct OptionGroup {
 }
 
 /// Every group, in the order of the help.
-pub const GROUPS: [OptionGroup; 7] = [
+pub const GROUPS: [OptionGroup; 8] = [
     group("Configuration", &["config", "environment"]),
     group("Addresses", &["listen", "ops-listen", "ops-hosts", "public-url", "behind-proxy"]),
     group("Store", &["store", "retain-personal-data"]),
@@ -30,6 +30,10 @@ pub const GROUPS: [OptionGroup; 7] = [
     ),
     group("Limits and times", &["rate-limit", "shutdown-time", "idle-after", "session-idle"]),
     group("Logs and traces", &["log-format", "log-level", "log-refusals", "otlp-endpoint", "otlp-sample"]),
+    group(
+        "Messages by e-mail",
+        &["mail-server", "mail-from", "mail-user", "mail-password-file", "mail-password"],
+    ),
     group(
         "Secrets and operators",
         &[

@@ -7,6 +7,7 @@ use quita_domain::identity::Mode;
 use quita_domain::method::Method;
 use quita_ports::trace::TraceShare;
 
+use super::mail::MailProtection;
 use super::*;
 
 const SECRET: &str = "0123456789abcdef0123456789abcdef";
@@ -88,6 +89,8 @@ fn every_option_can_be_set_in_all_three_places() {
         ("behind-proxy", "true"),
         ("otlp-endpoint", "http://127.0.0.1:4318"),
         ("otlp-sample", "0.1%"),
+        ("mail-server", "smtps://mail.example.com"),
+        ("mail-from", "quita@example.com"),
         ("route", "[{ name = \"r\", use = [\"one\"] }]"),
         ("cost", "[{ acquirer = \"one\", fixed = 1 }]"),
         ("routing-prefer", "net"),
@@ -97,7 +100,15 @@ fn every_option_can_be_set_in_all_three_places() {
     let set: Vec<_> = values.iter().map(|(name, _)| *name).collect();
     let rest: Vec<_> =
         option::OPTIONS.iter().map(|option| option.name).filter(|name| !set.contains(name)).collect();
-    let secrets = ["operator-password-file", "operator-password", "secret-key-file", "secret-key"];
+    let secrets = [
+        "mail-user",
+        "mail-password-file",
+        "mail-password",
+        "operator-password-file",
+        "operator-password",
+        "secret-key-file",
+        "secret-key",
+    ];
     assert_eq!(rest, secrets, "every other option stands above");
     let by_flags = load(&values, &[], None).unwrap();
     let names: Vec<_> = values.iter().map(|(name, _)| option::find(name).unwrap().variable()).collect();
@@ -413,6 +424,26 @@ fn traces_go_nowhere_unless_a_collector_is_named() {
         let messages = refusals(load(&[("otlp-sample", share)], &[], None));
         assert!(messages[0].contains("a percentage above 0"), "{share}: {messages:?}");
     }
+}
+
+#[test]
+fn messages_go_nowhere_unless_a_server_and_a_sender_are_named() {
+    assert_eq!(load(&[], &[], None).unwrap().mail, None);
+    let server = [("mail-server", "smtp://mail.example.com"), ("mail-from", "quita@example.com")];
+    let mail = load(&server, &[], None).unwrap().mail.unwrap();
+    assert_eq!((mail.protection, mail.port, mail.credentials), (MailProtection::StartTls, 587, None));
+    let password = [("QUITA_MAIL_PASSWORD", "hunter2")];
+    let (user, _) = load(&server, &password, None).unwrap().mail.unwrap().credentials.unwrap();
+    assert_eq!(user, "quita@example.com", "it is the sender unless another is named");
+    let messages = refusals(load(&server[..1], &[], None));
+    assert!(messages[0].contains("set mail-from"), "{messages:?}");
+    let messages = refusals(load(&server[1..], &[], None));
+    assert!(messages[0].contains("nothing without mail-server"), "{messages:?}");
+    let messages = refusals(load(&[server[0], server[1], ("mail-user", "quita")], &[], None));
+    assert!(messages[0].contains("QUITA_MAIL_PASSWORD"), "{messages:?}");
+    let messages =
+        refusals(load(&[("mail-server", "smtp://quita:hunter2@mail.example.com"), server[1]], &[], None));
+    assert!(messages[0].contains("STARTTLS") && !messages[0].contains("hunter2"), "{messages:?}");
 }
 
 #[test]

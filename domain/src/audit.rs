@@ -90,6 +90,8 @@ actions! {
     RecoveryCodeUsed = "recovery_code.used",
     /// Ended sessions of the own from another.
     SessionsEnded = "sessions.ended",
+    /// Turned messages to a person on or off, or changed their language.
+    MailingChanged = "mailing.changed",
     /// Changed what is asked of a merchant's people.
     PolicyChanged = "policy.changed",
     /// Changed what a merchant's payers read of it.

@@ -6,6 +6,7 @@ use prometheus::{IntCounterVec, Opts, Registry};
 use quita_actors::Operators;
 use quita_domain::identity::AcquirerName;
 use quita_domain::routing::{Gravity, RoutingTable, Standing};
+use quita_domain::secret::Secret;
 
 use super::link::Prepared;
 use super::{Link, Site};
@@ -257,10 +258,16 @@ fn changed_options<'a>(started: &'a Config, config: &'a Config) -> Vec<&'a str> 
     for (option, is_other) in [
         ("secret-key", started.secret_keys != config.secret_keys),
         ("operator-password", started.operator_password != config.operator_password),
+        ("mail-password", mail_password(started) != mail_password(config)),
     ] {
         if is_other && !changed.iter().any(|name| name.starts_with(option)) {
             changed.push(option);
         }
     }
     changed
+}
+
+fn mail_password(config: &Config) -> Option<&Secret<String>> {
+    let (_, password) = config.mail.as_ref()?.credentials.as_ref()?;
+    Some(password)
 }

@@ -8,7 +8,7 @@ use super::beside::Beside;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::output;
-use super::people::{self, Office, One, login, show_once};
+use super::people::{self, MailChange, Office, One, login, show_once};
 use crate::service::audit::AuditDraft;
 
 /// What is done with operators.
@@ -24,6 +24,8 @@ pub(super) enum OperatorsCommand {
     ResetPassword(One),
     /// Take an operator's second factor away: for who lost phone and codes
     ResetFactor(One),
+    /// Turn messages by e-mail to an operator on or off
+    Mail(MailChange),
     /// Remove an operator, whose sessions end; never the last one
     Remove(One),
 }
@@ -100,6 +102,7 @@ pub(super) async fn run(command: OperatorsCommand) -> Result<(), Failure> {
             output::note(&format!("{email} has no second factor now."));
             Ok(())
         }
+        OperatorsCommand::Mail(change) => people::set_mailing::<Operator>(change).await,
         OperatorsCommand::Remove(One { email, store }) => {
             let office = Office::open(store).await?;
             office.people.remove_operator(&email).await?;

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use clap::Args;
-use quita_domain::people::Login;
+use quita_domain::audit::AuditAction;
+use quita_domain::people::{Login, MailLanguage};
 use quita_domain::secret::Secret;
 use quita_machine::SystemClock;
 use serde::Serialize;
@@ -15,7 +16,7 @@ use super::flags::StoreAccessFlags;
 use super::{output, table};
 use crate::service::audit::{Audit, AuditDraft};
 use crate::service::holdings::Keyholders;
-use crate::service::people::{People, Someone};
+use crate::service::people::{People, Someone, mailing_in_words};
 
 /// About whom a command is.
 #[derive(Debug, Args)]
@@ -25,6 +26,37 @@ pub(super) struct One {
     pub(super) email: Login,
     #[command(flatten)]
     pub(super) store: StoreAccessFlags,
+}
+
+/// About whose messages a command is, and which there shall be.
+#[derive(Debug, Args)]
+pub(super) struct MailChange {
+    #[command(flatten)]
+    person: One,
+    /// on or off
+    #[arg(value_parser = switch)]
+    switch: Switch,
+    /// Language of the messages: pt-BR or en [default: the one that there is, and pt-BR at first]
+    #[arg(long, value_name = "TAG", value_parser = language)]
+    language: Option<MailLanguage>,
+}
+
+/// Position of a switch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Switch {
+    On,
+    Off,
+}
+
+/// Turns messages by e-mail to somebody on or off.
+pub(super) async fn set_mailing<S: Someone>(change: MailChange) -> Result<(), Failure> {
+    let MailChange { person: One { email, store }, switch, language } = change;
+    let office = Office::open(store).await?;
+    let (before, after) = office.people.set_mailing::<S>(&email, switch == Switch::On, language).await?;
+    let [was, is] = [&before, &after].map(|person| mailing_in_words(person.mailing()));
+    output::note(&format!("Messages by e-mail to {email}: {is}."));
+    office.note(after.draft(AuditAction::MailingChanged).before(was).after(is)).await;
+    Ok(())
 }
 
 /// Where people are managed beside the service.
@@ -78,6 +110,8 @@ struct ListedPerson<'a> {
     email: &'a str,
     role: &'static str,
     has_second_factor: bool,
+    /// Choice about messages by e-mail: `off`, or `on` with the language.
+    mail: String,
     created_at: String,
 }
 
@@ -87,9 +121,23 @@ impl<'a> ListedPerson<'a> {
             email: person.login().as_str(),
             role: person.role(),
             has_second_factor: has_second_factor(person),
+            mail: mailing_in_words(person.mailing()),
             created_at: person.created_at().to_string(),
         }
     }
+}
+
+fn switch(text: &str) -> Result<Switch, String> {
+    match text {
+        "on" => Ok(Switch::On),
+        "off" => Ok(Switch::Off),
+        _ => Err("allowed is on or off".into()),
+    }
+}
+
+fn language(text: &str) -> Result<MailLanguage, String> {
+    let known = MailLanguage::ALL.map(MailLanguage::as_str).join(", ");
+    MailLanguage::parse(text).ok_or_else(|| format!("known languages are {known}"))
 }
 
 pub(super) fn login(text: &str) -> Result<Login, String> {

@@ -11,7 +11,7 @@ use super::flags::StoreAccessFlags;
 use super::keys::name;
 use super::operators::{self, OperatorsCommand};
 use super::output;
-use super::people::{self, Office, One, login, show_once};
+use super::people::{self, MailChange, Office, One, login, show_once};
 use crate::service::audit::AuditDraft;
 use crate::service::holdings::Holdings;
 use crate::service::people::{PeopleError, Someone};
@@ -29,6 +29,8 @@ pub(super) enum UsersCommand {
     ResetPassword(One),
     /// Take the second factor away from a user who lost it: the password is enough then, until another is set up
     ResetFactor(One),
+    /// Turn messages by e-mail to a user on or off: owners get them about what fails
+    Mail(MailChange),
     /// Remove a user, whose sessions end; lists the API keys and webhook secrets that the user was shown
     Remove(Removal),
     /// Operators, who have a console of their own
@@ -139,6 +141,7 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
             output::note(&format!("{email} has no second factor now."));
             Ok(())
         }
+        UsersCommand::Mail(change) => people::set_mailing::<User>(change).await,
         UsersCommand::Remove(removal) => remove(removal).await,
         UsersCommand::Operators(command) => operators::run(command).await,
     }

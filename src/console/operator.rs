@@ -47,6 +47,7 @@ use crate::service::refused_sign_ins::RefusedSignIns;
 use quita_config::Config;
 
 pub(crate) use routes::configure;
+pub(crate) use words::kind as exception_kind;
 
 /// What the pages of the operator's console share.
 pub(crate) struct OperatorConsole {

@@ -7,11 +7,11 @@ use quita_ports::Clock;
 
 /// A clock that stands still until it is set.
 #[derive(Default)]
-pub(super) struct HandClock(AtomicI64);
+pub(crate) struct HandClock(AtomicI64);
 
 impl HandClock {
     /// Sets it, in milliseconds since the Unix epoch.
-    pub(super) fn set(&self, millis: i64) {
+    pub(crate) fn set(&self, millis: i64) {
         self.0.store(millis, Ordering::SeqCst);
     }
 }

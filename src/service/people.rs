@@ -2,6 +2,7 @@
 
 mod duty;
 mod first_operator;
+mod mailings;
 mod operators;
 mod password;
 mod passwords_of;
@@ -27,6 +28,7 @@ use quita_ports::{Clock, PeopleStore, StoreError};
 use thiserror::Error;
 
 pub use duty::Duty;
+pub use mailings::mailing_in_words;
 pub use operators::SetupPassword;
 use password::Passwords;
 pub use password::{Line, PasswordError};

@@ -50,6 +50,7 @@ mod listen;
 mod listing;
 mod load;
 mod logs;
+mod mails;
 mod memory;
 mod mutations;
 mod nodes;

@@ -54,7 +54,8 @@ const ASKED: [&str; 7] = [
     "/people/{login}/{verb}",
 ];
 /// What is the own of whoever is signed in.
-pub(crate) const OWN: [&str; 8] = [
+pub(crate) const OWN: [&str; 9] = [
+    "/account/mail",
     "/account/password",
     "/account/sessions/end-others",
     "/account/sessions/{id}/end",
@@ -65,7 +66,7 @@ pub(crate) const OWN: [&str; 8] = [
     "/sign-out",
 ];
 /// Every form of who is signed in.
-const CHANGED: [(&str, &str); 16] = [
+const CHANGED: [(&str, &str); 17] = [
     ("/acquirers/{name}/{method}/{directive}", "/acquirers/sandbox/pix/paused"),
     ("/transactions/{id}/mismatch", "/transactions/01900000-0000-7000-8000-000000000000/mismatch"),
     ("/transactions/{id}/charges/{number}", "/transactions/01900000-0000-7000-8000-000000000000/charges/1"),
@@ -77,6 +78,7 @@ const CHANGED: [(&str, &str); 16] = [
     ("/nodes/{id}", "/nodes/01900000-0000-7000-8000-000000000000"),
     ("/people", "/people"),
     ("/people/{login}/{verb}", "/people/aldo%40ops.example/reset"),
+    ("/account/mail", "/account/mail"),
     ("/account/password", "/account/password"),
     ("/account/sessions/end-others", "/account/sessions/end-others"),
     ("/account/sessions/{id}/end", "/account/sessions/0123456789abcdef0123456789abcdef/end"),

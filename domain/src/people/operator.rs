@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Credentials, Login};
+use super::{Credentials, Login, Mailing};
 use crate::time::Timestamp;
 
 /// What an operator may do.
@@ -55,6 +55,9 @@ pub struct Operator {
     pub credentials: Credentials,
     /// When the operator was made.
     pub created_at: Timestamp,
+    /// Messages by e-mail.
+    #[serde(default, skip_serializing_if = "Mailing::is_untouched")]
+    pub mailing: Mailing,
 }
 
 impl fmt::Debug for Operator {

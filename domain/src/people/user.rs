@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Credentials, Login, Role};
+use super::{Credentials, Login, Mailing, Role};
 use crate::identity::MerchantId;
 use crate::time::Timestamp;
 
@@ -22,6 +22,9 @@ pub struct User {
     pub credentials: Credentials,
     /// When the user was made.
     pub created_at: Timestamp,
+    /// Messages by e-mail, which the owner of a merchant gets.
+    #[serde(default, skip_serializing_if = "Mailing::is_untouched")]
+    pub mailing: Mailing,
 }
 
 impl fmt::Debug for User {

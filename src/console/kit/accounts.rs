@@ -45,6 +45,8 @@ pub(crate) struct Accounts {
     cookies: Cookies,
     attempts: Attempts,
     devices: Devices,
+    /// True if this service has a mail server.
+    sends_mail: bool,
 }
 
 /// Somebody who comes to sign in.
@@ -91,6 +93,7 @@ impl Accounts {
             ),
             attempts: Attempts::new(),
             devices: Devices::new(console, &config.secret_keys),
+            sends_mail: config.mail.is_some(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use actix_web::HttpRequest;
 use actix_web::http::header::{AcceptLanguage, Header as _, Quality};
+use quita_domain::people::MailLanguage;
 use quita_domain::wording::Wording;
 
 /// The cookie in which a choice is kept.
@@ -40,6 +41,14 @@ impl Language {
     /// Reads a tag.
     pub(crate) fn parse(tag: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|language| language.tag() == tag)
+    }
+
+    /// Language of messages by e-mail.
+    pub(crate) const fn of_mail(language: MailLanguage) -> Self {
+        match language {
+            MailLanguage::Portuguese => Self::Portuguese,
+            MailLanguage::English => Self::English,
+        }
     }
 
     /// What the visitor chose, or what the browser asks for.

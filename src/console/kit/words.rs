@@ -139,6 +139,9 @@ impl Language {
                 self.pick("usou um código de recuperação de", "used a recovery code of")
             }
             AuditAction::SessionsEnded => self.pick("encerrou sessões de", "ended sessions of"),
+            AuditAction::MailingChanged => {
+                self.pick("mudou as mensagens por e-mail a", "changed the messages by e-mail to")
+            }
             AuditAction::PolicyChanged => {
                 self.pick("mudou as regras de acesso de", "changed the access rules of")
             }

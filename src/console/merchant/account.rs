@@ -51,6 +51,15 @@ pub(crate) async fn change_password(
     console.accounts.change_password(&visitor.holder(), &form, &mode.base()).await
 }
 
+/// `POST /console/{mode}/account/mail`
+pub(crate) async fn set_mailing(
+    OwnChange { visitor, form }: OwnChange,
+    mode: InMode,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    console.accounts.set_mailing(&visitor.holder(), &form, &mode.base()).await
+}
+
 /// `POST /console/{mode}/account/sessions/{id}/end`
 pub(crate) async fn end_session(
     OwnChange { visitor, .. }: OwnChange,

@@ -25,6 +25,7 @@ use crate::console::kit::answer::html;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
 use health::ReceiverHealth;
+pub(crate) use health::receiver_of;
 
 /// Deliveries on a page, at least, if there are enough.
 const PAGE: usize = 20;
@@ -101,7 +102,7 @@ pub(super) fn state_of(delivery: &Delivery, language: Language) -> (&'static str
 }
 
 /// What came of an attempt: the status that was answered, or why there was none.
-pub(super) fn outcome_of(attempt: &DeliveryAttempt, language: Language) -> String {
+pub(crate) fn outcome_of(attempt: &DeliveryAttempt, language: Language) -> String {
     match (attempt.status, attempt.error.as_deref()) {
         (Some(status), _) => status.to_string(),
         (None, Some(error)) => in_words(error, &Texts::of(language).deliveries).into(),

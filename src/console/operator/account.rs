@@ -41,6 +41,14 @@ pub(super) async fn change_password(
     console.accounts.change_password(&visitor.holder(), &form, BASE).await
 }
 
+/// `POST /account/mail`
+pub(super) async fn set_mailing(
+    OwnForm { visitor: Settled(visitor), form }: OwnForm,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    console.accounts.set_mailing(&visitor.holder(), &form, BASE).await
+}
+
 /// `POST /account/sessions/{id}/end`
 pub(super) async fn end_session(
     OwnForm { visitor: Settled(visitor), .. }: OwnForm,

@@ -45,7 +45,7 @@ pub(super) fn measured(time: Option<&Thousandths>, language: Language) -> String
 }
 
 /// The name of a kind of exception; a kind of another version names itself.
-pub(super) fn kind(kind: &str, language: Language) -> &str {
+pub(crate) fn kind(kind: &str, language: Language) -> &str {
     match kind {
         "too_early" => language.pick("Aviso cedo demais", "A notice that came too early"),
         "amount_mismatch" => language.pick("Valor que não confere", "An amount that does not match"),

@@ -1,6 +1,6 @@
 //! How the first operator is made.
 
-use quita_domain::people::{Credentials, Login, Operator, OperatorRole, Origin, SessionStage};
+use quita_domain::people::{Credentials, Login, Mailing, Operator, OperatorRole, Origin, SessionStage};
 use quita_domain::secret::Secret;
 
 use super::someone::Someone;
@@ -25,7 +25,13 @@ impl People {
         }
         let created_at = self.clock.now();
         let credentials = Credentials::new(String::new(), next_version(0, created_at), false);
-        let mut operator = Operator { login, role: OperatorRole::Operator, credentials, created_at };
+        let mut operator = Operator {
+            login,
+            role: OperatorRole::Operator,
+            credentials,
+            created_at,
+            mailing: Mailing::default(),
+        };
         must_be_strong(password, operator.known_words()).await?;
         operator.credentials.password_hash = self.passwords.hash(password).await?;
         if !self.store.insert_operator(&operator).await? {

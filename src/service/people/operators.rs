@@ -1,6 +1,6 @@
 //! Operators, and how the first of them gets in.
 
-use quita_domain::people::{Login, Operator, OperatorRole};
+use quita_domain::people::{Login, Mailing, Operator, OperatorRole};
 use quita_domain::secret::Secret;
 use quita_ports::StoreError;
 use subtle::ConstantTimeEq;
@@ -19,7 +19,8 @@ impl People {
         role: OperatorRole,
     ) -> Result<Secret<String>, PeopleError> {
         let (password, credentials) = self.new_credentials(Reader::Another).await?;
-        let operator = Operator { login, role, credentials, created_at: self.clock.now() };
+        let operator =
+            Operator { login, role, credentials, created_at: self.clock.now(), mailing: Mailing::default() };
         let is_new = self.store.insert_operator(&operator).await?;
         if is_new { Ok(password) } else { Err(PeopleError::Taken(operator.login)) }
     }

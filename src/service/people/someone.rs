@@ -1,7 +1,7 @@
 //! What users and operators have in common: a login, credentials, sessions.
 
 use quita_domain::audit::AuditAction;
-use quita_domain::people::{Credentials, Login, Operator, SessionOf, User};
+use quita_domain::people::{Credentials, Login, Mailing, Operator, OperatorRole, Role, SessionOf, User};
 use quita_domain::secret_key::SecretPlace;
 use quita_domain::time::Timestamp;
 use quita_ports::{PeopleStore, StoreError};
@@ -18,6 +18,15 @@ pub trait Someone: Clone + PartialEq + Send + Sync + Sized + 'static {
 
     /// The same, to be changed.
     fn credentials_mut(&mut self) -> &mut Credentials;
+
+    /// Messages to them by e-mail.
+    fn mailing(&self) -> &Mailing;
+
+    /// The same, to be changed.
+    fn mailing_mut(&mut self) -> &mut Mailing;
+
+    /// Returns true if the role gets messages by e-mail, where it wants them.
+    fn is_told_by_mail(&self) -> bool;
 
     /// What they may do, as the command line spells it.
     fn role(&self) -> &'static str;
@@ -66,6 +75,14 @@ macro_rules! signs_in_as {
             &mut self.credentials
         }
 
+        fn mailing(&self) -> &Mailing {
+            &self.mailing
+        }
+
+        fn mailing_mut(&mut self) -> &mut Mailing {
+            &mut self.mailing
+        }
+
         fn role(&self) -> &'static str {
             self.role.as_str()
         }
@@ -83,6 +100,10 @@ macro_rules! signs_in_as {
 
 impl Someone for User {
     signs_in_as!(User);
+
+    fn is_told_by_mail(&self) -> bool {
+        self.role == Role::Owner
+    }
 
     fn factor_place(&self) -> SecretPlace {
         SecretPlace::user_factor(&self.login)
@@ -107,6 +128,10 @@ impl Someone for User {
 
 impl Someone for Operator {
     signs_in_as!(Operator);
+
+    fn is_told_by_mail(&self) -> bool {
+        self.role == OperatorRole::Operator
+    }
 
     fn factor_place(&self) -> SecretPlace {
         SecretPlace::operator_factor(&self.login)

@@ -1,7 +1,7 @@
 //! Users of merchants, and what their owners ask of them.
 
 use quita_domain::identity::MerchantId;
-use quita_domain::people::{Login, MerchantPolicy, MerchantProfile, Role, User};
+use quita_domain::people::{Login, Mailing, MerchantPolicy, MerchantProfile, Role, User};
 use quita_domain::secret::Secret;
 
 use super::passwords_of::Reader;
@@ -42,7 +42,14 @@ impl People {
         reader: Reader,
     ) -> Result<Secret<String>, PeopleError> {
         let (password, credentials) = self.new_credentials(reader).await?;
-        let user = User { login, merchant, role, credentials, created_at: self.clock.now() };
+        let user = User {
+            login,
+            merchant,
+            role,
+            credentials,
+            created_at: self.clock.now(),
+            mailing: Mailing::default(),
+        };
         if self.store.insert_user(&user).await? { Ok(password) } else { Err(PeopleError::Taken(user.login)) }
     }
 

@@ -194,6 +194,7 @@ fn what_a_form_says_is_checked_before_anything_is_done() {
         ("/deliveries/redeliver", "since=2026-01-01T00:00&receiver=a%00b", 422),
         ("/deliveries/redeliver", &receiver, 422),
         ("/account/password", "current={password}&new=short", 422),
+        ("/account/mail", "mail=loud", 422),
     ] {
         let path = shops.ids.fill(&format!("/console/test{path}"));
         let fields = shops.ids.fill(fields).replace("{requested}", "01980000-0000-7000-8000-000000000001");

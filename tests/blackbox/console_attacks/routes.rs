@@ -108,6 +108,7 @@ pub(super) const ROUTES: &[Route] = &[
             &[("current", "{password}"), ("new", "a password of somebody else")],
         )],
     ),
+    post("/{mode}/account/mail", SignedIn, &[with("/test/account/mail", &[("mail", "off")])]),
     post("/{mode}/account/recovery-codes", SignedIn, &[at("/test/account/recovery-codes")]),
     post("/{mode}/account/factor/remove", SignedIn, &[at("/test/account/factor/remove")]),
     post("/{mode}/account/sessions/end-others", SignedIn, &[at("/test/account/sessions/end-others")]),

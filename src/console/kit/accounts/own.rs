@@ -1,5 +1,7 @@
 //! The page of the own account, as far as both consoles show the same: second factor, sessions, password.
 
+mod mail;
+
 use actix_web::HttpResponse;
 use quita_domain::audit::AuditAction;
 use quita_domain::people::Session;
@@ -13,6 +15,7 @@ use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
 use crate::console::kit::texts::Texts;
 use crate::service::people::Someone;
+use mail::MailChoice;
 
 /// What `console/kit/account_part.html` shows.
 pub(crate) struct AccountPart {
@@ -24,6 +27,8 @@ pub(crate) struct AccountPart {
     pub(crate) set_up_address: String,
     /// This one first, then the one that was used last.
     pub(crate) sessions: Vec<SessionRow>,
+    /// Choices about messages by e-mail, where this service sends the person any.
+    pub(crate) mail_choices: Option<Vec<MailChoice>>,
 }
 
 /// A session as the page shows it.
@@ -62,6 +67,7 @@ impl AccountPart {
             "factor-removed" => Some(texts.factor_removed),
             "session-ended" => Some(texts.session_ended),
             "others-ended" => Some(texts.others_ended),
+            "mail" => Some(texts.mail_changed),
             _ => None,
         }
     }
@@ -89,6 +95,8 @@ impl Accounts {
             is_factor_required,
             set_up_address: with_next(&Self::address("/factor"), &format!("{base}/account")),
             sessions,
+            mail_choices: (self.sends_mail && person.is_told_by_mail())
+                .then(|| MailChoice::all(person.mailing())),
         })
     }
 

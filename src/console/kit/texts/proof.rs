@@ -76,6 +76,12 @@ group! {
         end: "Encerrar", "End";
         end_others: "Encerrar todas as outras", "End all others";
         session_ended: "Sessão encerrada.", "Session ended.";
+        mail: "Avisos por e-mail", "Messages by e-mail";
+        mail_sentence: "O que falha e precisa de você, reunido em uma mensagem, no máximo uma a cada 15 minutos.",
+            "What fails and needs you, gathered in one message, at most one in 15 minutes.";
+        mail_off: "Não receber", "None";
+        mail_changed: "Avisos por e-mail mudados.", "Messages by e-mail changed.";
+        bad_mail_choice: "Escolha um idioma, ou não receber.", "Choose a language, or none.";
         others_ended: "As outras sessões foram encerradas.", "The other sessions have ended.";
     }
 }

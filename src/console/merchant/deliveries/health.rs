@@ -87,7 +87,7 @@ fn count(health: &mut ReceiverHealth, attempt: &DeliveryAttempt) {
 }
 
 /// The host of an address, and its port if that is not the usual one.
-pub(super) fn receiver_of(url: &str) -> String {
+pub(crate) fn receiver_of(url: &str) -> String {
     let parsed = Url::parse(url).ok();
     let host = parsed.as_ref().and_then(Url::host_str).unwrap_or(url);
     let port = parsed.as_ref().and_then(Url::port).map(|port| format!(":{port}"));

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use quita_domain::identity::MerchantId;
 use quita_domain::money::Money;
 use quita_domain::people::{
-    Credentials, Login, MerchantPolicy, MerchantProfile, Operator, OperatorRole, Origin, Role, SecondFactor,
-    Session, SessionOf, SessionStage, User, WrongCodes,
+    Credentials, Login, MailLanguage, Mailing, MerchantPolicy, MerchantProfile, Operator, OperatorRole,
+    Origin, ReportedTrouble, Role, SecondFactor, Session, SessionOf, SessionStage, User, WrongCodes,
 };
 use quita_domain::secret_key::{SealedSecret, SecretKeyId};
 use quita_domain::time::Timestamp;
@@ -38,8 +38,26 @@ fn full_credentials() -> Credentials {
     }
 }
 
+/// Mailing that has everything that there is.
+fn full_mailing() -> Mailing {
+    Mailing {
+        is_off: true,
+        language: MailLanguage::English,
+        reported_until: Some(NOW),
+        troubles: vec![ReportedTrouble { trouble: "receiver live loja.com.br".into(), at: NOW }],
+        next_at: Some(NOW),
+        begun: 2,
+    }
+}
+
 pub fn operator(address: &str, role: OperatorRole) -> Operator {
-    Operator { login: login(address), role, credentials: credentials(1), created_at: NOW }
+    Operator {
+        login: login(address),
+        role,
+        credentials: credentials(1),
+        created_at: NOW,
+        mailing: Mailing::default(),
+    }
 }
 
 pub fn user(address: &str, merchant: &str) -> User {
@@ -49,6 +67,7 @@ pub fn user(address: &str, merchant: &str) -> User {
         role: Role::Owner,
         credentials: credentials(1),
         created_at: NOW,
+        mailing: Mailing::default(),
     }
 }
 
@@ -90,7 +109,7 @@ pub async fn a_user_is_replaced_only_if_it_is_as_expected(store: Arc<dyn PeopleS
     assert_eq!(store.replace_user(&owner, &viewer).await, Ok(true));
     assert_eq!(store.replace_user(&owner, &with_role(&owner, Role::Developer)).await, Ok(false));
     assert_eq!(store.user(&owner.login).await, Ok(Some(viewer.clone())));
-    let fresh = User { credentials: full_credentials(), ..viewer.clone() };
+    let fresh = User { credentials: full_credentials(), mailing: full_mailing(), ..viewer.clone() };
     assert_eq!(store.replace_user(&viewer, &fresh).await, Ok(true));
     assert_eq!(store.users(&owner.merchant).await, Ok(vec![fresh]));
 }
@@ -205,7 +224,8 @@ pub async fn operators_are_made_listed_and_replaced_only_as_expected(store: Arc<
     );
     assert_eq!(store.insert_user(&user("ana@quita.example", "loja")).await, Ok(true), "users are others");
     assert_eq!(store.operators().await, Ok(vec![ana.clone(), bia.clone()]));
-    let after = Operator { credentials: full_credentials(), role: OperatorRole::Operator, ..ana.clone() };
+    let role = OperatorRole::Operator;
+    let after = Operator { credentials: full_credentials(), mailing: full_mailing(), role, ..ana.clone() };
     assert_eq!(store.replace_operator(&ana, &after).await, Ok(true));
     assert_eq!(store.replace_operator(&ana, &after).await, Ok(false), "it is another now");
     assert_eq!(store.operator(&ana.login).await, Ok(Some(after.clone())));

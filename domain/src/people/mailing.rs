@@ -1,0 +1,218 @@
+//! Messages to a person by e-mail.
+
+use serde::{Deserialize, Serialize};
+
+use crate::time::{DAY_MS, Timestamp};
+
+/// Shortest gap between two messages to one person: what happens meanwhile goes into the next one.
+pub const MAIL_GAP_MS: u64 = 15 * 60_000;
+
+/// Age of the oldest event that a message reports.
+pub const MAIL_LOOK_BACK_MS: u64 = 7 * DAY_MS;
+
+/// Time after which a trouble that lasts is reported again.
+pub const MAIL_REMINDER_MS: u64 = DAY_MS;
+
+/// Gap after the first message that could not be sent; doubled for each one after it.
+const FIRST_RETRY_MS: u64 = 60_000;
+/// Longest of these gaps.
+const LONGEST_RETRY_MS: u64 = 6 * 3_600_000;
+/// Doublings after which the longest gap is reached.
+const MAX_DOUBLINGS: u32 = 9;
+/// Lasting troubles that are remembered, at most: those reported last.
+const MAX_TROUBLES: usize = 50;
+
+/// Language of messages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum MailLanguage {
+    /// Brazilian Portuguese.
+    #[default]
+    #[serde(rename = "pt-BR")]
+    Portuguese,
+    /// English.
+    #[serde(rename = "en")]
+    English,
+}
+
+impl MailLanguage {
+    /// Every language.
+    pub const ALL: [Self; 2] = [Self::Portuguese, Self::English];
+
+    /// Returns its tag (BCP 47), as the command line and the store spell it.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Portuguese => "pt-BR",
+            Self::English => "en",
+        }
+    }
+
+    /// Reads a tag.
+    pub fn parse(tag: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|language| language.as_str() == tag)
+    }
+}
+
+/// A trouble that lasts, and that was reported to a person.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ReportedTrouble {
+    /// Name of the trouble: `receiver live loja.example`, `route bank pix`, …
+    pub trouble: String,
+    /// Time of the message.
+    pub at: Timestamp,
+}
+
+/// Choice of a person about messages, and what was reported to that person.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Mailing {
+    /// True if the person wants no messages.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_off: bool,
+    /// Language of the messages.
+    #[serde(default)]
+    pub language: MailLanguage,
+    /// Events up to this time were reported.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reported_until: Option<Timestamp>,
+    /// Lasting troubles that were reported within [`MAIL_REMINDER_MS`], oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub troubles: Vec<ReportedTrouble>,
+    /// No message leaves before this time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next_at: Option<Timestamp>,
+    /// Messages that were begun since one was sent.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub begun: u32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
+const fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
+impl Mailing {
+    /// Returns true if nobody ever changed anything: then nothing is stored.
+    pub fn is_untouched(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Returns true if a message may leave now.
+    pub fn is_due(&self, now: Timestamp) -> bool {
+        !self.is_off && self.next_at.is_none_or(|next_at| next_at <= now)
+    }
+
+    /// Time after which events are unreported, for a person of this age.
+    pub fn unreported_since(&self, created_at: Timestamp, now: Timestamp) -> Timestamp {
+        self.reported_until.unwrap_or(created_at).max(now.minus_ms(MAIL_LOOK_BACK_MS))
+    }
+
+    /// Returns true if a lasting trouble was not reported for [`MAIL_REMINDER_MS`].
+    pub fn is_unreported(&self, trouble: &str, now: Timestamp) -> bool {
+        !self.troubles.iter().any(|reported| reported.trouble == trouble && is_recent(reported, now))
+    }
+
+    /// Turns messages on or off. What happened while they were off is not reported later.
+    pub fn turn(&mut self, is_on: bool, now: Timestamp) {
+        if is_on && self.is_off {
+            *self = Self { language: self.language, reported_until: Some(now), ..Self::default() };
+        }
+        self.is_off = !is_on;
+    }
+
+    /// Claims a message that begins now. The next try is set before it, so it comes even if this process dies.
+    pub fn begin(&mut self, now: Timestamp) {
+        let doubled = FIRST_RETRY_MS.saturating_mul(1 << self.begun.min(MAX_DOUBLINGS));
+        self.next_at = Some(now.plus_ms(doubled.min(LONGEST_RETRY_MS)));
+        self.begun = self.begun.saturating_add(1);
+    }
+
+    /// Notes a message that was sent: it reported events up to `until`, and these troubles.
+    pub fn sent(&mut self, until: Timestamp, troubles: impl IntoIterator<Item = String>, now: Timestamp) {
+        self.reported_until = Some(until);
+        self.next_at = Some(now.plus_ms(MAIL_GAP_MS));
+        self.begun = 0;
+        self.troubles.retain(|reported| is_recent(reported, now));
+        self.troubles.extend(troubles.into_iter().map(|trouble| ReportedTrouble { trouble, at: now }));
+        let surplus = self.troubles.len().saturating_sub(MAX_TROUBLES);
+        self.troubles.drain(..surplus);
+    }
+}
+
+fn is_recent(reported: &ReportedTrouble, now: Timestamp) -> bool {
+    reported.at.plus_ms(MAIL_REMINDER_MS) > now
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_000_000_000);
+
+    #[test]
+    fn a_message_that_is_not_sent_is_tried_again_with_growing_gaps() {
+        let mut mailing = Mailing::default();
+        let mut gaps = Vec::new();
+        for _ in 0..11 {
+            mailing.begin(NOW);
+            let next_at = mailing.next_at.unwrap();
+            assert!(!mailing.is_due(NOW) && mailing.is_due(next_at));
+            gaps.push(next_at.ms_since(NOW) / 60_000);
+        }
+        assert_eq!(gaps, [1, 2, 4, 8, 16, 32, 64, 128, 256, 360, 360]);
+    }
+
+    #[test]
+    fn after_a_message_the_next_one_waits_and_reports_what_came_later() {
+        let mut mailing = Mailing::default();
+        mailing.begin(NOW);
+        mailing.sent(NOW, [], NOW);
+        assert_eq!((mailing.begun, mailing.unreported_since(Timestamp::default(), NOW)), (0, NOW));
+        assert!(!mailing.is_due(NOW.plus_ms(MAIL_GAP_MS - 1)) && mailing.is_due(NOW.plus_ms(MAIL_GAP_MS)));
+    }
+
+    #[test]
+    fn a_trouble_that_lasts_is_reported_once_a_day() {
+        let mut mailing = Mailing::default();
+        assert!(mailing.is_unreported("store", NOW));
+        mailing.sent(NOW, ["store".into()], NOW);
+        assert!(!mailing.is_unreported("store", NOW.plus_ms(MAIL_REMINDER_MS - 1)));
+        assert!(mailing.is_unreported("node", NOW));
+        let next_day = NOW.plus_ms(MAIL_REMINDER_MS);
+        assert!(mailing.is_unreported("store", next_day));
+        mailing.sent(next_day, (0..=MAX_TROUBLES).map(|number| number.to_string()), next_day);
+        assert_eq!(mailing.troubles.len(), MAX_TROUBLES);
+        assert!(!mailing.is_unreported(&MAX_TROUBLES.to_string(), next_day), "the last ones are kept");
+    }
+
+    #[test]
+    fn who_wants_no_messages_gets_none_and_no_old_news_afterwards() {
+        let mut mailing = Mailing { language: MailLanguage::English, ..Mailing::default() };
+        mailing.sent(NOW, ["store".into()], NOW);
+        mailing.turn(false, NOW);
+        assert!(!mailing.is_due(NOW.plus_ms(MAIL_GAP_MS)));
+        let later = NOW.plus_ms(MAIL_LOOK_BACK_MS / 2);
+        mailing.turn(true, later);
+        assert!(mailing.is_due(later) && mailing.language == MailLanguage::English);
+        assert_eq!(mailing.unreported_since(Timestamp::default(), later), later);
+        let on = mailing.clone();
+        mailing.turn(true, later.plus_ms(1));
+        assert_eq!(mailing, on, "nothing changes");
+    }
+
+    #[test]
+    fn the_first_message_reports_nothing_from_before_the_person_nor_from_long_ago() {
+        let fresh = Mailing::default();
+        assert_eq!(fresh.unreported_since(NOW, NOW.plus_ms(5)), NOW);
+        assert_eq!(fresh.unreported_since(NOW, NOW.plus_ms(MAIL_LOOK_BACK_MS + 7)), NOW.plus_ms(7));
+    }
+
+    #[test]
+    fn a_language_is_read_as_it_is_spelt() {
+        assert_eq!(
+            MailLanguage::ALL.map(|language| MailLanguage::parse(language.as_str())),
+            MailLanguage::ALL.map(Some)
+        );
+        assert_eq!(MailLanguage::parse("pt"), None);
+    }
+}

@@ -1,0 +1,60 @@
+//! Messages by e-mail to the own address: none, or in which language.
+
+use actix_web::HttpResponse;
+use quita_domain::audit::AuditAction;
+use quita_domain::people::{MailLanguage, Mailing};
+
+use crate::console::kit::accounts::{AccountHolder, Accounts};
+use crate::console::kit::answer::see_other;
+use crate::console::kit::failure::Failure;
+use crate::console::kit::form::Form;
+use crate::console::kit::language::Language;
+use crate::console::kit::texts::Texts;
+use crate::service::people::{Someone, mailing_in_words};
+
+/// Value of the choice to get none.
+const OFF: &str = "off";
+
+/// One choice of the form.
+pub(crate) struct MailChoice {
+    pub(crate) value: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) is_chosen: bool,
+}
+
+impl MailChoice {
+    /// Every choice, with the one that holds.
+    pub(super) fn all(mailing: &Mailing) -> Vec<Self> {
+        let off = Self { value: OFF, name: Texts::current().proof.mail_off, is_chosen: mailing.is_off };
+        let languages = MailLanguage::ALL.map(|language| Self {
+            value: language.as_str(),
+            name: Language::of_mail(language).own_name(),
+            is_chosen: !mailing.is_off && mailing.language == language,
+        });
+        languages.into_iter().chain([off]).collect()
+    }
+}
+
+impl Accounts {
+    /// Changes the messages by e-mail to the own address.
+    pub(crate) async fn set_mailing<S: Someone>(
+        &self,
+        holder: &AccountHolder<S>,
+        form: &Form,
+        base: &str,
+    ) -> Result<HttpResponse, Failure> {
+        let (person, chosen) = (&holder.signed.person, form.text("mail"));
+        let language = MailLanguage::parse(chosen);
+        if language.is_none() && chosen != OFF {
+            return Err(Failure::Unreadable(Texts::current().proof.bad_mail_choice.into()));
+        }
+        let set = self.people.set_mailing::<S>(person.login(), language.is_some(), language).await;
+        let (before, after) = set?;
+        let [was, is] = [&before, &after].map(|person| mailing_in_words(person.mailing()));
+        if was != is {
+            let draft = person.draft(AuditAction::MailingChanged).before(was).after(is);
+            self.note(person, holder.from, draft).await;
+        }
+        Ok(see_other(format!("{base}/account?done=mail")))
+    }
+}

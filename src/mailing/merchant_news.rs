@@ -1,0 +1,134 @@
+//! News of a merchant for its owners: events that were given up, receivers that fail, keys that end.
+
+use std::collections::BTreeMap;
+
+use quita_domain::access::ApiKey;
+use quita_domain::delivery::{DeliveryAttempt, DeliveryState};
+use quita_domain::identity::{MerchantId, Mode};
+use quita_domain::listing::DeliveryFilter;
+use quita_domain::payment::Payment;
+use quita_domain::people::{MAIL_LOOK_BACK_MS, User};
+use quita_domain::time::{DAY_MS, Timestamp};
+use quita_ports::{StoreError, WholeStore};
+
+use super::digest::{Digest, MailTexts};
+use super::notifier::Look;
+use super::receivers::{self, FailingReceiver};
+use crate::console::Language;
+use crate::console::merchant::{outcome_of, receiver_of};
+
+/// Payments with a delivery of some state that are looked at, the newest.
+pub(super) const LOOK_AT: usize = 200;
+
+/// Times before the end of a key or a certificate at which it is reported.
+const WARNINGS_MS: [u64; 2] = [7 * DAY_MS, DAY_MS];
+
+/// Event that was given up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct GivenUp {
+    mode: Mode,
+    receiver: String,
+    at: Timestamp,
+    /// Last attempt; none for what followed after the receiver was gone.
+    attempt: Option<DeliveryAttempt>,
+}
+
+/// News of one merchant, whoever was told.
+pub(super) struct MerchantNews {
+    given_up: Vec<GivenUp>,
+    failing: Vec<(Mode, FailingReceiver)>,
+    keys: Vec<ApiKey>,
+}
+
+/// Filter of the deliveries of a merchant in a state.
+pub(super) fn filter(merchant: &MerchantId, mode: Mode, state: DeliveryState) -> DeliveryFilter {
+    DeliveryFilter { merchant: merchant.clone(), mode, transaction_id: None, state: Some(state) }
+}
+
+/// Returns true if one of the warnings before this end falls into a time.
+pub(super) fn is_warned_of(end: Timestamp, since: Timestamp, until: Timestamp) -> bool {
+    let warnings = WARNINGS_MS.map(|before| end.minus_ms(before));
+    warnings.into_iter().any(|warning| warning > since && warning <= until)
+}
+
+impl MerchantNews {
+    /// Reads what may be news of a merchant.
+    pub(super) async fn read(
+        store: &dyn WholeStore,
+        merchant: &MerchantId,
+        now: Timestamp,
+    ) -> Result<Self, StoreError> {
+        let (mut given_up, mut failing) = (Vec::new(), Vec::new());
+        for mode in [Mode::Live, Mode::Test] {
+            let filter = filter(merchant, mode, DeliveryState::Exhausted);
+            let listed = store.list_with_deliveries(&filter, None, LOOK_AT).await?;
+            let recent = now.minus_ms(MAIL_LOOK_BACK_MS);
+            let found = listed.iter().flatten().flat_map(|payment| given_up_of(payment, mode));
+            given_up.extend(found.filter(|given_up| given_up.at > recent));
+            let receivers = receivers::read(store, merchant, mode, now).await?;
+            failing.extend(receivers.into_iter().map(|receiver| (mode, receiver)));
+        }
+        let mut keys = store.keys_of(merchant).await?;
+        keys.retain(|key| key.ends_soon(now).is_some());
+        Ok(Self { given_up, failing, keys })
+    }
+
+    /// Picks what this owner was not told yet.
+    pub(super) fn digest(&self, user: &User, look: &Look) -> Digest {
+        let language = Language::of_mail(user.mailing.language);
+        let since = user.mailing.unreported_since(user.created_at, look.now);
+        let mut digest = Digest::default();
+        self.add_given_up(&mut digest, language, since, look.until);
+        let texts = MailTexts::of(language);
+        for (mode, FailingReceiver { receiver, since }) in &self.failing {
+            let trouble = format!("receiver {} {receiver}", mode.as_str());
+            if user.mailing.is_unreported(&trouble, look.now) {
+                let (mode, time) = (texts.mode(*mode), language.time(*since));
+                digest.add(texts.receiver_fails, &[("receiver", receiver), ("mode", mode), ("time", &time)]);
+                digest.troubles.push(trouble);
+            }
+        }
+        for key in &self.keys {
+            // Who makes a short-lived key knows it.
+            let since = since.max(key.created_at);
+            if let Some(end) = key.expires_at.filter(|end| is_warned_of(*end, since, look.until)) {
+                let (mode, time) = (texts.mode(key.owner.mode), language.time(end));
+                let application = key.owner.application.as_str();
+                let gaps =
+                    [("key", &*key.id), ("application", application), ("mode", mode), ("time", &*time)];
+                digest.add(texts.key_ends, &gaps);
+            }
+        }
+        digest
+    }
+
+    fn add_given_up(&self, digest: &mut Digest, language: Language, since: Timestamp, until: Timestamp) {
+        let mut receivers: BTreeMap<(&str, &str), Vec<&GivenUp>> = BTreeMap::new();
+        let texts = MailTexts::of(language);
+        for given_up in self.given_up.iter().filter(|given_up| given_up.at > since && given_up.at <= until) {
+            let of = (texts.mode(given_up.mode), given_up.receiver.as_str());
+            receivers.entry(of).or_default().push(given_up);
+        }
+        for ((mode, receiver), events) in receivers {
+            let Some(last) = events.iter().max_by_key(|given_up| given_up.at) else { continue };
+            let (count, time) = (events.len().to_string(), language.time(last.at));
+            let gone = || String::from("410");
+            let outcome = last.attempt.as_ref().map_or_else(gone, |attempt| outcome_of(attempt, language));
+            let gaps = [("receiver", receiver), ("mode", mode), ("count", &*count), ("time", &*time)];
+            let gaps = [&gaps[..], &[("outcome", &*outcome)]].concat();
+            digest.add(texts.given_up, &gaps);
+        }
+    }
+}
+
+fn given_up_of(payment: &Payment, mode: Mode) -> impl Iterator<Item = GivenUp> {
+    let receiver = receiver_of(payment.order.postback_url.as_deref().unwrap_or_default());
+    let given_up = payment.outbox.iter().filter(|delivery| delivery.state == DeliveryState::Exhausted);
+    given_up.filter_map(move |delivery| {
+        // A receiver that is gone is sent nothing more: its later events have no attempt.
+        let attempt = delivery.attempts.last().cloned();
+        let occurred_at = || payment.event(delivery.sequence).map(|event| event.occurred_at);
+        let at = attempt.as_ref().map(DeliveryAttempt::ended_at).or_else(occurred_at)?;
+        Some(GivenUp { mode, receiver: receiver.clone(), at, attempt })
+    })
+}

@@ -1,0 +1,116 @@
+//! Receivers of webhooks that fail for an hour.
+
+use std::collections::BTreeMap;
+
+use quita_domain::delivery::DeliveryState;
+use quita_domain::identity::{MerchantId, Mode, TransactionId};
+use quita_domain::listing::Cursor;
+use quita_domain::payment::Payment;
+use quita_domain::time::Timestamp;
+use quita_ports::{StoreError, WholeStore};
+use uuid::Uuid;
+
+use super::merchant_news::{LOOK_AT, filter};
+use crate::console::merchant::receiver_of;
+
+/// Time without any confirmation that makes a failing receiver.
+const HOUR_MS: u64 = 3_600_000;
+
+/// Receiver that confirmed nothing for an hour, though it was sent events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FailingReceiver {
+    pub(super) receiver: String,
+    /// First attempt that failed since the last confirmation.
+    pub(super) since: Timestamp,
+}
+
+/// Finds the failing receivers of a merchant.
+pub(super) async fn read(
+    store: &dyn WholeStore,
+    merchant: &MerchantId,
+    mode: Mode,
+    now: Timestamp,
+) -> Result<Vec<FailingReceiver>, StoreError> {
+    let list = async |state: DeliveryState, after: Option<Cursor>| {
+        let listed = store.list_with_deliveries(&filter(merchant, mode, state), after, LOOK_AT).await?;
+        Ok::<Vec<Attempt>, StoreError>(listed.iter().flatten().flat_map(attempts).collect())
+    };
+    // Newer payments had no time to fail for an hour, and might fill the whole list.
+    let hour_ago = Cursor { created_at: now.minus_ms(HOUR_MS), id: TransactionId::new(Uuid::nil()) };
+    let waiting = list(DeliveryState::Pending, Some(hour_ago)).await?;
+    if failing(&waiting, &[], now).is_empty() {
+        return Ok(Vec::new());
+    }
+    let confirmed = list(DeliveryState::Delivered, None).await?;
+    Ok(failing(&waiting, &confirmed, now))
+}
+
+/// Attempt to deliver an event to a receiver.
+struct Attempt {
+    receiver: String,
+    at: Timestamp,
+    is_confirmed: bool,
+}
+
+fn attempts(payment: &Payment) -> Vec<Attempt> {
+    let Some(url) = payment.order.postback_url.as_deref() else { return Vec::new() };
+    let receiver = receiver_of(url);
+    let attempts = payment.outbox.iter().flat_map(|delivery| &delivery.attempts);
+    attempts
+        .map(|attempt| Attempt {
+            receiver: receiver.clone(),
+            at: attempt.at,
+            is_confirmed: attempt.is_confirmed(),
+        })
+        .collect()
+}
+
+/// Finds the receivers of waiting events that confirmed nothing for an hour, by all that they were sent.
+fn failing(waiting: &[Attempt], others: &[Attempt], now: Timestamp) -> Vec<FailingReceiver> {
+    let mut last_confirmed: BTreeMap<&str, Timestamp> = BTreeMap::new();
+    for attempt in waiting.iter().chain(others).filter(|attempt| attempt.is_confirmed) {
+        let last = last_confirmed.entry(&attempt.receiver).or_insert(attempt.at);
+        *last = attempt.at.max(*last);
+    }
+    let mut first_failed: BTreeMap<&str, Timestamp> = BTreeMap::new();
+    for attempt in waiting.iter().filter(|attempt| !attempt.is_confirmed) {
+        let receiver = attempt.receiver.as_str();
+        if last_confirmed.get(receiver).is_none_or(|last| attempt.at > *last) {
+            let first = first_failed.entry(receiver).or_insert(attempt.at);
+            *first = attempt.at.min(*first);
+        }
+    }
+    let failing = first_failed.into_iter().filter(|(_, since)| since.plus_ms(HOUR_MS) <= now);
+    failing.map(|(receiver, since)| FailingReceiver { receiver: receiver.into(), since }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(100_000_000);
+
+    /// An attempt of so many minutes ago.
+    fn attempt(receiver: &str, minutes: u64, is_confirmed: bool) -> Attempt {
+        Attempt { receiver: receiver.into(), at: NOW.minus_ms(minutes * 60_000), is_confirmed }
+    }
+
+    /// Receivers that fail, and for how many minutes.
+    fn failing_for(waiting: &[Attempt], others: &[Attempt]) -> Vec<(String, u64)> {
+        let found = failing(waiting, others, NOW);
+        found.into_iter().map(|found| (found.receiver, NOW.ms_since(found.since) / 60_000)).collect()
+    }
+
+    #[test]
+    fn a_receiver_fails_once_it_confirmed_nothing_for_an_hour() {
+        let failed = [attempt("a", 60, false), attempt("a", 90, false), attempt("b", 59, false)];
+        assert_eq!(failing_for(&failed, &[]), [("a".into(), 90)]);
+    }
+
+    #[test]
+    fn what_it_confirmed_meanwhile_counts_and_another_receivers_does_not() {
+        let failed = [attempt("a", 90, false), attempt("a", 65, false), attempt("b", 90, false)];
+        assert_eq!(failing_for(&failed, &[attempt("a", 70, true)]), [("a".into(), 65), ("b".into(), 90)]);
+        assert_eq!(failing_for(&failed, &[attempt("a", 5, true)]), [("b".into(), 90)]);
+    }
+}

@@ -1,0 +1,174 @@
+//! Messages to owners on a real embedded store.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use quita_domain::access::ApiKey;
+use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
+use quita_domain::people::{Login, MAIL_GAP_MS, MailLanguage, Role, User};
+use quita_domain::time::DAY_MS;
+use quita_embedded::EmbeddedStore;
+use quita_ports::{AccessStore, Mail, MailError, Mailer};
+use tempfile::TempDir;
+
+use super::*;
+use crate::service::hand_clock::HandClock;
+use crate::service::people::People;
+
+const NOW: i64 = 1_795_262_400_000;
+const ANA: &str = "ana@loja.example";
+
+/// A mail server that takes messages, or refuses them.
+#[derive(Default)]
+struct Mailbox {
+    taken: Mutex<Vec<Mail>>,
+    is_refusing: AtomicBool,
+}
+
+#[async_trait]
+impl Mailer for Mailbox {
+    async fn send(&self, mail: &Mail) -> Result<(), MailError> {
+        if self.is_refusing.load(Ordering::SeqCst) {
+            return Err(MailError("the mail server answered 451".into()));
+        }
+        self.taken.lock().unwrap().push(mail.clone());
+        Ok(())
+    }
+}
+
+struct Office {
+    store: Arc<EmbeddedStore>,
+    clock: Arc<HandClock>,
+    mailbox: Arc<Mailbox>,
+    people: People,
+    notifier: Notifier,
+    _folder: TempDir,
+}
+
+fn office() -> Office {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Arc::new(EmbeddedStore::open(folder.path().join("quita.db")).unwrap());
+    let (clock, mailbox) = (Arc::new(HandClock::default()), Arc::<Mailbox>::default());
+    clock.set(NOW);
+    let people = People::new(store.clone(), clock.clone());
+    let notifier = notifier(&store, &clock, &mailbox);
+    Office { store, clock, mailbox, people, notifier, _folder: folder }
+}
+
+fn notifier(store: &Arc<EmbeddedStore>, clock: &Arc<HandClock>, mailbox: &Arc<Mailbox>) -> Notifier {
+    let metrics = MailMetrics::register(&Registry::new()).unwrap();
+    let url = "https://pay.example".into();
+    Notifier::new((store.clone(), clock.clone()), mailbox.clone(), url, metrics)
+}
+
+fn login(text: &str) -> Login {
+    Login::parse(text).unwrap()
+}
+
+impl Office {
+    async fn hire(&self, email: &str, role: Role) {
+        self.people.create(MerchantId::new("loja"), login(email), role).await.unwrap();
+    }
+
+    /// Makes a key of the merchant that ends in so many days.
+    async fn key(&self, id: &str, days: u64) {
+        let owner = Owner {
+            merchant: MerchantId::new("loja"),
+            application: ApplicationName::new("default"),
+            mode: Mode::Live,
+        };
+        let now = self.clock.now();
+        let key = ApiKey {
+            id: id.into(),
+            owner,
+            secret_hash: String::new(),
+            scopes: Vec::new(),
+            created_at: now,
+            made_by: None,
+            expires_at: Some(now.plus_ms(days * DAY_MS)),
+            revoked_at: None,
+            last_used_at: None,
+        };
+        self.store.insert_key(&key).await.unwrap();
+    }
+
+    fn pass(&self, ms: u64) {
+        self.clock.set(self.clock.now().plus_ms(ms).millis());
+    }
+
+    async fn look(&self, notifier: &Notifier) {
+        notifier.report_to_owners(&mut notifier.begin_look()).await.unwrap();
+    }
+
+    /// Looks, and takes the messages out of the mailbox.
+    async fn mailed(&self) -> Vec<Mail> {
+        self.look(&self.notifier).await;
+        std::mem::take(&mut *self.mailbox.taken.lock().unwrap())
+    }
+}
+
+#[tokio::test]
+async fn an_owner_is_warned_of_a_key_a_week_and_a_day_before_its_end() {
+    let office = office();
+    office.hire(ANA, Role::Owner).await;
+    office.hire("vera@loja.example", Role::Viewer).await;
+    office.key("0011223344556677", 10).await;
+    assert_eq!(office.mailed().await.len(), 0);
+    office.pass(3 * DAY_MS + 60_000);
+    let mails = office.mailed().await;
+    assert_eq!(mails.iter().map(|mail| mail.to.as_str()).collect::<Vec<_>>(), [ANA]);
+    assert_eq!(mails[0].subject, "Quita: loja precisa de atenção");
+    assert!(
+        mails[0].text.contains("0011223344556677") && mails[0].text.contains("https://pay.example/console")
+    );
+    office.pass(MAIL_GAP_MS);
+    assert_eq!(office.mailed().await.len(), 0, "once");
+    office.pass(6 * DAY_MS);
+    assert_eq!(office.mailed().await.len(), 1);
+    office.pass(6 * DAY_MS);
+    assert_eq!(office.mailed().await.len(), 0, "it has ended");
+}
+
+#[tokio::test]
+async fn of_two_nodes_one_sends() {
+    let office = office();
+    office.hire(ANA, Role::Owner).await;
+    office.key("0011223344556677", 8).await;
+    office.pass(DAY_MS + 60_000);
+    let other = notifier(&office.store, &office.clock, &office.mailbox);
+    tokio::join!(office.look(&office.notifier), office.look(&other));
+    assert_eq!(office.mailed().await.len(), 1);
+}
+
+#[tokio::test]
+async fn a_message_that_the_server_refuses_is_tried_again_later() {
+    let office = office();
+    office.hire(ANA, Role::Owner).await;
+    office.key("0011223344556677", 8).await;
+    office.pass(DAY_MS + 60_000);
+    office.mailbox.is_refusing.store(true, Ordering::SeqCst);
+    assert_eq!(office.mailed().await.len(), 0);
+    office.mailbox.is_refusing.store(false, Ordering::SeqCst);
+    assert_eq!(office.mailed().await.len(), 0, "not at once");
+    office.pass(60_000);
+    assert_eq!(office.mailed().await.len(), 1);
+}
+
+#[tokio::test]
+async fn who_turned_messages_off_gets_none_and_another_language_is_obeyed() {
+    let office = office();
+    office.hire(ANA, Role::Owner).await;
+    office.hire("bia@loja.example", Role::Owner).await;
+    let bia = login("bia@loja.example");
+    office.people.set_mailing::<User>(&login(ANA), false, None).await.unwrap();
+    let english = Some(MailLanguage::English);
+    let (before, after) = office.people.set_mailing::<User>(&bia, true, english).await.unwrap();
+    let [before, after] = [before, after].map(|user| user.mailing.language);
+    assert_eq!((before, after), (MailLanguage::Portuguese, MailLanguage::English));
+    office.key("0011223344556677", 8).await;
+    office.pass(DAY_MS + 60_000);
+    let mails = office.mailed().await;
+    assert_eq!((mails.len(), mails[0].to.as_str()), (1, "bia@loja.example"));
+    assert_eq!(mails[0].subject, "Quita: loja needs attention");
+}
