@@ -1,4 +1,4 @@
-//! What both consoles are made of: what surrounds a page, forms and sessions, languages and numbers, live parts.
+//! Building blocks of both consoles: page frames, forms, sessions, languages, numbers and live parts.
 
 pub(super) mod accounts;
 pub(super) mod addresses;

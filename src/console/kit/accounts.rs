@@ -1,7 +1,7 @@
-//! The accounts of a console: how people sign in, prove once more who they are, and change what is their own.
+//! Accounts of a console: signing in, step-up authentication, and changes to one's own account.
 //!
-//! Both consoles do it alike. What differs is who the people are ([`Someone`]), what surrounds their pages, and where an
-//! operator is believed while the store is out of reach: that stays in the consoles.
+//! Both consoles share this. They differ in their people ([`Someone`]) and in their page frames. What an operator may
+//! do while the store is down also stays in the consoles.
 
 mod factor;
 mod own;
@@ -34,7 +34,7 @@ use quita_config::{Config, Environment};
 
 pub(crate) use own::AccountPart;
 
-/// What the accounts of one console need.
+/// Account handling of one console.
 pub(crate) struct Accounts {
     console: ConsoleKind,
     people: People,
@@ -49,29 +49,30 @@ pub(crate) struct Accounts {
     sends_mail: bool,
 }
 
-/// Somebody who comes to sign in.
+/// Request of somebody who is signing in.
 pub(crate) struct Arrival<'a> {
     pub(crate) request: &'a HttpRequest,
-    /// The address of the client.
+    /// Address of the client.
     pub(crate) from: IpAddr,
 }
 
-/// Somebody who is signed in, and does something with the own account.
+/// Signed-in person who acts on their own account.
 pub(crate) struct AccountHolder<S> {
     pub(crate) signed: Signed<S>,
     pub(crate) token: Secret<String>,
-    /// The address of the client.
+    /// Address of the client.
     pub(crate) from: IpAddr,
 }
 
-/// Returns where browsers see the listener of a console. A public address is that of the merchants' alone.
+/// Returns the mount path of a console's listener as browsers see it.
 fn mount_of(console: ConsoleKind, config: &Config) -> Mount {
+    // The public address belongs to the merchants' console alone.
     let public_url = config.public_url.as_ref().filter(|_| console == ConsoleKind::Merchant);
     public_url.map_or(Mount::ROOT, |url| Mount::of(url.as_str()))
 }
 
 impl Accounts {
-    /// Of this console's people.
+    /// Creates the account handling of a console for its people.
     pub(crate) fn new(
         console: ConsoleKind,
         config: &Config,
@@ -97,7 +98,7 @@ impl Accounts {
         }
     }
 
-    /// The cookies of this console.
+    /// Returns the cookies of this console.
     pub(crate) const fn cookies(&self) -> Cookies {
         self.cookies
     }
@@ -106,32 +107,32 @@ impl Accounts {
         Door::of(self.console)
     }
 
-    /// A page of this console.
+    /// Returns the address of a page of this console.
     fn address(path: &str) -> String {
         format!("{}{path}", PageContext::current().root())
     }
 
-    /// Where somebody wants to go, if that is a page of this console; else its start.
+    /// Returns the wanted address if it is a page of this console, else the console's start page.
     fn own_address(wanted: &str) -> String {
         own_address(&PageContext::current().root(), wanted)
     }
 
-    /// Counter of what the pages of this console refuse.
+    /// Returns the counter of requests that the pages of this console refuse.
     pub(crate) fn refused_requests(&self) -> Data<RefusedRequests> {
         Data::from(Arc::clone(self.refused.requests()))
     }
 
-    /// Counts an attempt at what is no account of a person.
+    /// Counts an attempt to sign in to something that is not a person's account.
     pub(crate) fn count_attempt(&self, at: &str, from: IpAddr) -> Result<(), Failure> {
         self.attempts.count(at, from, None).map(drop).map_err(Failure::TooMany)
     }
 
-    /// Notes that somebody was not let in. The account is as it was typed.
+    /// Records a refused sign-in in the audit log, with the account as it was typed.
     pub(crate) async fn note_refused(&self, account: &str, from: IpAddr, why: Why) {
         self.refused.note(account, from, self.door(), why).await;
     }
 
-    /// Notes what somebody did with the own account.
+    /// Records in the audit log what somebody did with their own account.
     async fn note_own<S: Someone>(&self, holder: &AccountHolder<S>, action: AuditAction) {
         let person = &holder.signed.person;
         self.note(person, holder.from, person.draft(action)).await;

@@ -1,4 +1,4 @@
-//! The answers that pages give: a page, and the way to another one, which says what was done.
+//! Responses of pages: HTML, and redirects that say what was done.
 
 use actix_web::HttpResponse;
 use actix_web::cookie::Cookie;
@@ -9,35 +9,35 @@ use serde::Deserialize;
 
 use super::failure::Failure;
 
-/// What was just done, as the address says it.
+/// Action just done, as the address names it.
 #[derive(Deserialize)]
 pub(crate) struct Done {
     #[serde(default)]
     pub(crate) done: String,
 }
 
-/// A page.
+/// Responds with a page.
 pub(crate) fn html(page: &impl Template) -> Result<HttpResponse, Failure> {
     Ok(HttpResponse::Ok().content_type(ContentType::html()).body(page.render()?))
 }
 
-/// The page of a form that was not taken, to be filled in again.
+/// Responds with 422 and the page of a refused form, to be filled in again.
 pub(crate) fn try_again(page: &impl Template) -> Result<HttpResponse, Failure> {
     let mut answer = HttpResponse::build(StatusCode::UNPROCESSABLE_ENTITY);
     Ok(answer.content_type(ContentType::html()).body(page.render()?))
 }
 
-/// Sends the browser on to an address of ours, with GET: so nothing is sent twice by reloading.
+/// Redirects to an address of ours with 303, so that reloading sends no form twice.
 pub(crate) fn see_other(address: impl Into<String>) -> HttpResponse {
     HttpResponse::SeeOther().insert_header((LOCATION, address.into())).finish()
 }
 
-/// Sends the browser on, with a cookie to keep.
+/// Redirects and sets a cookie.
 pub(crate) fn see_other_with(cookie: Cookie<'_>, address: impl Into<String>) -> HttpResponse {
     HttpResponse::SeeOther().cookie(cookie).insert_header((LOCATION, address.into())).finish()
 }
 
-/// A text as one segment of a path (RFC 3986, section 2.3).
+/// Returns a text encoded as one segment of a path (RFC 3986, section 2.3).
 pub(crate) fn path_segment(text: &str) -> String {
     let encode = |byte: u8| {
         let is_plain = byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte);

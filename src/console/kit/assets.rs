@@ -1,4 +1,4 @@
-//! The files that the consoles' pages refer to, compiled in, each to be served as `/console/assets/{name}`.
+//! Static files of the consoles' pages, compiled in and served as `/console/assets/{name}`.
 
 use actix_web::HttpResponse;
 use actix_web::http::header::CACHE_CONTROL;
@@ -6,7 +6,7 @@ use actix_web::web::Path;
 
 use super::failure::Failure;
 
-/// Name below `/console/assets/`, content type, body.
+/// Files: name below `/console/assets/`, content type, body.
 const ALL: [(&str, &str, &str); 8] = [
     ("colours.css", CSS, include_str!("assets/colours.css")),
     ("console.css", CSS, include_str!("assets/console.css")),
@@ -22,7 +22,7 @@ const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 const PICTURE: &str = "image/svg+xml";
 
-/// `GET /console/assets/{name}`
+/// Handles `GET /console/assets/{name}`.
 pub(crate) async fn asset(name: Path<String>) -> Result<HttpResponse, Failure> {
     let found = ALL.iter().find(|(known, _, _)| *known == name.as_str());
     let (_, kind, body) = found.ok_or(Failure::NotFound)?;

@@ -1,5 +1,5 @@
-//! Limits of attempts to sign in, on each node: for each account, each network, both together; apart from those, for
-//! each browser that signed in to the account before, and for each session.
+//! Rate limits on sign-in attempts, on each node: by account, by network, and by both together. Browsers that signed in
+//! to the account before, and sessions, have limits of their own.
 
 #[cfg(test)]
 mod tests;
@@ -15,28 +15,28 @@ use crate::service::limiter::{Limiter, Pace};
 use crate::service::network::networks_of;
 use crate::service::people::Line;
 
-/// Attempts in a row from one address on one account, and how long until there is one more.
+/// Attempts from one address on one account: burst, and period after which one more is allowed.
 const PAIR: Pace = Pace { burst: 8, period: Duration::from_secs(60) };
-/// The same from one site: a home has 256 IPv6 networks, and must not guess 256 times as often.
+/// Attempts from one site on one account: a home has 256 IPv6 networks and must not guess 256 times as often.
 const SITE_PAIR: Pace = Pace { burst: 16, period: Duration::from_secs(30) };
-/// The same from one large network, which may be a firm's or one stranger's.
+/// Attempts from one large network on one account; it may belong to a company or to one attacker.
 const LARGE_PAIR: Pace = Pace { burst: 24, period: Duration::from_secs(20) };
-/// From one address on all accounts: an office may share it.
+/// Attempts from one address on all accounts: an office may share it.
 const ADDRESS: Pace = Pace { burst: 40, period: Duration::from_secs(6) };
-/// The same from one site.
+/// Attempts from one site on all accounts.
 const SITE: Pace = Pace { burst: 80, period: Duration::from_secs(3) };
-/// The same from one large network.
+/// Attempts from one large network on all accounts.
 const LARGE: Pace = Pace { burst: 120, period: Duration::from_secs(2) };
-/// From all addresses on one account: more than one large network may use up, so that a stranger who guesses at an
-/// account does not keep its owner out.
+/// Attempts from all addresses on one account. More than one large network may use up, so that guessing from there does
+/// not lock the owner out.
 const ACCOUNT: Pace = Pace { burst: 60, period: Duration::from_secs(10) };
-/// From one browser on the account that was signed in to with it. After these it is any browser, until there is one
-/// more (OWASP, Slow Down Online Guessing Attacks with Device Cookies).
+/// Attempts from a known browser on its account. Once they are used up, it counts as an unknown browser until the next
+/// is allowed (OWASP, Slow Down Online Guessing Attacks with Device Cookies).
 const DEVICE: Pace = Pace { burst: 10, period: Duration::from_secs(360) };
-/// At the current password, by who is signed in.
+/// Guesses at the current password within a session.
 const SESSION: Pace = Pace { burst: 8, period: Duration::from_secs(60) };
 
-/// Counts attempts, whether they succeed or not and whether the account exists or not.
+/// Counters of attempts. Successful and failed ones count alike, and so do existing and unknown accounts.
 pub(crate) struct Attempts {
     one: Range<IpAddr>,
     site: Range<IpAddr>,
@@ -46,7 +46,7 @@ pub(crate) struct Attempts {
     sessions: Limiter<String>,
 }
 
-/// What is counted of networks of one width: attempts on all accounts, and on one.
+/// Counters for networks of one width: attempts on all accounts, and on one.
 struct Range<N: Clone + Eq + std::hash::Hash> {
     all: Limiter<N>,
     pairs: Limiter<(String, N)>,
@@ -75,10 +75,11 @@ impl Attempts {
         }
     }
 
-    /// Counts one attempt, and tells in which line its password waits to be hashed; or tells how many seconds to wait.
+    /// Counts one attempt, and returns the queue in which its password waits to be hashed. If there were too many,
+    /// returns the seconds to wait.
     ///
-    /// A device is one of this account. Whatever strangers do, it has attempts of its own; when they are used up, it is
-    /// a stranger's.
+    /// A known device of the account has its own attempts, whatever strangers do. Once they are used up, it counts as a
+    /// stranger's.
     pub(crate) fn count(&self, account: &str, address: IpAddr, device: Option<Device>) -> Result<Line, u64> {
         if device.is_some_and(|device| self.devices.count(&device).is_ok()) {
             return Ok(Line::Known);
@@ -87,13 +88,14 @@ impl Attempts {
         Ok(Line::Strangers)
     }
 
-    /// Counts one guess at the current password of who is signed in. Strangers have no part in it.
+    /// Counts one guess at the current password within a session. Strangers' attempts do not affect it.
     pub(crate) fn count_in_session(&self, token: &Secret<String>) -> Result<(), u64> {
         self.sessions.count(&Session::id_of(token.expose()))
     }
 
-    /// From the narrowest on: what one address may not do counts on no wider network, and on nobody's account.
+    /// Counts an attempt from an unknown browser, narrowest network first.
     fn count_stranger(&self, account: &str, address: IpAddr) -> Result<(), u64> {
+        // An attempt refused for one address counts against no wider network, and against nobody's account.
         let networks = networks_of(address);
         self.one.count(account, networks.one)?;
         if let Some(site) = networks.site {
@@ -104,10 +106,10 @@ impl Attempts {
     }
 }
 
-/// Characters of an account that count: no address has more.
+/// Number of leading characters of an account that are significant; no e-mail address is longer.
 const ACCOUNT_CHARACTERS: usize = 254;
 
-/// An account however it is spelt, known or not.
+/// Returns the key under which an account is counted, however it is spelt and whether it exists or not.
 pub(super) fn account_key(account: &str) -> String {
     account.trim().to_lowercase().chars().take(ACCOUNT_CHARACTERS).collect()
 }

@@ -8,10 +8,10 @@ use serde::Deserialize;
 use super::failure::Failure;
 use crate::service::audit::Initiator;
 
-/// Entries on a page.
+/// Number of entries per page.
 const PAGE: usize = 50;
 
-/// One entry at its place.
+/// Entry with its sequence number.
 pub(crate) struct LogLine {
     pub(crate) sequence: u64,
     pub(crate) entry: AuditEntry,
@@ -22,13 +22,13 @@ impl LogLine {
         Self { sequence: chained.sequence, entry: chained.entry() }
     }
 
-    /// Whether somebody did it who ran a command of this program.
+    /// Returns true if the entry was made by a command of this program.
     pub(crate) fn is_of_command_line(&self) -> bool {
         self.entry.who == Initiator::COMMAND_LINE
     }
 }
 
-/// One page of the log.
+/// Page of the log.
 pub(crate) struct LogPart {
     pub(crate) lines: Vec<LogLine>,
     pub(crate) older: Option<String>,
@@ -36,7 +36,7 @@ pub(crate) struct LogPart {
 }
 
 impl LogPart {
-    /// Reads the page after this place.
+    /// Reads the page after this cursor.
     pub(crate) async fn read(
         store: &(impl AuditStore + ?Sized),
         scope: &AuditScope,
@@ -53,7 +53,7 @@ impl LogPart {
     }
 }
 
-/// Where in the log to begin.
+/// Query parameters of the audit log page.
 #[derive(Deserialize)]
 pub(crate) struct At {
     #[serde(default)]

@@ -1,6 +1,7 @@
-//! A short name for what a browser says of itself. It may say anything, so the name is a hint to the person and no more.
+//! Short names for browsers, from their `User-Agent`. A browser may send anything, so the name is only a hint for
+//! people.
 
-/// What names a browser, the more special one first: each says that it is some of those behind it, too.
+/// Marks of browsers and their names, the most specific first: each browser also claims to be some of those after it.
 const BROWSERS: [(&str, &str); 6] = [
     ("Edg/", "Edge"),
     ("OPR/", "Opera"),
@@ -9,7 +10,7 @@ const BROWSERS: [(&str, &str); 6] = [
     ("Chrome/", "Chrome"),
     ("Safari/", "Safari"),
 ];
-/// What names a system, the more special one first.
+/// Marks of systems and their names, the most specific first.
 const SYSTEMS: [(&str, &str); 6] = [
     ("Android", "Android"),
     ("iPhone", "iPhone"),
@@ -18,10 +19,10 @@ const SYSTEMS: [(&str, &str); 6] = [
     ("Mac OS", "macOS"),
     ("Linux", "Linux"),
 ];
-/// Characters of a name that is unknown.
+/// Number of characters shown of an unknown `User-Agent`.
 const MAX_CHARACTERS: usize = 40;
 
-/// `Firefox, Linux`; the beginning of what it says if that is nothing known, and `None` if it says nothing.
+/// Returns a name such as `Firefox, Linux`. An unknown `User-Agent` is cut short, and an empty one is `None`.
 pub(crate) fn browser_name(said: &str) -> Option<String> {
     let named = |names: &[(&str, &'static str)]| {
         names.iter().find(|(mark, _)| said.contains(mark)).map(|(_, name)| *name)

@@ -1,31 +1,31 @@
-//! The page that asks once more who it is, and then goes on with what was asked for: it sends the same form again, to the
-//! same address, with the proof beside it. So it leads nowhere else, and no second page has to know what comes next.
+//! Page that asks for a proof of identity and then resubmits the original form, to the same address, with the proof. It
+//! redirects nowhere, so no other page has to know the next step.
 
 use askama::Template;
 
 use super::frame::Frame;
 
-/// The field that carries the proof.
+/// Form field that carries the proof.
 pub(crate) const PROOF_FIELD: &str = "confirm";
 
-/// What is asked for before something is done.
+/// Proof of identity that is required before an action.
 #[derive(Debug)]
 pub(crate) struct Confirmation {
-    /// Where the form went that asked for it: a path of ours.
+    /// Target of the original form: a path of ours.
     pub(crate) action: String,
-    /// What the form had.
+    /// Fields of the original form.
     pub(crate) fields: Vec<(String, String)>,
-    /// The token of the session's forms.
+    /// Token of the session's forms.
     pub(crate) form_token: String,
-    /// Whether a code is asked for, or the password.
+    /// True if a code is asked for, false if the password is.
     pub(crate) asks_code: bool,
-    /// Whether a proof was given, and was wrong.
+    /// True if a proof was given and was wrong.
     pub(crate) has_failed: bool,
-    /// Where the visitor came from.
+    /// Page that the visitor came from.
     pub(crate) back: String,
 }
 
-/// The page.
+/// Page that asks for the proof.
 #[derive(Template)]
 #[template(path = "console/kit/confirm.html")]
 pub(crate) struct ConfirmPage<'a> {
@@ -34,7 +34,7 @@ pub(crate) struct ConfirmPage<'a> {
 }
 
 impl Confirmation {
-    /// The page that asks.
+    /// Returns the page that asks for the proof.
     pub(crate) fn page(&self) -> ConfirmPage<'_> {
         ConfirmPage { frame: Frame { form_token: self.form_token.clone(), ..Frame::bare() }, asked: self }
     }

@@ -1,4 +1,4 @@
-//! Which of the two consoles.
+//! Kind of console: the merchants' or the operator's.
 
 use crate::service::refused_sign_ins::Door;
 
@@ -12,7 +12,7 @@ pub(crate) enum ConsoleKind {
 }
 
 impl Door {
-    /// The one that leads to this console.
+    /// Returns the door of this console.
     pub(super) const fn of(console: ConsoleKind) -> Self {
         match console {
             ConsoleKind::Merchant => Self::Console,
@@ -22,7 +22,7 @@ impl Door {
 }
 
 impl ConsoleKind {
-    /// Below which path of its listener its pages are, without a slash at the end.
+    /// Returns the path of this console's pages on its listener, without a trailing slash.
     pub(super) const fn path(self) -> &'static str {
         match self {
             Self::Merchant => "/console",
@@ -30,7 +30,7 @@ impl ConsoleKind {
         }
     }
 
-    /// Below which path of its listener its mark is.
+    /// Returns the path of this console's logo on its listener.
     pub(super) const fn logo(self) -> &'static str {
         match self {
             Self::Merchant => "/console/assets/logo.svg",

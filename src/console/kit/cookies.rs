@@ -1,4 +1,4 @@
-//! The cookies of the consoles: whose session it is, and what a sign-in form belongs to.
+//! Cookies of the consoles: sessions, visits of the sign-in form, known devices and the language.
 
 use std::borrow::Cow;
 
@@ -15,8 +15,8 @@ use super::devices::KNOWN_FOR_DAYS;
 use super::language::{self, Language};
 use crate::http::Mount;
 
-/// Reads and makes the cookies of one console: browsers share cookies among the ports of a host, so each has names of
-/// its own.
+/// Reader and maker of one console's cookies. Browsers share cookies among the ports of a host, so each console has its
+/// own names.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cookies {
     console: ConsoleKind,
@@ -25,48 +25,48 @@ pub(crate) struct Cookies {
 }
 
 impl Cookies {
-    /// Cookies that only go over TLS, if `is_secure`, and to no other path of a shared host.
+    /// Creates cookies that are sent only over TLS if `is_secure`, and only below this mount path of a shared host.
     pub(crate) const fn new(console: ConsoleKind, is_secure: bool, mount: Mount) -> Self {
         Self { console, is_secure, mount }
     }
 
-    /// The token of the session that a request belongs to.
+    /// Returns the token of the session that a request belongs to.
     pub(crate) fn session(self, request: &HttpRequest) -> Option<Secret<String>> {
         request.cookie(&self.session_name()).map(|cookie| Secret::new(cookie.value().to_owned()))
     }
 
-    /// Begins a session.
+    /// Returns the cookie that begins a session.
     pub(crate) fn begin(self, token: &Secret<String>) -> Cookie<'static> {
         let seconds = i64::try_from(SESSION_MS / 1_000).unwrap_or(i64::MAX);
         self.bake(self.session_name(), token.expose().clone(), Duration::seconds(seconds))
     }
 
-    /// Ends a session.
+    /// Returns the cookie that ends a session.
     pub(crate) fn end(self) -> Cookie<'static> {
         self.bake(self.session_name(), String::new(), Duration::ZERO)
     }
 
-    /// What the form for signing in belongs to: nobody has a session yet.
+    /// Returns the token that the sign-in form is bound to, as nobody has a session yet.
     pub(crate) fn visit(self, request: &HttpRequest) -> Option<Secret<String>> {
         request.cookie(&self.visit_name()).map(|cookie| Secret::new(cookie.value().to_owned()))
     }
 
-    /// Marks the browser that was shown the form for signing in.
+    /// Returns the cookie that marks a browser to which the sign-in form was shown.
     pub(crate) fn mark_visit(self, token: &Secret<String>) -> Cookie<'static> {
         self.bake(self.visit_name(), token.expose().clone(), Duration::hours(1))
     }
 
-    /// The mark of a browser in which somebody signed in before.
+    /// Returns the mark of a browser in which somebody signed in before.
     pub(crate) fn device(self, request: &HttpRequest) -> Option<Secret<String>> {
         request.cookie(&self.device_name()).map(|cookie| Secret::new(cookie.value().to_owned()))
     }
 
-    /// Marks the browser in which somebody has just signed in.
+    /// Returns the cookie that marks a browser in which somebody has just signed in.
     pub(crate) fn mark_device(self, mark: &Secret<String>) -> Cookie<'static> {
         self.bake(self.device_name(), mark.expose().clone(), Duration::days(KNOWN_FOR_DAYS.into()))
     }
 
-    /// Keeps the choice of a language. It is no secret.
+    /// Returns the cookie that keeps the chosen language. It is no secret.
     pub(crate) fn keep_language(self, language: Language) -> Cookie<'static> {
         self.bake(language::COOKIE, language.tag().to_owned(), Duration::days(365))
     }
@@ -103,9 +103,10 @@ impl Cookies {
         })
     }
 
-    /// `__Host-` binds a cookie to this host and to TLS (RFC 6265bis, section 4.1.3.2); it needs `Secure` and the path `/`.
-    /// Below a path `__Secure-` is what is left of it.
+    /// Returns the name of a cookie, with the strictest prefix that its attributes allow.
     fn name(self, plain: &'static str) -> Cow<'static, str> {
+        // `__Host-` binds a cookie to this host and to TLS (RFC 6265bis, section 4.1.3.2). It needs `Secure` and the
+        // path `/`; below another path only `__Secure-` is possible.
         match (self.is_secure, self.mount.is_below_a_path()) {
             (false, _) => plain.into(),
             (true, false) => format!("__Host-{plain}").into(),
@@ -114,7 +115,7 @@ impl Cookies {
     }
 }
 
-/// What a form must carry to belong to a session or a visit: nobody else can compute it from what they see.
+/// Returns the token that binds a form to a session or a visit. It is a hash of a cookie that other sites cannot read.
 pub(crate) fn form_token(cookie: &Secret<String>) -> String {
     let hash = Sha256::new_with_prefix(b"quita form 1 ").chain_update(cookie.expose().as_bytes());
     hex(&hash.finalize())

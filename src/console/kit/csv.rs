@@ -1,32 +1,33 @@
-//! Files for spreadsheets (RFC 4180): one with the reader's settings opens them as they are meant, and one with any
-//! other runs nothing of what a stranger wrote into them.
+//! CSV files for spreadsheets (RFC 4180). With the reader's regional settings they open as intended; with any other
+//! settings no text from outside runs as a formula.
 //!
-//! A spreadsheet splits lines at what its own settings name, and takes quotes literally that then stand within a cell. So
-//! nothing here relies on quotes: wherever any spreadsheet could begin a cell with what makes a formula, an apostrophe
-//! stands before that (OWASP, "CSV Injection").
+//! A spreadsheet splits lines at the separator of its own settings, and then takes quotes within a cell literally. So
+//! nothing here relies on quotes. Wherever any spreadsheet could begin a cell with a formula, an apostrophe precedes it
+//! (OWASP, "CSV Injection").
 
 use quita_domain::money::Money;
 
 use super::language::Language;
 
-/// How a file is written.
+/// Writer of CSV lines in one language's format.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Csv {
     language: Language,
 }
 
 impl Csv {
-    /// For whoever reads the page that is being made.
+    /// Creates a writer for the language of the current request.
     pub(crate) fn for_reader() -> Self {
         Self { language: Language::current() }
     }
 
-    /// The names of the columns, behind the mark without which Excel takes the file for one in an older encoding.
+    /// Returns the header line, after a byte order mark.
     pub(crate) fn head<const N: usize>(self, columns: [&str; N]) -> String {
+        // Without the mark Excel assumes an older encoding.
         format!("\u{feff}{}", self.line(columns.map(str::to_owned)))
     }
 
-    /// One line.
+    /// Returns one line.
     pub(crate) fn line<const N: usize>(self, cells: [String; N]) -> String {
         let separator = self.separator();
         let mut line = cells.map(|cell| quoted(&without_formulas(&cell), separator)).join(separator);
@@ -34,12 +35,12 @@ impl Csv {
         line
     }
 
-    /// An amount that a spreadsheet can add up: `1234,56`, without the currency.
+    /// Returns an amount that a spreadsheet can add up: `1234,56`, without the currency.
     pub(crate) fn amount(self, amount: Money) -> String {
         self.language.money_field(amount)
     }
 
-    /// What a spreadsheet in this language splits lines at: where the comma is in amounts, the semicolon.
+    /// Returns the separator of a spreadsheet in this language: a semicolon where amounts have a decimal comma.
     const fn separator(self) -> &'static str {
         match self.language {
             Language::Portuguese => ";",
@@ -48,7 +49,7 @@ impl Csv {
     }
 }
 
-/// Puts an apostrophe before everything that begins a formula where a cell begins, or would if it were split elsewhere.
+/// Puts an apostrophe before each formula character where a cell begins, or would begin with another separator.
 fn without_formulas(cell: &str) -> String {
     let mut safe = String::with_capacity(cell.len());
     let mut could_begin_here = true;
@@ -62,18 +63,20 @@ fn without_formulas(cell: &str) -> String {
     safe
 }
 
-/// Also in the wide and small forms, which some editions take for the same.
+/// Returns true for characters that begin a formula, wide and small forms included: some editions take them for the
+/// same.
 const fn begins_a_formula(character: char) -> bool {
     matches!(character, '=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠' | '﹦' | '﹢' | '﹣' | '﹫')
 }
 
-/// Separators, and the ends of lines by whatever count (Unicode Standard Annex 14, classes BK, CR, LF, NL).
+/// Returns true for separators and every kind of line end (Unicode Standard Annex 14, classes BK, CR, LF, NL).
 const fn ends_a_cell(character: char) -> bool {
     let is_separator = matches!(character, ',' | ';' | '\t');
     is_separator || matches!(character, '\n'..='\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// What a spreadsheet may leave out before a cell's text: quotes, blanks, and what is not seen.
+/// Returns true for characters that a spreadsheet may drop before a cell's text: quotes, blanks and invisible
+/// characters.
 fn may_be_dropped(character: char) -> bool {
     let is_unseen = matches!(
         character,

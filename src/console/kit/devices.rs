@@ -1,8 +1,7 @@
-//! Browsers in which somebody signed in to an account before: each carries a mark that only this service can make.
+//! Browsers in which somebody signed in to an account before. Each carries a mark that only this service can make.
 //!
-//! Strangers who guess at an account use up what strangers may; a marked browser has attempts of its own, so they do not
-//! keep its owner out (OWASP, Slow Down Online Guessing Attacks with Device Cookies). A mark opens nothing: the password
-//! is asked for all the same.
+//! A marked browser has sign-in attempts of its own, so guesses by strangers do not lock the owner out. See OWASP, Slow
+//! Down Online Guessing Attacks with Device Cookies. A mark opens nothing: the password is still required.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -16,15 +15,15 @@ use super::attempts::account_key;
 use super::console_kind::ConsoleKind;
 use quita_config::secret_key::{SecretKey, SecretKeys};
 
-/// Days that a browser stays known after somebody signed in with it.
+/// Days for which a browser stays known after a sign-in with it.
 pub(crate) const KNOWN_FOR_DAYS: u32 = 365;
 
-/// Bytes that tell one device from another.
+/// Length of a device's id in bytes.
 const ID_BYTES: usize = 16;
-/// Bytes of the time at which a mark was made: milliseconds.
+/// Length in bytes of the time at which a mark was made, in milliseconds.
 const TIME_BYTES: usize = 8;
 
-/// One browser, on one account.
+/// Id of one browser on one account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Device([u8; ID_BYTES]);
 
@@ -34,10 +33,10 @@ impl From<[u8; ID_BYTES]> for Device {
     }
 }
 
-/// Marks devices, and knows them again: on every node that holds the same secret keys.
+/// Maker and verifier of device marks. Nodes that hold the same secret keys recognise each other's marks.
 pub(crate) struct Devices {
     console: ConsoleKind,
-    /// Of each secret key that is held, the newest first.
+    /// Keys derived from each secret key that is held, the newest first.
     keys: Vec<Secret<Vec<u8>>>,
 }
 
@@ -47,8 +46,8 @@ impl Devices {
         Self { console, keys: keys.map(|key| derive(key, "quita device 1")).collect() }
     }
 
-    /// What the browser is to carry in which somebody has just signed in to this account. A device that was known stays
-    /// the same: signing in often gives no more attempts.
+    /// Returns the mark for a browser in which somebody has just signed in to this account. A known device keeps its
+    /// id, so signing in often gives no more attempts.
     ///
     /// # Errors
     /// [`NoRandomness`].
@@ -68,7 +67,7 @@ impl Devices {
         Ok(Secret::new(URL_SAFE_NO_PAD.encode(mark)))
     }
 
-    /// The device that carries this mark, if it was made for this account, under any of the keys, and not too long ago.
+    /// Returns the device of a mark, if it was made for this account, under any of the keys, and has not expired.
     pub(crate) fn known(&self, account: &str, mark: &Secret<String>, now: Timestamp) -> Option<Device> {
         let bytes = URL_SAFE_NO_PAD.decode(mark.expose()).ok()?;
         let (id, rest) = bytes.split_first_chunk::<ID_BYTES>()?;
@@ -79,7 +78,7 @@ impl Devices {
         (self.keys.iter().any(is_proof) && now < ends).then_some(Device(*id))
     }
 
-    /// All parts but the last have one length each, so no two marks have the same bytes.
+    /// Returns the authentication code of a mark.
     fn proof(
         &self,
         key: &Secret<Vec<u8>>,
@@ -91,6 +90,7 @@ impl Devices {
             ConsoleKind::Merchant => b"m",
             ConsoleKind::Operator => b"o",
         };
+        // Every part but the last has a fixed length, so no two marks have the same bytes.
         mac(key.expose(), &[console, id, made_at, account_key(account).as_bytes()])
     }
 }

@@ -1,4 +1,4 @@
-//! Why a page is not shown, told as a page.
+//! Reasons why a page is not shown, rendered as a page.
 
 use actix_web::http::header::{ALLOW, LOCATION, RETRY_AFTER};
 use actix_web::http::{Method, StatusCode};
@@ -19,25 +19,25 @@ use super::texts::Texts;
 use crate::http::request_id;
 use crate::service::people::{PasswordError, PeopleError};
 
-/// After how long those who sign in now have been verified, unless others come.
+/// Seconds until the sign-ins under way are verified, unless others arrive.
 const CROWDED_FOR_SECONDS: u64 = 3;
 
-/// Why a page is not shown.
+/// Reason why a page is not shown.
 #[derive(Debug, Error)]
 pub(crate) enum Failure {
-    /// Nobody is signed in; after signing in the visitor wants to go there.
+    /// Nobody is signed in; holds the address to return to after signing in.
     #[error("nobody is signed in")]
     SignedOut(Option<String>),
-    /// Something else is to be done first, at this address of ours.
+    /// Something else must be done first, at this address of ours.
     #[error("something else is to be done first")]
     First(String),
-    /// Who it is must be proven once more; the page for it carries on what was asked for.
+    /// A proof of identity is required; its page carries the original request along.
     #[error("who it is must be proven once more")]
     Unconfirmed(Box<Confirmation>),
     /// The visitor's role does not permit it.
     #[error("the role does not permit it")]
     Forbidden,
-    /// The form is none of this session.
+    /// The form belongs to another session.
     #[error("the form is of another session")]
     ForeignForm,
     /// The form is too large.
@@ -49,13 +49,13 @@ pub(crate) enum Failure {
     /// There is nothing at this address for this visitor.
     #[error("there is nothing here")]
     NotFound,
-    /// The address takes other methods; these.
+    /// The address supports other methods only: these.
     #[error("the address takes {0}")]
     WrongMethod(&'static str),
-    /// What was asked for is not possible as things are; the words are the visitor's language.
+    /// The request is not possible in the current state; the text is in the visitor's language.
     #[error("{0}")]
     Refused(String),
-    /// What was entered can't be read; the words are the visitor's language.
+    /// The input can't be read; the text is in the visitor's language.
     #[error("{0}")]
     Unreadable(String),
     /// The payment does not allow it.
@@ -64,16 +64,16 @@ pub(crate) enum Failure {
     /// Too many requests; seconds to wait.
     #[error("too many requests")]
     TooMany(u64),
-    /// As many sign in at this moment as can be verified in time.
+    /// More people are signing in now than can be verified in time.
     #[error("too many are signing in")]
     Crowded,
-    /// It may work a moment later.
+    /// Temporarily unavailable: it may work a moment later.
     #[error("{0}")]
     Unavailable(String),
-    /// The console is closed because nothing opens it.
+    /// The console is closed because no operator's password is configured.
     #[error("no operator's password is configured")]
     Closed,
-    /// A mistake in this program.
+    /// Bug in this program.
     #[error("defect: {0}")]
     Defect(String),
 }
@@ -87,7 +87,7 @@ struct FailurePage {
 }
 
 impl Failure {
-    /// Nobody is signed in; a page that was asked for is where to go afterwards.
+    /// Returns the failure for a request without a session. After signing in, a page that was asked for is shown.
     pub(crate) fn signed_out(request: &HttpRequest) -> Self {
         let only_looks = *request.method() == Method::GET;
         Self::SignedOut(only_looks.then(|| PageContext::current().address_of(request)))

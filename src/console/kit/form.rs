@@ -1,4 +1,4 @@
-//! A form that was sent.
+//! Submitted forms.
 
 use std::pin::Pin;
 
@@ -16,26 +16,26 @@ use super::failure::Failure;
 use super::texts::Texts;
 use crate::http::BODY_TIME_OUT;
 
-/// The field that carries the token of the form.
+/// Form field that carries the form token.
 const TOKEN_FIELD: &str = "formToken";
-/// The most bytes of a form.
+/// Maximum size of a form in bytes.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// The fields of a form whose token was right.
+/// Fields of a form whose token was verified.
 pub(crate) struct Form(Vec<(String, String)>);
 
 impl Form {
-    /// Reads a form that must belong to the visitor's cookie, or to one of them.
+    /// Reads a form that must belong to one of the visitor's cookies.
     ///
     /// # Errors
-    /// [`Failure::ForeignForm`] if it does not, and if it is no form at all; [`Failure::TooSlow`] and
-    /// [`Failure::TooLarge`] if it does not come in time or is no form of ours.
+    /// [`Failure::ForeignForm`] if it does not, or if it is no form at all. [`Failure::TooSlow`] if it does not arrive
+    /// in time. [`Failure::TooLarge`] if it is larger than any form of ours.
     pub(crate) async fn read<'a>(
         request: &HttpRequest,
         payload: Payload,
         cookies: impl IntoIterator<Item = &'a Secret<String>>,
     ) -> Result<Self, Failure> {
-        // Whoever was shown no form has none to send: nothing is read.
+        // A client that was shown no form has none to send: nothing is read.
         let cookies: Vec<_> = cookies.into_iter().collect();
         if cookies.is_empty() {
             return Err(Failure::ForeignForm);
@@ -54,46 +54,47 @@ impl Form {
         if cookies.into_iter().any(belongs_to) { Ok(form) } else { Err(Failure::ForeignForm) }
     }
 
-    /// Text of a field, without blanks around it; empty if there is no such field. It is parsed or compared:
-    /// a text that is kept is read by [`Form::words`], [`Form::lines`] or [`Form::address`].
+    /// Returns the trimmed text of a field, or an empty one if there is no such field. It is meant to be parsed or
+    /// compared: read text that is stored with [`Form::words`], [`Form::lines`] or [`Form::address`].
     pub(crate) fn text(&self, name: &str) -> &str {
         self.0.iter().find(|(given, _)| given == name).map_or("", |(_, value)| value.trim())
     }
 
-    /// What was entered or ticked in all fields of a name.
+    /// Returns the values of all fields of a name, trimmed.
     pub(crate) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         self.0.iter().filter(move |(given, _)| given == name).map(|(_, value)| value.trim())
     }
 
-    /// Every field but the token and this one, to be sent again.
+    /// Returns every field except the token and this one, to be resubmitted.
     pub(crate) fn fields_but(&self, left_out: &str) -> Vec<(String, String)> {
         let is_kept = |(name, _): &&(String, String)| name != TOKEN_FIELD && name != left_out;
         self.0.iter().filter(is_kept).cloned().collect()
     }
 
-    /// What was entered in a field that nobody may read, to the letter.
+    /// Returns a secret field exactly as it was entered.
     pub(crate) fn secret(&self, name: &str) -> Secret<String> {
         let given = self.0.iter().find(|(given, _)| given == name);
         Secret::new(given.map(|(_, value)| value.clone()).unwrap_or_default())
     }
 
-    /// A printable line of a person, of 1 to `most` characters, without a card number.
+    /// Reads a printable line, of 1 to `most` characters, without a card number.
     ///
     /// # Errors
-    /// [`Failure::Unreadable`] with this sentence, or with the one about card numbers.
+    /// [`Failure::Unreadable`] with the text `otherwise`, or with the one about card numbers.
     pub(crate) fn words(&self, name: &str, most: usize, otherwise: &'static str) -> Result<String, Failure> {
         let text = self.lines(name, most, otherwise)?;
         if text.contains('\n') { Err(Failure::Unreadable(otherwise.into())) } else { Ok(text) }
     }
 
-    /// The same of several lines, which end with `\n`, however the browser ends them.
+    /// Reads printable text of several lines, as [`Form::words`] does, and ends each with `\n`, however the browser
+    /// ends it.
     ///
     /// # Errors
     /// As [`Form::words`].
     pub(crate) fn lines(&self, name: &str, most: usize, otherwise: &'static str) -> Result<String, Failure> {
         let text = self.text(name).replace("\r\n", "\n");
         let is_printable = !text.chars().any(|character| character.is_control() && character != '\n');
-        // The length comes first, as it bounds the search for numbers.
+        // The length is checked first, because it bounds the search for numbers.
         if !is_printable || !(1..=most).contains(&text.chars().count()) {
             return Err(Failure::Unreadable(otherwise.into()));
         }
@@ -101,7 +102,7 @@ impl Form {
         Ok(text)
     }
 
-    /// An address that is kept, of a person or a server, if a reader makes something of it and it holds no card number.
+    /// Reads an address to be stored, of a person or a server, that `read` accepts and that holds no card number.
     ///
     /// # Errors
     /// As [`Form::words`].
@@ -118,8 +119,8 @@ impl Form {
     }
 }
 
-/// Refuses what looks like a card number: texts of people are kept, many of them in the audit log for good (PCI DSS
-/// 4.0.1, 3.5.1).
+/// Refuses text that contains what looks like a card number (PCI DSS 4.0.1, 3.5.1). Such texts are stored, many of them
+/// in the audit log for good.
 fn without_card_number(text: &str) -> Result<(), Failure> {
     if holds_card_number(text) {
         return Err(Failure::Unreadable(Texts::current().failures.holds_card_number.into()));
@@ -127,16 +128,16 @@ fn without_card_number(text: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What an extractor finds out.
+/// Result of an extractor.
 pub(crate) type Extracted<T> = Pin<Box<dyn Future<Output = Result<T, Failure>>>>;
 
-/// Somebody who is signed in to a console.
+/// Visitor who is signed in to a console.
 pub(crate) trait SignedIn: FromRequest<Error = Failure> + 'static {
-    /// The token of the session.
+    /// Returns the token of the session.
     fn token(&self) -> &Secret<String>;
 }
 
-/// A form, and the visitor who sent it within the own session.
+/// Form with the visitor who sent it within their own session.
 pub(crate) struct SignedForm<V> {
     pub(crate) visitor: V,
     pub(crate) form: Form,

@@ -1,4 +1,4 @@
-//! What surrounds every page: its console and language, the navigation, what was just done.
+//! Frame around every page: console and language, navigation, confirmation of what was just done.
 
 use quita_domain::time::Timestamp;
 
@@ -8,7 +8,7 @@ use super::page_context::PageContext;
 use super::texts::Texts;
 use crate::http::Mount;
 
-/// An entry of the navigation.
+/// Entry of the navigation.
 pub(crate) struct Entry {
     pub(crate) address: String,
     pub(crate) name: &'static str,
@@ -17,30 +17,30 @@ pub(crate) struct Entry {
     pub(crate) troubles: usize,
 }
 
-/// What surrounds a page, with the texts of its console and what the bar of that console shows besides.
+/// Frame around a page, with the texts and the bar of its console.
 pub(crate) struct Frame<T: 'static = Texts, B = ()> {
     pub(crate) context: PageContext,
     pub(crate) texts: &'static T,
     pub(crate) bar: B,
     pub(crate) navigation: Vec<Entry>,
-    /// What the addresses of this part of the console begin with.
+    /// Beginning of the addresses in this part of the console.
     pub(crate) base: String,
     pub(crate) form_token: String,
-    /// What was just done.
+    /// Confirmation of what was just done.
     pub(crate) notice: Option<&'static str>,
-    /// Whether the page draws plots.
+    /// True if the page draws plots.
     pub(crate) has_plots: bool,
 }
 
 impl Frame {
-    /// A page outside of any session.
+    /// Creates the frame of a page outside any session.
     pub(crate) fn bare() -> Self {
         Self::new(Texts::current(), ())
     }
 }
 
 impl<T, B> Frame<T, B> {
-    /// A page for the request that is being handled.
+    /// Creates the frame of a page for the current request.
     pub(crate) fn new(texts: &'static T, bar: B) -> Self {
         Self {
             context: PageContext::current(),
@@ -54,54 +54,54 @@ impl<T, B> Frame<T, B> {
         }
     }
 
-    /// Address that tells pages whether the store is away.
+    /// Returns the address at which open pages ask for an outage of the store.
     pub(crate) fn outage_address(&self) -> String {
         format!("{}/outage", self.context.root())
     }
 
-    /// Since when the store is away; `None` while it is there.
+    /// Returns the beginning of the store's outage; `None` while it is available.
     pub(crate) const fn away_since(&self) -> Option<Timestamp> {
         self.context.away_since
     }
 
-    /// This console's words for it.
+    /// Returns this console's sentence about the outage.
     pub(crate) fn outage_sentence(&self) -> &'static str {
         let texts = &Texts::of(self.language()).everywhere;
         if self.is_operators() { texts.outage_for_operators } else { texts.outage_for_merchants }
     }
 
-    /// The language, for words and numbers.
+    /// Returns the language, for words and numbers.
     pub(crate) const fn language(&self) -> Language {
         self.context.language
     }
 
-    /// The other languages that the page could speak.
+    /// Returns the languages other than the page's own.
     pub(crate) fn other_languages(&self) -> impl Iterator<Item = Language> {
         let own = self.language();
         Language::ALL.into_iter().filter(move |language| *language != own)
     }
 
-    /// The address under which the console's pages are.
+    /// Returns the address under which the console's pages are.
     pub(crate) fn root(&self) -> String {
         self.context.root()
     }
 
-    /// Beginning of the address of every file that a page refers to.
+    /// Returns the beginning of the address of every file that a page refers to.
     pub(crate) const fn mount(&self) -> Mount {
         self.context.mount
     }
 
-    /// The address of the console's mark.
+    /// Returns the address of the console's logo.
     pub(crate) fn logo(&self) -> String {
         format!("{}{}", self.context.mount, self.context.console.logo())
     }
 
-    /// Whether this is the operator's console.
+    /// Returns true for the operator's console.
     pub(crate) fn is_operators(&self) -> bool {
         self.context.console == ConsoleKind::Operator
     }
 
-    /// The version of the program.
+    /// Returns the version of the program.
     pub(crate) const fn version(&self) -> &'static str {
         env!("CARGO_PKG_VERSION")
     }

@@ -1,4 +1,4 @@
-//! What holds for every page of a console: its headers, its language, and that no other site writes to it.
+//! Middleware of every console page: its context, its headers, and protection against requests from other sites.
 
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -18,14 +18,14 @@ use crate::http::{Mount, request_id};
 use crate::service::refused_requests::{RefusedRequest, RefusedRequests};
 use crate::service::refused_sign_ins::Door;
 
-/// Scripts and styles come from files of ours alone, forms go to us alone, and nobody frames a page.
+/// Content security policy: scripts and styles from our own files alone, forms to us alone, no framing.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// Browsers tell here whether a page of ours sent a request (Fetch Metadata).
+/// Header in which browsers state the site that sent a request (Fetch Metadata).
 const SENT_FROM: HeaderName = HeaderName::from_static("sec-fetch-site");
 
-/// Handles a request of the merchants' console, which browsers see here.
+/// Handles a request of the merchants' console, which browsers see at this mount path.
 pub(crate) async fn merchants<B: MessageBody + 'static>(
     mount: Mount,
     request: ServiceRequest,
@@ -68,7 +68,7 @@ async fn guard<B: MessageBody + 'static>(
     handled.await
 }
 
-/// Why an answer refuses who asks, if it does. A proof that is asked for is no refusal yet.
+/// Returns the reason why an answer refused the visitor, if it did. A request for a proof of identity is no refusal.
 fn refusal(error: Option<&Error>) -> Option<RefusedRequest> {
     match error?.as_error::<Failure>()? {
         Failure::Forbidden => Some(RefusedRequest::Role),
@@ -97,7 +97,7 @@ fn count_refused(console: ConsoleKind, request: &HttpRequest, why: RefusedReques
     }
 }
 
-/// A change goes on, and gets into the audit log, even if the client hangs up.
+/// Completes a change, with its entry in the audit log, even if the client disconnects.
 async fn to_its_end<B: MessageBody + 'static>(
     context: PageContext,
     request: ServiceRequest,
@@ -112,14 +112,14 @@ fn is_reading(method: &Method) -> bool {
     matches!(*method, Method::GET | Method::HEAD)
 }
 
-/// Whether another site has the visitor's browser change something. The form's token would refuse it too.
+/// Returns true if another site made the visitor's browser change something. The form's token would refuse it too.
 fn is_from_elsewhere(request: &HttpRequest) -> bool {
     let only_reads = is_reading(request.method());
     let sent_from = request.headers().get(SENT_FROM);
     !only_reads && sent_from.is_some_and(|from| from != "same-origin")
 }
 
-/// Sets the headers of every page, unless it says otherwise.
+/// Sets the headers of every page, unless the page has set them itself.
 fn protect<B>(mut response: ServiceResponse<B>) -> ServiceResponse<B> {
     let headers = response.headers_mut();
     let mut set = |name: HeaderName, value: &'static str| {

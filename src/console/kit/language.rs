@@ -1,14 +1,14 @@
-//! In which language a page speaks.
+//! Languages of the consoles, and the choice of one for a request.
 
 use actix_web::HttpRequest;
 use actix_web::http::header::{AcceptLanguage, Header as _, Quality};
 use quita_domain::people::MailLanguage;
 use quita_domain::wording::Wording;
 
-/// The cookie in which a choice is kept.
+/// Cookie that keeps the visitor's choice.
 pub(crate) const COOKIE: &str = "quita_language";
 
-/// The languages that the consoles speak.
+/// Language of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(crate) enum Language {
     /// Brazilian Portuguese.
@@ -22,7 +22,7 @@ impl Language {
     /// Every language.
     pub(crate) const ALL: [Self; 2] = [Self::Portuguese, Self::English];
 
-    /// As HTML and the cookie name it (BCP 47).
+    /// Returns the tag used in HTML and in the cookie (BCP 47).
     pub(crate) const fn tag(self) -> &'static str {
         match self {
             Self::Portuguese => "pt-BR",
@@ -30,7 +30,7 @@ impl Language {
         }
     }
 
-    /// What the language calls itself.
+    /// Returns the language's name for itself.
     pub(crate) const fn own_name(self) -> &'static str {
         match self {
             Self::Portuguese => "Português",
@@ -43,7 +43,7 @@ impl Language {
         Self::ALL.into_iter().find(|language| language.tag() == tag)
     }
 
-    /// Language of messages by e-mail.
+    /// Returns the language of messages by e-mail.
     pub(crate) const fn of_mail(language: MailLanguage) -> Self {
         match language {
             MailLanguage::Portuguese => Self::Portuguese,
@@ -51,18 +51,18 @@ impl Language {
         }
     }
 
-    /// What the visitor chose, or what the browser asks for.
+    /// Returns the language that the visitor chose, or else the one that the browser asks for.
     pub(crate) fn of(request: &HttpRequest) -> Self {
         let chosen = request.cookie(COOKIE).and_then(|cookie| Self::parse(cookie.value()));
         chosen.or_else(|| Self::asked_for(request)).unwrap_or_default()
     }
 
-    /// Language that `Accept-Language` asks for, if it names a supported language.
+    /// Returns the language that `Accept-Language` asks for, if it names a supported one.
     pub(crate) fn asked_for(request: &HttpRequest) -> Option<Self> {
         Self::accepted(AcceptLanguage::parse(request).ok()?)
     }
 
-    /// The text of a sentence in this language.
+    /// Returns a sentence in this language.
     pub(crate) fn of_wording(self, wording: &Wording) -> &str {
         match self {
             Self::Portuguese => wording.portuguese(),
@@ -70,7 +70,7 @@ impl Language {
         }
     }
 
-    /// The supported language that is preferred to the others; none with weight 0 (RFC 9110, section 12.4.2).
+    /// Returns the most preferred supported language; never one with weight 0 (RFC 9110, section 12.4.2).
     fn accepted(mut wanted: AcceptLanguage) -> Option<Self> {
         wanted.0.retain(|range| range.quality > Quality::ZERO);
         wanted.ranked().iter().find_map(|range| match range.item()?.primary_language() {

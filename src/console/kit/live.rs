@@ -1,6 +1,6 @@
-//! Parts of pages that the server keeps up to date: server-sent events with the HTML of a part whenever it is another.
+//! Live parts of pages: server-sent events with the HTML of a part whenever it changes.
 //!
-//! What is shown is looked at again every second, also what other nodes changed. Pages that show the same share the look.
+//! Each stream polls once a second, so it also sees what other nodes changed. Pages with the same content share a poll.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,48 +16,48 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
 use super::failure::Failure;
 use super::stream_permits::{STREAMS, StreamPermit, StreamPermits, Watcher};
 
-/// How often a stream ticks, and looks unless it is busy.
+/// Interval between ticks of a stream. Each tick polls unless the stream is busy.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// After N looks in a row that brought something else, only every third tick is a look: nobody reads faster.
+/// Number of polls in a row with changes after which only every third tick polls: nobody reads faster.
 const BUSY_AFTER: u32 = 5;
 const TICKS_PER_BUSY_LOOK: u32 = 3;
-/// Ticks between two signs of life, and between two looks at whether the visitor is still signed in.
+/// Ticks between two keep-alive comments, and between two checks that the visitor is still signed in.
 const TICKS_PER_CHECK: u32 = 10;
-/// How long a look serves others too.
+/// Time for which a poll's result serves other streams too.
 const SHARED_FOR: Duration = Duration::from_millis(800);
-/// Looks that are kept for others; more than there are streams are of pages that were left.
+/// Maximum number of cached polls. More than there are streams belong to pages that were closed.
 const KEPT: usize = STREAMS;
 
-/// Tells proxies such as nginx to pass a stream on as it comes.
+/// Header that makes proxies such as nginx pass a stream on unbuffered.
 const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// Every stream of this process.
+/// All streams of this process.
 pub(crate) struct Streams {
     permits: StreamPermits,
     is_closing: watch::Sender<bool>,
     looks: Mutex<HashMap<String, Seen>>,
 }
 
-/// What a look saw.
+/// Result of a poll.
 struct Seen {
-    /// When the look began: it may have missed what changed since.
+    /// Start of the poll: it may have missed later changes.
     begun: Instant,
     seen_at: Instant,
     html: Arc<str>,
 }
 
-/// What a stream shows.
+/// Content of a stream.
 pub(crate) trait Look {
-    /// The same for those that show the same.
+    /// Returns a key that is equal for equal content.
     fn key(&self) -> String;
 
-    /// The HTML of the part, now.
+    /// Returns the current HTML of the part.
     fn look(&self) -> impl Future<Output = Result<String, Failure>>;
 
-    /// Who watches.
+    /// Returns the visitor who watches.
     fn watcher(&self) -> Watcher;
 
-    /// Whether that visitor still may.
+    /// Returns true if that visitor still may watch.
     fn may_watch(&self) -> impl Future<Output = bool>;
 }
 
@@ -72,7 +72,7 @@ impl Streams {
         self.is_closing.send_replace(true);
     }
 
-    /// Streams what `look` shows, now and whenever it is something else.
+    /// Streams the content of `look`, now and whenever it changes.
     ///
     /// # Errors
     /// [`Failure::Unavailable`] when too many streams are open.
@@ -92,15 +92,15 @@ impl Streams {
         Ok(event_stream(stream::unfold(watching, |watching| watching.next())))
     }
 
-    /// A permit for one stream.
+    /// Takes a permit for one stream.
     ///
     /// # Errors
-    /// [`Failure::Unavailable`] when there is none.
+    /// [`Failure::Unavailable`] when too many streams are open.
     pub(crate) fn take_permit(&self, watcher: &Watcher) -> Result<StreamPermit, Failure> {
         self.permits.take(watcher).ok_or_else(|| Failure::Unavailable("too many live pages are open".into()))
     }
 
-    /// Looks, or takes what another saw a moment ago; never something from before `since`.
+    /// Polls, or returns another stream's recent result; never one from before `since`.
     async fn look<L: Look>(&self, look: &L, since: Instant) -> Result<Arc<str>, Failure> {
         let key = look.key();
         if let Some(shown) = self.recall(&key, since) {
@@ -123,7 +123,7 @@ impl Streams {
         if looks.len() >= KEPT {
             looks.retain(|_, seen| seen.is_fresh());
         }
-        // Of two who looked at the same time, the one who began later knows more.
+        // Of two concurrent polls, the one that began later has newer content.
         if looks.get(&key).is_none_or(|known| known.begun <= seen.begun) {
             looks.insert(key, seen);
         }
@@ -136,30 +136,30 @@ impl Seen {
     }
 }
 
-/// Ticks that are late are not made up for.
+/// Returns the ticks of a stream. Missed ticks are skipped.
 fn ticks() -> Interval {
     let mut ticks = interval(LOOK_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     ticks
 }
 
-/// One open stream.
+/// Open stream.
 struct Watching<L> {
     look: L,
-    /// The page is newer than any look before: it must not be set back to one.
+    /// Time at which the page was rendered: an older result must not overwrite it.
     opened_at: Instant,
     streams: Arc<Streams>,
     closing: watch::Receiver<bool>,
     ticks: Interval,
     ticked: u32,
-    /// Looks in a row that brought something else.
+    /// Number of polls in a row that found a change.
     changes: u32,
     shown: Option<Arc<str>>,
     _permit: StreamPermit,
 }
 
 impl<L: Look> Watching<L> {
-    /// The next event; `None` ends the stream.
+    /// Returns the next event; `None` ends the stream.
     async fn next(mut self) -> Option<(Bytes, Self)> {
         loop {
             tokio::select! {
@@ -176,9 +176,9 @@ impl<L: Look> Watching<L> {
             if self.changes >= BUSY_AFTER && !tick.is_multiple_of(TICKS_PER_BUSY_LOOK) {
                 continue;
             }
-            // What can't be looked at now may be a moment later.
+            // Errors are ignored; the next tick tries again.
             let found = self.streams.look(&self.look, self.opened_at).await.ok();
-            // However long it took: a store that is slow gets its pause too.
+            // The interval starts after the poll, so that a slow store gets its pause too.
             self.ticks.reset();
             match found.filter(|found| self.shown.as_ref() != Some(found)) {
                 Some(found) => {
@@ -196,7 +196,7 @@ impl<L: Look> Watching<L> {
     }
 }
 
-/// The answer that carries a stream of events (WHATWG HTML, section 9.2).
+/// Returns the response that carries a stream of events (WHATWG HTML, section 9.2).
 pub(crate) fn event_stream(events: impl futures_util::Stream<Item = Bytes> + 'static) -> HttpResponse {
     use futures_util::StreamExt;
     HttpResponse::Ok()
@@ -206,10 +206,10 @@ pub(crate) fn event_stream(events: impl futures_util::Stream<Item = Bytes> + 'st
         .streaming(events.map(Ok::<_, std::convert::Infallible>))
 }
 
-/// One event; each line of its data stands on a line of its own. A carriage return ends a line of a stream too, so
-/// what somebody stored with one must not begin a field.
+/// Returns one event, with a `data` line for each line of its data.
 pub(crate) fn event(name: &str, data: &str) -> Bytes {
     let mut text = format!("event: {name}\n");
+    // A carriage return ends a line of a stream too: stored text with one must not begin a field.
     for line in data.lines().flat_map(|line| line.split('\r')) {
         text.push_str("data: ");
         text.push_str(line);

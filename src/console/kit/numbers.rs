@@ -1,4 +1,4 @@
-//! Amounts, counts and times as people read them, in their language.
+//! Amounts, counts and times, formatted and read in a language.
 
 use chrono::NaiveDate;
 use quita_domain::money::Money;
@@ -8,19 +8,19 @@ use super::language::Language;
 use super::shown::Shown;
 
 impl Language {
-    /// `R$ 1.234,56`
+    /// Formats an amount: `R$ 1.234,56`.
     pub(crate) fn money(self, amount: impl Shown<Money>) -> String {
         self.cents(amount.value().cents())
     }
 
-    /// The same for a sum.
+    /// Formats a sum of cents in the same way.
     pub(crate) fn cents(self, cents: impl Shown<u64>) -> String {
         let cents = cents.value();
         let (whole, rest) = (self.count(cents / 100), cents % 100);
         format!("R$\u{a0}{whole}{}{rest:02}", self.decimal_mark())
     }
 
-    /// `12.345`
+    /// Formats a count: `12.345`.
     pub(crate) fn count(self, number: impl Shown<u64>) -> String {
         let digits = number.value().to_string();
         let mut grouped = String::with_capacity(digits.len().saturating_mul(4) / 3);
@@ -33,23 +33,23 @@ impl Language {
         grouped
     }
 
-    /// `97,3 %` from parts of a thousand.
+    /// Formats parts of a thousand: `97,3 %`.
     pub(crate) fn per_mille(self, per_mille: u64) -> String {
         format!("{}{}{}\u{a0}%", per_mille / 10, self.decimal_mark(), per_mille % 10)
     }
 
-    /// `12,34 %` from parts of ten thousand.
+    /// Formats parts of ten thousand: `12,34 %`.
     pub(crate) fn basis_points(self, points: u32) -> String {
         format!("{}{}{:02}\u{a0}%", points / 100, self.decimal_mark(), points % 100)
     }
 
-    /// `1.234,56` from thousandths.
+    /// Formats thousandths: `1.234,56`.
     pub(crate) fn thousandths(self, thousandths: u64) -> String {
         let whole = self.count(thousandths / 1_000);
         format!("{whole}{}{:02}", self.decimal_mark(), thousandths % 1_000 / 10)
     }
 
-    /// `850 ms`, `2,4 s`, `3 min`, `5 h`, `2 d`
+    /// Formats milliseconds: `850 ms`, `2,4 s`, `3 min`, `5 h`, `2 d`.
     pub(crate) fn duration(self, ms: impl Shown<u64>) -> String {
         let ms = ms.value();
         match ms {
@@ -61,7 +61,7 @@ impl Language {
         }
     }
 
-    /// `0,18 ms`, `12 ms` from microseconds.
+    /// Formats microseconds: `0,18 ms`, `12 ms`.
     pub(crate) fn microseconds(self, us: impl Shown<u64>) -> String {
         let us = us.value();
         match us {
@@ -70,7 +70,7 @@ impl Language {
         }
     }
 
-    /// `21/11/2026 18:36:02`, in Brasília's time.
+    /// Formats a time: `21/11/2026 18:36:02`, in Brasília's time.
     pub(crate) fn time(self, at: impl Shown<Timestamp>) -> String {
         let form = match self {
             Self::Portuguese => "%d/%m/%Y %H:%M:%S",
@@ -79,13 +79,13 @@ impl Language {
         at.value().in_sao_paulo().format(form).to_string()
     }
 
-    /// `21/11/2026`.
+    /// Formats a day: `21/11/2026`.
     pub(crate) fn day(self, day: impl Shown<NaiveDate>) -> String {
         day.value().format(self.pick("%d/%m/%Y", "%Y-%m-%d")).to_string()
     }
 
-    /// Reads an amount in reais as people of this language write it: `1.234,56`, `1234,56`, `50`. A mark that does not
-    /// part thousands is refused: `50.13` of the other language would otherwise count as a hundred times as much.
+    /// Reads an amount in reais as written in this language: `1.234,56`, `1234,56`, `50`. A mark that does not separate
+    /// thousands is refused: `50.13` of the other language would otherwise count as a hundred times as much.
     pub(crate) fn parse_money(self, text: &str) -> Option<Money> {
         let plain = text.trim().trim_start_matches("R$").trim();
         let (whole, rest) = plain.split_once(self.decimal_mark()).unwrap_or((plain, "0"));
@@ -99,7 +99,7 @@ impl Language {
         (amount <= Money::MAX).then_some(amount)
     }
 
-    /// An amount as a form's field takes it: `1234,56`.
+    /// Formats an amount for a form field: `1234,56`.
     pub(crate) fn money_field(self, amount: impl Shown<Money>) -> String {
         let amount = amount.value();
         format!("{}{}{:02}", amount.cents() / 100, self.decimal_mark(), amount.cents() % 100)
@@ -120,7 +120,7 @@ impl Language {
     }
 }
 
-/// A number without the marks that part its thousands; `None` if one stands elsewhere.
+/// Removes the thousands separators of a number; `None` if one is misplaced.
 fn without_marks(text: &str, mark: char) -> Option<String> {
     let mut groups = text.split(mark);
     let (first, rest) = (groups.next()?, groups.collect::<Vec<_>>());

@@ -1,4 +1,5 @@
-//! An outage of the store as open pages ask for it: any visitor, since no session can be read meanwhile.
+//! Endpoint at which open pages ask for an outage of the store. It is open to any visitor, since no session can be read
+//! meanwhile.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -7,11 +8,11 @@ use serde::Serialize;
 
 #[derive(Serialize)]
 struct Outage {
-    /// Beginning of the outage; null while the store is there.
+    /// Beginning of the outage; null while the store is available.
     since: Option<String>,
 }
 
-/// `GET /outage`
+/// Handles `GET /outage`.
 pub(crate) async fn show(store: Data<StoreState>) -> HttpResponse {
     let since = store.away().map(|away| away.since.to_string());
     HttpResponse::Ok().json(Outage { since })

@@ -1,4 +1,4 @@
-//! The list of those who may sign in, and what is done with one of them, as far as both consoles do the same.
+//! List of the people who may sign in and the actions on one of them, as far as both consoles do the same.
 
 use quita_domain::people::Login;
 use quita_domain::time::Timestamp;
@@ -10,21 +10,21 @@ use super::form::Form;
 use super::texts::Texts;
 use crate::service::people::Someone;
 
-/// What is asked once more, or done, with somebody.
+/// Action on a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Verb {
-    /// Gives a new password.
+    /// Sets a new password.
     Reset,
-    /// Takes the second factor away from who lost it.
+    /// Removes a lost second factor.
     Factor,
     Remove,
-    /// The list itself has the form for it.
+    /// Changes the role; its form is in the list itself.
     Role,
 }
 
 impl Verb {
-    /// As addresses spell it.
+    /// Returns the name used in addresses.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Reset => "reset",
@@ -35,32 +35,32 @@ impl Verb {
     }
 }
 
-/// A role that somebody can have.
+/// Role that a person can have.
 pub(crate) struct RoleChoice {
-    /// As forms spell it.
+    /// Name used in forms.
     pub(crate) value: &'static str,
     pub(crate) name: &'static str,
-    /// What one may do with it.
+    /// Permissions of the role, in words.
     pub(crate) may: &'static str,
 }
 
-/// What `console/kit/people_part.html` and `console/kit/new_person.html` show.
+/// Content of `console/kit/people_part.html` and `console/kit/new_person.html`.
 pub(crate) struct PeoplePart {
     pub(crate) people: Vec<PersonRow>,
     pub(crate) roles: Vec<RoleChoice>,
-    /// Whether the visitor may do more than look.
+    /// True if the visitor may change something.
     pub(crate) may_change: bool,
 }
 
-/// Somebody in the list.
+/// Person in the list.
 pub(crate) struct PersonRow {
     pub(crate) login: String,
     pub(crate) role: &'static str,
     pub(crate) has_factor: bool,
     pub(crate) since: Timestamp,
-    /// Whether it is the visitor.
+    /// True for the visitor's own row.
     pub(crate) is_own: bool,
-    /// What the addresses of what is done with this person begin with.
+    /// Beginning of the addresses of the actions on this person.
     pub(crate) address: String,
 }
 
@@ -79,7 +79,7 @@ impl PersonRow {
 }
 
 impl PeoplePart {
-    /// These people, as the visitor with this login sees them in the part of the console below `base`.
+    /// Creates the list for the visitor with this login, in the part of the console below `base`.
     pub(crate) fn new<S: Someone>(
         people: &[S],
         roles: Vec<RoleChoice>,
@@ -93,12 +93,12 @@ impl PeoplePart {
         }
     }
 
-    /// What a role is called.
+    /// Returns the name of a role.
     pub(crate) fn role_name(&self, value: &str) -> &'static str {
         self.roles.iter().find(|role| role.value == value).map_or("", |role| role.name)
     }
 
-    /// What the page says was just done.
+    /// Returns the text that confirms the action just done.
     pub(crate) fn notice(done: &Done) -> Option<&'static str> {
         let texts = &Texts::current().people;
         match done.done.as_str() {
@@ -110,12 +110,12 @@ impl PeoplePart {
     }
 }
 
-/// What the addresses of what is done with somebody begin with.
+/// Returns the beginning of the addresses of the actions on a person.
 pub(crate) fn address_of(login: &Login, base: &str) -> String {
     format!("{base}/people/{}", path_segment(login.as_str()))
 }
 
-/// With what somebody who is made is to sign in.
+/// Reads the login of a new person.
 ///
 /// # Errors
 /// [`Failure::Unreadable`] if it is no e-mail address, or holds a card number.

@@ -1,4 +1,4 @@
-//! Pages on the way in and about it, of either console: the second factor, its set-up, a password that others made.
+//! Pages for proofs of identity, in either console: second factor, its set-up, a password that somebody else set.
 
 use askama::Template;
 use base64::Engine;
@@ -13,38 +13,38 @@ use super::failure::Failure;
 use super::frame::Frame;
 use super::page_context::PageContext;
 
-/// Characters between two blanks of a key that is typed.
+/// Number of characters between blanks in a key that is typed.
 const GROUP: usize = 4;
 
-/// Asks for the second factor after the password.
+/// Page that asks for the second factor after the password.
 #[derive(Template)]
 #[template(path = "console/kit/code.html")]
 pub(crate) struct CodePage {
     pub(crate) frame: Frame,
-    /// Where the visitor wants to go.
+    /// Address that the visitor wants to reach.
     pub(crate) next: String,
-    /// Why the last code was not taken.
+    /// Reason why the last code was refused.
     pub(crate) failed: Option<String>,
 }
 
-/// Shows what an authenticator needs, and asks for its first code.
+/// Page that shows the data for an authenticator and asks for its first code.
 #[derive(Template)]
 #[template(path = "console/kit/factor.html")]
 pub(crate) struct FactorPage {
     frame: Frame,
     next: String,
     secret: Secret<String>,
-    /// The QR code as the address of an image.
+    /// QR code as a `data:` address of an image.
     qr: String,
-    /// Whether it is required, and there is none yet.
+    /// True if a second factor is required and there is none yet.
     pub(crate) is_required: bool,
-    /// Whether there is one, which this one replaces.
+    /// True if this factor replaces another one.
     pub(crate) is_again: bool,
-    /// Why the last code was not taken.
+    /// Reason why the last code was refused.
     pub(crate) failed: Option<&'static str>,
 }
 
-/// Shows recovery codes, once.
+/// Page that shows recovery codes, once.
 #[derive(Template)]
 #[template(path = "console/kit/recovery_codes.html")]
 pub(crate) struct RecoveryCodesPage {
@@ -53,26 +53,26 @@ pub(crate) struct RecoveryCodesPage {
     next: String,
 }
 
-/// Asks for a password in place of one that somebody else made.
+/// Page that asks for a new password in place of one that somebody else set.
 #[derive(Template)]
 #[template(path = "console/kit/given_password.html")]
 pub(crate) struct GivenPasswordPage {
     pub(crate) frame: Frame,
     pub(crate) next: String,
-    /// Why the last one was not taken.
+    /// Reason why the last password was refused.
     pub(crate) failed: Option<String>,
 }
 
-/// A page within a session, without navigation.
+/// Returns the frame of a page within a session, without navigation.
 pub(crate) fn bare_frame(token: &Secret<String>) -> Frame {
     Frame { form_token: form_token(token), ..Frame::bare() }
 }
 
 impl FactorPage {
-    /// For this secret, which an authenticator reads from this address.
+    /// Creates the page for this secret, which an authenticator reads from this address.
     ///
     /// # Errors
-    /// [`Failure::Defect`] if the address fits no QR code.
+    /// [`Failure::Defect`] if the address is too long for a QR code.
     pub(crate) fn new(
         token: &Secret<String>,
         next: &str,
@@ -85,7 +85,7 @@ impl FactorPage {
         Ok(Self { frame, next, secret, qr, is_required: false, is_again: false, failed: None })
     }
 
-    /// Says who requires it.
+    /// Returns the sentence that says who requires a second factor.
     fn required_sentence(&self) -> &'static str {
         let texts = &self.frame.texts.proof;
         match PageContext::current().console {
@@ -94,7 +94,7 @@ impl FactorPage {
         }
     }
 
-    /// The secret in groups, as it is typed.
+    /// Returns the secret in groups, as it is typed.
     fn typed(&self) -> String {
         let letters: Vec<char> = self.secret.expose().chars().collect();
         letters.chunks(GROUP).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join(" ")
@@ -102,12 +102,12 @@ impl FactorPage {
 }
 
 impl RecoveryCodesPage {
-    /// With these codes; the visitor goes on to an address of ours.
+    /// Creates the page with these codes; it leads on to the address `next`.
     pub(crate) fn new(token: &Secret<String>, codes: &[RecoveryCode], next: String) -> Self {
         Self { frame: bare_frame(token), codes: codes.iter().map(RecoveryCode::reveal).collect(), next }
     }
 
-    /// All of them, a line for each, to be copied.
+    /// Returns all codes, one a line, to be copied.
     fn lines(&self) -> String {
         self.codes.join("\n")
     }

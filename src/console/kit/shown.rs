@@ -1,8 +1,8 @@
-//! Values as templates pass them.
+//! Values as templates pass them: by value or by reference.
 
-/// A small value, however often a template borrowed it on the way.
+/// Small value, however often a template borrowed it on the way.
 pub(crate) trait Shown<T> {
-    /// The value itself.
+    /// Returns the value itself.
     fn value(self) -> T;
 }
 

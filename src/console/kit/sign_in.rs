@@ -1,4 +1,4 @@
-//! The form for signing in, where it leads to, and choosing a language.
+//! Sign-in form, the address it leads to, and the choice of a language.
 
 use std::net::IpAddr;
 
@@ -23,32 +23,32 @@ use super::frame::Frame;
 use super::language::Language;
 use super::page_context::PageContext;
 
-/// The page with the form for signing in, of either console.
+/// Page with the sign-in form, of either console.
 #[derive(Template)]
 #[template(path = "console/kit/sign_in.html")]
 pub(crate) struct SignInPage {
     pub(crate) frame: Frame,
     pub(crate) has_failed: bool,
-    /// Where the visitor wants to go.
+    /// Address that the visitor wants to reach.
     pub(crate) next: String,
     pub(crate) email: String,
 }
 
 impl SignInPage {
-    /// The form as it is shown first.
+    /// Creates the form as it is shown first.
     pub(crate) fn new(next: impl Into<String>) -> Self {
         Self { frame: Frame::bare(), has_failed: false, next: next.into(), email: String::new() }
     }
 }
 
-/// Where to go after signing in.
+/// Query parameters of the sign-in pages: the address to return to.
 #[derive(Deserialize)]
 pub(crate) struct Wanted {
     #[serde(default)]
     pub(crate) next: String,
 }
 
-/// Shows the form to a browser that is marked, or marks it: the form belongs to the mark.
+/// Shows the sign-in form, bound to the browser's visit mark. A browser without a mark gets one.
 pub(crate) fn show_form(
     cookies: Cookies,
     request: &HttpRequest,
@@ -61,7 +61,7 @@ pub(crate) fn show_form(
     })
 }
 
-/// The same with any form of somebody who is not signed in; it gets the token that it is to carry.
+/// Shows any form to a visitor who is not signed in. `page` gets the form token to carry.
 pub(crate) fn show_gate<P: Template>(
     cookies: Cookies,
     request: &HttpRequest,
@@ -76,25 +76,25 @@ pub(crate) fn show_gate<P: Template>(
             Secret::new(URL_SAFE_NO_PAD.encode(random))
         }
     };
-    // Marked again each time: a form that is shown can be sent for an hour.
+    // The mark is renewed each time, so a form can be sent for an hour after it was shown.
     response.cookie(cookies.mark_visit(&visit));
     let page = page(form_token(&visit));
     Ok(response.content_type("text/html; charset=utf-8").body(page.render()?))
 }
 
-/// Where a session begins.
+/// Returns the origin of a session: address and browser.
 pub(crate) fn origin_of(request: &HttpRequest, from: IpAddr) -> Origin {
     let browser = request.headers().get(USER_AGENT).and_then(|browser| browser.to_str().ok());
     Origin::new(from, browser.unwrap_or_default())
 }
 
-/// Keeps the choice, and goes back to the page that it was made on.
+/// Stores the chosen language in a cookie, and redirects back to the page on which it was chosen.
 pub(crate) async fn keep_language(
     cookies: Cookies,
     request: &HttpRequest,
     payload: Payload,
 ) -> Result<HttpResponse, Failure> {
-    // The session may be over, and the form be the one for signing in again.
+    // The session may have ended, so that the form belongs to the sign-in page's visit.
     let belongs_to = [cookies.session(request), cookies.visit(request)];
     let form = Form::read(request, payload, belongs_to.iter().flatten()).await?;
     let language = Language::parse(form.text("language")).ok_or(Failure::NotFound)?;

@@ -1,4 +1,4 @@
-//! How many streams may be open: in this process, of one merchant, and of one person, so that nobody takes all.
+//! Limits on open streams: in this process, of one merchant, and of one person, so that nobody takes all.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -6,27 +6,27 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use quita_domain::identity::MerchantId;
 
-/// Streams open at once in this process.
+/// Maximum number of streams in this process.
 pub(super) const STREAMS: usize = 512;
-/// Streams of the people of one merchant.
+/// Maximum number of streams of one merchant's people.
 const STREAMS_OF_MERCHANT: usize = 128;
-/// Streams of one person, whatever the sessions.
+/// Maximum number of streams of one person, over all sessions.
 const STREAMS_OF_ONE: usize = 24;
 
-/// Who watches.
+/// Person who watches a stream.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Watcher {
-    /// Whose people the watcher is one of; an operator is nobody's.
+    /// Merchant that the person belongs to; `None` for an operator.
     pub(crate) merchant: Option<MerchantId>,
-    /// The person's login.
+    /// Login of the person.
     pub(crate) login: String,
 }
 
-/// The permits that there are.
+/// Permits of this process.
 #[derive(Default)]
 pub(super) struct StreamPermits(Arc<Mutex<Open>>);
 
-/// Streams that are open.
+/// Counts of open streams.
 #[derive(Default)]
 struct Open {
     all: usize,
@@ -39,7 +39,7 @@ impl StreamPermits {
         Self::default()
     }
 
-    /// A permit, if there is one left for this watcher.
+    /// Takes a permit, if one is left for this watcher.
     pub(super) fn take(&self, watcher: &Watcher) -> Option<StreamPermit> {
         let mut open = lock(&self.0);
         let of_merchant = open.by_merchant.get(&watcher.merchant).copied().unwrap_or_default();
@@ -54,7 +54,7 @@ impl StreamPermits {
     }
 }
 
-/// A permit for one stream, given back when it is dropped.
+/// Permit for one stream, released when it is dropped.
 pub(crate) struct StreamPermit {
     watcher: Watcher,
     open: Arc<Mutex<Open>>,
@@ -69,7 +69,7 @@ impl Drop for StreamPermit {
     }
 }
 
-/// Counts one less, and forgets those that have none.
+/// Decrements a count, and removes it at zero.
 fn one_less<K: Eq + Hash>(counts: &mut HashMap<K, usize>, key: &K) {
     if let Some(count) = counts.get_mut(key).filter(|count| **count > 1) {
         *count = count.saturating_sub(1);

@@ -1,4 +1,5 @@
-//! The texts of pages in both languages, side by side: those of both consoles, and how each console declares its own.
+//! Texts of pages in both languages, side by side: those that both consoles share, and the macros with which each
+//! console declares its own.
 //!
 //! A text that is missing in one language does not compile.
 
@@ -29,11 +30,11 @@ pub(crate) use group;
 /// Declares `Texts`: all groups of one part of the consoles.
 macro_rules! texts {
     ($($name:ident: $group:ident,)*) => {
-        /// Every text of one language.
+        /// All texts of one language.
         pub(crate) struct Texts { $(pub(crate) $name: $group,)* }
 
         impl Texts {
-            /// The texts of a language.
+            /// Returns the texts of a language.
             pub(crate) fn of(language: $crate::console::kit::language::Language) -> &'static Self {
                 static PORTUGUESE: Texts = Texts { $($name: $group::PORTUGUESE,)* };
                 static ENGLISH: Texts = Texts { $($name: $group::ENGLISH,)* };
@@ -43,7 +44,7 @@ macro_rules! texts {
                 }
             }
 
-            /// The texts in the language of the request that is being handled.
+            /// Returns the texts in the language of the current request.
             pub(crate) fn current() -> &'static Self {
                 Self::of($crate::console::kit::language::Language::current())
             }

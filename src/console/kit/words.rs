@@ -1,4 +1,4 @@
-//! Words for the values of the domain that both consoles show. A new value does not compile until it has its words.
+//! Words for the domain's values that both consoles show. A new value does not compile until it has its words.
 
 use quita_domain::audit::AuditAction;
 use quita_domain::method::Method;
@@ -10,7 +10,7 @@ use super::shown::Shown;
 use crate::service::people::Weakness;
 
 impl Language {
-    /// One of two texts.
+    /// Returns the text of this language.
     pub(crate) const fn pick(self, portuguese: &'static str, english: &'static str) -> &'static str {
         match self {
             Self::Portuguese => portuguese,
@@ -18,7 +18,7 @@ impl Language {
         }
     }
 
-    /// A status of a payment.
+    /// Returns the words for a payment's status.
     pub(crate) fn status(self, status: impl Shown<Status>) -> &'static str {
         match status.value() {
             Status::Initial => self.pick("Iniciado", "Initial"),
@@ -33,7 +33,7 @@ impl Language {
         }
     }
 
-    /// A method of payment.
+    /// Returns the words for a payment method.
     pub(crate) fn method(self, method: impl Shown<Method>) -> &'static str {
         match method.value() {
             Method::Pix => "PIX",
@@ -42,7 +42,7 @@ impl Language {
         }
     }
 
-    /// Why a payment refused something.
+    /// Returns the reason why a payment refused an operation.
     pub(crate) fn refusal(self, refusal: &Refusal) -> String {
         if self == Self::English {
             return refusal.to_string();
@@ -79,7 +79,7 @@ impl Language {
         }
     }
 
-    /// Why a password is not taken.
+    /// Returns the reason why a password is refused.
     pub(crate) fn weakness(self, weakness: Weakness) -> String {
         let why =
             match weakness {
@@ -114,7 +114,7 @@ impl Language {
         format!("{why} {advice}")
     }
 
-    /// What a person did.
+    /// Returns the words for an action in the audit log.
     pub(crate) fn action(self, action: impl Shown<AuditAction>) -> &'static str {
         match action.value() {
             AuditAction::SignedIn => self.pick("entrou", "signed in"),

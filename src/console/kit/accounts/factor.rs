@@ -1,4 +1,4 @@
-//! The own second factor: set up with an authenticator, renewed, taken away.
+//! One's own second factor: setting it up with an authenticator, renewing recovery codes, removing it.
 
 use actix_web::{HttpRequest, HttpResponse};
 use quita_domain::audit::AuditAction;
@@ -13,7 +13,7 @@ use crate::console::kit::texts::Texts;
 use crate::service::people::{PeopleError, Someone};
 
 impl Accounts {
-    /// Shows a new secret each time; it counts for nothing before a code proves that an authenticator has it.
+    /// Shows a page with a new secret. It has no effect until a first code proves that an authenticator holds it.
     pub(crate) fn ask_factor<S: Someone>(
         &self,
         holder: &AccountHolder<S>,
@@ -38,8 +38,8 @@ impl Accounts {
         Ok(page)
     }
 
-    /// Takes the first code of a secret; the answer shows the recovery codes, which no page shows again. In place of
-    /// another factor it is taken with that one alone, however short ago it was given.
+    /// Sets up a second factor from the first code of its secret, and shows the recovery codes once. Replacing a factor
+    /// requires a fresh proof by that factor, however recent the last one was.
     pub(crate) async fn set_up_factor<S: Someone>(
         &self,
         request: &HttpRequest,
@@ -49,7 +49,7 @@ impl Accounts {
     ) -> Result<HttpResponse, Failure> {
         let (secret, next, code) = (form.secret("secret"), form.text("next"), form.text("code"));
         let person = &holder.signed.person;
-        // The new code is looked at first: a wrong one must not cost a code of the factor of before.
+        // The new code is checked first: a wrong one must not use up a code of the current factor.
         let set_up = match self.factors.check_first_code(&secret, code) {
             Ok(()) => {
                 self.require_factor_or_recent_proof(request, holder, form).await?;
@@ -70,8 +70,8 @@ impl Accounts {
         html(&RecoveryCodesPage::new(&holder.token, &codes, Self::own_address(next)))
     }
 
-    /// Shows new recovery codes in place of those before, with a proof, however short ago one was given. Leads back to
-    /// the account below `base`.
+    /// Replaces the recovery codes, after a fresh proof, and shows the new ones. The page leads back to the account
+    /// page below `base`.
     pub(crate) async fn renew_recovery_codes<S: Someone>(
         &self,
         request: &HttpRequest,
@@ -85,7 +85,7 @@ impl Accounts {
         html(&RecoveryCodesPage::new(&holder.token, &codes, format!("{base}/account")))
     }
 
-    /// Takes the second factor away: with the factor itself, however short ago it was given.
+    /// Removes the second factor after a fresh proof by the factor itself.
     pub(crate) async fn remove_factor<S: Someone>(
         &self,
         request: &HttpRequest,

@@ -1,4 +1,4 @@
-//! The page of the own account, as far as both consoles show the same: second factor, sessions, password.
+//! Account page, as far as both consoles show the same: second factor, sessions, password.
 
 mod mail;
 
@@ -17,15 +17,15 @@ use crate::console::kit::texts::Texts;
 use crate::service::people::Someone;
 use mail::MailChoice;
 
-/// What `console/kit/account_part.html` shows.
+/// Content of `console/kit/account_part.html`.
 pub(crate) struct AccountPart {
-    /// Since when there is a second factor, and how many recovery codes are left, in words.
+    /// Time at which the second factor was set up, and the number of recovery codes left, in words.
     pub(crate) factor: Option<(Timestamp, String)>,
-    /// Whether the second factor may not be taken away.
+    /// True if the second factor may not be removed.
     pub(crate) is_factor_required: bool,
-    /// Where a second factor is set up; it leads back to the account.
+    /// Address of the page that sets up a second factor and leads back to the account.
     pub(crate) set_up_address: String,
-    /// This one first, then the one that was used last.
+    /// Sessions: the current one first, then by last use, newest first.
     pub(crate) sessions: Vec<SessionRow>,
     /// Choices about messages by e-mail, where this service sends the person any.
     pub(crate) mail_choices: Option<Vec<MailChoice>>,
@@ -35,12 +35,12 @@ pub(crate) struct AccountPart {
 pub(crate) struct SessionRow {
     pub(crate) id: String,
     pub(crate) browser: Option<String>,
-    /// What the browser says of itself, whole.
+    /// Complete `User-Agent` of the browser.
     pub(crate) said: String,
     pub(crate) address: String,
     pub(crate) began: Timestamp,
     pub(crate) last_seen: Timestamp,
-    /// Whether the page is looked at in it.
+    /// True for the session in which the page is viewed.
     pub(crate) is_this: bool,
 }
 
@@ -59,7 +59,7 @@ impl SessionRow {
 }
 
 impl AccountPart {
-    /// What the page says was just done.
+    /// Returns the text that confirms the action just done.
     pub(crate) fn notice(done: &Done) -> Option<&'static str> {
         let texts = &Texts::current().proof;
         match done.done.as_str() {
@@ -74,7 +74,7 @@ impl AccountPart {
 }
 
 impl Accounts {
-    /// The part of the page about this account, below `base`.
+    /// Returns the account part of the page, with addresses below `base`.
     pub(crate) async fn part<S: Someone>(
         &self,
         holder: &AccountHolder<S>,
@@ -100,7 +100,7 @@ impl Accounts {
         })
     }
 
-    /// Changes the own password: every session of the person ends, and this browser gets a new one.
+    /// Changes the person's own password. Every session of the person ends, and this browser gets a new one.
     pub(crate) async fn change_password<S: Someone>(
         &self,
         holder: &AccountHolder<S>,
@@ -121,7 +121,7 @@ impl Accounts {
         Ok(see_other_with(self.cookies.begin(&session.token), address))
     }
 
-    /// Ends one of the own sessions, by its public id.
+    /// Ends one of the person's sessions, by its public id.
     pub(crate) async fn end_session<S: Someone>(
         &self,
         holder: &AccountHolder<S>,
@@ -135,7 +135,7 @@ impl Accounts {
         Ok(see_other(format!("{base}/account?done=session-ended")))
     }
 
-    /// Ends every own session but this one.
+    /// Ends every session of the person except the current one.
     pub(crate) async fn end_other_sessions<S: Someone>(
         &self,
         holder: &AccountHolder<S>,

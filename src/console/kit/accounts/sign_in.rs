@@ -1,4 +1,4 @@
-//! Signing in: account and password, then the second factor, then a password of the own in place of a given one.
+//! Sign-in: account and password, then the second factor, then replacing a password that somebody else set.
 
 use actix_web::HttpResponse;
 use actix_web::http::StatusCode;
@@ -19,9 +19,9 @@ use crate::console::kit::texts::Texts;
 use crate::service::people::{Given, NewSession, PeopleError, Someone};
 use crate::service::refused_sign_ins::Why;
 
-/// How far a session has come.
+/// Progress of a sign-in.
 enum Progress {
-    /// The password was right; the code of this account is still to be given.
+    /// The password was right; the second factor of this account is still due.
     CodeIsDue(Login),
     IsIn,
 }
@@ -36,7 +36,7 @@ impl Accounts {
         show_form(self.cookies, arrival.request, SignInPage::new(wanted.next), StatusCode::OK)
     }
 
-    /// Takes account and password. Who has a second factor is asked for it next.
+    /// Checks account and password. An account with a second factor is asked for it next.
     pub(crate) async fn sign_in<S: Someone>(
         &self,
         arrival: &Arrival<'_>,
@@ -70,7 +70,7 @@ impl Accounts {
         }
     }
 
-    /// Asks for the second factor whoever gave the password a moment ago.
+    /// Asks for the second factor after the password was given.
     pub(crate) async fn ask_code<S: Someone>(
         &self,
         arrival: &Arrival<'_>,
@@ -85,7 +85,7 @@ impl Accounts {
         }
     }
 
-    /// Takes the second factor.
+    /// Checks the second factor and completes the sign-in.
     pub(crate) async fn give_code<S: Someone>(
         &self,
         arrival: &Arrival<'_>,
@@ -122,7 +122,7 @@ impl Accounts {
         try_again(&CodePage { frame: bare_frame(&token), next: next.to_owned(), failed: Some(failed) })
     }
 
-    /// Asks for a password in place of one that somebody else made.
+    /// Asks for a new password in place of one that somebody else set.
     pub(crate) fn ask_new_password<S: Someone>(
         &self,
         holder: &AccountHolder<S>,
@@ -134,7 +134,7 @@ impl Accounts {
         html(&GivenPasswordPage { frame: bare_frame(&holder.token), next: wanted.next, failed: None })
     }
 
-    /// Takes that password: every session of the person ends, and this browser gets a new one.
+    /// Replaces a password that somebody else set. Every session of the person ends, and this browser gets a new one.
     pub(crate) async fn choose_password<S: Someone>(
         &self,
         holder: &AccountHolder<S>,
@@ -157,7 +157,7 @@ impl Accounts {
         Ok(see_other_with(self.cookies.begin(&session.token), Self::own_address(next)))
     }
 
-    /// Begins a session in this browser, which is known from now on, and goes where the visitor wants to.
+    /// Begins a session in this browser, marks the browser as known, and redirects to the address the visitor wanted.
     pub(crate) fn admit<S: Someone>(
         &self,
         arrival: &Arrival<'_>,
@@ -172,7 +172,7 @@ impl Accounts {
         Ok(answer)
     }
 
-    /// Lets somebody in who gave everything that is asked for, and notes by what.
+    /// Completes a sign-in, and records in the audit log which proofs were given.
     async fn welcome<S: Someone>(
         &self,
         arrival: &Arrival<'_>,
@@ -185,7 +185,7 @@ impl Accounts {
         self.admit(arrival, session, next)
     }
 
-    /// The token of a session, and how far it has come.
+    /// Returns the token of the session and the progress of its sign-in.
     async fn progress<S: Someone>(
         &self,
         arrival: &Arrival<'_>,
@@ -199,7 +199,7 @@ impl Accounts {
         Ok((token, Progress::IsIn))
     }
 
-    /// The browser that somebody comes with, if this account was signed in to with it before.
+    /// Returns the browser's device mark if it has signed in to this account before.
     fn device_of(&self, arrival: &Arrival<'_>, account: &str) -> Option<Device> {
         self.devices.known(account, &self.cookies.device(arrival.request)?, self.clock.now())
     }

@@ -1,7 +1,7 @@
-//! Proof, once more, of who it is, before something that a thief of a session must not do.
+//! Step-up authentication before actions that must stay out of reach of a stolen session.
 //!
-//! Who was proven within the last five minutes goes on. Everybody else gets a page that asks for the second factor, or
-//! for the password if there is none, and sends the same form again with the answer.
+//! A proof given within the last five minutes is enough. Otherwise a page asks for the second factor, or for the
+//! password if there is none. It then sends the same form again with the proof.
 
 use std::net::IpAddr;
 
@@ -19,7 +19,7 @@ use crate::service::people::{Given, PeopleError, Someone};
 use crate::service::refused_sign_ins::Why;
 
 impl Accounts {
-    /// Goes on if who it is was proven a short while ago, or is with this form.
+    /// Requires a proof of identity that is recent or comes with this form.
     ///
     /// # Errors
     /// [`Failure::Unconfirmed`], which asks for a proof; [`Failure::TooMany`] for too many wrong ones.
@@ -35,7 +35,7 @@ impl Accounts {
         self.require_proof(request, holder, form).await
     }
 
-    /// Goes on with the second factor itself, if there is one, however short ago it was given; else as
+    /// Requires a fresh proof by the second factor if there is one. Otherwise behaves as
     /// [`Accounts::require_recent_proof`].
     ///
     /// # Errors
@@ -52,7 +52,7 @@ impl Accounts {
         }
     }
 
-    /// The same, however short ago it was proven.
+    /// Requires a proof with this form, however recent the last one was.
     ///
     /// # Errors
     /// As [`Accounts::require_recent_proof`].
@@ -79,7 +79,7 @@ impl Accounts {
         }
     }
 
-    /// Counts an attempt at a proof, or refuses it, which is noted.
+    /// Counts an attempt at a proof. If there were too many, refuses it and records the refusal.
     pub(super) async fn count_proof<S: Someone>(&self, holder: &AccountHolder<S>) -> Result<(), Failure> {
         let counted = self.attempts.count_in_session(&holder.token);
         if let Err(wait) = counted {
@@ -89,7 +89,7 @@ impl Accounts {
         Ok(())
     }
 
-    /// Notes that somebody who is signed in did not prove who it is, unless nobody looked at the proof.
+    /// Records a refused proof in the audit log, unless the proof was never checked.
     pub(super) async fn note_refused_proof<S: Someone>(
         &self,
         holder: &AccountHolder<S>,
@@ -132,7 +132,7 @@ impl Accounts {
         Ok(())
     }
 
-    /// Notes a recovery code that was used up.
+    /// Records the use of a recovery code.
     pub(super) async fn note_recovery_code<S: Someone>(&self, person: &S, from: IpAddr, given: Given) {
         let Given::RecoveryCode { left } = given else { return };
         let draft = person.draft(AuditAction::RecoveryCodeUsed).after(format!("{left} left"));

@@ -8,7 +8,7 @@ fn guess(attempts: &Attempts, account: &str, from: &str) -> Result<Line, u64> {
     attempts.count(account, address(from), None)
 }
 
-/// How many of so many guesses at one account are let through, each from the next of these networks.
+/// Returns how many of `guesses` at one account are let through, each from the next of these networks.
 fn let_through(guesses: u32, from: impl Fn(u32) -> String) -> usize {
     let attempts = Attempts::new();
     (0..guesses).filter(|number| guess(&attempts, "ana@loja.com", &from(*number)).is_ok()).count()

@@ -3,10 +3,10 @@ use super::*;
 const PORTUGUESE: Csv = Csv { language: Language::Portuguese };
 const ENGLISH: Csv = Csv { language: Language::English };
 
-/// What a spreadsheet makes of a file whose lines it splits at one of these.
+/// Returns the cells that a spreadsheet reads from a file, splitting lines at any of `separators`.
 ///
-/// Quotes count where a cell begins with one, and are otherwise text, as in Excel and LibreOffice; or they are dropped
-/// wherever they are.
+/// Quotes count where a cell begins with one and are text elsewhere, as in Excel and LibreOffice. With `drops_quotes`
+/// they are dropped everywhere.
 fn read(file: &str, separators: &[char], drops_quotes: bool) -> Vec<String> {
     let mut cells = vec![String::new()];
     let (mut is_quoted, mut begins) = (false, true);
@@ -30,7 +30,7 @@ fn read(file: &str, separators: &[char], drops_quotes: bool) -> Vec<String> {
     cells
 }
 
-/// Every text of this many of these characters.
+/// Returns every text of this length over these characters.
 fn texts(characters: &[char], length: usize) -> Vec<String> {
     (0..length).fold(vec![String::new()], |shorter, _| {
         let longer =

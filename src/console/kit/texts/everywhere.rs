@@ -1,9 +1,9 @@
-//! Texts of the frame around every page, and of what many pages have.
+//! Texts of the frame around every page, and texts shared by many pages.
 
 use super::group;
 
 group! {
-    /// What many pages say.
+    /// Texts shared by many pages.
     Everywhere {
         skip: "Ir para o conteúdo", "Skip to the content";
         main_navigation: "Principal", "Main";

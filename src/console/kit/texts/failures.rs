@@ -1,4 +1,4 @@
-//! Why a page is not shown.
+//! Texts about failures: why a page is not shown.
 
 use super::group;
 

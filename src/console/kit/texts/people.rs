@@ -1,9 +1,9 @@
-//! Texts about those who may sign in.
+//! Texts about the people who may sign in.
 
 use super::group;
 
 group! {
-    /// People, and what is done with one of them.
+    /// People, and the actions on one of them.
     People {
         lead: "Quem entra neste console, e o que pode fazer.", "Who gets into this console, and what they may do.";
         role: "Papel", "Role";

@@ -1,9 +1,9 @@
-//! Texts about proving who it is: second factors, recovery codes, passwords that others made, sessions.
+//! Texts about proofs of identity: second factors, recovery codes, passwords that somebody else set, sessions.
 
 use super::group;
 
 group! {
-    /// Proof of who it is.
+    /// Proof of identity.
     Proof {
         factor: "Verificação em duas etapas", "Second factor";
         factor_sentence: "Além da senha, um código do seu celular: quem descobrir a senha não entra.",
