@@ -1,7 +1,7 @@
-//! The merchants' console, under `/console` on the public listener.
+//! Merchants' console, under `/console` on the public listener.
 //!
-//! It reads and changes payments through the same application service as the API ([`quita_actors::Payments`]), keys
-//! through the same [`Access`] as the command line, and notes every change in the audit log.
+//! It reads and changes payments through the same application service as the API ([`quita_actors::Payments`]). It
+//! manages keys through the same [`Access`] as the command line, and records every change in the audit log.
 
 mod account;
 mod applications;
@@ -49,7 +49,7 @@ use user_limits::UserLimits;
 pub(crate) use deliveries::{outcome_of, receiver_of};
 pub(crate) use routes::configure;
 
-/// What the pages of the merchants' console share.
+/// Shared state of the pages of the merchants' console.
 pub(crate) struct MerchantConsole {
     edge: Data<Edge>,
     people: People,
@@ -63,18 +63,18 @@ pub(crate) struct MerchantConsole {
     pub(crate) streams: Arc<Streams>,
     days: Days,
     failing_deliveries: FailingDeliveries,
-    /// Sends test events, under the same rules as every webhook.
+    /// Factory of the senders for test events, under the same rules as every webhook.
     webhooks: Arc<dyn WebhookSenderFactory>,
     is_behind_proxy: bool,
 }
 
 impl MerchantConsole {
-    /// Counter of what its pages refuse.
+    /// Returns the counter of requests that its pages refuse.
     fn refused_requests(&self) -> Data<RefusedRequests> {
         self.accounts.refused_requests()
     }
 
-    /// Gathers what the pages need.
+    /// Creates the console.
     pub(crate) fn new(
         edge: Data<Edge>,
         store: Arc<dyn WholeStore>,

@@ -1,4 +1,4 @@
-//! The audit log, page by page.
+//! Audit log, page by page.
 
 use quita_domain::audit::chain::ChainedEntry;
 use quita_domain::audit::{AuditCursor, AuditEntry, AuditScope};

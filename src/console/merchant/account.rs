@@ -1,4 +1,4 @@
-//! The own account: second factor, sessions, password and language.
+//! Account page: second factor, sessions, password and language.
 
 use actix_web::web::{Data, Path, Query};
 use actix_web::{HttpRequest, HttpResponse};
@@ -24,7 +24,7 @@ struct AccountPage {
     account: AccountPart,
 }
 
-/// `GET /console/{mode}/account`
+/// Handles `GET /console/{mode}/account`.
 pub(crate) async fn show(
     visitor: Visitor,
     mode: InMode,
@@ -42,7 +42,7 @@ async fn is_factor_required(visitor: &Visitor, console: &MerchantConsole) -> Res
     Ok(console.people.policy(&visitor.user.merchant).await?.second_factor_required)
 }
 
-/// `POST /console/{mode}/account/password`
+/// Handles `POST /console/{mode}/account/password`.
 pub(crate) async fn change_password(
     OwnChange { visitor, form }: OwnChange,
     mode: InMode,
@@ -60,7 +60,7 @@ pub(crate) async fn set_mailing(
     console.accounts.set_mailing(&visitor.holder(), &form, &mode.base()).await
 }
 
-/// `POST /console/{mode}/account/sessions/{id}/end`
+/// Handles `POST /console/{mode}/account/sessions/{id}/end`.
 pub(crate) async fn end_session(
     OwnChange { visitor, .. }: OwnChange,
     mode: InMode,
@@ -70,7 +70,7 @@ pub(crate) async fn end_session(
     console.accounts.end_session(&visitor.holder(), &path.1, &mode.base()).await
 }
 
-/// `POST /console/{mode}/account/sessions/end-others`
+/// Handles `POST /console/{mode}/account/sessions/end-others`.
 pub(crate) async fn end_other_sessions(
     OwnChange { visitor, .. }: OwnChange,
     mode: InMode,
@@ -79,7 +79,7 @@ pub(crate) async fn end_other_sessions(
     console.accounts.end_other_sessions(&visitor.holder(), &mode.base()).await
 }
 
-/// `GET /console/factor`
+/// Handles `GET /console/factor`.
 pub(crate) async fn ask_factor(
     Entrant(visitor): Entrant,
     wanted: Query<Wanted>,
@@ -89,7 +89,7 @@ pub(crate) async fn ask_factor(
     console.accounts.ask_factor(&visitor.holder(), &wanted.next, is_due)
 }
 
-/// `POST /console/factor`
+/// Handles `POST /console/factor`.
 pub(crate) async fn set_up_factor(
     request: HttpRequest,
     SignedForm { visitor: Entrant(visitor), form }: SignedForm<Entrant>,
@@ -99,12 +99,12 @@ pub(crate) async fn set_up_factor(
     console.accounts.set_up_factor(&request, &visitor.holder(), &form, is_due).await
 }
 
-/// Whether a second factor is required, and there is none yet.
+/// Returns true if a second factor is required and there is none yet.
 async fn is_factor_due(visitor: &Visitor, console: &MerchantConsole) -> Result<bool, Failure> {
     Ok(console.people.duty(&visitor.user).await? == Some(Duty::SetUpFactor))
 }
 
-/// `POST /console/{mode}/account/recovery-codes`
+/// Handles `POST /console/{mode}/account/recovery-codes`.
 pub(crate) async fn renew_recovery_codes(
     request: HttpRequest,
     OwnChange { visitor, form }: OwnChange,
@@ -114,7 +114,7 @@ pub(crate) async fn renew_recovery_codes(
     console.accounts.renew_recovery_codes(&request, &visitor.holder(), &form, &mode.base()).await
 }
 
-/// `POST /console/{mode}/account/factor/remove`
+/// Handles `POST /console/{mode}/account/factor/remove`.
 pub(crate) async fn remove_factor(
     request: HttpRequest,
     OwnChange { visitor, form }: OwnChange,

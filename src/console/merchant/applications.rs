@@ -1,4 +1,4 @@
-//! A merchant's applications.
+//! Applications of a merchant.
 
 pub(crate) mod keys;
 pub(crate) mod one;
@@ -25,7 +25,7 @@ use crate::console::kit::form::Form;
 use crate::console::kit::language::Language;
 use crate::service::access::ManageError;
 
-/// The most characters of an application's name or title.
+/// Maximum number of characters of an application's name or title.
 const MAX_NAME_CHARACTERS: usize = 60;
 
 #[derive(Template)]
@@ -36,7 +36,7 @@ struct ApplicationsPage {
     max_name_characters: usize,
 }
 
-/// `GET /console/{mode}/applications`
+/// Handles `GET /console/{mode}/applications`.
 pub(crate) async fn show(
     visitor: Visitor,
     InMode(mode): InMode,
@@ -63,7 +63,7 @@ pub(crate) async fn show(
     html(&page)
 }
 
-/// `POST /console/{mode}/applications`: the answer shows the webhook secrets, which no page shows again.
+/// Handles `POST /console/{mode}/applications`. The answer shows the webhook secrets, which no page shows again.
 pub(crate) async fn create(
     request: HttpRequest,
     change: ApplicationChange,
@@ -90,7 +90,7 @@ fn read_name(form: &Form, field: &str) -> Result<String, Failure> {
     form.words(field, MAX_NAME_CHARACTERS, Texts::current().applications.bad_name)
 }
 
-/// Browsers take these for steps within a path, however they are written (WHATWG URL, section 4.4): no page of an
+/// Returns true for names that browsers take for a step within a path (WHATWG URL, section 4.4). No page of an
 /// application with such a name could be opened.
 fn is_a_step_of_a_path(name: &str) -> bool {
     matches!(name, "." | "..")
@@ -116,12 +116,12 @@ impl From<ManageError> for Failure {
     }
 }
 
-/// Goes to the page of an application, which says what was done.
+/// Redirects to the page of an application, which confirms what was done.
 fn see(mode: Mode, name: &ApplicationName, done: &str) -> HttpResponse {
     see_other(format!("{}?done={done}", address_of(mode, name)))
 }
 
-/// The address of an application's page.
+/// Returns the address of an application's page.
 pub(super) fn address_of(mode: Mode, name: &ApplicationName) -> String {
     format!("{}/applications/{}", base_of(mode), path_segment(name.as_str()))
 }

@@ -1,4 +1,4 @@
-//! The page that asks once more.
+//! Confirmation page of the merchants' console.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use super::frame::Frame;
 use crate::console::kit::answer::html;
 use crate::console::kit::failure::Failure;
 
-/// Asks once more before something is done.
+/// Page that asks for confirmation before an action.
 #[derive(Template)]
 #[template(path = "console/merchant/ask.html")]
 pub(super) struct AskPage {
@@ -20,30 +20,30 @@ pub(super) struct AskPage {
     question: String,
     sentence: &'static str,
     button: &'static str,
-    /// Where the form goes.
+    /// Target of the form.
     action: String,
-    /// Where the visitor came from.
+    /// Page that the visitor came from.
     back: String,
-    /// Whether there is no way back from it.
+    /// True if the action can't be undone.
     pub(super) is_grave: bool,
-    /// What the form replaces, so that it does so once however often it is sent.
+    /// Fingerprint of the value that the form replaces, so that it is replaced once however often the form is sent.
     pub(super) replaces: Option<String>,
-    /// The payment that it is about, if it is about one.
+    /// Payment that the action concerns, if any.
     pub(super) payment: Option<AskedPayment>,
 }
 
-/// What is asked of a payment.
+/// Payment with the parameters of an action on it.
 pub(super) struct AskedPayment {
     pub(super) payment: Arc<Payment>,
-    /// The most that can be asked for, and what its field is called.
+    /// Maximum amount, and the label of its field.
     pub(super) amount: Option<(Money, &'static str)>,
-    /// Names this request, so that it is done once however often the form is sent.
+    /// Idempotency key of this request: it is done once however often the form is sent.
     pub(super) key: Uuid,
 }
 
 impl AskPage {
-    /// Asks with a question, a sentence and the word on the button. The form goes to `step` below the page that the
-    /// visitor came from.
+    /// Creates the page from a question, a sentence and the word on the button. The form goes to `step` below the page
+    /// that the visitor came from.
     pub(super) fn new(
         frame: Frame,
         (question, sentence, button): (impl Into<String>, &'static str, &'static str),
@@ -64,7 +64,7 @@ impl AskPage {
         }
     }
 
-    /// The answer that carries the page.
+    /// Responds with the page.
     pub(super) fn show(self) -> Result<HttpResponse, Failure> {
         html(&self)
     }

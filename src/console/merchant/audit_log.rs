@@ -1,4 +1,4 @@
-//! The audit log, for owners: what people changed.
+//! Audit log of a merchant, for its owners.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Query};
@@ -21,7 +21,7 @@ struct AuditPage {
     log: LogPart,
 }
 
-/// `GET /console/{mode}/audit`
+/// Handles `GET /console/{mode}/audit`.
 pub(crate) async fn show(
     visitor: Visitor,
     InMode(mode): InMode,

@@ -1,4 +1,4 @@
-//! Deliveries of webhooks: what waits, what fails, what was given up, and how the receivers are.
+//! Webhook deliveries: pending, failing, exhausted and delivered ones, and the health of the receivers.
 
 mod health;
 pub(crate) mod redeliver;
@@ -27,12 +27,12 @@ use crate::console::kit::language::Language;
 use health::ReceiverHealth;
 pub(crate) use health::receiver_of;
 
-/// Deliveries on a page, at least, if there are enough.
+/// Minimum number of deliveries per page, if there are enough.
 const PAGE: usize = 20;
-/// Payments read at once, and how often for one page.
+/// Payments per read, and maximum number of reads per page.
 const READ: (usize, usize) = (100, 10);
 
-/// The tabs of the page.
+/// Tabs of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tab {
     Pending,
@@ -89,7 +89,7 @@ impl Tab {
     }
 }
 
-/// The kind of badge of a delivery, and its word.
+/// Returns the kind of badge of a delivery, and its word.
 pub(super) fn state_of(delivery: &Delivery, language: Language) -> (&'static str, &'static str) {
     let (tab, texts) = (Tab::of(delivery), &Texts::of(language).deliveries);
     let word = match tab {
@@ -101,7 +101,7 @@ pub(super) fn state_of(delivery: &Delivery, language: Language) -> (&'static str
     (tab.as_str(), word)
 }
 
-/// What came of an attempt: the status that was answered, or why there was none.
+/// Returns the outcome of an attempt: the status of the response, or the reason why there was none.
 pub(crate) fn outcome_of(attempt: &DeliveryAttempt, language: Language) -> String {
     match (attempt.status, attempt.error.as_deref()) {
         (Some(status), _) => status.to_string(),
@@ -110,7 +110,7 @@ pub(crate) fn outcome_of(attempt: &DeliveryAttempt, language: Language) -> Strin
     }
 }
 
-/// Meaning of the API's word for a failure. One that an earlier version stored stays as it is.
+/// Returns the meaning of the API's code for a failure. A code that an earlier version stored is returned as it is.
 fn in_words<'a>(error: &'a str, texts: &Deliveries) -> &'a str {
     match error {
         "timeout" => texts.no_answer_in_time,
@@ -124,7 +124,7 @@ fn in_words<'a>(error: &'a str, texts: &Deliveries) -> &'a str {
     }
 }
 
-/// Its colour.
+/// Returns the colour class of an attempt.
 pub(super) fn tone_of_attempt(attempt: &DeliveryAttempt) -> &'static str {
     if attempt.is_confirmed() { "tone-done" } else { "tone-over" }
 }
@@ -135,20 +135,20 @@ struct DeliveriesPage {
     frame: Frame,
     tab: Tab,
     rows: Vec<Row>,
-    /// The ids of payments that can't be read.
+    /// Ids of payments that can't be read.
     unreadable: String,
     older: Option<String>,
     is_first: bool,
     receivers: Vec<ReceiverHealth>,
     looked_at: usize,
-    /// What was just delivered again.
+    /// Confirmation of what was just redelivered.
     redelivered: Option<String>,
-    /// Where there may be more to deliver again.
+    /// Address at which there may be more to redeliver.
     rest: Option<String>,
 }
 
 impl DeliveriesPage {
-    /// Where what was given up to a receiver is delivered again.
+    /// Returns the address that redelivers the exhausted deliveries of a receiver.
     fn again(&self, health: &ReceiverHealth) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         let query = query.append_pair("receiver", &health.receiver).finish();
@@ -164,7 +164,7 @@ struct Row {
     receiver: String,
     is_redelivery: bool,
     attempts: usize,
-    /// When the last attempt was, and what came of it.
+    /// Time and outcome of the last attempt.
     last: Option<(Timestamp, String)>,
     next_at: Option<Timestamp>,
 }
@@ -188,7 +188,7 @@ impl Row {
     }
 }
 
-/// Which deliveries are shown.
+/// Query parameters of the list.
 #[derive(Deserialize)]
 pub(crate) struct Wanted {
     #[serde(default)]
@@ -201,11 +201,11 @@ pub(crate) struct Wanted {
     since: String,
     #[serde(default)]
     receiver: String,
-    /// Where delivering again ended, if that was before the end; empty at the very beginning.
+    /// Cursor at which a redelivery stopped early; empty at the very beginning.
     rest: Option<String>,
 }
 
-/// `GET /console/{mode}/deliveries`
+/// Handles `GET /console/{mode}/deliveries`.
 pub(crate) async fn show(
     visitor: Visitor,
     InMode(mode): InMode,
@@ -231,7 +231,7 @@ pub(crate) async fn show(
     html(&page)
 }
 
-/// Where delivering again goes on, if it ended before all was looked at.
+/// Returns the address that continues a redelivery, if it stopped early.
 fn rest_of(frame: &Frame, wanted: &Wanted) -> Option<String> {
     let (rest, since) = wanted.rest.as_deref().zip(redeliver::read_time(&wanted.since))?;
     let query = redeliver::query_of(since, &wanted.receiver, Cursor::parse(rest));
@@ -242,16 +242,16 @@ fn filter(merchant: &MerchantId, mode: Mode, state: Option<DeliveryState>) -> De
     DeliveryFilter { merchant: merchant.clone(), mode, transaction_id: None, state }
 }
 
-/// Deliveries that need somebody's eye, among the newest payments that have such.
+/// Counts of deliveries that need attention, among the newest payments with such deliveries.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Trouble {
-    /// Those that failed and are tried again.
+    /// Failed deliveries that will be retried.
     pub(super) failing: u64,
-    /// Those that were given up during the last day.
+    /// Deliveries that were given up during the last day.
     pub(super) given_up: u64,
 }
 
-/// Counts what fails now, and what was given up lately, in the newest payments.
+/// Counts failing deliveries, and those given up lately, in the newest payments.
 pub(super) async fn trouble(
     merchant: &MerchantId,
     mode: Mode,
@@ -275,17 +275,17 @@ pub(super) async fn trouble(
     Ok(trouble)
 }
 
-/// What a page shows.
+/// Content of a page.
 struct Found {
     rows: Vec<Row>,
-    /// The ids of payments that can't be read.
+    /// Ids of payments that can't be read.
     unreadable: Vec<String>,
-    /// Where there may be more.
+    /// Cursor after which there may be more.
     older: Option<Cursor>,
 }
 
-/// Deliveries of a tab, newest payments first, and where there may be more. What is pending is told apart here, so
-/// a page may end before it is full.
+/// Finds the deliveries of a tab, newest payments first. Pending and failing ones are separated only here, so a page
+/// may end before it is full.
 async fn find(
     visitor: &Visitor,
     mode: Mode,

@@ -1,4 +1,4 @@
-//! Failing deliveries of a merchant, as the navigation of every page counts them.
+//! Number of a merchant's failing deliveries, as the navigation of every page shows it.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -9,21 +9,21 @@ use tokio::time::{Instant, timeout};
 
 use super::{MerchantConsole, deliveries};
 
-/// Time for which a count serves every page.
+/// Time for which a count is reused for every page.
 const FRESH_FOR: Duration = Duration::from_secs(5);
-/// Time that the store may take to list them: a page must not wait for a number beside its title.
+/// Time limit for the store to list them: a page must not wait for a number beside its title.
 const TIME_OUT: Duration = Duration::from_secs(1);
-/// Counts that are kept, at most.
+/// Maximum number of cached counts.
 const KEPT: usize = 1_000;
 
 type Of = (MerchantId, Mode);
 
-/// The last counts, by merchant and mode.
+/// Latest counts, by merchant and mode.
 #[derive(Default)]
 pub(super) struct FailingDeliveries(Mutex<HashMap<Of, (Instant, usize)>>);
 
 impl FailingDeliveries {
-    /// Counts the deliveries of this merchant that failed and are tried again; 0 while the store can't be asked.
+    /// Counts the deliveries of this merchant that failed and will be retried; 0 while the store is unavailable.
     pub(super) async fn count(&self, of: Of, console: &MerchantConsole) -> usize {
         if let Some(count) = self.fresh(&of) {
             return count;

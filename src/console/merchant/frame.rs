@@ -1,4 +1,4 @@
-//! What surrounds every page of the merchants' console: who is signed in, in which mode and section the page is.
+//! Frame around every page of the merchants' console: signed-in user, mode and section.
 
 use quita_domain::identity::Mode;
 use quita_domain::people::{Permission, Role, User};
@@ -9,7 +9,7 @@ use super::texts::Texts;
 use crate::console::kit::cookies::form_token;
 use crate::console::kit::frame::{self, Entry};
 
-/// The sections of the merchants' console.
+/// Section of the merchants' console.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
     /// Volume and approval.
@@ -24,19 +24,19 @@ pub(super) enum Section {
     Applications,
     /// Users.
     People,
-    /// What people changed.
+    /// Changes made by people.
     Audit,
-    /// The own account.
+    /// The user's own account.
     Account,
 }
 
 impl Section {
-    /// Those that the navigation shows, before those for owners.
+    /// Sections that the navigation shows before those for owners.
     const OPEN: [Self; 5] =
         [Self::Overview, Self::Payments, Self::Deliveries, Self::Requests, Self::Applications];
     const FOR_OWNERS: [Self; 2] = [Self::People, Self::Audit];
 
-    /// The address below the mode.
+    /// Returns the address of the section below the mode.
     const fn path(self) -> &'static str {
         match self {
             Self::Overview => "",
@@ -50,7 +50,7 @@ impl Section {
         }
     }
 
-    /// What the navigation calls it.
+    /// Returns the name of the section in the navigation.
     const fn name(self, texts: &Texts) -> &'static str {
         match self {
             Self::Overview => texts.everywhere.overview,
@@ -65,7 +65,7 @@ impl Section {
     }
 }
 
-/// What the bar shows beside the navigation: who is signed in, and the mode.
+/// Content of the bar beside the navigation: signed-in user and mode.
 pub(super) struct Bar {
     pub(super) login: String,
     pub(super) merchant: String,
@@ -74,11 +74,11 @@ pub(super) struct Bar {
     section: Section,
 }
 
-/// What surrounds a page.
+/// Frame around a page.
 pub(super) type Frame = frame::Frame<Texts, Bar>;
 
 impl Frame {
-    /// What surrounds a page for this user. The navigation counts deliveries that fail.
+    /// Creates the frame of a page for this user. The navigation shows the number of failing deliveries.
     pub(super) fn of(
         user: &User,
         token: &Secret<String>,
@@ -101,27 +101,27 @@ impl Frame {
         Self { navigation, base, form_token: form_token(token), ..Self::new(texts, bar) }
     }
 
-    /// Whether this is about pretended money.
+    /// Returns true in test mode.
     pub(super) fn is_test(&self) -> bool {
         self.bar.mode == Mode::Test
     }
 
-    /// The address of this section in another mode.
+    /// Returns the address of this section in another mode.
     pub(super) fn in_mode(&self, mode: &str) -> String {
         format!("{}/{mode}{}", self.root(), self.bar.section.path())
     }
 
-    /// Whether payments may be changed.
+    /// Returns true if the user may change payments.
     pub(super) fn may_change_payments(&self) -> bool {
         self.bar.role.permits(Permission::ChangePayments)
     }
 
-    /// Whether applications may be managed.
+    /// Returns true if the user may manage applications.
     pub(super) fn may_manage_applications(&self) -> bool {
         self.bar.role.permits(Permission::ManageApplications)
     }
 
-    /// The first two letters of the login, for a little picture.
+    /// Returns the first two letters of the login, for an avatar.
     pub(super) fn initials(&self) -> String {
         let letters = self.bar.login.chars().filter(|character| character.is_alphanumeric());
         letters.take(2).flat_map(char::to_uppercase).collect()

@@ -1,4 +1,4 @@
-//! Test or live, from the address of a page: `/console/{mode}/…`.
+//! Mode of a page, test or live, from its address: `/console/{mode}/…`.
 
 use std::future::{Ready, ready};
 
@@ -9,17 +9,17 @@ use quita_domain::identity::Mode;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::page_context::PageContext;
 
-/// Beginning of the console's addresses in a mode, as browsers see them.
+/// Returns the beginning of the console's addresses in a mode, as browsers see them.
 pub(crate) fn base_of(mode: Mode) -> String {
     format!("{}/{}", PageContext::current().root(), mode.as_str())
 }
 
-/// The mode that a page is about.
+/// Mode of a page.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct InMode(pub(crate) Mode);
 
 impl InMode {
-    /// What the addresses of the console begin with in this mode.
+    /// Returns the beginning of the console's addresses in this mode.
     pub(crate) fn base(self) -> String {
         base_of(self.0)
     }

@@ -1,4 +1,4 @@
-//! The page that shows something once.
+//! Page that shows a secret once.
 
 use actix_web::HttpResponse;
 use askama::Template;
@@ -7,7 +7,7 @@ use super::frame::Frame;
 use crate::console::kit::answer::html;
 use crate::console::kit::failure::Failure;
 
-/// Shows a key, a secret or a password, which no page shows again.
+/// Page with a key, a secret or a password, which no page shows again.
 #[derive(Template)]
 #[template(path = "console/merchant/once.html")]
 pub(crate) struct OncePage {
@@ -15,22 +15,22 @@ pub(crate) struct OncePage {
     pub(crate) title: String,
     pub(crate) sentence: &'static str,
     pub(crate) secret: String,
-    /// A second secret, and what tells it from the first.
+    /// Second secret with its label.
     pub(crate) second: Option<SecondSecret>,
-    /// A line to paste, if it is a key that may create payments.
+    /// Command line to paste, for a key that may create payments.
     pub(crate) curl: Option<String>,
-    /// Where to go on.
+    /// Address to continue to.
     pub(crate) back: String,
 }
 
-/// A secret beside the first one of the page.
+/// Secret beside the first one of the page.
 pub(crate) struct SecondSecret {
     pub(crate) label: &'static str,
     pub(crate) secret: String,
 }
 
 impl OncePage {
-    /// The answer that carries the page.
+    /// Responds with the page.
     pub(crate) fn show(self) -> Result<HttpResponse, Failure> {
         html(&self)
     }

@@ -1,4 +1,4 @@
-//! How it goes: volume, approval and time to paid, today and over thirty days.
+//! Overview: volume, approval and time to paid, today and over thirty days.
 
 pub(crate) mod days;
 mod summary;
@@ -25,9 +25,9 @@ use summary::Summary;
 #[template(path = "console/merchant/overview.html")]
 struct OverviewPage {
     frame: Frame,
-    /// Keys of this mode that end soon.
+    /// Number of keys of this mode that expire soon.
     ending_keys: u64,
-    /// Deliveries that fail, or were given up.
+    /// Counts of deliveries that fail or were given up.
     trouble: Trouble,
     today: Summary,
     month: Summary,
@@ -49,7 +49,7 @@ impl OverviewPage {
     }
 }
 
-/// `GET /console/`: the overview of the mode that is used.
+/// Handles `GET /console/`: redirects to the overview of the mode in use.
 pub(crate) async fn start(visitor: Visitor, console: Data<MerchantConsole>) -> Result<HttpResponse, Failure> {
     let keys = console.access.keys_of(&visitor.user.merchant).await?;
     let now = console.clock.now();
@@ -58,7 +58,7 @@ pub(crate) async fn start(visitor: Visitor, console: Data<MerchantConsole>) -> R
     Ok(see_other(base_of(mode)))
 }
 
-/// `GET /console/{mode}`
+/// Handles `GET /console/{mode}`.
 pub(crate) async fn show(
     visitor: Visitor,
     InMode(mode): InMode,
@@ -92,7 +92,7 @@ pub(crate) async fn show(
     html(&page)
 }
 
-/// A plot with a series for each method, as `figures.js` draws it.
+/// Returns a plot with a series for each method, as JSON for `figures.js`.
 fn plot(
     days: &[Day],
     language: Language,
@@ -110,7 +110,7 @@ fn plot(
     json!({ "x": dates, "series": series, "kind": kind }).to_string()
 }
 
-/// `number / unit` as decimal digits: scripts read them as they are.
+/// Formats `number / unit` in decimal digits for scripts.
 fn decimal(number: u64, unit: u64) -> String {
     let digits = unit.checked_ilog10().and_then(|digits| usize::try_from(digits).ok()).unwrap_or_default();
     format!("{}.{:0digits$}", number / unit, number % unit)

@@ -1,4 +1,4 @@
-//! One payment: its record, what happened to it, and what can be done with it.
+//! Page of one payment: its record, its history, and the operations that it allows.
 
 pub(crate) mod by_hand;
 pub(crate) mod operations;
@@ -45,30 +45,30 @@ struct PaymentPage {
     title: String,
     stream: String,
     body: String,
-    /// Where the payer is shown in full, for a role that sees payers masked.
+    /// Address that shows the payer in full, for a role that sees payers masked.
     unmask: Option<String>,
 }
 
-/// The part of the page that is kept up to date: all of it.
+/// Live part of the page: all of it.
 #[derive(Template)]
 #[template(path = "console/merchant/payment_body.html")]
 struct PaymentBody {
     texts: &'static Texts,
     language: Language,
-    /// The address of this payment's pages.
+    /// Address of this payment's pages.
     base: String,
     payment: Arc<Payment>,
     payer: PayerView,
     public_url: String,
     may_change: bool,
     sees_payers: bool,
-    /// Actions by hand with a payment that a sandbox took.
+    /// Manual actions on a payment that a sandbox took.
     by_hand: Vec<SandboxAction>,
     moments: Vec<Moment>,
     route: Vec<Step>,
 }
 
-/// One delivery, as a row.
+/// Delivery as a row.
 struct DeliveryRow {
     index: usize,
     event: String,
@@ -99,7 +99,7 @@ impl PaymentBody {
         self.allows(RequestedOperation::Refund(None))
     }
 
-    /// What the acquirer calls the charge, name by name.
+    /// Returns the acquirer's ids of the charge, name by name.
     fn reference(&self) -> Vec<(&str, &str)> {
         let attempt = self.payment.state.attempts.last();
         attempt.map(|attempt| attempt.reference.shown().collect()).unwrap_or_default()
@@ -113,7 +113,7 @@ impl PaymentBody {
         format!("{}/pix/{}", self.public_url, self.payment.page_token)
     }
 
-    /// Where the slip is, with its payer in full: not for a role that sees payers masked.
+    /// Returns the address of the slip. It shows the payer in full, so a role that sees payers masked gets none.
     fn boleto_page(&self) -> Option<String> {
         let page = || format!("{}/boletos/{}", self.public_url, self.payment.page_token);
         self.sees_payers.then(page)
@@ -158,7 +158,7 @@ impl PaymentBody {
     }
 }
 
-/// `GET /console/{mode}/payments/{id}`
+/// Handles `GET /console/{mode}/payments/{id}`.
 pub(crate) async fn show(
     visitor: Visitor,
     InMode(mode): InMode,
@@ -190,7 +190,7 @@ fn notice(texts: &Texts, done: &str) -> Option<&'static str> {
     }
 }
 
-/// `GET /console/{mode}/payments/{id}/stream`
+/// Handles `GET /console/{mode}/payments/{id}/stream`.
 pub(crate) async fn stream(
     Onlooker(visitor): Onlooker,
     InMode(mode): InMode,
@@ -204,7 +204,7 @@ pub(crate) async fn stream(
     streams.open(PaymentLook { wanted, session, console: console.into_inner() })
 }
 
-/// The payment with this id, of the visitor's merchant.
+/// Finds the payment with this id, of the visitor's merchant.
 pub(crate) async fn own(
     visitor: &Visitor,
     mode: Mode,
@@ -214,12 +214,12 @@ pub(crate) async fn own(
     Wanted::of(visitor, mode, id)?.read(console).await
 }
 
-/// Which payment is shown, to whom.
+/// Requested payment, with the visitor's permissions.
 struct Wanted {
     owner: Owner,
     id: TransactionId,
     language: Language,
-    /// The address of its page. A stream draws it outside of any request.
+    /// Address of its page. It is stored because a stream renders outside any request.
     base: String,
     may_change: bool,
     sees_payers: bool,
@@ -256,7 +256,7 @@ impl Wanted {
     }
 }
 
-/// The payment as a stream looks at it.
+/// Payment as a stream polls it.
 struct PaymentLook {
     wanted: Wanted,
     session: StillIn,

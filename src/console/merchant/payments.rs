@@ -1,4 +1,4 @@
-//! The list of payments, with its search. What comes in shows without a reload.
+//! List of payments, with its search. New payments appear without a reload.
 
 pub(crate) mod export;
 mod search;
@@ -30,7 +30,7 @@ use crate::console::kit::live::Look;
 use crate::console::kit::stream_permits::Watcher;
 use search::{Field, MAX_TEXT_CHARACTERS, Search, names_of};
 
-/// Payments on a page.
+/// Number of payments per page.
 const PAGE: usize = 20;
 
 #[derive(Template)]
@@ -40,13 +40,13 @@ struct PaymentsPage {
     search: Search,
     unreadable: Vec<Field>,
     max_text_characters: usize,
-    /// The address of the stream that keeps the list; only the first page has one.
+    /// Address of the stream that updates the list; only the first page has one.
     stream: Option<String>,
     list: String,
     may_export: bool,
 }
 
-/// The part of the page that is kept up to date.
+/// Live part of the page.
 #[derive(Template)]
 #[template(path = "console/merchant/payments_list.html")]
 struct PaymentsList {
@@ -54,7 +54,7 @@ struct PaymentsList {
     language: Language,
     base: String,
     rows: Vec<Row>,
-    /// The ids of those that can't be read.
+    /// Ids of payments that can't be read.
     unreadable: String,
     is_first: bool,
     newest: String,
@@ -104,7 +104,7 @@ impl PaymentsPage {
     }
 }
 
-/// `GET /console/{mode}/payments`
+/// Handles `GET /console/{mode}/payments`.
 pub(crate) async fn show(
     visitor: Visitor,
     InMode(mode): InMode,
@@ -124,7 +124,7 @@ pub(crate) async fn show(
     html(&page)
 }
 
-/// `GET /console/{mode}/payments/stream`: the list, whenever it is another.
+/// Handles `GET /console/{mode}/payments/stream`: streams the list whenever it changes.
 pub(crate) async fn stream(
     Onlooker(visitor): Onlooker,
     InMode(mode): InMode,
@@ -137,12 +137,12 @@ pub(crate) async fn stream(
     streams.open(PaymentsLook { wanted, session, console: console.into_inner() })
 }
 
-/// Which payments are shown, to whom.
+/// Requested payments, with the visitor's permissions.
 struct Wanted {
     owner: Owner,
     search: Search,
     language: Language,
-    /// Beginning of the addresses in the list. A stream draws it outside of any request.
+    /// Beginning of the addresses in the list. It is stored because a stream renders outside any request.
     base: String,
     sees_payers: bool,
 }
@@ -186,7 +186,7 @@ impl Wanted {
     }
 }
 
-/// The list as a stream looks at it.
+/// List as a stream polls it.
 struct PaymentsLook {
     wanted: Wanted,
     session: StillIn,

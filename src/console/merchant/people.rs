@@ -1,4 +1,4 @@
-//! Who may sign in: a merchant's users, for its owners.
+//! Users of a merchant, managed by its owners.
 
 pub(super) mod profile;
 mod removal;
@@ -34,14 +34,14 @@ struct PeoplePage {
     part: PeoplePart,
     policy: MerchantPolicy,
     profile: MerchantProfile,
-    /// The name that payers read without a profile.
+    /// Name that payers see without a profile.
     merchant: String,
 }
 
 impl PeoplePage {
-    /// The most characters of a display name, for the field.
+    /// Maximum number of characters of a display name, for the field.
     const MAX_NAME: usize = MAX_DISPLAY_NAME;
-    /// The most characters of a contact, for the field.
+    /// Maximum number of characters of a contact, for the field.
     const MAX_CONTACT: usize = MAX_CONTACT;
     /// The most bytes of a logo, for the field.
     const MAX_LOGO: usize = MAX_LOGO_BYTES;
@@ -57,7 +57,7 @@ fn role_choice(role: Role) -> RoleChoice {
     RoleChoice { value: role.as_str(), name: Language::current().role(role), may }
 }
 
-/// `GET /console/{mode}/people`
+/// Handles `GET /console/{mode}/people`.
 pub(crate) async fn show(
     visitor: Visitor,
     InMode(mode): InMode,
@@ -79,7 +79,7 @@ pub(crate) async fn show(
     html(&PeoplePage { frame, part, policy, profile, merchant: visitor.user.merchant.to_string() })
 }
 
-/// `POST /console/{mode}/people`
+/// Handles `POST /console/{mode}/people`.
 pub(crate) async fn create(
     change: PeopleChange,
     InMode(mode): InMode,
@@ -116,7 +116,7 @@ fn show_password(
     .show()
 }
 
-/// `GET /console/{mode}/people/{login}/{reset|remove|factor}`
+/// Handles `GET /console/{mode}/people/{login}/{reset|remove|factor}`.
 pub(crate) async fn ask(
     visitor: Visitor,
     InMode(mode): InMode,
@@ -139,7 +139,7 @@ pub(crate) async fn ask(
     AskPage::new(frame, words, back, &format!("{}/{}", path_segment(login), verb.as_str())).show()
 }
 
-/// `POST /console/{mode}/people/{login}/{role|reset|remove|factor}`
+/// Handles `POST /console/{mode}/people/{login}/{role|reset|remove|factor}`.
 pub(crate) async fn act(
     change: PeopleChange,
     InMode(mode): InMode,
@@ -177,7 +177,7 @@ pub(crate) async fn act(
     Ok(see_other(address))
 }
 
-/// `POST /console/{mode}/people/policy`
+/// Handles `POST /console/{mode}/people/policy`.
 pub(crate) async fn set_policy(
     change: PeopleChange,
     InMode(mode): InMode,
@@ -205,15 +205,15 @@ fn read_limit(text: &str) -> Result<Money, Failure> {
     Language::current().parse_money(text).ok_or_else(unreadable)
 }
 
-/// A policy in words, for the audit log.
+/// Describes a policy for the audit log.
 fn summary(policy: MerchantPolicy) -> String {
     let required = if policy.second_factor_required { "required" } else { "not required" };
     let above = policy.confirm_refunds_above.map_or_else(|| String::from("none"), |most| most.to_string());
     format!("second factor {required}; refunds confirmed above {above}")
 }
 
-/// Another user of the visitor's merchant: nobody locks themselves out. Two owners who remove each other at the same
-/// moment both do, and `quita users create` makes the next one.
+/// Finds a user of the visitor's merchant other than the visitor: nobody locks themselves out. Two owners can still
+/// remove each other at the same moment; `quita users create` then creates the next one.
 async fn another(visitor: &Visitor, login: &str, console: &MerchantConsole) -> Result<User, Failure> {
     let login = Login::parse(login).ok_or(Failure::NotFound)?;
     let user = console.people.user(&visitor.user.merchant, &login).await?;

@@ -1,4 +1,4 @@
-//! Requests of the merchant's programs that were refused.
+//! Refused API requests of the merchant's programs.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -12,7 +12,7 @@ use crate::console::kit::answer::html;
 use crate::console::kit::failure::Failure;
 use crate::service::refusal_log::Refusal;
 
-/// Refusals on the page.
+/// Number of refusals shown.
 const SHOWN: usize = 100;
 
 #[derive(Template)]
@@ -22,7 +22,7 @@ struct RequestsPage {
     refusals: Vec<Refusal>,
 }
 
-/// `GET /console/{mode}/requests`
+/// Handles `GET /console/{mode}/requests`.
 pub(crate) async fn show(
     visitor: Visitor,
     InMode(mode): InMode,

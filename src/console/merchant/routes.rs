@@ -1,4 +1,4 @@
-//! Every address of the merchants' console.
+//! Routes of the merchants' console.
 
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, PathConfig, QueryConfig, ServiceConfig};
@@ -13,7 +13,7 @@ use super::{
 use crate::console::kit::failure::Failure;
 use crate::console::kit::{assets, guard, outage};
 
-/// Enters every address below `/console`.
+/// Registers every route below `/console`.
 pub(crate) fn configure(config: &mut ServiceConfig, console: Data<MerchantConsole>) {
     let mount = console.edge.mount;
     let scope = web::scope("/console")
@@ -41,7 +41,7 @@ pub(crate) fn configure(config: &mut ServiceConfig, console: Data<MerchantConsol
     config.service(scope);
 }
 
-/// Addresses of test or live.
+/// Registers the routes of a mode.
 fn in_a_mode(config: &mut ServiceConfig) {
     config
         .service(page("/{mode}", web::get().to(overview::show)))
@@ -124,17 +124,17 @@ fn applications_routes(config: &mut ServiceConfig) {
         .service(change("/{mode}/applications/{name}/test-event", web::post().to(test_event::send)));
 }
 
-/// What is only looked at.
+/// Returns a resource that is only read.
 fn page(path: &str, get: Route) -> Resource {
     resource(path, "GET, HEAD").route(get)
 }
 
-/// What is only changed.
+/// Returns a resource that is only changed.
 fn change(path: &str, post: Route) -> Resource {
     resource(path, "POST").route(post)
 }
 
-/// What is looked at and changed at one address.
+/// Returns a resource that is read and changed.
 fn form(path: &str, get: Route, post: Route) -> Resource {
     resource(path, "GET, HEAD, POST").route(get).route(post)
 }

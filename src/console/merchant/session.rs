@@ -1,4 +1,4 @@
-//! Whether somebody who watches, or downloads, is still signed in.
+//! Check that somebody who watches or downloads is still signed in.
 
 use actix_web::web::Data;
 use quita_domain::people::User;
@@ -9,7 +9,7 @@ use super::visitor::Visitor;
 use crate::console::kit::stream_permits::Watcher;
 use crate::service::people::People;
 
-/// A session as it was when somebody began to watch or download.
+/// Session as it was when its user began to watch or download.
 pub(crate) struct StillIn {
     people: People,
     token: Secret<String>,
@@ -21,17 +21,19 @@ impl StillIn {
         Self { people: console.people.clone(), token: visitor.token.clone(), user: visitor.user.clone() }
     }
 
-    /// Who watches.
+    /// Returns the watcher for the limits on streams.
     pub(crate) fn watcher(&self) -> Watcher {
         Watcher { merchant: Some(self.user.merchant.clone()), login: self.user.login.to_string() }
     }
 
-    /// What the person proves to be with may change meanwhile: the session tells what ends it.
+    /// Returns true if the user has the same merchant and role as before.
     fn is_same(&self, user: &User) -> bool {
+        // A changed password or second factor need not be compared: it ends the session where it must.
         user.merchant == self.user.merchant && user.role == self.user.role
     }
 
-    /// Whether the session goes on, of the same user in the same role. A store out of reach ends nothing.
+    /// Returns true while the session continues, with the same user in the same role. An unavailable store ends
+    /// nothing.
     pub(crate) async fn is_true(&self) -> bool {
         match self.people.watch::<User>(self.token.expose()).await {
             Ok(signed) => signed.is_some_and(|signed| self.is_same(&signed.person)),

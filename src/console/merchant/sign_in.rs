@@ -1,4 +1,4 @@
-//! Signing in and out, and choosing a language.
+//! Sign-in, sign-out and the choice of a language.
 
 use actix_web::web::{Data, Payload, Query};
 use actix_web::{HttpRequest, HttpResponse};
@@ -19,7 +19,7 @@ fn arrival<'a>(console: &MerchantConsole, request: &'a HttpRequest) -> Arrival<'
     Arrival { request, from: address_of(request, console.is_behind_proxy) }
 }
 
-/// `GET /console/sign-in`
+/// Handles `GET /console/sign-in`.
 pub(crate) async fn show(
     console: Data<MerchantConsole>,
     request: HttpRequest,
@@ -28,7 +28,7 @@ pub(crate) async fn show(
     console.accounts.ask_password(&arrival(&console, &request), wanted.into_inner())
 }
 
-/// `POST /console/sign-in`
+/// Handles `POST /console/sign-in`.
 pub(crate) async fn sign_in(
     console: Data<MerchantConsole>,
     request: HttpRequest,
@@ -37,7 +37,7 @@ pub(crate) async fn sign_in(
     console.accounts.sign_in::<User>(&arrival(&console, &request), payload).await
 }
 
-/// `GET /console/sign-in/code`
+/// Handles `GET /console/sign-in/code`.
 pub(crate) async fn ask_code(
     console: Data<MerchantConsole>,
     request: HttpRequest,
@@ -46,7 +46,7 @@ pub(crate) async fn ask_code(
     console.accounts.ask_code::<User>(&arrival(&console, &request), wanted.into_inner()).await
 }
 
-/// `POST /console/sign-in/code`
+/// Handles `POST /console/sign-in/code`.
 pub(crate) async fn give_code(
     console: Data<MerchantConsole>,
     request: HttpRequest,
@@ -55,7 +55,7 @@ pub(crate) async fn give_code(
     console.accounts.give_code::<User>(&arrival(&console, &request), payload).await
 }
 
-/// `GET /console/sign-in/password`
+/// Handles `GET /console/sign-in/password`.
 pub(crate) async fn ask_new_password(
     entrant: Entrant,
     wanted: Query<Wanted>,
@@ -64,7 +64,7 @@ pub(crate) async fn ask_new_password(
     console.accounts.ask_new_password(&entrant.0.holder(), wanted.into_inner())
 }
 
-/// `POST /console/sign-in/password`
+/// Handles `POST /console/sign-in/password`.
 pub(crate) async fn choose_password(
     console: Data<MerchantConsole>,
     sent: SignedForm<Entrant>,
@@ -72,7 +72,7 @@ pub(crate) async fn choose_password(
     console.accounts.choose_password(&sent.visitor.0.holder(), &sent.form).await
 }
 
-/// `POST /console/sign-out`
+/// Handles `POST /console/sign-out`.
 pub(crate) async fn sign_out(
     console: Data<MerchantConsole>,
     sent: SignedForm<Entrant>,
@@ -84,7 +84,7 @@ pub(crate) async fn sign_out(
     Ok(see_other_with(console.accounts.cookies().end(), format!("{}/sign-in", PageContext::current().root())))
 }
 
-/// `POST /console/language`: of a visitor who is signed in, or who sees the form for it.
+/// Handles `POST /console/language`, from a signed-in visitor or from the sign-in form.
 pub(crate) async fn choose_language(
     console: Data<MerchantConsole>,
     request: HttpRequest,

@@ -1,4 +1,4 @@
-//! Every text of the merchants' console.
+//! All texts of the merchants' console.
 
 mod applications;
 mod deliveries;

@@ -1,4 +1,4 @@
-//! How fast one user may change things and download lists: faster than a person can, slower than a program that fills
+//! Rate limits on one user's changes and downloads. They are faster than a person, and slower than a program that fills
 //! the store or keeps it busy.
 
 use std::time::Duration;
@@ -9,18 +9,18 @@ use quita_domain::people::User;
 use crate::console::kit::failure::Failure;
 use crate::service::limiter::{Limiter, Pace};
 
-/// Changes for the merchant; each leaves a line in the audit log, and a test event is a call to another server.
+/// Changes by one user. Each adds an entry to the audit log, and a test event calls another server.
 const CHANGES: Pace = Pace { burst: 120, period: Duration::from_secs(1) };
-/// Downloads; each may read all payments of a merchant.
+/// Downloads by one user. Each may read all payments of a merchant.
 const EXPORTS: Pace = Pace { burst: 10, period: Duration::from_secs(30) };
 
-/// New people of a merchant: that a login is taken tells that somebody has it, perhaps at another merchant.
+/// New people of a merchant. Refusing a login that is taken reveals that somebody has it, perhaps at another merchant.
 const PEOPLE: Pace = Pace { burst: 30, period: Duration::from_secs(600) };
 
-/// New titles of the applications of a merchant; each is an entry of the audit log for good.
+/// Renamings of a merchant's applications. Each adds a permanent entry to the audit log.
 const RENAMES: Pace = Pace { burst: 10, period: Duration::from_secs(60) };
 
-/// Counts what each user does, on this node.
+/// Counters of changes and downloads on this node.
 pub(crate) struct UserLimits {
     people: Limiter<MerchantId>,
     renames: Limiter<MerchantId>,
@@ -43,12 +43,12 @@ impl UserLimits {
         self.changes.count(&user.login.to_string()).map_err(Failure::TooMany)
     }
 
-    /// Counts a person who is made for the user's merchant, or refuses it.
+    /// Counts a new person of the user's merchant, or refuses it.
     pub(crate) fn count_new_person(&self, user: &User) -> Result<(), Failure> {
         self.people.count(&user.merchant).map_err(Failure::TooMany)
     }
 
-    /// Counts a new title of an application of the user's merchant, or refuses it.
+    /// Counts a renaming of an application of the user's merchant, or refuses it.
     pub(crate) fn count_rename(&self, user: &User) -> Result<(), Failure> {
         self.renames.count(&user.merchant).map_err(Failure::TooMany)
     }

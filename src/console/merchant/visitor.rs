@@ -1,6 +1,7 @@
-//! Who looks at a page, and who changes something.
+//! Extractors for the visitor of a page and for changes.
 //!
-//! A handler that changes something takes one of the changes below, so it can't forget the form's token or the role.
+//! A handler that changes something takes one of the change types below, so it can't skip the check of form token or
+//! role.
 
 use std::net::IpAddr;
 
@@ -26,46 +27,46 @@ use crate::service::access::DEFAULT_APPLICATION;
 use crate::service::audit::{AuditDraft, Initiator};
 use crate::service::people::{Duty, Signed};
 
-/// A user who is signed in, and looks.
+/// Signed-in user who views a page.
 pub(super) struct Visitor {
     pub(super) user: User,
     pub(super) session: Session,
     pub(super) token: Secret<String>,
-    /// The address that the visitor comes from.
+    /// Address of the client.
     pub(super) from: IpAddr,
-    /// Deliveries that fail, in the mode of the page.
+    /// Number of failing deliveries in the mode of the page.
     failing_deliveries: usize,
 }
 
 impl Visitor {
-    /// The visitor, as far as the own account is concerned.
+    /// Returns the visitor as the holder of their own account.
     pub(super) fn holder(&self) -> AccountHolder<User> {
         let signed = Signed { person: self.user.clone(), session: self.session.clone() };
         AccountHolder { signed, token: self.token.clone(), from: self.from }
     }
 
-    /// Refuses what the role does not permit.
+    /// Refuses an action that the role does not permit.
     pub(super) fn must(&self, permission: Permission) -> Result<(), Failure> {
         if self.user.role.permits(permission) { Ok(()) } else { Err(Failure::Forbidden) }
     }
 
-    /// On whose behalf payments are read and changed.
+    /// Returns the owner on whose behalf payments are read and changed.
     pub(super) fn owner(&self, mode: Mode) -> Owner {
         let application = ApplicationName::new(DEFAULT_APPLICATION);
         Owner { merchant: self.user.merchant.clone(), application, mode }
     }
 
-    /// What surrounds a page of a section.
+    /// Returns the frame around a page of a section.
     pub(super) fn frame(&self, mode: Mode, section: Section) -> Frame {
         Frame::of(&self.user, &self.token, mode, section, self.failing_deliveries)
     }
 
-    /// Who causes a change, for the audit log.
+    /// Returns the initiator of a change, for the audit log.
     pub(super) fn initiator(&self) -> Initiator {
         Initiator { who: self.user.login.to_string(), from: self.from.to_string() }
     }
 
-    /// An entry of the audit log that concerns the merchant of the visitor.
+    /// Creates an audit log entry that concerns the visitor's merchant.
     pub(super) fn draft(&self, action: AuditAction, subject: impl ToString) -> AuditDraft {
         AuditDraft::of(&self.user.merchant, action, subject)
     }
@@ -96,7 +97,7 @@ impl FromRequest for Visitor {
     }
 }
 
-/// Somebody who is signed in, and may have to do something before anything else: see [`Duty`].
+/// Signed-in visitor who may still have a duty to do first: see [`Duty`].
 pub(super) struct Entrant(pub(super) Visitor);
 
 impl SignedIn for Entrant {
@@ -115,7 +116,7 @@ impl FromRequest for Entrant {
     }
 }
 
-/// A user whose page keeps itself up to date: that keeps no session alive.
+/// Signed-in user whose page updates itself, which does not extend the session.
 pub(super) struct Onlooker(pub(super) Visitor);
 
 impl FromRequest for Onlooker {
@@ -132,7 +133,7 @@ impl FromRequest for Onlooker {
     }
 }
 
-/// Whether a person does something, or a page by itself.
+/// Presence of the visitor: a person acts, or a page updates itself.
 #[derive(Clone, Copy)]
 enum Presence {
     Acts,
@@ -151,7 +152,7 @@ async fn signed_in(request: &HttpRequest, presence: Presence) -> Result<Visitor,
     Ok(Visitor { user, session, token, from, failing_deliveries: 0 })
 }
 
-/// Sends the visitor to what is to be done before anything else, and then back.
+/// Redirects the visitor to a pending duty, and back afterwards.
 async fn no_duty(request: &HttpRequest, visitor: &Visitor) -> Result<(), Failure> {
     let Some(duty) = console_of(request)?.people.duty(&visitor.user).await? else { return Ok(()) };
     let page = match duty {
@@ -168,17 +169,17 @@ fn console_of(request: &HttpRequest) -> Result<&Data<MerchantConsole>, Failure> 
     request.app_data().ok_or_else(|| Failure::Defect("no console".into()))
 }
 
-/// Refuses a change that the role does not permit, or that comes too soon after others.
+/// Refuses a change that the role does not permit, or that exceeds the rate limit.
 fn permit(request: &HttpRequest, visitor: &Visitor, permission: Permission) -> Result<(), Failure> {
     visitor.must(permission)?;
-    // What is the visitor's own is not counted: a thief of a session must not keep its owner from ending it.
+    // Changes to one's own account are not counted: a thief of a session must not keep its owner from ending it.
     if permission == Permission::Look {
         return Ok(());
     }
     console_of(request)?.user_limits.count_change(&visitor.user)
 }
 
-/// Has one payer shown in full: a form of the session, though nothing is changed but the audit log.
+/// Request to show one payer in full. It is a form of the session, though it changes nothing but the audit log.
 pub(super) struct PayerLook(pub(super) Visitor);
 
 impl FromRequest for PayerLook {
@@ -221,22 +222,22 @@ macro_rules! change_with {
 }
 
 change_with!(
-    /// Changes what is the visitor's own: the password, the session.
+    /// Change to the visitor's own account: the password, the sessions.
     OwnChange,
     Permission::Look
 );
 change_with!(
-    /// Changes a payment or its deliveries.
+    /// Change to a payment or its deliveries.
     PaymentChange,
     Permission::ChangePayments
 );
 change_with!(
-    /// Changes applications, keys and secrets.
+    /// Change to applications, keys and secrets.
     ApplicationChange,
     Permission::ManageApplications
 );
 
-/// Changes who may sign in: whoever does it has just proven who it is.
+/// Change to the people who may sign in, by a visitor with a recent proof of identity.
 pub(super) struct PeopleChange {
     pub(super) visitor: Visitor,
     pub(super) form: Form,

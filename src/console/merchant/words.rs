@@ -1,4 +1,4 @@
-//! Words for what merchants alone see. A new value does not compile until it has its words.
+//! Words for the values that only merchants see. A new value does not compile until it has its words.
 
 use quita_domain::event::Cause;
 use quita_domain::operation::{OperationKind, OperationState};
@@ -10,7 +10,7 @@ use crate::console::kit::language::Language;
 use crate::console::kit::shown::Shown;
 
 impl Language {
-    /// A role of a user.
+    /// Returns the words for a user's role.
     pub(crate) fn role(self, role: impl Shown<Role>) -> &'static str {
         match role.value() {
             Role::Owner => self.pick("Dono", "Owner"),
@@ -19,7 +19,7 @@ impl Language {
         }
     }
 
-    /// Who caused a change.
+    /// Returns the words for the cause of a change.
     pub(crate) const fn cause(self, cause: Cause) -> &'static str {
         match cause {
             Cause::Acquirer => self.pick("pelo adquirente", "by the acquirer"),
@@ -28,7 +28,7 @@ impl Language {
         }
     }
 
-    /// What came of a charge that was sent to an acquirer.
+    /// Returns the words for the outcome of a charge that was sent to an acquirer.
     pub(crate) const fn outcome(self, outcome: AttemptOutcome) -> &'static str {
         match outcome {
             AttemptOutcome::Sent => self.pick("enviado, sem resposta ainda", "sent, no answer yet"),
@@ -42,7 +42,7 @@ impl Language {
         }
     }
 
-    /// Why an acquirer was eligible or not: words of `routing/plan.rs` in the domain.
+    /// Returns the words for the reason why an acquirer was eligible or not, from `routing/plan.rs` in the domain.
     pub(crate) fn route_reason(self, reason: &str) -> &str {
         match reason {
             "eligible" => self.pick("disponível", "available"),
@@ -59,7 +59,7 @@ impl Language {
         }
     }
 
-    /// How far a refund is.
+    /// Returns the words for a refund's status.
     pub(crate) const fn refund_status(self, status: RefundStatus) -> &'static str {
         match status {
             RefundStatus::Processing => self.pick("em andamento", "on its way"),
@@ -68,7 +68,7 @@ impl Language {
         }
     }
 
-    /// An operation as a noun.
+    /// Returns the noun for an operation.
     pub(crate) const fn operation(self, kind: OperationKind) -> &'static str {
         match kind {
             OperationKind::Cancel => self.pick("Cancelamento", "Cancellation"),
@@ -77,7 +77,7 @@ impl Language {
         }
     }
 
-    /// How far an operation is.
+    /// Returns the words for an operation's state.
     pub(crate) const fn operation_state(self, state: OperationState) -> &'static str {
         match state {
             OperationState::Processing => self.pick("em andamento", "processing"),

@@ -31,7 +31,7 @@ pub(crate) struct AccountPart {
     pub(crate) mail_choices: Option<Vec<MailChoice>>,
 }
 
-/// A session as the page shows it.
+/// Session as the page shows it.
 pub(crate) struct SessionRow {
     pub(crate) id: String,
     pub(crate) browser: Option<String>,

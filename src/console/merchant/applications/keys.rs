@@ -1,4 +1,4 @@
-//! API keys of an application: made, rotated, revoked. A key is shown once.
+//! API keys of an application: creation, rotation and revocation. A key is shown once.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ use crate::console::merchant::visitor::{ApplicationChange, Visitor};
 use crate::sample_request;
 use crate::service::access::{DEFAULT_KEY_LIFE, NewKey};
 
-/// What is asked once more, and done, with a key.
+/// Action on a key, after a confirmation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Verb {
@@ -40,7 +40,7 @@ impl Verb {
     }
 }
 
-/// `POST /console/{mode}/applications/{name}/keys`
+/// Handles `POST /console/{mode}/applications/{name}/keys`.
 pub(crate) async fn create(
     request: HttpRequest,
     change: ApplicationChange,
@@ -74,7 +74,7 @@ pub(crate) async fn create(
     show_once(&visitor, mode, &console, &key, &scopes, address_of(mode, &application.name))
 }
 
-/// Days until the key ends, or never; nothing entered is a year.
+/// Reads the days until the key expires, or `never`; empty means a year.
 fn read_expiry(text: &str) -> Result<Option<Duration>, Failure> {
     match text {
         "" => return Ok(Some(DEFAULT_KEY_LIFE)),
@@ -106,7 +106,7 @@ fn show_once(
     OncePage { title, sentence, secret, second, curl, back, frame }.show()
 }
 
-/// `GET /console/{mode}/applications/{name}/keys/{id}/{rotate|revoke}`
+/// Handles `GET /console/{mode}/applications/{name}/keys/{id}/{rotate|revoke}`.
 pub(crate) async fn ask(
     visitor: Visitor,
     InMode(mode): InMode,
@@ -130,7 +130,7 @@ pub(crate) async fn ask(
     page.show()
 }
 
-/// The application's key with this id, of this mode, while it works.
+/// Finds the application's live key with this id, of this mode.
 async fn live_key(
     application: &Application,
     mode: Mode,
@@ -142,7 +142,7 @@ async fn live_key(
     if is_its && key.is_live(console.clock.now()) { Ok(key) } else { Err(Failure::NotFound) }
 }
 
-/// `POST /console/{mode}/applications/{name}/keys/{id}/{rotate|revoke}`
+/// Handles `POST /console/{mode}/applications/{name}/keys/{id}/{rotate|revoke}`.
 pub(crate) async fn act(
     request: HttpRequest,
     change: ApplicationChange,

@@ -1,4 +1,4 @@
-//! One application: its keys, its webhook secrets, its test events.
+//! Page of one application: its keys, its webhook secrets, its test events.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path, Query};
@@ -24,10 +24,10 @@ use crate::service::access::OpenSecret;
 struct ApplicationPage {
     frame: Frame,
     application: Application,
-    /// The address of this page.
+    /// Address of this page.
     base: String,
     keys: Vec<ApiKey>,
-    /// The secrets that sign in this mode now, newest first.
+    /// Secrets that sign in this mode now, newest first.
     secrets: Vec<OpenSecret>,
     now: Timestamp,
     exchange: Option<Exchange>,
@@ -35,7 +35,7 @@ struct ApplicationPage {
 }
 
 impl ApplicationPage {
-    /// The kind of badge of a key, and its word.
+    /// Returns the kind of badge of a key, and its word.
     fn state(&self, key: &ApiKey) -> (&'static str, &'static str) {
         let texts = &self.frame.texts.applications;
         match key.revoked_at {
@@ -53,7 +53,7 @@ impl ApplicationPage {
         self.keys.iter().filter(|key| key.ends_soon(self.now).is_some()).count()
     }
 
-    /// Enough of a secret to tell it from another.
+    /// Returns enough of a secret to distinguish it from another.
     fn excerpt(secret: &OpenSecret) -> String {
         let last: Vec<char> = secret.secret.expose().chars().rev().take(4).collect();
         format!("whsec_…{}", last.into_iter().rev().collect::<String>())
@@ -69,7 +69,7 @@ impl ApplicationPage {
     }
 }
 
-/// `GET /console/{mode}/applications/{name}`
+/// Handles `GET /console/{mode}/applications/{name}`.
 pub(crate) async fn show(
     visitor: Visitor,
     InMode(mode): InMode,
@@ -90,7 +90,7 @@ fn notice(texts: &Texts, done: &str) -> Option<&'static str> {
     }
 }
 
-/// The page, perhaps with the exchange of a test event on it.
+/// Renders the page, with the exchange of a test event if there was one.
 pub(super) async fn render(
     visitor: &Visitor,
     mode: Mode,
@@ -120,7 +120,7 @@ pub(super) async fn render(
     html(&page)
 }
 
-/// The application of this name, of the visitor's merchant.
+/// Finds the application of this name, of the visitor's merchant.
 pub(super) async fn own(
     visitor: &Visitor,
     name: &str,
@@ -130,7 +130,7 @@ pub(super) async fn own(
     Ok(console.access.application(&visitor.user.merchant, &name).await?)
 }
 
-/// `POST /console/{mode}/applications/{name}/rename`
+/// Handles `POST /console/{mode}/applications/{name}/rename`.
 pub(crate) async fn rename(
     change: ApplicationChange,
     InMode(mode): InMode,

@@ -1,4 +1,4 @@
-//! A made-up payment, paid: what a test event is about. It goes the way that a real one goes, and is stored nowhere.
+//! Sample of a paid payment, the subject of a test event. It passes the same steps as a real one and is stored nowhere.
 
 use quita_domain::acquiring::{ChargeAnswer, Fact, Issued, Settlement};
 use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
@@ -10,10 +10,11 @@ use uuid::Uuid;
 
 use crate::sample_request;
 
-/// Name of the acquirer that the made-up payment went to.
+/// Acquirer of the sample payment.
 const ACQUIRER: &str = "sandbox";
 
-/// A payment of this mode that was created and paid just now. `None` if the domain refused a step, which is a defect.
+/// Returns a payment of this mode that was created and paid just now. `None` if the domain refused a step, which is a
+/// bug.
 pub(super) fn paid_payment(
     merchant: &MerchantId,
     application: &ApplicationName,

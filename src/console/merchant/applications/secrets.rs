@@ -1,4 +1,4 @@
-//! The webhook secrets of an application, one for each mode: shown once when they are made, and rotated.
+//! Webhook secrets of an application, one for each mode: shown once when they are created, and rotated.
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
@@ -19,7 +19,7 @@ use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{ApplicationChange, Visitor};
 use crate::service::access::fingerprint;
 
-/// Shows the first secrets of a new application: of this mode and of the other one.
+/// Shows the first secrets of a new application, for both modes.
 pub(super) async fn show_first(
     visitor: &Visitor,
     mode: Mode,
@@ -63,7 +63,7 @@ fn show_once(
     .show()
 }
 
-/// `GET /console/{mode}/applications/{name}/secret/rotate`
+/// Handles `GET /console/{mode}/applications/{name}/secret/rotate`.
 pub(crate) async fn ask(
     visitor: Visitor,
     InMode(mode): InMode,
@@ -82,7 +82,7 @@ pub(crate) async fn ask(
     page.show()
 }
 
-/// `POST /console/{mode}/applications/{name}/secret/rotate`
+/// Handles `POST /console/{mode}/applications/{name}/secret/rotate`.
 pub(crate) async fn rotate(
     request: HttpRequest,
     change: ApplicationChange,

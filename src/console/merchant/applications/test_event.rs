@@ -1,4 +1,4 @@
-//! A test event: sent now to an address, and the exchange shown.
+//! Test events: one is sent at once to an address, and the exchange is shown.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
@@ -19,27 +19,27 @@ use crate::console::merchant::mode::InMode;
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{ApplicationChange, Visitor};
 
-/// What was sent, and what came back.
+/// Request of a test event, and its outcome.
 pub(crate) struct Exchange {
     pub(crate) url: String,
-    /// The request as it went, head and body, for reading.
+    /// Request as it was sent, head and body, for reading.
     pub(crate) request: String,
     pub(crate) attempt: DeliveryAttempt,
 }
 
 impl Exchange {
-    /// The colour of the answer.
+    /// Returns the colour class of the outcome.
     pub(crate) fn tone(&self) -> &'static str {
         tone_of_attempt(&self.attempt)
     }
 
-    /// The status, or why there is none.
+    /// Returns the status, or the reason why there is none.
     pub(crate) fn outcome(&self) -> String {
         outcome_of(&self.attempt, Language::current())
     }
 }
 
-/// `POST /console/{mode}/applications/{name}/test-event`
+/// Handles `POST /console/{mode}/applications/{name}/test-event`.
 pub(crate) async fn send(
     change: ApplicationChange,
     InMode(mode): InMode,
@@ -59,8 +59,9 @@ pub(crate) async fn send(
     render(&visitor, mode, &console, application, Some(exchange), None).await
 }
 
-/// An address as the audit log keeps it: what comes behind `?` and `#` may be a token of the receiver's, or a payer's data.
+/// Returns an address as the audit log stores it, without query and fragment.
 fn audited(url: &str) -> String {
+    // Query and fragment may hold a token of the receiver's, or a payer's data.
     let end = url.find(['?', '#']);
     let (kept, left_out) = url.split_at(end.unwrap_or(url.len()));
     if left_out.is_empty() { kept.to_owned() } else { format!("{kept}?…") }

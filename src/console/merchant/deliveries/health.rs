@@ -1,4 +1,4 @@
-//! How the receivers of webhooks are, by what they did lately.
+//! Health of webhook receivers, by their recent responses.
 
 use std::collections::BTreeMap;
 
@@ -13,31 +13,31 @@ use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
 use crate::console::merchant::MerchantConsole;
 
-/// Payments that are looked at.
+/// Number of payments examined.
 const LOOK_AT: usize = 250;
 
-/// How one receiver is: the host and port of its address.
+/// Health of one receiver: the host and port of its address.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ReceiverHealth {
     pub(super) receiver: String,
     pub(super) attempts: usize,
     pub(super) confirmed: usize,
-    /// Deliveries that were given up.
+    /// Number of deliveries that were given up.
     pub(super) exhausted: usize,
-    /// The median time of an exchange, in milliseconds.
+    /// Median duration of an exchange, in milliseconds.
     pub(super) median_ms: u64,
-    /// When an attempt failed last, and how.
+    /// Time and outcome of the last failed attempt.
     pub(super) last_failure: Option<(Timestamp, String)>,
 }
 
 impl ReceiverHealth {
-    /// The share of attempts that were confirmed, in percent.
+    /// Returns the share of attempts that were confirmed, in percent.
     pub(super) fn percent(&self) -> usize {
         self.confirmed.saturating_mul(100).checked_div(self.attempts).unwrap_or(100)
     }
 }
 
-/// The receivers of the newest payments, the worst first, and how many deliveries tell so.
+/// Returns the receivers of the newest payments, the worst first, and the number of deliveries examined.
 pub(super) async fn read(
     filter: &DeliveryFilter,
     console: &MerchantConsole,
@@ -86,7 +86,7 @@ fn count(health: &mut ReceiverHealth, attempt: &DeliveryAttempt) {
     }
 }
 
-/// The host of an address, and its port if that is not the usual one.
+/// Returns the host of an address, with its port unless that is the default one.
 pub(crate) fn receiver_of(url: &str) -> String {
     let parsed = Url::parse(url).ok();
     let host = parsed.as_ref().and_then(Url::host_str).unwrap_or(url);

@@ -1,4 +1,4 @@
-//! Delivering again everything that was given up since a time, to every receiver or to one.
+//! Redelivery of everything that was given up since a time, to every receiver or to one.
 
 mod given_up;
 
@@ -24,10 +24,10 @@ use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{PaymentChange, Visitor};
 use given_up::{Chosen, MOST_AT_ONCE, Redelivered};
 
-/// How far back the form suggests, and to what it is rounded.
+/// Period that the form suggests, and the unit to which its beginning is rounded.
 const SUGGESTED_MS: i64 = 24 * 3_600_000;
 const MINUTE_MS: i64 = 60_000;
-/// The most characters of a host and its port (RFC 1035, section 2.3.4).
+/// Maximum number of characters of a host and its port (RFC 1035, section 2.3.4).
 const MAX_RECEIVER_CHARACTERS: usize = 253 + ":65535".len();
 
 #[derive(Template)]
@@ -37,12 +37,12 @@ struct RedeliverPage {
     since: String,
     receiver: String,
     max_receiver_characters: usize,
-    /// Where an earlier click ended.
+    /// Cursor at which an earlier click ended.
     cursor: String,
     most: String,
 }
 
-/// Where an earlier click ended, if there was one, and what the form begins with.
+/// Query parameters of the form: its defaults, and the cursor of an earlier click.
 #[derive(Deserialize)]
 pub(crate) struct Wanted {
     #[serde(default)]
@@ -53,7 +53,7 @@ pub(crate) struct Wanted {
     rest: String,
 }
 
-/// `GET /console/{mode}/deliveries/redeliver`
+/// Handles `GET /console/{mode}/deliveries/redeliver`.
 pub(crate) async fn ask(
     visitor: Visitor,
     InMode(mode): InMode,
@@ -78,7 +78,7 @@ fn a_day_before(now: Timestamp) -> Timestamp {
     Timestamp::from_millis(at.saturating_sub(at.rem_euclid(MINUTE_MS)))
 }
 
-/// `POST /console/{mode}/deliveries/redeliver`
+/// Handles `POST /console/{mode}/deliveries/redeliver`.
 pub(crate) async fn act(
     change: PaymentChange,
     InMode(mode): InMode,
@@ -100,13 +100,13 @@ pub(crate) async fn act(
     Ok(see_other(format!("{}/deliveries?redelivered={count}{rest}", base_of(mode))))
 }
 
-/// What was done, in words.
+/// Returns the confirmation of what was done.
 pub(super) fn notice(frame: &Frame, count: usize) -> String {
     let count = frame.language().count(u64::try_from(count).unwrap_or(u64::MAX));
     frame.texts.deliveries.redelivered.replace("{count}", &count)
 }
 
-/// From where to go on, as a query of the pages that lead there.
+/// Returns the query with which a page continues a redelivery.
 pub(super) fn query_of(since: Timestamp, receiver: &str, after: Option<Cursor>) -> String {
     form_urlencoded::Serializer::new(String::new())
         .append_pair("since", &field_of(since))
@@ -115,21 +115,21 @@ pub(super) fn query_of(since: Timestamp, receiver: &str, after: Option<Cursor>) 
         .finish()
 }
 
-/// Reads what a field for a date and a time holds, in Brasília's time.
+/// Reads the value of a date and time field, in Brasília's time.
 pub(super) fn read_time(text: &str) -> Option<Timestamp> {
     let forms = ["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"];
     let local = forms.iter().find_map(|form| NaiveDateTime::parse_from_str(text, form).ok())?;
     Timestamp::from_sao_paulo(local)
 }
 
-/// A time as such a field takes it: `2026-11-21T18:36`, with seconds if it has some.
+/// Returns a time as such a field takes it: `2026-11-21T18:36`, with seconds if there are any.
 fn field_of(at: Timestamp) -> String {
     let local = at.in_sao_paulo();
     let form = if local.second() == 0 { "%Y-%m-%dT%H:%M" } else { "%Y-%m-%dT%H:%M:%S" };
     local.format(form).to_string()
 }
 
-/// The receiver to which alone, if one was entered: a host and a port, or an address of it.
+/// Reads the only receiver to redeliver to, if one was entered: a host and a port, or one of its addresses.
 fn read_receiver(form: &Form) -> Result<Option<String>, Failure> {
     if form.text("receiver").is_empty() {
         return Ok(None);

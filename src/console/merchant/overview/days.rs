@@ -1,4 +1,4 @@
-//! The figures of days, kept for a while: a month of many payments takes time to add up.
+//! Cache of daily figures: a month of many payments takes time to add up.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,23 +11,23 @@ use quita_domain::time::Timestamp;
 use quita_ports::{FiguresStore, StoreError};
 use tokio::time::Instant;
 
-/// Days that are shown.
+/// Number of days shown.
 const DAYS: u64 = 30;
-/// How long figures are kept: of today, and of days before, of which little changes.
+/// Cache lifetime of the figures of today, and of earlier days, which change little.
 const TODAY_KEPT: Duration = Duration::from_secs(10);
 const EARLIER_KEPT: Duration = Duration::from_secs(600);
-/// Days of all merchants that are kept at once.
+/// Maximum number of cached days, over all merchants.
 const KEPT: usize = 20_000;
 
 type Key = (MerchantId, Mode, NaiveDate);
 
-/// The figures of one day of Brasília.
+/// Figures of one day in Brasília's time.
 pub(super) struct Day {
     pub(super) date: NaiveDate,
     pub(super) figures: Arc<[Figure]>,
 }
 
-/// Figures, and when they were added up.
+/// Figures, with the time at which they were added up.
 type Kept = (Instant, Arc<[Figure]>);
 
 /// Figures that were added up lately.
@@ -35,7 +35,7 @@ type Kept = (Instant, Arc<[Figure]>);
 pub(crate) struct Days(Mutex<HashMap<Key, Kept>>);
 
 impl Days {
-    /// The last thirty days, today last.
+    /// Returns the last thirty days, today last.
     pub(super) async fn last_thirty(
         &self,
         store: &(impl FiguresStore + ?Sized),

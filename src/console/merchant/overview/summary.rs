@@ -1,24 +1,24 @@
-//! What figures come to.
+//! Sums of figures.
 
 use quita_domain::figures::{Figure, PAID_WITHIN_MS};
 use quita_domain::status::Status;
 
-/// The sum of some figures.
+/// Sum of some figures.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Summary {
-    /// Payments that were created.
+    /// Number of payments created.
     pub(super) created: u64,
-    /// Those that were paid, whatever came after.
+    /// Number of payments that were paid, whatever came after.
     pub(super) paid: u64,
-    /// What they came to, in cents.
+    /// Their total, in cents.
     pub(super) paid_cents: u64,
-    /// Those that were paid or authorised.
+    /// Number of payments paid or authorised.
     approved: u64,
-    /// Those that ended without having been paid.
+    /// Number of payments that ended unpaid.
     missed: u64,
-    /// Those that were paid, by how soon.
+    /// Number of paid payments, by class of time to paid.
     paid_within: [u64; PAID_WITHIN_MS.len()],
-    /// Those that took longer than the last class.
+    /// Number of paid payments that took longer than the last class.
     paid_later: u64,
 }
 
@@ -45,14 +45,13 @@ impl Summary {
         self
     }
 
-    /// Of those that ended, how many of a thousand were approved. `None` if none ended.
+    /// Returns the approved share of the payments that ended, per mille. `None` if none ended.
     pub(super) fn approval_per_mille(&self) -> Option<u64> {
         let ended = self.approved.saturating_add(self.missed);
         self.approved.saturating_mul(1_000).saturating_add(ended / 2).checked_div(ended)
     }
 
-    /// How long half of those that were paid took at most, as if those of a class were spread evenly over it. `None`
-    /// if none was.
+    /// Returns the median time to paid, interpolated linearly within its class. `None` if no payment was paid.
     pub(super) fn median_ms(&self) -> Option<u64> {
         let (mut seen, mut lower) = (0_u64, 0_u64);
         for (count, upper) in self.paid_within.iter().zip(PAID_WITHIN_MS) {
@@ -69,7 +68,7 @@ impl Summary {
     }
 }
 
-/// Whether a payment in this status, if it was never paid, did not come to be.
+/// Returns true if a payment in this status that was never paid has ended.
 fn is_over(status: Status) -> bool {
     match status {
         Status::Declined | Status::Expired | Status::Cancelled => true,

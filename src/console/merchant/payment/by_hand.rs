@@ -1,4 +1,5 @@
-//! Moving a sandbox payment by hand, as its payer or time would. Test mode alone: nothing else moves money by a click.
+//! Manual moves of a sandbox payment, as its payer or time would make them. Test mode only: nothing else moves money by
+//! a click.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
@@ -20,10 +21,10 @@ use crate::console::merchant::mode::{InMode, base_of};
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{PaymentChange, Visitor};
 
-/// Actions that the page of a payment offers. A refund has a button of its own, in every mode.
+/// Actions offered by the page of a payment. A refund has a button of its own, in every mode.
 const OFFERED: [SandboxAction; 3] = [SandboxAction::Pay, SandboxAction::Expire, SandboxAction::Chargeback];
 
-/// Lists what can be done with a payment by hand now: nothing, if no sandbox took it.
+/// Lists the manual actions that a payment allows now; none unless a sandbox took it.
 pub(super) fn possible(payment: &Payment, console: &MerchantConsole) -> Vec<SandboxAction> {
     let is_pretended = payment.owner.mode == Mode::Test
         && payment.acquirer().is_some_and(|acquirer| console.edge.is_sandbox(acquirer));
@@ -43,7 +44,7 @@ pub(super) fn name(action: SandboxAction, status: Status, texts: &Texts) -> &'st
     }
 }
 
-/// `GET /console/{mode}/payments/{id}/sandbox/{action}`
+/// Handles `GET /console/{mode}/payments/{id}/sandbox/{action}`.
 pub(crate) async fn ask(
     visitor: Visitor,
     InMode(mode): InMode,
@@ -64,7 +65,7 @@ pub(crate) async fn ask(
     page.show()
 }
 
-/// `POST /console/{mode}/payments/{id}/sandbox/{action}`
+/// Handles `POST /console/{mode}/payments/{id}/sandbox/{action}`.
 pub(crate) async fn act(
     change: PaymentChange,
     InMode(mode): InMode,
@@ -88,6 +89,6 @@ fn wanted(text: &str, payment: &Payment, console: &MerchantConsole) -> Result<Sa
     if possible(payment, console).contains(&action) {
         return Ok(action);
     }
-    // The payment moved on since the page was drawn, or it was never a sandbox's.
+    // The payment has changed since the page was rendered, or no sandbox took it.
     Err(Failure::Refused(Texts::current().payments.sandbox_not_possible.into()))
 }

@@ -1,4 +1,4 @@
-//! What can be done with a payment: each asks once more, and goes the way that the API goes.
+//! Operations on a payment. Each asks for confirmation, and takes the same path as through the API.
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
@@ -26,7 +26,7 @@ use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{PaymentChange, Visitor};
 use crate::service::audit::AuditDraft;
 
-/// What a person may ask of a payment.
+/// Operation that a person may request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Verb {
@@ -60,7 +60,7 @@ impl Verb {
         }
     }
 
-    /// The most that can be asked for; a cancellation has no amount.
+    /// Returns the maximum amount; a cancellation has none.
     fn most(self, payment: &Payment) -> Option<Money> {
         match self {
             Self::Cancel => None,
@@ -70,7 +70,7 @@ impl Verb {
     }
 }
 
-/// `GET /console/{mode}/payments/{id}/{verb}`
+/// Handles `GET /console/{mode}/payments/{id}/{verb}`.
 pub(crate) async fn ask(
     visitor: Visitor,
     InMode(mode): InMode,
@@ -100,7 +100,7 @@ pub(crate) async fn ask(
     page.show()
 }
 
-/// `POST /console/{mode}/payments/{id}/{verb}`
+/// Handles `POST /console/{mode}/payments/{id}/{verb}`.
 pub(crate) async fn act(
     request: HttpRequest,
     change: PaymentChange,
@@ -130,7 +130,7 @@ pub(crate) async fn act(
     let operated = match console.edge.payments.operate(payment.id, visitor.owner(mode), request).await {
         Ok(operated) => operated,
         Err(denied) => {
-            // What may have begun all the same stays counted.
+            // A refund whose outcome is unknown stays counted.
             uncount_refund(counted.filter(|_| !denied.is_transient()), &visitor, &console).await;
             return Err(note_failed(denied, draft, &visitor, &console).await);
         }
@@ -149,8 +149,8 @@ pub(crate) async fn act(
     Ok(back_to(mode, &payment, done))
 }
 
-/// Counts a refund, where the owners limit the sum that a session gives back without a proof; asks for a proof if it is
-/// beyond. Returns what was counted.
+/// Counts a refund against the sum that a session may refund without a proof of identity, if the owners limit it.
+/// Beyond the limit it requires a proof. Returns the counted amount.
 async fn count_refund(
     request: &HttpRequest,
     visitor: &Visitor,
@@ -169,7 +169,7 @@ async fn count_refund(
     Ok(Some(amount))
 }
 
-/// Takes back what was counted. Failing that, a proof is asked for sooner, which does no harm.
+/// Takes back a counted refund. If that fails, a proof is asked for sooner, which does no harm.
 async fn uncount_refund(counted: Option<Money>, visitor: &Visitor, console: &MerchantConsole) {
     let Some(amount) = counted else { return };
     if let Err(error) = console.people.uncount_refund(&visitor.session, amount).await {
@@ -177,7 +177,7 @@ async fn uncount_refund(counted: Option<Money>, visitor: &Visitor, console: &Mer
     }
 }
 
-/// Notes what may have begun all the same.
+/// Records an operation whose outcome is unknown in the audit log.
 async fn note_failed(
     denied: Denied,
     draft: AuditDraft,
@@ -195,7 +195,7 @@ fn read_amount(text: &str) -> Result<Money, Failure> {
     Language::current().parse_money(text).ok_or_else(unreadable)
 }
 
-/// What became of it, for the audit log.
+/// Summarises an operation for the audit log.
 fn audit_summary(operated: &Operated, amount: Option<Money>) -> String {
     let amount = amount.map(|amount| format!(" {amount}")).unwrap_or_default();
     let state = match operated.operation.state {
@@ -206,7 +206,7 @@ fn audit_summary(operated: &Operated, amount: Option<Money>) -> String {
     format!("{}{amount}: {state}", operated.payment.status())
 }
 
-/// What the page of the payment says afterwards.
+/// Returns the confirmation that the payment's page shows afterwards.
 fn outcome(verb: Verb, operated: &Operated) -> Result<&'static str, Failure> {
     let texts = &Texts::current().payments;
     let was_cancelled = operated.payment.history.iter().any(|event| event.status == Status::Cancelled);
@@ -227,7 +227,7 @@ fn back_to(mode: Mode, payment: &Payment, done: &str) -> HttpResponse {
     see_other(format!("{}/payments/{}?done={done}", base_of(mode), payment.id))
 }
 
-/// `GET /console/{mode}/payments/{id}/deliveries/{index}/redeliver`
+/// Handles `GET /console/{mode}/payments/{id}/deliveries/{index}/redeliver`.
 pub(crate) async fn ask_redelivery(
     visitor: Visitor,
     InMode(mode): InMode,
@@ -248,7 +248,7 @@ pub(crate) async fn ask_redelivery(
     page.show()
 }
 
-/// `POST /console/{mode}/payments/{id}/deliveries/{index}/redeliver`
+/// Handles `POST /console/{mode}/payments/{id}/deliveries/{index}/redeliver`.
 pub(crate) async fn redeliver(
     change: PaymentChange,
     InMode(mode): InMode,

@@ -1,4 +1,4 @@
-//! Who pays: as a role sees it, and in full for a moment, which is noted.
+//! Payer's data: as a role sees it, and in full once, which is recorded in the audit log.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
@@ -14,9 +14,9 @@ use crate::console::merchant::frame::{Frame, Section};
 use crate::console::merchant::mode::InMode;
 use crate::console::merchant::visitor::PayerLook;
 
-/// What a payer can be known and reached by.
+/// Payer's document and contacts, as shown.
 pub(super) struct PayerView {
-    /// CPF or CNPJ.
+    /// Kind of document: CPF or CNPJ.
     pub(super) kind: &'static str,
     pub(super) document: String,
     pub(super) email: String,
@@ -24,7 +24,7 @@ pub(super) struct PayerView {
 }
 
 impl PayerView {
-    /// All of it, or as much as tells one payer from another.
+    /// Creates the view: in full, or masked so that payers can still be distinguished.
     pub(super) fn of(payer: &Payer, is_masked: bool) -> Self {
         let kind = payer.document.kind().as_str();
         if is_masked {
@@ -45,8 +45,8 @@ struct PayerPage {
     back: String,
 }
 
-/// `POST /console/{mode}/payments/{id}/payer`: the payer in full, for a role that sees payers masked. What can't be noted
-/// is not shown.
+/// Handles `POST /console/{mode}/payments/{id}/payer`: shows the payer in full to a role that sees payers masked.
+/// Without its audit entry the payer is not shown.
 pub(crate) async fn show(
     PayerLook(visitor): PayerLook,
     InMode(mode): InMode,

@@ -1,4 +1,4 @@
-//! Why a payment went to whom it went: every acquirer that was looked at, and what came of trying it.
+//! Routing of a payment: every acquirer that was considered, and the outcome of its attempts.
 
 use quita_domain::payment::Payment;
 use quita_domain::routing::Considered;
@@ -6,17 +6,17 @@ use quita_domain::routing::Considered;
 use crate::console::kit::language::Language;
 use crate::console::merchant::texts::Texts;
 
-/// An acquirer that was looked at.
+/// Acquirer that was considered.
 pub(crate) struct Step {
     pub(crate) acquirer: String,
-    /// Why it could be tried, or why not.
+    /// Reason why it was eligible or not.
     pub(crate) reason: String,
-    /// Which try it was and what came of it, or that it was none.
+    /// Numbers and outcomes of its attempts, or a word for none.
     pub(crate) result: String,
     pub(crate) was_tried: bool,
 }
 
-/// All of them, in the order in which they were to be tried.
+/// Returns all of them, in the planned order.
 pub(crate) fn of(payment: &Payment, language: Language) -> Vec<Step> {
     payment.considered.iter().map(|considered| step(payment, considered, language)).collect()
 }

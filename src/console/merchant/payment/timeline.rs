@@ -1,4 +1,4 @@
-//! What happened to a payment, in the order in which it happened.
+//! Timeline of a payment, in chronological order.
 
 use quita_domain::delivery::{DeliveryAttempt, DeliveryState};
 use quita_domain::event::Event;
@@ -13,23 +13,23 @@ use crate::console::kit::language::Language;
 use crate::console::merchant::deliveries::{outcome_of, tone_of_attempt};
 use crate::console::merchant::texts::Texts;
 
-/// Characters of a receiver's answer that are shown.
+/// Number of characters shown of a receiver's response.
 const EXCERPT: usize = 1_024;
 
-/// One moment of a payment's life.
+/// Moment of a payment's life.
 pub(crate) struct Moment {
     pub(crate) at: Timestamp,
-    /// `event`, `acquirer` or `webhook`: the mark beside it.
+    /// Kind of moment, for the mark beside it: `event`, `acquirer` or `webhook`.
     pub(crate) kind: &'static str,
-    /// How it went, as a colour.
+    /// Colour class of the outcome.
     pub(crate) tone: &'static str,
-    /// The status that the payment reached, if it did.
+    /// Status that the payment reached, if it changed.
     pub(crate) status: Option<Status>,
     pub(crate) title: String,
     pub(crate) text: String,
-    /// What a receiver answered.
+    /// Response of a receiver.
     pub(crate) answer: Option<String>,
-    /// Whether the routing is shown here.
+    /// True if the routing is shown here.
     pub(crate) tells_routing: bool,
 }
 
@@ -40,8 +40,9 @@ impl Moment {
     }
 }
 
-/// Every moment, oldest first. What receivers answered may repeat the payer's data, so only who sees payers reads it.
+/// Returns every moment, oldest first.
 pub(crate) fn of(payment: &Payment, language: Language, sees_payers: bool) -> Vec<Moment> {
+    // Receivers' responses may repeat the payer's data, so only a role that sees payers reads them.
     let teller = Teller { language, texts: Texts::of(language), sees_payers };
     let mut moments = vec![teller.created(payment)];
     let attempts = payment.state.attempts.iter().enumerate();
@@ -161,7 +162,7 @@ impl Teller {
     }
 }
 
-/// The colour of a refund that ended.
+/// Returns the colour class of a refund.
 const fn tone_of_refund(status: RefundStatus) -> &'static str {
     match status {
         RefundStatus::Processing => "tone-waiting",
@@ -170,7 +171,7 @@ const fn tone_of_refund(status: RefundStatus) -> &'static str {
     }
 }
 
-/// The colour of a status.
+/// Returns the colour class of a status.
 fn tone_of(status: Status) -> &'static str {
     match status {
         Status::Initial | Status::Pending => "tone-waiting",

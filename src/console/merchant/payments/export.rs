@@ -1,5 +1,4 @@
-//! Payments as a file for spreadsheets, streamed page by page however many there are, for as long as its reader is
-//! signed in.
+//! CSV export of payments, streamed page by page while its reader is signed in.
 
 use std::sync::Arc;
 
@@ -26,7 +25,7 @@ use crate::console::merchant::session::StillIn;
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::Visitor;
 
-/// Payments read at once.
+/// Number of payments per read.
 const PAGE: usize = 500;
 
 const HEAD: [&str; 15] = [
@@ -47,7 +46,7 @@ const HEAD: [&str; 15] = [
     "updatedAt",
 ];
 
-/// `GET /console/{mode}/payments.csv`
+/// Handles `GET /console/{mode}/payments.csv`.
 pub(crate) async fn download(
     visitor: Visitor,
     InMode(mode): InMode,
@@ -58,7 +57,7 @@ pub(crate) async fn download(
     let search = Search::parse(request.query_string());
     let owner = visitor.owner(mode);
     let understood = search.understand(&owner, Language::current());
-    // What is not understood would be left out, and more be told than was asked for.
+    // Ignoring an unreadable field would export more than was asked for.
     if !understood.unreadable.is_empty() {
         let texts = Texts::current();
         let names = names_of(&understood.unreadable, texts);
@@ -86,9 +85,9 @@ pub(crate) async fn download(
         .streaming(head.chain(pages)))
 }
 
-/// What was exported, for the audit log: by what a payer was searched for, but not what was entered, since nothing is
-/// ever deleted from the log.
+/// Summarises an export for the audit log: the fields by which a payer was searched for.
 fn audit_summary(filter: &PaymentFilter) -> String {
+    // The values of these fields are left out, since nothing is ever deleted from the log.
     let searched = [
         ("id", filter.id.is_some()),
         ("document", filter.document.is_some()),
@@ -108,18 +107,18 @@ fn audit_summary(filter: &PaymentFilter) -> String {
         .join(" ")
 }
 
-/// Why an export ends before its end.
+/// Reason why an export is aborted.
 #[derive(Debug, Error)]
 enum BrokenOff {
     /// A page could not be read.
     #[error("{0}")]
     Denied(#[from] Denied),
-    /// Who reads it has signed out, was removed, or has another password or role.
+    /// The reader has signed out, was removed, or has another password or role.
     #[error("its reader is not signed in any more")]
     SignedOut,
 }
 
-/// An export under way.
+/// Export in progress.
 struct Export {
     console: Arc<MerchantConsole>,
     reader: StillIn,
@@ -130,7 +129,7 @@ struct Export {
 }
 
 impl Export {
-    /// The next page as lines. An export that can't go on breaks the download off, so that nobody takes it for whole.
+    /// Returns the next page as lines. A failure aborts the download, so that nobody takes it for complete.
     async fn next(mut self) -> Option<(Result<Bytes, BrokenOff>, Self)> {
         if self.is_over {
             return None;
@@ -144,7 +143,7 @@ impl Export {
     }
 
     async fn page(&mut self) -> Result<Bytes, BrokenOff> {
-        // A page is read when the one before has left, however slowly it is taken.
+        // A page is read only after the previous one was sent, so a slow download is checked again for each page.
         if !self.reader.is_true().await {
             return Err(BrokenOff::SignedOut);
         }
@@ -156,7 +155,7 @@ impl Export {
     }
 }
 
-/// A payment that can't be read has its id, its time, and a word in the place of its status.
+/// Returns the cells of a payment. One that can't be read has its id, its time, and a word instead of its status.
 fn cells_of(listed: &Listed, csv: Csv) -> [String; 15] {
     match listed {
         Ok(payment) => cells(payment, csv),

@@ -1,4 +1,4 @@
-//! The search form of payments: what was entered, and the filter that it makes.
+//! Search form of payments: the values entered, and the filter they make.
 
 use chrono::NaiveDate;
 use quita_domain::document::{Document, DocumentType};
@@ -12,18 +12,18 @@ use url::form_urlencoded;
 use crate::console::kit::language::Language;
 use crate::console::merchant::texts::Texts;
 
-/// The most characters of what names a payment: no address, document or reference has more.
+/// Maximum number of characters of the search text: no address, document or reference is longer.
 pub(crate) const MAX_TEXT_CHARACTERS: usize = 254;
 
-/// What was entered in the form, as it was.
+/// Values of the form as they were entered.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Search {
     pub(crate) text: String,
     pub(crate) statuses: Vec<Status>,
-    /// Whether a status was asked for that there is not.
+    /// True if an unknown status was asked for.
     has_odd_status: bool,
     pub(crate) method: Option<Method>,
-    /// Whether a method was asked for that there is not.
+    /// True if an unknown method was asked for.
     has_odd_method: bool,
     pub(crate) amount: String,
     pub(crate) from: String,
@@ -31,16 +31,16 @@ pub(crate) struct Search {
     pub(crate) cursor: String,
 }
 
-/// What a search is for, and which fields of it were not understood.
+/// Parsed search, with the fields that could not be read.
 pub(crate) struct Understood {
     pub(crate) filter: PaymentFilter,
-    /// What else it may be for: a reference that looks like an id, a document or an address.
+    /// Alternative meaning: a reference that looks like an id, a document or an address.
     pub(crate) otherwise: Option<PaymentFilter>,
     pub(crate) cursor: Option<Cursor>,
     pub(crate) unreadable: Vec<Field>,
 }
 
-/// A field of the form, or the place in the list.
+/// Field of the form, or the cursor in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Field {
     Text,
@@ -66,13 +66,13 @@ impl Field {
     }
 }
 
-/// Fields as the page calls them.
+/// Returns the names of fields as the page shows them.
 pub(crate) fn names_of(fields: &[Field], texts: &Texts) -> String {
     fields.iter().map(|field| field.name(texts)).collect::<Vec<_>>().join(", ")
 }
 
 impl Search {
-    /// Reads a query. What has no meaning at all is left out.
+    /// Reads a query. Unknown parameters are ignored.
     pub(crate) fn parse(query: &str) -> Self {
         let mut search = Self::default();
         for (name, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -99,7 +99,7 @@ impl Search {
         search
     }
 
-    /// The same search as a query, beginning at this place of the list.
+    /// Returns the search as a query that begins at this cursor.
     pub(crate) fn query(&self, cursor: Option<&str>) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         let mut add = |name: &str, value: &str| {
@@ -119,12 +119,12 @@ impl Search {
         query.finish()
     }
 
-    /// Whether a field of those that are folded away is filled in.
+    /// Returns true if one of the collapsed fields is filled in.
     pub(crate) fn has_more(&self) -> bool {
         self.method.is_some() || !self.amount.is_empty()
     }
 
-    /// What it is for, among what this owner may see.
+    /// Returns the filter of the search, limited to this owner's payments.
     pub(crate) fn understand(&self, owner: &Owner, language: Language) -> Understood {
         let mut unreadable = Vec::new();
         let text = read(&self.text, Field::Text, &mut unreadable, bounded);
@@ -156,7 +156,7 @@ impl Search {
     }
 }
 
-/// One field takes whatever names a payment: it shows by its form which it is.
+/// Sets the filter by the form of the search text: an id, a document, an e-mail address or a reference.
 fn look_for(text: &str, filter: &mut PaymentFilter) {
     if let Some(id) = TransactionId::parse(&text.to_ascii_lowercase()) {
         filter.id = Some(id);
@@ -200,12 +200,12 @@ fn day(text: &str) -> Option<NaiveDate> {
     NaiveDate::parse_from_str(text, "%Y-%m-%d").ok()
 }
 
-/// When a day begins in Brasília.
+/// Returns the beginning of a day in Brasília's time.
 fn beginning(text: &str) -> Option<Timestamp> {
     Timestamp::from_sao_paulo(day(text)?.into())
 }
 
-/// When the next one does.
+/// Returns the beginning of the next day.
 fn end(text: &str) -> Option<Timestamp> {
     Timestamp::from_sao_paulo(day(text)?.succ_opt()?.into())
 }

@@ -1,4 +1,4 @@
-//! A payment to try things out with, made by a click. Test mode alone.
+//! Test payment created by a click, in test mode only.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -16,10 +16,10 @@ use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::PaymentChange;
 use crate::sample_request;
 
-/// The sandbox leaves amounts that end in 27 pending: whoever made it moves it by hand.
+/// Amount of the test payment. The sandbox leaves amounts that end in 27 pending, to be moved by hand.
 const AMOUNT_CENTS: u64 = 10_027;
 
-/// `POST /console/{mode}/test-payment`
+/// Handles `POST /console/{mode}/test-payment`.
 pub(crate) async fn create(
     change: PaymentChange,
     InMode(mode): InMode,
@@ -43,7 +43,7 @@ pub(crate) async fn create(
     Ok(see_other(format!("{}/payments/{id}", base_of(mode))))
 }
 
-/// A PIX of the README's payer, without a receiver of webhooks.
+/// Returns a PIX payment of the README's payer, without a webhook receiver.
 fn new_payment(owner: Owner, console: &MerchantConsole) -> Result<CreatePayment, Failure> {
     let defect = |why: &str| Failure::Defect(format!("the test payment: {why}"));
     let edge = &console.edge;
@@ -52,7 +52,7 @@ fn new_payment(owner: Owner, console: &MerchantConsole) -> Result<CreatePayment,
     let purchase = parsed.and_then(request::ParsedRequest::into_purchase);
     let purchase = purchase.map_err(|_| defect("its request breaks a rule"))?;
     let id = TransactionId::new(Uuid::now_v7());
-    // As the API answers while the node's secret keys are not in order.
+    // The API answers the same while the node's secret keys are not in order.
     let page_token = edge.keyring.page_token(id);
     let page_token = page_token.ok_or_else(|| Failure::Unavailable("the secret key is missing".into()))?;
     Ok(CreatePayment {

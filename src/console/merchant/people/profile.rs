@@ -1,4 +1,4 @@
-//! The merchant as payers read of it: the owners say it.
+//! Merchant's profile as payers see it, edited by the owners.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -13,7 +13,7 @@ use crate::console::merchant::mode::{InMode, base_of};
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::PeopleChange;
 
-/// `POST /console/{mode}/people/profile`
+/// Handles `POST /console/{mode}/people/profile`.
 pub(crate) async fn set(
     change: PeopleChange,
     InMode(mode): InMode,

@@ -1,4 +1,4 @@
-//! Removing somebody: with the API keys that they made, unless one is to stay. What they know beside those is shown.
+//! Removal of a person, with the API keys that they created unless one is kept. Other secrets they know are shown.
 
 use actix_web::HttpResponse;
 use askama::Template;
@@ -16,12 +16,12 @@ use crate::console::merchant::frame::Frame;
 use crate::console::merchant::visitor::Visitor;
 use crate::service::holdings::{Holdings, KnownSecret};
 
-/// Names a key that the page showed.
+/// Form field that names a key shown on the page.
 const SHOWN: &str = "shown";
-/// Names a key whose box is ticked.
+/// Form field that names a key whose box is ticked.
 const REVOKED: &str = "revoke";
 
-/// Asks once more, with what the person knows.
+/// Page that asks for confirmation, with the keys and secrets that the person knows.
 #[derive(Template)]
 #[template(path = "console/merchant/removal.html")]
 struct RemovalPage {
@@ -43,13 +43,13 @@ impl RemovalPage {
         format!("{}/people/{}/remove", self.frame.base, path_segment(self.user.login.as_str()))
     }
 
-    /// Where another secret is made.
+    /// Returns the address at which a secret is rotated.
     fn rotation(secret: &KnownSecret) -> String {
         format!("{}/secret/rotate", address_of(secret.mode, &secret.application))
     }
 }
 
-/// Shows whom it is about, and what that person knows.
+/// Shows the person and the keys and secrets that they know.
 pub(super) async fn ask(
     frame: Frame,
     user: &User,
@@ -59,8 +59,8 @@ pub(super) async fn ask(
     html(&RemovalPage { frame, user: user.clone(), holdings })
 }
 
-/// Removes a person. The keys that they made are revoked but for those that the form showed without a tick: one that was
-/// made meanwhile does not survive its maker.
+/// Removes a person. The keys that they created are revoked, except those that the form showed without a tick. A key
+/// created meanwhile does not outlive its creator.
 pub(super) async fn remove(
     visitor: &Visitor,
     user: &User,
@@ -69,7 +69,7 @@ pub(super) async fn remove(
 ) -> Result<(), Failure> {
     let has = |field: &str, key: &ApiKey| form.all(field).any(|id| id == key.id);
     let is_kept = |key: &ApiKey| has(SHOWN, key) && !has(REVOKED, key);
-    // First the keys: if the store goes away in between, the person is still there to be removed again.
+    // Keys are revoked first: if the store fails in between, the person can still be removed again.
     revoke_keys(visitor, user, is_kept, console).await?;
     console.people.remove(&user.merchant, &user.login).await?;
     let draft = visitor.draft(AuditAction::UserRemoved, &user.login).before(user.role.as_str());

@@ -3,7 +3,7 @@
 use crate::console::kit::texts::group;
 
 group! {
-    /// The list, one payment, and what can be done with it.
+    /// The list, one payment, and the operations on it.
     Payments {
         field_text: "busca", "search";
         field_amount: "valor", "amount";

@@ -3,7 +3,7 @@
 use crate::console::kit::texts::group;
 
 group! {
-    /// Requests that were refused.
+    /// Refused requests.
     Requests {
         lead: "Chamadas da API que foram recusadas, as mais novas primeiro. Nenhum valor enviado é guardado.",
             "Calls of the API that were refused, newest first. No value that was sent is kept.";

@@ -3,7 +3,7 @@
 use crate::console::kit::texts::group;
 
 group! {
-    /// Roles, what users know, rules for all of them, the own account.
+    /// Roles, keys and secrets that users know, rules for all of them, and the user's own account.
     Users {
         owner_may: "Tudo, inclusive pessoas e auditoria.", "Everything, people and audit log included.";
         developer_may: "Aplicações e chaves, pagamentos e entregas.", "Applications and keys, payments and deliveries.";

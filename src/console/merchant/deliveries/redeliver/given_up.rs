@@ -1,4 +1,4 @@
-//! Which events are delivered again by one click, and what came of it.
+//! Selection of the events that one click redelivers, and its outcome.
 
 use std::ops::ControlFlow;
 
@@ -14,22 +14,22 @@ use crate::console::kit::failure::Failure;
 use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::deliveries::health::receiver_of;
 
-/// Events delivered again by one click.
+/// Maximum number of events redelivered by one click.
 pub(super) const MOST_AT_ONCE: usize = 1_000;
-/// Payments read at once, and how often for one click.
+/// Payments per read, and maximum number of reads per click.
 const READ: usize = 200;
 const READS: usize = 50;
 
-/// Which events are delivered again: those that were given up.
+/// Selection of exhausted events to redeliver.
 pub(super) struct Chosen {
     pub(super) owner: Owner,
     pub(super) since: Timestamp,
-    /// To every receiver, if absent.
+    /// Receiver to redeliver to; every one if absent.
     pub(super) receiver: Option<String>,
 }
 
 impl Chosen {
-    /// Delivers them again, newest payments first, from this place on.
+    /// Redelivers the selected events, newest payments first, beginning after this cursor.
     pub(super) async fn redeliver(
         &self,
         console: &MerchantConsole,
@@ -43,14 +43,14 @@ impl Chosen {
             let payments = match console.edge.payments.list_with_deliveries(&filter, done.after, READ).await {
                 Ok(payments) => payments,
                 Err(denied) if done.count == 0 => return Err(denied.into()),
-                // What was done is reported; the next click goes on from there.
+                // The redeliveries so far are reported; the next click continues from there.
                 Err(_) => return Ok(done),
             };
             for listed in &payments {
                 if done.count >= MOST_AT_ONCE {
                     return Ok(done);
                 }
-                // Nobody's click waits for one that can't be read.
+                // An unreadable payment is skipped: it must not block the click.
                 if let Ok(payment) = listed
                     && self.redeliver_of(payment, console, &mut done).await.is_break()
                 {
@@ -87,7 +87,7 @@ impl Chosen {
         payment.order.postback_url.as_deref().is_some_and(|url| receiver_of(url) == *wanted)
     }
 
-    /// What was done, for the audit log.
+    /// Summarises a click for the audit log.
     pub(super) fn audit_summary(&self, done: &Redelivered) -> String {
         let receiver = self.receiver.as_ref().map(|receiver| format!(" to {receiver}")).unwrap_or_default();
         let is_unknown = done.denied.as_ref().is_some_and(Denied::is_transient);
@@ -96,26 +96,26 @@ impl Chosen {
     }
 }
 
-/// What came of one click.
+/// Outcome of one click.
 pub(super) struct Redelivered {
     pub(super) count: usize,
-    /// Where it ended.
+    /// Cursor at which it ended.
     pub(super) after: Option<Cursor>,
-    /// Whether there may be more after that.
+    /// True if there may be more after that.
     pub(super) has_more: bool,
-    /// The last failure; it ended there if that may pass.
+    /// Last failure. A transient one ended the click.
     pub(super) denied: Option<Denied>,
 }
 
 impl Redelivered {
-    /// Counts what came of one event. Nobody's click waits for a payment that would fail every time.
+    /// Counts the outcome of one event, and breaks on a transient failure. A permanent one does not stop the click.
     fn take(&mut self, id: TransactionId, answer: Result<(), Denied>) -> ControlFlow<()> {
         let denied = match answer {
             Ok(()) => {
                 self.count = self.count.saturating_add(1);
                 return ControlFlow::Continue(());
             }
-            // It holds as many deliveries as it can.
+            // The payment already has the maximum number of deliveries.
             Err(Denied::Refused(_)) => return ControlFlow::Continue(()),
             Err(denied) => denied,
         };
@@ -128,7 +128,7 @@ impl Redelivered {
     }
 }
 
-/// The exhausted deliveries of events since then that no later delivery of the same event makes up for.
+/// Returns the exhausted deliveries of events since then, unless a later delivery of the same event follows.
 fn given_up(payment: &Payment, since: Timestamp) -> Vec<u32> {
     let repeated = |index: u32, sequence: u32| {
         let later =
