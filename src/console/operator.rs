@@ -1,7 +1,7 @@
-//! The operator's console: what the actors do, and what a person can do when something is wrong.
+//! Operator's console: what the actors are doing, and what a person can do when something is wrong.
 //!
-//! On the operators' listener, for operators and auditors who sign in as people do. It asks and directs through
-//! [`quita_actors::Operators`], and notes every change in the audit log.
+//! It runs on the operators' listener, for operators and auditors, who sign in as people do. It queries and directs
+//! through [`quita_actors::Operators`], and records every change in the audit log.
 
 mod account;
 mod acquirers;
@@ -49,7 +49,7 @@ use quita_config::Config;
 pub(crate) use routes::configure;
 pub(crate) use words::kind as exception_kind;
 
-/// What the pages of the operator's console share.
+/// Shared state of the pages of the operator's console.
 pub(crate) struct OperatorConsole {
     pub(crate) operators: Operators,
     payments: Payments,
@@ -61,13 +61,13 @@ pub(crate) struct OperatorConsole {
     streams: Arc<Streams>,
     samples: live::Encoded,
     recent: Arc<recent::RecentSessions>,
-    /// Says whether nobody gets in without a second factor: who has none sets it up first.
+    /// True if everybody needs a second factor; an operator without one sets it up first.
     needs_second_factor: bool,
-    /// What makes the first operator.
+    /// Password that creates the first operator.
     setup_password: Option<SetupPassword>,
-    /// What the store is, without its password.
+    /// Description of the store, without its password.
     store_name: String,
-    /// The ways to the providers.
+    /// Links to the providers.
     links: Vec<Arc<Link>>,
     /// Address at which this node serves merchants, as the list of nodes has it.
     node_address: String,
@@ -76,7 +76,7 @@ pub(crate) struct OperatorConsole {
 }
 
 impl OperatorConsole {
-    /// Gathers what the pages need.
+    /// Creates the console.
     pub(crate) fn new(
         operators: Operators,
         payments: Payments,
@@ -109,18 +109,18 @@ impl OperatorConsole {
         }
     }
 
-    /// Counter of what its pages refuse.
+    /// Returns the counter of requests that its pages refuse.
     pub(crate) fn refused_requests(&self) -> Data<RefusedRequests> {
         self.accounts.refused_requests()
     }
 
-    /// And how the ways to these providers are.
+    /// Adds the state of the links to these providers.
     #[must_use]
     pub(crate) fn with_links(self, links: Vec<Arc<Link>>) -> Self {
         Self { links, ..self }
     }
 
-    /// And which node this is, and how many keys end soon.
+    /// Adds this node's address and the number of keys that expire soon.
     #[must_use]
     pub(crate) fn on_node(self, address: String, ending_keys: EndingKeyCount) -> Self {
         Self { node_address: address, ending_keys: Some(ending_keys), ..self }

@@ -1,4 +1,4 @@
-//! The own account of an operator: second factor, sessions and password.
+//! Account page of an operator: second factor, sessions and password.
 
 use actix_web::web::{Data, Path, Query};
 use actix_web::{HttpRequest, HttpResponse};
@@ -21,7 +21,7 @@ struct AccountPage {
     account: AccountPart,
 }
 
-/// `GET /account`
+/// Handles `GET /account`.
 pub(super) async fn show(
     Settled(visitor): Settled,
     console: Data<OperatorConsole>,
@@ -33,7 +33,7 @@ pub(super) async fn show(
     html(&AccountPage { frame, account })
 }
 
-/// `POST /account/password`
+/// Handles `POST /account/password`.
 pub(super) async fn change_password(
     OwnForm { visitor: Settled(visitor), form }: OwnForm,
     console: Data<OperatorConsole>,
@@ -49,7 +49,7 @@ pub(super) async fn set_mailing(
     console.accounts.set_mailing(&visitor.holder(), &form, BASE).await
 }
 
-/// `POST /account/sessions/{id}/end`
+/// Handles `POST /account/sessions/{id}/end`.
 pub(super) async fn end_session(
     OwnForm { visitor: Settled(visitor), .. }: OwnForm,
     public_id: Path<String>,
@@ -58,7 +58,7 @@ pub(super) async fn end_session(
     console.accounts.end_session(&visitor.holder(), &public_id, BASE).await
 }
 
-/// `POST /account/sessions/end-others`
+/// Handles `POST /account/sessions/end-others`.
 pub(super) async fn end_other_sessions(
     OwnForm { visitor: Settled(visitor), .. }: OwnForm,
     console: Data<OperatorConsole>,
@@ -66,12 +66,12 @@ pub(super) async fn end_other_sessions(
     console.accounts.end_other_sessions(&visitor.holder(), BASE).await
 }
 
-/// Says whether a second factor is required, and there is none yet.
+/// Returns true if a second factor is required and there is none yet.
 fn is_factor_due(visitor: &Confirmed) -> bool {
     visitor.operator.who.duty == Some(Duty::SetUpFactor)
 }
 
-/// `GET /factor`
+/// Handles `GET /factor`.
 pub(super) async fn ask_factor(
     Enrolling(visitor): Enrolling,
     wanted: Query<Wanted>,
@@ -80,7 +80,7 @@ pub(super) async fn ask_factor(
     console.accounts.ask_factor(&visitor.holder(), &wanted.next, is_factor_due(&visitor))
 }
 
-/// `POST /factor`
+/// Handles `POST /factor`.
 pub(super) async fn set_up_factor(
     request: HttpRequest,
     EnrollingForm { visitor: Enrolling(visitor), form }: EnrollingForm,
@@ -89,7 +89,7 @@ pub(super) async fn set_up_factor(
     console.accounts.set_up_factor(&request, &visitor.holder(), &form, is_factor_due(&visitor)).await
 }
 
-/// `POST /account/recovery-codes`
+/// Handles `POST /account/recovery-codes`.
 pub(super) async fn renew_recovery_codes(
     request: HttpRequest,
     OwnForm { visitor: Settled(visitor), form }: OwnForm,
@@ -98,7 +98,7 @@ pub(super) async fn renew_recovery_codes(
     console.accounts.renew_recovery_codes(&request, &visitor.holder(), &form, BASE).await
 }
 
-/// `POST /account/factor/remove`
+/// Handles `POST /account/factor/remove`.
 pub(super) async fn remove_factor(
     request: HttpRequest,
     OwnForm { visitor: Settled(visitor), form }: OwnForm,

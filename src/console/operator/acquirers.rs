@@ -1,4 +1,4 @@
-//! The acquirers: how each is for each method, and the directives that an operator gives.
+//! Acquirers: the state of each for each method, and operators' directives.
 
 use std::sync::Arc;
 
@@ -33,26 +33,26 @@ struct AcquirersPage {
     body: String,
 }
 
-/// The part of the page that is kept up to date: all ways to providers, and all routes.
+/// Live part of the page: all links to providers, and all routes.
 #[derive(Template)]
 #[template(path = "console/operator/acquirers_body.html")]
 struct AcquirersBody {
     texts: &'static Texts,
     language: Language,
-    /// Whether buttons are shown.
+    /// True if buttons are shown.
     may_direct: bool,
     links: Vec<LinkState>,
     routes: Vec<RouteView>,
 }
 
 impl AcquirersBody {
-    /// Until when an acquirer wants no calls, whatever the method.
+    /// Returns the time until which an acquirer asked for no calls, over all methods.
     fn throttled_until(&self, link: &LinkState) -> Option<Timestamp> {
         let of_it = self.routes.iter().filter(|route| route.acquirer == link.acquirer);
         of_it.filter_map(|route| route.throttled_until).max()
     }
 
-    /// What became of the address for a bank's callbacks, if it had to be told.
+    /// Returns the outcome of registering the callback address with a bank, if it had to be registered.
     fn callbacks(&self, link: &LinkState) -> Option<String> {
         let texts = &self.texts.operators;
         match link.registration.as_ref()? {
@@ -74,7 +74,7 @@ impl AcquirersBody {
         format!("{} · p99 {}", measured(&route.median_ms), measured(&route.p99_ms))
     }
 
-    /// How many of the last tries were approved, by brand.
+    /// Returns the number of approved ones among the last tries, by brand.
     fn approvals(&self, route: &RouteView) -> String {
         let told = route.approvals.iter().map(|RouteApprovals { brand, approved, tries }| match brand {
             Some(brand) => format!("{} {approved}/{tries}", brand.as_str()),
@@ -94,7 +94,7 @@ impl AcquirersBody {
         words::directive(*directive, self.texts)
     }
 
-    /// The directives that would change something.
+    /// Returns the directives that would change something.
     fn directives(route: &RouteView) -> Vec<RouteDirective> {
         RouteDirective::ALL.into_iter().filter(|directive| *directive != route.directive).collect()
     }
@@ -121,11 +121,11 @@ struct AskDirectivePage {
     button: &'static str,
     action: String,
     is_grave: bool,
-    /// Whether no other route would be left for the method.
+    /// True if no other route would be left for the method.
     is_last_route: bool,
 }
 
-/// `GET /acquirers`
+/// Handles `GET /acquirers`.
 pub(super) async fn show(
     operator: Operator,
     console: Data<OperatorConsole>,
@@ -142,7 +142,7 @@ fn body(console: &OperatorConsole, language: Language, may_direct: bool) -> Resu
     Ok(AcquirersBody { texts: Texts::of(language), language, may_direct, links, routes }.render()?)
 }
 
-/// `GET /acquirers/stream`
+/// Handles `GET /acquirers/stream`.
 pub(super) async fn stream(
     operator: Operator,
     console: Data<OperatorConsole>,
@@ -151,7 +151,7 @@ pub(super) async fn stream(
     streams.open(AcquirersLook { console: console.into_inner(), watching: Watching::of(operator), language })
 }
 
-/// The routes as a stream looks at them.
+/// Routes as a stream polls them.
 struct AcquirersLook {
     console: Arc<OperatorConsole>,
     watching: Watching,
@@ -176,7 +176,7 @@ impl Look for AcquirersLook {
     }
 }
 
-/// Which route is meant, and what its directive is to be.
+/// Route and the directive requested for it.
 struct Wanted {
     route: RouteView,
     directive: RouteDirective,
@@ -195,13 +195,13 @@ impl Wanted {
         Ok(Self { route, directive })
     }
 
-    /// As people name it.
+    /// Returns the name of the route for people.
     fn name(&self, language: Language) -> String {
         format!("{} · {}", self.route.acquirer, language.method(self.route.method))
     }
 }
 
-/// `GET /acquirers/{name}/{method}/{directive}`
+/// Handles `GET /acquirers/{name}/{method}/{directive}`.
 pub(super) async fn ask(
     operator: Operator,
     path: Path<(String, String, String)>,
@@ -233,7 +233,7 @@ pub(super) async fn ask(
     html(&page)
 }
 
-/// `POST /acquirers/{name}/{method}/{directive}`
+/// Handles `POST /acquirers/{name}/{method}/{directive}`.
 pub(super) async fn act(
     DirectorForm { visitor, .. }: DirectorForm,
     path: Path<(String, String, String)>,

@@ -1,4 +1,4 @@
-//! The kinds of actors, live.
+//! Kinds of actors, live.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
@@ -37,14 +37,14 @@ impl KindPage {
     }
 }
 
-/// `GET /actors`
+/// Handles `GET /actors`.
 pub(super) async fn show(operator: Operator) -> Result<HttpResponse, Failure> {
     let frame = Frame { has_plots: true, ..operator.frame(Section::Actors) };
     let page = ActorsPage { frame, kinds: ActorKind::ALL.map(ActorKind::label).to_vec() };
     html(&page)
 }
 
-/// `GET /kinds/{kind}`: each message of a kind of actor.
+/// Handles `GET /kinds/{kind}`: shows each message of a kind of actor.
 pub(super) async fn kind(
     operator: Operator,
     kind: Path<String>,
@@ -54,7 +54,7 @@ pub(super) async fn kind(
     let kind = kind.ok_or(Failure::NotFound)?;
     let frame = operator.frame(Section::Actors);
     let mut messages = console.operators.messages(kind);
-    // Every name that was ever counted is listed.
+    // Messages that were counted earlier but are idle now are left out.
     messages.retain(|message| message.per_second.get() > 0);
     let page = KindPage { frame, kind: kind.label(), messages };
     html(&page)

@@ -1,4 +1,4 @@
-//! The audit log: what people changed, merchants' users and operators.
+//! Audit log of all changes by people: merchants' users and operators.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Query};
@@ -19,7 +19,7 @@ struct AuditPage {
     log: LogPart,
 }
 
-/// `GET /audit`
+/// Handles `GET /audit`.
 pub(super) async fn show(
     operator: Operator,
     console: Data<OperatorConsole>,

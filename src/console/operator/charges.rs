@@ -1,4 +1,4 @@
-//! A charge of which no answer tells what became of it: a person says so.
+//! Verdicts on charges whose outcome is unknown: a person ends them.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
@@ -23,15 +23,15 @@ use crate::service::audit::AuditDraft;
 struct AskChargePage {
     frame: Frame,
     id: TransactionId,
-    /// Which of the payment's charges, from 1.
+    /// Number of the charge within the payment, from 1.
     number: u32,
     charge: Attempt,
-    /// Verdicts that are possible, each with its words.
+    /// Possible verdicts, each with its words.
     choices: Vec<(&'static str, &'static str)>,
     max_reason_characters: usize,
 }
 
-/// `GET /transactions/{id}/charges/{number}`
+/// Handles `GET /transactions/{id}/charges/{number}`.
 pub(super) async fn ask(
     operator: Operator,
     path: Path<(String, u32)>,
@@ -57,7 +57,7 @@ pub(super) async fn ask(
     html(&AskChargePage { frame, id, number, charge, choices, max_reason_characters })
 }
 
-/// `POST /transactions/{id}/charges/{number}`
+/// Handles `POST /transactions/{id}/charges/{number}`.
 pub(super) async fn act(
     sent: DirectorForm,
     path: Path<(String, u32)>,
@@ -80,7 +80,7 @@ fn read((id, number): &(String, u32)) -> Result<(TransactionId, u32), Failure> {
     Ok((TransactionId::parse(id).ok_or(Failure::NotFound)?, *number))
 }
 
-/// The number of the last charge, from 1; 0 if there is none.
+/// Returns the number of the last charge, from 1; 0 if there is none.
 pub(super) fn last_number(payment: &Payment) -> u32 {
     u32::try_from(payment.state.attempts.len()).unwrap_or(u32::MAX)
 }

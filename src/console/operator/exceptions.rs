@@ -1,4 +1,4 @@
-//! Exceptions: what needs a person, and what that person may do.
+//! Exceptions that need a person, and the actions that they allow.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Query};
@@ -18,9 +18,9 @@ use crate::console::kit::answer::{html, see_other};
 use crate::console::kit::failure::Failure;
 use crate::service::audit::AuditDraft;
 
-/// Exceptions on the page, the newest.
+/// Maximum number of exceptions shown, newest first.
 const SHOWN: usize = 1_000;
-/// The most characters of a note.
+/// Maximum number of characters of a note.
 const MAX_NOTE_CHARACTERS: usize = 500;
 
 #[derive(Template)]
@@ -41,7 +41,7 @@ impl ExceptionsPage {
         words::advice(&exception.kind, &exception.advice, self.frame.language())
     }
 
-    /// Each action: where it leads, what its button says, what it does.
+    /// Returns each action: its address, the word on its button, and its effect.
     fn actions(&self, exception: &Exception) -> Vec<(String, &'static str, &'static str)> {
         let leads = |action: &ExceptionAction| {
             let (button, effect) = words::action(*action, self.frame.texts);
@@ -50,7 +50,7 @@ impl ExceptionsPage {
         possible_actions(&exception.kind).iter().map(leads).collect()
     }
 
-    /// What is said if there are more than the page shows.
+    /// Returns the sentence for more exceptions than the page shows.
     fn more(&self) -> String {
         let texts = &self.frame.texts.operators;
         let words = if self.is_open { texts.more_open } else { texts.more_resolved };
@@ -81,7 +81,7 @@ struct AskExceptionPage {
     max_note_characters: usize,
 }
 
-/// Which exceptions are shown, and what was just done.
+/// Query parameters of the list.
 #[derive(Deserialize)]
 pub(super) struct Wanted {
     #[serde(default)]
@@ -90,7 +90,7 @@ pub(super) struct Wanted {
     done: String,
 }
 
-/// `GET /exceptions`
+/// Handles `GET /exceptions`.
 pub(super) async fn show(
     operator: Operator,
     console: Data<OperatorConsole>,
@@ -116,7 +116,7 @@ pub(super) async fn show(
     html(&page)
 }
 
-/// What is to be done about which exception.
+/// Query parameters of an action on an exception.
 #[derive(Deserialize)]
 pub(super) struct Meant {
     #[serde(default)]
@@ -142,7 +142,7 @@ async fn find(
     Ok((exception, action))
 }
 
-/// `GET /exceptions/act`
+/// Handles `GET /exceptions/act`.
 pub(super) async fn ask(
     operator: Operator,
     console: Data<OperatorConsole>,
@@ -165,7 +165,7 @@ pub(super) async fn ask(
     html(&page)
 }
 
-/// `POST /exceptions/act`
+/// Handles `POST /exceptions/act`.
 pub(super) async fn act(sent: DirectorForm, console: Data<OperatorConsole>) -> Result<HttpResponse, Failure> {
     let (exception, action) = find(&console, sent.form.text("action"), sent.form.text("id")).await?;
     let done = match action {

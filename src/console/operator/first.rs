@@ -1,4 +1,4 @@
-//! The first operator: made with the password of the configuration while there is none. Afterwards that opens nothing.
+//! Creation of the first operator with the configured password. Once there is an operator, that password opens nothing.
 
 use actix_web::http::StatusCode;
 use actix_web::web::{Data, Payload};
@@ -19,10 +19,10 @@ use crate::console::kit::sign_in::{origin_of, show_gate};
 use crate::service::audit::{AuditDraft, Initiator};
 use crate::service::refused_sign_ins::Why;
 
-/// What attempts with the password of the configuration are counted as.
+/// Account name under which attempts with the configured password are counted.
 const SETUP: &str = "setup";
 
-/// The form that makes the first operator.
+/// Form that creates the first operator.
 #[derive(Template)]
 #[template(path = "console/operator/first.html")]
 struct FirstPage {
@@ -32,7 +32,7 @@ struct FirstPage {
     email: String,
 }
 
-/// Shows the form, or that nothing opens this console.
+/// Shows the form. Without a configured password the console is closed.
 pub(super) fn show(console: &OperatorConsole, request: &HttpRequest) -> Result<HttpResponse, Failure> {
     show_with(console, request, StatusCode::OK, "")
 }
@@ -51,7 +51,7 @@ fn show_with(
     })
 }
 
-/// `POST /first-operator`
+/// Handles `POST /first-operator`.
 pub(super) async fn make(
     console: Data<OperatorConsole>,
     request: HttpRequest,

@@ -1,4 +1,4 @@
-//! What surrounds every page of the operator's console.
+//! Frame around every page of the operator's console.
 
 use quita_domain::people::{Login, OperatorRole};
 
@@ -9,34 +9,34 @@ use super::words;
 use crate::console::kit::cookies::form_token;
 use crate::console::kit::frame::{self, Entry};
 
-/// What the addresses of this console begin with.
+/// Beginning of this console's addresses.
 pub(super) const BASE: &str = "";
 
-/// The sections of the operator's console.
+/// Section of the operator's console.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Section {
-    /// Tells whether all is well.
+    /// Overall state of the service.
     Overview,
     /// Kinds of actors, and single ones.
     Actors,
     /// Routes to acquirers.
     Acquirers,
-    /// What needs a person.
+    /// Exceptions that need a person.
     Exceptions,
-    /// What acquirers list and banks return, compared with the payments.
+    /// Acquirers' lists and banks' return files, compared with the payments.
     Reconciliation,
     /// Store and nodes.
     Store,
-    /// What people changed.
+    /// Changes made by people.
     Audit,
     /// Operators.
     People,
-    /// The own account.
+    /// The operator's own account.
     Account,
 }
 
 impl Section {
-    /// Those that the navigation shows.
+    /// Sections that the navigation shows.
     const ALL: [Self; 8] = [
         Self::Overview,
         Self::Actors,
@@ -48,7 +48,7 @@ impl Section {
         Self::Audit,
     ];
 
-    /// Its address.
+    /// Returns the address of the section.
     pub(super) const fn path(self) -> &'static str {
         match self {
             Self::Overview => "/",
@@ -63,7 +63,7 @@ impl Section {
         }
     }
 
-    /// Troubles that the navigation counts there.
+    /// Returns the number of problems that the navigation shows for the section.
     const fn troubles(self, counts: &Counts) -> usize {
         match self {
             Self::Acquirers => counts.acquirers,
@@ -100,21 +100,21 @@ pub(super) struct Bar {
     pub(super) node: String,
 }
 
-/// What surrounds a page.
+/// Frame around a page.
 pub(super) type Frame = frame::Frame<Texts, Bar>;
 
 impl Frame {
-    /// Whether buttons are shown that direct something.
+    /// Returns true if the operator may direct, so that buttons are shown.
     pub(super) fn may_direct(&self) -> bool {
         self.bar.role.may_direct()
     }
 
-    /// What the own role is called.
+    /// Returns the name of the operator's role.
     pub(super) fn role(&self) -> &'static str {
         words::role(self.bar.role, self.texts)
     }
 
-    /// The first two letters of the login, for a little picture.
+    /// Returns the first two letters of the login, for an avatar.
     pub(super) fn initials(&self) -> String {
         let letters = self.bar.login.as_str().chars().filter(|character| character.is_alphanumeric());
         letters.take(2).flat_map(char::to_uppercase).collect()
@@ -122,7 +122,7 @@ impl Frame {
 }
 
 impl Operator {
-    /// What surrounds a page of this section.
+    /// Returns the frame around a page of this section.
     pub(super) fn frame(&self, section: Section) -> Frame {
         let texts = Texts::current();
         let entry = |each: Section| Entry {

@@ -1,4 +1,4 @@
-//! Samples as they are taken, one a second, encoded once for all that watch.
+//! Live samples, one a second, encoded once for all watchers.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,10 +15,10 @@ use crate::console::kit::failure::Failure;
 use crate::console::kit::live::{event, event_stream};
 use crate::console::kit::stream_permits::StreamPermit;
 
-/// Samples between two looks at whether the operator is still signed in.
+/// Samples between two checks that the operator is still signed in.
 const SAMPLES_PER_CHECK: u32 = 10;
 
-/// The newest sample as an event.
+/// Newest sample, encoded as an event.
 #[derive(Default)]
 pub(super) struct Encoded(Mutex<Option<(Timestamp, Bytes)>>);
 
@@ -40,7 +40,7 @@ fn json<T: serde::Serialize>(value: &T) -> String {
     serde_json::to_string(value).unwrap_or_default()
 }
 
-/// `GET /live`: a sample a second.
+/// Handles `GET /live`: streams a sample a second.
 pub(super) async fn samples(
     operator: Operator,
     console: Data<OperatorConsole>,
@@ -52,7 +52,7 @@ pub(super) async fn samples(
     Ok(event_stream(stream::unfold(watching, |watching| watching.next())))
 }
 
-/// `GET /live/history`: the last 15 minutes.
+/// Handles `GET /live/history`: returns the samples of the last 15 minutes.
 pub(super) async fn history(_: Operator, console: Data<OperatorConsole>) -> HttpResponse {
     HttpResponse::Ok().content_type("application/json").body(json(&console.operators.history()))
 }
@@ -72,7 +72,7 @@ impl Watching {
         }
         let is_check = self.seen > 0 && self.seen.is_multiple_of(SAMPLES_PER_CHECK);
         self.seen = self.seen.wrapping_add(1);
-        // A store out of reach ends nothing: that is when an operator looks.
+        // An unavailable store ends no stream: operators watch especially then.
         if is_check && !self.operator.goes_on(&self.console).await {
             return None;
         }

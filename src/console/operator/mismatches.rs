@@ -1,4 +1,4 @@
-//! A payment whose acquirer takes no more money, although what it has is not what was asked for: a person ends it.
+//! Verdicts on payments whose acquirer takes no more money but holds a wrong amount: a person ends them.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
@@ -24,7 +24,7 @@ struct AskMismatchPage {
     max_reason_characters: usize,
 }
 
-/// `GET /transactions/{id}/mismatch`
+/// Handles `GET /transactions/{id}/mismatch`.
 pub(super) async fn ask(
     operator: Operator,
     id: Path<String>,
@@ -40,7 +40,7 @@ pub(super) async fn ask(
     html(&AskMismatchPage { frame: operator.frame(Section::Actors), id, max_reason_characters })
 }
 
-/// `POST /transactions/{id}/mismatch`
+/// Handles `POST /transactions/{id}/mismatch`.
 pub(super) async fn act(
     sent: DirectorForm,
     id: Path<String>,

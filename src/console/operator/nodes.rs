@@ -1,4 +1,4 @@
-//! A node that was lost: an operator takes it off the list.
+//! Removal of a lost node from the list by an operator.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
@@ -27,7 +27,7 @@ fn find(console: &OperatorConsole, id: &str) -> Result<NodeView, Failure> {
     nodes.find(|view| view.node.id == id && view.is_lost).ok_or(Failure::NotFound)
 }
 
-/// `GET /nodes/{id}`
+/// Handles `GET /nodes/{id}`.
 pub(super) async fn ask(
     operator: Operator,
     id: Path<String>,
@@ -38,7 +38,7 @@ pub(super) async fn ask(
     html(&AskNodePage { frame: operator.frame(Section::Store), view })
 }
 
-/// `POST /nodes/{id}`
+/// Handles `POST /nodes/{id}`.
 pub(super) async fn act(
     DirectorForm { visitor, .. }: DirectorForm,
     id: Path<String>,

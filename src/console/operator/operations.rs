@@ -1,4 +1,4 @@
-//! An operation that is stuck: a person says what became of it.
+//! Verdicts on stuck operations: a person states the outcome.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
@@ -17,7 +17,7 @@ use crate::console::kit::answer::{html, see_other};
 use crate::console::kit::failure::Failure;
 use crate::service::audit::AuditDraft;
 
-/// The most characters of a reason.
+/// Maximum number of characters of a reason.
 pub(super) const MAX_REASON_CHARACTERS: usize = 500;
 
 #[derive(Template)]
@@ -26,12 +26,12 @@ struct AskOperationPage {
     frame: Frame,
     id: TransactionId,
     operation: Operation,
-    /// What may be said of it, each with its words.
+    /// Possible verdicts, each with its words.
     choices: Vec<(&'static str, &'static str)>,
     max_reason_characters: usize,
 }
 
-/// `GET /transactions/{id}/operations/{operation}`
+/// Handles `GET /transactions/{id}/operations/{operation}`.
 pub(super) async fn ask(
     operator: Operator,
     path: Path<(String, String)>,
@@ -56,7 +56,7 @@ pub(super) async fn ask(
     html(&AskOperationPage { frame, id, operation, choices, max_reason_characters })
 }
 
-/// `POST /transactions/{id}/operations/{operation}`
+/// Handles `POST /transactions/{id}/operations/{operation}`.
 pub(super) async fn act(
     sent: DirectorForm,
     path: Path<(String, String)>,
@@ -82,7 +82,7 @@ fn read((id, operation): &(String, String)) -> Result<(TransactionId, Uuid), Fai
     Ok((id, operation))
 }
 
-/// The amount of an operation that has one.
+/// Returns the amount of an operation; a cancellation has none.
 pub(super) const fn amount_of(operation: &Operation) -> Option<quita_domain::money::Money> {
     match operation.kind {
         OperationKind::Cancel => None,

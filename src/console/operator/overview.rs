@@ -1,4 +1,4 @@
-//! The home page: is all well? Each answer is a number that is red or green, and leads to where more is told.
+//! Home page: the state of the service at a glance. Each tile is red or green and links to details.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use crate::console::kit::language::Language;
 use crate::console::kit::live::Look;
 use crate::console::kit::stream_permits::Watcher;
 
-/// As much waits on a good day; the alerts on backlogs look at minutes.
+/// Numbers of waiting items that are normal; the alerts on backlogs look at minutes.
 const OVERDUE_IS_WELL: i64 = 100;
 const NOTICES_ARE_WELL: i64 = 100;
 const WEBHOOKS_ARE_WELL: i64 = 1_000;
@@ -30,19 +30,19 @@ struct OverviewPage {
     body: String,
 }
 
-/// One answer.
+/// Tile with one number.
 struct Tile {
     name: &'static str,
     value: String,
     is_well: bool,
     note: String,
-    /// Page with more.
+    /// Page with details.
     address: &'static str,
-    /// Section of the runbook, where something is to be done.
+    /// Section of the runbook, if action is needed.
     runbook: Option<&'static str>,
 }
 
-/// The part of the page that is kept up to date.
+/// Live part of the page.
 #[derive(Template)]
 #[template(path = "console/operator/overview_body.html")]
 struct OverviewBody {
@@ -170,7 +170,7 @@ async fn body(console: &OperatorConsole, language: Language) -> Result<String, F
     Ok(OverviewBody::of(console.troubles().await, language).render()?)
 }
 
-/// `GET /`
+/// Handles `GET /`.
 pub(super) async fn show(
     operator: Operator,
     console: Data<OperatorConsole>,
@@ -180,7 +180,7 @@ pub(super) async fn show(
     html(&OverviewPage { frame, body })
 }
 
-/// `GET /overview/stream`
+/// Handles `GET /overview/stream`.
 pub(super) async fn stream(
     operator: Operator,
     console: Data<OperatorConsole>,
@@ -189,7 +189,7 @@ pub(super) async fn stream(
     streams.open(OverviewLook { console: console.into_inner(), watching: Watching::of(operator), language })
 }
 
-/// The page as a stream looks at it.
+/// Page as a stream polls it.
 struct OverviewLook {
     console: Arc<OperatorConsole>,
     watching: Watching,

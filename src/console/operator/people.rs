@@ -1,4 +1,4 @@
-//! Who may sign in to this console: operators, who direct, and auditors, who look.
+//! People who may sign in to this console: operators, who direct, and auditors, who only view.
 
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path, Query};
@@ -50,7 +50,7 @@ struct PasswordPage {
     password: String,
 }
 
-/// `GET /people`
+/// Handles `GET /people`.
 pub(super) async fn show(
     operator: Operator,
     console: Data<OperatorConsole>,
@@ -64,7 +64,7 @@ pub(super) async fn show(
     html(&PeoplePage { frame, part })
 }
 
-/// `POST /people`
+/// Handles `POST /people`.
 pub(super) async fn create(
     DirectorForm { visitor, form }: DirectorForm,
     console: Data<OperatorConsole>,
@@ -87,7 +87,7 @@ fn show_password(
     html(&PasswordPage { frame, title, password: password.expose().clone() })
 }
 
-/// `GET /people/{login}/{reset|factor|remove}`
+/// Handles `GET /people/{login}/{reset|factor|remove}`.
 pub(super) async fn ask(
     operator: Operator,
     path: Path<(String, Verb)>,
@@ -109,7 +109,7 @@ pub(super) async fn ask(
     html(&AskPersonPage { frame, question, sentence, button, action })
 }
 
-/// `POST /people/{login}/{role|reset|factor|remove}`
+/// Handles `POST /people/{login}/{role|reset|factor|remove}`.
 pub(super) async fn act(
     DirectorForm { visitor, form }: DirectorForm,
     path: Path<(String, Verb)>,
@@ -144,7 +144,7 @@ pub(super) async fn act(
     Ok(see_other(format!("/people?done={done}")))
 }
 
-/// Another operator than the visitor: nobody locks themselves out.
+/// Finds an operator other than the visitor: nobody locks themselves out.
 async fn another(
     visitor: &Operator,
     login: &str,

@@ -1,5 +1,5 @@
-//! Sessions of the operator that this node has verified, for when the store can't be asked: then operators look, and do
-//! nothing else.
+//! Operators' sessions that this node has verified. While the store is unavailable, they permit viewing and nothing
+//! else.
 
 use std::collections::HashMap;
 use std::pin::pin;
@@ -12,27 +12,27 @@ use tokio::time::{Duration, Instant, timeout};
 use super::visitor::Who;
 use crate::service::people::SessionMemory;
 
-/// How long a session is believed after the store confirmed it last.
+/// Time for which a session is accepted after the store last confirmed it.
 const BELIEVED_FOR: Duration = Duration::from_secs(4 * 3_600);
-/// How long the store may take to say so again.
+/// Time limit for the store to confirm it again.
 const CONFIRMED_WITHIN: Duration = Duration::from_secs(1);
-/// Sessions that are remembered.
+/// Maximum number of remembered sessions.
 const REMEMBERED: usize = 64;
 
-/// Sessions by their ids, never their tokens, with whose they are.
+/// Sessions by their ids, never their tokens, with their operators.
 #[derive(Default)]
 pub(super) struct RecentSessions(Mutex<Remembered>);
 
 #[derive(Default)]
 struct Remembered {
     sessions: HashMap<String, (Who, Instant)>,
-    /// Number of times that something was forgotten. An answer of the store from before that is remembered no more.
+    /// Number of times that sessions were forgotten. A store's answer from before the last time is not remembered.
     forgotten: u64,
 }
 
 impl RecentSessions {
-    /// Whose session it is if it goes on, as the store says when it is asked. One that it confirmed a while ago goes on
-    /// while it says nothing, or nothing soon; any other waits for it.
+    /// Returns the operator of a session that continues, by the store's answer. A recently confirmed session also
+    /// continues while the store fails or takes too long; any other waits for the answer.
     pub(super) async fn confirm<E>(
         &self,
         token: &Secret<String>,
@@ -43,7 +43,7 @@ impl RecentSessions {
         let mut asked = pin!(asked);
         let said = match self.recall(&id) {
             None => asked.await?,
-            // What was forgotten meanwhile is not believed any more.
+            // A session forgotten in the meantime is no longer accepted.
             Some(_) => match (timeout(CONFIRMED_WITHIN, asked.as_mut()).await, self.recall(&id)) {
                 (Ok(Ok(said)), _) => said,
                 (Ok(Err(_)) | Err(_), Some(who)) => return Ok(Some(who)),
@@ -58,7 +58,7 @@ impl RecentSessions {
         Ok(said)
     }
 
-    /// The store said that this session goes on, when it had been forgotten so often.
+    /// Remembers that the store confirmed a session, unless sessions were forgotten since it was asked.
     fn note(&self, id: String, who: &Who, forgotten: u64) {
         let mut remembered = self.lock();
         if remembered.forgotten != forgotten {
@@ -73,7 +73,7 @@ impl RecentSessions {
         }
     }
 
-    /// Whose session it is, if the store confirmed it a while ago.
+    /// Returns the operator of a session that the store confirmed recently.
     fn recall(&self, id: &str) -> Option<Who> {
         let remembered = self.lock();
         let (who, at) = remembered.sessions.get(id)?;

@@ -1,4 +1,4 @@
-//! Reconciliation: what was compared, by day and source, down to the line and its payment; and as a file.
+//! Reconciliation results by day and source, down to the line and its payment; also as a CSV file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,9 +29,9 @@ use crate::console::kit::failure::Failure;
 use crate::console::kit::shown::Shown;
 use crate::service::audit::AuditDraft;
 
-/// Days on one page, and in one file.
+/// Number of days on one page and in one file.
 const DAYS: u64 = 14;
-/// Lines on one page, and read at once for a file.
+/// Number of lines on one page, and per read for a file.
 const LINES: usize = 200;
 
 const HEAD: [&str; 14] = [
@@ -56,17 +56,17 @@ const HEAD: [&str; 14] = [
 struct ReconciliationPage {
     frame: Frame,
     rows: Vec<Row>,
-    /// The page of the days before, and of those after, if these are not the last.
+    /// Addresses of the earlier days, and of the later ones if there are any.
     earlier: String,
     later: Option<String>,
     file: String,
 }
 
-/// What was compared of one source on one day.
+/// Results of one source on one day.
 struct Row {
     day: NaiveDate,
     source: Source,
-    /// Of each verdict where its lines are, how many there are, and what they sum up to; in the verdicts' order.
+    /// Cell of each verdict, in the verdicts' order: address, count and sum of its lines.
     cells: [Cell; 4],
 }
 
@@ -93,7 +93,7 @@ struct LinesPage {
     frame: Frame,
     day: NaiveDate,
     source: Source,
-    /// Each tab: where it leads, what it says, whether it is open.
+    /// Tabs: address, label, and true for the open one.
     tabs: Vec<(String, &'static str, bool)>,
     lines: Vec<StoredLine>,
     next: Option<String>,
@@ -128,21 +128,21 @@ fn name(verdict: Verdict, texts: &Texts) -> &'static str {
     }
 }
 
-/// Which days: those until this one.
+/// Query parameters of the days shown: the last day.
 #[derive(Deserialize)]
 pub(super) struct Until {
     #[serde(default)]
     until: String,
 }
 
-/// The days that are asked for, the last included, and whether none is later.
+/// Returns the first and the last day asked for, and true if the last one is today.
 fn days(console: &OperatorConsole, wanted: &Until) -> (NaiveDate, NaiveDate, bool) {
     let today = console.clock.now().sao_paulo_date();
     let until = wanted.until.parse().ok().filter(|until| *until < today).unwrap_or(today);
     (until.checked_sub_days(Days::new(DAYS - 1)).unwrap_or(NaiveDate::MIN), until, until == today)
 }
 
-/// `GET /reconciliation`
+/// Handles `GET /reconciliation`.
 pub(super) async fn show(
     operator: Operator,
     console: Data<OperatorConsole>,
@@ -159,7 +159,7 @@ pub(super) async fn show(
     html(&ReconciliationPage { frame, rows: rows(&sums), earlier, later, file })
 }
 
-/// The newest day first.
+/// Returns the rows, newest day first.
 fn rows(sums: &[LineSum]) -> Vec<Row> {
     let mut found: BTreeMap<_, BTreeMap<Verdict, &LineSum>> = BTreeMap::new();
     for sum in sums {
@@ -191,7 +191,7 @@ fn lines_address(source: &Source, day: NaiveDate, verdict: Option<Verdict>, afte
     format!("/reconciliation/lines?{}", query.finish())
 }
 
-/// Which lines: of one source and day, with this verdict if one is named, after the one with this id.
+/// Query parameters of the lines: source, day, optional verdict, and the id after which they begin.
 #[derive(Deserialize)]
 pub(super) struct Which {
     #[serde(default)]
@@ -204,7 +204,7 @@ pub(super) struct Which {
     after: String,
 }
 
-/// `GET /reconciliation/lines`
+/// Handles `GET /reconciliation/lines`.
 pub(super) async fn lines(
     operator: Operator,
     console: Data<OperatorConsole>,
@@ -220,7 +220,7 @@ pub(super) async fn lines(
     lines.truncate(LINES);
     let last = lines.last().filter(|_| has_more);
     let next = last.map(|last| lines_address(&source, day, verdict, Some(&last.line.id)));
-    // What was not judged yet shows nobody anything.
+    // Lines without a verdict yet are not shown.
     lines.retain(|line| line.judged.is_some());
     let frame = operator.frame(Section::Reconciliation);
     let tab = |each: Option<Verdict>| {
@@ -231,8 +231,8 @@ pub(super) async fn lines(
     html(&LinesPage { frame, day, source, tabs, lines, next })
 }
 
-/// `GET /reconciliation.csv`: every line of these days, streamed page by page however many there are. What can't be noted
-/// is not exported.
+/// Handles `GET /reconciliation.csv`: streams every line of these days, page by page. Without its audit entry nothing
+/// is exported.
 pub(super) async fn download(
     Settled(Confirmed { operator, .. }): Settled,
     console: Data<OperatorConsole>,
@@ -256,30 +256,30 @@ pub(super) async fn download(
         .streaming(head.chain(stream::unfold(export, Export::next))))
 }
 
-/// Why a file ends before its end.
+/// Reason why an export is aborted.
 #[derive(Debug, Error)]
 enum BrokenOff {
     /// A page could not be read.
     #[error("{0}")]
     Store(#[from] StoreError),
-    /// The operator who reads it has signed out.
+    /// The reader has signed out.
     #[error("its reader is not signed in any more")]
     SignedOut,
 }
 
-/// A file under way.
+/// Export in progress.
 struct Export {
     console: Arc<OperatorConsole>,
     watching: Watching,
     csv: Csv,
     days: (NaiveDate, NaiveDate),
-    /// Those that are left, the next one last.
+    /// Remaining sources, the next one last.
     sources: Vec<Source>,
     after: Option<LineCursor>,
 }
 
 impl Export {
-    /// The next page as lines. A file that can't go on is broken off, so that nobody takes it for whole.
+    /// Returns the next page as lines. A failure aborts the download, so that nobody takes it for complete.
     async fn next(mut self) -> Option<(Result<Bytes, BrokenOff>, Self)> {
         let source = self.sources.last()?.clone();
         let lines = self.page(source).await;
@@ -291,7 +291,7 @@ impl Export {
     }
 
     async fn page(&mut self, source: Source) -> Result<Bytes, BrokenOff> {
-        // A store out of reach ends no session; what is read next fails.
+        // An unavailable store ends no session; the next read fails anyway.
         if !self.watching.goes_on(&self.console).await {
             return Err(BrokenOff::SignedOut);
         }

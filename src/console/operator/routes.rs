@@ -1,4 +1,4 @@
-//! Every address of the operator's console.
+//! Routes of the operator's console.
 
 use actix_web::middleware::from_fn;
 use actix_web::web::{self, PathConfig, QueryConfig, ServiceConfig};
@@ -10,7 +10,7 @@ use super::{
 use crate::console::kit::failure::Failure;
 use crate::console::kit::{assets, guard, outage};
 
-/// Enters every address; to be entered last, as it takes all that is left.
+/// Registers every route. It must be registered last, as its scope matches everything that is left.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     let scope = web::scope("")
         .app_data(PathConfig::default().error_handler(|_, _| Failure::NotFound.into()))

@@ -1,4 +1,4 @@
-//! The runbook, where it is needed: `docs/ops/RUNBOOK.md` as a page.
+//! Runbook page, from `docs/ops/RUNBOOK.md`.
 
 use std::sync::LazyLock;
 
@@ -11,7 +11,7 @@ use super::visitor::Operator;
 use crate::console::kit::answer::html;
 use crate::console::kit::failure::Failure;
 
-/// HTML of the text, of which nothing is HTML of its own.
+/// Rendered runbook; HTML in its source is escaped.
 static RUNBOOK: LazyLock<String> = LazyLock::new(|| render(include_str!("../../../docs/ops/RUNBOOK.md")));
 
 #[derive(Template)]
@@ -21,7 +21,7 @@ struct RunbookPage {
     text: &'static str,
 }
 
-/// `GET /runbook`
+/// Handles `GET /runbook`.
 pub(super) async fn show(operator: Operator) -> Result<HttpResponse, Failure> {
     html(&RunbookPage { frame: operator.frame(Section::Overview), text: &RUNBOOK })
 }
@@ -32,8 +32,8 @@ fn render(text: &str) -> String {
     rendered
 }
 
-/// HTML in the text is shown as text. Links to files of the repository, which are not served, become text; every heading
-/// gets the anchor that its links use.
+/// Sanitises the runbook: HTML is shown as text, and every heading gets the anchor that its links use. Links to files
+/// of the repository, which are not served, become text.
 #[expect(clippy::wildcard_enum_match_arm, reason = "what is neither a link nor a heading is kept as it is")]
 fn sanitised<'a>(events: impl Iterator<Item = Event<'a>>) -> Vec<Event<'a>> {
     let mut kept = Vec::new();

@@ -1,4 +1,4 @@
-//! Signing operators in and out, and choosing a language.
+//! Sign-in and sign-out of operators, and the choice of a language.
 
 use actix_web::web::{Data, Payload, Query};
 use actix_web::{HttpRequest, HttpResponse};
@@ -18,7 +18,7 @@ pub(super) fn arrival(request: &HttpRequest) -> Arrival<'_> {
     Arrival { request, from: peer_of(request) }
 }
 
-/// `GET /sign-in`: the form for signing in; while there is no operator, that for making the first one.
+/// Handles `GET /sign-in`: shows the sign-in form or, while there is no operator, the form that creates the first one.
 pub(super) async fn show(
     console: Data<OperatorConsole>,
     request: HttpRequest,
@@ -30,7 +30,7 @@ pub(super) async fn show(
     console.accounts.ask_password(&arrival(&request), wanted.into_inner())
 }
 
-/// `POST /sign-in`
+/// Handles `POST /sign-in`.
 pub(super) async fn sign_in(
     console: Data<OperatorConsole>,
     request: HttpRequest,
@@ -39,7 +39,7 @@ pub(super) async fn sign_in(
     console.accounts.sign_in::<Operator>(&arrival(&request), payload).await
 }
 
-/// `GET /sign-in/code`
+/// Handles `GET /sign-in/code`.
 pub(super) async fn ask_code(
     console: Data<OperatorConsole>,
     request: HttpRequest,
@@ -48,7 +48,7 @@ pub(super) async fn ask_code(
     console.accounts.ask_code::<Operator>(&arrival(&request), wanted.into_inner()).await
 }
 
-/// `POST /sign-in/code`
+/// Handles `POST /sign-in/code`.
 pub(super) async fn give_code(
     console: Data<OperatorConsole>,
     request: HttpRequest,
@@ -57,7 +57,7 @@ pub(super) async fn give_code(
     console.accounts.give_code::<Operator>(&arrival(&request), payload).await
 }
 
-/// `GET /sign-in/password`
+/// Handles `GET /sign-in/password`.
 pub(super) async fn ask_new_password(
     Entrant(entrant): Entrant,
     wanted: Query<Wanted>,
@@ -66,7 +66,7 @@ pub(super) async fn ask_new_password(
     console.accounts.ask_new_password(&entrant.holder(), wanted.into_inner())
 }
 
-/// `POST /sign-in/password`
+/// Handles `POST /sign-in/password`.
 pub(super) async fn choose_password(
     EntrantForm { visitor: Entrant(entrant), form }: EntrantForm,
     console: Data<OperatorConsole>,
@@ -74,7 +74,7 @@ pub(super) async fn choose_password(
     console.accounts.choose_password(&entrant.holder(), &form).await
 }
 
-/// `POST /sign-out`
+/// Handles `POST /sign-out`.
 pub(super) async fn sign_out(
     console: Data<OperatorConsole>,
     EntrantForm { visitor: Entrant(Confirmed { operator: visitor, .. }), .. }: EntrantForm,
@@ -85,7 +85,7 @@ pub(super) async fn sign_out(
     Ok(see_other_with(console.accounts.cookies().end(), "/sign-in"))
 }
 
-/// `POST /language`
+/// Handles `POST /language`.
 pub(super) async fn choose_language(
     console: Data<OperatorConsole>,
     request: HttpRequest,

@@ -1,4 +1,4 @@
-//! The store: how it does, live; and the processes that work on it.
+//! State of the store, live, and the nodes that work on it.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ struct StorePage {
     body: String,
 }
 
-/// The part of the page that is kept up to date: what this node knows of store and nodes, without asking the store.
+/// Live part of the page: this node's view of store and nodes, without a query to the store.
 #[derive(Template)]
 #[template(path = "console/operator/store_body.html")]
 struct StoreBody {
@@ -47,7 +47,7 @@ impl StoreBody {
     }
 }
 
-/// `GET /store`
+/// Handles `GET /store`.
 pub(super) async fn show(
     operator: Operator,
     console: Data<OperatorConsole>,
@@ -69,7 +69,7 @@ fn body(console: &OperatorConsole, language: Language, may_direct: bool) -> Resu
     Ok(body.render()?)
 }
 
-/// `GET /store/stream`
+/// Handles `GET /store/stream`.
 pub(super) async fn stream(
     operator: Operator,
     console: Data<OperatorConsole>,
@@ -78,7 +78,7 @@ pub(super) async fn stream(
     streams.open(StoreLook { console: console.into_inner(), watching: Watching::of(operator), language })
 }
 
-/// Store and nodes as a stream looks at them.
+/// Store and nodes as a stream polls them.
 struct StoreLook {
     console: Arc<OperatorConsole>,
     watching: Watching,

@@ -1,4 +1,4 @@
-//! The transactions that are in memory, and the actor of one of them.
+//! Transactions in memory, and the actor of one of them.
 
 use std::sync::Arc;
 
@@ -39,13 +39,13 @@ struct TransactionPage {
     body: String,
 }
 
-/// The part of the page that is kept up to date.
+/// Live part of the page.
 #[derive(Template)]
 #[template(path = "console/operator/transaction_body.html")]
 struct TransactionBody {
     texts: &'static Texts,
     language: Language,
-    /// Whether buttons are shown.
+    /// True if buttons are shown.
     may_direct: bool,
     actor: Option<ActorView>,
     payment: Arc<Payment>,
@@ -53,7 +53,7 @@ struct TransactionBody {
 }
 
 impl TransactionBody {
-    /// Operations that have not ended, and whether a person may end each.
+    /// Returns the operations that have not ended, each with true if a person may end it.
     fn open_operations(&self) -> Vec<(&Operation, bool)> {
         let open = self.payment.operations.iter().filter(|operation| operation.is_processing());
         open.map(|operation| (operation, !operation.possible_verdicts(self.now).is_empty())).collect()
@@ -72,7 +72,7 @@ impl TransactionBody {
     }
 }
 
-/// Which transaction is looked for.
+/// Query parameters of the search for a transaction.
 #[derive(Deserialize)]
 pub(super) struct Wanted {
     #[serde(default)]
@@ -92,7 +92,7 @@ impl TransactionsPage {
     }
 }
 
-/// `GET /transactions`: the busiest ones, or the one that is looked for.
+/// Handles `GET /transactions`: shows the busiest ones, or redirects to the one searched for.
 pub(super) async fn list(
     operator: Operator,
     console: Data<OperatorConsole>,
@@ -109,7 +109,7 @@ pub(super) async fn list(
     html(&page)
 }
 
-/// `GET /transactions/{id}`
+/// Handles `GET /transactions/{id}`.
 pub(super) async fn show(
     operator: Operator,
     id: Path<String>,
@@ -122,19 +122,20 @@ pub(super) async fn show(
     html(&page)
 }
 
-/// Looking at an actor sends it no message: it would not be idle by that.
+/// Renders the live part of the page.
 async fn body(
     console: &OperatorConsole,
     id: TransactionId,
     (language, may_direct): (Language, bool),
 ) -> Result<String, Failure> {
+    // Inspecting an actor sends it no message, which would keep it from being idle.
     let actor = console.operators.inspect(id).await?;
     let payment = console.payments.read(id).await?.ok_or(Failure::NotFound)?;
     let (texts, now) = (Texts::of(language), console.clock.now());
     Ok(TransactionBody { texts, language, may_direct, actor, payment, now }.render()?)
 }
 
-/// `GET /transactions/{id}/stream`
+/// Handles `GET /transactions/{id}/stream`.
 pub(super) async fn stream(
     operator: Operator,
     id: Path<String>,
@@ -145,7 +146,7 @@ pub(super) async fn stream(
     streams.open(ActorLook { console: console.into_inner(), watching: Watching::of(operator), id, language })
 }
 
-/// The actor as a stream looks at it.
+/// Actor as a stream polls it.
 struct ActorLook {
     console: Arc<OperatorConsole>,
     watching: Watching,

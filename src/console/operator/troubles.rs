@@ -1,4 +1,4 @@
-//! Trouble at this moment, as this node knows it: the home page tells it, and the navigation counts it.
+//! Current problems as this node sees them, for the home page and for the navigation's counts.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,19 +10,20 @@ use tokio::time::{Instant, timeout};
 use super::OperatorConsole;
 use crate::acquirers::ENDS_SOON_MS;
 
-/// Exceptions that are counted; the page of exceptions says that there are more.
+/// Maximum number of exceptions counted; the page of exceptions says if there are more.
 const COUNTED: usize = 1_000;
-/// Time for which a count serves every page.
+/// Time for which a count is reused for every page.
 const FRESH_FOR: Duration = Duration::from_secs(5);
-/// Time that the store may take to list them.
+/// Time limit for the store to list them.
 const TIME_OUT: Duration = Duration::from_secs(1);
 
-/// Open exceptions by kind, as they were counted last.
+/// Latest counts of open exceptions by kind.
 #[derive(Default)]
 pub(super) struct OpenExceptions(Mutex<Option<(Instant, BTreeMap<String, usize>)>>);
 
 impl OpenExceptions {
-    /// Number of each kind; what was counted before, while the store does not answer. `None` if it never did.
+    /// Returns the number of each kind. While the store does not answer, returns the last counts, or `None` if there
+    /// are none.
     pub(super) async fn by_kind(&self, console: &OperatorConsole) -> Option<BTreeMap<String, usize>> {
         let mut counted = self.0.lock().await;
         let is_fresh = counted.as_ref().is_some_and(|(at, _)| at.elapsed() < FRESH_FOR);
@@ -41,34 +42,34 @@ impl OpenExceptions {
     }
 }
 
-/// Everything that the home page tells.
+/// Current problems, as the home page shows them.
 pub(super) struct Troubles {
     pub(super) away: Option<StoreAway>,
     pub(super) nodes: Vec<NodeView>,
     pub(super) routes: Vec<RouteHealth>,
     /// Open exceptions by kind; `None` if they could not be counted yet.
     pub(super) exceptions: Option<BTreeMap<String, usize>>,
-    /// Payments whose time has come and that wait.
+    /// Number of payments that are due and still waiting.
     pub(super) overdue: i64,
-    /// Payments with an event that is not confirmed.
+    /// Number of payments with an unconfirmed event.
     pub(super) webhooks: i64,
-    /// Notices of acquirers that wait to be worked.
+    /// Number of acquirers' notices waiting to be processed.
     pub(super) notices: i64,
     pub(super) ending_keys: i64,
     pub(super) ending_certificates: usize,
 }
 
-/// Troubles that the navigation counts.
+/// Counts of problems in the navigation.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Counts {
     pub(super) exceptions: usize,
     pub(super) acquirers: usize,
-    /// The store, if it is away, and lost nodes.
+    /// Number of lost nodes, plus one while the store is unavailable.
     pub(super) store_and_nodes: usize,
 }
 
 impl OperatorConsole {
-    /// Gathers what is wrong.
+    /// Collects the current problems.
     pub(super) async fn troubles(&self) -> Troubles {
         let store = self.operators.sample().store.clone();
         let ends_soon_at = self.clock.now().millis().saturating_add(ENDS_SOON_MS);
@@ -89,22 +90,22 @@ impl OperatorConsole {
 }
 
 impl Troubles {
-    /// Nodes that were lost.
+    /// Returns the number of lost nodes.
     pub(super) fn lost_nodes(&self) -> usize {
         self.nodes.iter().filter(|view| view.is_lost).count()
     }
 
-    /// Routes that fail.
+    /// Returns the failing routes.
     pub(super) fn failing(&self) -> impl Iterator<Item = &RouteHealth> {
         self.routes.iter().filter(|route| route.state == RouteState::Failing)
     }
 
-    /// Open exceptions of every kind.
+    /// Returns the number of open exceptions of every kind.
     pub(super) fn open_exceptions(&self) -> Option<usize> {
         self.exceptions.as_ref().map(|kinds| kinds.values().sum())
     }
 
-    /// Counts of the navigation.
+    /// Returns the counts for the navigation.
     pub(super) fn counts(&self) -> Counts {
         Counts {
             exceptions: self.open_exceptions().unwrap_or_default(),

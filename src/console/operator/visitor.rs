@@ -1,8 +1,8 @@
-//! Which operator looks or directs.
+//! Extractors for operators who view or direct.
 //!
-//! A handler that changes something takes a [`DirectorForm`], or an [`OwnForm`] for what is the operator's own; so it can
-//! forget neither the form's token, nor the role, nor the proof of who it is. Only who looks is believed while the store
-//! is out of reach: see [`Operator`] and [`Confirmed`].
+//! A handler that changes something takes a [`DirectorForm`], or an [`OwnForm`] for the operator's own account. So it
+//! can skip neither the form token, nor the role, nor the proof of identity. While the store is unavailable, only
+//! viewing is permitted: see [`Operator`] and [`Confirmed`].
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -26,44 +26,44 @@ use crate::http::client_address::peer_of;
 use crate::service::audit::Initiator;
 use crate::service::people::{Duty, PeopleError, Signed};
 
-/// Longest time for the store to confirm who changes something.
+/// Time limit for the store to confirm an operator who changes something.
 const STORE_TIME_OUT: Duration = Duration::from_secs(5);
 
-/// Who an operator is, as far as pages need to know.
+/// Identity of an operator, as far as pages need it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Who {
     pub(super) login: Login,
     pub(super) role: OperatorRole,
-    /// Duties before anything else.
+    /// Duty to do before anything else.
     pub(super) duty: Option<Duty>,
 }
 
-/// An operator who looks. While the store is out of reach, what it confirmed on this node is believed.
+/// Operator who views. While the store is unavailable, a session that it confirmed on this node is accepted.
 pub(super) struct Operator {
     pub(super) who: Who,
-    /// Trouble at this moment, and on which node, for the frame of a page.
+    /// Counts of current problems, for the frame of a page.
     pub(super) counts: Counts,
     pub(super) node: String,
     token: Secret<String>,
     from: IpAddr,
 }
 
-/// An operator whom the store has confirmed for this very request: whoever changes or takes away something.
+/// Operator whom the store has confirmed for this very request, as every change and export requires.
 pub(super) struct Confirmed {
     pub(super) operator: Operator,
     signed: Signed<people::Operator>,
 }
 
-/// A form of the operator's own: sessions, the password, the second factor.
+/// Form for the operator's own account: sessions, the password, the second factor.
 pub(super) type OwnForm = SignedForm<Settled>;
 
-/// A form that may be sent before a second factor was set up.
+/// Form that may be sent before a second factor was set up.
 pub(super) type EnrollingForm = SignedForm<Enrolling>;
 
-/// A form that may be sent before the password was changed.
+/// Form that may be sent before the password was changed.
 pub(super) type EntrantForm = SignedForm<Entrant>;
 
-/// A form that directs something, sent by an operator whose role permits it, and who has just proven who it is.
+/// Form that directs something, sent by an operator with a permitting role and a recent proof of identity.
 pub(super) struct DirectorForm {
     pub(super) visitor: Operator,
     pub(super) form: Form,
@@ -75,30 +75,30 @@ impl Operator {
         Self { who, counts, node, token, from: peer_of(request) }
     }
 
-    /// Refuses who only looks.
+    /// Refuses an operator who may only view.
     pub(super) fn must_direct(&self) -> Result<(), Failure> {
         if self.who.role.may_direct() { Ok(()) } else { Err(Failure::Forbidden) }
     }
 
-    /// The token of the session.
+    /// Returns the token of the session.
     pub(super) const fn token(&self) -> &Secret<String> {
         &self.token
     }
 
-    /// Who causes a change, for the audit log.
+    /// Returns the initiator of a change, for the audit log.
     pub(super) fn initiator(&self) -> Initiator {
         Initiator { who: self.who.login.to_string(), from: self.from.to_string() }
     }
 }
 
 impl Confirmed {
-    /// The operator, as far as the own account is concerned.
+    /// Returns the operator as the holder of their own account.
     pub(super) fn holder(&self) -> AccountHolder<people::Operator> {
         let Operator { token, from, .. } = &self.operator;
         AccountHolder { signed: self.signed.clone(), token: token.clone(), from: *from }
     }
 
-    /// Takes the store's word alone.
+    /// Identifies the operator by the store's answer alone.
     async fn find(request: &HttpRequest) -> Result<Self, Failure> {
         let console = console_of(request)?;
         let signed_out = || Failure::signed_out(request);
@@ -112,7 +112,7 @@ impl Confirmed {
 }
 
 impl Who {
-    /// Sends to what is to be done first, unless it is one of these.
+    /// Redirects to a pending duty, unless it is one of `but`.
     fn must_have_done(&self, request: &HttpRequest, but: &[Duty]) -> Result<(), Failure> {
         let Some(duty) = self.duty.filter(|duty| !but.contains(duty)) else { return Ok(()) };
         let only_looks = *request.method() == Method::GET;
@@ -152,7 +152,7 @@ impl FromRequest for Operator {
     }
 }
 
-/// Declares an extractor for who is confirmed by the store, and may still have to do these first.
+/// Declares an extractor for an operator whom the store confirmed, and who may still have these duties.
 macro_rules! confirmed {
     ($(#[$doc:meta])* $name:ident, $may_be_due:expr) => {
         $(#[$doc])*
@@ -181,17 +181,17 @@ macro_rules! confirmed {
 }
 
 confirmed!(
-    /// An operator who has nothing to do before anything else.
+    /// Operator without pending duties.
     Settled,
     []
 );
 confirmed!(
-    /// An operator who may still have to set up a second factor. Only what leads there takes it.
+    /// Operator who may still have to set up a second factor. Only the pages for that accept it.
     Enrolling,
     [Duty::SetUpFactor]
 );
 confirmed!(
-    /// An operator who may still have to change the password first. Only what leads out of that takes it.
+    /// Operator who may still have to change the password first. Only the pages for that accept it.
     Entrant,
     [Duty::SetUpFactor, Duty::ChangePassword]
 );
@@ -212,7 +212,7 @@ impl FromRequest for DirectorForm {
     }
 }
 
-/// An operator who watches a page, or downloads.
+/// Operator who watches a page, or downloads.
 #[derive(Clone)]
 pub(super) struct Watching {
     pub(super) who: Who,
@@ -224,13 +224,13 @@ impl Watching {
         Self { who: operator.who, token: operator.token }
     }
 
-    /// Whose live pages are counted.
+    /// Returns the watcher for the limits on streams.
     pub(super) fn watcher(&self) -> Watcher {
         Watcher { merchant: None, login: self.who.login.to_string() }
     }
 
-    /// Whether the session goes on, of the same operator in the same role. A store out of reach ends nothing: that is when
-    /// an operator looks.
+    /// Returns true while the session continues, with the same operator in the same role. An unavailable store ends
+    /// nothing: operators watch especially then.
     pub(super) async fn goes_on(&self, console: &OperatorConsole) -> bool {
         match who_is(console, &self.token, Looks::ByItself).await {
             Ok(who) => who.is_some_and(|who| who == self.who),
@@ -239,15 +239,15 @@ impl Watching {
     }
 }
 
-/// Whether a person looks, which keeps the session alive, or a page that stays open.
+/// Cause of a request: a person, which keeps the session alive, or a page that stays open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Looks {
     ByHand,
     ByItself,
 }
 
-/// The person signed in with this token. While the store is out of reach, what it confirmed here is believed: nothing
-/// may be changed on that.
+/// Returns the operator of this token. While the store is unavailable, a session that it confirmed here is accepted,
+/// for viewing only.
 async fn who_is(
     console: &OperatorConsole,
     token: &Secret<String>,

@@ -1,4 +1,4 @@
-//! Words for what operators see. A new value does not compile until it has its words.
+//! Words for the values that operators see. A new value does not compile until it has its words.
 
 use quita_actors::{RouteState, Thousandths};
 use quita_domain::control::RouteDirective;
@@ -8,7 +8,7 @@ use quita_domain::people::OperatorRole;
 use super::texts::Texts;
 use crate::console::kit::language::Language;
 
-/// How a route is.
+/// Returns the words for a route's state.
 pub(super) const fn state(state: RouteState, texts: &Texts) -> &'static str {
     let texts = &texts.operators;
     match state {
@@ -20,7 +20,7 @@ pub(super) const fn state(state: RouteState, texts: &Texts) -> &'static str {
     }
 }
 
-/// What a button says that gives this directive.
+/// Returns the word on the button of a directive.
 pub(super) const fn directive(directive: RouteDirective, texts: &Texts) -> &'static str {
     let texts = &texts.operators;
     match directive {
@@ -30,7 +30,7 @@ pub(super) const fn directive(directive: RouteDirective, texts: &Texts) -> &'sta
     }
 }
 
-/// What a button says, and what it does.
+/// Returns the word on the button of an action, and its effect.
 pub(super) const fn action(action: ExceptionAction, texts: &Texts) -> (&'static str, &'static str) {
     let texts = &texts.operators;
     match action {
@@ -39,12 +39,12 @@ pub(super) const fn action(action: ExceptionAction, texts: &Texts) -> (&'static 
     }
 }
 
-/// A time that was measured, or a dash.
+/// Formats a measured time, or a dash.
 pub(super) fn measured(time: Option<&Thousandths>, language: Language) -> String {
     time.map_or_else(|| "–".into(), |time| language.microseconds(time.get()))
 }
 
-/// The name of a kind of exception; a kind of another version names itself.
+/// Returns the name of a kind of exception. A kind of another version is returned as it is.
 pub(crate) fn kind(kind: &str, language: Language) -> &str {
     match kind {
         "too_early" => language.pick("Aviso cedo demais", "A notice that came too early"),
@@ -77,7 +77,7 @@ pub(crate) fn kind(kind: &str, language: Language) -> &str {
     }
 }
 
-/// What may be done next. What is stored is English; the Portuguese says the same.
+/// Returns the advice for an exception. The stored text is English; the Portuguese says the same.
 pub(super) fn advice<'a>(kind: &str, stored: &'a str, language: Language) -> &'a str {
     if language == Language::English {
         return stored;
@@ -127,7 +127,7 @@ pub(super) fn advice<'a>(kind: &str, stored: &'a str, language: Language) -> &'a
     }
 }
 
-/// What a role of operators is called.
+/// Returns the name of an operator's role.
 pub(super) const fn role(role: OperatorRole, texts: &Texts) -> &'static str {
     match role {
         OperatorRole::Operator => texts.operator_people.role_operator,

@@ -3,7 +3,7 @@
 use crate::console::kit::texts::group;
 
 group! {
-    /// Operators, their roles, and how the first one gets in.
+    /// Operators, their roles, and the creation of the first one.
     OperatorPeople {
         role_operator: "Operador", "Operator";
         role_auditor: "Auditor", "Auditor";
