@@ -1,4 +1,4 @@
-//! The running service, called as a merchant's program calls it.
+//! Client of the running service, which calls it as a merchant's program does.
 
 use awc::http::{Method, StatusCode};
 use clap::Args;
@@ -10,7 +10,7 @@ use super::http_client::{client, server_url};
 use super::json_text::JsonText;
 use super::output;
 
-/// The most bytes of an answer that are read: a page of the largest records is smaller.
+/// Maximum size in bytes of an answer: a page of the largest records is smaller.
 const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
 
 /// Address of the service, and the key with which it is called.
@@ -24,7 +24,7 @@ pub(super) struct Api {
     pub(super) key: String,
 }
 
-/// Body that is sent.
+/// Request to the API.
 pub(super) struct Call<'a> {
     method: Method,
     path: String,
@@ -55,7 +55,7 @@ impl<'a> Call<'a> {
     }
 }
 
-/// A call that brought nothing.
+/// Failed call.
 pub(super) struct FailedCall {
     pub(super) failure: Failure,
     /// True if the same call may succeed later: nobody answered, or the service was busy or defective.
@@ -68,7 +68,7 @@ impl FailedCall {
     }
 }
 
-/// The parts of a refusal that are shown.
+/// Parts of a refusal that are shown.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Refusal {
@@ -97,7 +97,7 @@ impl Api {
         self.exchange(what, call).await.map_err(|failed| failed.failure)
     }
 
-    /// The same, for a caller that may try again.
+    /// Calls the service for a caller that may retry.
     pub(super) async fn exchange(&self, what: &str, call: Call<'_>) -> Result<String, FailedCall> {
         let url = self.place(&call.path, &call.query);
         let mut request = client().request(call.method, url.as_str()).bearer_auth(&self.key);
@@ -135,7 +135,7 @@ impl Api {
         }
     }
 
-    /// The address of a call, which keeps the path of the service.
+    /// Returns the address of a call, which keeps the path of the service.
     fn place(&self, path: &str, query: &[(&str, String)]) -> Url {
         let mut url = self.url.clone();
         url.set_path(&format!("{}{path}", self.url.path().trim_end_matches('/')));
@@ -146,7 +146,7 @@ impl Api {
     }
 }
 
-/// Tells a refusal with everything that is wrong, a line each.
+/// Returns the failure for a refusal, with a line for each violation.
 fn refused(what: &str, json: &str) -> Failure {
     let refusal = serde_json::from_str::<Refusal>(json).ok();
     let message =

@@ -12,9 +12,9 @@ use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::output;
 
-/// Entries read at once.
+/// Number of entries per read.
 const PAGE: usize = 500;
-/// Faults that are named; the others are counted.
+/// Maximum number of faults that are printed; the others are counted.
 const NAMED: u64 = 20;
 
 /// What is done with the audit log.
@@ -73,11 +73,12 @@ async fn verify(Verify { continues, store }: Verify) -> Result<(), Failure> {
     }
 }
 
-/// The key of a log that has begun.
+/// Returns the key of the log.
 async fn key_of(beside: &Beside) -> Result<ChainKey, Failure> {
     let url = &beside.url;
     match beside.strongbox().audit_key().await? {
         Some(AuditKey { key, has_begun: true }) => Ok(key),
+        // A key without an entry means that no service has started on this store yet.
         Some(AuditKey { has_begun: false, .. }) => {
             Err(Failure::failed(format!("{url} has no audit log yet: start the service once.")))
         }
@@ -87,7 +88,7 @@ async fn key_of(beside: &Beside) -> Result<ChainKey, Failure> {
     }
 }
 
-/// Reads the whole log page by page, while others may append to it, and tells what is wrong.
+/// Checks the whole log page by page, while others may append to it, and reports each fault to `tell`.
 async fn check(
     store: &(impl AuditStore + ?Sized),
     key: ChainKey,
@@ -96,7 +97,7 @@ async fn check(
 ) -> Result<ChainCheck, StoreError> {
     let mut check = ChainCheck::new(key, continues);
     loop {
-        // Before the page: if nothing is behind what was read, this is the end of that.
+        // The head is read before the page: if the page is empty, this head belongs to the last entry read.
         let head = store.audit_head().await?;
         let page = store.chained_audit(check.last().sequence, PAGE).await?;
         if page.is_empty() {

@@ -1,9 +1,9 @@
-//! Notes in the audit log what a command changed.
+//! Audit log entries for changes made by commands.
 
 use super::output;
 use crate::service::audit::{Audit, AuditDraft, Initiator};
 
-/// Notes what was done, or reports it to the caller: a command has no log.
+/// Appends an entry to the audit log. If that fails, prints the entry for the user to keep, since a command has no log.
 pub(super) async fn note(audit: &Audit, draft: AuditDraft) {
     if let Err((entry, error)) = audit.append(&Initiator::command_line(), draft).await {
         output::note(&format!(

@@ -1,4 +1,4 @@
-//! `quita backup`: a copy of the embedded store, made beside the service.
+//! `quita backup`: copies the embedded store while the service runs.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! The store as commands use it, beside a running service or without one.
+//! Access of commands to the store, beside a running service or without one.
 
 use std::sync::Arc;
 
@@ -17,19 +17,20 @@ use quita_config::StoreAccess;
 use quita_config::secret_key::SecretKeys;
 use quita_config::store_url::StoreUrl;
 
-/// Opens the store of a command, and says which it is: in another folder, or with another variable, it is another one.
+/// Opens the store of a command, and prints which one it is.
 pub(super) async fn open_store(url: &StoreUrl) -> Result<Arc<dyn WholeStore>, Failure> {
     let store = store::open(url, Purpose::Maintenance).await?;
+    // From another directory, or with another variable, it is a different store.
     note_store(url);
     Ok(store)
 }
 
-/// Says which store a command works on.
+/// Prints which store a command works on.
 pub(super) fn note_store(url: &StoreUrl) {
     output::note(&format!("Store: {}", url.clone().with_whole_path()));
 }
 
-/// A store that a command opened, and what its secrets are sealed with.
+/// Store opened by a command, with the keys that seal its secrets.
 pub(super) struct Beside {
     pub(super) url: StoreUrl,
     pub(super) store: Arc<dyn WholeStore>,
@@ -43,22 +44,22 @@ impl Beside {
         Ok(Self { url, store, secret_keys })
     }
 
-    /// What seals and opens secrets; looking at anything else needs no secret key.
+    /// Returns the strongbox that seals and opens secrets. Nothing else needs a secret key.
     pub(super) fn strongbox(&self) -> Strongbox {
         self.secret_keys.strongbox(self.store.clone())
     }
 
-    /// Keys and webhook secrets.
+    /// Returns the access to API keys and webhook secrets.
     pub(super) fn access(&self) -> Access {
         Access::new(self.store.clone(), self.strongbox(), Arc::new(SystemClock))
     }
 
-    /// Users and operators.
+    /// Returns the access to users and operators.
     pub(super) fn people(&self) -> People {
         People::new(self.store.clone(), Arc::new(SystemClock))
     }
 
-    /// The log of what is done with them.
+    /// Opens the audit log.
     pub(super) async fn audit(&self) -> Result<Audit, Failure> {
         Ok(Audit::open(self.store.clone(), &self.strongbox(), Arc::new(SystemClock)).await?)
     }

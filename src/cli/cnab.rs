@@ -1,7 +1,7 @@
-//! `quita cnab`: what a bank's return file says, as it is read.
+//! `quita cnab`: prints a bank's return file.
 //!
-//! A file is read twice: once to check it whole, once to print it. So nothing of a file that is cut or was changed is
-//! printed, and one of any size needs no more memory than a line.
+//! A file is read twice: once to check all of it, once to print it. So nothing of a truncated or modified file is
+//! printed, and memory stays at one line for any size.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -64,7 +64,7 @@ pub(super) fn read(file: &File) -> Result<ReturnFile<BufReader<&File>>, String> 
     ReturnFile::open(BufReader::with_capacity(1 << 16, file)).map_err(|error| error.to_string())
 }
 
-/// What a whole file holds: how many lines of each kind, how much they received, how wide the table's columns are.
+/// Totals of a whole file: number of lines and sum received by kind, and the widths of the table's columns.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Checked {
     kinds: BTreeMap<Kind, (u64, Money)>,
@@ -113,7 +113,7 @@ fn unwritten(error: io::Error) -> String {
     format!("the result can't be written: {error}")
 }
 
-/// What is true of the whole file.
+/// Data of the whole file.
 struct Head {
     bank: String,
     layout: &'static str,
@@ -130,7 +130,7 @@ fn begin(to: &mut impl Write, head: &Head, checked: &Checked, json: bool) -> io:
 
 // --- JSON ---------------------------------------------------------------------------------------------------
 
-/// A line as it is told outside.
+/// Line as it is printed in JSON.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Told<'a> {
@@ -209,7 +209,7 @@ fn cells(line: &Line) -> [String; COLUMNS.len()] {
     ]
 }
 
-/// Numbers to the right, texts to the left.
+/// Writes a row, with numbers aligned right and texts aligned left.
 fn row(to: &mut impl Write, cells: [String; COLUMNS.len()], checked: &Checked) -> io::Result<()> {
     let padded = cells.iter().zip(checked.widths).zip(COLUMNS).enumerate();
     let padded = padded.map(|(column, ((cell, width), title))| {

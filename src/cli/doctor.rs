@@ -1,4 +1,4 @@
-//! `quita doctor`: checks what the service needs, and tells how to mend what is wrong.
+//! `quita doctor`: checks everything the service needs, and prints how to fix what is wrong.
 
 mod checks;
 mod finding;
@@ -24,7 +24,7 @@ use quita_config::Config;
 use quita_config::settings::Settings;
 use quita_config::store_url::StoreUrl;
 
-/// How long the store may take to answer.
+/// Time limit for the store to answer.
 const STORE_TIME_OUT: Duration = Duration::from_secs(10);
 
 /// Check, and the words in which it is told.
@@ -37,7 +37,7 @@ pub(super) struct DoctorCommand {
     service: ServiceFlags,
 }
 
-/// The findings for programs.
+/// Findings as JSON for programs.
 #[derive(Serialize)]
 struct Report<'a> {
     failed: usize,
@@ -77,7 +77,7 @@ async fn examine(settings: Settings) -> Vec<Finding> {
     findings
 }
 
-/// What only the store can tell, and the clock, which is compared with it.
+/// Checks what only the store can show, and the clock, which is compared with it.
 async fn stored(config: &Config) -> Vec<Finding> {
     let now = SystemClock.now();
     let made_at = checks::program_made_at();
@@ -110,7 +110,7 @@ async fn stored(config: &Config) -> Vec<Finding> {
     findings
 }
 
-/// A store that answers, and its keys; `None` if there is no store.
+/// Opens the store and reads its keys; `None` if there is no store.
 async fn reach(url: &StoreUrl) -> Result<Option<(Arc<dyn WholeStore>, Vec<ApiKey>)>, StoreError> {
     let store = match store::open(url, Purpose::Maintenance).await {
         Ok(store) => store,

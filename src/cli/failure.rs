@@ -1,4 +1,4 @@
-//! Why a command ended without having done its work.
+//! Failure of a command, with its exit code.
 
 use std::fmt::{self, Display};
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use crate::service::people::PeopleError;
 use crate::store::OpenError;
 use quita_config::problem::ConfigError;
 
-/// A message for people, and the exit code.
+/// Message for people, and the exit code.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
     message: String,
@@ -19,22 +19,22 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The work failed: exit code 1.
+    /// Creates a failure of the work: exit code 1.
     pub fn failed(message: impl Display) -> Self {
         Self { message: message.to_string(), exit_code: 1 }
     }
 
-    /// The usage was wrong: exit code 2.
+    /// Creates a failure of the usage: exit code 2.
     pub fn usage(message: impl Display) -> Self {
         Self { message: message.to_string(), exit_code: 2 }
     }
 
-    /// A signal ended the work before its time: the exit code that a shell gives to such a program.
+    /// Creates a failure by a signal, with the exit code that a shell gives to such a program.
     pub fn interrupted(exit_code: u8, message: impl Display) -> Self {
         Self { message: message.to_string(), exit_code }
     }
 
-    /// With what the process ends.
+    /// Returns the exit code of the process.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(self.exit_code)
     }

@@ -1,4 +1,4 @@
-//! Flags of the configuration, made from the table of options.
+//! Command-line flags of the configuration, generated from the table of options.
 
 use std::convert::identity;
 use std::env;
@@ -11,20 +11,20 @@ use quita_config::settings::Settings;
 
 type Values = Vec<(&'static str, String)>;
 
-/// Every option of the service as a flag.
+/// Flags for every option of the service.
 #[derive(Debug, Clone, Default)]
 pub struct ServiceFlags(Values);
 
-/// The options of commands that only need the store.
+/// Flags of commands that only need the store.
 #[derive(Debug, Clone, Default)]
 pub struct StoreFlags(Values);
 
-/// The options of commands that need the store and what its secrets are sealed with.
+/// Flags of commands that need the store and its secret keys.
 #[derive(Debug, Clone, Default)]
 pub struct StoreAccessFlags(Values);
 
 impl ServiceFlags {
-    /// The same with another value of one option.
+    /// Replaces the value of one option.
     #[must_use]
     pub fn with(mut self, option: &'static str, value: String) -> Self {
         self.0.retain(|(name, _)| *name != option);
@@ -45,7 +45,7 @@ fn of_store_access() -> impl Iterator<Item = ConfigOption> {
     of_service().filter(|option| matches!(option.name, "config" | "store" | "secret-key-file"))
 }
 
-/// End of the help, below the options: the secrets, which no flag takes.
+/// Returns the end of the help: the secrets, which no flag accepts.
 fn secret_variables() -> String {
     let acquirers = "QUITA_ACQUIRER_{NAME}_{KEY}";
     let own = secrets().map(|secret| (secret.variable(), secret.help));
@@ -75,11 +75,11 @@ fn with_secrets(command: Command) -> Command {
     command.after_help(secret_variables())
 }
 
-/// Makes a set of flags out of a function that yields its options, and one that ends the help.
+/// Implements a set of flags from a function that yields its options and one that completes the help.
 macro_rules! flags_of {
     ($flags:ident, $options:path, $finish:path) => {
         impl $flags {
-            /// What flags, environment and file say together.
+            /// Gathers the settings from flags, environment and file.
             pub fn settings(self) -> Settings {
                 Settings::gather_among(self.0, env::vars_os(), &super::variables())
             }

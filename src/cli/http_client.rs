@@ -1,4 +1,4 @@
-//! The HTTP client of the commands that call a server.
+//! HTTP client of the commands that call a server.
 
 use std::time::Duration;
 
@@ -6,16 +6,16 @@ use awc::{Client, Connector};
 use rustls::crypto::{CryptoProvider, ring};
 use url::Url;
 
-/// Time for a whole exchange: longer than the service takes to answer the slowest call.
+/// Time limit for a whole exchange: longer than the service takes for its slowest call.
 const TIME_OUT: Duration = Duration::from_secs(30);
 
-/// A client that follows no redirects, so that a key goes nowhere else.
+/// Returns a client that follows no redirects, so that a key is sent nowhere else.
 pub(super) fn client() -> Client {
     install_cryptography();
     Client::builder().timeout(TIME_OUT).disable_redirects().finish()
 }
 
-/// The same with at most N connections to a host. A request that needs one more waits.
+/// Returns such a client with at most `connections` per host. A request beyond them waits.
 pub(super) fn client_with_connections(connections: usize) -> Client {
     install_cryptography();
     let connector = Connector::new().limit(connections);
@@ -24,7 +24,7 @@ pub(super) fn client_with_connections(connections: usize) -> Client {
 
 fn install_cryptography() {
     if CryptoProvider::get_default().is_none() {
-        // The client panics without one. If this fails another thread was faster, and there is one.
+        // The client panics without one. A failure means that another thread has installed one meanwhile.
         ring::default_provider().install_default().ok();
     }
 }

@@ -1,25 +1,26 @@
-//! JSON as its sender ordered it, laid out for people or on one line.
+//! JSON in its sender's order, indented for people or on one line.
 //!
-//! Reading it into a map would sort the names, and the order of a record is the one of its documentation.
+//! Parsing into a map would sort the names, and a record keeps the order of its documentation.
 
 use std::fmt::Write as _;
 
 use serde::de::IgnoredAny;
 
-/// Blanks for each level.
+/// Number of blanks per level.
 const INDENT: usize = 2;
 
-/// Text that is known to be JSON.
+/// Text that has been validated as JSON.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct JsonText<'a>(&'a str);
 
 impl<'a> JsonText<'a> {
-    /// Checks that it is JSON.
+    /// Validates a text; `None` if it is not JSON.
     pub(super) fn parse(text: &'a str) -> Option<Self> {
         serde_json::from_str::<IgnoredAny>(text).is_ok().then_some(Self(text))
     }
 
-    /// Each member on a line of its own. Control characters are escaped, so that a terminal does not obey them.
+    /// Returns the text with each member on its own line. Control characters are escaped, so that a terminal does not
+    /// obey them.
     pub(super) fn indented(self) -> String {
         self.laid_out(|out, depth| {
             out.push('\n');
@@ -27,7 +28,7 @@ impl<'a> JsonText<'a> {
         })
     }
 
-    /// All of it on one line.
+    /// Returns the text on one line.
     pub(super) fn on_one_line(self) -> String {
         self.laid_out(|_, _| {})
     }
@@ -64,7 +65,7 @@ impl<'a> JsonText<'a> {
 
 fn write_printable(out: &mut String, character: char) {
     if character.is_control() {
-        // Writing to a string does not fail.
+        // Writing to a string can't fail.
         write!(out, "\\u{:04x}", u32::from(character)).ok();
     } else {
         out.push(character);

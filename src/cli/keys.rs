@@ -49,7 +49,7 @@ pub(super) struct Create {
     store: StoreAccessFlags,
 }
 
-/// How long a key works.
+/// Lifetime of a key; `None` if it never expires.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Lifetime(Option<Duration>);
 
@@ -128,7 +128,7 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Keys and secrets, and the log of what is done with them.
+/// Opens the access to keys and secrets, and the audit log.
 pub(super) async fn office(flags: StoreAccessFlags) -> Result<(Access, Audit), Failure> {
     let beside = Beside::open(flags).await?;
     Ok((beside.access(), beside.audit().await?))
@@ -138,7 +138,7 @@ fn scope_names(scopes: &[Scope]) -> String {
     scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(",")
 }
 
-/// One key in columns.
+/// Returns one key in columns.
 fn row(key: &ApiKey, now: Timestamp) -> [String; 8] {
     let state = match (key.revoked_at, key.expires_at) {
         (Some(at), _) => format!("revoked {at}"),
@@ -159,7 +159,7 @@ fn row(key: &ApiKey, now: Timestamp) -> [String; 8] {
     ]
 }
 
-/// A key as programs read it.
+/// Key as JSON for programs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ListedKey<'a> {
@@ -198,7 +198,7 @@ impl<'a> ListedKey<'a> {
     }
 }
 
-/// The most characters of a merchant's or an application's name.
+/// Maximum number of characters of a merchant's or an application's name.
 const MAX_NAME_CHARACTERS: usize = 60;
 
 pub(super) fn name(text: &str) -> Result<String, String> {

@@ -25,10 +25,10 @@ use event_line::{EventBody, event_line};
 use judgement::{SIGNATURE_HEADERS, SignatureHeaders, judge};
 use quita_config::listen_address::parse_listen_address;
 
-/// Source of the webhook secrets: as many as are live, as `quita secrets show` prints them.
+/// Environment variable with the webhook secrets: all live ones, as `quita secrets show` prints them.
 pub(super) const SECRET_VARIABLE: &str = "QUITA_SECRET";
 
-/// Every event that is sent (contract, section 3).
+/// Events that are sent (contract, section 3).
 const EVENTS: [&str; 10] = [
     "payment.pending",
     "payment.approved",
@@ -42,10 +42,10 @@ const EVENTS: [&str; 10] = [
     "payment.chargeback",
 ];
 
-/// The largest webhook that is taken.
+/// Maximum size of a webhook in bytes.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
 
-/// Seconds that a request under way gets when the receiver is stopped.
+/// Seconds granted to a request in progress when the receiver is stopped.
 const SHUTDOWN_S: u64 = 1;
 
 /// Where to listen, and what to answer.
@@ -106,13 +106,13 @@ pub(super) async fn run(command: ListenCommand) -> Result<(), Failure> {
     server.run().await.map_err(|error| Failure::failed(format!("the receiver stopped: {error}")))
 }
 
-/// What one worker needs to receive.
+/// State of one worker.
 struct Receiver {
     secrets: Vec<WebhookSecret>,
     answer: Option<StatusCode>,
     forward_to: Option<Url>,
     prints_json: bool,
-    /// The events that are shown; all of them if none is named.
+    /// Events that are shown; all of them if empty.
     events: Vec<String>,
     client: Client,
 }
@@ -134,7 +134,7 @@ async fn receive(receiver: Data<Receiver>, request: HttpRequest, body: Bytes) ->
             Err(why) => (StatusCode::BAD_GATEWAY, format!("{line}  not forwarded: {why}")),
         };
     }
-    // Without a line the receiver has no use, so a closed stdout makes it fail, visibly to the sender.
+    // A receiver that can't print is useless, so a closed stdout makes it fail visibly to the sender.
     if let Err(failure) = receiver.print(&line, json.as_deref()) {
         output::note(&failure.to_string());
         return HttpResponse::InternalServerError().finish();
@@ -168,12 +168,12 @@ impl Receiver {
     }
 }
 
-/// The secrets in `QUITA_SECRET`; none if it is not set.
+/// Reads the secrets in `QUITA_SECRET`; none if it is not set.
 pub(super) fn secrets_of_environment() -> Result<Vec<WebhookSecret>, Failure> {
     secrets(&env::var(SECRET_VARIABLE).unwrap_or_default())
 }
 
-/// Reads the secrets: as many as are live, as `quita secrets show` prints them.
+/// Parses secrets separated by whitespace, as `quita secrets show` prints them.
 fn secrets(text: &str) -> Result<Vec<WebhookSecret>, Failure> {
     let secrets: Option<Vec<_>> = text.split_whitespace().map(WebhookSecret::parse).collect();
     secrets.ok_or_else(|| {

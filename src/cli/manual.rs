@@ -1,4 +1,4 @@
-//! `quita completions` and `quita man`: what shells and `man` know of the commands, made from the commands themselves.
+//! `quita completions` and `quita man`: shell completions and manual pages, generated from the commands themselves.
 
 use std::fs;
 use std::io;

@@ -1,4 +1,4 @@
-//! `quita merchants`: what a merchant's payers read of it.
+//! `quita merchants`: the merchant's profile that payers see.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -83,7 +83,7 @@ pub(super) async fn run(command: MerchantsCommand) -> Result<(), Failure> {
     }
 }
 
-/// A profile in lines of a name and a value.
+/// Formats a profile in lines of a name and a value.
 fn shown(profile: &MerchantProfile) -> String {
     let logo = profile.logo().map(Logo::to_string);
     let lines =

@@ -1,4 +1,4 @@
-//! What a command says: results to stdout, everything else to stderr.
+//! Output of commands: results to stdout, everything else to stderr.
 
 use std::io::{self, Write};
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::failure::Failure;
 
-/// Writes one line of the result, at once.
+/// Writes one line of the result, and flushes it.
 pub(super) fn result(line: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     let written = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
@@ -18,12 +18,12 @@ pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
     result(&serde_json::to_string_pretty(value).map_err(Failure::failed)?)
 }
 
-/// Tells people something that is no result. If nobody can hear it, nothing is lost.
+/// Writes a message for people to stderr. Errors are ignored: the result does not depend on it.
 pub(super) fn note(line: &str) {
     drop(writeln!(io::stderr().lock(), "{line}"));
 }
 
-/// Text of others made safe for a terminal: control characters are shown, not obeyed.
+/// Escapes the control characters of foreign text, so that a terminal does not obey them.
 pub(super) fn printable(text: &str) -> String {
     text.chars()
         .flat_map(|character| {

@@ -66,7 +66,7 @@ pub(super) struct List {
     api: Api,
 }
 
-/// A page as it is answered.
+/// Page of payments in the API's answer.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Page {
@@ -101,7 +101,7 @@ impl List {
     }
 }
 
-/// Prints the record of a payment: what matters of it, or all of it as the API answered.
+/// Prints the record of a payment: its main values, or with `json` the API's complete answer.
 pub(super) fn print_record(answer: &str, json: bool) -> Result<(), Failure> {
     if json {
         return print_json(answer);

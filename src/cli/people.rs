@@ -1,4 +1,4 @@
-//! What the commands about users and operators share.
+//! Shared parts of the commands about users and operators.
 
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ pub(super) async fn set_mailing<S: Someone>(change: MailChange) -> Result<(), Fa
     Ok(())
 }
 
-/// Where people are managed beside the service.
+/// Access to people and the audit log, beside the service.
 pub(super) struct Office {
     pub(super) people: People,
     pub(super) keyholders: Keyholders,
@@ -78,7 +78,7 @@ impl Office {
     }
 }
 
-/// Prints a password alone.
+/// Prints a password, alone on stdout.
 pub(super) fn show_once(password: &Secret<String>) -> Result<(), Failure> {
     output::result(password.expose())?;
     output::note("Keep it now: it is not shown again. Who did not make it changes it at the first sign-in.");
@@ -103,7 +103,7 @@ fn has_second_factor(person: &impl Someone) -> bool {
     person.credentials().second_factor.is_some()
 }
 
-/// A person as programs read it.
+/// Person as JSON for programs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ListedPerson<'a> {

@@ -1,4 +1,4 @@
-//! `quita privacy`: make payers and staff unrecognisable, beside the service or without one.
+//! `quita privacy`: anonymises payers and staff, beside the service or without one.
 
 mod staff;
 
@@ -27,7 +27,7 @@ use quita_config::duration::{LONG_DURATION_FORM, parse_long_duration};
 use quita_config::store_url::StoreUrl;
 use staff::{StaffDesk, StaffTally};
 
-/// How often the store is asked to let go of what was replaced: readers of the service may be at it.
+/// Number of attempts to purge replaced data from the store's log: readers of the service may hold it.
 const EMPTYING_TRIES: usize = 3;
 
 /// What is done with personal data.
@@ -77,7 +77,7 @@ struct Whose {
 }
 
 impl Whose {
-    /// Says whether it is somebody or something of the audit log, and no payer.
+    /// Returns true for staff or typed text in the audit log, false for a payer.
     fn is_staff(&self) -> bool {
         self.login.is_some() || !self.refused_at.is_empty()
     }
@@ -116,7 +116,7 @@ async fn erase(args: EraseArgs) -> Result<(), Failure> {
     }
 }
 
-/// Erases from the audit log.
+/// Erases staff, or text typed for an account, from the audit log.
 async fn erase_staff(whose: Whose, beside: Beside, audit: Audit, dry_run: bool) -> Result<(), Failure> {
     let eraser = audit.eraser(Initiator::command_line());
     let desk = StaffDesk { store: beside.store.clone(), audit, eraser, changes_nothing: dry_run };
@@ -134,7 +134,7 @@ async fn erase_staff(whose: Whose, beside: Beside, audit: Audit, dry_run: bool) 
     output::result(&format!("erased {parts} parts of the audit log and {sessions} sessions"))
 }
 
-/// Asks the store a few times to let go of what was replaced.
+/// Asks the store a few times to purge replaced data.
 async fn empty<F: Future<Output = Result<(), StoreError>>>(ask: impl Fn() -> F) -> Result<(), StoreError> {
     for _ in 1..EMPTYING_TRIES {
         if ask().await.is_ok() {
@@ -144,7 +144,7 @@ async fn empty<F: Future<Output = Result<(), StoreError>>>(ask: impl Fn() -> F) 
     ask().await
 }
 
-/// What erases, and notes it in the audit log.
+/// Eraser of payers that records its work in the audit log.
 struct Desk {
     eraser: Eraser,
     audit: Audit,
@@ -167,12 +167,13 @@ impl Desk {
         Ok(tally)
     }
 
-    /// Whoever it is does not stand in the audit log.
+    /// Erases every payment of this person, page by page.
     async fn erase_person(&self, document: &Document) -> Result<ErasureTally, Failure> {
         let (mut place, mut tally) = (None, ErasureTally::default());
         loop {
             let page = self.eraser.erase_page_of(document, place).await.map_err(broken_off)?;
             if let Some(merchant) = &page.merchant {
+                // The person must not be named in the audit log.
                 self.note(merchant, "a person", page.tally).await;
             }
             tally = tally.plus(page.tally);
@@ -191,7 +192,7 @@ impl Desk {
         audited::note(&self.audit, draft.after(format!("payments={}", tally.erased))).await;
     }
 
-    /// Ends when neither the files nor the memory of a service that runs beside hold what was erased.
+    /// Waits until neither the files nor the memory of a running service hold the erased data.
     async fn let_go(&self, url: &StoreUrl, tally: ErasureTally) -> Result<(), Failure> {
         match url {
             StoreUrl::Embedded(_) if tally.erased > 0 => tokio::time::sleep(FORGOTTEN_WITHIN).await,
@@ -214,7 +215,7 @@ fn transaction(text: &str) -> Result<TransactionId, String> {
     TransactionId::parse(text).ok_or_else(|| "a transaction's id is a UUID".into())
 }
 
-/// With or without its punctuation. The message never repeats it.
+/// Parses a CPF or CNPJ, with or without its punctuation. The error message never repeats it.
 fn document(text: &str) -> Result<Document, String> {
     let cpf = Document::parse_formatted(text, DocumentType::Cpf);
     let read = cpf.or_else(|_| Document::parse_formatted(text, DocumentType::Cnpj));

@@ -1,4 +1,4 @@
-//! `quita audit accept`: a person accepts that parts of the log are gone which no entry accounts for.
+//! `quita audit accept`: accepts that parts of the log are missing without an entry about their erasure.
 
 use clap::Args;
 use quita_domain::audit::AuditAction;
@@ -10,7 +10,7 @@ use crate::cli::flags::StoreAccessFlags;
 use crate::cli::output;
 use crate::service::audit::{AuditDraft, Initiator};
 
-/// Ranges of places in one entry.
+/// Maximum number of sequence ranges in one entry.
 const RANGES: usize = 200;
 
 /// The log to accept as it is.

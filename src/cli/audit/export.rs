@@ -32,14 +32,14 @@ enum Since {
     Time(Timestamp),
 }
 
-/// One entry as it is printed. What was erased is absent, and named.
+/// Entry as it is printed. Erased parts are absent, and named.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ExportedEntry {
     sequence: u64,
     hash: String,
     id: uuid::Uuid,
-    /// In ISO 8601.
+    /// Time of the entry in ISO 8601.
     at: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     merchant: Option<String>,
@@ -121,7 +121,7 @@ fn print(entry: &ChainedEntry) -> Result<(), Failure> {
     output::result(&serde_json::to_string(&ExportedEntry::of(entry)).map_err(Failure::failed)?)
 }
 
-/// Fails unless the log has the place that a collector saw.
+/// Fails unless the log still contains the entry that a collector saw.
 async fn refuse_other(store: &(impl AuditStore + ?Sized), seen: &ChainPlace) -> Result<(), Failure> {
     let page = store.chained_audit(seen.sequence.saturating_sub(1), 1).await.map_err(Failure::failed)?;
     let found = page.first().and_then(|(_, read)| read.as_ref().ok()).map(ChainedEntry::position);

@@ -1,4 +1,4 @@
-//! The single checks. Each tells what it found; none changes anything.
+//! Individual checks. Each returns its findings; none changes anything.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -22,18 +22,18 @@ use quita_config::secret_key::SecretKeys;
 use quita_config::store_url::StoreUrl;
 use quita_config::{Config, Environment};
 
-/// The option that names the file with the secret keys.
+/// Option that names the file with the secret keys.
 const SECRET_KEY_FILE: &str = "secret-key-file";
 
-/// How much earlier than the newest entry of the store the clock may be: other nodes' clocks differ a little.
+/// Tolerance by which the clock may be behind the newest entry of the store, since other nodes' clocks differ a little.
 const CLOCK_TOLERANCE_MS: u64 = 5_000;
 
-/// Everything that a configuration was refused for.
+/// Returns every reason why a configuration was refused.
 pub(super) fn refusals(error: &ConfigError) -> Vec<Finding> {
     error.0.iter().map(|problem| Finding::refused("configuration", problem.to_string())).collect()
 }
 
-/// What is unsafe or worth a word in a configuration that was understood.
+/// Returns what is unsafe or notable in a configuration that was parsed.
 pub(super) fn configuration(config: &Config) -> Vec<Finding> {
     let mut findings = config.refuse_unsafe().err().map_or(Vec::new(), |error| refusals(&error));
     if findings.is_empty() {
@@ -49,7 +49,7 @@ pub(super) fn configuration(config: &Config) -> Vec<Finding> {
     findings
 }
 
-/// Each acquirer, and each method that none takes.
+/// Lists each acquirer, and each method that none supports.
 pub(super) fn acquirers(config: &Config) -> Vec<Finding> {
     let mut findings = Vec::new();
     for acquirer in &config.acquirers {
@@ -87,7 +87,7 @@ fn described(acquirer: &AcquirerConfig) -> String {
     format!("{name}: {kind}, {mode} keys, {methods}{rate}{secret}")
 }
 
-/// The secret key; whether it is safe was judged with the configuration.
+/// Checks the secret key. Its safety was judged with the configuration.
 pub(super) fn secret_key(config: &Config) -> Finding {
     if config.secret_keys.has_default() {
         let mend =
@@ -100,7 +100,7 @@ pub(super) fn secret_key(config: &Config) -> Finding {
     open.unwrap_or_else(|| Finding::ok("secret key", "set"))
 }
 
-/// Each other file with a secret that others on this machine read, or might change.
+/// Checks each other secret file for access by other users of this machine.
 pub(super) fn secret_files(config: &Config) -> Vec<Finding> {
     let files = config.secret_files.iter().filter(|file| file.option != SECRET_KEY_FILE);
     let finding = |file: &SecretFile| {
@@ -123,7 +123,7 @@ fn open_file(subject: &'static str, file: &SecretFile) -> Option<Finding> {
     Some(Finding::warn(subject, text, mend))
 }
 
-/// Whose word is taken for where a client is. Whether that is safe was judged with the configuration.
+/// Reports which source is trusted for clients' addresses. Its safety was judged with the configuration.
 pub(super) fn proxy(config: &Config) -> Finding {
     let listen = config.listen;
     let text = if config.behind_proxy {
@@ -136,7 +136,7 @@ pub(super) fn proxy(config: &Config) -> Finding {
     Finding::ok("proxy", text)
 }
 
-/// Whether as many files and sockets may be open as many clients and receivers need.
+/// Checks that the limit on open files and sockets is high enough for clients and receivers.
 pub(super) fn open_files(most: u64) -> Finding {
     if most >= open_files::ENOUGH {
         return Finding::ok("open files", format!("{most} may be open at once"));
@@ -149,20 +149,20 @@ pub(super) fn open_files(most: u64) -> Finding {
     Finding::warn("open files", text, mend)
 }
 
-/// An embedded store that was not made yet.
+/// Reports that the embedded store does not exist yet.
 pub(super) fn store_is_missing(url: &StoreUrl) -> Finding {
     let url = url.clone().with_whole_path();
     Finding::warn("store", format!("{url} does not exist yet"), "`quita serve` makes it")
 }
 
-/// When the program's file was written: the clock can't be earlier.
+/// Returns the modification time of the program's file: the clock can't be earlier.
 pub(super) fn program_made_at() -> Option<Timestamp> {
     let written_at = env::current_exe().ok()?.metadata().ok()?.modified().ok()?;
     let millis = written_at.duration_since(UNIX_EPOCH).ok()?.as_millis();
     i64::try_from(millis).ok().map(Timestamp::from_millis)
 }
 
-/// The clock, compared with the program's file and the newest entry of the store.
+/// Compares the clock with the program's file and the newest entry of the store.
 pub(super) fn clock(now: Timestamp, made_at: Option<Timestamp>, newest: Option<Timestamp>) -> Finding {
     let mend = "set the clock, and keep it set with NTP";
     // A file that was copied from elsewhere may be up to a day ahead.
@@ -179,7 +179,7 @@ pub(super) fn clock(now: Timestamp, made_at: Option<Timestamp>, newest: Option<T
     Finding::ok("clock", now.to_string())
 }
 
-/// Whether anybody can call.
+/// Checks that there is an API key in use.
 pub(super) fn keys(keys: &[ApiKey], environment: Environment, now: Timestamp) -> Finding {
     let live = keys.iter().filter(|key| key.is_live(now)).count();
     if live > 0 {
@@ -195,7 +195,7 @@ pub(super) fn keys(keys: &[ApiKey], environment: Environment, now: Timestamp) ->
     }
 }
 
-/// Whether this node has the secret key that the store works with, and that is the newest.
+/// Checks that this node has the secret key in use by the store, and that it is the newest one.
 pub(super) async fn key_of_store(strongbox: &Strongbox, secret_keys: &SecretKeys) -> Option<Finding> {
     match strongbox.current().await {
         Ok(current) if current == secret_keys.newest().id() => None,
@@ -208,7 +208,7 @@ pub(super) async fn key_of_store(strongbox: &Strongbox, secret_keys: &SecretKeys
     }
 }
 
-/// Each application that can't sign its webhooks in a mode that it has keys of.
+/// Reports each application that can't sign its webhooks in a mode for which it has keys.
 pub(super) async fn webhook_secrets(
     (store, strongbox): (&dyn Store, &Strongbox),
     keys: &[ApiKey],

@@ -1,22 +1,22 @@
-//! One line of what the doctor found.
+//! Findings of the doctor.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// How bad it is.
+/// Severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Level {
-    /// As it should be.
+    /// Nothing is wrong.
     Ok,
-    /// It works, and is worth a look.
+    /// It works, but deserves attention.
     Warn,
-    /// The service can't run with it.
+    /// The service can't run with this.
     Fail,
 }
 
-/// What was found, about what, and how to mend it.
+/// Finding with its subject and advice.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Finding {
     pub(super) level: Level,
@@ -39,7 +39,7 @@ impl Finding {
         Self { level: Level::Fail, ..Self::warn(subject, text, mend) }
     }
 
-    /// Entries that say by themselves where it comes from and what is allowed.
+    /// Creates a finding whose text already names its source and the allowed values.
     pub(super) fn refused(subject: &'static str, text: impl Into<String>) -> Self {
         Self { level: Level::Fail, subject, text: text.into(), mend: None }
     }

@@ -1,4 +1,4 @@
-//! The providers of acquirers: what a certificate says, and whether a harmless read is answered.
+//! Checks of acquirers' providers: certificates, and the answer to a harmless read.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,13 +16,13 @@ use quita_config::acquirer::AdapterConfig;
 
 const SUBJECT: &str = "acquirer";
 
-/// A certificate that ends earlier than this is worth a word.
+/// Remaining validity below which a certificate is reported.
 const CERTIFICATE_WARNING_MS: u64 = 30 * DAY_MS;
 
-/// How long a provider may take, with the request for its token.
+/// Time limit for a provider, including the request for its token.
 const TIME_OUT: Duration = Duration::from_secs(40);
 
-/// Asks every provider about something that does not exist, all at once.
+/// Asks every provider about something that does not exist, concurrently.
 pub(super) async fn reach(config: &Config) -> Vec<Finding> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let links = match acquirers::build(config, &Site::of(config), &clock) {
@@ -72,7 +72,7 @@ fn certificate(acquirer: &str, until: Timestamp, now: Timestamp) -> Finding {
     Finding::ok(SUBJECT, text)
 }
 
-/// Where the bank is to call back. The token in the address is left out.
+/// Reports the address for the bank's callbacks, without its token.
 fn callbacks(link: &Link, config: &Config) -> Option<Finding> {
     let configured = link.config();
     let AdapterConfig::ApiPix(api_pix) = &configured.adapter else { return None };

@@ -1,4 +1,4 @@
-//! One event as one readable line.
+//! Rendering of one event as one readable line.
 
 use quita_domain::time::Timestamp;
 use serde::Deserialize;
@@ -6,10 +6,10 @@ use serde::Deserialize;
 use super::judgement::Judgement;
 use crate::cli::output::printable;
 
-/// The most characters of a text of the body that are shown.
+/// Maximum number of characters shown of a text in the body.
 const MAX_SHOWN_CHARACTERS: usize = 60;
 
-/// Fields that are read of an event.
+/// Fields of an event that are read.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(super) struct EventBody {
@@ -17,23 +17,24 @@ pub(super) struct EventBody {
     sequence: Option<u64>,
     transaction_id: Option<String>,
     mode: Option<String>,
-    /// Whether the event only tries the receiver out.
+    /// True for a test event.
     test: bool,
 }
 
 impl EventBody {
-    /// Reads a body; what is none has nothing of an event.
+    /// Reads a body; an unreadable one has no fields.
     pub(super) fn read(body: &[u8]) -> Self {
         serde_json::from_slice(body).unwrap_or_default()
     }
 
-    /// The event's name.
+    /// Returns the event's name.
     pub(super) fn name(&self) -> Option<&str> {
         self.event.as_deref()
     }
 }
 
-/// Time, event, sequence, mode, transaction and signature. What the body does not tell is a question mark.
+/// Returns a line with time, event, sequence, mode, transaction and signature. A missing field is shown as a question
+/// mark.
 pub(super) fn event_line(body: &EventBody, judgement: &Judgement, now: Timestamp) -> String {
     let EventBody { event, sequence, transaction_id, mode, test } = body;
     let sequence = sequence.map_or("#?".into(), |sequence| format!("#{sequence}"));

@@ -1,18 +1,18 @@
-//! Whether a webhook is signed as it should be.
+//! Verification of a webhook's signature.
 
 use std::fmt;
 
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::signature::{WebhookSecret, verify};
 
-/// How far the time of a webhook may be from ours, either way: five minutes, as Standard Webhooks' libraries have.
+/// Tolerance in seconds for a webhook's time, either way: five minutes, as in the libraries of Standard Webhooks.
 pub(in crate::cli) const TOLERANCE_S: u64 = 300;
 
-/// The headers of a signature: id, time, signature.
+/// Headers of a signature: id, time, signature.
 pub(in crate::cli) const SIGNATURE_HEADERS: [&str; 3] =
     ["webhook-id", "webhook-timestamp", "webhook-signature"];
 
-/// What a webhook says of its signature.
+/// Signature headers of a webhook.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::cli) struct SignatureHeaders<'a> {
     pub(in crate::cli) id: Option<&'a str>,
@@ -27,21 +27,21 @@ impl<'a> SignatureHeaders<'a> {
     }
 }
 
-/// What is to be thought of a signature.
+/// Result of verifying a signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::cli) enum Judgement {
-    /// One of our secrets made it, lately.
+    /// The signature matches one of our secrets, and its time is within the tolerance.
     Good,
-    /// It is wrong, and why.
+    /// The signature is wrong, for this reason.
     Bad(&'static str),
-    /// Its time is too far from ours.
+    /// Its time differs too much from ours.
     Stale {
-        /// How far.
+        /// Difference in seconds.
         off_s: u64,
     },
-    /// There is none.
+    /// The webhook has no signature.
     Unsigned,
-    /// There is one, and no secret to check it with.
+    /// The webhook has a signature, but there is no secret to check it with.
     Unchecked,
 }
 

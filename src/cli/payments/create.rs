@@ -1,4 +1,4 @@
-//! `quita payments create`: a payment whose payer is made up, for the sandbox, or one from a file.
+//! `quita payments create`: creates a sandbox payment with a sample payer, or one from a file.
 
 use std::fs;
 use std::io::{self, Read};
@@ -16,7 +16,7 @@ use crate::cli::failure::Failure;
 use crate::cli::output;
 use crate::sample_request;
 
-/// Cards of the sandbox by what becomes of them (contract, section 4.1). A real one has no place in a command line.
+/// Sandbox cards by their outcome (contract, section 4.1). A real card number must not be on a command line.
 const CARDS: [(&str, &str); 9] = [
     ("approved", "4242424242424242"),
     ("generic_decline", "4000000000000002"),
@@ -100,7 +100,7 @@ pub(super) async fn run(create: Create) -> Result<(), Failure> {
 }
 
 impl Create {
-    /// The body of the request.
+    /// Builds the body of the request.
     ///
     /// # Errors
     /// Wrong usage: options of another method.
@@ -122,7 +122,7 @@ impl Create {
         if self.authorize_only {
             put("capture", json!(false));
         }
-        // Whether these belong to the method is for the service to say.
+        // The service judges whether these belong to the method.
         if let Some(seconds) = self.expires_in {
             put("expiresIn", json!(seconds));
         }
@@ -139,7 +139,7 @@ impl Create {
     }
 }
 
-/// The card of the sandbox with this outcome, the approved one if none is named.
+/// Returns the sandbox card with this outcome, or the approved one by default.
 pub(in crate::cli) fn card(outcome: Option<&str>) -> Value {
     let wanted = |(known, _): &&(&str, &str)| outcome.is_none_or(|outcome| *known == outcome);
     let number = CARDS.iter().find(wanted).map_or("", |(_, number)| number);

@@ -1,4 +1,4 @@
-//! Parts that people want to see of a payment's record.
+//! Parts of a payment's record that are shown to people.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::cli::failure::Failure;
 use crate::cli::output::printable;
 
-/// The parts of a record that are shown.
+/// Parts of a record that are shown.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Record {
@@ -52,15 +52,15 @@ struct CreditCard {
 }
 
 impl Record {
-    /// Reads what the API answered.
+    /// Parses the API's answer.
     ///
     /// # Errors
-    /// If it is no record of a payment.
+    /// If it is not the record of a payment.
     pub(super) fn parse(answer: &str) -> Result<Self, Failure> {
         serde_json::from_str(answer).map_err(|error| unreadable(&error))
     }
 
-    /// Its line in a list.
+    /// Returns its row in a list.
     pub(super) fn row(&self) -> [String; 6] {
         let Self { transaction_id, created_at, payment_method, status, amount, external_reference, .. } =
             self;
@@ -70,7 +70,7 @@ impl Record {
         [id, at, method, status, amount, reference]
     }
 
-    /// Values that are shown, with their names; what is not there is left out.
+    /// Returns the values that are shown, with their names; absent ones are left out.
     fn parts(&self) -> Vec<(&'static str, String)> {
         let (pix, boleto, card) = (self.pix.as_ref(), self.boleto.as_ref(), self.credit_card.as_ref());
         let amount = format!("{} {}", self.amount, self.currency);
@@ -78,7 +78,7 @@ impl Record {
             .refunded_amount
             .as_ref()
             .filter(|amount| amount.bytes().any(|byte| (b'1'..=b'9').contains(&byte)));
-        // The page is where the picture is, without the kind of the picture.
+        // The page has the picture's address without the extension.
         let page =
             pix.and_then(|pix| pix.qr_code.as_ref()).map(|url| url.trim_end_matches(".png").to_owned());
         let number =
@@ -113,7 +113,7 @@ impl fmt::Display for Record {
     }
 }
 
-/// The service answered something that is no payment.
+/// Returns the failure for an answer that is not a payment.
 pub(super) fn unreadable(error: &serde_json::Error) -> Failure {
     Failure::failed(format!("the answer can't be understood ({error}); --json prints it as it is"))
 }

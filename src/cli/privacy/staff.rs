@@ -1,4 +1,4 @@
-//! Taking people who signed in once, and what strangers typed for an account, out of the audit log.
+//! Erasure of former staff, and of text that strangers typed for an account, from the audit log.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,19 +13,19 @@ use super::super::failure::Failure;
 use super::super::output;
 use crate::service::audit::{Audit, AuditDraft};
 
-/// Entries read at once, and places erased.
+/// Number of entries per read and per erasure.
 const PAGE: usize = 500;
-/// Places that one call may name.
+/// Maximum number of audit log entries that one call may name.
 pub(super) const MOST_PLACES: usize = 1_000;
 
-/// Parts of the audit log and sessions that were erased, or would be.
+/// Number of audit log parts and of sessions that were erased, or would be.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct StaffTally {
     pub(super) parts: u64,
     pub(super) sessions: u64,
 }
 
-/// Erases people from the audit log, and notes that it was done.
+/// Eraser of people from the audit log that records its work there.
 pub(super) struct StaffDesk {
     pub(super) store: Arc<dyn WholeStore>,
     pub(super) audit: Audit,
@@ -34,10 +34,10 @@ pub(super) struct StaffDesk {
 }
 
 impl StaffDesk {
-    /// Takes somebody who is removed out of the audit log, and forgets the sessions.
+    /// Erases a removed person from the audit log, and deletes their sessions.
     ///
     /// # Errors
-    /// While the login still signs in, and when the store does not answer. Done again, it goes on.
+    /// If the login can still sign in, or the store does not answer. A repeated call continues.
     pub(super) async fn erase_login(&self, login: &Login) -> Result<StaffTally, Failure> {
         self.must_be_removed(login).await?;
         let mentions = self.mentions(login).await?;
@@ -60,11 +60,11 @@ impl StaffDesk {
         Ok(tally)
     }
 
-    /// Takes what was typed for an account, and from where, out of the entries of refused attempts at these places. Every
-    /// entry that has the same there goes with them.
+    /// Erases the account as it was typed, and the address it came from, from these entries of refused sign-ins. Every
+    /// other entry with the same account is erased too.
     ///
     /// # Errors
-    /// If one of them is no such entry, and when the store does not answer.
+    /// If one of them is not such an entry, or the store does not answer.
     pub(super) async fn erase_refused(&self, places: &[u64]) -> Result<StaffTally, Failure> {
         let mut typed = BTreeSet::new();
         for place in places {
@@ -97,7 +97,7 @@ impl StaffDesk {
         Ok(())
     }
 
-    /// Text that was typed, of the entry at this place, unless it is erased already.
+    /// Returns the account as it was typed in the entry at this sequence number, unless it is erased already.
     async fn typed_at(&self, place: u64) -> Result<Option<String>, Failure> {
         let none = || Failure::failed(format!("the audit log has no entry at {place} that can be read"));
         let found = self.store.chained_audit(place.saturating_sub(1), 1).await?;
@@ -111,21 +111,21 @@ impl StaffDesk {
         Ok(entry.initiator.map(|initiator| initiator.who))
     }
 
-    /// Parts of the log that name somebody.
+    /// Finds the parts of the log that name somebody.
     async fn mentions(&self, login: &Login) -> Result<Mentions, StoreError> {
         let mut mentions = Mentions::default();
         self.read_log(|entry| mentions.look(entry, login.as_str())).await?;
         Ok(mentions)
     }
 
-    /// In how many parts somebody stands.
+    /// Counts the parts of the log that name somebody.
     async fn count_of(&self, who: &str) -> Result<u64, StoreError> {
         let mut mentions = Mentions::default();
         self.read_log(|entry| mentions.look(entry, who)).await?;
         Ok(mentions.parts)
     }
 
-    /// Reads the log from its beginning to its end. What can't be read names nobody.
+    /// Reads the whole log from the beginning. Unreadable entries are skipped.
     async fn read_log(&self, mut look: impl FnMut(&ChainedEntry)) -> Result<(), StoreError> {
         let mut place = 0;
         loop {
@@ -145,12 +145,13 @@ impl StaffDesk {
         Ok(erased)
     }
 
-    /// Whoever it was does not stand in the log again.
+    /// Records the erasure in the audit log.
     async fn note(&self, subject: &str, tally: StaffTally) {
         if self.changes_nothing || tally == StaffTally::default() {
             return;
         }
         let StaffTally { parts, sessions } = tally;
+        // The erased person must not be named in the log again.
         let draft = AuditDraft::of_operators(AuditAction::StaffErased, subject);
         audited::note(&self.audit, draft.after(format!("parts={parts} sessions={sessions}"))).await;
     }
@@ -160,7 +161,7 @@ impl StaffDesk {
 #[derive(Default)]
 struct Mentions {
     parts: u64,
-    /// Places of entries that name the person in what it was before, or became.
+    /// Sequence numbers of entries that name the person in the value before or after.
     in_contents: Vec<u64>,
 }
 
@@ -179,13 +180,13 @@ impl Mentions {
     }
 }
 
-/// Says whether a text has this address as a word of its own.
+/// Returns true if a text contains this address as a separate word.
 fn names(text: &str, who: &str) -> bool {
     text.split(|each: char| each.is_whitespace() || ",;:()<>\"".contains(each))
         .any(|word| word.trim_end_matches('.').eq_ignore_ascii_case(who))
 }
 
-/// Somebody as a user and as an operator: what their sessions are listed by.
+/// Returns the session owners of this login: as a user and as an operator.
 fn kinds_of(login: &Login) -> [SessionOf; 2] {
     let (password_version, login) = (0, login.clone());
     [
