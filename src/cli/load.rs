@@ -1,7 +1,7 @@
 //! `quita load`: a load tester that also verifies.
 //!
-//! It makes payments, reads them back, receives their events, and in the end holds every payment against what its
-//! merchant was told. Benchmarks use `benches/generator`, which does less and takes less of the machine.
+//! It creates payments, reads them back, receives their events, and finally compares every payment with the events that
+//! its merchant received. Benchmarks use `benches/generator`, which does less and uses less of the machine.
 
 mod board;
 mod circumstances;
@@ -67,10 +67,10 @@ use service_metrics::ServiceMetrics;
 use terminal::Terminal;
 use threshold::Threshold;
 
-/// Clients of the closed model, if neither is named.
+/// Default number of clients in the closed model.
 const DEFAULT_CLIENTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
 
-/// Connections of the open model. What is due beyond waits for one, and its waiting is measured.
+/// Number of connections in the open model. Further creations wait for one, and that wait is measured.
 const OPEN_CONNECTIONS: usize = 512;
 
 /// What to do, where, and for how long.
@@ -210,7 +210,7 @@ pub(super) async fn run(command: LoadCommand) -> Result<(), Failure> {
     finish(&ended, &report, json.as_ref(), html.as_ref())
 }
 
-/// Prints and writes the report, and returns what the program ends with.
+/// Prints and writes the report, and returns the command's result.
 fn finish(
     ended: &Ended,
     report: &Report,
@@ -220,7 +220,7 @@ fn finish(
     if let Ended::Refused(cause) = ended
         && report.payments == 0
     {
-        // Nothing was measured, so the cause is all there is to say.
+        // Nothing was measured, so only the cause is reported.
         return Err(Failure::failed(cause));
     }
     output::result(&Terminal(report).to_string())?;

@@ -15,10 +15,10 @@ use crate::http::ErrorCode;
 use refusal::{Page, Refusal};
 use seen::Seen;
 
-/// Time between two looks. A key may make far more requests in it.
+/// Time between two polls. A key may make far more requests in it.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// The most refusals of an answer (`GET /pay/requests`).
+/// Maximum number of refusals in an answer (`GET /pay/requests`).
 const PAGE: usize = 100;
 
 /// Action on the log of refused requests.
@@ -54,12 +54,12 @@ pub(super) struct Tail {
     api: Api,
 }
 
-/// Statuses of answers that are shown.
+/// Filter on the status of answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Statuses {
-    /// Those of a class: 4 for every 4xx.
+    /// All statuses of a class: 4 for every 4xx.
     Class(u16),
-    /// One alone.
+    /// One status.
     One(u16),
 }
 
@@ -74,7 +74,7 @@ impl Statuses {
 
 pub(super) async fn run(command: LogsCommand) -> Result<(), Failure> {
     let LogsCommand::Tail(tail) = command;
-    // What is wrong at the start stays wrong: it ends the command.
+    // An error at the start is permanent: it ends the command.
     let earlier = tail.look().await.map_err(|failed| failed.failure)?;
     let mut seen = Seen::default();
     let chosen: Vec<_> = seen.new_of(earlier).into_iter().filter(|refusal| tail.shows(refusal)).collect();
@@ -88,7 +88,7 @@ pub(super) async fn run(command: LogsCommand) -> Result<(), Failure> {
 }
 
 impl Tail {
-    /// Prints what is refused from now on. Ends if the service refuses to say.
+    /// Prints new refusals. Ends if the service refuses the call.
     async fn follow(&self, mut seen: Seen) -> Result<(), Failure> {
         let mut is_told = false;
         loop {
@@ -98,7 +98,7 @@ impl Tail {
                     is_told = false;
                     self.print_new(&mut seen, refusals)?;
                 }
-                // A service that restarts is back soon; it is said once until it answers.
+                // A restarting service is back soon; the failure is printed once until it answers.
                 Err(failed) if failed.passes => {
                     if !is_told {
                         output::note(&format!("{}\nTrying again until it answers.", failed.failure));
@@ -118,7 +118,7 @@ impl Tail {
         new.iter().filter(|refusal| self.shows(refusal)).try_for_each(|refusal| self.print(refusal))
     }
 
-    /// Returns what the service kept, oldest first.
+    /// Returns the refusals that the service kept, oldest first.
     async fn look(&self) -> Result<Vec<Refusal>, FailedCall> {
         let answer = self.api.exchange("requests", Call::get("/pay/requests")).await?;
         Page::parse(&answer)

@@ -1,7 +1,7 @@
-//! `quita reconcile`: what acquirers list, and what banks' return files say, held against the payments.
+//! `quita reconcile`: compares acquirers' lists and banks' return files with the payments.
 //!
-//! Works beside the service, which has the acquirers asked about what differs. What is found is stored, so that the
-//! operators' console shows it, and running it again changes nothing but what has changed meanwhile.
+//! It works beside the service, which asks the acquirers about differences. Findings are stored for the operators'
+//! console. Running it again changes only what has changed meanwhile.
 
 mod files;
 mod lists;
@@ -57,7 +57,7 @@ pub(super) async fn run(command: ReconcileCommand) -> Result<(), Failure> {
     let ReconcileCommand { acquirer, since, until, cnab, mode, json, flags } = command;
     let config = Config::from_settings(flags.settings())?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    // Whatever is wrong with the usage, or with a file, is told before the store is touched.
+    // Errors in the usage, or in a file, are reported before the store is touched.
     let compared = match acquirer {
         Some(name) => Compared::List(lists::Wanted::of(&config, &clock, &name, (since, until))?),
         None => Compared::Files(files::Checked::all(&cnab)?),
@@ -85,7 +85,7 @@ async fn reconciler(config: &Config, clock: &Arc<dyn Clock>) -> Result<Reconcile
     Ok(Reconciler::new(store, Arc::clone(clock), askable))
 }
 
-/// Whether everything matches; what else a person should know.
+/// Fails unless everything matches, and prints what else a person should know.
 async fn judgement(told: &Told, reconciler: &Reconciler) -> Result<(), Failure> {
     if told.open() > 0 {
         let is_served = reconciler.is_served().await.map_err(|error| failed(error.into()))?;

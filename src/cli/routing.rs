@@ -1,4 +1,4 @@
-//! `quita routing`: which way payments would go, without a service.
+//! `quita routing`: evaluates the routing of payments without a service.
 
 mod check;
 mod evaluate;

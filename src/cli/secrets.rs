@@ -1,4 +1,4 @@
-//! `quita secrets`: show and rotate the webhook secrets of an application, of one mode.
+//! `quita secrets`: shows and rotates the webhook secrets of an application, of one mode.
 
 use clap::{Args, Subcommand};
 use quita_actors::{MovedPeople, Strongbox, Unmoved, UnmovedPerson, Which};
@@ -16,7 +16,7 @@ use crate::service::audit::AuditDraft;
 use quita_config::Config;
 use quita_config::acquirer::AdapterConfig;
 
-/// Applications whose secrets are encrypted anew in one step.
+/// Number of applications whose secrets are re-encrypted in one step.
 const REWRAPPED_AT_ONCE: usize = 100;
 
 /// What is done with secrets.
@@ -91,8 +91,8 @@ pub(super) async fn run(command: SecretsCommand) -> Result<(), Failure> {
     secrets.iter().try_for_each(|secret| output::result(secret))
 }
 
-/// Has the store work with the newest secret key, then encrypts with it whatever is encrypted with another. Done again, it
-/// goes on where it ended.
+/// Switches the store to the newest secret key, then re-encrypts everything that is encrypted with another. A repeated
+/// call continues where the last one ended.
 async fn rewrap(flags: StoreAccessFlags) -> Result<(), Failure> {
     let beside = Beside::open(flags).await?;
     let strongbox = beside.strongbox();
@@ -137,7 +137,7 @@ async fn rewrap(flags: StoreAccessFlags) -> Result<(), Failure> {
     }
 }
 
-/// The second factors of users and operators.
+/// Re-encrypts the second factors of users and operators.
 async fn rewrap_people(strongbox: &Strongbox) -> Result<MovedPeople, Failure> {
     let mut all = strongbox.move_operators(Which::All).await?;
     let mut place = None;
@@ -158,7 +158,8 @@ async fn rewrap_people(strongbox: &Strongbox) -> Result<MovedPeople, Failure> {
     Ok(all)
 }
 
-/// What authenticates notices of an acquirer: configured, or derived from the service's secret key. Nothing is stored.
+/// Returns the value that authenticates an acquirer's notices: configured, or derived from the service's secret key. It
+/// is never stored.
 fn notification_secret(acquirer: &str, config: &Config) -> Result<String, Failure> {
     let Some(found) = config.acquirers.iter().find(|known| known.spec.name.as_str() == acquirer) else {
         let known: Vec<_> = config.acquirers.iter().map(|known| known.spec.name.as_str()).collect();

@@ -1,14 +1,14 @@
-//! Lists: aligned below their headers for people, with tabs and nothing else for programs.
+//! Tables: aligned below their headers for people, and plain with tabs for programs.
 
 use std::io::{self, IsTerminal};
 
 use super::failure::Failure;
 use super::output;
 
-/// Blanks between two columns.
+/// Number of blanks between two columns.
 const GAP: usize = 2;
 
-/// Prints a row a line. On a terminal they stand below the headers; elsewhere tabs separate the columns.
+/// Prints one row a line. On a terminal they are aligned below the headers; elsewhere tabs separate the columns.
 pub(super) fn print<const COLUMNS: usize>(
     headers: [&str; COLUMNS],
     rows: &[[String; COLUMNS]],

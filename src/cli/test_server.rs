@@ -1,23 +1,23 @@
-//! A server on a loopback port that answers what a test wants.
+//! Test server on a loopback port with configurable answers.
 
 use actix_web::dev::ServerHandle;
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
 use url::Url;
 
-/// A running server.
+/// Running server.
 pub(super) struct TestServer {
     pub(super) url: Url,
     handle: ServerHandle,
 }
 
 impl TestServer {
-    /// Ends it, and waits until it has.
+    /// Stops the server, and waits until it has stopped.
     pub(super) async fn stop(self) {
         self.handle.stop(false).await;
     }
 }
 
-/// Starts a server that answers every request with what `answer` makes of it.
+/// Starts a server that responds to every request with the result of `answer`.
 pub(super) fn test_server(
     answer: impl Fn(HttpRequest) -> HttpResponse + Clone + Send + 'static,
 ) -> TestServer {

@@ -1,4 +1,4 @@
-//! `quita trigger`: makes a sandbox payment that reaches an event, so that a receiver is tried with it.
+//! `quita trigger`: creates a sandbox payment that reaches an event, to test a receiver.
 
 use std::time::{Duration, Instant};
 
@@ -15,15 +15,15 @@ use super::payments::card;
 use super::sandbox::moved_by_hand;
 use crate::sample_request;
 
-/// Time that the event may take.
+/// Time limit for the event.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// Time between two looks.
+/// Time between two polls.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// An amount whose payer waits for us: the sandbox leaves it pending (contract, section 4.1).
+/// Amount that the sandbox leaves pending until the payment is moved by hand (contract, section 4.1).
 const STAYS_PENDING: u64 = 10_027;
 
-/// The events that the sandbox reaches. It never refuses a refund, so `payment.refund_failed` is none of them.
+/// Recipes of the events that the sandbox can reach. It never refuses a refund, so `payment.refund_failed` is missing.
 const RECIPES: [Recipe; 9] = [
     Recipe { event: "payment.pending", card: None, steps: &[] },
     Recipe { event: "payment.approved", card: Some("approved"), steps: &[] },
@@ -48,19 +48,19 @@ const RECIPES: [Recipe; 9] = [
     },
 ];
 
-/// The way to an event.
+/// Recipe for an event.
 struct Recipe {
     event: &'static str,
-    /// A card of the sandbox whose limit is only held, or a PIX.
+    /// Sandbox card, which is only authorised; a PIX if absent.
     card: Option<&'static str>,
     steps: &'static [Step],
 }
 
-/// Command about the payment.
+/// Step after the creation of the payment.
 enum Step {
-    /// The sandbox moves it by hand.
+    /// Manual move in the sandbox.
     Sandbox(&'static str),
-    /// The merchant asks for it, with a body.
+    /// Request of the merchant, with a body.
     Post(&'static str, &'static str),
 }
 
@@ -80,14 +80,14 @@ pub(super) struct TriggerCommand {
     api: Api,
 }
 
-/// Fields that are read of a record.
+/// Fields of a record that are read.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Created {
     transaction_id: TransactionId,
 }
 
-/// Fields that are read of the events of a payment.
+/// Fields of a payment's events that are read.
 #[derive(Deserialize)]
 struct Events {
     data: Vec<ToldEvent>,
@@ -146,7 +146,7 @@ impl Step {
     }
 }
 
-/// Returns once the event has happened.
+/// Waits for the event.
 async fn wait_for(api: &Api, id: TransactionId, event: &str) -> Result<(), Failure> {
     let until = Instant::now() + PATIENCE;
     loop {

@@ -1,4 +1,4 @@
-//! `quita users`: who may sign in to the merchants' console.
+//! `quita users`: people who may sign in to the merchants' console.
 
 use clap::{Args, Subcommand};
 use quita_domain::audit::AuditAction;
@@ -147,10 +147,10 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
     }
 }
 
-/// Why somebody could not be made. Another merchant's owner may have taken the login: whoever runs commands is told
-/// whose it is, and how it becomes free.
+/// Returns the failure for a user who could not be created.
 async fn refused(office: &Office, error: PeopleError) -> Failure {
     let PeopleError::Taken(login) = &error else { return error.into() };
+    // Another merchant may have taken the login. Users of the command line are told whose it is, and how to free it.
     match office.people.find(login).await {
         Ok(user) => Failure::failed(format!(
             "{login} is taken by a user of {}; `quita users remove {login}` makes it free",
@@ -160,11 +160,12 @@ async fn refused(office: &Office, error: PeopleError) -> Failure {
     }
 }
 
-/// The keys are revoked first: if something fails in between, the user is still there to be removed again.
+/// Removes a user, with their API keys if that is asked for.
 async fn remove(Removal { user: One { email, store }, revoke_keys }: Removal) -> Result<(), Failure> {
     let office = Office::open(store).await?;
     let user = office.people.find(&email).await?;
     let holdings = office.keyholders.holdings(&user.merchant, &email).await?;
+    // Keys are revoked before the user is removed: if something fails in between, the user can still be removed again.
     tell(&holdings, revoke_keys)?;
     if revoke_keys {
         revoke(&office, &user).await?;
@@ -178,7 +179,7 @@ async fn remove(Removal { user: One { email, store }, revoke_keys }: Removal) ->
     Ok(())
 }
 
-/// Lists what the user was shown, in columns that tabs separate, and what can be done about it.
+/// Lists the keys and secrets that the user was shown, in columns separated by tabs, and what can be done about them.
 fn tell(holdings: &Holdings, revoke_keys: bool) -> Result<(), Failure> {
     for key in &holdings.keys {
         let (mode, application) =
@@ -202,7 +203,7 @@ fn tell(holdings: &Holdings, revoke_keys: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Revokes every key that the user made.
+/// Revokes every key that the user created.
 async fn revoke(office: &Office, user: &User) -> Result<(), Failure> {
     for key in office.keyholders.revoke(&user.merchant, &user.login, |_| false).await? {
         let draft = AuditDraft::of(&user.merchant, AuditAction::KeyRevoked, &key.id);

@@ -8,10 +8,10 @@ use hdrhistogram::CreationError;
 use super::ledger::Ledger;
 use super::measures::Measures;
 
-/// The ledger and the measures, each behind a lock that is held for a moment. Never both at once.
+/// Ledger and measures, each behind a lock that is held briefly, and never both at once.
 #[derive(Debug)]
 pub(super) struct Board {
-    /// When the run began.
+    /// Start of the run.
     pub(super) start: Instant,
     ledger: Mutex<Ledger>,
     measures: Mutex<Measures>,
@@ -21,14 +21,14 @@ pub(super) struct Board {
 /// Part of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// Payments are made.
+    /// Payments are being created.
     Making,
-    /// Payments are made no more, and events may still come until then.
+    /// No more payments are created, but events may still arrive until then.
     Settling {
         /// Latest end.
         until: Instant,
     },
-    /// The service is asked how each payment ended.
+    /// The service is asked for the final status of each payment.
     Checking {
         /// Answers so far.
         done: usize,
@@ -45,7 +45,7 @@ pub(super) enum Phase {
 }
 
 impl Board {
-    /// A board of a run that begins now, with so many stages.
+    /// Creates the board of a run that begins now, with this number of stages.
     pub(super) fn new(ledger: Ledger, stages: usize) -> Result<Self, CreationError> {
         let start = Instant::now();
         let measures = Measures::new(start, stages)?;
@@ -65,17 +65,17 @@ impl Board {
         self.measures.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the part of the run that is under way.
+    /// Returns the current phase.
     pub(super) fn phase(&self) -> Phase {
         *self.phase.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins another part of the run.
+    /// Begins another phase.
     pub(super) fn enter(&self, phase: Phase) {
         *self.phase.lock().unwrap_or_else(PoisonError::into_inner) = phase;
     }
 
-    /// Counts one more answer to the questions of this part.
+    /// Counts one more answer in this phase.
     pub(super) fn answered(&self) {
         let mut phase = self.phase.lock().unwrap_or_else(PoisonError::into_inner);
         if let Phase::Checking { done, .. } | Phase::Tracing { done, .. } = &mut *phase {

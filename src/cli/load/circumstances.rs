@@ -1,4 +1,4 @@
-//! Circumstances of a run (time, versions, machine): what has to be equal before two reports can be compared.
+//! Circumstances of a run (time, versions, machine), which must be equal for two reports to be comparable.
 
 use quita_machine::SystemClock;
 use quita_ports::Clock;

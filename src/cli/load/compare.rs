@@ -14,7 +14,7 @@ use super::report::FORMAT;
 /// Percentiles that are compared.
 const STATISTICS: [&str; 3] = ["p50", "p99", "max"];
 
-/// Circumstances that have to be equal for two figures to be comparable: where it stands in a report, and its name.
+/// Circumstances that must be equal for two figures to be comparable: JSON pointer in the report, and name.
 const CIRCUMSTANCES: [(&str, &str); 13] = [
     ("/plan/model", "model"),
     ("/plan/pace", "pace"),
@@ -42,13 +42,13 @@ pub(super) struct CompareCommand {
     after: PathBuf,
 }
 
-/// A report as it was read.
+/// Report that was read.
 struct Read {
     name: String,
     report: Value,
 }
 
-/// A value of both reports.
+/// Value of both reports.
 struct Row {
     name: String,
     values: [Option<u64>; 2],
@@ -86,7 +86,7 @@ fn table(before: &Read, after: &Read) -> String {
     lines.join("\n")
 }
 
-/// Which report a letter stands for.
+/// Returns the line that explains the letter of a report.
 fn heading(letter: &str, read: &Read) -> String {
     let of = |place| read.report.pointer(place).and_then(Value::as_str).map(output::printable);
     let started = of("/circumstances/startedAt").unwrap_or_default();
@@ -103,7 +103,7 @@ impl Row {
     }
 }
 
-/// Names what differs, with both values.
+/// Lists the circumstances that differ, with both values.
 fn differences(before: &Value, after: &Value) -> Vec<String> {
     let different = CIRCUMSTANCES.into_iter().filter_map(|(place, name)| {
         let [before, after] = [before, after].map(|report| shown(report.pointer(place)));
@@ -161,7 +161,7 @@ fn number(report: &Value, place: &str) -> Option<u64> {
     report.pointer(place)?.as_u64()
 }
 
-/// Writes the change from the first to the second in percent, with one decimal.
+/// Formats the change from the first to the second in percent, with one decimal.
 fn change([before, after]: [Option<u64>; 2]) -> String {
     let (Some(before), Some(after)) = (before, after) else { return NOTHING.into() };
     let difference = u128::from(before.abs_diff(after));

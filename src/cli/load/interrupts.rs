@@ -4,13 +4,13 @@ use std::io;
 
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Signals of people and supervisors that want an end.
+/// Signals by which people and supervisors stop the run.
 pub(super) struct Interrupts {
     interrupt: Signal,
     terminate: Signal,
 }
 
-/// A signal that arrived.
+/// Signal that arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Interrupt {
     /// SIGINT, which Ctrl-C sends.
@@ -30,7 +30,7 @@ impl Interrupt {
 }
 
 impl Interrupts {
-    /// Takes the signals over: from now on none ends the program by itself.
+    /// Installs the handlers: from now on no signal ends the program by itself.
     pub(super) fn new() -> io::Result<Self> {
         let interrupt = signal(SignalKind::interrupt())?;
         Ok(Self { interrupt, terminate: signal(SignalKind::terminate())? })

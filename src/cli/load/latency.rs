@@ -43,23 +43,23 @@ pub(super) struct Latency {
     pub(super) name: &'static str,
     /// Number of times.
     pub(super) count: u64,
-    /// Half of them are below this, and so on.
+    /// Median; the following percentiles likewise.
     pub(super) p50: u64,
     pub(super) p90: u64,
     pub(super) p99: u64,
     pub(super) p999: u64,
     pub(super) max: u64,
-    /// Number that lies between an upper edge and the one before.
+    /// Number of values between each upper edge and the previous one.
     pub(super) distribution: Vec<Bin>,
 }
 
-/// A part of a distribution.
+/// Bin of a distribution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Bin {
-    /// Edge that all in it are below, in microseconds.
+    /// Upper edge of the bin, exclusive, in microseconds.
     pub(super) below_us: u64,
-    /// Number that lies in it.
+    /// Number of values in it.
     pub(super) count: u64,
 }
 
@@ -141,7 +141,7 @@ fn as_id<S: serde::Serializer>(kind: &LatencyKind, serializer: S) -> Result<S::O
     serializer.serialize_str(kind.id())
 }
 
-/// Counts how many lie in each step of the logarithm, from the first that holds any to the last.
+/// Counts the values in each step of the logarithm, from the first step with any to the last.
 fn distribution(histogram: &Histogram<u64>) -> Vec<Bin> {
     if histogram.is_empty() {
         return Vec::new();

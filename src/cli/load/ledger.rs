@@ -1,4 +1,4 @@
-//! What was reported to each payment's merchant, and what still has to be.
+//! Ledger of the events that each payment's merchant received, and of those still missing.
 
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
@@ -9,7 +9,7 @@ use uuid::Uuid;
 
 use super::verdict::{Deliveries, Found};
 
-/// The accounts of every payment of this run: some 200 bytes each.
+/// Accounts of every payment of this run, some 200 bytes each.
 #[derive(Debug, Default)]
 pub(super) struct Ledger {
     accounts: HashMap<Uuid, Account>,
@@ -17,109 +17,109 @@ pub(super) struct Ledger {
     unsettled: usize,
 }
 
-/// What is known of one payment.
+/// Account of one payment.
 #[derive(Debug, Default)]
 pub(super) struct Account {
-    /// The events heard, in the order of their first arrival.
+    /// Events received, in the order of their first arrival.
     pub(super) heard: Vec<Heard>,
-    /// What was wrong already when it arrived.
+    /// Flaws that were found on arrival.
     pub(super) flaws: Flaws,
-    /// What the service said of the payment in the end.
+    /// Final state of the payment, as the service reported it.
     pub(super) found: Option<Found>,
-    /// What its merchant had been told before that was asked.
+    /// Status that its merchant had received before the service was asked.
     pub(super) status_before: Option<Status>,
-    /// Words of the service about its deliveries, if an event was missing in the end.
+    /// State of its deliveries according to the service, if an event was missing in the end.
     pub(super) deliveries: Option<Deliveries>,
 }
 
-/// One event.
+/// Event that was received.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Heard {
-    /// Its place among the payment's events, from 1.
+    /// Sequence number among the payment's events, from 1.
     pub(super) sequence: u32,
-    /// What the payment became.
+    /// New status of the payment.
     pub(super) status: Status,
-    /// Whether the receiver has confirmed it.
+    /// True if the receiver has confirmed it.
     pub(super) is_confirmed: bool,
     was_refused: bool,
     id: u64,
 }
 
-/// What was wrong already when it arrived, and the repetitions, which are allowed.
+/// Flaws that were found on arrival, and repetitions, which are allowed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Flaws {
     /// A signature was missing, or not made with the secret.
     pub(super) bad_signature: bool,
-    /// One event came under two ids.
+    /// One event arrived under two ids.
     pub(super) new_id: bool,
-    /// An event came before one with a lower sequence was confirmed.
+    /// An event arrived before one with a lower sequence was confirmed.
     pub(super) out_of_order: bool,
-    /// A confirmed event came again with the same id.
+    /// A confirmed event arrived again with the same id.
     pub(super) repeated: bool,
 }
 
-/// An event as it arrives.
+/// Event as it arrives.
 #[derive(Debug)]
 pub(super) struct Notice<'a> {
-    /// The payment.
+    /// Id of the payment.
     pub(super) transaction: Uuid,
-    /// Its place among the payment's events.
+    /// Sequence number among the payment's events.
     pub(super) sequence: u32,
-    /// What the payment became.
+    /// New status of the payment.
     pub(super) status: Status,
-    /// The same in every attempt.
+    /// Webhook id, equal in every attempt.
     pub(super) webhook_id: &'a str,
-    /// Whether its signature is as it should be, as far as that can be checked.
+    /// True unless its signature was checked and is wrong or missing.
     pub(super) is_signed_well: bool,
 }
 
-/// What the receiver does about an event.
+/// Decision of the receiver about an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Reception {
-    /// Whether it is confirmed or, on purpose, refused.
+    /// True if it is confirmed, false if it is refused on purpose.
     pub(super) is_confirmed: bool,
-    /// Whether it came for the first time, and nothing that was refused held it back.
+    /// True if it arrived for the first time, and no refused event delayed it.
     pub(super) is_prompt: bool,
 }
 
 impl Ledger {
-    /// One whose receiver refuses this share of the events when they come first.
+    /// Creates a ledger whose receiver refuses this share of the events on their first arrival.
     pub(super) fn new(refused_percent: u8) -> Self {
         Self { refused_percent: refused_percent.into(), ..Self::default() }
     }
 
-    /// Notes that a payment was created. Its events may have come before the answer.
+    /// Records a created payment. Its events may have arrived before the answer.
     pub(super) fn created(&mut self, transaction: Uuid) {
         self.change(transaction, |_| ());
     }
 
-    /// Notes an event, and decides about it.
+    /// Records an event, and decides whether to confirm it.
     pub(super) fn hear(&mut self, notice: &Notice<'_>) -> Reception {
         let refused_percent = self.refused_percent;
         self.change(notice.transaction, |account| account.hear(notice, refused_percent))
     }
 
-    /// How many payments are known.
+    /// Returns the number of payments.
     pub(super) fn payments(&self) -> usize {
         self.accounts.len()
     }
 
-    /// How many payments are not paid yet, or have events to come.
+    /// Returns the number of payments that are not final, or have events to come.
     pub(super) fn unsettled(&self) -> usize {
         self.unsettled
     }
 
-    /// Every account.
+    /// Returns every account.
     pub(super) fn accounts(&self) -> impl Iterator<Item = (Uuid, &Account)> {
         self.accounts.iter().map(|(transaction, account)| (*transaction, account))
     }
 
-    /// What the payment's last event said.
+    /// Returns the status in the payment's last event.
     pub(super) fn last_status(&self, transaction: Uuid) -> Option<Status> {
         self.accounts.get(&transaction)?.last().map(|last| last.status)
     }
 
-    /// Notes what the service said of the payment in the end, and what had been told before it was asked.
+    /// Records the final state that the service reported, and the status that the merchant had received before.
     pub(super) fn find(&mut self, transaction: Uuid, status_before: Option<Status>, found: Found) {
         self.change(transaction, |account| {
             account.found = Some(found);
@@ -127,7 +127,7 @@ impl Ledger {
         });
     }
 
-    /// Notes what the service said of the payment's deliveries.
+    /// Records what the service reported about the payment's deliveries.
     pub(super) fn find_deliveries(&mut self, transaction: Uuid, deliveries: Deliveries) {
         self.change(transaction, |account| account.deliveries = Some(deliveries));
     }
@@ -146,12 +146,12 @@ impl Ledger {
 }
 
 impl Account {
-    /// The event with the highest sequence.
+    /// Returns the event with the highest sequence.
     pub(super) fn last(&self) -> Option<&Heard> {
         self.heard.iter().max_by_key(|heard| heard.sequence)
     }
 
-    /// Whether there is an event for each sequence up to the highest.
+    /// Returns true if there is an event for each sequence up to the highest.
     pub(super) fn is_whole(&self) -> bool {
         let highest = self.last().map_or(0, |last| last.sequence);
         usize::try_from(highest).is_ok_and(|highest| highest == self.heard.len())
@@ -183,7 +183,7 @@ impl Account {
     }
 }
 
-/// Whether a payment of a load test stays as it is.
+/// Returns true if a payment of a load test remains in this status.
 pub(super) const fn is_final(status: Status) -> bool {
     match status {
         Status::Initial | Status::Pending | Status::Approved => false,

@@ -1,4 +1,4 @@
-//! Bounds of the figure of a run: load tester, processors, store, refusals.
+//! Bottlenecks of a run: load tester, processors, store, refusals.
 
 use std::time::Instant;
 
@@ -11,12 +11,12 @@ use super::own_cost::cpu_us;
 use super::progress::time;
 use super::service_metrics::{self, ServiceLoad, ServiceMetrics};
 
-/// Share of the asked rate below which the run was saturated, in percent.
+/// Share of the requested rate below which the run was saturated, in percent.
 const REACHED: u64 = 95;
-/// Share of time from which processors, or the load tester's only thread, leave nothing to others, in percent.
+/// Busy share from which processors, or the load tester's only thread, count as saturated, in percent.
 const BUSY: u64 = 90;
 
-/// One look at everything that may bound a run.
+/// Snapshot of everything that may limit a run.
 #[derive(Debug)]
 pub(super) struct Sample {
     at: Instant,
@@ -29,7 +29,7 @@ pub(super) struct Sample {
 #[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Limits {
-    /// Share of time in which the machine's processors were at work.
+    /// Share of time in which the machine's processors were busy.
     pub(super) machine_busy_percent: Option<u64>,
     /// Processor time of the load tester, in percent of one core. It has one thread for requests.
     pub(super) own_cpu_percent: Option<u64>,
@@ -37,14 +37,14 @@ pub(super) struct Limits {
     pub(super) service_cpu_percent: Option<u64>,
     /// Readings of the service's metrics.
     pub(super) service: Option<ServiceLoad>,
-    /// Bounds of the figure, as sentences.
+    /// Bottlenecks, as sentences.
     pub(super) findings: Vec<String>,
 }
 
 /// Facts of a run besides its samples.
 #[derive(Debug)]
 pub(super) struct Pressure<'a> {
-    /// Payments a second that were asked for; none in the closed model.
+    /// Requested rate of payments a second; none in the closed model.
     pub(super) asked_per_second: Option<u64>,
     /// Payments a second that were created.
     pub(super) reached_per_second: u64,
@@ -59,7 +59,7 @@ pub(super) struct Pressure<'a> {
 }
 
 impl Sample {
-    /// Looks at everything; at the service only where its metrics are known to be.
+    /// Takes a snapshot; of the service only if the address of its metrics is known.
     pub(super) async fn take(metrics: Option<&Url>) -> Self {
         let service = match metrics {
             Some(url) => service_metrics::read(url).await,
@@ -68,14 +68,14 @@ impl Sample {
         Self { at: Instant::now(), own_us: cpu_us(), machine: MachineTime::now(), service }
     }
 
-    /// Returns what the service's metrics said.
+    /// Returns the service's metrics.
     pub(super) fn service(&self) -> Option<&ServiceMetrics> {
         self.service.as_ref()
     }
 }
 
 impl Limits {
-    /// Sums up what happened between two looks.
+    /// Sums up what happened between two snapshots.
     pub(super) fn between(before: &Sample, after: &Sample, metrics: Option<&Url>, payments: u64) -> Self {
         let elapsed = after.at.saturating_duration_since(before.at);
         let elapsed_us = super::measures::micros(elapsed).max(1);
@@ -95,7 +95,7 @@ impl Limits {
         }
     }
 
-    /// Finds what bounds the figure.
+    /// Adds the bottlenecks.
     pub(super) fn with_findings(mut self, pressure: &Pressure<'_>) -> Self {
         let saturation = pressure
             .asked_per_second
@@ -166,7 +166,7 @@ fn of_kind<'a>(pressure: &Pressure<'a>, kind: LatencyKind) -> Option<&'a Latency
     pressure.latencies.iter().find(|latency| latency.kind == kind && latency.count > 0)
 }
 
-/// Waiting for a connection is at least half of a median creation.
+/// Reports the wait for a connection if it is at least half of a median creation.
 fn connection_wait(pressure: &Pressure<'_>) -> Option<String> {
     let wait = of_kind(pressure, LatencyKind::Connection)?;
     let create = of_kind(pressure, LatencyKind::Create)?;
@@ -179,7 +179,7 @@ fn connection_wait(pressure: &Pressure<'_>) -> Option<String> {
     })
 }
 
-/// The load tester's own delay is at least half of the 99th percentile of a creation.
+/// Reports the load tester's own delay if it is at least half of the 99th percentile of a creation.
 fn own_delay(pressure: &Pressure<'_>) -> Option<String> {
     let delay = of_kind(pressure, LatencyKind::OwnDelay)?;
     let create = of_kind(pressure, LatencyKind::Create)?;

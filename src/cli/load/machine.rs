@@ -1,4 +1,4 @@
-//! The machine that a run took place on: its description, and how busy it was.
+//! Machine of a run: its description, and how busy it was.
 
 use std::fs;
 use std::num::NonZero;
@@ -6,13 +6,14 @@ use std::thread::available_parallelism;
 
 use serde::Serialize;
 
-/// The field of `/proc/stat` with the time that nothing ran, and the one that waited for a disk.
+/// Fields of `/proc/stat` with idle time and with time waiting for a disk.
 const IDLE_FIELDS: [usize; 2] = [3, 4];
 
-/// Fields of `/proc/stat` that add up to all time. What follows them is time of guests, which is in the first two.
+/// Number of fields of `/proc/stat` that add up to all time. Guests' time follows them and is included in the first
+/// two.
 const FIELDS: usize = 8;
 
-/// Entries of a report, so that two can be compared. Nothing where the system does not say.
+/// Description of a machine, so that two reports can be compared. Values that the system does not provide are absent.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Machine {
@@ -20,7 +21,7 @@ pub(super) struct Machine {
     pub(super) cores: usize,
     /// Model of the processor.
     pub(super) processor: Option<String>,
-    /// Memory.
+    /// Memory in MiB.
     pub(super) memory_mib: Option<u64>,
     /// Kernel and its version.
     pub(super) system: Option<String>,
@@ -48,7 +49,7 @@ impl Machine {
 }
 
 impl MachineTime {
-    /// Reads it. `None` where the system does not say.
+    /// Reads the current times. `None` if the system does not provide them.
     pub(super) fn now() -> Option<Self> {
         Self::parse(&fs::read_to_string("/proc/stat").ok()?)
     }
@@ -69,7 +70,7 @@ impl MachineTime {
     }
 }
 
-/// Returns what follows a name and a colon in the first line that begins with it.
+/// Returns the value after a name and a colon, in the first line that begins with the name.
 fn value_of(text: &str, name: &str) -> Option<String> {
     text.lines().find_map(|line| {
         let (key, value) = line.split_once(':')?;

@@ -9,28 +9,28 @@ use serde::Serialize;
 use super::plan::Method;
 use super::reply::Reply;
 
-/// The longest time that is told apart: ten minutes.
+/// Longest time that is recorded exactly: ten minutes.
 const MAX_US: u64 = 600_000_000;
 
 /// Significant digits of a latency.
 const DIGITS: u8 = 3;
 
-/// A call of the API.
+/// Call of the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Call {
-    /// `POST /pay/payments`.
+    /// Creation: `POST /pay/payments`.
     Create,
-    /// `GET /pay/payments/{id}`, right after.
+    /// Read right after the creation: `GET /pay/payments/{id}`.
     Read,
-    /// The same, when the run is over.
+    /// Read of the same address after the run.
     Check,
-    /// `GET /pay/webhooks/deliveries`, about a payment that lacks an event.
+    /// Deliveries of a payment that lacks an event: `GET /pay/webhooks/deliveries`.
     Deliveries,
 }
 
 impl Call {
-    /// As the report spells it.
+    /// Returns the name in the report.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -41,7 +41,7 @@ impl Call {
     }
 }
 
-/// A creation: its method, and the stage that it was due in.
+/// Creation: its method, and the stage in which it was due.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Creation {
     /// Method of payment.
@@ -50,30 +50,30 @@ pub(super) struct Creation {
     pub(super) stage: usize,
 }
 
-/// The measures of one run.
+/// Measures of one run.
 #[derive(Debug)]
 pub(super) struct Measures {
     /// Replies by call and kind.
     pub(super) replies: BTreeMap<(Call, Reply), u64>,
-    /// From the intended start of a creation to the end of its answer.
+    /// Latency from the intended start of a creation to the end of its answer.
     pub(super) create: Histogram<u64>,
-    /// The same for each method.
+    /// Latency of creations for each method.
     pub(super) create_by_method: [Histogram<u64>; Method::ALL.len()],
-    /// The same for each stage of the schedule.
+    /// Latency of creations for each stage of the schedule.
     pub(super) create_by_stage: Vec<Histogram<u64>>,
-    /// From the start of a read to the end of its answer.
+    /// Latency from the start of a read to the end of its answer.
     pub(super) read: Histogram<u64>,
-    /// From the time of an event to its first arrival.
+    /// Time from an event to its first arrival.
     pub(super) event: Histogram<u64>,
-    /// From the intended start of a creation to its start: the load tester's own delay.
+    /// Delay from the intended start of a creation to its start: the load tester's own delay.
     pub(super) late: Histogram<u64>,
     /// Time that a creation waited for one of the load tester's connections.
     pub(super) connection: Histogram<u64>,
-    /// Webhooks by what became of them.
+    /// Webhooks by outcome.
     pub(super) webhooks: Webhooks,
     /// Creations that were due and were not sent.
     pub(super) skipped: u64,
-    /// What was measured in each slice of time.
+    /// Measures of each slice of time.
     pub(super) timeline: Vec<Slice>,
     slice: Slice,
     slice_create: Histogram<u64>,
@@ -81,27 +81,27 @@ pub(super) struct Measures {
     slice_began: Instant,
 }
 
-/// Webhooks by what became of them.
+/// Webhooks by outcome.
 #[derive(Debug, Clone, Copy, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Webhooks {
-    /// All that came.
+    /// Number received.
     pub(super) received: u64,
-    /// Refused on purpose.
+    /// Number refused on purpose.
     pub(super) refused: u64,
-    /// Those that were no event, or had no id.
+    /// Number that were not events, or had no id.
     pub(super) unreadable: u64,
 }
 
-/// What was measured in one slice of time. Latencies in microseconds.
+/// Measures of one slice of time. Latencies are in microseconds.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Slice {
-    /// When it ended, from the start of the run.
+    /// End of the slice, from the start of the run.
     pub(super) end_ms: u64,
-    /// How long it was.
+    /// Length of the slice.
     pub(super) length_ms: u64,
-    /// Payments made.
+    /// Payments created.
     pub(super) creates: u64,
     /// Payments read.
     pub(super) reads: u64,
@@ -120,14 +120,14 @@ pub(super) struct Slice {
 }
 
 impl Slice {
-    /// Rate a second, from how many came in this slice.
+    /// Returns the rate a second of a count in this slice.
     pub(super) fn per_second(&self, count: u64) -> u64 {
         count.saturating_mul(1_000) / self.length_ms.max(1)
     }
 }
 
 impl Measures {
-    /// Empty measures of a run with so many stages.
+    /// Creates empty measures of a run with this number of stages.
     pub(super) fn new(start: Instant, stages: usize) -> Result<Self, CreationError> {
         let histogram = || Histogram::new_with_bounds(1, MAX_US, DIGITS);
         Ok(Self {
@@ -149,7 +149,7 @@ impl Measures {
         })
     }
 
-    /// Notes the reply to a creation.
+    /// Records the reply to a creation.
     pub(super) fn created(&mut self, creation: Creation, reply: Reply, latency: Duration) {
         self.replied(Call::Create, reply, latency);
         if !is_good(Call::Create, reply) {
@@ -161,7 +161,7 @@ impl Measures {
         of_method.chain(of_stage).for_each(|times| times.saturating_record(micros(latency)));
     }
 
-    /// Notes the reply to any other call.
+    /// Records the reply to any other call.
     pub(super) fn replied(&mut self, call: Call, reply: Reply, latency: Duration) {
         *self.replies.entry((call, reply)).or_default() += 1;
         let latency_us = micros(latency);
@@ -180,20 +180,20 @@ impl Measures {
         }
     }
 
-    /// Notes how long an event was on its way.
+    /// Records the delivery time of an event.
     pub(super) fn delivered(&mut self, after_ms: u64) {
         let after_us = after_ms.saturating_mul(1_000);
         self.event.saturating_record(after_us);
         self.slice_event.saturating_record(after_us);
     }
 
-    /// Notes a webhook.
+    /// Records a webhook.
     pub(super) fn received(&mut self) {
         self.webhooks.received += 1;
         self.slice.events += 1;
     }
 
-    /// Ends a slice of time, and gives it.
+    /// Ends a slice of time, and returns it.
     pub(super) fn end_slice(&mut self, since_start: Duration, now: Instant) -> Slice {
         let length = now.saturating_duration_since(self.slice_began);
         let slice = Slice {
@@ -213,18 +213,18 @@ impl Measures {
         slice
     }
 
-    /// Number of calls that had such a reply.
+    /// Returns the number of calls with such a reply.
     pub(super) fn count(&self, wanted: impl Fn(Call, Reply) -> bool) -> u64 {
         let matching = self.replies.iter().filter(|((call, reply), _)| wanted(*call, *reply));
         matching.map(|(_, count)| count).sum()
     }
 
-    /// Counts the payments that were made.
+    /// Counts the payments created.
     pub(super) fn creates(&self) -> u64 {
         self.count(|call, reply| call == Call::Create && is_good(call, reply))
     }
 
-    /// Counts the creations and reads that the service refused because it was too much for it or for the key.
+    /// Counts the creations and reads refused because of overload or of the key's rate limit.
     pub(super) fn refusals(&self) -> u64 {
         self.count(|call, reply| is_of_the_run(call) && is_refusal(reply))
     }
@@ -235,7 +235,7 @@ impl Measures {
     }
 }
 
-/// Whether a call was answered as it should be.
+/// Returns true if a call was answered as expected.
 pub(super) fn is_good(call: Call, reply: Reply) -> bool {
     match call {
         Call::Create => matches!(reply, Reply::Status(200 | 201)),
@@ -243,27 +243,27 @@ pub(super) fn is_good(call: Call, reply: Reply) -> bool {
     }
 }
 
-/// Tells whether the service said that it was too much.
+/// Returns true if the service refused because of overload or a rate limit.
 pub(super) fn is_refusal(reply: Reply) -> bool {
     matches!(reply, Reply::Status(429 | 503))
 }
 
-/// Tells whether a call belongs to the load, and not to the checks after it.
+/// Returns true if a call belongs to the load, and not to the checks after it.
 fn is_of_the_run(call: Call) -> bool {
     matches!(call, Call::Create | Call::Read)
 }
 
-/// The value below which this share lies, in microseconds; 0 if nothing was measured.
+/// Returns the value below which this share lies, in microseconds; 0 if nothing was measured.
 pub(super) fn quantile(histogram: &Histogram<u64>, share: f64) -> u64 {
     histogram.value_at_quantile(share).min(histogram.max())
 }
 
-/// Whole microseconds.
+/// Returns whole microseconds.
 pub(super) fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Whole milliseconds.
+/// Returns whole milliseconds.
 pub(super) fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

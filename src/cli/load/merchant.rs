@@ -1,4 +1,4 @@
-//! The merchant's side: makes payments, reads them back, asks how they ended.
+//! Merchant's side of the test: creates payments, reads them back, asks for their final status.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -24,31 +24,31 @@ use super::verdict::{Deliveries, Found};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
-/// The most bytes of an answer that are read: the largest record is far smaller.
+/// Maximum size in bytes of an answer: the largest record is far smaller.
 const MAX_ANSWER_BYTES: usize = 1024 * 1024;
 
-/// Time that a creation waits for one of the load tester's connections before it is given up.
+/// Time that a creation waits for one of the load tester's connections before it is skipped.
 const CONNECTION_WITHIN: Duration = Duration::from_secs(30);
 
-/// Calls the API, and notes what it answers.
+/// Client of the API that records every reply.
 pub(super) struct Merchant {
-    /// With a limit of connections.
+    /// HTTP client with a limit on connections.
     pub(super) client: Client,
-    /// Creations under way at once: as many as there are connections, so that waiting for one is seen.
+    /// Permits for concurrent creations, as many as there are connections, so that the wait for one is measured.
     pub(super) connections: Semaphore,
-    /// `https://…`, without a slash at its end.
+    /// Address of the service, `https://…`, without a trailing slash.
     pub(super) base_url: String,
-    /// `Bearer …`.
+    /// Value of the `Authorization` header, `Bearer …`.
     pub(super) authorization: String,
-    /// Makes the requests.
+    /// Generator of the requests.
     pub(super) purchases: Purchases,
-    /// Where everything is noted.
+    /// Board on which everything is recorded.
     pub(super) board: Arc<Board>,
-    /// Why no further request can succeed.
+    /// Reason why no further request can succeed.
     pub(super) refusal: Refusal,
 }
 
-/// The first refusal that every further request would meet too: of the key, of its scope, of the method.
+/// First refusal that every further request would get too: of the key, of its scope, of the method.
 #[derive(Debug, Default)]
 pub(super) struct Refusal {
     cause: RefCell<Option<String>>,
@@ -73,7 +73,7 @@ impl Refusal {
     }
 }
 
-/// What is read of a record.
+/// Fields of a record that are read.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Record {
@@ -81,33 +81,34 @@ struct Record {
     status: Status,
 }
 
-/// Fields that are read of an error.
+/// Fields of an error that are read.
 #[derive(Deserialize)]
 struct ErrorBody {
     message: String,
     code: String,
 }
 
-/// Fields that are read of a page of deliveries.
+/// Fields of a page of deliveries that are read.
 #[derive(Deserialize)]
 struct DeliveriesPage {
     data: Vec<DeliveryState>,
 }
 
-/// Fields that are read of a delivery.
+/// Fields of a delivery that are read.
 #[derive(Deserialize)]
 struct DeliveryState {
     state: String,
 }
 
-/// How a call ended.
+/// Outcome of a call.
 struct Answer {
     reply: Reply,
     body: Bytes,
 }
 
 impl Merchant {
-    /// Makes the payment with this number, due since `intended`, and reads it back. False if there was no answer.
+    /// Creates the payment with this number, due since `intended`, and reads it back. Returns false if there was no
+    /// answer.
     pub(super) async fn pay(&self, number: u64, stage: usize, intended: Instant) -> bool {
         let purchase = self.purchases.purchase(number);
         self.board.measures().late.saturating_record(micros(intended.elapsed()));
@@ -132,7 +133,7 @@ impl Merchant {
         reply.status().is_some()
     }
 
-    /// Asks what became of a payment.
+    /// Asks for the status of a payment.
     pub(super) async fn check(&self, transaction: Uuid) -> Found {
         match self.ask::<Record>(Call::Check, &self.url_of(transaction)).await {
             (_, Some(record)) => Found::Is(record.status),
@@ -163,7 +164,7 @@ impl Merchant {
         (reply, found)
     }
 
-    /// Notes a refusal that is no fault of the service, and that every other creation would meet too.
+    /// Records a refusal that is not the service's fault, and that every other creation would get too.
     fn heed_refusal(&self, answer: &Answer) {
         let Reply::Status(status @ (401 | 403 | 422)) = answer.reply else { return };
         let Ok(error) = serde_json::from_slice::<ErrorBody>(&answer.body) else { return };
@@ -193,7 +194,7 @@ impl Merchant {
 }
 
 impl Answer {
-    /// Reads what a successful answer holds. One that can't be read is none that a merchant can use.
+    /// Parses a successful answer. An unreadable one counts as no answer.
     fn as_success<T: DeserializeOwned>(&self, call: Call) -> (Reply, Option<T>) {
         if !is_good(call, self.reply) {
             return (self.reply, None);

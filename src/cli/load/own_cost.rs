@@ -1,42 +1,42 @@
-//! What the load tester itself costs.
+//! Cost of the load tester itself.
 
 use std::fs;
 
 use serde::Serialize;
 
-/// Microseconds in a tick of `/proc`, which Linux shows as hundredths of a second on every machine of today.
+/// Microseconds per tick of `/proc`, which Linux reports in hundredths of a second on all current machines.
 const TICK_US: u64 = 10_000;
 
-/// Of the fields after the program's name: time in the program, and in the kernel for it.
+/// Index, after the program's name, of the two fields with user and kernel time.
 const TIMES_AT: usize = 11;
 
-/// Time on the processor, and for how many requests.
+/// Processor time, and the number of requests it served.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct OwnCost {
-    /// Time of every thread of this process.
+    /// Processor time of all threads of this process.
     pub(super) cpu_us: u64,
     /// Requests sent and webhooks received.
     pub(super) requests: u64,
-    /// One by the other.
+    /// Processor time per request.
     pub(super) cpu_us_per_request: u64,
 }
 
 impl OwnCost {
-    /// The cost between two looks. `None` where the system does not say.
+    /// Returns the cost between two readings. `None` if the system does not provide them.
     pub(super) fn between(before: Option<u64>, after: Option<u64>, requests: u64) -> Option<Self> {
         let cpu_us = after?.checked_sub(before?)?;
         Some(Self { cpu_us, requests, cpu_us_per_request: cpu_us.checked_div(requests)? })
     }
 }
 
-/// Processor time of this process so far, in microseconds. `None` where the system does not say.
+/// Returns the processor time of this process so far, in microseconds. `None` if the system does not provide it.
 pub(super) fn cpu_us() -> Option<u64> {
     parse(&fs::read_to_string("/proc/self/stat").ok()?)
 }
 
 fn parse(stat: &str) -> Option<u64> {
-    // The name is in brackets and may hold anything.
+    // The name is in parentheses and may hold anything.
     let (_, fields) = stat.rsplit_once(") ")?;
     let times: Option<Vec<u64>> =
         fields.split(' ').skip(TIMES_AT).take(2).map(|time| time.parse().ok()).collect();

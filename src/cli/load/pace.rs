@@ -1,4 +1,4 @@
-//! When payments start: at intended times, or when a client has its answer.
+//! Start of payments: at intended times, or when a client has its answer.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -12,16 +12,16 @@ use super::merchant::Merchant;
 use super::plan::Pace;
 use super::schedule::{Due, Schedule};
 
-/// The most payments under way at once in the open model. What is due beyond them is counted and not sent.
+/// Maximum number of concurrent payments in the open model. Further ones are counted and not sent.
 const MAX_UNDER_WAY: u32 = 50_000;
 
-/// The most intended times that wait to be taken.
+/// Maximum number of queued intended times.
 const MAX_DUE: usize = 4_096;
 
-/// How long a client without an answer waits before it asks again: a service that is not there is not hammered.
+/// Pause of a client without an answer before it calls again: a service that is down is not hammered.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// Makes payments, for `duration` in the closed model, and waits until the last one was answered.
+/// Creates payments, for `duration` in the closed model, and waits until the last one was answered.
 pub(super) async fn run(pace: Pace, duration: Duration, merchant: Rc<Merchant>) {
     let start = Instant::now();
     match pace {
@@ -34,7 +34,7 @@ pub(super) async fn run(pace: Pace, duration: Duration, merchant: Rc<Merchant>) 
     }
 }
 
-/// One client of the closed model.
+/// Runs one client of the closed model.
 async fn closed(end: Instant, next: Rc<Cell<u64>>, merchant: Rc<Merchant>) {
     while Instant::now() < end {
         let number = next.replace(next.get() + 1);
@@ -44,10 +44,10 @@ async fn closed(end: Instant, next: Rc<Cell<u64>>, merchant: Rc<Merchant>) {
     }
 }
 
-/// The open model: nothing that is due waits for an answer to something else.
+/// Runs the open model: no payment that is due waits for another one's answer.
 async fn open(start: Instant, schedule: Schedule, merchant: Rc<Merchant>) {
     let (sender, mut due) = mpsc::channel(MAX_DUE);
-    // A thread of its own, because it wakes up more exactly than a timer with a step of a millisecond.
+    // A separate thread wakes up more precisely than a timer with a resolution of a millisecond.
     let clock = std::thread::spawn(move || tick(start, &schedule, &sender));
     let under_way = Arc::new(Semaphore::new(usize::try_from(MAX_UNDER_WAY).unwrap_or(usize::MAX)));
     while let Some(Due { number, stage, at }) = due.recv().await {
@@ -61,7 +61,7 @@ async fn open(start: Instant, schedule: Schedule, merchant: Rc<Merchant>) {
             drop(place);
         });
     }
-    // It only fails if the semaphore is closed, which nobody does, or the thread panicked, which it does not.
+    // Neither can fail: nobody closes the semaphore, and the thread does not panic.
     drop(under_way.acquire_many(MAX_UNDER_WAY).await);
     drop(clock.join());
 }

@@ -1,4 +1,4 @@
-//! The report as one page that needs nothing else.
+//! Report as one self-contained HTML page.
 
 use std::fmt::{self, Display};
 
@@ -15,7 +15,7 @@ const RATES: Scales = Scales { place: seconds, value: |value| format!("{value}/s
 const TIMES: Scales = Scales { place: seconds, value: time };
 const SHARES: Scales = Scales { place: time, value: |value| value.to_string() };
 
-/// Shows a report as HTML.
+/// Report, formatted as HTML.
 pub(super) struct Page<'a>(pub(super) &'a Report);
 
 impl Display for Page<'_> {
@@ -52,7 +52,7 @@ impl Display for Page<'_> {
     }
 }
 
-/// Text in HTML.
+/// Text, escaped for HTML.
 struct Text<'a>(&'a str);
 
 impl Display for Text<'_> {
@@ -72,7 +72,7 @@ fn plots(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
         name,
         points: report.timeline.iter().map(|slice| (slice.end_ms, value(slice))).collect(),
     };
-    // A slice without any has no latency.
+    // A slice without values has no latency.
     let timed = |name, value| {
         let mut series = over_time(name, value);
         series.points.retain(|point| point.1 > 0);
@@ -173,7 +173,7 @@ fn limits(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     report.limits.findings.iter().try_for_each(|finding| writeln!(f, "<p>{}</p>", Text(finding)))
 }
 
-/// A table of names and values.
+/// Writes a table of names and values.
 fn pairs(f: &mut fmt::Formatter<'_>, title: &str, lines: &[(&'static str, String)]) -> fmt::Result {
     writeln!(f, "<h2>{title}</h2>\n<div class=\"wide\"><table class=\"pairs\">")?;
     for (name, value) in lines {

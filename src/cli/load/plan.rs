@@ -1,4 +1,4 @@
-//! What is asked of the load tester: how payments start, of which methods, how often the receiver refuses.
+//! Parameters of the load: start of payments, methods, share of events that the receiver refuses.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -8,13 +8,14 @@ use serde::Serialize;
 
 use super::schedule::Schedule;
 
-/// Spreads the methods: with a prime that does not divide the sum of the shares, each keeps its share exactly.
+/// Stride that spreads the methods. It is a prime that does not divide the sum of the shares, so each keeps its share
+/// exactly.
 const STRIDE: u64 = 7_919;
 
-/// The largest share of a method, so that their sum stays below the stride.
+/// Largest share of a method, so that their sum stays below the stride.
 const MAX_SHARE: u64 = 1_000;
 
-/// How payments start.
+/// Model by which payments start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Pace {
     /// Open model: at the times of a schedule, whether or not the service keeps up.
@@ -23,7 +24,7 @@ pub(super) enum Pace {
     Concurrency(NonZeroUsize),
 }
 
-/// A method of payment.
+/// Payment method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
     /// An instant payment.
@@ -39,7 +40,7 @@ impl Method {
     pub(super) const ALL: [Self; 3] = [Self::Pix, Self::Boleto, Self::Card];
 }
 
-/// The shares of the methods.
+/// Shares of the methods.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Mix {
     pix: u64,
@@ -65,7 +66,7 @@ impl Mix {
         if mix.total() == 0 { Err(wrong()) } else { Ok(mix) }
     }
 
-    /// The method of the payment with this number.
+    /// Returns the method of the payment with this number.
     pub(super) fn method(&self, number: u64) -> Method {
         let place = number.wrapping_mul(STRIDE) % self.total();
         if place < self.pix {

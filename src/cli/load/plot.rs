@@ -8,32 +8,32 @@ const LEFT: u64 = 150;
 const RIGHT: u64 = 24;
 const TOP: u64 = 64;
 const BOTTOM: u64 = 56;
-/// Lines across, more or less.
+/// Approximate number of horizontal lines.
 const STEPS: u64 = 4;
-/// Labels below, more or less.
+/// Approximate number of labels on the horizontal axis.
 const LABELS: u64 = 6;
-/// The most points that are marked one by one.
+/// Maximum number of points that are marked individually.
 const MAX_MARKS: usize = 60;
 
 /// Values of one kind.
 #[derive(Debug)]
 pub(super) struct Series {
-    /// What they are.
+    /// Name in the legend.
     pub(super) name: &'static str,
-    /// Place and value of each, by place.
+    /// Position and value of each point, ordered by position.
     pub(super) points: Vec<(u64, u64)>,
 }
 
-/// How places and values are written.
+/// Formatting of positions and values.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scales {
-    /// A place.
+    /// Formatter of a position.
     pub(super) place: fn(u64) -> String,
-    /// A value.
+    /// Formatter of a value.
     pub(super) value: fn(u64) -> String,
 }
 
-/// Draws a line for each series, over places that are numbers.
+/// Draws a line for each series, over numeric positions.
 pub(super) fn lines(title: &str, scales: Scales, all: &[Series]) -> String {
     let points = || all.iter().flat_map(|series| &series.points);
     let last = points().map(|point| point.0).max().unwrap_or(0).max(1);
@@ -59,7 +59,7 @@ pub(super) fn lines(title: &str, scales: Scales, all: &[Series]) -> String {
     drawing.end()
 }
 
-/// Draws a bar for each value; bars at the same place stand side by side. Places are drawn at equal distances.
+/// Draws a bar for each value; bars at the same position are side by side. Positions are drawn at equal distances.
 pub(super) fn bars(title: &str, scales: Scales, all: &[Series]) -> String {
     let mut places: Vec<_> =
         all.iter().flat_map(|series| series.points.iter().map(|point| point.0)).collect();
@@ -95,7 +95,7 @@ pub(super) fn bars(title: &str, scales: Scales, all: &[Series]) -> String {
     drawing.end()
 }
 
-/// A plot being drawn.
+/// Plot being drawn.
 struct Drawing {
     svg: String,
     highest: u64,
@@ -151,7 +151,7 @@ fn across(place: u64, last: u64) -> u64 {
     LEFT + place * (WIDTH - LEFT - RIGHT) / last
 }
 
-/// The smallest of 1, 2, 5, 10, 20, … that is not below.
+/// Returns the smallest of 1, 2, 5, 10, 20, … that is not below `at_least`.
 fn nice_step(at_least: u64) -> u64 {
     let mut power = 1_u64;
     loop {

@@ -1,4 +1,4 @@
-//! One question before the run, so that a mistake of the tester's is not measured as one of the service.
+//! Checks before the run, so that a mistake of the tester's is not measured as one of the service.
 
 use awc::Client;
 use awc::error::SendRequestError;
@@ -11,16 +11,16 @@ use super::super::output;
 /// Beginning of every test key.
 const TEST_KEY: &str = "qk_test_";
 
-/// The most bytes of an answer that are read: a page with one record is far smaller.
+/// Maximum size in bytes of an answer: a page with one record is far smaller.
 const MAX_ANSWER_BYTES: usize = 1024 * 1024;
 
-/// Fields that are read of an error.
+/// Fields of an error that are read.
 #[derive(Deserialize)]
 struct ErrorBody {
     message: String,
 }
 
-/// Refuses a key that moves real money, or that is none.
+/// Refuses a key that is not a test key.
 pub(super) fn check_key(key: &str) -> Result<(), Failure> {
     if key.starts_with(TEST_KEY) {
         return Ok(());
@@ -30,13 +30,13 @@ pub(super) fn check_key(key: &str) -> Result<(), Failure> {
     )))
 }
 
-/// Asks the service for the newest payment of the key, and explains what stands in the way of a run.
+/// Asks the service for the newest payment of the key, and explains what prevents a run.
 pub(super) async fn ask(client: &Client, base_url: &Url, key: &str) -> Result<(), Failure> {
     let url = format!("{}/pay/payments?limit=1", base_url.as_str().trim_end_matches('/'));
     let request = client.get(url).bearer_auth(key).insert_header(("content-type", "application/json"));
     let mut answer = request.send().await.map_err(|error| unreachable_service(base_url, &error))?;
     let status = answer.status().as_u16();
-    // Without a body, or with one that is too large, the status has to do.
+    // If the body is missing or too large, the status must be enough.
     let body = answer.body().limit(MAX_ANSWER_BYTES).await.unwrap_or_default();
     let is_json_object =
         serde_json::from_slice::<serde_json::Value>(&body).is_ok_and(|body| body.is_object());
@@ -44,7 +44,7 @@ pub(super) async fn ask(client: &Client, base_url: &Url, key: &str) -> Result<()
     let message = message.unwrap_or_else(|_| "no reason given".into());
     let advice = match status {
         200 if is_json_object => return Ok(()),
-        // It takes keys and is at work: the run itself will show how much.
+        // The service accepts keys and is busy: the run itself will show how much.
         429 => return Ok(()),
         401 => "Name a test key that works with --key or QUITA_KEY.",
         403 => "Make a test key with the scopes payments:write, payments:read and webhooks.",

@@ -11,16 +11,16 @@ use super::measures::{Slice, millis};
 
 /// Shortest slice of time.
 const MIN_SLICE: Duration = Duration::from_secs(1);
-/// The most slices of a run, without its end.
+/// Maximum number of slices of a run, without its end.
 const MAX_SLICES: u32 = 600;
-/// Between two lines where nobody watches a terminal.
+/// Time between two lines if stderr is not a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
-/// Characters of the bar.
+/// Width of the bar in characters.
 const BAR: u64 = 10;
-/// The most characters of a line: one less than the narrowest terminal in use has columns.
+/// Maximum number of characters of a line: one less than the columns of the narrowest terminal in use.
 const WIDTH: usize = 79;
 
-/// Cuts time into slices and shows each, and the questions after the run; until it is dropped.
+/// Shows each slice of time, and then the progress of the checks after the run, until it is dropped.
 pub(super) async fn show(board: Arc<Board>, duration: Duration) {
     let length = MIN_SLICE.max(duration / MAX_SLICES);
     let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + length, length);
@@ -40,7 +40,7 @@ pub(super) async fn show(board: Arc<Board>, duration: Duration) {
             }
         };
         let mut stderr = io::stderr().lock();
-        // If nobody can see it, nothing is lost.
+        // Errors are ignored: the progress is only for show.
         if is_terminal {
             drop(write!(stderr, "\r\x1b[2K{line}").and_then(|()| stderr.flush()));
         } else if shown.elapsed() + MIN_SLICE / 2 >= LINE_EVERY {
@@ -50,25 +50,25 @@ pub(super) async fn show(board: Arc<Board>, duration: Duration) {
     }
 }
 
-/// Ends the slice under way.
+/// Ends the current slice.
 pub(super) fn end_slice(board: &Board) -> Slice {
     board.measures().end_slice(board.start.elapsed(), Instant::now())
 }
 
-/// Leaves the line of the progress, so that what follows starts on one of its own.
+/// Ends the progress line, so that further output starts on its own line.
 pub(super) fn end() {
     if io::stderr().is_terminal() {
         drop(writeln!(io::stderr().lock()));
     }
 }
 
-/// The line while payments are made. What has no room is left out, the least important first.
+/// Returns the line while payments are created. Parts that do not fit are left out, the least important first.
 fn making(slice: &Slice, duration: Duration, unsettled: usize) -> String {
     let whole_ms = millis(duration).max(1);
     let filled = (slice.end_ms.min(whole_ms) * BAR) / whole_ms;
     let bar: String = (0..BAR).map(|place| if place < filled { '#' } else { '.' }).collect();
     let per_second = |count| slice.per_second(count);
-    // By importance; they are shown in the order of the number.
+    // Ordered by importance; shown in the order of the number.
     let parts = [
         (0, format!("[{bar}] {} s", slice.end_ms / 1_000)),
         (1, format!("{} created/s", per_second(slice.creates))),
@@ -82,7 +82,7 @@ fn making(slice: &Slice, duration: Duration, unsettled: usize) -> String {
     fitted(parts)
 }
 
-/// The line while events may still come.
+/// Returns the line while events may still arrive.
 fn settling(slice: &Slice, rest: Duration, board: &Board) -> String {
     let unsettled = board.ledger().unsettled();
     let events = slice.per_second(slice.events);
@@ -106,7 +106,7 @@ fn fitted<const N: usize>(parts: [(u8, String); N]) -> String {
     taken.into_iter().map(|(_, part)| part).collect::<Vec<_>>().join(GAP)
 }
 
-/// Microseconds as people read them.
+/// Formats microseconds for people.
 pub(super) fn time(us: u64) -> String {
     match us {
         0..1_000 => format!("{us} µs"),
@@ -116,12 +116,12 @@ pub(super) fn time(us: u64) -> String {
     }
 }
 
-/// The same, of a slice in which there may have been none.
+/// Formats microseconds; 0 means that nothing was measured.
 fn measured(us: u64) -> String {
     if us == 0 { NOTHING.into() } else { time(us) }
 }
 
-/// Sign that stands where nothing was measured.
+/// Sign for a value that was not measured.
 pub(super) const NOTHING: &str = "–";
 
 #[cfg(test)]

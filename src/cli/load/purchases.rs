@@ -1,10 +1,10 @@
-//! The bodies of the requests: payments that keep every rule and that the sandbox pays.
+//! Bodies of the requests: valid payments that the sandbox pays.
 
 use uuid::Uuid;
 
 use super::plan::{Method, Mix};
 
-/// Who pays, always the same.
+/// Payer of every payment.
 const PAYER: &str = concat!(
     r#""currency":"BRL","paymentDetails":{"firstName":"Maria","lastName":"Silva","document":"52998224725","#,
     r#""documentType":"CPF","email":"maria@example.com","phoneNumber":"11987654321","address":{"#,
@@ -12,39 +12,39 @@ const PAYER: &str = concat!(
     r#""zipCode":"01304000"}}"#
 );
 
-/// A card that the sandbox approves.
+/// Card that the sandbox approves.
 const CARD: &str = concat!(
     r#""installments":1,"creditCard":{"number":"4242424242424242","holderName":"MARIA SILVA","#,
     r#""expirationMonth":12,"expirationYear":2049,"cvv":"123"},"#
 );
 
-/// The most reais of a payment.
+/// Maximum amount of a payment in reais.
 const MAX_REAIS: u64 = 9_999;
 
-/// Makes the requests of one run.
+/// Generator of the requests of one run.
 #[derive(Debug, Clone)]
 pub(super) struct Purchases {
-    /// Tells this run from any other.
+    /// Id of this run.
     pub(super) run: Uuid,
-    /// The shares of the methods.
+    /// Shares of the methods.
     pub(super) mix: Mix,
-    /// Where events go.
+    /// Address to which events are sent.
     pub(super) postback_url: String,
 }
 
-/// One request.
+/// Request for one payment.
 #[derive(Debug)]
 pub(super) struct Purchase {
     /// Method of payment.
     pub(super) method: Method,
-    /// Its idempotency key, and its external reference.
+    /// Idempotency key, also used as external reference.
     pub(super) key: String,
-    /// Its body.
+    /// Body of the request.
     pub(super) body: String,
 }
 
 impl Purchases {
-    /// The request with this number. Its amount ends in 00, so the sandbox pays it.
+    /// Returns the request with this number. Its amount ends in 00, so the sandbox pays it.
     pub(super) fn purchase(&self, number: u64) -> Purchase {
         let key = format!("load-{}-{number}", self.run);
         let method = self.mix.method(number);

@@ -1,4 +1,4 @@
-//! The load tester's own receiver of webhooks.
+//! Webhook receiver of the load tester.
 
 use std::io;
 use std::sync::Arc;
@@ -19,24 +19,24 @@ use super::super::listen::judgement::{Judgement, SignatureHeaders, judge};
 use super::board::Board;
 use super::ledger::Notice;
 
-/// The largest webhook that is taken.
+/// Maximum size of a webhook in bytes.
 const MAX_BODY_BYTES: usize = 1024 * 1024;
 
-/// A receiver that runs on a free port of the loopback interface.
+/// Receiver that runs on a free port of the loopback interface.
 pub(super) struct Receiver {
-    /// Where events are to go.
+    /// Address to which events must be sent.
     pub(super) url: String,
     handle: ServerHandle,
 }
 
-/// What the receiver needs to judge a webhook.
+/// State that the receiver needs to judge a webhook.
 struct Desk {
     board: Arc<Board>,
     secrets: Vec<WebhookSecret>,
     path: String,
 }
 
-/// What is read of an event.
+/// Fields of an event that are read.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Event<'a> {
@@ -49,7 +49,7 @@ struct Event<'a> {
 }
 
 impl Receiver {
-    /// Starts it. Only what comes to the path of this run is listened to.
+    /// Starts the receiver. It accepts only webhooks to the path of this run.
     pub(super) fn start(board: Arc<Board>, secrets: Vec<WebhookSecret>, run: Uuid) -> io::Result<Self> {
         let path = format!("/{run}");
         let desk = Data::new(Desk { board, secrets, path: path.clone() });
@@ -67,7 +67,7 @@ impl Receiver {
         Ok(Self { url: format!("http://{address}{path}"), handle })
     }
 
-    /// Ends it.
+    /// Stops the receiver.
     pub(super) async fn stop(self) {
         self.handle.stop(false).await;
     }
@@ -75,14 +75,14 @@ impl Receiver {
 
 async fn receive(desk: Data<Desk>, request: HttpRequest, body: Bytes) -> HttpResponse {
     if request.path() != desk.path {
-        // An earlier run on the same port left it behind; nobody waits for it.
+        // Left over from an earlier run on the same port; nobody waits for it.
         return HttpResponse::Gone().finish();
     }
     let now = SystemClock.now();
     desk.board.measures().received();
     let header = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
     let headers = SignatureHeaders::new(header);
-    // A run is made with a test key: an event that says otherwise is none of it.
+    // A run uses a test key, so an event in live mode does not belong to it.
     let event = serde_json::from_slice::<Event<'_>>(&body).ok();
     let event = event.filter(|event| event.mode != Some(Mode::Live));
     let parts = event.and_then(|event| Some((Timestamp::parse(event.occurred_at)?, headers.id?, event)));

@@ -1,4 +1,4 @@
-//! The report: everything measured, every verdict, and what was broken.
+//! Report: all measures, all verdicts, and the violations.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,13 @@ use super::schedule::Stage;
 use super::threshold::{Facts, Judged, Threshold};
 use super::verdict::{Deliveries, Verdict};
 
-/// Number of the form of the JSON. Another number is another form.
+/// Version of the JSON format.
 pub(super) const FORMAT: u64 = 1;
 
-/// The most payments that are shown with what was reported of them.
+/// Maximum number of payments shown with their events.
 const MAX_EXAMPLES: usize = 20;
 
-/// What a run was told to do.
+/// Parameters of a run.
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Plan {
@@ -40,41 +40,41 @@ pub(super) struct Plan {
     pub(super) due: Option<u64>,
     /// Requests of the load tester under way at once.
     pub(super) connections: usize,
-    /// How long payments were made.
+    /// Time for which payments were created.
     pub(super) duration_ms: u64,
     /// Time after that in which events could arrive.
     pub(super) settle_ms: u64,
     /// Shares of the methods.
     pub(super) mix: Mix,
-    /// Share of the events that the receiver refused when they came first.
+    /// Share of the events that the receiver refused on their first arrival.
     pub(super) receiver_fail_percent: u8,
-    /// Whether a secret was there to check signatures with.
+    /// True if there was a secret to check signatures with.
     pub(super) are_signatures_checked: bool,
 }
 
-/// Course of a run: how far it came, and what it cost.
+/// Course of a run: its progress and its cost.
 #[derive(Debug)]
 pub(super) struct Course {
-    /// Time in which payments were really made, until the last answer.
+    /// Time in which payments were really created, until the last answer.
     pub(super) elapsed_ms: u64,
     /// Cost of the load tester itself.
     pub(super) own_cost: Option<OwnCost>,
-    /// Bounds of the figure.
+    /// Bottlenecks.
     pub(super) limits: Limits,
-    /// Why it ended before its time.
+    /// Reason why it ended early.
     pub(super) stopped: Option<String>,
 }
 
 /// Calls with one outcome.
 #[derive(Debug, Serialize)]
 pub(super) struct Requests {
-    /// Which call.
+    /// Kind of call.
     pub(super) call: Call,
-    /// The status of the answer; none is no answer.
+    /// Status of the answer; absent if there was none.
     pub(super) status: Option<u16>,
-    /// Why there was no answer.
+    /// Reason why there was no answer.
     pub(super) error: Option<&'static str>,
-    /// How many.
+    /// Number of such calls.
     pub(super) count: u64,
 }
 
@@ -92,45 +92,45 @@ pub(super) struct StageResult {
     pub(super) p99: u64,
 }
 
-/// One payment that is not as it should be.
+/// Payment that is not as it should be.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Example {
-    /// Which payment.
+    /// Id of the payment.
     pub(super) transaction_id: Uuid,
-    /// What is wrong.
+    /// Verdict on the payment.
     pub(super) verdict: Verdict,
     /// Sequence and status of each event, in the order of arrival.
     pub(super) told: Vec<String>,
-    /// What the service said in the end.
+    /// Final state reported by the service.
     pub(super) found: &'static str,
 }
 
-/// Everything.
+/// Complete report of a run.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Report {
-    /// Number of the form of this report.
+    /// Version of this report's format.
     pub(super) format: u64,
-    /// Tells whether nothing was broken, no threshold was crossed, and the run was whole.
+    /// True if nothing was violated, no threshold was crossed, and the run was complete.
     pub(super) passed: bool,
-    /// Promises that the service broke, as sentences.
+    /// Violations of the service's promises, as sentences.
     pub(super) violations: Vec<String>,
-    /// Lacks of the run itself, as sentences.
+    /// Shortfalls of the run itself, as sentences.
     pub(super) shortfalls: Vec<String>,
-    /// Thresholds, held against what was measured.
+    /// Thresholds, compared with the measures.
     pub(super) thresholds: Vec<Judged>,
-    /// Why it ended before its time.
+    /// Reason why it ended early.
     pub(super) stopped: Option<String>,
     /// Circumstances in which it was made.
     pub(super) circumstances: Circumstances,
-    /// What the run was told to do.
+    /// Parameters of the run.
     pub(super) plan: Plan,
-    /// How long payments were really made, until the last answer.
+    /// Time in which payments were really created, until the last answer.
     pub(super) elapsed_ms: u64,
     /// Creations that succeeded, a second.
     pub(super) creates_per_second: u64,
-    /// Bounds of the figure.
+    /// Bottlenecks.
     pub(super) limits: Limits,
     /// Calls by outcome.
     pub(super) requests: Vec<Requests>,
@@ -138,26 +138,26 @@ pub(super) struct Report {
     pub(super) latencies_us: Vec<Latency>,
     /// Creations by stage, if there is more than one.
     pub(super) stages: Vec<StageResult>,
-    /// Webhooks by what became of them.
+    /// Webhooks by outcome.
     pub(super) webhooks: Webhooks,
     /// Creations that were due and were not sent.
     pub(super) skipped: u64,
-    /// How many payments there are.
+    /// Number of payments.
     pub(super) payments: u64,
-    /// One verdict for each payment.
+    /// Number of payments by verdict.
     pub(super) verdicts: BTreeMap<&'static str, u64>,
-    /// Some of those that are not as they should be.
+    /// Examples of payments that are not as they should be.
     pub(super) examples: Vec<Example>,
-    /// Facts that the tester should know about the verdicts.
+    /// Hints for the tester about the verdicts.
     pub(super) hints: Vec<String>,
-    /// What the load tester itself costs.
+    /// Cost of the load tester itself.
     pub(super) own_cost: Option<OwnCost>,
-    /// What was measured over time.
+    /// Measures over time.
     pub(super) timeline: Vec<Slice>,
 }
 
 impl Report {
-    /// Draws the balance.
+    /// Creates the report.
     pub(super) fn new(
         plan: Plan,
         circumstances: Circumstances,
@@ -189,7 +189,7 @@ impl Report {
             overloaded: with_status(503),
             latencies: &latencies,
         };
-        // A run that was stopped has not had the time for what was due.
+        // A stopped run did not have the time for everything due.
         let limits =
             if course.stopped.is_some() { course.limits } else { course.limits.with_findings(&pressure) };
         let violations = violations(&judgement, &measures);
@@ -221,14 +221,14 @@ impl Report {
         }
     }
 
-    /// How many payments got each verdict, in the order of the verdicts.
+    /// Returns the number of payments with each verdict, in the order of the verdicts.
     pub(super) fn counts(&self) -> impl Iterator<Item = (Verdict, u64)> {
         Verdict::ALL
             .into_iter()
             .map(|verdict| (verdict, self.verdicts.get(verdict.as_str()).copied().unwrap_or(0)))
     }
 
-    /// Lists what keeps the run from having passed, as sentences.
+    /// Lists the reasons why the run did not pass, as sentences.
     pub(super) fn faults(&self) -> impl Iterator<Item = String> {
         let crossed = self.thresholds.iter().filter(|threshold| threshold.is_crossed);
         let crossed = crossed.map(|threshold| match &threshold.measured {
@@ -240,7 +240,7 @@ impl Report {
 }
 
 impl Plan {
-    /// A plan of no time, in the model of this pace.
+    /// Creates a plan without durations, in the model of this pace.
     pub(super) fn of_pace(pace: &Pace, url: &str, connections: usize, mix: Mix) -> Self {
         let plan = Self { url: url.into(), connections, mix, ..Self::default() };
         match pace {
@@ -256,7 +256,7 @@ impl Plan {
     }
 }
 
-/// The verdicts on all payments.
+/// Verdicts on all payments.
 struct Judgement {
     payments: u64,
     verdicts: BTreeMap<&'static str, u64>,
@@ -271,7 +271,7 @@ impl Judgement {
         let mut was_forbidden = false;
         for (transaction_id, account) in ledger.accounts() {
             let judged = Verdict::of(account);
-            // In a whole run every payment is asked about.
+            // In a complete run every payment was asked about.
             let is_unread = judged == Verdict::Unjudged && !is_stopped;
             let verdict = if is_unread { Verdict::Unread } else { judged };
             *verdicts.entry(verdict.as_str()).or_default() += 1;
@@ -343,7 +343,7 @@ fn stages(plan: &Plan, measures: &Measures) -> Vec<StageResult> {
     results.collect()
 }
 
-/// Promises that the service broke, as sentences.
+/// Lists the violations of the service's promises, as sentences.
 fn violations(judgement: &Judgement, measures: &Measures) -> Vec<String> {
     let broken = Verdict::ALL.into_iter().filter(|verdict| verdict.is_violation());
     let counted = broken.map(|verdict| (judgement.count(verdict), verdict));
@@ -351,7 +351,7 @@ fn violations(judgement: &Judgement, measures: &Measures) -> Vec<String> {
         .filter(|(count, _)| *count > 0)
         .map(|(count, verdict)| format!("payments: {count} {verdict}"))
         .collect();
-    // 429 and 503 are how the service says that it is too much: told in the report, and no violation.
+    // With 429 and 503 the service signals overload: reported, but not a violation.
     let unexpected = measures.failures();
     if unexpected > 0 {
         violations.push(format!("requests: {unexpected} without the answer that the contract promises"));
@@ -362,7 +362,7 @@ fn violations(judgement: &Judgement, measures: &Measures) -> Vec<String> {
     violations
 }
 
-/// Lacks of the run itself, as sentences.
+/// Lists the shortfalls of the run itself, as sentences.
 fn shortfalls(measures: &Measures) -> Vec<String> {
     let mut shortfalls = Vec::new();
     if measures.creates() == 0 {

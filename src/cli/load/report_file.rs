@@ -1,4 +1,4 @@
-//! A file that appears whole at the end of a run, or not at all.
+//! Report file that appears complete at the end of a run, or not at all.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -7,16 +7,17 @@ use std::process;
 
 use super::super::failure::Failure;
 
-/// A place that was found writable before the run.
+/// Path that was found writable before the run.
 #[derive(Debug)]
 pub(super) struct ReportFile {
     path: PathBuf,
-    /// Beside the file, so that renaming is one step. `None`: the target is no regular file, such as /dev/stdout.
+    /// Draft beside the file, so that one rename publishes it. `None` if the target is no regular file, such as
+    /// /dev/stdout.
     draft: Option<PathBuf>,
 }
 
 impl ReportFile {
-    /// Checks that the file can be written, and leaves one that is there as it is.
+    /// Checks that the file can be written, and leaves an existing one unchanged.
     pub(super) fn prepare(path: &Path) -> Result<Self, Failure> {
         let file = match fs::metadata(path) {
             Ok(found) if found.is_dir() => {
@@ -26,7 +27,7 @@ impl ReportFile {
             Ok(_) | Err(_) => Self { path: path.into(), draft: Some(draft_of(path)) },
         };
         if let Some(draft) = &file.draft {
-            // Rather now than after the run.
+            // Better to fail now than after the run.
             let tried = File::create_new(draft).and_then(|_| fs::remove_file(draft));
             tried.map_err(|error| cannot_write(path, &error))?;
         }
@@ -50,7 +51,7 @@ fn write_and_rename(draft: &Path, path: &Path, text: &str) -> io::Result<()> {
     });
     let renamed = written.and_then(|()| fs::rename(draft, path));
     if renamed.is_err() {
-        // A draft that can't be removed is all the less use for being reported.
+        // A failure to remove the draft is ignored: reporting it would help nobody.
         drop(fs::remove_file(draft));
     }
     renamed

@@ -1,4 +1,4 @@
-//! One run, from the first payment to the last answer about one.
+//! One run, from the first payment to the last check.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -17,36 +17,36 @@ use super::report::{Course, Plan, Report};
 use super::threshold::Threshold;
 use super::{pace, progress, settle};
 
-/// A run that can begin.
+/// Run that is ready to begin.
 pub(super) struct Run {
-    /// Makes the payments.
+    /// Client that creates the payments.
     pub(super) merchant: Rc<Merchant>,
-    /// Time at which it makes them.
+    /// Model by which payments start.
     pub(super) pace: Pace,
-    /// Time for which it makes them.
+    /// Time for which payments are created.
     pub(super) duration: Duration,
     /// Time that events may take to arrive, after the last payment.
     pub(super) settle: Duration,
     /// Address of the service's metrics.
     pub(super) metrics: Option<Url>,
-    /// A look at everything before the run.
+    /// Snapshot before the run.
     pub(super) before: Sample,
-    /// Circumstances in which it is made.
+    /// Circumstances of the run.
     pub(super) circumstances: Circumstances,
 }
 
 /// End of a run.
 #[derive(Debug)]
 pub(super) enum Ended {
-    /// By itself.
+    /// The run was completed.
     Whole,
-    /// By a signal.
+    /// A signal ended it.
     Interrupted(Interrupt),
-    /// By a refusal that every further request would meet too.
+    /// A refusal ended it that every further request would get too.
     Refused(String),
 }
 
-/// Notes of the time when no more payments were made.
+/// Measures at the time when the last payment was created.
 #[derive(Debug)]
 struct Made {
     elapsed_ms: u64,
@@ -54,7 +54,7 @@ struct Made {
 }
 
 impl Run {
-    /// Runs until all is done, a signal comes or no further request can succeed; and draws the balance.
+    /// Runs until everything is done, a signal arrives or no further request can succeed. Then creates the report.
     pub(super) async fn run_to_its_end(
         self,
         plan: Plan,
@@ -93,7 +93,7 @@ impl Run {
         (ended, report)
     }
 
-    /// Makes payments, waits for their events, asks how each ended, and about events that are missing.
+    /// Creates payments, waits for their events, asks for the final status of each, and for missing events.
     async fn every_phase(
         &self,
         made: &mut Option<Made>,
@@ -104,7 +104,7 @@ impl Run {
         let deadline = Instant::now() + self.settle;
         *made = Some(self.made().await);
         settle::wait(&self.merchant.board, deadline).await;
-        // The questions that follow are no part of the load.
+        // The checks that follow are not part of the load.
         *own_cost = self.own_cost(cpu_before);
         progress::end_slice(&self.merchant.board);
         settle::check(&self.merchant, deadline).await;

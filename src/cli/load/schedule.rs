@@ -1,4 +1,4 @@
-//! The open model's schedule: how many payments a second are due, stage after stage.
+//! Schedule of the open model: payments due per second, stage after stage.
 
 use std::fmt::{self, Display};
 use std::num::NonZeroU32;
@@ -9,13 +9,13 @@ use serde::{Serialize, Serializer};
 
 use super::measures::micros;
 
-/// The most stages of a run: each keeps a histogram of its own.
+/// Maximum number of stages of a run: each has its own histogram.
 const MAX_STAGES: usize = 20;
-/// The highest rate that can be asked for.
+/// Maximum rate in payments a second.
 const MAX_RATE: u64 = 1_000_000;
-/// Longest stage. With it no product below leaves 128 bits.
+/// Maximum length of a stage. It keeps every product below within 128 bits.
 const MAX_STAGE: Duration = Duration::from_secs(24 * 3_600);
-/// Payments are counted in millionths: so many come due in a microsecond at 1 a second.
+/// Unit of counting: payments are counted in millionths, so that a rate of 1 a second is one millionth a microsecond.
 const PAYMENT: u128 = 1_000_000;
 
 /// Payments a second over some time: one rate, or a ramp between two.
@@ -44,7 +44,7 @@ pub(super) struct Due {
 }
 
 impl Schedule {
-    /// A schedule of one rate.
+    /// Creates a schedule of one rate.
     pub(super) fn steady(rate: NonZeroU32, length: Duration) -> Self {
         let rate = rate.get().into();
         Self { stages: vec![Stage { from: rate, to: rate, length }] }
@@ -68,7 +68,7 @@ impl Schedule {
         &self.stages
     }
 
-    /// Returns the time that all stages take.
+    /// Returns the total length of all stages.
     pub(super) fn length(&self) -> Duration {
         self.stages.iter().map(|stage| stage.length).sum()
     }
@@ -84,7 +84,7 @@ impl Schedule {
         self.stages.iter().map(|stage| stage.from.max(stage.to)).max().unwrap_or(0)
     }
 
-    /// Lists when each payment is due, in order.
+    /// Lists the due time of each payment, in order.
     pub(super) fn due(&self) -> impl Iterator<Item = Due> {
         let mut number = 0;
         let mut millionths_before = 0;
@@ -119,7 +119,7 @@ impl Stage {
         Ok(Self { from: rate(from)?, to: rate(to)?, length })
     }
 
-    /// Returns how many millionths of payments are due this long after the stage's start.
+    /// Returns the millionths of payments that are due this long after the stage's start.
     fn due_until(&self, us: u64) -> u128 {
         let [from, to, us] = [self.from, self.to, us].map(u128::from);
         let twice = 2 * u128::from(micros(self.length)).max(1);
@@ -128,7 +128,7 @@ impl Stage {
         if from <= to { from * us + slope } else { (from * us).saturating_sub(slope) }
     }
 
-    /// Returns the first microsecond at which so many millionths are due.
+    /// Returns the first microsecond at which this number of millionths is due.
     fn time_of(&self, millionths: u128) -> u64 {
         let mut early = 0;
         let mut late = micros(self.length);

@@ -1,4 +1,4 @@
-//! The service's own metrics of a run: processor time, commits, batches, refusals.
+//! Service's own metrics during a run: processor time, commits, batches, refusals.
 
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -8,13 +8,13 @@ use url::Url;
 
 use super::super::http_client::client;
 
-/// Address at which operators are served, unless it is configured otherwise.
+/// Default port of the operators' listener.
 const OPS_PORT: u16 = 9090;
-/// Time that the service may take to answer. It may be busy, and a run must not wait for it.
+/// Time limit for the service's answer. It may be busy, and a run must not wait for it.
 const WITHIN: Duration = Duration::from_secs(5);
-/// The most bytes of metrics that are read: ours are some 100 KiB.
+/// Maximum size of the metrics in bytes: ours are some 100 KiB.
 const MAX_BYTES: usize = 8 * 1024 * 1024;
-/// Values are kept in millionths, so that seconds become microseconds.
+/// Decimal places that are kept: values are stored in millionths, so that seconds become microseconds.
 const DECIMALS: usize = 6;
 
 const CREATED: &str = "quita_payments_created_total";
@@ -28,15 +28,15 @@ const CONNECTIONS_REFUSED: &str = "quita_connections_refused_total";
 const BUILD: &str = "quita_build_info";
 const STORE: &str = "quita_store_info";
 
-/// One look at the metrics: every value in millionths, by name and labels as they are written.
+/// Snapshot of the metrics: every value in millionths, by name and labels as they are written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ServiceMetrics(HashMap<String, u64>);
 
-/// Events in the service between two looks.
+/// Activity of the service between two snapshots.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct ServiceLoad {
-    /// Place at which it was read.
+    /// Address at which it was read.
     pub(super) metrics_url: String,
     /// Payments that this process of the service created.
     pub(super) created: u64,
@@ -46,13 +46,13 @@ pub(super) struct ServiceLoad {
     pub(super) commits: u64,
     /// Upper edge of the bucket with the median of a commit, in microseconds. `None`: beyond every edge.
     pub(super) commit_p50_below_us: Option<u64>,
-    /// The same of the 99th percentile.
+    /// Upper edge of the bucket with the 99th percentile of a commit, likewise.
     pub(super) commit_p99_below_us: Option<u64>,
     /// Writes in a batch, in tenths.
     pub(super) batch_mean_tenths: u64,
     /// Messages that were refused because a mailbox was full, by kind of actor.
     pub(super) refused_by_actor: BTreeMap<String, u64>,
-    /// Writes that another writer forestalled.
+    /// Writes that failed because another writer was first.
     pub(super) store_conflicts: u64,
     /// Failures of the store.
     pub(super) store_failures: u64,
@@ -60,18 +60,18 @@ pub(super) struct ServiceLoad {
     pub(super) connections_refused: u64,
 }
 
-/// Version and store of the service, if it says so.
+/// Version and store of the service, if it reports them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub(super) struct ServiceBuild {
-    /// Its version.
+    /// Version of the service.
     pub(super) version: Option<String>,
     /// Commit that it was built from.
     pub(super) commit: Option<String>,
-    /// Kind of its store.
+    /// Kind of the service's store.
     pub(super) store: Option<String>,
 }
 
-/// Returns where the metrics of a service are by default: on its host, at the port for operators.
+/// Returns the default address of a service's metrics: its host, at the operators' port.
 pub(super) fn default_url(service: &Url) -> Option<Url> {
     let mut url = service.clone();
     url.set_path("/metrics");
@@ -102,7 +102,7 @@ impl ServiceMetrics {
         Self(values.collect())
     }
 
-    /// Sums up the load since an earlier look at the same process.
+    /// Sums up the activity since an earlier snapshot of the same process.
     pub(super) fn since(&self, earlier: &Self, metrics_url: &Url) -> ServiceLoad {
         let whole = |name: &str| self.grown(earlier, name) / 1_000_000;
         let commits = whole(&format!("{COMMITS}_count"));
@@ -123,7 +123,7 @@ impl ServiceMetrics {
         }
     }
 
-    /// Returns what the service says of itself.
+    /// Returns the version and the store that the service reports.
     pub(super) fn build(&self) -> ServiceBuild {
         let label = |metric, name| {
             let series = self.0.keys().find(|series| name_of(series) == metric)?;

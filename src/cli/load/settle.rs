@@ -1,4 +1,4 @@
-//! The end of a run: waits for what is still to come, then asks how every payment ended.
+//! End of a run: waits for the remaining events, then asks for the final status of every payment.
 
 use std::time::{Duration, Instant};
 
@@ -10,16 +10,16 @@ use super::board::{Board, Phase};
 use super::merchant::Merchant;
 use super::verdict::Verdict;
 
-/// How long nothing may arrive before all is taken as arrived: a repetition may follow the last event.
+/// Time without arrivals after which everything counts as arrived: a repetition may follow the last event.
 const QUIET: Duration = Duration::from_secs(1);
-/// Between two looks.
+/// Time between two checks.
 const STEP: Duration = Duration::from_millis(50);
-/// Between two questions about a payment that is not as it should be yet.
+/// Time between two questions about a payment that is not yet as it should be.
 const ASK_AGAIN: Duration = Duration::from_millis(500);
-/// Questions under way at once.
+/// Number of concurrent questions.
 const CHECKS: usize = 32;
 
-/// Waits until the end of every payment was reported, and for some quiet; at most until `deadline`.
+/// Waits until the end of every payment was reported and no more events arrive, at most until `deadline`.
 pub(super) async fn wait(board: &Board, deadline: Instant) {
     board.enter(Phase::Settling { until: deadline });
     let mut received = 0;
@@ -50,7 +50,7 @@ pub(super) async fn check(merchant: &Merchant, deadline: Instant) {
     }
 }
 
-/// Asks for the deliveries of every payment that lacks an event: one that is still to be delivered is late, not missing.
+/// Asks for the deliveries of every payment that lacks an event: one still to be delivered is late, not missing.
 pub(super) async fn trace(merchant: &Merchant) {
     let missing = with_verdict(&merchant.board, |verdict| verdict == Verdict::MissingEvent);
     merchant.board.enter(Phase::Tracing { done: 0, total: missing.len() });

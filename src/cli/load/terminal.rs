@@ -1,4 +1,4 @@
-//! The report as text.
+//! Report as text.
 
 use std::fmt::{self, Display};
 
@@ -8,7 +8,7 @@ use super::progress::{NOTHING, time};
 use super::report::Report;
 use super::verdict::Verdict;
 
-/// Shows a report on a terminal.
+/// Report, formatted for a terminal.
 pub(super) struct Terminal<'a>(pub(super) &'a Report);
 
 impl Display for Terminal<'_> {
@@ -43,7 +43,7 @@ impl Display for Terminal<'_> {
     }
 }
 
-/// What was run, in one line.
+/// Returns a summary of the run in one line.
 pub(super) fn headline(report: &Report) -> String {
     let plan = &report.plan;
     let pace = match (plan.model, plan.stages.as_slice()) {
@@ -61,7 +61,7 @@ pub(super) fn headline(report: &Report) -> String {
     )
 }
 
-/// End of the run, in one word.
+/// Returns the outcome of the run in one word.
 pub(super) fn outcome(report: &Report) -> &'static str {
     match (report.passed, &report.stopped) {
         (true, _) => "PASSED",
@@ -70,7 +70,7 @@ pub(super) fn outcome(report: &Report) -> &'static str {
     }
 }
 
-/// Resources that the run used, as names and values.
+/// Returns the resources that the run used, as names and values.
 pub(super) fn limit_lines(limits: &Limits) -> Vec<(&'static str, String)> {
     let percent =
         |share: Option<u64>| share.map_or_else(|| NOTHING.to_owned(), |percent| format!("{percent}%"));
@@ -112,7 +112,7 @@ pub(super) fn limit_lines(limits: &Limits) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// The percentiles of a latency. Nothing measured is no latency of zero.
+/// Formats the percentiles of a latency. If nothing was measured they are dashes, not zeros.
 pub(super) fn percentiles(latency: &Latency) -> [String; 5] {
     let values = [latency.p50, latency.p90, latency.p99, latency.p999, latency.max];
     values.map(|value| if latency.count == 0 { NOTHING.into() } else { time(value) })

@@ -20,13 +20,13 @@ const COMPARISONS: [(&str, Comparison); 4] = [
     ("<", Comparison::Below),
 ];
 
-/// Units of a time, in microseconds. `ms` and `us` end in `s`, so they stand first.
+/// Units of a time, in microseconds. `ms` and `us` end in `s`, so they come first.
 const UNITS: [(&str, u64); 4] = [("us", 1), ("µs", 1), ("ms", 1_000), ("s", 1_000_000)];
 
 /// Hundredths of a percent in the whole.
 const WHOLE: u64 = 10_000;
 
-/// A condition that must not hold.
+/// Condition that must not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Threshold {
     text: String,
@@ -38,11 +38,11 @@ pub(super) struct Threshold {
 /// Subject of a condition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Quantity {
-    /// A percentile, in microseconds.
+    /// Percentile, in microseconds.
     Latency(LatencyKind, Statistic),
     /// A count.
     Count(Counted),
-    /// A count as hundredths of a percent of what it could be.
+    /// Count in hundredths of a percent of its maximum.
     Share(Counted),
     /// Payments created a second.
     Rate,
@@ -73,7 +73,7 @@ enum Comparison {
     AtMost,
 }
 
-/// Figures that thresholds are held against.
+/// Figures with which thresholds are compared.
 #[derive(Debug)]
 pub(super) struct Facts<'a> {
     /// Every latency.
@@ -86,7 +86,7 @@ pub(super) struct Facts<'a> {
     pub(super) requests: u64,
     /// Payments with a late event.
     pub(super) late: u64,
-    /// Payments.
+    /// Number of payments.
     pub(super) payments: u64,
     /// Creations that were due and not sent.
     pub(super) skipped: u64,
@@ -94,15 +94,15 @@ pub(super) struct Facts<'a> {
     pub(super) rate: u64,
 }
 
-/// A threshold after the run.
+/// Threshold after the run.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Judged {
-    /// The condition as it was given.
+    /// Condition as it was given.
     pub(super) condition: String,
-    /// Measurement; nothing if there was nothing to measure.
+    /// Measured value; absent if nothing was measured.
     pub(super) measured: Option<String>,
-    /// Tells whether the condition holds, or nothing was measured: the run failed.
+    /// True if the condition holds, or nothing was measured: the run failed.
     pub(super) is_crossed: bool,
 }
 
@@ -121,7 +121,8 @@ impl Threshold {
         Ok(Self { text: text.trim().into(), quantity, comparison, limit })
     }
 
-    /// Holds the condition against what was measured. Nothing measured counts as crossed: it proves nothing.
+    /// Compares the condition with the measures. If nothing was measured it counts as crossed, since that proves
+    /// nothing.
     pub(super) fn judge(&self, facts: &Facts<'_>) -> Judged {
         let measured = self.measure(facts);
         let is_crossed = measured.as_ref().is_none_or(|(value, _)| match self.comparison {
@@ -133,7 +134,7 @@ impl Threshold {
         Judged { condition: self.text.clone(), measured: measured.map(|(_, shown)| shown), is_crossed }
     }
 
-    /// Returns the value, and how it is shown.
+    /// Returns the value, and its text.
     fn measure(&self, facts: &Facts<'_>) -> Option<(u64, String)> {
         let counted = |counted| match counted {
             Counted::Failed => (facts.failed, facts.requests),
@@ -153,7 +154,7 @@ impl Threshold {
             }
             Quantity::Share(what) => {
                 let (count, all) = counted(what);
-                // Rounded up: a share above the limit never looks as if it were within.
+                // Rounded up, so that a share above the limit never looks as if it were within.
                 let share = count.saturating_mul(WHOLE).div_ceil(Some(all).filter(|all| *all > 0)?);
                 Some((share, format!("{}.{:02}%", share / 100, share % 100)))
             }

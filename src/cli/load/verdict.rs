@@ -1,4 +1,4 @@
-//! What is to be thought of one payment, after everything has been heard.
+//! Verdict on one payment, after all events were received.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use serde::Serialize;
 
 use super::ledger::{Account, is_final};
 
-/// What the service says of a payment in the end.
+/// Final state of a payment as the service reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Found {
-    /// It has this status.
+    /// The payment has this status.
     Is(Status),
     /// There is no such payment.
     Nothing,
-    /// It does not say.
+    /// The service gave no answer.
     Unknown,
 }
 
-/// Words of the service about the deliveries of a payment of which an event is missing.
+/// State of the deliveries of a payment that lacks an event, as the service reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Deliveries {
     /// An event is still to be delivered: it is late.
@@ -27,35 +27,35 @@ pub(super) enum Deliveries {
     Ended,
     /// The key may not ask.
     Forbidden,
-    /// It does not say.
+    /// The service gave no answer.
     Unknown,
 }
 
-/// The verdict on one payment. The worst that was found is reported.
+/// Verdict on one payment. The worst finding is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Verdict {
-    /// Every event came once, in order, and ends in what the service says.
+    /// Every event arrived once, in order, and the last one agrees with the service.
     Complete,
-    /// As before, but a confirmed event came again with the same id, which is allowed.
+    /// Complete, but a confirmed event arrived again with the same id, which is allowed.
     RepeatedSameId,
-    /// An event did not come before the receiver closed, and the service still has it to deliver.
+    /// An event did not arrive before the receiver closed, and the service still has to deliver it.
     Late,
-    /// An event did not come.
+    /// An event did not arrive.
     MissingEvent,
-    /// One event came under two ids.
+    /// One event arrived under two ids.
     RepeatedNewId,
-    /// An event came before its turn.
+    /// An event arrived out of order.
     OutOfOrder,
     /// The last event and the service contradict each other.
     WrongFinalStatus,
     /// A signature was missing or wrong.
     BadSignature,
-    /// It was not paid in time, and no event says otherwise.
+    /// The payment was not paid in time, and no event contradicts that.
     Unsettled,
-    /// The service said that it had made the payment, and does not know it.
+    /// The service confirmed the creation, but has no such payment.
     Lost,
-    /// The service did not say how the payment ended.
+    /// The service did not report the final status.
     Unread,
     /// The run was stopped before the service was asked.
     Unjudged,
@@ -106,7 +106,8 @@ impl Verdict {
         } else if told != found && account.status_before != Some(found) {
             Self::WrongFinalStatus
         } else if told != found || !is_final(found) {
-            // Either it is still under way, or the last event came after the answer, which then proves nothing.
+            // Either the payment is still in progress, or the last event arrived after the answer, which then proves
+            // nothing.
             Self::Unsettled
         } else if flaws.repeated {
             Self::RepeatedSameId
@@ -115,12 +116,12 @@ impl Verdict {
         }
     }
 
-    /// Whether the service broke a promise.
+    /// Returns true if the service broke a promise.
     pub(super) const fn is_violation(self) -> bool {
         !matches!(self, Self::Complete | Self::RepeatedSameId | Self::Late | Self::Unjudged)
     }
 
-    /// Whether more time may change it.
+    /// Returns true if more time may change the verdict.
     pub(super) const fn may_change(self) -> bool {
         matches!(
             self,
@@ -128,7 +129,7 @@ impl Verdict {
         )
     }
 
-    /// As the report spells it.
+    /// Returns the name in the report.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Complete => "complete",
@@ -154,7 +155,7 @@ impl fmt::Display for Verdict {
 }
 
 impl Found {
-    /// As the report spells it.
+    /// Returns the name in the report.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::Is(status) => status.as_str(),
@@ -164,7 +165,7 @@ impl Found {
     }
 }
 
-/// Whether a payment can come from one status to the other, by whatever way.
+/// Returns true if a payment can get from one status to the other, directly or not.
 fn leads_to(from: Status, to: Status) -> bool {
     let mut reached = vec![from];
     let mut next = 0;

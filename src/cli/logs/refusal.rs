@@ -1,4 +1,4 @@
-//! A refused request as one readable line, or as one line of JSON.
+//! Rendering of a refused request as one readable line, or as one line of JSON.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::cli::failure::Failure;
 use crate::cli::json_text::JsonText;
 use crate::cli::output::printable;
 
-/// A refused request, in the order of the API.
+/// Refused request, in the order of the API.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Refusal {
@@ -42,7 +42,7 @@ impl Page {
 }
 
 impl Refusal {
-    /// All of it on one line, with control characters escaped.
+    /// Returns one line of JSON, with control characters escaped.
     pub(super) fn json(&self) -> Result<String, Failure> {
         let text = serde_json::to_string(self).map_err(Failure::failed)?;
         let json = JsonText::parse(&text).ok_or_else(|| Failure::failed("a refusal is no JSON"))?;
@@ -56,7 +56,7 @@ impl fmt::Display for Refusal {
             [&self.at, &self.method, &self.route, &self.code, &self.message, &self.key_id, &self.request_id]
                 .map(|text| printable(text));
         write!(f, "{at}  {}  {method} {route}  {code}: {message}", self.status_code)?;
-        // The message says the first violation alone.
+        // The message names the first violation only.
         if self.fields.len() > 1 {
             write!(f, "  [{}]", printable(&self.fields.join(", ")))?;
         }

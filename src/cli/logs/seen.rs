@@ -4,19 +4,20 @@ use std::collections::{HashSet, VecDeque};
 
 use super::refusal::Refusal;
 
-/// The most refusals that are remembered: those of a hundred nodes. Behind a balancer another may answer each time.
+/// Maximum number of remembered refusals: those of a hundred nodes. Behind a load balancer another node may answer each
+/// time.
 const REMEMBERED: usize = 10_000;
 
-/// Refusals that an earlier answer had.
+/// Refusals that were in an earlier answer.
 #[derive(Default)]
 pub(super) struct Seen {
     known: HashSet<Refusal>,
-    /// The same, in the order in which they were seen.
+    /// Refusals in the order in which they were seen.
     order: VecDeque<Refusal>,
 }
 
 impl Seen {
-    /// Returns those that no earlier answer had, in their order.
+    /// Returns the refusals that were in no earlier answer, in their order.
     pub(super) fn new_of(&mut self, refusals: Vec<Refusal>) -> Vec<Refusal> {
         let new: Vec<_> = refusals.into_iter().filter(|refusal| self.known.insert(refusal.clone())).collect();
         self.order.extend(new.iter().cloned());

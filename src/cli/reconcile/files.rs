@@ -1,4 +1,4 @@
-//! What banks' return files say: checked whole, all of them, before the first line counts.
+//! Banks' return files: all of them are checked completely before the first line counts.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fs::File;
@@ -17,7 +17,7 @@ use super::super::{cnab, output};
 use super::failed;
 use super::told::{Head, Told};
 
-/// Files that were found whole.
+/// Files that were found complete.
 pub(super) struct Checked {
     files: Vec<(String, File)>,
     banks: BTreeSet<String>,
@@ -28,7 +28,7 @@ impl Checked {
     /// Reads every file to its end.
     ///
     /// # Errors
-    /// When one can't be read, with its line: then nothing of any counts.
+    /// If a file can't be read, with its line: then none of the files counts.
     pub(super) fn all(paths: &[PathBuf]) -> Result<Self, Failure> {
         let mut checked = Self { files: Vec::new(), banks: BTreeSet::new(), days: None };
         for path in paths {
@@ -73,7 +73,7 @@ impl Checked {
             let mut neutral = Neutral::of(read.bank().to_string(), &name, now.sao_paulo_date());
             let mut waiting = Vec::new();
             for line in read {
-                // It was whole when it was checked: somebody changes it.
+                // The file was complete when it was checked, so somebody has changed it.
                 waiting.push(neutral.line(&line.map_err(|error| named(error.to_string()))?));
                 if waiting.len() >= RECONCILED_AT_ONCE {
                     judge(reconciler, std::mem::take(&mut waiting), &mut told).await?;
@@ -91,14 +91,14 @@ async fn judge(reconciler: &Reconciler, lines: Vec<StatementLine>, told: &mut To
     judged.iter().try_for_each(|line| told.line(line)).map_err(failed)
 }
 
-/// Makes neutral lines of those of one file.
+/// Converter of one file's lines to neutral lines.
 struct Neutral<'a> {
     bank: String,
     source: Source,
     name: &'a str,
     today: NaiveDate,
-    /// How often a line was there that says just the same: a boleto may be paid twice for the same amount on one day.
-    /// A twentieth of the file.
+    /// Number of identical lines so far: a boleto may be paid twice for the same amount on one day. It takes about a
+    /// twentieth of the file's size.
     seen: HashMap<[u8; 16], u32>,
 }
 
@@ -132,7 +132,7 @@ impl<'a> Neutral<'a> {
         }
     }
 
-    /// The same for what says the same, in whichever file and wherever in it.
+    /// Returns an id that is equal for equal lines, in any file and at any position.
     fn id(&mut self, line: &Line) -> String {
         let mut hash = Sha256::new_with_prefix("quita return file 1");
         let texts =

@@ -1,4 +1,4 @@
-//! What an acquirer lists.
+//! Acquirer's list to compare.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::told::{Head, Told};
 use crate::acquirers::{Link, Site};
 use quita_config::Config;
 
-/// Which list, and which days of it.
+/// List with the days to compare.
 pub(super) struct Wanted {
     list: List,
     from: NaiveDate,
@@ -23,10 +23,10 @@ pub(super) struct Wanted {
 }
 
 impl Wanted {
-    /// The list of a configured acquirer.
+    /// Finds the list of a configured acquirer.
     ///
     /// # Errors
-    /// Wrong usage: there is no such acquirer, it lists nothing, or the days are none.
+    /// Wrong usage: there is no such acquirer, it has no list, or the range of days is invalid.
     pub(super) fn of(
         config: &Config,
         clock: &Arc<dyn Clock>,
@@ -60,7 +60,7 @@ impl Wanted {
         Ok(Self { list, from, until })
     }
 
-    /// The mode of the acquirer.
+    /// Returns the mode of the acquirer.
     pub(super) const fn mode(&self) -> Mode {
         self.list.mode
     }

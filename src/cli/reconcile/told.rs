@@ -1,4 +1,4 @@
-//! What a run found, as it is printed: line by line, and what it comes to.
+//! Output of a run: line by line, then the totals.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -11,24 +11,24 @@ use serde::Serialize;
 
 use super::super::output;
 
-/// What is true of the whole run.
+/// Data of the whole run.
 pub(super) struct Head {
     pub(super) source: String,
     pub(super) days: Option<(NaiveDate, NaiveDate)>,
 }
 
-/// Prints lines, and counts them.
+/// Printer that also counts the lines.
 pub(super) struct Told {
     head: Head,
     json: bool,
     has_begun: bool,
     has_lines: bool,
     counts: BTreeMap<Verdict, (u64, Money)>,
-    /// Lines whose acquirers have not answered.
+    /// Number of lines whose acquirers have not answered.
     open: u64,
 }
 
-/// A line as it is told outside.
+/// Line as it is printed in JSON.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ToldLine<'a> {
@@ -61,13 +61,13 @@ impl Told {
         Self { head, json, has_begun: false, has_lines: false, counts: BTreeMap::new(), open: 0 }
     }
 
-    /// Lines that differ.
+    /// Returns the number of lines that differ.
     pub(super) fn differing(&self) -> u64 {
         let differing = self.counts.iter().filter(|(verdict, _)| **verdict != Verdict::Matched);
         differing.fold(0, |sum, (_, (count, _))| sum.saturating_add(*count))
     }
 
-    /// Lines that differ although nobody could be asked about them yet.
+    /// Returns the number of lines whose acquirers could not be asked yet.
     pub(super) const fn open(&self) -> u64 {
         self.open
     }
@@ -84,7 +84,7 @@ impl Told {
         written.map_err(unwritten)
     }
 
-    /// Prints what it comes to.
+    /// Prints the totals.
     pub(super) fn end(&mut self) -> Result<(), NotReconciled> {
         self.begin()?;
         let mut stdout = io::stdout().lock();
@@ -149,7 +149,7 @@ impl Told {
     }
 }
 
-/// One line for people: what is found, what it is about, and in what it differs.
+/// Prints one line for people: the verdict, the subject, and the difference.
 fn row(stored: &StoredLine) -> io::Result<()> {
     let Some(judged) = &stored.judged else { return Ok(()) };
     let line = &stored.line;

@@ -1,4 +1,4 @@
-//! `quita routing check`: what the configured routes mean, and what is wrong with them.
+//! `quita routing check`: explains the configured routes, and reports mistakes in them.
 
 use clap::Args;
 use quita_domain::routing::{CostLine, Finding, Preference, RoutingTable, Rule, Then, Use};
@@ -19,19 +19,19 @@ pub(in crate::cli) struct Check {
     service: ServiceFlags,
 }
 
-/// Meaning of the table, in sentences, and what is doubtful of it.
+/// Meaning of the table in sentences, with doubts about it.
 #[derive(Serialize)]
 struct Report {
     version: String,
     /// Rules in the order in which they are tried.
     rules: Vec<Line>,
-    /// The way of payments that no rule is about.
+    /// Routing of payments that no rule matches.
     others: String,
     costs: Vec<Line>,
     doubts: Vec<Doubt>,
 }
 
-/// A line of the table, by its name, or the name of whom it is about.
+/// Line of the table, with its own name or the name of its acquirer.
 #[derive(Serialize)]
 struct Line {
     name: String,
@@ -44,9 +44,9 @@ struct Doubt {
     message: String,
 }
 
-/// Prints each rule as a sentence, then what is doubtful. What is wrong fails, with everything that is.
+/// Prints each rule as a sentence, then the doubts. Fails with all mistakes if there are any.
 pub(super) fn run(Check { json, service }: Check) -> Result<(), Failure> {
-    // The usage of this command was right: what is wrong is what it was asked for.
+    // The usage of this command is right even if the configuration is not: exit code 1.
     let config = Config::from_settings(service.settings()).map_err(Failure::failed)?;
     let findings = route::findings(&config.routes, &config.acquirers);
     if json {
@@ -77,7 +77,7 @@ impl Report {
     }
 }
 
-/// Everything that the table says, a line each.
+/// Returns the meaning of the table, one sentence a line.
 fn sentences(table: &RoutingTable) -> Vec<String> {
     let mut lines = vec![format!("version {}", table.version())];
     lines.extend(table.rules.iter().map(of_rule));
@@ -98,7 +98,7 @@ fn of_rule(rule: &Rule) -> String {
     format!("route {:?}: when {}: {first}{then}{further}", rule.name, rule.when)
 }
 
-/// "cielo (70 of 100) or other (30 of 100)".
+/// Formats shares, such as "cielo (70 of 100), other (30 of 100)".
 fn shares(uses: &[Use]) -> String {
     let total: u64 = uses.iter().map(|named| u64::from(named.weight)).sum();
     let share = |named: &Use| match named.weight {

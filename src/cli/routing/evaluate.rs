@@ -1,4 +1,5 @@
-//! `quita routing evaluate`: what `POST /pay/routing/evaluate` answers, with every acquirer well and of unknown approval.
+//! `quita routing evaluate`: the answer of `POST /pay/routing/evaluate`, with every acquirer healthy and of unknown
+//! approval.
 
 use std::fs;
 use std::path::PathBuf;
@@ -70,7 +71,7 @@ pub(super) fn run(command: Evaluate) -> Result<(), Failure> {
     output::result(&json)
 }
 
-/// Everything that is wrong with a body, a line each.
+/// Lists everything that is wrong with a body, one violation a line.
 fn told(rejection: &Rejection) -> String {
     let each = rejection.violations.iter();
     let lines =

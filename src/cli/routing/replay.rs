@@ -1,7 +1,7 @@
-//! `quita routing replay`: what other routes would have done with the stored payments, on paper.
+//! `quita routing replay`: simulates other routes for the stored payments.
 //!
-//! Payments of everybody are read a page at a time, with no more of them than is needed, and of each page only sums are
-//! kept: a million take no more memory than a few thousand.
+//! Payments of all merchants are read a page at a time, with only the needed fields. Only sums are kept of each page,
+//! so a million payments take no more memory than a few thousand.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -24,7 +24,7 @@ use crate::cli::output;
 use quita_config::Config;
 use quita_config::duration::{DURATION_FORM, parse_duration};
 
-/// Payments that are read at once.
+/// Number of payments per read.
 const PAGE: usize = 4_000;
 
 /// Which payments, and which routes.
@@ -69,7 +69,7 @@ pub(super) async fn run(command: Replay) -> Result<(), Failure> {
     output::result(&sums.report().told())
 }
 
-/// Hands over every page of them. The next one is read, on threads of the store, while one is worked through.
+/// Passes each page to `work`. The next page is read, on threads of the store, while the current one is processed.
 async fn each_page(
     store: &dyn WholeStore,
     filter: &PastFilter,
@@ -77,7 +77,7 @@ async fn each_page(
 ) -> Result<(), StoreError> {
     let mut page = store.past_payments(filter, None, PAGE).await?;
     while page.next.is_some() {
-        // In this order: the first is begun before the second takes this thread.
+        // The order matters: the read begins before the work occupies this thread.
         let read = store.past_payments(filter, page.next, PAGE);
         let (read, ()) = join(read, async { work(&page) }).await;
         page = read?;
@@ -86,7 +86,7 @@ async fn each_page(
     Ok(())
 }
 
-/// What all payments come to.
+/// Totals over all payments.
 #[derive(Default)]
 struct Sums {
     payments: u64,
@@ -129,7 +129,8 @@ impl Sums {
     }
 }
 
-/// The acquirers of a configuration that take this payment's method in its mode, as they were when it was routed.
+/// Returns the acquirers of a configuration that support this payment's method in its mode, in their condition when it
+/// was routed.
 fn candidates<'a>(payment: &PastPayment, config: &'a Config) -> Vec<Candidate<'a>> {
     let specs = config.acquirers.iter().map(|acquirer| &acquirer.spec);
     let takes =
@@ -148,7 +149,7 @@ struct Report<'a> {
     moved: u64,
     ways: Vec<Way<'a>>,
     cost: Costs,
-    /// Payments that could not be read; only if there are any.
+    /// Number of payments that could not be read; omitted if zero.
     #[serde(skip_serializing_if = "is_zero")]
     unreadable: u64,
 }
@@ -172,7 +173,7 @@ struct Costs {
 }
 
 impl Report<'_> {
-    /// For people.
+    /// Formats the report for people.
     fn told(&self) -> String {
         let name = |name: Option<&AcquirerName>| name.map_or("nobody", AcquirerName::as_str).to_owned();
         let mut lines = vec![format!("{} payments, {} would have gone elsewhere", self.payments, self.moved)];
