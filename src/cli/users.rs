@@ -165,8 +165,8 @@ async fn remove(Removal { user: One { email, store }, revoke_keys }: Removal) ->
     let office = Office::open(store).await?;
     let user = office.people.find(&email).await?;
     let holdings = office.keyholders.holdings(&user.merchant, &email).await?;
-    // Keys are revoked before the user is removed: if something fails in between, the user can still be removed again.
     tell(&holdings, revoke_keys)?;
+    // Keys are revoked before the user is removed: if something fails in between, the user can still be removed again.
     if revoke_keys {
         revoke(&office, &user).await?;
     }

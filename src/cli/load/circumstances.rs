@@ -17,7 +17,7 @@ pub(super) struct Circumstances {
     pub(super) version: &'static str,
     /// Version and store of the service, as far as its metrics say.
     pub(super) service: ServiceBuild,
-    /// The machine of the load tester.
+    /// Machine of the load tester.
     pub(super) machine: Machine,
     /// Notes of the tester.
     pub(super) note: Option<String>,

@@ -15,21 +15,21 @@ const DECADES: u32 = 8;
 /// Subject of a latency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum LatencyKind {
-    /// A creation, from its intended start.
+    /// Creation, from its intended start.
     Create,
-    /// The same of a PIX payment.
+    /// Creation of a PIX payment.
     CreatePix,
-    /// The same of a boleto.
+    /// Creation of a boleto.
     CreateBoleto,
-    /// The same of a card payment.
+    /// Creation of a card payment.
     CreateCard,
-    /// A read.
+    /// Read of a payment.
     Read,
-    /// From an event to its first arrival.
+    /// Time from an event to its first arrival.
     Delivery,
-    /// From the intended start of a creation to its start.
+    /// Delay from the intended start of a creation to its start.
     OwnDelay,
-    /// The wait for one of the load tester's connections.
+    /// Wait for one of the load tester's connections.
     Connection,
 }
 

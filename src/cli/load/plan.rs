@@ -27,11 +27,11 @@ pub(super) enum Pace {
 /// Payment method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Method {
-    /// An instant payment.
+    /// Instant payment.
     Pix,
-    /// A slip.
+    /// Bank slip.
     Boleto,
-    /// A credit card, captured at once.
+    /// Credit card, captured at once.
     Card,
 }
 

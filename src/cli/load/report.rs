@@ -28,7 +28,7 @@ const MAX_EXAMPLES: usize = 20;
 #[derive(Debug, Clone, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Plan {
-    /// The service.
+    /// Address of the service.
     pub(super) url: String,
     /// `open` or `closed`.
     pub(super) model: &'static str,
@@ -82,7 +82,7 @@ pub(super) struct Requests {
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct StageResult {
-    /// The stage.
+    /// Stage of the schedule.
     pub(super) stage: Stage,
     /// Payments that were created of those due in it.
     pub(super) created: u64,

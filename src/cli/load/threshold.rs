@@ -40,7 +40,7 @@ pub(super) struct Threshold {
 enum Quantity {
     /// Percentile, in microseconds.
     Latency(LatencyKind, Statistic),
-    /// A count.
+    /// Count.
     Count(Counted),
     /// Count in hundredths of a percent of its maximum.
     Share(Counted),

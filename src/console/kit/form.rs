@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(form("x").address("note", |_| None::<()>, BAD).unwrap_err().to_string(), BAD);
     }
 
-    /// A form whose body never comes.
+    /// Returns a form whose body never arrives.
     async fn without_its_body() -> (HttpRequest, Payload) {
         let kind = (CONTENT_TYPE, "application/x-www-form-urlencoded");
         let request = TestRequest::post().insert_header(kind).to_http_request();

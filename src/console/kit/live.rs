@@ -233,7 +233,7 @@ mod tests {
         looks: Arc<AtomicU32>,
         shown: Arc<Mutex<String>>,
         is_out: Arc<AtomicU32>,
-        /// How long a look takes.
+        /// Duration of a poll.
         takes: Duration,
     }
 

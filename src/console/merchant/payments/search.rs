@@ -279,7 +279,7 @@ mod tests {
         assert_eq!(understand(&format!("q={}", long(254))).filter.external_reference, Some("é".repeat(254)));
     }
 
-    /// This many letters of more than one byte, in a query.
+    /// Returns a text of this many multi-byte letters, encoded for a query.
     fn long(characters: usize) -> String {
         "%C3%A9".repeat(characters)
     }
