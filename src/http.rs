@@ -1,7 +1,7 @@
 //! The public listener: the merchants' API, acquirers' notices, payers' pages.
 //!
 //! Turns HTTP into calls of the application service ([`quita_actors::Payments`]) and its answers into HTTP. No
-//! business decision stands here.
+//! business decision is made here.
 
 mod answer;
 mod auth;

@@ -18,17 +18,17 @@ pub(crate) struct Page<T> {
     pub(crate) data: Vec<T>,
     pub(crate) has_more: bool,
     pub(crate) next_cursor: Option<String>,
-    /// Payments of this page that can't be read; only if there are any.
+    /// Ids of payments of this page that can't be read; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) unreadable: Vec<String>,
 }
 
-/// The payment record.
+/// Returns the payment record.
 pub(crate) fn record(response: &mut HttpResponseBuilder, edge: &Edge, payment: &Payment) -> HttpResponse {
     response.json(PaymentRecord::now(payment, &edge.public_url))
 }
 
-/// A page of records; one more than `limit` payments were read if there are more.
+/// Returns a page of records. One payment more than `limit` was read if there is a further page.
 pub(crate) fn page_of_records(edge: &Edge, mut listed: Vec<Listed>, limit: usize) -> HttpResponse {
     let has_more = listed.len() > limit;
     listed.truncate(limit);
@@ -39,7 +39,7 @@ pub(crate) fn page_of_records(edge: &Edge, mut listed: Vec<Listed>, limit: usize
     HttpResponse::Ok().json(Page { data, has_more, next_cursor, unreadable })
 }
 
-/// The ids of what can't be read.
+/// Returns the ids of the payments that can't be read.
 fn ids_of_unreadable(listed: &[Listed]) -> Vec<String> {
     let unreadable = listed.iter().filter_map(|listed| listed.as_ref().err());
     unreadable.map(|Unreadable(place)| place.id.to_string()).collect()
@@ -71,7 +71,7 @@ impl<'a> From<&'a Event> for EventView<'a> {
     }
 }
 
-/// The events of a payment, oldest first.
+/// Returns the events of a payment, oldest first.
 pub(crate) fn events(payment: &Payment) -> HttpResponse {
     #[derive(Serialize)]
     struct Events<'a> {
@@ -80,7 +80,7 @@ pub(crate) fn events(payment: &Payment) -> HttpResponse {
     HttpResponse::Ok().json(Events { data: payment.history.iter().map(EventView::from).collect() })
 }
 
-/// One refund.
+/// Returns one refund.
 pub(crate) fn refund(
     response: &mut HttpResponseBuilder,
     operated: &Operated,

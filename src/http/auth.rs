@@ -1,4 +1,4 @@
-//! Who calls: every call of the API passes through here.
+//! Authentication of callers: every call of the API passes through here.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -37,17 +37,17 @@ macro_rules! caller_with {
 }
 
 caller_with!(
-    /// May create, cancel, capture and refund.
+    /// Caller that may create, cancel, capture and refund.
     Writer,
     Scope::PaymentsWrite
 );
 caller_with!(
-    /// May read payments.
+    /// Caller that may read payments.
     Reader,
     Scope::PaymentsRead
 );
 caller_with!(
-    /// May see and repeat deliveries.
+    /// Caller that may see and repeat deliveries.
     WebhookOperator,
     Scope::Webhooks
 );
@@ -85,7 +85,7 @@ async fn authorize(request: &HttpRequest, scope: Scope) -> Result<Caller, ApiErr
     Ok(caller)
 }
 
-/// Message about the form of the header, if that is wrong. It tells nothing of the keys that exist.
+/// Returns the message about the form of the header, if that is wrong. It reveals nothing about the keys that exist.
 fn wrong_form(header: &str) -> Option<Wording> {
     let Some(key) = bearer(header).filter(|key| !key.is_empty()) else { return Some(wordings::no_bearer()) };
     let is_ours = ["qk_test_", "qk_live_"].iter().any(|beginning| key.starts_with(beginning));

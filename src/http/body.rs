@@ -1,4 +1,5 @@
-//! Reading a body: JSON only, bounded in size and in time. It may hold a card, so it is zeroed when it is dropped.
+//! Reading of bodies: JSON only, bounded in size and in time. A body may hold a card, so it is zeroed when it is
+//! dropped.
 
 use std::time::Duration;
 
@@ -15,12 +16,12 @@ use super::errors::{ApiError, ErrorCode, wordings};
 
 /// The largest body (contract §1.1).
 const MAX_BYTES: usize = 256 * 1024;
-/// The room that a body has at first, unless it is announced to be smaller.
+/// Initial capacity of a body, unless a smaller length is announced.
 const FIRST_ROOM: usize = 8 * 1024;
-/// How long a caller may take to send it.
+/// Time within which a caller must send the body.
 pub(crate) const BODY_TIME_OUT: Duration = Duration::from_secs(10);
 
-/// The bytes of a whole body, of which no copy is left behind here.
+/// Bytes of a whole body. No copy of them is left behind here.
 pub(crate) type Body = Zeroizing<Vec<u8>>;
 
 /// Reads a JSON body.
@@ -30,7 +31,7 @@ pub(crate) async fn read_json(request: &HttpRequest, payload: Payload) -> Result
     if is_json { read(request, payload).await } else { Err(no_json()) }
 }
 
-/// Reads a JSON body that may be left out; then the content type may be too.
+/// Reads an optional JSON body. Without a body the content type may be missing too.
 pub(crate) async fn read_optional_json(request: &HttpRequest, payload: Payload) -> Result<Body, ApiError> {
     let says_json = request.headers().contains_key(CONTENT_TYPE);
     if says_json {
@@ -41,7 +42,7 @@ pub(crate) async fn read_optional_json(request: &HttpRequest, payload: Payload) 
     if bytes.is_empty() { Ok(bytes) } else { Err(no_json()) }
 }
 
-/// Refuses a body that would have to be unpacked: a small one could become a large one.
+/// Refuses a body that would have to be decompressed.
 fn refuse_encoded(request: &HttpRequest) -> Result<(), ApiError> {
     let headers = request.headers();
     let has_body =
@@ -49,10 +50,11 @@ fn refuse_encoded(request: &HttpRequest) -> Result<(), ApiError> {
     if !has_body || headers.get_all(CONTENT_ENCODING).all(is_identity) {
         return Ok(());
     }
+    // A small compressed body could become a large one.
     Err(ApiError::new(ErrorCode::UnsupportedContentEncoding, wordings::encoded_body()))
 }
 
-/// Tells if this `Content-Encoding` leaves the body as it is.
+/// Returns true if this `Content-Encoding` leaves the body as it is.
 fn is_identity(encodings: &HeaderValue) -> bool {
     let mut encodings = encodings.as_bytes().split(|byte| *byte == b',').map(<[u8]>::trim_ascii);
     encodings.all(|encoding| encoding.is_empty() || encoding.eq_ignore_ascii_case(b"identity"))
@@ -94,11 +96,12 @@ async fn collect(mut payload: Payload, room: usize) -> Result<Body, ApiError> {
     Ok(body)
 }
 
-/// Adds a chunk. A vector that grew by itself would leave what it held behind.
+/// Appends a chunk, and zeroes the old buffer if a larger one is needed.
 fn append(body: &mut Body, chunk: &[u8]) {
     let length = body.len().saturating_add(chunk.len());
     if length > body.capacity() {
         let room = length.max(body.capacity().saturating_mul(2));
+        // A vector that grew by itself would leave its old contents in freed memory.
         let mut larger = Body::new(Vec::with_capacity(room));
         larger.extend_from_slice(body);
         *body = larger;

@@ -1,15 +1,15 @@
-//! Where a request comes from.
+//! Address of the client of a request.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Once;
 
 use actix_web::HttpRequest;
 
-/// The header in which a proxy names the client's address; its own entry is the last.
+/// Header in which a proxy names the client's address. The proxy's own entry is the last one.
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// The address of the client: the peer, or what the proxy in front says. That a proxy is there and was not told of, or
-/// the other way round, is logged once.
+/// Returns the address of the client: the peer's, or the one that the proxy in front reports. A mismatch with
+/// `behind-proxy` is logged once: an unexpected header, or a missing one.
 pub(crate) fn address_of(request: &HttpRequest, is_behind_proxy: bool) -> IpAddr {
     static UNTOLD: Once = Once::new();
     static MISSING: Once = Once::new();
@@ -33,12 +33,12 @@ pub(crate) fn address_of(request: &HttpRequest, is_behind_proxy: bool) -> IpAddr
     is_behind_proxy.then(forwarded).flatten().unwrap_or_else(|| peer_of(request))
 }
 
-/// Who is connected.
+/// Returns the address of the connected peer.
 pub(crate) fn peer_of(request: &HttpRequest) -> IpAddr {
     request.peer_addr().map_or(IpAddr::from([0, 0, 0, 0]), |peer| peer.ip())
 }
 
-/// An address, perhaps with a port, as some proxies write it: `192.0.2.7:51234`, `[2001:db8::7]:51234`.
+/// Parses an address, perhaps with a port, as some proxies write it: `192.0.2.7:51234`, `[2001:db8::7]:51234`.
 fn parse(entry: &str) -> Option<IpAddr> {
     let bare = entry.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(entry);
     bare.parse().ok().or_else(|| entry.parse::<SocketAddr>().ok().map(|address| address.ip()))

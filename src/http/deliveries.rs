@@ -1,4 +1,4 @@
-//! Deliveries of webhooks: listing them, and delivering again.
+//! Webhook deliveries: listing them, and delivering again.
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
@@ -17,7 +17,7 @@ use super::edge::Edge;
 use super::errors::{ApiError, ErrorCode, wordings};
 use super::query;
 
-/// Characters of a receiver's answer that are shown.
+/// Most characters of a receiver's answer that are shown.
 const EXCERPT: usize = 256;
 
 #[derive(Serialize)]
@@ -79,10 +79,10 @@ pub(crate) async fn list(
     Ok(HttpResponse::Ok().json(Page { data, has_more, next_cursor, unreadable }))
 }
 
-/// An entry of the list: a delivery, or nothing but the place of a payment that can't be read.
+/// Entry of the list: a delivery, or only the cursor of a payment that can't be read.
 type Entry = (DeliveryCursor, Option<DeliveryView>);
 
-/// What the payment of the cursor holds besides, if it may hold more: it is read again.
+/// Returns the remaining deliveries of the cursor's payment, which is read again if it may have more.
 async fn rest_of_cursor(edge: &Edge, owner: &Owner, query: &DeliveryQuery) -> Result<Vec<Entry>, ApiError> {
     let Some(after) = query.cursor.filter(|after| after.index > 0) else { return Ok(Vec::new()) };
     let listed = match edge.payments.read_own(after.payment.id, owner).await {
@@ -93,16 +93,16 @@ async fn rest_of_cursor(edge: &Edge, owner: &Owner, query: &DeliveryQuery) -> Re
     Ok(entries(&listed, query).into_iter().filter(|(cursor, _)| cursor.index < after.index).collect())
 }
 
-/// What a payment adds to the list.
+/// Returns the entries of one payment.
 fn entries(listed: &Listed, query: &DeliveryQuery) -> Vec<Entry> {
     match listed {
         Ok(payment) => views(payment, query).map(|(cursor, view)| (cursor, Some(view))).collect(),
-        // Nothing follows in it, so that a list which ends here goes on with the next payment.
+        // Index 0 is the last one of a payment, so the next page begins with the next payment.
         Err(Unreadable(payment)) => vec![(DeliveryCursor { payment: *payment, index: 0 }, None)],
     }
 }
 
-/// The deliveries of a payment that match, newest first.
+/// Returns the matching deliveries of a payment, newest first.
 fn views<'a>(
     payment: &'a Payment,
     query: &'a DeliveryQuery,

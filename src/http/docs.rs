@@ -1,4 +1,4 @@
-//! The API's own documentation: `/openapi.json`, a page that shows it, and a page for every code of an error.
+//! The API's own documentation: `/openapi.json`, a page that shows it, and a page for every error code.
 
 mod error_pages;
 mod violation_codes;
@@ -18,7 +18,7 @@ const SCRIPT: &str = include_str!("docs/docs.js");
 const STYLE: &str = include_str!("docs/docs.css");
 const FOR_PROGRAMS: &str = include_str!("docs/llms.txt");
 
-/// The server of the description while it is at the root of its host.
+/// Server entry of the OpenAPI description when the service is at the root of its host.
 const AT_ROOT: &str = "\"url\": \"/\"";
 
 /// `GET /openapi.json`
@@ -45,7 +45,7 @@ pub(crate) async fn script() -> HttpResponse {
     answer("text/javascript; charset=utf-8", SCRIPT)
 }
 
-/// `GET /llms.txt`: the same for programs that write programs (llmstxt.org).
+/// `GET /llms.txt`: the documentation for language models (llmstxt.org).
 pub(crate) async fn for_programs() -> HttpResponse {
     answer("text/plain; charset=utf-8", FOR_PROGRAMS)
 }
@@ -71,7 +71,7 @@ mod tests {
         serde_json::from_str(OPENAPI).unwrap()
     }
 
-    /// The values that a member of a schema can have.
+    /// Returns the values that a member of a schema can have.
     fn values<'d>(document: &'d Value, schema: &str, member: &str) -> Vec<&'d str> {
         let values = &document["components"]["schemas"][schema]["properties"][member]["enum"];
         values.as_array().unwrap().iter().map(|value| value.as_str().unwrap()).collect()
@@ -108,7 +108,7 @@ mod tests {
         fn check(document: &Value, node: &Value) {
             if let Some(reference) = node.get("$ref").and_then(Value::as_str) {
                 let pointer = reference.strip_prefix('#').unwrap();
-                // Many generators follow a reference to a component and no deeper one.
+                // Many generators follow a reference to a component, but no nested one.
                 assert_eq!(pointer.matches('/').count(), 3, "{reference}");
                 assert!(document.pointer(pointer).is_some(), "{reference}");
             }

@@ -1,4 +1,4 @@
-//! What the handlers share.
+//! State that the handlers share.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::service::refusal_log::RefusalLog;
 use quita_config::Config;
 use quita_config::acquirer::{AcquirerConfig, AdapterKind};
 
-/// What the handlers share.
+/// State that the handlers share.
 pub struct Edge {
     pub(crate) payments: Payments,
     pub(crate) verifier: KeyVerifier,
@@ -25,20 +25,20 @@ pub struct Edge {
     pub(crate) limits: RequestLimits,
     pub(crate) keyring: Arc<Keyring>,
     pub(crate) public_url: String,
-    /// Path at which the outside sees the public listener.
+    /// Path under which the outside reaches the public listener.
     pub(crate) mount: Mount,
-    /// Whether what `X-Forwarded-For` says is believed.
+    /// True if `X-Forwarded-For` is trusted.
     pub(crate) is_behind_proxy: bool,
-    /// Source in which payers' pages find what they call a merchant.
+    /// Store in which payers' pages look up a merchant's public name.
     pub(super) people: Arc<dyn PeopleStore>,
     pub(super) pictures: Pictures,
-    /// What was refused last.
+    /// Latest refused requests.
     pub(crate) refusals: RefusalLog,
     acquirers: Vec<AcquirerConfig>,
 }
 
 impl Edge {
-    /// Gathers what the handlers need.
+    /// Gathers the state that the handlers need.
     pub(crate) fn new(
         payments: Payments,
         verifier: KeyVerifier,
@@ -64,7 +64,7 @@ impl Edge {
         }
     }
 
-    /// Whether this acquirer only pretends, so that people may move what it holds.
+    /// Returns true if this acquirer is a sandbox, whose payments people may move by hand.
     pub(crate) fn is_sandbox(&self, acquirer: &AcquirerName) -> bool {
         let acquirer = self.acquirers.iter().find(|known| known.spec.name == *acquirer);
         acquirer.is_some_and(|acquirer| acquirer.adapter.kind() == AdapterKind::Sandbox)

@@ -1,4 +1,4 @@
-//! The one shape of errors (contract §1.3), and how refusals of the inside map to it.
+//! The error body (contract §1.3), and the mapping of actors' and domain's refusals to it.
 
 mod code;
 mod doc_url;
@@ -22,7 +22,7 @@ use crate::console::Language;
 pub(crate) use code::ErrorCode;
 pub(crate) use doc_url::{announce_public_url, docs_url};
 
-/// Seconds after which a caller may try again what was refused with 503.
+/// `Retry-After` of a 503, in seconds.
 const RETRY_AFTER_S: u64 = 1;
 
 /// An error as a caller sees it.
@@ -33,7 +33,7 @@ pub(crate) struct ApiError {
     details: Vec<Violation>,
     retry_after_s: Option<u64>,
     allow: Option<&'static str>,
-    /// Whether an API key would help, which the answer says then.
+    /// True if an API key would help. The response then carries `WWW-Authenticate`.
     wants_key: bool,
 }
 
@@ -61,12 +61,12 @@ impl ApiError {
         Self { code, message, details: Vec::new(), retry_after_s: None, allow: None, wants_key: false }
     }
 
-    /// An id that no payment could have.
+    /// Returns the error for an id that no payment could have.
     pub(crate) fn unreadable_id() -> Self {
         Self::new(ErrorCode::UnreadableId, wordings::no_transaction_id())
     }
 
-    /// No key, or none that is valid; the message says which by the form alone.
+    /// Returns the error for a missing or invalid key. The message depends on the form of the header alone.
     pub(crate) fn unauthorized(message: Wording) -> Self {
         Self { wants_key: true, ..Self::new(ErrorCode::Unauthorized, message) }
     }
@@ -99,33 +99,33 @@ impl ApiError {
         Self { retry_after_s: Some(RETRY_AFTER_S), ..Self::new(code, message) }
     }
 
-    /// The store works with a secret key that this node was not given; the log says which.
+    /// Returns the error of a node that lacks the store's current secret key. The log names that key.
     pub(crate) fn secret_key_missing() -> Self {
         Self::unavailable(ErrorCode::SecretKeyMissing, wordings::secret_key_missing())
     }
 
-    /// An address where nothing is.
+    /// Returns the error for an address that does not exist.
     pub(crate) fn nothing_here() -> Self {
         Self::new(ErrorCode::NotFound, wordings::nothing_here())
     }
 
-    /// A defect: the log has it, the caller does not.
+    /// Logs a defect, and returns an error without its details.
     pub(crate) fn defect(what: &str) -> Self {
         tracing::error!(request.id = request_id::current(), what, "a request met a defect");
         Self::new(ErrorCode::InternalError, wordings::internal_error())
     }
 
-    /// The code of the answer.
+    /// Returns the code of the response.
     pub(crate) const fn code(&self) -> &'static str {
         self.code.as_str()
     }
 
-    /// The fields that were wrong, in order.
+    /// Returns the wrong fields, in order.
     pub(crate) fn fields(&self) -> impl Iterator<Item = String> + '_ {
         self.details.iter().map(|violation| violation.field.clone())
     }
 
-    /// The body, as JSON.
+    /// Returns the body as JSON.
     pub(crate) fn to_json(&self) -> String {
         serde_json::to_string(&self.body(request_id::language())).unwrap_or_default()
     }

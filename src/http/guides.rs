@@ -1,6 +1,6 @@
-//! The front page, and the guides for those who integrate, in both languages.
+//! The front page and the integration guides, in both languages.
 //!
-//! A guide is Markdown in `docs/guides/`. The programs that it shows are those of `examples/`, which the tests run.
+//! A guide is Markdown in `docs/guides/`. The programs in it are those of `examples/`, which the tests run.
 
 use std::sync::LazyLock;
 
@@ -15,11 +15,11 @@ use super::errors::ApiError;
 use super::mount::Mount;
 use crate::console::Language;
 
-/// Policy of these pages: a style of our own, and no program.
+/// Content security policy of these pages: our own style sheet, and no scripts.
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
-/// A program in one language: what it is called, and its files.
+/// Program in one language: the language's name, and the files.
 type Program = (&'static str, &'static [(&'static str, &'static str)]);
 
 /// Reads files of a folder below `examples/`.
@@ -29,7 +29,7 @@ macro_rules! program {
     };
 }
 
-/// What stands for a program in a guide, and the program in each language.
+/// Placeholders in the guides, with the program in each language.
 const PROGRAMS: [(&str, [Program; 4]); 3] = [
     (
         "{{create}}",
@@ -73,12 +73,12 @@ macro_rules! guides {
             /// Every guide.
             pub(crate) const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// The last part of its address.
+            /// Returns the last part of its address.
             pub(crate) const fn slug(self) -> &'static str {
                 match self { $(Self::$name => $slug,)* }
             }
 
-            /// Its name in the navigation.
+            /// Returns its name in the navigation.
             pub(crate) const fn title(self, language: Language) -> &'static str {
                 match self { $(Self::$name => language.pick($portuguese, $english),)* }
             }
@@ -105,7 +105,7 @@ guides! {
 }
 
 impl Language {
-    /// As the address of a guide has it.
+    /// Returns the code that the address of a guide has.
     pub(crate) const fn short(self) -> &'static str {
         self.pick("pt", "en")
     }
@@ -125,7 +125,7 @@ static RENDERED: LazyLock<Vec<(Guide, Language, String)>> = LazyLock::new(|| {
 });
 
 fn render(markdown: &str) -> String {
-    // HTML in a guide would be shown as text.
+    // HTML in a guide is shown as text.
     let events = Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS).map(|event| {
         if let Event::Html(text) | Event::InlineHtml(text) = event { Event::Text(text) } else { event }
     });
@@ -136,7 +136,7 @@ fn render(markdown: &str) -> String {
         .fold(text, |text, (place, programs)| text.replace(&format!("<p>{place}</p>"), &shown(programs)))
 }
 
-/// Programs that unfold, the first of them open.
+/// Renders programs as collapsible blocks, the first of them open.
 fn shown(programs: &[Program]) -> String {
     let one = |(place, (language, files)): (usize, &Program)| {
         let open = if place == 0 { " open" } else { "" };
@@ -171,14 +171,14 @@ struct GuidePage {
     text: &'static str,
 }
 
-/// A guide in the navigation.
+/// Entry of the navigation.
 struct Entry {
     slug: &'static str,
     title: &'static str,
     is_here: bool,
 }
 
-/// `GET /`: where to go from here.
+/// `GET /`: the front page.
 pub(crate) async fn front(edge: Data<Edge>, request: HttpRequest) -> Result<HttpResponse, ApiError> {
     let language = Language::of(&request);
     page(&FrontPage { mount: edge.mount, language }, language)

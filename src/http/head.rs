@@ -1,4 +1,4 @@
-//! HEAD: answered wherever GET is, with the same headers and no body (RFC 9110, section 9.3.2).
+//! HEAD: supported wherever GET is, with the same headers and no body (RFC 9110, section 9.3.2).
 
 use actix_web::Error;
 use actix_web::body::{self, BodySize, BoxBody, EitherBody, MessageBody};
@@ -6,7 +6,7 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::Method;
 use actix_web::middleware::Next;
 
-/// Handles HEAD as GET. The server leaves the body away, whose length it still tells.
+/// Handles HEAD as GET. The server omits the body, but still sends its length.
 pub(crate) async fn as_get<B: MessageBody + 'static>(
     mut request: ServiceRequest,
     next: Next<B>,
@@ -16,7 +16,7 @@ pub(crate) async fn as_get<B: MessageBody + 'static>(
         request.head_mut().method = Method::GET;
     }
     let response = next.call(request).await?;
-    // The server would wait for the end of a stream, which may have none.
+    // The server would wait for the end of a stream, which may never come.
     let is_stream = matches!(response.response().body().size(), BodySize::Stream);
     if wants_head && is_stream {
         return Ok(response.map_body(|_, _| BoxBody::new(body::None::new())).map_into_right_body());

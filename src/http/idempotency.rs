@@ -8,12 +8,12 @@ use quita_domain::request::Rejection;
 use super::errors::{ApiError, ErrorCode, wordings};
 
 const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
-/// Tells that a response repeats what an earlier request did.
+/// Header of a response that repeats the result of an earlier request.
 pub(crate) const REPLAYED: (&str, &str) = ("Idempotency-Replayed", "true");
 /// Longest key.
 const MAX_LENGTH: usize = 255;
 
-/// The caller's key, if it sent one.
+/// Returns the caller's key, if it sent one.
 pub(crate) fn key_of(request: &HttpRequest) -> Result<Option<String>, ApiError> {
     let mut sent = request.headers().get_all(HEADER);
     let Some(value) = sent.next() else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! Names of a body that were ignored, told with a test key in a header of the answer: `Quita-Ignored`.
+//! Ignored names of a body, reported to test keys in a response header: `Quita-Ignored`.
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -13,14 +13,15 @@ use crate::service::access::Caller;
 
 const HEADER: HeaderName = HeaderName::from_static("quita-ignored");
 
-/// Names that the header holds.
+/// Most names in the header.
 const MOST: usize = 10;
 
 /// Value of the header, ready to be sent.
 struct Ignored(HeaderValue);
 
-/// The body of this request holds names that mean nothing. With a live key nothing is told: what works is left in peace.
+/// Notes unknown names in the body of this request, for test keys only.
 pub(super) fn note(request: &HttpRequest, caller: &Caller, unknown: &[UnknownName]) {
+    // An integration that works with a live key is left in peace.
     if caller.owner.mode != Mode::Test || unknown.is_empty() {
         return;
     }
@@ -29,7 +30,8 @@ pub(super) fn note(request: &HttpRequest, caller: &Caller, unknown: &[UnknownNam
     }
 }
 
-/// `postback_url; did you mean postbackUrl?, x`. Absent if several names together would show a card number.
+/// Returns the header's value, as in `postback_url; did you mean postbackUrl?, x`. Returns `None` if the names
+/// together would show a card number.
 fn header_value(unknown: &[UnknownName]) -> Option<HeaderValue> {
     let told = |name: &UnknownName| match &name.meant {
         Some(meant) => format!("{}; did you mean {meant}?", name.path),
@@ -39,9 +41,9 @@ fn header_value(unknown: &[UnknownName]) -> Option<HeaderValue> {
     if unknown.len() > MOST {
         entries.push("and more".to_owned());
     }
-    // A header is ASCII; a name that a path can't show is `…` in it.
+    // A header is ASCII. A path writes `…` for a name that it can't show.
     let value = entries.join(", ").replace('…', "...");
-    // Names side by side must not make a number either.
+    // Adjacent names must not form a card number either.
     let is_safe = value.is_ascii() && !holds_card_number(&value) && !holds_card_number(&entries.join(" "));
     if is_safe { HeaderValue::from_str(&value).ok() } else { None }
 }

@@ -1,4 +1,4 @@
-//! Tells a caller that its key ends soon, in a header of every answer.
+//! Warning to a caller that its key ends soon, in a header of every response.
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -7,19 +7,19 @@ use actix_web::middleware::Next;
 use actix_web::{Error, HttpMessage, HttpRequest};
 use quita_domain::time::Timestamp;
 
-/// When the key ends that the request came with; only within 30 days before that.
+/// Time at which the request's key ends. It is sent only during the last 30 days.
 const HEADER: HeaderName = HeaderName::from_static("quita-key-expires-at");
 
-/// When the key of a request ends.
+/// Time at which the key of a request ends.
 #[derive(Clone, Copy)]
 struct EndsAt(Timestamp);
 
-/// The request came with a key that ends at this time.
+/// Notes that the key of this request ends at this time.
 pub(super) fn note(request: &HttpRequest, ends_at: Timestamp) {
     request.extensions_mut().insert(EndsAt(ends_at));
 }
 
-/// Adds the header, if that was noted.
+/// Adds the header, if an end was noted.
 pub(crate) async fn with_key_expiry<B: MessageBody>(
     request: ServiceRequest,
     next: Next<B>,

@@ -1,11 +1,11 @@
-//! Place at which the outside sees the public listener: the root of its host, or a path of it.
+//! Path under which the outside reaches the public listener: the root of its host, or a path below it.
 
 use std::fmt;
 
 use url::Url;
 
-/// Path before every address of the public listener, as a browser sees it: empty, or as in `/quita`. A proxy takes it away
-/// before a request comes here, so addresses that are received do not have it, and addresses that are given out do.
+/// Prefix of every public address, as a browser sees it: empty, or as in `/quita`. A proxy strips it: received
+/// addresses lack it, and addresses that are given out have it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Mount(&'static str);
 
@@ -13,18 +13,18 @@ impl Mount {
     /// The root of a host.
     pub(crate) const ROOT: Self = Self("");
 
-    /// The path of this public address. Its text is kept for as long as the program runs, as the listener is.
+    /// Returns the path of this public address. Its text is leaked, since the listener lives as long as the program.
     pub(crate) fn of(public_url: &str) -> Self {
         let path = Url::parse(public_url).map(|url| url.path().trim_end_matches('/').to_owned());
         path.map_or(Self::ROOT, |path| Self(path.leak()))
     }
 
-    /// As it stands before an address.
+    /// Returns the prefix as text.
     pub(crate) const fn as_str(self) -> &'static str {
         self.0
     }
 
-    /// Tells if the host belongs to others too.
+    /// Returns true if the host serves others too.
     pub(crate) const fn is_below_a_path(self) -> bool {
         !self.0.is_empty()
     }

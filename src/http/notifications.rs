@@ -1,5 +1,4 @@
-//! Notices that providers send over HTTP. What they say, and what proves that they sent it, their adapters know; here
-//! bytes are passed on.
+//! Notices that providers send over HTTP. Adapters parse and authenticate them; this module passes bytes on.
 
 use actix_web::web::{Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
@@ -12,7 +11,8 @@ use super::errors::{ApiError, ErrorCode, wordings};
 
 /// `POST /acquirers/{name}/notifications{/…}`
 ///
-/// Answered once what it says is kept. A notice that can't be read is answered 200 too: it would only come again.
+/// Answers once the notice is taken or stored. An unreadable notice gets 200 too: otherwise the provider would only
+/// send it again.
 pub(crate) async fn receive(
     edge: Data<Edge>,
     path: Path<(String, String)>,
@@ -25,7 +25,7 @@ pub(crate) async fn receive(
         .iter()
         .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
         .collect();
-    // Of strangers no body is read.
+    // No body is read before the head is admitted.
     edge.payments.admit_notice(&name, &NoticeHead { path_tail: &path_tail, headers: &headers })?;
     let body = read(&request, payload).await?;
     let notice = RawNotice { path_tail: &path_tail, headers: &headers, body: &body };

@@ -1,4 +1,4 @@
-//! What a request leaves behind: its figures, and a line if it was refused.
+//! Traces of a request: its metrics, and a log line if it was refused.
 
 use std::time::Instant;
 
@@ -17,32 +17,32 @@ use super::request_metrics::{NO_ROUTE, RequestMetrics};
 use super::traced::known_method;
 use crate::service::refusal_log::Refusal;
 
-/// Fields that a line names, at most.
+/// Most fields that a log line names.
 const MAX_FIELDS: usize = 10;
 
-/// Counts requests, and has the refused ones told.
+/// Counts requests, and logs the refused ones.
 #[derive(Clone)]
 pub(crate) struct Observer {
     metrics: RequestMetrics,
     edge: Data<Edge>,
-    /// True if each refused request is a line of the log at its usual level.
+    /// True if every refused request is logged at `info`. Otherwise that happens only while debug logging is on.
     is_told: bool,
 }
 
-/// Who came with a request.
+/// Caller of a request.
 #[derive(Clone)]
 struct CameWith {
     owner: Owner,
     key_id: String,
 }
 
-/// Notes with whose key a request came, for its line.
+/// Notes the owner and the key of a request, for its log line.
 pub(super) fn note_caller(request: &HttpRequest, owner: &Owner, key_id: &str) {
     request.extensions_mut().insert(CameWith { owner: owner.clone(), key_id: key_id.to_owned() });
 }
 
 impl Observer {
-    /// Observes what comes to this edge; tells of each refused request in the log if it is to be told.
+    /// Observes the requests to this edge. Refused ones are logged if `is_told`.
     pub(crate) fn new(metrics: RequestMetrics, edge: Data<Edge>, is_told: bool) -> Self {
         Self { metrics, edge, is_told }
     }
@@ -78,16 +78,16 @@ impl Observer {
     }
 }
 
-/// An answer that refuses.
+/// Refusal of a request.
 struct Refused<'a> {
     status: StatusCode,
-    /// Absent if a page answered.
+    /// Absent if a page was sent.
     error: Option<&'a ApiError>,
-    /// Absent if nobody was known.
+    /// Absent if the caller was not authenticated.
     caller: Option<CameWith>,
 }
 
-/// Counts a request and its time, and tells of it if it was refused.
+/// Counts a request and its time, and logs it if it was refused.
 pub(crate) async fn observed<B: MessageBody + 'static>(
     observer: Observer,
     request: ServiceRequest,

@@ -62,7 +62,7 @@ pub(crate) async fn refund(
     answer::refund(&mut response, &operated)
 }
 
-/// The amount that the body names, if it does.
+/// Returns the amount in the body, if there is one.
 async fn read_amount(
     caller: &Writer,
     request: &HttpRequest,
@@ -89,7 +89,8 @@ async fn operate(
     Ok(operated)
 }
 
-/// Cancelling and capturing are answered once they are over: refused is a conflict, unknown is reported as such.
+/// Maps the end of a cancellation or capture to a response: a refusal is a conflict, an unknown outcome is reported as
+/// such.
 fn ended(operated: &Operated) -> Result<(), ApiError> {
     let verb = operated.operation.kind.verb();
     let verbo = wordings::in_portuguese(verb);
@@ -117,7 +118,7 @@ fn ended(operated: &Operated) -> Result<(), ApiError> {
     }
 }
 
-/// What may be asked of the payment now.
+/// Returns the operations that the payment allows now, as a sentence.
 fn allowed(payment: &Payment) -> Wording {
     match payment.allowed_operations().as_slice() {
         [] => wordings::nothing_allowed(),

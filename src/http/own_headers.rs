@@ -1,4 +1,4 @@
-//! Headers in memory of their own.
+//! Request headers in memory of their own.
 
 use actix_web::Error;
 use actix_web::body::MessageBody;
@@ -6,10 +6,10 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::HeaderValue;
 use actix_web::middleware::Next;
 
-/// Copies the values of the headers out of what was received.
+/// Copies the header values out of the receive buffer.
 ///
-/// The library keeps the heads of requests that are over, to use them again, and each value there keeps the whole block
-/// alive that it was read into: with the body behind it, in which a card number may be.
+/// The library pools the heads of finished requests. Each header value there keeps the whole block alive that it was
+/// read into, including the body behind it. That body may hold a card.
 pub(crate) async fn with_own_headers<B: MessageBody>(
     mut request: ServiceRequest,
     next: Next<B>,

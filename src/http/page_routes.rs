@@ -1,4 +1,4 @@
-//! What a payer opens: the PIX page and its QR code, the boleto page and its PDF.
+//! Payers' pages: the PIX page and its QR code, the boleto page and its PDF.
 
 use std::sync::Arc;
 
@@ -30,9 +30,9 @@ use super::pages::pix_page::PixPage;
 use super::pages::{self, assets};
 use super::pictures::PictureKind;
 
-/// Where a boleto may be paid, as the slip says it.
+/// Place of payment, as the slip prints it.
 const PAYMENT_PLACE: &str = "Pagável em qualquer banco até o vencimento";
-/// Species of the document: duplicata mercantil.
+/// Kind of the document (espécie): duplicata mercantil.
 const DOCUMENT_KIND: &str = "DM";
 
 /// `GET /pix/{token}`, with `.svg` or `.png` its QR code, with `.logo` the merchant's logo
@@ -127,7 +127,8 @@ async fn boleto_page(
         document_formatted: party.document_formatted,
         address: party.address,
     };
-    // Whoever has the address of the page has it for ever; who paid, and where from, is nobody's business any more.
+    // The address of the page works for ever. Once nothing can be paid, the payer's document and address are nobody's
+    // business.
     let payer = if is_open(payment.status()) { party(slip.payer) } else { covered(&payment.order.payer) };
     page(&BoletoPage {
         mount: edge.mount,
@@ -148,7 +149,7 @@ async fn boleto_page(
     })
 }
 
-/// The slip as it is shown and printed.
+/// Builds the slip as it is shown and printed.
 fn slip(payment: &Payment, issued: &IssuedBoleto, profile: &MerchantProfile) -> Result<BoletoSlip, ApiError> {
     let created_on = payment.created_at.sao_paulo_date();
     Ok(BoletoSlip {
@@ -180,7 +181,8 @@ fn slip(payment: &Payment, issued: &IssuedBoleto, profile: &MerchantProfile) -> 
     })
 }
 
-/// Merchant whose sale the slip is for, and where questions are answered. The beneficiary may be another: the bank.
+/// Names the merchant whose sale the slip is for, and the contact for questions. The beneficiary may be another: the
+/// bank.
 fn instructions(profile: &MerchantProfile, merchant: &MerchantId) -> Vec<String> {
     let purpose = format!("Referente a {}.", profile.name_of(merchant));
     let contact = profile.contact().map(|contact| format!("Dúvidas: {contact}"));
@@ -192,7 +194,7 @@ async fn profile(edge: &Edge, payment: &Payment) -> Result<MerchantProfile, ApiE
     profile.map_err(|error| Denied::StoreUnavailable(error).into())
 }
 
-/// A payer of whom document and address are hidden.
+/// Returns the payer with the document masked and no address.
 fn covered(payer: &Payer) -> PartyView {
     PartyView {
         name: payer.full_name(),
@@ -227,12 +229,13 @@ async fn payment(edge: &Edge, token: &str, method: Method) -> Result<Arc<Payment
 async fn any_payment(edge: &Edge, token: &str) -> Result<Arc<Payment>, ApiError> {
     let id = edge.keyring.page_payment(token).ok_or_else(ApiError::nothing_here)?;
     let payment = edge.payments.read(id).await?.ok_or_else(ApiError::nothing_here)?;
-    // Its own and no other that a key of ours makes: an old key opens the pages of its time alone.
+    // Only the stored token counts, not any token that one of our keys makes: an old key opens only the pages of its
+    // time.
     let is_own: bool = payment.page_token.as_bytes().ct_eq(token.as_bytes()).into();
     if is_own { Ok(payment) } else { Err(ApiError::nothing_here()) }
 }
 
-/// The code of a PIX that can be paid, as a picture.
+/// Draws the code of a PIX that can be paid.
 fn code_picture(edge: &Edge, payment: &Payment, kind: PictureKind) -> Result<HttpResponse, ApiError> {
     if !is_open(payment.status()) {
         return Err(ApiError::new(ErrorCode::Gone, wordings::pix_is_over()));
@@ -258,10 +261,10 @@ fn page(page: &impl Template) -> Result<HttpResponse, ApiError> {
         .body(html))
 }
 
-/// Any page of a shop may show the pictures and the slip.
+/// Policy that lets any page of a shop embed the pictures and the slip.
 const SHOWN_ANYWHERE: &str = "frame-ancestors *";
 
-/// An answer whose address is a secret: nobody keeps it, and it is passed on to nobody.
+/// Begins a response whose address is a secret: it is not cached, and the address is not sent as a referrer.
 fn picture(kind: &'static str) -> HttpResponseBuilder {
     let mut response = HttpResponse::Ok();
     response
@@ -272,7 +275,7 @@ fn picture(kind: &'static str) -> HttpResponseBuilder {
     response
 }
 
-/// The token and what follows its dot.
+/// Splits a name into the token and the part after its dot.
 fn split(name: &str) -> (&str, &str) {
     name.split_once('.').unwrap_or((name, ""))
 }

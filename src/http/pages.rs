@@ -1,8 +1,7 @@
-//! The pages a payer sees without a key: PIX with its QR code, boleto with its line and bar code.
+//! The pages that a payer sees without a key: PIX with its QR code, boleto with its line and bar code.
 //!
-//! Plain views: they are given words and numbers and know no route, store or clock. Everything in them is
-//! escaped by the templates; no page has a script or style of its own, so the strictest policy
-//! (`CONTENT_SECURITY_POLICY`) holds.
+//! Plain views: they receive words and numbers, and have no route, store or clock. The templates escape everything. No
+//! page has inline scripts or styles, so the strictest policy (`CONTENT_SECURITY_POLICY`) holds.
 
 pub(crate) mod assets;
 pub(crate) mod boleto_page;
@@ -14,7 +13,7 @@ use quita_domain::time::Timestamp;
 
 pub(crate) use state_words::is_open;
 
-/// The header these pages are to be served with.
+/// Content security policy with which these pages are served.
 pub(crate) const CONTENT_SECURITY_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
      img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 

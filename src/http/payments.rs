@@ -48,8 +48,7 @@ pub(crate) async fn create(
     Ok(answer_created(&edge, &created))
 }
 
-/// A known key is answered before rules that depend on the clock are tried, so that an old replay stays a replay; and so it
-/// does on a node that may make nothing new.
+/// Creates a payment under an idempotency key, or answers with the one that has the key.
 async fn create_keyed(
     edge: &Edge,
     owner: Owner,
@@ -58,6 +57,7 @@ async fn create_keyed(
 ) -> Result<Created, ApiError> {
     let id = edge.keyring.transaction_id(&owner, key);
     let fingerprint = parsed.fingerprint(edge.keyring.fingerprint());
+    // Replays are answered before time-dependent rules, and also by a node that lacks the current secret key.
     if (!parsed.clock_violations.is_empty() || !edge.keyring.has_key_of_now())
         && let Some(known) = edge.payments.read(id).await?
     {
@@ -136,7 +136,7 @@ pub(crate) async fn events(
     Ok(answer::events(&payment))
 }
 
-/// The caller's payment with this id.
+/// Returns the caller's payment with this id.
 pub(crate) async fn own(edge: &Edge, id: &str, owner: &Owner) -> Result<Arc<Payment>, ApiError> {
     let id = TransactionId::parse(id).ok_or_else(ApiError::unreadable_id)?;
     Ok(edge.payments.read_own(id, owner).await?)

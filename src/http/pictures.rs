@@ -1,4 +1,4 @@
-//! QR codes as pictures. Shops embed them, so each is asked for often; it is drawn once.
+//! QR codes as pictures. Shops embed them, so each is requested often and drawn once.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use actix_web::web::Bytes;
 use moka::sync::Cache;
 use quita_paper::qr::{QrFailure, QrImage};
 
-/// The most bytes that are kept: some hundred pictures.
+/// Most bytes in the cache: some hundred pictures.
 const MOST_BYTES: u64 = 2 * 1024 * 1024;
 
-/// In which form a code is drawn.
+/// Image format of a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum PictureKind {
     Svg,
@@ -33,7 +33,7 @@ impl PictureKind {
     }
 }
 
-/// Pictures that were drawn lately.
+/// Cache of recently drawn pictures.
 pub(crate) struct Pictures(Cache<(PictureKind, String), Bytes>);
 
 impl Pictures {
@@ -48,7 +48,7 @@ impl Pictures {
         Self(Cache::builder().max_capacity(most_bytes).weigher(size).build())
     }
 
-    /// The picture of a code.
+    /// Returns the picture of a code.
     pub(super) fn of(&self, kind: PictureKind, code: &str) -> Result<Bytes, Arc<QrFailure>> {
         self.0.try_get_with((kind, code.to_owned()), || kind.draw(code))
     }

@@ -1,4 +1,4 @@
-//! The query of a request. A parameter that an address does not have is refused by name, for the callers of the API.
+//! Queries of requests. Callers of the API get a refusal that names each unknown parameter.
 
 use actix_web::HttpRequest;
 use actix_web::http::Method;
@@ -7,10 +7,10 @@ use quita_domain::listing::query::refuse_all;
 
 use super::errors::{ApiError, ErrorCode, wordings};
 
-/// Marks an address whose GET has parameters, which its handler reads. Any other address has none.
+/// Marker of an address whose GET has parameters, which its handler reads. All other addresses have none.
 pub(super) struct HasParameters;
 
-/// The query as pairs, in order.
+/// Reads the query as pairs, in order.
 pub(super) fn read(request: &HttpRequest) -> Result<Vec<(String, String)>, ApiError> {
     Query::<Vec<(String, String)>>::from_query(request.query_string())
         .map(Query::into_inner)

@@ -5,11 +5,11 @@ use std::time::Duration;
 use super::errors::ApiError;
 use crate::service::limiter::{Limiter, Pace};
 
-/// Counts the requests of each key. Bursts of one second's worth are allowed.
+/// Counter of the requests of each key. Bursts of one second's worth are allowed.
 pub(crate) struct RateLimit(Option<Limiter<String>>);
 
 impl RateLimit {
-    /// Requests a second for each key; `None` and 0 are no limit.
+    /// Limits each key to so many requests a second. `None` and 0 mean no limit.
     pub(crate) fn new(per_second: Option<u32>) -> Self {
         let pace = |burst: u32| Pace { burst, period: Duration::from_secs(1) / burst };
         Self(per_second.filter(|count| *count > 0).map(|count| Limiter::new(pace(count))))

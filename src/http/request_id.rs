@@ -1,5 +1,6 @@
-//! The id of a request: the caller's own if it is sane, otherwise a fresh one. In every response and in the log. Beside it the
-//! language in which the caller wants to be told what is wrong.
+//! Id of a request: the caller's own if it is valid, otherwise a fresh one. It is in every response and in the log.
+//!
+//! Beside it, the language in which the caller wants error messages.
 
 use actix_web::body::{EitherBody, MessageBody};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -25,7 +26,7 @@ struct Current {
 }
 
 impl Current {
-    /// No request, or one of which nothing is known but its id.
+    /// Returns a request that is known by its id alone, or none at all.
     const fn of(id: String) -> Self {
         Self { id, language: Language::English }
     }
@@ -35,32 +36,32 @@ tokio::task_local! {
     static CURRENT: Current;
 }
 
-/// The id of the request that is being handled; empty outside of one.
+/// Returns the id of the request that is being handled, or an empty text outside of one.
 pub(crate) fn current() -> String {
     CURRENT.try_with(|current| current.id.clone()).unwrap_or_default()
 }
 
-/// The language that its caller asks for: English unless `Accept-Language` says otherwise.
+/// Returns the language that its caller asks for: English unless `Accept-Language` names another.
 pub(super) fn language() -> Language {
     CURRENT.try_with(|current| current.language).unwrap_or(Language::English)
 }
 
-/// Does some work for a request that has no id of its own.
+/// Runs work for a request that has no id of its own.
 pub(crate) fn in_fresh_request<T>(work: impl FnOnce(&str) -> T) -> T {
     let id = Uuid::now_v7().to_string();
     CURRENT.sync_scope(Current::of(id.clone()), || work(&id))
 }
 
-/// Keeps the id for work that goes on in a task of its own.
+/// Keeps the request's id for work that continues in a separate task.
 pub(crate) fn carry<W: Future>(work: W) -> impl Future<Output = W::Output> {
     let current = CURRENT.try_with(Clone::clone).unwrap_or_else(|_| Current::of(String::new()));
     CURRENT.scope(current, work)
 }
 
-/// Marks a request whose id held a card number.
+/// Marker of a request whose id held a card number.
 struct HeldCardNumber;
 
-/// Gives a request its id, and every response too; keeps answers out of caches.
+/// Gives a request its id, adds the id to the response, and keeps responses out of caches.
 pub(crate) async fn with_request_id<B: MessageBody>(
     request: ServiceRequest,
     next: Next<B>,
@@ -79,7 +80,7 @@ pub(crate) async fn with_request_id<B: MessageBody>(
             if let Ok(header) = header {
                 headers.insert(HEADER, header);
             }
-            // Whoever is between must not keep what it sees, unless the answer itself says so.
+            // Caches on the way must not store a response, unless it says otherwise itself.
             if !headers.contains_key(CACHE_CONTROL) {
                 headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
             }
@@ -88,7 +89,7 @@ pub(crate) async fn with_request_id<B: MessageBody>(
         .await
 }
 
-/// Refuses a request whose id held a card number. That id goes nowhere: the request has a fresh one.
+/// Refuses a request whose id held a card number. That id is never passed on: the request has a fresh one.
 pub(crate) async fn refuse_card_number<B: MessageBody + 'static>(
     request: ServiceRequest,
     next: Next<B>,
@@ -100,25 +101,26 @@ pub(crate) async fn refuse_card_number<B: MessageBody + 'static>(
     Ok(next.call(request).await?.map_into_left_body())
 }
 
-/// Programs rarely say what they understand; most developers read English.
+/// Returns the language of the request: English if there is no `Accept-Language`.
 fn language_of(request: &HttpRequest) -> Language {
+    // Programs rarely send the header, and most developers read English.
     let says_so = request.headers().contains_key(ACCEPT_LANGUAGE);
     let asked_for = if says_so { Language::asked_for(request) } else { None };
     asked_for.unwrap_or(Language::English)
 }
 
-/// What a request says of its id.
+/// Id that a request came with.
 struct SentId {
-    /// Its own, or a fresh one.
+    /// The caller's id, or a fresh one.
     id: String,
     holds_card_number: bool,
 }
 
 fn sent_id(request: &HttpRequest) -> SentId {
     let all = || request.headers().get_all(HEADER);
-    // A longer value is no id: nothing keeps it, so nothing need be found in it.
+    // A longer value is discarded anyway, so it need not be searched.
     let mut short = all().filter(|value| value.len() <= MAX_LENGTH);
-    // Bytes that are no text may still stand around a number.
+    // Bytes that are not text may still surround a card number.
     let holds_card_number =
         short.any(|value| free_text::holds_card_number(&String::from_utf8_lossy(value.as_bytes())));
     let sent = all().next().and_then(|value| value.to_str().ok());

@@ -1,4 +1,4 @@
-//! Figures of requests: how many by route, method and status, and how long they took.
+//! Metrics of requests: their number by route, method and status, and their duration.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use prometheus::{HistogramOpts, HistogramVec, IntCounterVec, Opts, Registry};
 
 use super::routes::ROUTES_OF_PROGRAMS;
 
-/// Route of what stands at no address.
+/// Route label of requests to unknown addresses.
 pub(super) const NO_ROUTE: &str = "none";
 
-/// Statuses that exist at zero from the start, so that the first of a kind is seen as a change.
+/// Statuses that are exported at zero from the start, so that the first one of a kind shows as an increase.
 const KNOWN_STATUSES: [&str; 11] =
     ["200", "201", "400", "401", "403", "404", "409", "422", "429", "500", "503"];
 
-/// Bounds of the buckets, in seconds: from a read out of memory to a card that is authorised slowly.
+/// Bucket bounds in seconds: from a read out of memory to a slow card authorisation.
 const BUCKETS: [f64; 11] = [0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0];
 
 /// Counts requests and their time.
@@ -27,7 +27,7 @@ impl RequestMetrics {
     /// Registers the metrics.
     ///
     /// # Errors
-    /// If another metric has a name of theirs.
+    /// Fails if another metric has one of their names.
     pub fn register(registry: &Registry) -> Result<Self, prometheus::Error> {
         let counted = Opts::new("quita_http_requests_total", "Requests by route, method and status");
         let timed = HistogramOpts::new(
@@ -49,7 +49,7 @@ impl RequestMetrics {
         Ok(Self { requests, seconds })
     }
 
-    /// Counts one.
+    /// Counts one request.
     pub(super) fn count(&self, route: &str, method: &str, status: u16, took: Duration) {
         self.requests.with_label_values(&[route, method, &status.to_string()]).inc();
         self.seconds.with_label_values(&[route, method]).observe(took.as_secs_f64());

@@ -1,4 +1,4 @@
-//! `GET /pay/requests`: the last refused requests of a merchant, for whoever integrates.
+//! `GET /pay/requests`: the last refused requests of a merchant, for integrators.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
@@ -8,7 +8,7 @@ use super::auth::Reader;
 use super::edge::Edge;
 use crate::service::refusal_log::Refusal;
 
-/// Refusals of an answer, at most.
+/// Most refusals in one response.
 const SHOWN: usize = 100;
 
 #[derive(Serialize)]
@@ -41,7 +41,7 @@ impl<'a> From<&'a Refusal> for RefusalView<'a> {
     }
 }
 
-/// `GET /pay/requests`: of the caller's merchant and mode, at this node, newest first.
+/// `GET /pay/requests`: those of the caller's merchant and mode, on this node, newest first.
 pub(crate) async fn list(caller: Reader, edge: Data<Edge>) -> HttpResponse {
     #[derive(Serialize)]
     struct Refusals<'a> {

@@ -27,12 +27,12 @@ pub(super) const ROUTES_OF_PROGRAMS: [(&str, &str); 12] = [
     ("/sandbox/payments/{id}/{action}", "POST"),
 ];
 
-/// Enters every address. Any other answers 404, any other method 405.
+/// Registers every address. Any other address answers 404, any other method 405.
 pub fn configure(config: &mut ServiceConfig, edge: Data<Edge>) {
     config.app_data(edge).configure(api).configure(pages).default_service(web::to(not_found));
 }
 
-/// Addresses for programs.
+/// Registers the addresses for programs.
 fn api(config: &mut ServiceConfig) {
     config
         .service(
@@ -57,7 +57,7 @@ fn api(config: &mut ServiceConfig) {
         .service(writing("/sandbox/payments/{id}/{action}", web::post().to(sandbox::act)));
 }
 
-/// Addresses for browsers. Links to them may carry parameters of whoever passed them on, which mean nothing here.
+/// Registers the addresses for browsers. Links to them may carry parameters of third parties, which are ignored.
 fn pages(config: &mut ServiceConfig) {
     config
         .service(reading("/pix/{name}", web::get().to(page_routes::pix)))
@@ -76,17 +76,17 @@ fn pages(config: &mut ServiceConfig) {
         .service(reading("/docs.css", web::get().to(docs::style)));
 }
 
-/// An address that is only read. HEAD comes as GET.
+/// Makes an address that is only read. HEAD arrives as GET.
 pub(crate) fn reading(path: &str, get: Route) -> Resource {
     resource(path, "GET, HEAD").route(get)
 }
 
-/// An address that is only written to.
+/// Makes an address that is only written to.
 fn writing(path: &str, post: Route) -> Resource {
     resource(path, "POST").route(post)
 }
 
-/// An address that refuses every method but those that it is given.
+/// Makes an address that refuses every method that it is not given.
 fn resource(path: &str, allow: &'static str) -> Resource {
     let refuse = move || async move { Err::<HttpResponse, _>(ApiError::method_not_allowed(allow)) };
     web::resource(path).default_service(web::to(refuse))

@@ -1,4 +1,4 @@
-//! Asking which way a payment would go.
+//! Evaluation of routes: which way a payment would go.
 
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};

@@ -1,4 +1,4 @@
-//! Headers that every answer of every listener carries, unless a handler says otherwise.
+//! Security headers of every response of every listener, unless a handler sets its own.
 
 use actix_web::Error;
 use actix_web::body::MessageBody;
@@ -19,15 +19,16 @@ pub(crate) const SAFE_HEADERS: [(HeaderName, &str); 3] = [
     (REFERRER_POLICY, "no-referrer"),
 ];
 
-/// Browsers come back over TLS alone. Over plain HTTP they ignore it (RFC 6797, section 8.1). Below a path the host belongs to
-/// others too, whose subdomains are none of our business.
+/// Returns the header that makes browsers come back over TLS only. Over plain HTTP they ignore it (RFC 6797, section
+/// 8.1).
 const fn transport_security(mount: Mount) -> (HeaderName, &'static str) {
+    // Below a path the host serves others too, whose subdomains are not ours to restrict.
     let value =
         if mount.is_below_a_path() { "max-age=31536000" } else { "max-age=31536000; includeSubDomains" };
     (STRICT_TRANSPORT_SECURITY, value)
 }
 
-/// Adds those headers that an answer does not have yet.
+/// Adds the headers that a response does not have yet.
 pub(crate) async fn with_safe_headers<B: MessageBody>(
     mount: Mount,
     request: ServiceRequest,

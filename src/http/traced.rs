@@ -1,6 +1,7 @@
-//! The span of a request: the first of a trace, or the next one of its caller's.
+//! The span of a request: the first of a trace, or a child of its caller's.
 //!
-//! It tells method, route and status; no address, as those hold ids and tokens, and nothing of the bodies.
+//! It records method, route and status. It records no address, since those hold ids and tokens, and nothing of the
+//! bodies.
 
 use std::sync::Arc;
 
@@ -13,13 +14,13 @@ use quita_ports::trace::{Span, SpanKind, Tracer, within};
 
 use super::{request_id, traceparent};
 
-/// Methods that are recorded; any other word may be anything.
+/// Methods that are recorded by name; any other word may be anything.
 const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
-/// What stands for any other method (OpenTelemetry, semantic conventions for HTTP).
+/// Replacement for any other method (OpenTelemetry, semantic conventions for HTTP).
 const OTHER_METHOD: &str = "_OTHER";
 
-/// Has everything that a request brings about recorded, if its trace is.
+/// Runs a request within a span. Everything that it causes is recorded, if its trace is.
 pub(crate) async fn traced<B: MessageBody + 'static>(
     tracer: Option<Arc<dyn Tracer>>,
     request: ServiceRequest,
@@ -37,12 +38,13 @@ pub(crate) async fn traced<B: MessageBody + 'static>(
     result
 }
 
-/// A caller may say that its trace is not recorded; that it is does not bind us.
+/// Begins the span of a request, as a child of the caller's if there is one.
 fn begin(tracer: &Arc<dyn Tracer>, request: &ServiceRequest) -> Span {
     let name = || match request.match_pattern() {
         Some(route) => format!("{} {route}", known_method(request)).into(),
         None => known_method(request).into(),
     };
+    // A caller may opt out of recording. If it opts in, the tracer still decides.
     let span = match traceparent::of(request.headers()) {
         Some(caller) if caller.is_recorded => Span::go_on(tracer, caller.position, name),
         Some(_) => Span::none(),
@@ -59,7 +61,7 @@ fn begin(tracer: &Arc<dyn Tracer>, request: &ServiceRequest) -> Span {
     span
 }
 
-/// The word of a method; any other than the usual ones is `_OTHER`.
+/// Returns the name of the method, or `_OTHER` for an unusual one.
 pub(super) fn known_method(request: &ServiceRequest) -> &'static str {
     METHODS.into_iter().find(|known| *known == request.method().as_str()).unwrap_or(OTHER_METHOD)
 }

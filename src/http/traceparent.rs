@@ -1,6 +1,6 @@
-//! The `traceparent` header: where in a caller's trace a request stands (W3C Trace Context, level 1, section 3.2).
+//! The `traceparent` header: a request's position in its caller's trace (W3C Trace Context, level 1, section 3.2).
 //!
-//! `tracestate` and `baggage` are not read: nothing here would know what to do with them, and nothing is passed on.
+//! `tracestate` and `baggage` are neither read nor passed on: nothing here uses them.
 
 use std::num::{NonZeroU64, NonZeroU128};
 
@@ -9,18 +9,18 @@ use quita_ports::trace::{Position, SpanId, TraceId};
 
 const HEADER: HeaderName = HeaderName::from_static("traceparent");
 
-/// The bit that says that the caller records the trace.
+/// Flag bit: the caller records the trace.
 const RECORDED: u8 = 1;
 
 /// A caller's span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Caller {
     pub(super) position: Position,
-    /// Whether the caller records it.
+    /// True if the caller records it.
     pub(super) is_recorded: bool,
 }
 
-/// The caller's span, if there is exactly one header and it is sane. Any other is as none.
+/// Returns the caller's span, if there is exactly one valid header. Any other case counts as none.
 pub(super) fn of(headers: &HeaderMap) -> Option<Caller> {
     let mut all = headers.get_all(HEADER);
     let only = all.next().filter(|_| all.next().is_none())?;
@@ -31,7 +31,7 @@ fn read(text: &str) -> Option<Caller> {
     let mut parts = text.split('-');
     let [version, trace, span, flags] = [parts.next()?, parts.next()?, parts.next()?, parts.next()?];
     let version = hex(version, 2)?;
-    // Later versions may have more parts; the first one, and the one that is no version, may not.
+    // Later versions may have more parts; version 0 may not, and 0xff is no valid version.
     if version == 0xff || (version == 0 && parts.next().is_some()) {
         return None;
     }
@@ -42,7 +42,7 @@ fn read(text: &str) -> Option<Caller> {
     Some(Caller { position, is_recorded: flags & RECORDED != 0 })
 }
 
-/// This many digits, in lower case as the standard wants them.
+/// Parses exactly this many digits, in lower case as the standard requires.
 fn hex(text: &str, digits: usize) -> Option<u128> {
     let is_hex = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
     (text.len() == digits && is_hex).then(|| u128::from_str_radix(text, 16).ok()).flatten()

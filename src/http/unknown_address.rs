@@ -1,4 +1,4 @@
-//! Addresses that are none: what is there instead.
+//! Unknown addresses, and suggestions for them.
 
 use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
@@ -7,7 +7,7 @@ use quita_domain::nearest::{is_same, nearest};
 use super::edge::Edge;
 use super::errors::{ApiError, ErrorCode, docs_url, wordings};
 
-/// Addresses that somebody may have meant. What stands in braces may be anything.
+/// Addresses that the caller may have meant. The parts in braces match anything.
 const ADDRESSES: [&str; 15] = [
     "/pay/payments",
     "/pay/payments/{transactionId}",
@@ -26,10 +26,10 @@ const ADDRESSES: [&str; 15] = [
     "/openapi.json",
 ];
 
-/// Beginnings that other services have.
+/// First parts that addresses of other services often have.
 const BEGINNINGS: [&str; 7] = ["api", "rest", "pay", "v1", "v2", "v3", "webhooks"];
 
-/// Addresses of descriptions that other services have.
+/// First parts under which other services have their API description, with the address here.
 const DESCRIPTIONS: [(&str, &str); 6] = [
     ("swagger", "/docs"),
     ("redoc", "/docs"),
@@ -39,10 +39,10 @@ const DESCRIPTIONS: [(&str, &str); 6] = [
     ("openapi.yaml", "/openapi.json"),
 ];
 
-/// Parts of the longest address that is looked at.
+/// Most parts of an address for which a suggestion is made.
 const MOST_PARTS: usize = 8;
 
-/// For every address that is none.
+/// Answers every unknown address.
 pub(crate) async fn not_found(request: HttpRequest, edge: Data<Edge>) -> Result<HttpResponse, ApiError> {
     let docs = docs_url("");
     let message = match meant(request.path()) {
@@ -52,7 +52,7 @@ pub(crate) async fn not_found(request: HttpRequest, edge: Data<Edge>) -> Result<
     Err(ApiError::new(ErrorCode::NotFound, message))
 }
 
-/// The address that was probably meant, as the documentation writes it: nothing of what was asked for is repeated.
+/// Returns the address that was probably meant, as the documentation writes it. It repeats nothing of the request.
 fn meant(path: &str) -> Option<&'static str> {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).take(MOST_PARTS + 1).collect();
     if parts.len() > MOST_PARTS {
@@ -67,14 +67,14 @@ fn meant(path: &str) -> Option<&'static str> {
     costs.min_by_key(|(cost, _)| *cost).map(|(_, address)| address)
 }
 
-/// Differences between what was asked for and an address; absent if they have nothing to do with each other.
+/// Returns the distance between the requested address and a known one, or `None` if they are unrelated.
 fn cost(asked: &[&str], address: &str) -> Option<u32> {
     let known: Vec<&str> = address.split('/').filter(|part| !part.is_empty()).collect();
     (0..=asked.len()).filter_map(|from| cost_of_rest(asked, from, &known)).min()
 }
 
-/// Differences if the first parts of what was asked for are beginnings that mean nothing here, and the known ones are left
-/// out as far as they are such beginnings too.
+/// Returns the distance if the first `from` requested parts are foreign prefixes. Foreign prefixes of the known
+/// address are skipped too, until the lengths match.
 fn cost_of_rest(asked: &[&str], from: usize, known: &[&str]) -> Option<u32> {
     let (before, rest) = asked.split_at_checked(from)?;
     let is_beginning = |part: &&str| BEGINNINGS.iter().any(|beginning| is_same(part, beginning));
@@ -90,7 +90,7 @@ fn cost_of_rest(asked: &[&str], from: usize, known: &[&str]) -> Option<u32> {
 
 fn cost_of_part(asked: &str, known: &str) -> Option<u32> {
     match known {
-        // Ids have digits; a word in the place of one is more likely to be another word.
+        // Ids have digits; a word in the place of one is more likely a misspelt word.
         _ if known.starts_with('{') => {
             Some(if asked.bytes().any(|byte| byte.is_ascii_digit()) { 0 } else { 3 })
         }

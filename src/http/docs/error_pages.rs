@@ -1,4 +1,4 @@
-//! Pages for the codes of errors, made from their table: `/docs/errors` and `/docs/errors/CODE`.
+//! Pages for error codes, made from their table: `/docs/errors` and `/docs/errors/CODE`.
 
 use actix_web::HttpResponse;
 use actix_web::http::header::{CONTENT_LANGUAGE, CONTENT_SECURITY_POLICY, HeaderValue, VARY};
@@ -15,18 +15,18 @@ use crate::http::errors::{ApiError, ErrorCode, docs_url, wordings};
 use crate::http::mount::Mount;
 use crate::http::request_id;
 
-/// Pages without scripts.
+/// Content security policy of pages without scripts.
 const POLICY: &str =
     "default-src 'none'; style-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Part of a sentence: plain, or a name in the code.
+/// Part of a sentence: plain text, or a name set as code.
 #[derive(Debug, PartialEq, Eq)]
 struct Part {
     is_code: bool,
     text: String,
 }
 
-/// Code of an error as a page shows it.
+/// Error code as a page shows it.
 struct Entry {
     code: &'static str,
     status: u16,
@@ -59,7 +59,7 @@ struct ErrorPage {
     mount: Mount,
     language: Language,
     entry: Entry,
-    /// Codes in `details`, where there are any.
+    /// Codes in `details`, for errors that have some.
     violations: Vec<ViolationEntry>,
 }
 

@@ -1,4 +1,4 @@
-//! Meanings of the codes of single violations, as the pages of errors tell them.
+//! Meanings of the codes of single violations, as the error pages show them.
 
 use quita_domain::request::code;
 use quita_domain::wording::Wording;

@@ -1,6 +1,6 @@
-//! The table of every code of an error: its status, and what its page under `/docs/errors` says.
+//! Table of every error code: its status, and the texts of its page under `/docs/errors`.
 //!
-//! The codes are part of the API: none changes its meaning. One without all of its texts does not compile.
+//! The codes are part of the API: their meanings never change. A code that lacks one of its texts does not compile.
 
 use actix_web::http::StatusCode;
 use quita_domain::wording::Wording;
@@ -18,22 +18,22 @@ macro_rules! codes {
             /// Every code, by status.
             pub(crate) const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// As answers spell it.
+            /// Returns the code as responses spell it.
             pub(crate) const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
             }
 
-            /// Status of the answers that carry it.
+            /// Returns the status of the responses that carry it.
             pub(crate) const fn status(self) -> StatusCode {
                 match self { $(Self::$name => StatusCode::$status,)* }
             }
 
-            /// Sentence that says when it is answered.
+            /// Returns the sentence that says when this error occurs.
             pub(crate) const fn meaning(self) -> Wording {
                 match self { $(Self::$name => Wording::fixed($meaning, $meaning_pt),)* }
             }
 
-            /// Sentence that says what the caller can do.
+            /// Returns the sentence that says what the caller can do.
             pub(crate) const fn advice(self) -> Wording {
                 match self { $(Self::$name => Wording::fixed($advice, $advice_pt),)* }
             }

@@ -1,4 +1,4 @@
-//! Every sentence that the API answers as an error by itself, in both languages. Those about fields are the domain's.
+//! Messages of the API's own errors, in both languages. The domain has those about fields.
 
 use quita_actors::Denied;
 use quita_domain::payment::Refusal;
@@ -7,7 +7,7 @@ use quita_domain::wording::Wording;
 use quita_domain::wordings;
 
 wordings! {
-    // Who calls. The specification fixes how these begin.
+    // Authentication. The specification fixes how these begin.
     pub(crate) no_authorization =
         "invalid or missing API key: there is no Authorization header; send Authorization: Bearer qk_test_…",
         "chave de API ausente ou inválida: não há cabeçalho Authorization; envie Authorization: Bearer qk_test_…";
@@ -105,7 +105,7 @@ wordings! {
         "a payment that is {status} cannot become {target}",
         "um pagamento que está {status} não pode passar a {target}";
 
-    // Cancellations and captures that were sent.
+    // Cancellations and captures that were requested.
     pub(crate) became_while_cancelled(status: Status) =
         "the payment became {status} while it was being cancelled; ",
         "o pagamento passou a {status} enquanto era cancelado; ";
@@ -132,7 +132,7 @@ wordings! {
     pub(crate) transaction_not_found = "transaction not found", "transação não encontrada";
 }
 
-/// Sentence of a denial, in both languages.
+/// Returns the message of a denial, in both languages.
 pub(super) fn of_denied(denied: &Denied) -> Wording {
     let portuguese = match denied {
         Denied::NotFound => return transaction_not_found(),
@@ -153,7 +153,7 @@ pub(super) fn of_denied(denied: &Denied) -> Wording {
     Wording::made(denied.to_string(), portuguese.to_owned())
 }
 
-/// Sentence of a refusal, in both languages.
+/// Returns the message of a refusal, in both languages.
 pub(super) fn of_refusal(refusal: &Refusal) -> Wording {
     let portuguese = match refusal {
         Refusal::NotAllowed { status: Status::Refund, verb: "be refunded", allowed } => {
@@ -197,7 +197,7 @@ pub(super) fn of_refusal(refusal: &Refusal) -> Wording {
     Wording::made(refusal.to_string(), portuguese)
 }
 
-/// Operation that a payment can be asked for, as the domain names it.
+/// Translates an operation from the domain's English.
 pub(crate) fn in_portuguese(verb: &str) -> &str {
     match verb {
         "be cancelled" => "ser cancelado",

@@ -1,4 +1,4 @@
-//! The files that the pages refer to, compiled in, each to be served as `/assets/{name}`.
+//! Static files of the pages, compiled in and served as `/assets/{name}`.
 
 /// A static file.
 #[derive(Debug, Clone, Copy)]

@@ -9,11 +9,11 @@ use quita_paper::itf::ItfBarcode;
 use super::state_words::{StateWords, is_open};
 use crate::http::Mount;
 
-/// What the boleto page shows. `{path}.pdf` is the slip, `{path}.logo` the merchant's logo, `{path}/status` tells how the payment stands.
+/// Contents of the boleto page. `{path}.pdf` is the slip, `{path}/status` is the payment's status.
 #[derive(Debug, Clone, Template)]
 #[template(path = "boleto_page.html")]
 pub(crate) struct BoletoPage {
-    /// Path at which the outside sees the public listener.
+    /// Path under which the outside reaches the public listener.
     pub(crate) mount: Mount,
     /// Path of this page as a browser sees it, as in `/boletos/TOKEN`.
     pub(crate) path: String,
@@ -21,27 +21,27 @@ pub(crate) struct BoletoPage {
     pub(crate) bank: String,
     /// Linha digitável with its dots and spaces.
     pub(crate) line_formatted: String,
-    /// The bars; drawn as they are, which is why this is no text.
+    /// Bars of the bar code. They are drawn, not written, so this is not text.
     pub(crate) barcode: ItfBarcode,
-    /// What is to be paid, in cents.
+    /// Amount to be paid, in cents.
     pub(crate) amount_cents: i64,
-    /// Vencimento.
+    /// Due date (vencimento).
     pub(crate) due_date: NaiveDate,
-    /// Nosso número as the bank prints it.
+    /// Our number (nosso número) as the bank prints it.
     pub(crate) our_number: String,
     /// The beneficiary's own number of the document.
     pub(crate) document_number: String,
-    /// Who is paid.
+    /// Beneficiary of the payment.
     pub(crate) beneficiary: PartyView,
     /// Says whether the merchant has a logo.
     pub(crate) has_logo: bool,
-    /// Who pays.
+    /// Payer of the boleto.
     pub(crate) payer: PartyView,
-    /// What the beneficiary wants to be known, one sentence each.
+    /// Instructions of the beneficiary, one sentence each.
     pub(crate) instructions: Vec<String>,
-    /// How the payment stands.
+    /// Status of the payment.
     pub(crate) status: Status,
-    /// A sandbox payment: no bank knows the slip.
+    /// True for a sandbox payment, whose slip no bank has registered.
     pub(crate) is_test: bool,
 }
 
@@ -50,7 +50,7 @@ pub(crate) struct BoletoPage {
 pub(crate) struct PartyView {
     /// Full name.
     pub(crate) name: String,
-    /// CPF or CNPJ with its punctuation and the word before it.
+    /// CPF or CNPJ with its punctuation, after the name of its kind.
     pub(crate) document_formatted: String,
     /// Address, one entry per line.
     pub(crate) address: Vec<String>,

@@ -9,31 +9,31 @@ use super::in_brasilia;
 use super::state_words::{StateWords, is_open};
 use crate::http::Mount;
 
-/// What the PIX page shows. `{path}.svg` is its QR code, `{path}.logo` the logo, `{path}/status` tells how the payment stands.
+/// Contents of the PIX page. `{path}.svg` is its QR code, `{path}/status` is the payment's status.
 #[derive(Debug, Clone, Template)]
 #[template(path = "pix_page.html")]
 pub(crate) struct PixPage {
-    /// Path at which the outside sees the public listener.
+    /// Path under which the outside reaches the public listener.
     pub(crate) mount: Mount,
     /// Path of this page as a browser sees it, as in `/pix/TOKEN`.
     pub(crate) path: String,
-    /// Who is paid.
+    /// Name of the merchant as payers see it.
     pub(crate) merchant_name: String,
     /// Contact at which the merchant answers questions.
     pub(crate) contact: Option<String>,
     /// Says whether the merchant has a logo.
     pub(crate) has_logo: bool,
-    /// What is to be paid, in cents.
+    /// Amount to be paid, in cents.
     pub(crate) amount_cents: i64,
     /// The BR Code to copy; absent until an acquirer has issued it.
     pub(crate) code: Option<String>,
-    /// When the code stops working.
+    /// Time at which the code expires.
     pub(crate) expires_at: Timestamp,
-    /// The service's time, by which the page corrects the payer's clock.
+    /// Time of the service, by which the page corrects the payer's clock.
     pub(crate) now: Timestamp,
-    /// How the payment stands.
+    /// Status of the payment.
     pub(crate) status: Status,
-    /// A sandbox payment, which moves no money.
+    /// True for a sandbox payment, which moves no money.
     pub(crate) is_test: bool,
 }
 

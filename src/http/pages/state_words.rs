@@ -1,20 +1,20 @@
-//! How a page names the status of a payment, in Portuguese.
+//! Names of a payment's status on the pages, in Portuguese.
 
 use quita_domain::status::Status;
 
-/// What a page says about a status: a word or two for the badge, a sentence below it.
+/// Texts about a status: a word or two for the badge, a sentence below it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct StateWords {
-    /// Which status the words are for.
+    /// Status that the texts are about.
     pub(crate) status: Status,
-    /// What the badge says.
+    /// Text of the badge.
     pub(crate) label: &'static str,
-    /// What it means for the payer, which depends on the method.
+    /// Meaning for the payer, which depends on the method.
     pub(crate) sentence: &'static str,
 }
 
 impl StateWords {
-    /// The method's sentence under the badge that all methods share.
+    /// Combines the method's sentence with the badge that all methods share.
     pub(crate) fn new(status: Status, sentence: &'static str) -> Self {
         let label = match status {
             Status::Initial => "Preparando",
@@ -29,13 +29,13 @@ impl StateWords {
         Self { status, label, sentence }
     }
 
-    /// Whether the payer can still pay.
+    /// Returns true if the payer can still pay.
     pub(crate) fn is_open(&self) -> bool {
         is_open(self.status)
     }
 }
 
-/// Whether a page offers something to pay.
+/// Returns true if a page offers something to pay.
 pub(crate) fn is_open(status: Status) -> bool {
     match status {
         Status::Initial | Status::Pending | Status::Approved => true,
