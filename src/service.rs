@@ -1,5 +1,5 @@
-//! The application services that the API, the consoles and the command line share: keys and secrets, people and their
-//! sessions, the audit log, limits. The rules are the domain's; these apply them to the store.
+//! Application services that the API, the consoles and the command line share: keys and secrets, people and their
+//! sessions, the audit log, limits. The rules are in the domain; these services apply them to the store.
 
 pub mod access;
 pub mod audit;

@@ -17,7 +17,7 @@ use super::edge::Edge;
 use super::errors::{ApiError, ErrorCode, wordings};
 use super::query;
 
-/// Most characters of a receiver's answer that are shown.
+/// Maximum number of characters of a receiver's answer that are shown.
 const EXCERPT: usize = 256;
 
 #[derive(Serialize)]

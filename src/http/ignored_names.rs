@@ -13,7 +13,7 @@ use crate::service::access::Caller;
 
 const HEADER: HeaderName = HeaderName::from_static("quita-ignored");
 
-/// Most names in the header.
+/// Maximum number of names in the header.
 const MOST: usize = 10;
 
 /// Value of the header, ready to be sent.

@@ -17,7 +17,7 @@ use super::request_metrics::{NO_ROUTE, RequestMetrics};
 use super::traced::known_method;
 use crate::service::refusal_log::Refusal;
 
-/// Most fields that a log line names.
+/// Maximum number of fields that a log line names.
 const MAX_FIELDS: usize = 10;
 
 /// Counts requests, and logs the refused ones.

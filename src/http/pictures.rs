@@ -6,7 +6,7 @@ use actix_web::web::Bytes;
 use moka::sync::Cache;
 use quita_paper::qr::{QrFailure, QrImage};
 
-/// Most bytes in the cache: some hundred pictures.
+/// Maximum number of bytes in the cache: some hundred pictures.
 const MOST_BYTES: u64 = 2 * 1024 * 1024;
 
 /// Image format of a code.

@@ -8,7 +8,7 @@ use super::auth::Reader;
 use super::edge::Edge;
 use crate::service::refusal_log::Refusal;
 
-/// Most refusals in one response.
+/// Maximum number of refusals in one response.
 const SHOWN: usize = 100;
 
 #[derive(Serialize)]

@@ -39,7 +39,7 @@ const DESCRIPTIONS: [(&str, &str); 6] = [
     ("openapi.yaml", "/openapi.json"),
 ];
 
-/// Most parts of an address for which a suggestion is made.
+/// Maximum number of parts of an address for which a suggestion is made.
 const MOST_PARTS: usize = 8;
 
 /// Answers every unknown address.

@@ -30,92 +30,94 @@ pub use verifier::{AccessError, Caller, KeyVerifier};
 
 use crate::service::audit::Initiator;
 
-/// The application of a merchant that named none.
+/// Application of a merchant that named none.
 pub const DEFAULT_APPLICATION: &str = "default";
 
-/// Who made what the first start made.
+/// Maker of the keys and secrets of the first start.
 const FIRST_START: &str = "first start";
 
-/// The merchant that the first start in development makes.
+/// Merchant that the first start in development makes.
 pub const DEMO_MERCHANT: &str = "demo";
 
-/// How long a key works if nobody says otherwise.
+/// Default lifetime of a key.
 pub const DEFAULT_KEY_LIFE: Duration = Duration::from_secs(365 * 86_400);
 
-/// How long a key still works after its successor was made.
+/// Time for which a key still works after its successor was made.
 const KEY_OVERLAP_MS: u64 = DAY_MS;
 
-/// Keys of one application that may work at one time. Each key may send as many requests as the rate limit allows.
+/// Maximum number of keys of one application that may work at one time. Each key may send as many requests as the rate
+/// limit allows.
 const MAX_APPLICATION_KEYS: usize = 100;
 
-/// Keys of one merchant that may work, or have worked within [`COUNTED_FOR_MS`]: making and revoking is bounded, too.
+/// Maximum number of keys of one merchant that work, or have worked within [`COUNTED_FOR_MS`]. This bounds making and
+/// revoking, too.
 const MAX_MERCHANT_KEYS: usize = 1_000;
 
 /// Time for which a key that ended still counts among its merchant's.
 const COUNTED_FOR_MS: u64 = 30 * DAY_MS;
 
-/// Writers that may be faster in a row before a rotation is given up.
+/// Lost races in a row after which a change is given up.
 const MAX_RACES: usize = 8;
 
-/// Creates, lists and revokes keys; shows and rotates secrets.
+/// Management of keys and secrets: creates, lists, revokes, shows, rotates.
 #[derive(Clone)]
 pub struct Access {
     store: Arc<dyn KeyringStore>,
     strongbox: Strongbox,
     clock: Arc<dyn Clock>,
-    /// Who makes what is made.
+    /// Name of the person who makes keys and secrets.
     who: String,
 }
 
-/// A webhook secret in clear, and until when it signs.
+/// Webhook secret in clear, with the time until which it signs.
 pub struct OpenSecret {
     /// `whsec_…`
     pub secret: Secret<String>,
-    /// For ever when absent.
+    /// Time at which it stops signing; never if absent.
     pub expires_at: Option<Timestamp>,
 }
 
-/// What a new key is to be.
+/// Terms of a new key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewKey {
-    /// For whom it acts. The application is made if it is missing.
+    /// Owner for whom it acts. The application is made if it is missing.
     pub owner: Owner,
-    /// What it may be used for.
+    /// Scopes of the key.
     pub scopes: Vec<Scope>,
-    /// After how long it stops working; never if absent.
+    /// Time after which it stops working; never if absent.
     pub expires_in: Option<Duration>,
 }
 
-/// Why something was not done.
+/// Reason for which something was not done.
 #[derive(Debug, Clone, Error)]
 pub enum ManageError {
-    /// The store did not do its part.
+    /// The store failed.
     #[error("{0}")]
     Store(#[from] StoreError),
     /// No secret could be made.
     #[error("{0}")]
     NoRandomness(#[from] NoRandomness),
-    /// Nobody has this key.
+    /// There is no such key.
     #[error("there is no key with the id {0:?}; `quita keys list` shows them all")]
     NoSuchKey(String),
-    /// The key ends within the time that it would work beside a successor.
+    /// The key ends before its overlap with a successor would.
     #[error("the key {0:?} ends within a day; make a new one instead")]
     EndsSoon(String),
-    /// The application has the most keys that may work.
+    /// The application has as many working keys as it may.
     #[error(
         "application {0:?} has {MAX_APPLICATION_KEYS} keys that work, which is the most; revoke those that nobody uses"
     )]
     TooManyKeys(String),
-    /// The merchant has the most keys that may work, or have ended within a month.
+    /// The merchant has as many keys as it may that work or ended within 30 days.
     #[error(
         "merchant {0:?} has {MAX_MERCHANT_KEYS} keys that work or ended within 30 days, which is the most; revoke those that \
          nobody uses, and make no more for now"
     )]
     TooManyMerchantKeys(String),
-    /// As many secrets of that mode sign as may.
+    /// As many secrets of that mode sign as may at once.
     #[error("{0}")]
     TooManySecrets(#[from] TooManySecrets),
-    /// The newest secret is no longer the one that was to be replaced.
+    /// The newest secret is no longer the one to be replaced.
     #[error("the secret was rotated meanwhile")]
     RotatedMeanwhile,
     /// A secret can't be sealed or opened: the right secret key is missing.
@@ -126,23 +128,24 @@ pub enum ManageError {
         "merchant {merchant:?} has no application {application:?}; `quita keys create --merchant …` makes it"
     )]
     NoSuchApplication {
-        /// Whose it would be.
+        /// Merchant of the application.
         merchant: String,
-        /// Its name.
+        /// Name of the application.
         application: String,
     },
-    /// Others kept changing the application.
+    /// Other writers kept changing the application.
     #[error("the application was changed by others {MAX_RACES} times in a row; try again")]
     Raced,
 }
 
 impl Access {
-    /// Works on this store. An `Arc` of a whole store becomes an `Arc<dyn KeyringStore>` by itself.
+    /// Works on this store. An `Arc` of a whole store coerces to an `Arc<dyn KeyringStore>`.
     pub fn new(store: Arc<dyn KeyringStore>, strongbox: Strongbox, clock: Arc<dyn Clock>) -> Self {
         Self { store, strongbox, clock, who: Initiator::COMMAND_LINE.into() }
     }
 
-    /// The same on behalf of somebody: who makes a key or secret is shown it, and that is kept with it.
+    /// Works on behalf of a person. Their name is stored with each key and secret that they make, since they are shown
+    /// it.
     #[must_use]
     pub fn by(&self, who: impl Into<String>) -> Self {
         Self { who: who.into(), ..self.clone() }
@@ -174,7 +177,7 @@ impl Access {
         Ok(presented)
     }
 
-    /// Makes merchant `demo` with a test key if there is no key at all: the first start in development.
+    /// Makes merchant `demo` with a test key if there is no key at all, at the first start in development.
     ///
     /// # Errors
     /// As [`Access::create_key`].
@@ -191,7 +194,7 @@ impl Access {
         self.by(FIRST_START).create_key(wanted).await.map(Some)
     }
 
-    /// Every key, oldest first.
+    /// Returns every key, oldest first.
     ///
     /// # Errors
     /// [`ManageError::Store`].
@@ -199,7 +202,7 @@ impl Access {
         Ok(self.store.keys().await?)
     }
 
-    /// A merchant's keys, oldest first.
+    /// Returns a merchant's keys, oldest first.
     ///
     /// # Errors
     /// [`ManageError::Store`].
@@ -207,7 +210,7 @@ impl Access {
         Ok(self.store.keys_of(merchant).await?)
     }
 
-    /// The key with this id, if it is this merchant's.
+    /// Returns the key with this id, if it belongs to this merchant.
     ///
     /// # Errors
     /// [`ManageError::NoSuchKey`] for another merchant's too, [`ManageError::Store`].
@@ -216,8 +219,8 @@ impl Access {
         key.ok_or_else(|| ManageError::NoSuchKey(id.into()))
     }
 
-    /// Makes the successor of a key, for the same and with as long a life; the key itself still works for a day, so
-    /// that both do while programs change over.
+    /// Makes a successor of a key, with the same owner, scopes and lifetime. The old key still works for a day, so
+    /// that programs can change over.
     ///
     /// # Errors
     /// [`ManageError::NoSuchKey`] if it is not this merchant's or works no more, [`ManageError::EndsSoon`], and as
@@ -229,7 +232,7 @@ impl Access {
             return Err(ManageError::NoSuchKey(id.into()));
         }
         let overlap_ends = now.plus_ms(KEY_OVERLAP_MS);
-        // One that was rotated already is such a key: how long it once was to live is no longer known.
+        // This covers a key that was rotated already: its original lifetime is no longer known.
         if key.expires_at.is_some_and(|at| at <= overlap_ends) {
             return Err(ManageError::EndsSoon(id.into()));
         }
@@ -240,7 +243,7 @@ impl Access {
         Ok(successor)
     }
 
-    /// A merchant's applications, by name.
+    /// Returns a merchant's applications, by name.
     ///
     /// # Errors
     /// [`ManageError::Store`].
@@ -248,7 +251,7 @@ impl Access {
         Ok(self.store.applications(merchant).await?)
     }
 
-    /// Makes an application with its first webhook secret of each mode; `false` if there is one of this name.
+    /// Makes an application with its first webhook secret of each mode. Returns false if the name is taken.
     ///
     /// # Errors
     /// [`ManageError::Store`], [`ManageError::NoRandomness`].
@@ -264,7 +267,8 @@ impl Access {
         Ok(self.store.insert_application(&application).await?)
     }
 
-    /// Gives an application another title; its name, which payments and keys carry, stays. Returns the title before.
+    /// Gives an application another title, and returns the one before. Its name, which payments and keys carry, does
+    /// not change.
     ///
     /// # Errors
     /// [`ManageError::Store`], [`ManageError::NoSuchApplication`], [`ManageError::Raced`].
@@ -285,7 +289,7 @@ impl Access {
         Err(ManageError::Raced)
     }
 
-    /// Revokes a key, which is returned: it stops working within 5 s on every node.
+    /// Revokes a key and returns it. The key stops working within 5 s on every node.
     ///
     /// # Errors
     /// [`ManageError::Store`], [`ManageError::NoSuchKey`].
@@ -295,7 +299,7 @@ impl Access {
         key.ok_or_else(|| ManageError::NoSuchKey(id.into()))
     }
 
-    /// The webhook secrets that sign in this mode now, newest first.
+    /// Returns the webhook secrets that sign in this mode now, newest first.
     ///
     /// # Errors
     /// [`ManageError::Store`], [`ManageError::NoSuchApplication`].
@@ -309,7 +313,7 @@ impl Access {
         self.live_secrets(&application, mode, self.clock.now())
     }
 
-    /// The secrets of an application that sign in this mode now, newest first, and until when.
+    /// Returns an application's secrets that sign in this mode now, newest first, with their ends.
     ///
     /// # Errors
     /// [`ManageError::SecretKey`].
@@ -327,8 +331,8 @@ impl Access {
         application.secrets.live(mode, now).map(open).collect()
     }
 
-    /// Makes a new webhook secret of this mode; each before it signs for a day after it was replaced. Returns those
-    /// that sign, newest first.
+    /// Makes a new webhook secret of this mode. Each earlier one still signs for a day after it was replaced. Returns
+    /// those that sign, newest first.
     ///
     /// # Errors
     /// [`ManageError::Store`], [`ManageError::NoSuchApplication`], [`ManageError::NoRandomness`],
@@ -342,7 +346,8 @@ impl Access {
         self.replace_secret(merchant, name, mode, |_| Ok(())).await
     }
 
-    /// The same, but only while `newest` is the newest: a form that is sent again replaces nothing.
+    /// Rotates as [`Access::rotate_secret`], but only while `newest` is the newest. A form that is sent twice rotates
+    /// once.
     ///
     /// # Errors
     /// As [`Access::rotate_secret`], and [`ManageError::RotatedMeanwhile`].
@@ -379,7 +384,7 @@ impl Access {
         Err(ManageError::Raced)
     }
 
-    /// The application of this name.
+    /// Returns the application of this name.
     ///
     /// # Errors
     /// [`ManageError::Store`], [`ManageError::NoSuchApplication`].
@@ -395,8 +400,9 @@ impl Access {
         })
     }
 
-    /// Several that make keys at once may pass the bounds together, by as many.
+    /// Refuses a new key if the application or the merchant has too many.
     async fn refuse_too_many_keys(&self, owner: &Owner, now: Timestamp) -> Result<(), ManageError> {
+        // Concurrent callers may exceed the bounds together, by as many as they are.
         let keys = self.store.keys_of(&owner.merchant).await?;
         let of_application = keys.iter().filter(|key| key.owner.application == owner.application);
         if of_application.filter(|key| key.is_live(now)).count() >= MAX_APPLICATION_KEYS {
@@ -414,7 +420,7 @@ impl Access {
         if self.store.application(&owner.merchant, &owner.application).await?.is_some() {
             return Ok(());
         }
-        // If another process was faster, its application is as good.
+        // If another process was faster, its application serves as well.
         self.create_application(owner.merchant.clone(), owner.application.clone()).await?;
         Ok(())
     }
@@ -436,7 +442,7 @@ impl Access {
     }
 }
 
-/// Tells a secret from another, and tells nothing of it.
+/// Returns a hash that distinguishes secrets and reveals nothing of them.
 pub(crate) fn fingerprint(secret: &str) -> String {
     hex(&Sha256::digest(secret.as_bytes()))
 }

@@ -1,4 +1,4 @@
-//! Writes the audit log: one entry for every change that a person made, each linked to the one before.
+//! Writer of the audit log: one entry for every change that a person made, each linked to the one before.
 
 mod watch;
 
@@ -17,94 +17,95 @@ use uuid::Uuid;
 
 pub(crate) use watch::{AuditMetrics, AuditWatch};
 
-/// Waits between attempts to append an entry. The change was made on the same store a moment ago.
+/// Waits between attempts to append an entry. The same store took the change itself a moment ago, so a failure is
+/// likely to be short.
 const WAITS: [Duration; 3] =
     [Duration::from_millis(100), Duration::from_millis(500), Duration::from_millis(2_000)];
 
-/// Parts of one kind that are erased in one step, and accounted for by one entry.
+/// Maximum number of parts of one kind that are erased in one step, and accounted for by one entry.
 const ERASED_AT_ONCE: usize = 100;
 
-/// Who changes something, and from where.
+/// Person or service that makes a change, and its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Initiator {
-    /// The e-mail address of a user or an operator, or `command line`.
+    /// E-mail address of a user or an operator, or `command line`.
     pub who: String,
-    /// An IP address, or the name of the machine's user.
+    /// IP address, or name of the machine's user.
     pub from: String,
 }
 
 impl Initiator {
-    /// How the person who runs a command is named.
+    /// Name of the person who runs a command.
     pub const COMMAND_LINE: &str = "command line";
 
-    /// The person who runs a command of this program.
+    /// Returns the person who runs a command of this program.
     pub fn command_line() -> Self {
         let named = |variable| std::env::var(variable).ok().filter(|name| !name.is_empty());
         let from = named("USER").or_else(|| named("LOGNAME")).unwrap_or_else(|| "unknown".into());
         Self { who: Self::COMMAND_LINE.into(), from }
     }
 
-    /// The service itself, on the node that serves at this address.
+    /// Returns the service itself, on the node that serves at this address.
     pub fn service(address: impl ToString) -> Self {
         Self { who: "quita".into(), from: address.to_string() }
     }
 }
 
-/// An entry of the audit log that has no id, time and initiator yet.
+/// Entry of the audit log that has no id, time and initiator yet.
 #[derive(Debug, Clone)]
 pub struct AuditDraft {
-    /// Whose matter it is; the operators' when absent.
+    /// Merchant that it concerns; the operators alone when absent.
     pub merchant: Option<MerchantId>,
-    /// What was done.
+    /// Action that was done.
     pub action: AuditAction,
-    /// To what.
+    /// Object of the action.
     pub subject: String,
-    /// What it was before, in words. Never a secret.
+    /// State before the change, in words. Never a secret.
     pub before: Option<String>,
-    /// What it became.
+    /// State after the change.
     pub after: Option<String>,
 }
 
 impl AuditDraft {
-    /// A change that concerns a merchant.
+    /// Drafts an entry that concerns a merchant.
     pub fn of(merchant: &MerchantId, action: AuditAction, subject: impl ToString) -> Self {
         let merchant = Some(merchant.clone());
         Self { merchant, action, subject: subject.to_string(), before: None, after: None }
     }
 
-    /// A change that concerns the operators alone.
+    /// Drafts an entry that concerns the operators alone.
     pub fn of_operators(action: AuditAction, subject: impl ToString) -> Self {
         Self { merchant: None, action, subject: subject.to_string(), before: None, after: None }
     }
 
-    /// What it was before.
+    /// Adds the state before the change.
     #[must_use]
     pub fn before(self, before: impl ToString) -> Self {
         Self { before: Some(before.to_string()), ..self }
     }
 
-    /// What it became.
+    /// Adds the state after the change.
     #[must_use]
     pub fn after(self, after: impl ToString) -> Self {
         Self { after: Some(after.to_string()), ..self }
     }
 }
 
-/// Appends to the audit log.
+/// Writer that appends to the audit log.
 #[derive(Clone)]
 pub struct Audit {
     store: Arc<dyn AuditStore>,
     key: ChainKey,
     clock: Arc<dyn Clock>,
-    /// Wakes whoever watches the end of the log.
+    /// Wakes the watch at the end of the log.
     appended: Arc<Notify>,
 }
 
 impl Audit {
-    /// Writes into this store, whose log is begun if nobody did.
+    /// Writes into this store, and begins its log if it has none.
     ///
     /// # Errors
-    /// [`SecretKeyError`], if the key of the log does not open: nothing may be done then that the log has to hold.
+    /// [`SecretKeyError`] if the key of the log can't be opened. Then nothing may be done that the log has to record.
     pub async fn open(
         store: Arc<dyn AuditStore>,
         strongbox: &Strongbox,
@@ -120,8 +121,8 @@ impl Audit {
         Ok(Self { store, key, clock, appended: Arc::default() })
     }
 
-    /// Notes what was done. The change is made, so this does not fail: if the store takes no entry any more, the log of
-    /// the program says so, without what a person could be known by.
+    /// Notes a change that was made, so this does not fail. If the store takes no entry, the program's log says so,
+    /// without personal data.
     pub async fn note(&self, initiator: &Initiator, draft: AuditDraft) {
         if let Err((entry, error)) = self.append(initiator, draft).await {
             tracing::error!(
@@ -131,7 +132,7 @@ impl Audit {
         }
     }
 
-    /// Notes what was done, or hands the entry back with the reason why the store takes none.
+    /// Notes a change, or returns the entry with the reason why the store did not take it.
     ///
     /// # Errors
     /// The entry, for a caller that can report it to a person.
@@ -161,7 +162,7 @@ impl Audit {
         }
     }
 
-    /// Erases parts of the log, in entries that account for it and name this initiator.
+    /// Returns an eraser of parts of the log. Its entries account for the erasure and name this initiator.
     pub fn eraser(&self, initiator: Initiator) -> Arc<dyn AuditEraser> {
         Arc::new(ErasingAudit { audit: self.clone(), initiator })
     }
@@ -181,7 +182,7 @@ impl Audit {
     }
 }
 
-/// Erases on behalf of one initiator.
+/// Eraser on behalf of one initiator.
 struct ErasingAudit {
     audit: Audit,
     initiator: Initiator,
@@ -193,7 +194,7 @@ impl AuditEraser for ErasingAudit {
         let Self { audit, initiator } = self;
         let mut erased = 0_u64;
         loop {
-            // The store makes the parts that it finds the subject.
+            // The store sets the erased parts as the subject.
             let entry = audit.entry(initiator, AuditDraft::of_operators(AuditAction::LogErased, ""));
             let account = NewAuditEntry { entry, salts: salts()? };
             let page = audit.store.erase_audit(what, ERASED_AT_ONCE, &account, &audit.key).await?;

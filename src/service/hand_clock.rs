@@ -1,11 +1,11 @@
-//! A clock that is set by hand.
+//! Clock that is set by hand.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use quita_domain::time::Timestamp;
 use quita_ports::Clock;
 
-/// A clock that stands still until it is set.
+/// Clock that does not advance until it is set.
 #[derive(Default)]
 pub(crate) struct HandClock(AtomicI64);
 

@@ -1,5 +1,5 @@
-//! What somebody was shown and could still use after being removed: API keys and webhook secrets. Each is shown only once,
-//! to who makes or rotates it, so who made it is who knows it.
+//! Secrets that a person was shown and could still use after being removed: API keys and webhook secrets. Each is
+//! shown once, to the person who makes or rotates it, so its maker is the one who has it.
 
 #[cfg(test)]
 mod tests;
@@ -12,7 +12,7 @@ use quita_domain::people::Login;
 use quita_domain::time::Timestamp;
 use quita_ports::{Clock, KeyringStore, StoreError};
 
-/// What one person knows.
+/// Secrets that one person has.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Holdings {
     /// API keys that work, oldest first.
@@ -21,18 +21,18 @@ pub struct Holdings {
     pub secrets: Vec<KnownSecret>,
 }
 
-/// A webhook secret that somebody was shown.
+/// Webhook secret that a person was shown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownSecret {
-    /// Whose it is.
+    /// Application whose secret it is.
     pub application: ApplicationName,
-    /// What people call the application.
+    /// Title of the application.
     pub title: String,
-    /// Of which mode.
+    /// Mode of the secret.
     pub mode: Mode,
 }
 
-/// Knows who knows what, and takes it away.
+/// Finds the secrets that a person has, and revokes keys.
 #[derive(Clone)]
 pub struct Keyholders {
     store: Arc<dyn KeyringStore>,
@@ -45,10 +45,10 @@ impl Keyholders {
         Self { store, clock }
     }
 
-    /// What a user of this merchant knows that works now.
+    /// Returns the working secrets that a user of this merchant has.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn holdings(&self, merchant: &MerchantId, login: &Login) -> Result<Holdings, StoreError> {
         let applications = self.store.applications(merchant).await?;
         let now = self.clock.now();
@@ -56,10 +56,10 @@ impl Keyholders {
         Ok(Holdings { keys: self.keys(merchant, login).await?, secrets: secrets.collect() })
     }
 
-    /// Revokes every key that this user made and that works, but for those that are kept. Returns what was revoked.
+    /// Revokes every working key that this user made, except those that are kept. Returns the revoked keys.
     ///
     /// # Errors
-    /// When the store does not answer: some of them may be revoked then, and asking again revokes the others.
+    /// Fails if the store does not answer. Some keys may be revoked then; a repetition revokes the others.
     pub async fn revoke(
         &self,
         merchant: &MerchantId,
@@ -81,7 +81,7 @@ impl Keyholders {
     }
 }
 
-/// The secrets of an application that this user was shown and that sign: one line for each mode.
+/// Returns the signing secrets of an application that this user was shown: one line for each mode.
 fn known(application: &Application, login: &Login, now: Timestamp) -> Vec<KnownSecret> {
     let is_known = |mode: &Mode| {
         let mut live = application.secrets.live(*mode, now);

@@ -1,4 +1,4 @@
-//! How often something may be done, for each key of some kind. Counted on this node, and forgotten when it ends.
+//! Rate limits for keys of any kind. They are counted on this node, and forgotten when it ends.
 
 use std::hash::Hash;
 use std::num::NonZeroU32;
@@ -8,24 +8,23 @@ use std::time::Duration;
 use governor::clock::{Clock, DefaultClock};
 use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 
-/// Keys after which those that were quiet for a while are forgotten.
+/// Number of keys above which idle ones are forgotten.
 const KEPT: usize = 10_000;
 
-/// How fast: a burst of at least one, and one more after each period.
+/// Rate: a burst of at least one, and one more after each period.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pace {
     pub(crate) burst: u32,
     pub(crate) period: Duration,
 }
 
-/// Limits each key.
+/// Limiter of each key.
 pub(crate) struct Limiter<K: Clone + Eq + Hash> {
     keys: DefaultKeyedRateLimiter<K>,
     sweeps: Sweeps,
 }
 
-/// When keys that were quiet are looked for. That looks at every key, so it is done each time there are twice as many as
-/// it left: however many come, each of them costs a few looks and not as many as there are.
+/// Schedule of the sweeps that forget idle keys.
 struct Sweeps {
     due_above: AtomicUsize,
 }
@@ -35,15 +34,17 @@ impl Sweeps {
         Self { due_above: AtomicUsize::new(KEPT) }
     }
 
-    /// Whether it is due now, for one of those who ask at the same time.
+    /// Returns true if a sweep is due, to one of several concurrent callers.
     fn is_due(&self, keys: usize) -> bool {
         let due_above = self.due_above.load(Ordering::Relaxed);
+        // A sweep looks at every key. It is due each time their number has doubled, so each key costs a few looks,
+        // however many come.
         let later = keys.saturating_mul(2);
         keys > due_above
             && self.due_above.compare_exchange(due_above, later, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// So many keys were left.
+    /// Notes how many keys a sweep left.
     fn done(&self, keys: usize) {
         self.due_above.store(keys.saturating_mul(2).max(KEPT), Ordering::Relaxed);
     }
@@ -57,7 +58,7 @@ impl<K: Clone + Eq + Hash> Limiter<K> {
         Self { keys: RateLimiter::keyed(quota), sweeps: Sweeps::new() }
     }
 
-    /// Counts one, or tells after how many seconds there is one more.
+    /// Counts one, or returns the seconds after which one more is allowed.
     pub(crate) fn count(&self, key: &K) -> Result<(), u64> {
         if self.sweeps.is_due(self.keys.len()) {
             self.keys.retain_recent();

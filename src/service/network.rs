@@ -1,24 +1,25 @@
-//! Which addresses one person has.
+//! Networks of addresses that one person may have.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// The network that counts as one address: who has one IPv6 address has the other 2^64 of its network too.
+/// Returns the network that counts as one address.
 pub(crate) fn network_of(address: IpAddr) -> IpAddr {
+    // A person with one IPv6 address has the other 2^64 of its network too.
     networks_of(address).one
 }
 
-/// The networks of an address that one person may have all of, each within the next.
+/// Networks around an address that one person may have, each within the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Networks {
-    /// What counts as one address: an IPv4 address, an IPv6 network of 64 bits.
+    /// Unit that counts as one address: an IPv4 address, or an IPv6 network of 64 bits.
     pub(crate) one: IpAddr,
-    /// What a home or an office is given: 56 bits of IPv6 (RFC 6177, section 2). IPv4 has no such thing.
+    /// Assignment of a home or an office: 56 bits of IPv6 (RFC 6177, section 2). IPv4 has none.
     pub(crate) site: Option<IpAddr>,
-    /// What a site of many networks is given: 48 bits of IPv6, 24 of IPv4.
+    /// Assignment of a large site: 48 bits of IPv6, 24 of IPv4.
     pub(crate) large: IpAddr,
 }
 
-/// The networks that an address is in.
+/// Returns the networks around an address.
 pub(crate) fn networks_of(address: IpAddr) -> Networks {
     match address.to_canonical() {
         IpAddr::V6(address) => {

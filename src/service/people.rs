@@ -37,10 +37,10 @@ pub use sessions::{CONFIRMED_FOR_MS, Signed};
 pub use someone::Someone;
 pub use strength::Weakness;
 
-/// Others that may be faster in a row before a change of somebody is given up.
+/// Lost races in a row after which a change of a person is given up.
 const MAX_RACES: usize = 8;
 
-/// Signs people in and out, and manages them.
+/// Management of people: signs them in and out, and changes them.
 #[derive(Clone)]
 pub struct People {
     store: Arc<dyn PeopleStore>,
@@ -50,7 +50,7 @@ pub struct People {
     memory: Option<Arc<dyn SessionMemory>>,
 }
 
-/// Memory of sessions beside the store. It forgets what a write may have ended, so that nobody is believed for longer.
+/// Cache of sessions beside the store. It forgets what a write may have ended, so that no ended session is believed.
 pub trait SessionMemory: Send + Sync + 'static {
     /// Forgets every session of this login.
     fn forget_person(&self, login: &Login);
@@ -59,10 +59,10 @@ pub trait SessionMemory: Send + Sync + 'static {
     fn forget_session(&self, id: &str);
 }
 
-/// Why something was not done.
+/// Reason for which something was not done.
 #[derive(Debug, Clone, Error)]
 pub enum PeopleError {
-    /// The store did not do its part.
+    /// The store failed.
     #[error("{0}")]
     Store(#[from] StoreError),
     /// No secret could be made.
@@ -74,31 +74,31 @@ pub enum PeopleError {
     /// The secret of a second factor was not sealed or opened.
     #[error("{0}")]
     SecretKey(#[from] SecretKeyError),
-    /// Somebody has this login already, perhaps at another merchant.
+    /// Another person has this login already, perhaps at another merchant.
     #[error("{0} is taken; a login belongs to one user of one merchant")]
     Taken(Login),
     /// There is nobody with this login.
     #[error("there is no user {0}")]
     NoSuchUser(Login),
-    /// What is to be the new password is too short or too long.
+    /// The new password is too short or too long.
     #[error("a password has {MIN_PASSWORD_CHARACTERS} to {MAX_PASSWORD_CHARACTERS} characters")]
     NotAPassword,
-    /// What is to be the new password is easily guessed.
+    /// The new password is easily guessed.
     #[error("the password is easily guessed")]
     Weak(Weakness),
-    /// The new password is the one that there is, or one of those before.
+    /// The new password is the current one, or one of those before.
     #[error("the new password is one of the last four")]
     SamePassword,
-    /// The password that was to prove who asks is wrong.
+    /// The password given as proof of identity is wrong.
     #[error("the current password is wrong")]
     WrongPassword,
-    /// The code that was to prove who asks is wrong, or was used before.
+    /// The code given as proof of identity is wrong, or was used before.
     #[error("the code is wrong, or was used before")]
     WrongCode,
-    /// After several wrong codes none is looked at for so many seconds.
+    /// No code is checked for so many seconds, after several wrong ones.
     #[error("too many wrong codes; the next one is looked at in {0} s")]
     CodesWait(u64),
-    /// After several wrong codes the password is asked for again.
+    /// The password is required again, after several wrong codes.
     #[error("too many wrong codes; sign in again")]
     SignInOver,
     /// The session has ended meanwhile.
@@ -107,29 +107,29 @@ pub enum PeopleError {
     /// There is no second factor.
     #[error("there is no second factor")]
     NoFactor,
-    /// There is an operator already, or somebody makes the first one at the same moment.
+    /// There is an operator already, or another first one is made at the same moment.
     #[error("there is an operator already")]
     NotFirst,
-    /// Nobody would be left who may do everything.
+    /// No operator with full rights would be left.
     #[error("this is the last operator; make another one first")]
     LastOperator,
-    /// Others kept changing the same.
+    /// Other writers kept changing the same record.
     #[error("others changed the same {MAX_RACES} times in a row; try again")]
     Raced,
 }
 
-/// A session that has just begun: its token goes into a cookie and nowhere else.
+/// Session that has just begun. Its token goes into a cookie and nowhere else.
 pub struct NewSession<S> {
-    /// Who signed in.
+    /// Person who signed in.
     pub person: S,
-    /// What the cookie carries.
+    /// Token for the cookie.
     pub token: Secret<String>,
-    /// Whether the second factor is still to be given.
+    /// Stage of the session: whole, or half while the second factor is missing.
     pub stage: SessionStage,
 }
 
 impl People {
-    /// Works on this store. An `Arc` of a whole store becomes an `Arc<dyn PeopleStore>` by itself.
+    /// Works on this store. An `Arc` of a whole store coerces to an `Arc<dyn PeopleStore>`.
     pub fn new(store: Arc<dyn PeopleStore>, clock: Arc<dyn Clock>) -> Self {
         Self {
             store,
@@ -140,19 +140,19 @@ impl People {
         }
     }
 
-    /// The same, whose sessions end when nothing was done in them for so long.
+    /// Ends sessions that were idle for so long.
     #[must_use]
     pub fn with_idle(self, idle: Duration) -> Self {
         Self { idle_ms: millis_in(idle), ..self }
     }
 
-    /// The same, whose every write to somebody or a session reaches this memory.
+    /// Reports every write to a person or session to this cache.
     #[must_use]
     pub fn with_memory(self, memory: Arc<dyn SessionMemory>) -> Self {
         Self { memory: Some(memory), ..self }
     }
 
-    /// The same, whose passwords wait in this line to be hashed. Otherwise they wait among those of who is signed in.
+    /// Hashes passwords in this queue. The default is that of known users.
     #[must_use]
     pub fn in_line(&self, line: Line) -> Self {
         Self { passwords: self.passwords.in_line(line), ..self.clone() }
@@ -163,7 +163,7 @@ impl People {
         found.ok_or_else(|| PeopleError::NoSuchUser(login.clone()))
     }
 
-    /// Changes somebody; returns how they were before and after.
+    /// Changes a person; returns the states before and after.
     async fn change<S: Someone>(
         &self,
         login: &Login,
@@ -180,9 +180,10 @@ impl People {
         Err(PeopleError::Raced)
     }
 
-    /// Replaces somebody, if nobody was faster.
+    /// Replaces a person, if no other writer was faster.
     async fn replace<S: Someone>(&self, before: &S, after: &S) -> Result<bool, StoreError> {
         let replaced = S::replace(self.store.as_ref(), before, after).await;
+        // A write whose answer was lost may have been made, so the cache forgets after a failure too.
         self.forget_person(before.login());
         replaced
     }
@@ -196,7 +197,7 @@ impl People {
         removed
     }
 
-    /// A write whose answer was lost may have been made, so the memory forgets after a failure too.
+    /// Makes the cache forget a person.
     fn forget_person(&self, login: &Login) {
         if let Some(memory) = &self.memory {
             memory.forget_person(login);
@@ -204,8 +205,9 @@ impl People {
     }
 }
 
-/// Another version than any before, also of somebody of the same login who was removed: that one's sessions stay over.
+/// Returns a password version that was never used for this login.
 fn next_version(before: u32, now: Timestamp) -> u32 {
+    // The time covers removed people of the same login: sessions of theirs stay over.
     let seconds = u32::try_from(now.millis().div_euclid(1_000)).unwrap_or_default();
     before.saturating_add(1).max(seconds)
 }

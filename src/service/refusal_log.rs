@@ -1,6 +1,6 @@
-//! The last refused requests of each merchant, as this node saw them: what an integrator looks at first.
+//! Last refused requests of each merchant, as this node saw them: the first place where an integrator looks.
 //!
-//! They are kept in memory only. A refused request changes nothing, and must not cost a write either.
+//! They are kept in memory only: a refused request changes nothing, so it must not cost a write.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
@@ -8,42 +8,42 @@ use std::sync::{Mutex, PoisonError};
 use quita_domain::identity::{MerchantId, Mode, Owner};
 use quita_domain::time::Timestamp;
 
-/// Refusals kept for each merchant in each mode.
+/// Maximum number of refusals kept for each merchant in each mode.
 const KEPT: usize = 100;
 
-/// A request that was refused. Holds the names of fields, and no value that was sent.
+/// Refused request. It holds the names of fields, and none of the values that were sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refusal {
-    /// When it was answered.
+    /// Time of the response.
     pub(crate) at: Timestamp,
-    /// Its id, as the answer has it.
+    /// Id of the request, as the response has it.
     pub(crate) request_id: String,
-    /// The word of the method.
+    /// Name of the method.
     pub(crate) method: &'static str,
-    /// The address without its ids: `/pay/payments/{id}`.
+    /// Address without its ids: `/pay/payments/{id}`.
     pub(crate) route: String,
-    /// The status of the answer.
+    /// Status of the response.
     pub(crate) status: u16,
-    /// The code of the answer.
+    /// Code of the response.
     pub(crate) code: &'static str,
-    /// The fields that were wrong, in the order of the answer.
+    /// Wrong fields, in the order of the response.
     pub(crate) fields: Vec<String>,
-    /// The sentence of the answer.
+    /// Message of the response.
     pub(crate) message: String,
-    /// The key that it came with.
+    /// Id of the key that it came with.
     pub(crate) key_id: String,
 }
 
 type Of = (MerchantId, Mode);
 
-/// Keeps the last refusals.
+/// Log of the last refusals.
 #[derive(Default)]
 pub(crate) struct RefusalLog {
     kept: Mutex<HashMap<Of, VecDeque<Refusal>>>,
 }
 
 impl RefusalLog {
-    /// Keeps one, in place of the oldest if there are enough.
+    /// Keeps a refusal, in place of the oldest one if the log is full.
     pub(crate) fn keep(&self, owner: &Owner, refusal: Refusal) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let own = kept.entry((owner.merchant.clone(), owner.mode)).or_default();
@@ -53,7 +53,7 @@ impl RefusalLog {
         own.push_back(refusal);
     }
 
-    /// The last of a merchant, newest first.
+    /// Returns the last refusals of a merchant, newest first.
     pub(crate) fn newest(&self, merchant: &MerchantId, mode: Mode, count: usize) -> Vec<Refusal> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         let own = kept.get(&(merchant.clone(), mode));

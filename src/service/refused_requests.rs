@@ -1,4 +1,4 @@
-//! Requests that were refused because of who asks: counted in a metric, and told in the log so seldom that nobody fills it.
+//! Requests refused for lack of authority: counted in a metric, and logged so seldom that nobody can flood the log.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -7,25 +7,25 @@ use prometheus::{IntCounterVec, Opts, Registry};
 
 use super::limiter::{Limiter, Pace};
 
-/// Lines of the log about one key.
+/// Rate of log lines about one key.
 const OF_ONE_KEY: Pace = Pace { burst: 1, period: Duration::from_secs(60) };
-/// Lines of the log about all keys.
+/// Rate of log lines about all keys.
 const OF_ALL_KEYS: Pace = Pace { burst: 10, period: Duration::from_secs(6) };
 
-/// Declares why requests are refused, with the names of the metric.
+/// Declares the reasons of refusals, with their names in the metric.
 macro_rules! refusals {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// Why a request was refused.
+        /// Reason of a refusal.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum RefusedRequest {
             $($(#[$doc])* $name,)*
         }
 
         impl RefusedRequest {
-            /// Every reason.
+            /// All reasons.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// As the metric and the log name it.
+            /// Returns the name in the metric and the log.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
             }
@@ -34,39 +34,39 @@ macro_rules! refusals {
 }
 
 refusals! {
-    /// No key, or nothing that could be one.
+    /// No key, or a text that could not be one.
     NoKey = "no_key",
-    /// A key that nobody has.
+    /// A key that does not exist.
     UnknownKey = "unknown_key",
-    /// The id of a key that there is, with another secret or of the other mode.
+    /// The id of an existing key, with another secret or of the other mode.
     WrongSecret = "wrong_secret",
     /// A key that was revoked.
     RevokedKey = "revoked_key",
-    /// A key that has ended by itself.
+    /// A key that has expired.
     ExpiredKey = "expired_key",
-    /// A key without the scope that is needed.
+    /// A key without the required scope.
     Scope = "scope",
-    /// Somebody in a console whose role does not permit it.
+    /// A user of a console whose role does not permit it.
     Role = "role",
     /// A form of another session, or from another site.
     ForeignForm = "foreign_form",
-    /// A wrong proof of who is signed in.
+    /// A wrong proof of identity.
     Proof = "proof",
     /// A sign-in.
     SignIn = "sign_in",
 }
 
-/// Counts refused requests, on this node.
+/// Counter of refused requests, on this node.
 pub struct RefusedRequests {
     counter: Option<IntCounterVec>,
     keys: Limiter<String>,
     all_keys: Limiter<()>,
-    /// Says whether it was said that not all is told.
+    /// True if the log says already that not every refusal is logged.
     is_full: AtomicBool,
 }
 
 impl Default for RefusedRequests {
-    /// Counts nowhere.
+    /// Makes a counter without a metric.
     fn default() -> Self {
         Self {
             counter: None,
@@ -81,7 +81,7 @@ impl RefusedRequests {
     /// Registers the metric.
     ///
     /// # Errors
-    /// If another metric has its name.
+    /// Fails if another metric has its name.
     pub fn register(registry: &Registry) -> Result<Self, prometheus::Error> {
         let help = "Requests that were refused because of who asks, by reason";
         let counter = IntCounterVec::new(Opts::new("quita_requests_refused_total", help), &["why"])?;
@@ -92,14 +92,14 @@ impl RefusedRequests {
         Ok(Self { counter: Some(counter), ..Self::default() })
     }
 
-    /// Counts one.
+    /// Counts one refusal.
     pub fn count(&self, why: RefusedRequest) {
         if let Some(counter) = &self.counter {
             counter.with_label_values(&[why.as_str()]).inc();
         }
     }
 
-    /// Counts one that came with the id of a key that there is, and warns of that key once a minute.
+    /// Counts a refusal with the id of an existing key, and warns about that key once a minute.
     pub fn count_key(&self, why: RefusedRequest, key_id: &str) {
         self.count(why);
         if self.is_told(key_id) {
@@ -107,7 +107,7 @@ impl RefusedRequests {
         }
     }
 
-    /// Counts one of somebody in a console, and warns of that console once a minute.
+    /// Counts a refusal in a console, and warns about that console once a minute.
     pub fn count_page(&self, why: RefusedRequest, door: &'static str) {
         self.count(why);
         if self.is_told(&format!("{door} {}", why.as_str())) {
@@ -115,7 +115,7 @@ impl RefusedRequests {
         }
     }
 
-    /// Says whether there is room for a line of the log about this.
+    /// Returns true if a log line about this is due.
     fn is_told(&self, about: &str) -> bool {
         if self.keys.count(&about.to_owned()).is_err() {
             return false;

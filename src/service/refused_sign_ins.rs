@@ -1,5 +1,5 @@
-//! Refused sign-ins and refused proofs of who is signed in, for the audit log: the first attempts of a minute one by one,
-//! the others counted by network and merchant. However many come, a node adds a bounded number of entries.
+//! Refused sign-ins and refused proofs of identity, for the audit log. The first attempts of a minute have an entry
+//! each; the others are counted by network and merchant. So a node adds a bounded number of entries.
 
 mod minute;
 
@@ -20,9 +20,9 @@ use super::network::network_of;
 use super::refused_requests::{RefusedRequest, RefusedRequests};
 use minute::{Minute, Noted, Of, Summary};
 
-/// How long attempts are counted together.
+/// Time for which attempts are counted together.
 const MINUTE: Duration = Duration::from_secs(60);
-/// Where somebody wanted to get in.
+/// Console that somebody tried to enter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Door {
     /// The merchants' console.
@@ -32,7 +32,7 @@ pub(crate) enum Door {
 }
 
 impl Door {
-    /// As the logs name it.
+    /// Returns the name in the logs.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Console => "console",
@@ -41,17 +41,17 @@ impl Door {
     }
 }
 
-/// Occasions at which somebody gives a password or a code.
+/// Occasion at which somebody gives a password or a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Occasion {
-    /// At the door.
+    /// Signing in.
     SignIn,
-    /// Within a session, before something that a thief of it must not do.
+    /// Proof of identity within a session, before something that a thief of the session must not do.
     Proof,
 }
 
 impl Occasion {
-    /// Name of a refusal in the audit log.
+    /// Returns the name of a refusal in the audit log.
     const fn action(self) -> AuditAction {
         match self {
             Self::SignIn => AuditAction::SignInRefused,
@@ -59,7 +59,7 @@ impl Occasion {
         }
     }
 
-    /// Label of the metric.
+    /// Returns the label of the metric.
     const fn refusal(self) -> RefusedRequest {
         match self {
             Self::SignIn => RefusedRequest::SignIn,
@@ -68,25 +68,25 @@ impl Occasion {
     }
 }
 
-/// Why somebody was not let in, or not believed.
+/// Reason for which an attempt was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Why {
     /// Account or password are wrong.
     Wrong,
     /// The password is right, and the code of the second factor is not.
     WrongCode,
-    /// There were too many attempts; nobody looked whether this one is right.
+    /// There were too many attempts; this one was not checked.
     TooMany,
     /// A wrong second factor was given as a proof.
     WrongProof,
     /// A wrong password was given as a proof, or as the current one.
     WrongOwnPassword,
-    /// Too many proofs were given by the person signed in; nobody looked whether this one is right.
+    /// The person signed in gave too many proofs; this one was not checked.
     TooManyProofs,
 }
 
 impl Why {
-    /// As the audit log names it.
+    /// Returns the name in the audit log.
     const fn as_str(self) -> &'static str {
         match self {
             Self::Wrong => "wrong password or account",
@@ -96,7 +96,7 @@ impl Why {
         }
     }
 
-    /// Its moment.
+    /// Returns its occasion.
     const fn occasion(self) -> Occasion {
         match self {
             Self::Wrong | Self::WrongCode | Self::TooMany => Occasion::SignIn,
@@ -104,7 +104,7 @@ impl Why {
         }
     }
 
-    /// Says whether nobody looked at what was given.
+    /// Returns true if the attempt was not checked.
     const fn is_unseen(self) -> bool {
         match self {
             Self::TooMany | Self::TooManyProofs => true,
@@ -113,7 +113,7 @@ impl Why {
     }
 }
 
-/// Counts who was not let in or not believed, on this node.
+/// Counter of refused attempts, on this node.
 pub(crate) struct RefusedSignIns {
     audit: Audit,
     people: Arc<dyn PeopleStore>,
@@ -123,12 +123,12 @@ pub(crate) struct RefusedSignIns {
 }
 
 impl RefusedSignIns {
-    /// Notes in this log. The store says whose accounts are.
+    /// Notes in this log. The store tells to which merchant an account belongs.
     pub(crate) fn new(audit: Audit, people: Arc<dyn PeopleStore>, requests: Arc<RefusedRequests>) -> Self {
         Self { audit, people, requests, minute: Mutex::default(), over: Notify::new() }
     }
 
-    /// Other refusals, which the audit log does not have.
+    /// Returns the counter of other refusals, which the audit log does not have.
     pub(crate) fn requests(&self) -> &Arc<RefusedRequests> {
         &self.requests
     }
@@ -142,7 +142,7 @@ impl RefusedSignIns {
             Door::Operators => None,
         };
         let of = Of { occasion: why.occasion(), network: network_of(from), merchant, door };
-        // The lock is given back before anything is waited for.
+        // The lock is released before anything is awaited.
         let noted = self.minute().count(&of, &account);
         match noted {
             Noted::Counted => {}
@@ -153,7 +153,7 @@ impl RefusedSignIns {
         }
     }
 
-    /// Notes what was counted, once a minute, until it is stopped.
+    /// Notes the counted attempts once a minute, until it is stopped.
     pub(crate) async fn run(&self) {
         loop {
             let is_stopped = timeout(MINUTE, self.over.notified()).await.is_ok();
@@ -164,7 +164,7 @@ impl RefusedSignIns {
         }
     }
 
-    /// Has what was counted noted, and [`RefusedSignIns::run`] end.
+    /// Makes [`RefusedSignIns::run`] note the counted attempts, and end.
     pub(crate) fn stop(&self) {
         self.over.notify_one();
     }
@@ -178,7 +178,7 @@ impl RefusedSignIns {
         }
     }
 
-    /// Whose account it is, if anybody's. What is refused unseen costs the store nothing.
+    /// Returns the merchant of an account, if there is one. An unchecked attempt costs the store nothing.
     async fn merchant_of(&self, account: &str, why: Why) -> Option<MerchantId> {
         let (known, has_room) = {
             let minute = self.minute();
@@ -208,9 +208,9 @@ fn draft(merchant: Option<MerchantId>, action: AuditAction, door: Door) -> Audit
     }
 }
 
-/// Part that is kept of what was typed: an e-mail address, and of anything else its length. People type passwords and
-/// card numbers into that field, too.
+/// Returns the part that is kept of the typed account: an e-mail address, or else only its length.
 fn kept_of(account: &str) -> String {
+    // People type passwords and card numbers into that field, too.
     let address = Login::parse(account).filter(|login| is_address(login.as_str()));
     if let Some(login) = address.filter(|login| !holds_card_number(login.as_str())) {
         return login.to_string();
@@ -222,9 +222,9 @@ fn kept_of(account: &str) -> String {
     }
 }
 
-/// Says whether a login is what e-mail addresses look like: a plain name at a host under a domain. A password may have
-/// an `@`.
+/// Returns true if a login looks like an e-mail address: a plain name at a host under a domain.
 fn is_address(login: &str) -> bool {
+    // A password may have an `@`, so that alone does not make an address.
     let Some((name, host)) = login.split_once('@') else { return false };
     let is_name = name.chars().all(|each| each.is_ascii_alphanumeric() || "._%+-".contains(each));
     let is_label = |label: &str| {
@@ -279,7 +279,7 @@ mod tests {
         }
     }
 
-    /// For how many attempts the entries stand.
+    /// Returns the number of attempts that the entries represent.
     fn total(log: &[AuditEntry]) -> u64 {
         let of = |entry: &AuditEntry| {
             let after = entry.after.as_deref().unwrap();
@@ -357,7 +357,7 @@ mod tests {
     #[tokio::test]
     async fn a_flood_from_one_network_is_a_few_entries_and_the_right_sum() {
         let node = Node::start().await;
-        // Whose account it is was found out by the first.
+        // The first attempt found the account's merchant.
         node.refuse("ana@loja.com.br", "203.0.113.7", Why::Wrong).await;
         let many = [Why::Wrong, Why::TooMany].into_iter().cycle().take(799);
         join_all(many.map(|why| node.refuse("ana@loja.com.br", "203.0.113.7", why))).await;

@@ -1,4 +1,4 @@
-//! How many keys end soon, as a metric: whoever watches the service hears of it before a shop stands still.
+//! Number of keys that end soon, as a metric: monitoring can warn before a shop's calls are refused.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,21 +8,21 @@ use quita_domain::identity::Mode;
 use quita_ports::{Clock, KeyringStore, StoreError};
 use tokio::time::{MissedTickBehavior, interval};
 
-/// How often the keys are counted.
+/// Interval between counts.
 const EVERY: Duration = Duration::from_secs(60);
 
-/// Keys that work and end within 30 days, as they were counted last.
+/// Latest count of the keys that work and end within 30 days.
 #[derive(Clone)]
 pub(crate) struct EndingKeyCount(IntGaugeVec);
 
 impl EndingKeyCount {
-    /// Of both modes.
+    /// Returns the count of both modes.
     pub(crate) fn get(&self) -> i64 {
         [Mode::Test, Mode::Live].map(|mode| self.0.with_label_values(&[mode.as_str()]).get()).iter().sum()
     }
 }
 
-/// Counts the keys that work and end within 30 days.
+/// Counter of the keys that work and end within 30 days.
 pub(crate) struct EndingKeys {
     store: Arc<dyn KeyringStore>,
     clock: Arc<dyn Clock>,
@@ -33,7 +33,7 @@ impl EndingKeys {
     /// Registers the metric.
     ///
     /// # Errors
-    /// When another metric has its name.
+    /// Fails if another metric has its name.
     pub(crate) fn register(
         store: Arc<dyn KeyringStore>,
         clock: Arc<dyn Clock>,
@@ -46,12 +46,12 @@ impl EndingKeys {
         Ok(Self { store, clock, gauge })
     }
 
-    /// Counts, now and later.
+    /// Returns a handle to the latest count.
     pub(crate) fn last_count(&self) -> EndingKeyCount {
         EndingKeyCount(self.gauge.clone())
     }
 
-    /// Counts, as long as it is let.
+    /// Counts once a minute, for ever.
     pub(crate) async fn run(self) {
         let mut ticks = interval(EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);

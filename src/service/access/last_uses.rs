@@ -1,4 +1,4 @@
-//! When keys were last used: noted in memory for every call, and stored now and then.
+//! Times of the last use of keys: noted in memory for every call, and stored now and then.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,12 +6,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use quita_domain::time::Timestamp;
 use quita_ports::{KeyringStore, StoreError};
 
-/// What was not stored yet.
+/// Last uses that were not stored yet.
 #[derive(Default)]
 pub(super) struct LastUses(Mutex<HashMap<String, Timestamp>>);
 
 impl LastUses {
-    /// A key that exists was used.
+    /// Notes the use of a key that exists.
     pub(super) fn note(&self, id: &str, at: Timestamp) {
         let mut uses = self.lock();
         match uses.get_mut(id) {
@@ -22,7 +22,7 @@ impl LastUses {
         }
     }
 
-    /// Stores what was noted. If that fails, or is not waited for, it is stored the next time.
+    /// Stores the noted uses. If that fails or is aborted, they are stored the next time.
     pub(super) async fn store(&self, store: &dyn KeyringStore) -> Result<(), StoreError> {
         let uses: Vec<_> = self.lock().iter().map(|(id, at)| (id.clone(), *at)).collect();
         if uses.is_empty() {

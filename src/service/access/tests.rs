@@ -33,7 +33,7 @@ async fn rotate_in_a_race(access: &Access, races: usize) -> Result<Vec<String>, 
     access.replace_secret(&merchant, &application, Mode::Test, rival).await
 }
 
-/// What seals and opens in tests.
+/// Returns a strongbox for tests.
 pub(crate) fn strongbox(store: Arc<dyn quita_ports::SecretKeyStore>) -> Strongbox {
     Strongbox::new(store, Arc::new(AeadVault::new([&b"a secret key"[..]], [])))
 }

@@ -1,4 +1,4 @@
-//! Tells who calls, by the `Authorization` header.
+//! Authentication of callers by the `Authorization` header.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -17,46 +17,46 @@ use crate::service::limiter::{Limiter, Pace};
 use crate::service::network::network_of;
 use crate::service::refused_requests::{RefusedRequest, RefusedRequests};
 
-/// After this long one caller reads the key again, while the others go on with what is kept.
+/// Age of a cached key from which one caller reads it again, while the others use the cache.
 const FRESH_FOR: Duration = Duration::from_secs(1);
 
-/// After this long nobody trusts what is kept. A revoked key must stop within 5 s.
+/// Age from which a cached key is not trusted. A revoked key must stop within 5 s.
 const KEPT_FOR: Duration = Duration::from_secs(2);
 
-/// Keys that are kept at once. Only keys that exist are, so nobody can fill it with inventions.
+/// Maximum number of keys in the cache. Only existing keys are cached, so invented ones can't fill it.
 const MAX_KEPT: usize = 10_000;
 
-/// Keys that one network may have looked up in a row without this node having seen them before, and how soon one more.
-/// Many of a platform's shops may come from one address after a start; a stranger who guesses costs the store no more.
+/// Lookups of keys that this node has not seen, for one network: the burst, and the period of one more. After a start,
+/// many of a platform's shops may come from one address. A stranger who guesses costs the store no more than they do.
 const UNSEEN: Pace = Pace { burst: 500, period: Duration::from_millis(20) };
 
-/// Who calls.
+/// Authenticated caller.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// For whom it acts.
+    /// Owner for whom it acts.
     pub owner: Owner,
-    /// The key it used.
+    /// Id of the key that it used.
     pub key_id: String,
-    /// What it may do.
+    /// Scopes of the key.
     pub scopes: Vec<Scope>,
-    /// When the key ends, if that is soon.
+    /// End of the key, if that is soon.
     pub ends_soon: Option<Timestamp>,
 }
 
 impl Caller {
-    /// Whether it may do this.
+    /// Returns true if the caller has this scope.
     pub fn may(&self, scope: Scope) -> bool {
         self.scopes.contains(&scope)
     }
 }
 
-/// Why nobody is known to call.
+/// Reason for which a caller was not authenticated.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AccessError {
-    /// Not Bearer, or a key that is unknown, expired or revoked.
+    /// Not a Bearer header, or a key that is unknown, expired or revoked.
     #[error("invalid or missing API key")]
     Invalid,
-    /// Too many keys that nobody had seen came from this network; after so many seconds there is one more.
+    /// Too many unseen keys came from this network. Holds the seconds until one more is allowed.
     #[error("too many unknown API keys from this network")]
     TooMany(u64),
     /// The key could not be looked up.
@@ -64,7 +64,7 @@ pub enum AccessError {
     StoreUnavailable(#[from] StoreError),
 }
 
-/// Verifies keys against the store, and keeps for a moment those that exist.
+/// Verifier of keys against the store, with a short-lived cache of those that exist.
 pub struct KeyVerifier {
     store: Arc<dyn KeyringStore>,
     clock: Arc<dyn Clock>,
@@ -76,9 +76,9 @@ pub struct KeyVerifier {
 
 struct Kept {
     key: Arc<ApiKey>,
-    /// When what is kept was asked for: it may be as old as that.
+    /// Time of the request to the store: the cached key may be as old as that.
     asked_at: Instant,
-    /// When somebody last set out to read it again.
+    /// Time at which a caller last began to read it again.
     claimed_at: Instant,
 }
 
@@ -89,18 +89,18 @@ impl KeyVerifier {
         Self { store, clock, kept: Mutex::default(), unseen, last_uses, refused: Arc::default() }
     }
 
-    /// The same, which counts here whom it refuses.
+    /// Counts refused callers here.
     #[must_use]
     pub fn with_refused(self, refused: Arc<RefusedRequests>) -> Self {
         Self { refused, ..self }
     }
 
-    /// Counter of refusals of callers.
+    /// Returns the counter of refused callers.
     pub fn refused(&self) -> &RefusedRequests {
         &self.refused
     }
 
-    /// Tells who presents this value of `Authorization`, from this address.
+    /// Authenticates the caller that presents this value of `Authorization` from this address.
     ///
     /// # Errors
     /// [`AccessError::Invalid`] for a 401, [`AccessError::TooMany`] for a 429, [`AccessError::StoreUnavailable`] for a
@@ -111,7 +111,7 @@ impl KeyVerifier {
             self.refused.count(RefusedRequest::NoKey);
             return Err(AccessError::Invalid);
         };
-        // Who had a key lately is not held up by a neighbour who guesses.
+        // A caller with a cached key is not slowed down by a neighbour who guesses.
         if !self.lock().contains_key(&presented.id) {
             self.unseen.count(&network_of(from)).map_err(AccessError::TooMany)?;
         }
@@ -133,10 +133,10 @@ impl KeyVerifier {
         })
     }
 
-    /// Stores when keys were last used. To be called now and then.
+    /// Stores when keys were last used. To be called periodically.
     ///
     /// # Errors
-    /// When the store does not answer; nothing is lost, it is stored the next time.
+    /// Fails if the store does not answer. Nothing is lost: it is stored the next time.
     pub async fn store_last_uses(&self) -> Result<(), StoreError> {
         self.last_uses.store(self.store.as_ref()).await
     }
@@ -156,12 +156,12 @@ impl KeyVerifier {
                 self.lock().remove(id);
                 Ok(None)
             }
-            // What is kept serves until it is too old, so that a short outage is not noticed.
+            // A cached key serves until it is too old, so that a short outage goes unnoticed.
             Err(error) => self.kept_key(id).map(Some).ok_or(error),
         }
     }
 
-    /// What is kept, unless it is this caller's turn to read it again.
+    /// Returns the cached key, unless it is this caller's turn to read it again.
     fn recall(&self, id: &str) -> Option<Arc<ApiKey>> {
         let mut kept = self.lock();
         let entry = kept.get_mut(id).filter(|entry| entry.asked_at.elapsed() < KEPT_FOR)?;
@@ -197,7 +197,7 @@ impl KeyVerifier {
     }
 }
 
-/// Why a key that there is does not let in who presents this. The caller is not told.
+/// Returns the reason why an existing key does not admit the caller. The caller does not learn it.
 fn refusal(key: &ApiKey, presented: &PresentedKey, now: Timestamp) -> Option<RefusedRequest> {
     if !key.matches(presented) {
         return Some(RefusedRequest::WrongSecret);
@@ -209,8 +209,8 @@ fn refusal(key: &ApiKey, presented: &PresentedKey, now: Timestamp) -> Option<Ref
     Some(if is_revoked { RefusedRequest::RevokedKey } else { RefusedRequest::ExpiredKey })
 }
 
-/// The token of a Bearer header; the scheme's name is case-insensitive (RFC 9110, section 11.1).
-/// The key in a value of `Authorization`, if its scheme is Bearer.
+/// Returns the key in a value of `Authorization`, if its scheme is Bearer. The scheme's name is case-insensitive (RFC
+/// 9110, section 11.1).
 pub(crate) fn bearer(authorization: &str) -> Option<&str> {
     let (scheme, token) = authorization.trim().split_once(' ')?;
     scheme.eq_ignore_ascii_case("Bearer").then(|| token.trim_start())
@@ -248,7 +248,7 @@ mod tests {
             meddler.execute_batch(&format!("ALTER TABLE {from} RENAME TO {to}")).unwrap();
         }
 
-        /// How many of a hundred callers would look the key up now.
+        /// Counts the callers out of a hundred that would look the key up now.
         fn lookups_of_a_hundred(&self) -> usize {
             (0..100).filter(|_| self.verifier.recall(&self.key_id).is_none()).count()
         }
@@ -414,7 +414,7 @@ mod tests {
             }
         }
         assert_eq!(refused, Some(Err(AccessError::TooMany(1))), "somebody may guess without end");
-        // What is kept is too old to be trusted, so the store is asked.
+        // The cached key is too old to be trusted, so the store is asked.
         advance(KEPT_FOR * 2).await;
         assert!(set.verifier.verify(&set.header, HERE).await.is_ok());
         let elsewhere = IpAddr::from([198, 51, 100, 7]);

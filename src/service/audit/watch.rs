@@ -1,7 +1,8 @@
-//! Watches the end of the audit log from outside of the store: who cuts it there, or puts it back, is found here.
+//! Watch of the end of the audit log from outside of the store. It detects a log that was cut at its end or restored
+//! from a copy.
 //!
-//! Each entry leaves one line in the program's log, on every node that runs. The node remembers the last places that it
-//! saw; if the store no longer has them, it says so at ERROR, in a metric, and in an entry.
+//! Each entry leaves one line in the program's log, on every running node. A node remembers the last positions that it
+//! saw. If the store no longer has them, the node reports it at ERROR, in a metric, and in an entry.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -16,13 +17,13 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::{Audit, AuditDraft, Initiator};
 
-/// Longest time until an entry of another process is seen; own entries are looked for at once.
+/// Longest time until an entry of another process is seen. Own entries are seen at once.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
-/// Entries read at once.
+/// Maximum number of entries read at once.
 const PAGE: usize = 100;
-/// Places that are remembered.
+/// Number of positions that are remembered.
 const REMEMBERED: usize = 100;
-/// Digits of the end's hash that its metric holds: a number of 48 bits is exact in Prometheus.
+/// Digits of the last hash in its metric: a number of 48 bits is exact in Prometheus.
 const HASH_DIGITS: usize = 12;
 
 /// Metrics of the end of the log.
@@ -34,10 +35,10 @@ pub(crate) struct AuditMetrics {
 }
 
 impl AuditMetrics {
-    /// Registers them.
+    /// Registers the metrics.
     ///
     /// # Errors
-    /// If another metric has one of the names.
+    /// Fails if another metric has one of the names.
     pub(crate) fn register(registry: &Registry) -> prometheus::Result<Self> {
         let end = IntGauge::new("quita_audit_log_end", "Place of the last entry of the audit log")?;
         let hash = IntGauge::new(
@@ -67,23 +68,23 @@ pub(crate) struct AuditWatch {
     node: Initiator,
     metrics: AuditMetrics,
     over: Arc<Notify>,
-    /// Stands behind the last entry that was seen.
+    /// Check of the chain, positioned after the last entry that was seen.
     check: ChainCheck,
-    /// Places seen before, the newest last.
+    /// Positions seen before, the newest last.
     seen: VecDeque<ChainPlace>,
-    /// A place that the log does not go on from. The log has no entry about it yet.
+    /// Position from which the log no longer continues, and about which it has no entry yet.
     untold: Option<ChainPlace>,
-    /// The last place that this node left an entry about.
+    /// Last position about which this node wrote an entry.
     told: Option<ChainPlace>,
-    /// Fault of the head that was reported: once, as long as it stays the same.
+    /// Fault of the head that was reported, once, as long as it stays the same.
     head_fault: Option<ChainFault>,
 }
 
 impl AuditWatch {
-    /// Begins at the end that the log has now.
+    /// Begins at the current end of the log.
     ///
     /// # Errors
-    /// [`StoreError`], if that can't be read.
+    /// [`StoreError`] if that can't be read.
     pub(crate) async fn begin(
         audit: Audit,
         node: Initiator,
@@ -108,7 +109,7 @@ impl AuditWatch {
         })
     }
 
-    /// Ends [`AuditWatch::run`] once notified, after one more look.
+    /// Returns a handle that ends [`AuditWatch::run`] when notified, after one more look.
     pub(crate) fn over(&self) -> Arc<Notify> {
         Arc::clone(&self.over)
     }
@@ -133,14 +134,14 @@ impl AuditWatch {
         }
     }
 
-    /// Reads what is new, and tells of it.
+    /// Reads new entries, and reports them and their faults.
     ///
     /// # Errors
-    /// [`StoreError`]; the next look goes on.
+    /// [`StoreError`]; the next look continues.
     pub(crate) async fn look(&mut self) -> Result<(), StoreError> {
         loop {
             let last = self.check.last().clone();
-            // Before the page: if nothing is behind what was read, this is the end of that.
+            // Read before the page: if no entry follows, this is the head of what was read.
             let head = self.audit.store.audit_head().await?;
             let page = self.audit.store.chained_audit(last.sequence.saturating_sub(1), PAGE).await?;
             let mut page = page.into_iter();
@@ -163,7 +164,7 @@ impl AuditWatch {
         }
     }
 
-    /// Leaves the line of an entry, and says what is wrong with it.
+    /// Logs the line of an entry, and its faults.
     fn take(&mut self, (sequence, read): &AuditRead) {
         let faults = match read {
             Ok(entry) => {
@@ -183,7 +184,7 @@ impl AuditWatch {
         }
     }
 
-    /// Cries that the log was cut or replaced, and goes back to the newest place that it still has.
+    /// Reports that the log was cut or replaced, and goes back to the newest position that it still has.
     async fn go_back(&mut self, lost: ChainPlace) -> Result<(), StoreError> {
         let oldest = self.seen.front().map_or(0, |place| place.sequence);
         let page = self.audit.store.chained_audit(oldest.saturating_sub(1), REMEMBERED).await?;
@@ -199,14 +200,14 @@ impl AuditWatch {
         self.metrics.faults.inc();
         self.metrics.show_end(&end);
         self.check = ChainCheck::going_on(self.audit.key.clone(), end);
-        // Of several the highest one says the most.
+        // Of several lost positions, the highest one says the most.
         if self.untold.as_ref().is_none_or(|untold| untold.sequence < lost.sequence) {
             self.untold = Some(lost);
         }
         Ok(())
     }
 
-    /// Leaves an entry about what is not told yet. Returns true if there was anything.
+    /// Writes an entry about a cut that has none yet. Returns true if there was one.
     async fn tell_cut(&mut self) -> Result<bool, StoreError> {
         let Some(lost) = self.untold.clone() else { return Ok(false) };
         let draft = AuditDraft::of_operators(AuditAction::LogCutFound, &lost);
@@ -247,7 +248,7 @@ impl AuditWatch {
     }
 }
 
-/// Returns true for the entry of that place. One that can't be read has no hash.
+/// Returns true for the entry of that position. One that can't be read has no hash.
 fn is_at((sequence, read): &AuditRead, place: &ChainPlace) -> bool {
     let hash = read.as_ref().map_or("", |entry| entry.links.hash.as_str());
     *sequence == place.sequence && hash == place.hash

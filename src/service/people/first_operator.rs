@@ -1,4 +1,4 @@
-//! How the first operator is made.
+//! Creation of the first operator.
 
 use quita_domain::people::{Credentials, Login, Mailing, Operator, OperatorRole, Origin, SessionStage};
 use quita_domain::secret::Secret;
@@ -8,12 +8,12 @@ use super::strength::must_be_strong;
 use super::{NewSession, People, PeopleError, next_version};
 
 impl People {
-    /// Makes the first operator, with a password of the own, and begins a session of that operator. Whoever asks has proven
-    /// to have the password of the configuration.
+    /// Makes the first operator, with a chosen password, and begins a session. The caller has proven to have the
+    /// configured password.
     ///
     /// # Errors
-    /// [`PeopleError::NotFirst`] if there is an operator, also if another first one is made at the same moment;
-    /// [`PeopleError::NotAPassword`], [`PeopleError::Weak`], and when store, randomness or hasher fail.
+    /// [`PeopleError::NotFirst`] if there is an operator, or another first one is made at the same moment;
+    /// [`PeopleError::NotAPassword`], [`PeopleError::Weak`], and if store, randomness or hasher fail.
     pub async fn create_first_operator(
         &self,
         login: Login,
@@ -41,8 +41,9 @@ impl People {
         self.begin(operator, SessionStage::Whole, origin).await
     }
 
-    /// Two that are made at the same moment see each other, and neither stays: who tries again is alone.
+    /// Removes this operator again if another first one exists.
     async fn must_be_alone(&self, operator: &Operator) -> Result<(), PeopleError> {
+        // Two that are made at the same moment see each other, and both are removed. The next attempt succeeds.
         let mut others = self.store.operators().await?;
         others.retain(|other| other.login != operator.login && other.role == OperatorRole::Operator);
         if others.is_empty() {

@@ -1,4 +1,4 @@
-//! Operators, and how the first of them gets in.
+//! Operators, and the password that makes the first of them.
 
 use quita_domain::people::{Login, Mailing, Operator, OperatorRole};
 use quita_domain::secret::Secret;
@@ -9,10 +9,10 @@ use super::passwords_of::Reader;
 use super::{People, PeopleError};
 
 impl People {
-    /// Makes an operator with a password that is returned, to be shown once, and changed at the first sign-in.
+    /// Makes an operator with a generated password. It is returned, shown once, and changed at the first sign-in.
     ///
     /// # Errors
-    /// [`PeopleError::Taken`], and when store, randomness or hasher fail.
+    /// [`PeopleError::Taken`], and if store, randomness or hasher fail.
     pub async fn create_operator(
         &self,
         login: Login,
@@ -25,35 +25,35 @@ impl People {
         if is_new { Ok(password) } else { Err(PeopleError::Taken(operator.login)) }
     }
 
-    /// Every operator, by login.
+    /// Returns every operator, by login.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn operators(&self) -> Result<Vec<Operator>, PeopleError> {
         Ok(self.store.operators().await?)
     }
 
-    /// Whether there is somebody with the role `operator`: from then on the password of the configuration opens nothing.
+    /// Returns true if anybody has the role `operator`. From then on the configured password opens nothing.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn has_operators(&self) -> Result<bool, PeopleError> {
         Ok(directors(&self.store.operators().await?) > 0)
     }
 
-    /// Gives an operator a new password, which is returned, to be shown once, and changed at the first sign-in. Every session
-    /// of the operator ends.
+    /// Gives an operator a new password and ends all their sessions. The password is returned, shown once, and changed
+    /// at the first sign-in.
     ///
     /// # Errors
-    /// [`PeopleError::NoSuchUser`], and when store, randomness or hasher fail.
+    /// [`PeopleError::NoSuchUser`], and if store, randomness or hasher fail.
     pub async fn reset_operator_password(&self, login: &Login) -> Result<Secret<String>, PeopleError> {
         self.give_password::<Operator>(login).await
     }
 
-    /// Gives an operator another role; returns the one before.
+    /// Gives an operator another role, and returns the one before.
     ///
     /// # Errors
-    /// [`PeopleError::NoSuchUser`], [`PeopleError::LastOperator`], and when the store does not answer.
+    /// [`PeopleError::NoSuchUser`], [`PeopleError::LastOperator`], and if the store does not answer.
     pub async fn set_operator_role(
         &self,
         login: &Login,
@@ -68,17 +68,19 @@ impl People {
         };
         let (before, after) = self.change(login, change).await?;
         if before.role == OperatorRole::Operator && !self.has_operators().await? {
-            // Another one gave up the role at the same moment. If it can't be undone, somebody else changed this operator.
+            // Another operator gave up the role at the same moment. If this can't be undone, somebody else changed
+            // this operator.
             self.replace(&after, &before).await?;
             return Err(PeopleError::LastOperator);
         }
         Ok(before.role)
     }
 
-    /// Removes an operator, whose sessions end by that. Of two who remove each other at the same moment one stays at least.
+    /// Removes an operator, which ends their sessions. If two remove each other at the same moment, at least one
+    /// remains.
     ///
     /// # Errors
-    /// [`PeopleError::NoSuchUser`], [`PeopleError::LastOperator`], and when the store does not answer.
+    /// [`PeopleError::NoSuchUser`], [`PeopleError::LastOperator`], and if the store does not answer.
     pub async fn remove_operator(&self, login: &Login) -> Result<(), PeopleError> {
         self.must_leave_another(login).await?;
         for _ in 0..super::MAX_RACES {
@@ -87,7 +89,8 @@ impl People {
                 continue;
             }
             if operator.role == OperatorRole::Operator && !self.has_operators().await? {
-                // Another one was removed at the same moment: whoever sees that nobody is left undoes it.
+                // Another one was removed at the same moment: the one who finds that nobody is left undoes the
+                // removal.
                 self.store.insert_operator(&operator).await?;
                 return Err(PeopleError::LastOperator);
             }
@@ -96,7 +99,7 @@ impl People {
         Err(PeopleError::Raced)
     }
 
-    /// Removes an operator, if it is still so.
+    /// Removes an operator, if the record is unchanged.
     pub(super) async fn remove_this_operator(&self, operator: &Operator) -> Result<bool, StoreError> {
         let removed = self.store.remove_operator(operator).await;
         self.forget_person(&operator.login);
@@ -113,22 +116,23 @@ impl People {
     }
 }
 
-/// Those who may do everything.
+/// Counts the operators with full rights.
 fn directors(operators: &[Operator]) -> usize {
     operators.iter().filter(|operator| operator.role == OperatorRole::Operator).count()
 }
 
-/// What makes the first operator, from the configuration.
+/// Password from the configuration that makes the first operator.
 #[derive(Clone)]
 pub struct SetupPassword(Secret<String>);
 
 impl SetupPassword {
-    /// This one.
+    /// Wraps the configured password.
     pub const fn new(password: Secret<String>) -> Self {
         Self(password)
     }
 
-    /// Whether it is what somebody presents. Takes the same time whatever differs, but for the length.
+    /// Returns true if the presented password is this one. Takes the same time wherever they differ, except for the
+    /// length.
     pub fn is(&self, presented: &Secret<String>) -> bool {
         self.0.expose().as_bytes().ct_eq(presented.expose().as_bytes()).into()
     }

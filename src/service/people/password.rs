@@ -1,8 +1,10 @@
-//! Passwords: hashed with Argon2id, a few at a time, away from the threads that serve.
+//! Passwords, hashed with Argon2id: a few at a time, away from the threads that serve.
 //!
-//! A few may wait for their turn, and whoever comes when they do is refused at once: a flood of attempts delays nobody by
-//! more than the hashing of those few. Strangers wait in a line of their own, out of which only as many step as are hashed
-//! at once; so those who are known wait for hardly more than each other.
+//! Each queue is bounded, and an attempt that finds it full is refused at once. So a flood of attempts delays nobody
+//! by more than one queue.
+//!
+//! Attempts from unknown browsers have a queue of their own. At most as many of them as are hashed at once leave it,
+//! so known users wait little longer than for each other.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -17,16 +19,16 @@ use thiserror::Error;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-/// The most hashes under way at once. Each takes 19 MiB and a core for some 30 ms.
+/// Maximum number of hashes under way at once. Each takes 19 MiB and a core for some 30 ms.
 const MOST_AT_ONCE: usize = 4;
-/// Those of one line who are hashed or wait: one core is done with so many within two seconds.
+/// Maximum number of attempts of one queue, hashed or waiting. One core hashes so many within two seconds.
 const PLACES: usize = 64;
-/// How long somebody waits for a turn, if hashing is slower than that.
+/// Longest wait for a turn, if hashing is slower than that.
 const WAIT: Duration = Duration::from_secs(5);
-/// Bytes of randomness in a password that is made here.
+/// Random bytes in a generated password.
 const RANDOM_BYTES: usize = 15;
 
-/// The hash of a password that nobody has: an unknown user takes as long as a wrong password.
+/// Hash of a password that nobody has, so that an unknown user takes as long as a wrong password.
 const NOBODYS: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$cXVpdGEtbm9ib2R5$UZ+kTNbn7+dqIc1Y0x1gUChS5sVYMYFqZTlGnKEHvLQ";
 
@@ -36,31 +38,31 @@ pub(super) struct Passwords {
     turns: Arc<Semaphore>,
     known: Arc<Semaphore>,
     strangers: Arc<Semaphore>,
-    /// How many strangers wait for a turn beside those who are known.
+    /// Slots for strangers who compete for a turn with known users.
     gate: Arc<Semaphore>,
     line: Line,
 }
 
-/// What is free for others again when a hash is done.
+/// Permits that are released when a hash is done.
 struct Turn {
     _place: OwnedSemaphorePermit,
     _gate: Option<OwnedSemaphorePermit>,
     _turn: OwnedSemaphorePermit,
 }
 
-/// In which line a password waits to be hashed.
+/// Queue in which a password waits to be hashed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line {
-    /// Of those who are signed in, or come with a browser in which they were.
+    /// For users who are signed in, or whose browser was signed in before.
     Known,
-    /// Of anybody.
+    /// For everybody else.
     Strangers,
 }
 
-/// Why a password was neither hashed nor verified.
+/// Reason for which a password was neither hashed nor verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum PasswordError {
-    /// Too many others are being hashed, or wait.
+    /// Too many others are hashed or wait.
     #[error("too many are signing in, try again")]
     Crowded,
     /// The hasher failed.
@@ -84,12 +86,12 @@ impl Passwords {
         }
     }
 
-    /// The same, from this line.
+    /// Returns a handle that waits in this queue.
     pub(super) fn in_line(&self, line: Line) -> Self {
         Self { line, ..self.clone() }
     }
 
-    /// The hash to be stored, in the PHC string format.
+    /// Returns the hash to be stored, in the PHC string format.
     pub(super) async fn hash(&self, password: &Secret<String>) -> Result<String, PasswordError> {
         let password = password.clone();
         self.in_turn(move || {
@@ -99,7 +101,7 @@ impl Passwords {
         .await?
     }
 
-    /// Whether this is the password of that hash; without a hash it is nobody's, after the same time.
+    /// Returns true if this is the password of that hash. Without a hash it returns false, after the same time.
     pub(super) async fn verify(
         &self,
         password: &Secret<String>,
@@ -119,7 +121,7 @@ impl Passwords {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, PasswordError> {
         let turn = timeout(WAIT, self.turn()).await.map_err(|_| PasswordError::Crowded)??;
-        // A caller that hangs up gives no turn away before the work is done.
+        // If the caller hangs up, the turn is still held until the work is done.
         let worked = tokio::task::spawn_blocking(move || {
             let result = work();
             drop(turn);
@@ -128,7 +130,7 @@ impl Passwords {
         worked.await.map_err(|_| PasswordError::Failed)
     }
 
-    /// Waits for a turn, if there is a place to wait.
+    /// Waits for a turn, if the queue has room.
     async fn turn(&self) -> Result<Turn, PasswordError> {
         let (places, gate) = match self.line {
             Line::Known => (&self.known, None),
@@ -147,12 +149,12 @@ async fn of(semaphore: &Arc<Semaphore>) -> Result<OwnedSemaphorePermit, Password
     Arc::clone(semaphore).acquire_owned().await.map_err(|_| PasswordError::Failed)
 }
 
-/// Never every core hashes: others are served meanwhile.
+/// Returns the number of hashes at once. One core is left for other work, if there are several.
 fn turns_of(cores: usize) -> usize {
     cores.saturating_sub(1).clamp(1, MOST_AT_ONCE)
 }
 
-/// A password that nobody can guess, to be shown once.
+/// Returns a password that can't be guessed, to be shown once.
 pub(super) fn random_password() -> Result<Secret<String>, NoRandomness> {
     Ok(Secret::new(URL_SAFE_NO_PAD.encode(random_bytes::<RANDOM_BYTES>()?)))
 }

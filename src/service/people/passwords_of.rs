@@ -1,4 +1,4 @@
-//! Passwords as people give and change them.
+//! Sign-in by password, and changes of passwords.
 
 use quita_domain::people::{Credentials, Login, Origin, SessionStage};
 use quita_domain::secret::Secret;
@@ -9,24 +9,24 @@ use super::someone::Someone;
 use super::strength::must_be_strong;
 use super::{NewSession, People, PeopleError, next_version, password};
 
-/// Time for which somebody may go on with a password that was made here and shown to nobody else.
+/// Time for which a generated password may be kept by the only person who saw it.
 const MADE_PASSWORD_MS: u64 = DAY_MS;
 
-/// The one to whom a password is shown that was made here.
+/// Person who is shown a generated password.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reader {
-    /// The one who signs in with it.
+    /// The person who signs in with it.
     Owner,
     /// Somebody else, so that it is changed at the first sign-in.
     Another,
 }
 
 impl People {
-    /// Signs somebody in: `None` if login or password are wrong, without a word which. Who has a second factor gets half a
-    /// session, in which it is asked for.
+    /// Signs a person in. Returns `None` if login or password is wrong, without saying which. A person with a second
+    /// factor gets half a session, which asks for it.
     ///
     /// # Errors
-    /// When store, randomness or hasher fail.
+    /// Fails if store, randomness or hasher fail.
     pub async fn sign_in<S: Someone>(
         &self,
         login: Option<&Login>,
@@ -47,12 +47,12 @@ impl People {
         self.begin(person, stage, origin).await.map(Some)
     }
 
-    /// Changes the own password. Every session of the person ends; a new one is begun, in which nothing was proven but what
-    /// was in this one.
+    /// Changes the person's own password, which ends all their sessions. The new session has no more proof of identity
+    /// than this one had.
     ///
     /// # Errors
-    /// [`PeopleError::WrongPassword`], [`PeopleError::NotAPassword`], [`PeopleError::Weak`], [`PeopleError::SamePassword`],
-    /// and when store, randomness or hasher fail.
+    /// [`PeopleError::WrongPassword`], [`PeopleError::NotAPassword`], [`PeopleError::Weak`],
+    /// [`PeopleError::SamePassword`], and if store, randomness or hasher fail.
     pub async fn change_password<S: Someone>(
         &self,
         signed: &Signed<S>,
@@ -66,11 +66,11 @@ impl People {
         self.set_own_password(signed, new).await
     }
 
-    /// Changes a password that somebody else made, as [`People::change_password`]. It was given to sign in a moment ago, so it
-    /// is not asked for again.
+    /// Changes a password that somebody else made, as [`People::change_password`]. The password is not asked for
+    /// again: it was given at the sign-in a moment ago.
     ///
     /// # Errors
-    /// As [`People::change_password`]; [`PeopleError::WrongPassword`] if nobody else made it.
+    /// As [`People::change_password`]; [`PeopleError::WrongPassword`] if the person made it.
     pub async fn replace_given_password<S: Someone>(
         &self,
         signed: &Signed<S>,
@@ -82,10 +82,11 @@ impl People {
         self.set_own_password(signed, new).await
     }
 
-    /// Proves with the password who it is: for those who have nothing better.
+    /// Confirms the identity by password, for people without a second factor.
     ///
     /// # Errors
-    /// [`PeopleError::WrongPassword`], [`PeopleError::WrongCode`] of who has a second factor, and when store or hasher fail.
+    /// [`PeopleError::WrongPassword`], [`PeopleError::WrongCode`] if there is a second factor, and if store or hasher
+    /// fail.
     pub async fn confirm_by_password<S: Someone>(
         &self,
         signed: &Signed<S>,
@@ -117,7 +118,7 @@ impl People {
         let now = self.clock.now();
         let change = |person: &mut S| {
             let credentials = person.credentials_mut();
-            // Hashing takes a while: what was verified may have been reset meanwhile, to lock somebody out.
+            // Hashing takes a while. The verified password may have been reset meanwhile, to lock somebody out.
             if credentials.password_version != seen.password_version {
                 return Err(PeopleError::WrongPassword);
             }
@@ -126,13 +127,13 @@ impl People {
         };
         let (_, person) = self.change(signed.person.login(), change).await?;
         match person.credentials().second_factor {
-            // A password proves nothing more to who has a second factor.
+            // A password alone proves nothing more for a person with a second factor.
             Some(_) => self.begin_instead(person, &signed.session).await,
             None => self.begin(person, SessionStage::Whole, signed.session.origin.clone()).await,
         }
     }
 
-    /// A password that is made here, to be shown once to this reader, and what is stored of it for somebody new.
+    /// Makes a password, to be shown once to this reader, and the credentials of a new person.
     pub(super) async fn new_credentials(
         &self,
         reader: Reader,
@@ -145,8 +146,8 @@ impl People {
         Ok((password, credentials))
     }
 
-    /// Gives somebody a new password, which is returned, to be shown once, and changed at the first sign-in. Every session of
-    /// the person ends.
+    /// Gives a person a new password and ends all their sessions. The password is returned, shown once, and changed at
+    /// the first sign-in.
     pub(super) async fn give_password<S: Someone>(
         &self,
         login: &Login,

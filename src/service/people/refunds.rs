@@ -1,4 +1,4 @@
-//! Refunds of a session, counted since who it is was last proven: many small ones weigh as much as a large one.
+//! Refunds of a session, summed since the last proof of identity: many small ones weigh as much as a large one.
 
 use quita_domain::money::Money;
 use quita_domain::people::Session;
@@ -6,13 +6,13 @@ use quita_domain::people::Session;
 use super::{MAX_RACES, People, PeopleError};
 
 impl People {
-    /// Counts a refund that a session is about to ask for. With a limit it is counted only if the sum since the last proof
-    /// stays within; `false` if it does not.
+    /// Counts a refund that a session is about to request. With a limit, it returns false, and counts nothing, if the
+    /// sum would exceed it.
     ///
-    /// It is counted before it is asked for, over all nodes: two at the same moment see each other.
+    /// It is counted before it is requested, in the store that all nodes share. Two at the same moment see each other.
     ///
     /// # Errors
-    /// [`PeopleError::SessionOver`], and when the store does not answer.
+    /// [`PeopleError::SessionOver`], and if the store does not answer.
     pub async fn count_refund(
         &self,
         session: &Session,
@@ -26,7 +26,7 @@ impl People {
         self.change_refunded(session, count).await
     }
 
-    /// Takes back what was counted of a refund that is none: it was refused, or is one that was counted before.
+    /// Takes back the count of a refund that did not happen: it was refused, or repeats an earlier one.
     ///
     /// # Errors
     /// As [`People::count_refund`].
@@ -34,7 +34,7 @@ impl People {
         self.change_refunded(session, |refunded| Some(refunded.minus(amount))).await.map(drop)
     }
 
-    /// Changes the sum of a session as it is stored now, unless there is to be no change; says whether it did.
+    /// Changes the stored sum of a session, unless `change` returns `None`. Returns true if it did.
     async fn change_refunded(
         &self,
         session: &Session,

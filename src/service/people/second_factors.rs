@@ -1,4 +1,4 @@
-//! Second factors: set up, given, renewed, taken away.
+//! Second factors: setting up, giving, renewing and removing them.
 
 use quita_actors::Strongbox;
 use quita_domain::people::{
@@ -13,26 +13,26 @@ use super::sessions::Signed;
 use super::someone::Someone;
 use super::{MAX_RACES, NewSession, People, PeopleError, totp};
 
-/// Second factors of the people of a store, whose secrets are sealed.
+/// Second factors of the people in a store, with sealed secrets.
 #[derive(Clone)]
 pub struct SecondFactors {
     people: People,
     strongbox: Strongbox,
 }
 
-/// What somebody gave as the second factor.
+/// Kind of second factor that was given.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Given {
-    /// A code of the authenticator.
+    /// Code of the authenticator.
     Code,
-    /// A recovery code; so many are left.
+    /// Recovery code.
     RecoveryCode {
-        /// How many.
+        /// Number of codes left.
         left: usize,
     },
 }
 
-/// What somebody typed.
+/// Parsed input of a person.
 enum Typed {
     Code(String),
     RecoveryCode(RecoveryCode),
@@ -46,42 +46,43 @@ impl Typed {
 }
 
 impl SecondFactors {
-    /// Of these people, with their secrets in this strongbox.
+    /// Manages the second factors of these people, with their secrets in this strongbox.
     pub fn new(people: People, strongbox: Strongbox) -> Self {
         Self { people, strongbox }
     }
 
-    /// A secret for somebody who is about to set it up. It is not stored before a code proves that an authenticator has it.
+    /// Proposes a secret to be set up. It is stored only when a code proves that an authenticator has it.
     ///
     /// # Errors
-    /// When no randomness is there.
+    /// Fails if there is no randomness.
     pub fn propose(&self) -> Result<Secret<String>, PeopleError> {
         Ok(totp::new_secret()?)
     }
 
-    /// What an authenticator reads from the QR code of a secret.
+    /// Returns the address that an authenticator reads from the QR code of a secret.
     pub fn address(&self, login: &Login, secret: &Secret<String>) -> String {
         totp::address(login, secret)
     }
 
-    /// Says whether a code is one of a secret that is about to be set up. Nothing is taken or stored.
+    /// Checks a code of a secret that is about to be set up. Stores nothing.
     ///
     /// # Errors
-    /// [`PeopleError::WrongCode`] if it is none.
+    /// [`PeopleError::WrongCode`] if it is wrong.
     pub fn check_first_code(&self, secret: &Secret<String>, code: &str) -> Result<(), PeopleError> {
         self.first_step(secret, code).map(drop)
     }
 
-    /// The step of the first code of a secret.
+    /// Returns the time step of the first code of a secret.
     fn first_step(&self, secret: &Secret<String>, code: &str) -> Result<i64, PeopleError> {
         let code = totp::code_in(code).ok_or(PeopleError::WrongCode)?;
         totp::step_of(secret, &code, self.people.clock.now()).ok_or(PeopleError::WrongCode)
     }
 
-    /// Sets the second factor up, in place of one that there was; returns the recovery codes, to be shown once.
+    /// Sets up or replaces the second factor. Returns the recovery codes, to be shown once.
     ///
     /// # Errors
-    /// [`PeopleError::WrongCode`] if the code is none of this secret, and when store, randomness or the strongbox fail.
+    /// [`PeopleError::WrongCode`] if the code is not one of this secret, and if store, randomness or the strongbox
+    /// fail.
     pub async fn set_up<S: Someone>(
         &self,
         person: &S,
@@ -104,10 +105,10 @@ impl SecondFactors {
         Ok(codes)
     }
 
-    /// New recovery codes in place of those that there were, to be shown once.
+    /// Replaces the recovery codes. Returns the new ones, to be shown once.
     ///
     /// # Errors
-    /// [`PeopleError::NoFactor`], and when store or randomness fail.
+    /// [`PeopleError::NoFactor`], and if store or randomness fail.
     pub async fn renew_recovery_codes<S: Someone>(
         &self,
         person: &S,
@@ -122,12 +123,12 @@ impl SecondFactors {
         Ok(codes)
     }
 
-    /// Takes the second factor of half a session, which becomes a whole one under another token. `None` if there is no such
-    /// half.
+    /// Accepts the second factor of half a session, which becomes a whole one under a new token. Returns `None` if
+    /// there is no such half.
     ///
     /// # Errors
-    /// [`PeopleError::WrongCode`], [`PeopleError::CodesWait`], and [`PeopleError::SignInOver`] after too many wrong codes; or
-    /// when the store does not answer.
+    /// [`PeopleError::WrongCode`], [`PeopleError::CodesWait`], [`PeopleError::SignInOver`] after too many wrong codes,
+    /// and if the store does not answer.
     pub async fn finish_sign_in<S: Someone>(
         &self,
         token: &str,
@@ -139,7 +140,7 @@ impl SecondFactors {
             Ok(taken) => taken,
             Err(error) => return Err(self.end_if_hopeless(&half, error).await?),
         };
-        // What the password proved holds for this password alone.
+        // The half session was proven by the old password only.
         if person.credentials().password_version != half.person.credentials().password_version {
             return Ok(None);
         }
@@ -148,17 +149,17 @@ impl SecondFactors {
         Ok(Some((session, given)))
     }
 
-    /// Proves with the second factor who it is, in a session that goes on.
+    /// Confirms the identity by second factor, in a session that continues.
     ///
     /// # Errors
-    /// [`PeopleError::WrongCode`], [`PeopleError::CodesWait`], and when the store does not answer.
+    /// [`PeopleError::WrongCode`], [`PeopleError::CodesWait`], and if the store does not answer.
     pub async fn confirm<S: Someone>(&self, signed: &Signed<S>, text: &str) -> Result<Given, PeopleError> {
         let (_, given) = self.take::<S>(signed.person.login(), text).await?;
         self.people.confirm(&signed.session).await?;
         Ok(given)
     }
 
-    /// After so many wrong codes the password is asked for again.
+    /// Ends the half session after too many wrong codes, so that the password is asked for again.
     async fn end_if_hopeless<S: Someone>(
         &self,
         half: &Signed<S>,
@@ -173,11 +174,11 @@ impl SecondFactors {
         Ok(PeopleError::SignInOver)
     }
 
-    /// Takes a code or a recovery code of somebody, once, on whichever node: what is decided is written before it is told.
+    /// Accepts a code or recovery code of a person once over all nodes. The decision is written before it is returned.
     ///
     /// # Errors
-    /// [`PeopleError::WrongCode`], [`PeopleError::CodesWait`] after several, [`PeopleError::NoFactor`], and when the store
-    /// or the strongbox fail.
+    /// [`PeopleError::WrongCode`], [`PeopleError::CodesWait`] after several, [`PeopleError::NoFactor`], and if the
+    /// store or the strongbox fail.
     async fn take<S: Someone>(&self, login: &Login, text: &str) -> Result<(S, Given), PeopleError> {
         let typed = Typed::parse(text).ok_or(PeopleError::WrongCode)?;
         for _ in 0..MAX_RACES {
@@ -194,7 +195,7 @@ impl SecondFactors {
         Err(PeopleError::Raced)
     }
 
-    /// Whether what was typed is right, and what becomes of the credentials by it.
+    /// Judges what was typed, and changes the credentials accordingly.
     fn judge<S: Someone>(
         &self,
         person: &S,
@@ -207,7 +208,7 @@ impl SecondFactors {
             Typed::RecoveryCode(code) => {
                 let is_right = factor.take_recovery_code(code);
                 let given = Given::RecoveryCode { left: factor.recovery_codes.len() };
-                // Of 80 bits nobody finds one by guessing, so a wrong one is not counted.
+                // A code of 80 bits can't be guessed, so a wrong one is not counted.
                 return if is_right { Ok(given) } else { Err(PeopleError::WrongCode) };
             }
             Typed::Code(code) => code,
@@ -229,10 +230,10 @@ impl SecondFactors {
 }
 
 impl People {
-    /// Takes somebody's second factor away: it is not asked for any more.
+    /// Removes a person's second factor: it is not asked for any more.
     ///
     /// # Errors
-    /// [`PeopleError::NoFactor`], [`PeopleError::NoSuchUser`], and when the store does not answer.
+    /// [`PeopleError::NoFactor`], [`PeopleError::NoSuchUser`], and if the store does not answer.
     pub async fn remove_factor<S: Someone>(&self, login: &Login) -> Result<(), PeopleError> {
         let change = |person: &mut S| {
             let credentials = person.credentials_mut();

@@ -1,4 +1,4 @@
-//! Sessions as they go on: who is in one, when it was last used, which there are, and how they end.
+//! Running sessions: their person, their last use, their list, and their end.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -11,35 +11,35 @@ use quita_machine::random_bytes;
 use super::someone::Someone;
 use super::{MAX_RACES, NewSession, People, PeopleError};
 
-/// The longest time between two notes that a session is used, so that not every click is a write.
+/// Longest time between two stored uses of a session, so that not every click is a write.
 const NOTED_EVERY_MS: u64 = 60_000;
-/// A session that ends soon after its last use is noted more often: so many times until then.
+/// Stored uses within the idle limit. With a limit under 15 minutes, they are more frequent than once a minute.
 const NOTES_UNTIL_IDLE: u64 = 15;
 
-/// How long a proof of who it is counts for what is asked about once more.
+/// Time for which a proof of identity counts.
 pub const CONFIRMED_FOR_MS: u64 = 5 * 60_000;
 
-/// Somebody in a session.
+/// Person in a session.
 #[derive(Clone)]
 pub struct Signed<S> {
-    /// Who.
+    /// Person who is signed in.
     pub person: S,
-    /// In which.
+    /// Session of that person.
     pub session: Session,
 }
 
 impl People {
-    /// Who is signed in with this token and does something now: the session goes on.
+    /// Returns who is signed in with this token, and keeps the session alive.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn visit<S: Someone>(&self, token: &str) -> Result<Option<Signed<S>>, PeopleError> {
         let Some(signed) = self.watch::<S>(token).await? else { return Ok(None) };
         let session = self.note_use(signed.session).await?;
         Ok(Some(Signed { session, ..signed }))
     }
 
-    /// Notes that a session is used, if that was not noted a moment ago.
+    /// Notes that a session is used, unless that was noted a moment ago.
     pub(super) async fn note_use(&self, session: Session) -> Result<Session, PeopleError> {
         let now = self.clock.now();
         let note_after_ms = NOTED_EVERY_MS.min(self.idle_ms / NOTES_UNTIL_IDLE);
@@ -47,23 +47,23 @@ impl People {
             return Ok(session);
         }
         let after = Session { last_seen_at: now, ..session.clone() };
-        // Whoever was faster noted it too, or ended it, which the next look sees.
+        // A faster writer noted it too, or ended the session, which the next look sees.
         let is_noted = self.store.replace_session(&session, &after).await?;
         Ok(if is_noted { after } else { session })
     }
 
-    /// Who is signed in with this token. Looking keeps no session alive.
+    /// Returns who is signed in with this token. Looking does not keep the session alive.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn watch<S: Someone>(&self, token: &str) -> Result<Option<Signed<S>>, PeopleError> {
         self.in_stage(token, SessionStage::Whole).await
     }
 
-    /// Who gave the password in this session, and has the second factor still to give.
+    /// Returns the person who gave the password in this session, but not yet the second factor.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn half<S: Someone>(&self, token: &str) -> Result<Option<Signed<S>>, PeopleError> {
         self.in_stage(token, SessionStage::Half).await
     }
@@ -76,15 +76,15 @@ impl People {
         let session = self.live_session(token).await?.filter(|session| session.stage == stage);
         let Some(session) = session else { return Ok(None) };
         let person = S::find(self.store.as_ref(), session.of.login()).await?;
-        // Of another kind of people, or under another password, it is nobody's.
+        // A session of another kind of person, or under another password, is nobody's.
         let person = person.filter(|person| person.session_of() == session.of);
         Ok(person.map(|person| Signed { person, session }))
     }
 
-    /// The sessions of somebody that go on, the one that was used last first.
+    /// Returns the running sessions of a person, the most recently used first.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn sessions<S: Someone>(&self, person: &S) -> Result<Vec<Session>, PeopleError> {
         let (of, now) = (person.session_of(), self.clock.now());
         let mut sessions = self.store.sessions_of(&of.person()).await?;
@@ -96,10 +96,10 @@ impl People {
         Ok(sessions)
     }
 
-    /// Ends one of somebody's sessions by its public id. `false` if there is none.
+    /// Ends one of a person's sessions by its public id. Returns false if there is none.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn end_session<S: Someone>(&self, person: &S, public_id: &str) -> Result<bool, PeopleError> {
         let sessions = self.sessions(person).await?;
         let Some(session) = sessions.iter().find(|session| session.public_id() == public_id) else {
@@ -109,10 +109,10 @@ impl People {
         Ok(true)
     }
 
-    /// Ends every session of somebody but this one; returns how many.
+    /// Ends every session of a person except this one; returns how many.
     ///
     /// # Errors
-    /// When the store does not answer. Those that were ended before are.
+    /// Fails if the store does not answer. The sessions ended before stay ended.
     pub async fn end_other_sessions<S: Someone>(&self, signed: &Signed<S>) -> Result<usize, PeopleError> {
         let sessions = self.sessions(&signed.person).await?;
         let others: Vec<_> = sessions.iter().filter(|session| session.id != signed.session.id).collect();
@@ -125,17 +125,17 @@ impl People {
     /// Ends a session.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn sign_out(&self, token: &str) -> Result<(), PeopleError> {
         Ok(self.remove_session(&Session::id_of(token)).await?)
     }
 
-    /// Whether who it is was proven in this session a short while ago.
+    /// Returns true if the identity was proven in this session a short while ago.
     pub fn is_confirmed(&self, session: &Session) -> bool {
         self.clock.now().ms_since(session.confirmed_at) < CONFIRMED_FOR_MS
     }
 
-    /// Notes that who it is was proven just now.
+    /// Notes that the identity was proven just now.
     pub(super) async fn confirm(&self, session: &Session) -> Result<(), PeopleError> {
         for _ in 0..MAX_RACES {
             let now = self.clock.now();
@@ -149,7 +149,7 @@ impl People {
         Err(PeopleError::Raced)
     }
 
-    /// Begins a session of somebody, who is proven now.
+    /// Begins a session of a person whose identity is proven now.
     pub(super) async fn begin<S: Someone>(
         &self,
         person: S,
@@ -159,7 +159,7 @@ impl People {
         self.begin_with(person, |token, of, now| Session::begin(token, of, stage, origin, now)).await
     }
 
-    /// Begins a session of somebody in place of another, which proves what that one did, and no more.
+    /// Begins a session in place of another. It has the same proof of identity, and no more.
     pub(super) async fn begin_instead<S: Someone>(
         &self,
         person: S,

@@ -1,4 +1,4 @@
-//! What users and operators have in common: a login, credentials, sessions.
+//! Common traits of users and operators: a login, credentials, sessions.
 
 use quita_domain::audit::AuditAction;
 use quita_domain::people::{Credentials, Login, Mailing, Operator, OperatorRole, Role, SessionOf, User};
@@ -8,15 +8,15 @@ use quita_ports::{PeopleStore, StoreError};
 
 use crate::service::audit::AuditDraft;
 
-/// Somebody who signs in.
+/// Person who signs in.
 pub trait Someone: Clone + PartialEq + Send + Sync + Sized + 'static {
-    /// With what.
+    /// Returns the login.
     fn login(&self) -> &Login;
 
-    /// What proves who it is.
+    /// Returns the credentials.
     fn credentials(&self) -> &Credentials;
 
-    /// The same, to be changed.
+    /// Returns the credentials, to be changed.
     fn credentials_mut(&mut self) -> &mut Credentials;
 
     /// Messages to them by e-mail.
@@ -28,31 +28,31 @@ pub trait Someone: Clone + PartialEq + Send + Sync + Sized + 'static {
     /// Returns true if the role gets messages by e-mail, where it wants them.
     fn is_told_by_mail(&self) -> bool;
 
-    /// What they may do, as the command line spells it.
+    /// Returns the role, as the command line spells it.
     fn role(&self) -> &'static str;
 
-    /// When they were made.
+    /// Returns the time at which the account was made.
     fn created_at(&self) -> Timestamp;
 
-    /// What their session notes of them.
+    /// Returns the person's entry in a session.
     fn session_of(&self) -> SessionOf;
 
-    /// Where the secret of their authenticator is sealed for.
+    /// Returns the place for which the authenticator's secret is sealed.
     fn factor_place(&self) -> SecretPlace;
 
-    /// What the audit log tells of them.
+    /// Drafts an audit entry about the person.
     fn draft(&self, action: AuditAction) -> AuditDraft;
 
-    /// Words that others know of them, so that a password is not made of these alone.
+    /// Returns words that others know about the person, so that a password does not consist of these alone.
     fn known_words(&self) -> Vec<String>;
 
-    /// The one with this login.
+    /// Finds the person with this login.
     fn find(
         store: &dyn PeopleStore,
         login: &Login,
     ) -> impl Future<Output = Result<Option<Self>, StoreError>> + Send;
 
-    /// Replaces this one, if it is still as `before`; `false` if somebody was faster.
+    /// Replaces the person if the record is still `before`. Returns false if another writer was faster.
     fn replace(
         store: &dyn PeopleStore,
         before: &Self,
@@ -60,7 +60,7 @@ pub trait Someone: Clone + PartialEq + Send + Sync + Sized + 'static {
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 }
 
-/// What is the same of both kinds, whose sessions are of this variant.
+/// Implements what both kinds share, with sessions of this variant.
 macro_rules! signs_in_as {
     ($kind:ident) => {
         fn login(&self) -> &Login {
@@ -154,7 +154,7 @@ impl Someone for Operator {
     }
 }
 
-/// The address, and the words that it is made of.
+/// Returns the address, and the words that it is made of.
 fn words_of(login: &Login) -> impl Iterator<Item = String> {
     let parts = login.as_str().split(|character: char| !character.is_alphanumeric());
     let words = parts.filter(|word| word.len() > 2).map(str::to_owned);

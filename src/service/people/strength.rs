@@ -1,4 +1,4 @@
-//! How easily a password is guessed.
+//! Strength of passwords.
 
 use quita_domain::people::is_password;
 use quita_domain::secret::Secret;
@@ -7,25 +7,26 @@ use zxcvbn::feedback::Warning;
 
 use super::PeopleError;
 
-/// Characters that are looked at: the work grows with their number, and what follows makes no password weaker.
+/// Maximum number of characters that are looked at. The work grows with their number, and the rest makes no password
+/// weaker.
 const LOOKED_AT: usize = 100;
 
-/// Why a password is easily guessed.
+/// Reason for which a password is easily guessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weakness {
-    /// It follows the keys of a keyboard.
+    /// Keys in a row on a keyboard.
     Keyboard,
-    /// It repeats a few characters.
+    /// Repetition of a few characters.
     Repeats,
-    /// Many people have it, or one like it.
+    /// Common password, or one like it.
     Common,
-    /// It counts, or says the alphabet.
+    /// Sequence of numbers or of the alphabet.
     Sequence,
-    /// It is a date or a year.
+    /// Date or year.
     Date,
-    /// It is one word, a name, or what is known of its owner.
+    /// Single word, name, or known fact about its owner.
     Word,
-    /// It is made of things like these.
+    /// Combination of things like these.
     Guessable,
 }
 
@@ -51,8 +52,7 @@ impl From<Option<Warning>> for Weakness {
     }
 }
 
-/// Refuses what is no password, or is guessed within ten thousand million tries. Takes milliseconds, so it is done away
-/// from the threads that serve.
+/// Refuses a text that is no password, or that is guessed within ten thousand million tries.
 ///
 /// # Errors
 /// [`PeopleError::NotAPassword`], [`PeopleError::Weak`].
@@ -61,12 +61,13 @@ pub(super) async fn must_be_strong(password: &Secret<String>, known: Vec<String>
         return Err(PeopleError::NotAPassword);
     }
     let password = password.clone();
+    // It takes milliseconds, so it runs away from the threads that serve.
     let judged = tokio::task::spawn_blocking(move || judge(password.expose(), &known));
-    // A judge that fails keeps nobody from a password that is long enough.
+    // A failed check does not refuse a password that is long enough.
     judged.await.unwrap_or(Ok(())).map_err(PeopleError::Weak)
 }
 
-/// What zxcvbn makes of a password whose owner is known by these words.
+/// Judges a password with zxcvbn, with these words known about its owner.
 fn judge(password: &str, known: &[String]) -> Result<(), Weakness> {
     let looked_at: String = password.chars().take(LOOKED_AT).collect();
     let known: Vec<&str> = known.iter().map(String::as_str).collect();

@@ -72,7 +72,7 @@ impl Office {
         self.clock.set(now.millis());
     }
 
-    /// The code that an authenticator shows for a secret now.
+    /// Returns the code that an authenticator shows for a secret now.
     fn code(&self, secret: &Secret<String>) -> String {
         let secret = totp_rs::Secret::try_from_base32(secret.expose()).unwrap();
         let totp = totp_rs::Builder::new().with_secret(secret).build().unwrap();

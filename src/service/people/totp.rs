@@ -1,4 +1,5 @@
-//! Codes of an authenticator: TOTP with SHA-1, six digits and steps of 30 seconds, what every app knows (RFC 6238).
+//! Codes of an authenticator: TOTP with SHA-1, six digits and steps of 30 seconds, which every app supports (RFC
+//! 6238).
 
 use quita_domain::people::{CODE_STEP_SECONDS, Login};
 use quita_domain::secret::Secret;
@@ -7,36 +8,37 @@ use quita_machine::{NoRandomness, random_bytes};
 use totp_rs::{Algorithm, Builder, Totp};
 use url::form_urlencoded::byte_serialize;
 
-/// Bytes of a secret: as many as SHA-1 gives (RFC 4226, section 4, R6).
+/// Bytes of a secret: as many as SHA-1 returns (RFC 4226, section 4, R6).
 const SECRET_BYTES: usize = 20;
 /// Digits of a code.
 const DIGITS: u8 = 6;
-/// Steps before and after the present one whose codes are taken too (RFC 6238, section 5.2).
+/// Steps before and after the current one whose codes are accepted too (RFC 6238, section 5.2).
 const SKEW: u16 = 1;
-/// Who asks for the code, as the app shows it.
+/// Issuer, as the app shows it.
 const ISSUER: &str = "Quita";
 
-/// A new secret, as it is typed: base 32 (RFC 4648).
+/// Returns a new secret, as it is typed: base 32 (RFC 4648).
 pub(super) fn new_secret() -> Result<Secret<String>, NoRandomness> {
     Ok(Secret::new(totp_rs::Secret::from(random_bytes::<SECRET_BYTES>()?).to_base32()))
 }
 
-/// The step whose code this is, now or a step before or after. `None` for a wrong code, and for a secret that is none.
+/// Returns the time step of this code: the current one, or one before or after. Returns `None` for a wrong code and
+/// for an invalid secret.
 pub(super) fn step_of(secret: &Secret<String>, code: &str, now: Timestamp) -> Option<i64> {
     let seconds = u64::try_from(now.millis()).ok()? / 1_000;
     i64::try_from(totp(secret)?.check(code, seconds)?).ok()
 }
 
-/// The digits of what somebody typed as a code, which apps show in two groups; `None` if it is none.
+/// Returns the digits of a typed code, which apps show in two groups. Returns `None` if it is none.
 pub(super) fn code_in(text: &str) -> Option<String> {
     let digits: String = text.chars().filter(|character| !character.is_whitespace()).collect();
     let is_code = digits.len() == usize::from(DIGITS) && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_code.then_some(digits)
 }
 
-/// What an authenticator reads from a QR code (Key Uri Format of Google Authenticator).
+/// Returns the address that an authenticator reads from a QR code (Key Uri Format of Google Authenticator).
 pub(super) fn address(login: &Login, secret: &Secret<String>) -> String {
-    // In the path a blank is `%20`; an address has none, and neither has the name of the issuer.
+    // In a path a space is `%20`, but the encoder writes `+`. Neither an address nor the issuer has a space.
     let login: String = byte_serialize(login.as_str().as_bytes()).collect();
     format!(
         "otpauth://totp/{ISSUER}:{login}?secret={}&issuer={ISSUER}&algorithm=SHA1&digits={DIGITS}&period={CODE_STEP_SECONDS}",

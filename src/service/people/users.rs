@@ -1,4 +1,4 @@
-//! Users of merchants, and what their owners ask of them.
+//! Users of merchants, and the policies of their owners.
 
 use quita_domain::identity::MerchantId;
 use quita_domain::people::{Login, Mailing, MerchantPolicy, MerchantProfile, Role, User};
@@ -8,10 +8,10 @@ use super::passwords_of::Reader;
 use super::{Duty, People, PeopleError};
 
 impl People {
-    /// Makes a user with a password that is returned, to be shown once, and changed at the first sign-in.
+    /// Makes a user with a generated password. It is returned, shown once, and changed at the first sign-in.
     ///
     /// # Errors
-    /// [`PeopleError::Taken`], and when store, randomness or hasher fail.
+    /// [`PeopleError::Taken`], and if store, randomness or hasher fail.
     pub async fn create(
         &self,
         merchant: MerchantId,
@@ -21,7 +21,7 @@ impl People {
         self.insert(merchant, login, role, Reader::Another).await
     }
 
-    /// The same, with a password that its user reads where it is made, and may keep for a day.
+    /// Makes a user with a generated password that the user reads on this screen, and may keep for a day.
     ///
     /// # Errors
     /// As [`People::create`].
@@ -53,27 +53,27 @@ impl People {
         if self.store.insert_user(&user).await? { Ok(password) } else { Err(PeopleError::Taken(user.login)) }
     }
 
-    /// The users of a merchant, by login.
+    /// Returns the users of a merchant, by login.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn users(&self, merchant: &MerchantId) -> Result<Vec<User>, PeopleError> {
         Ok(self.store.users(merchant).await?)
     }
 
-    /// Whether any merchant has a user.
+    /// Returns true if any merchant has a user.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn has_users(&self) -> Result<bool, PeopleError> {
         Ok(self.store.has_users().await?)
     }
 
-    /// Gives a user a new password, which is returned, to be shown once, and changed at the first sign-in. Every session of
-    /// the user ends.
+    /// Gives a user a new password and ends all their sessions. The password is returned, shown once, and changed at
+    /// the first sign-in.
     ///
     /// # Errors
-    /// [`PeopleError::NoSuchUser`], and when store, randomness or hasher fail.
+    /// [`PeopleError::NoSuchUser`], and if store, randomness or hasher fail.
     pub async fn reset_password(
         &self,
         merchant: &MerchantId,
@@ -83,10 +83,10 @@ impl People {
         self.give_password::<User>(login).await
     }
 
-    /// Gives a user another role; returns the one before.
+    /// Gives a user another role, and returns the one before.
     ///
     /// # Errors
-    /// [`PeopleError::NoSuchUser`], and when the store does not answer.
+    /// [`PeopleError::NoSuchUser`], and if the store does not answer.
     pub async fn set_role(
         &self,
         merchant: &MerchantId,
@@ -104,10 +104,10 @@ impl People {
         Ok(before.role)
     }
 
-    /// Removes a user, whose sessions end by that.
+    /// Removes a user, which ends their sessions.
     ///
     /// # Errors
-    /// [`PeopleError::NoSuchUser`], and when the store does not answer.
+    /// [`PeopleError::NoSuchUser`], and if the store does not answer.
     pub async fn remove(&self, merchant: &MerchantId, login: &Login) -> Result<(), PeopleError> {
         let user = self.user(merchant, login).await?;
         if self.store.remove_user(&user).await? {
@@ -117,35 +117,35 @@ impl People {
         }
     }
 
-    /// The user of this merchant.
+    /// Returns the user of this merchant.
     ///
     /// # Errors
-    /// [`PeopleError::NoSuchUser`] for another merchant's too, and when the store does not answer.
+    /// [`PeopleError::NoSuchUser`] for another merchant's too, and if the store does not answer.
     pub async fn user(&self, merchant: &MerchantId, login: &Login) -> Result<User, PeopleError> {
         let user = self.store.user(login).await?.filter(|user| user.merchant == *merchant);
         user.ok_or_else(|| PeopleError::NoSuchUser(login.clone()))
     }
 
-    /// Any merchant's user: for the command line, whose user may do everything.
+    /// Returns a user of any merchant: for the command line, which may do everything.
     ///
     /// # Errors
-    /// [`PeopleError::NoSuchUser`], and when the store does not answer.
+    /// [`PeopleError::NoSuchUser`], and if the store does not answer.
     pub async fn find(&self, login: &Login) -> Result<User, PeopleError> {
         self.find_someone(login).await
     }
 
-    /// What the owners of a merchant ask of its people.
+    /// Returns the policy that a merchant's owners set for its people.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn policy(&self, merchant: &MerchantId) -> Result<MerchantPolicy, PeopleError> {
         Ok(self.store.policy(merchant).await?)
     }
 
-    /// Changes that.
+    /// Changes that policy.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn set_policy(
         &self,
         merchant: &MerchantId,
@@ -154,7 +154,7 @@ impl People {
         Ok(self.store.put_policy(merchant, policy).await?)
     }
 
-    /// Returns what a merchant's payers read of it.
+    /// Returns the profile that a merchant's payers see.
     ///
     /// # Errors
     /// Fails if the store does not answer.
@@ -162,7 +162,7 @@ impl People {
         Ok(self.store.profile(merchant).await?)
     }
 
-    /// Changes that.
+    /// Changes that profile.
     ///
     /// # Errors
     /// Fails if the store does not answer.
@@ -174,10 +174,10 @@ impl People {
         Ok(self.store.put_profile(merchant, profile).await?)
     }
 
-    /// What a user has to do before anything else.
+    /// Returns what a user has to do before anything else.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn duty(&self, user: &User) -> Result<Option<Duty>, PeopleError> {
         let has_factor = user.credentials.second_factor.is_some();
         if !has_factor && self.policy(&user.merchant).await?.second_factor_required {

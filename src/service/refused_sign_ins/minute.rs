@@ -1,4 +1,4 @@
-//! What one minute's refused attempts are, in bounded memory.
+//! Refused attempts of one minute, in bounded memory.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
@@ -8,21 +8,21 @@ use quita_domain::identity::MerchantId;
 
 use super::{Door, Occasion};
 
-/// Entries of their own in a minute: of one network at one merchant, and of all.
+/// Maximum number of single entries in a minute: of one network at one merchant, and of all.
 pub(super) const ALONE_PER_NETWORK: usize = 5;
 pub(super) const ALONE: usize = 30;
-/// Networks that have an entry of their own at its end; the others share one.
+/// Networks that have a summary of their own at the minute's end; the others share one.
 pub(super) const SUMMARIES: usize = 16;
-/// Networks that are counted apart.
+/// Maximum number of networks that are counted separately.
 const NETWORKS: usize = 1_024;
-/// Accounts of which it is known whose they are.
+/// Maximum number of accounts whose merchant is remembered.
 const ACCOUNTS: usize = 1_024;
 
-/// What stands for many.
+/// Placeholders for several accounts or networks.
 const SEVERAL_ACCOUNTS: &str = "several accounts";
 const OTHER_NETWORKS: &str = "other networks";
 
-/// What attempts are counted by.
+/// Key by which attempts are counted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) struct Of {
     pub(super) occasion: Occasion,
@@ -31,16 +31,16 @@ pub(super) struct Of {
     pub(super) door: Door,
 }
 
-/// What becomes of an attempt.
+/// Record of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Noted {
-    /// It is an entry.
+    /// Single entry.
     Alone,
-    /// It is counted in one.
+    /// Part of a summary.
     Counted,
 }
 
-/// An entry that stands for several attempts.
+/// Entry that represents several attempts.
 pub(super) struct Summary {
     pub(super) occasion: Occasion,
     pub(super) door: Door,
@@ -54,23 +54,23 @@ pub(super) struct Summary {
 struct Counted {
     alone: usize,
     more: u64,
-    /// Those that were counted: one account, or several.
+    /// Account of the counted attempts: the first one.
     account: Option<String>,
     has_several: bool,
 }
 
-/// One minute.
+/// Attempts of one minute.
 #[derive(Default)]
 pub(super) struct Minute {
     seen: HashMap<Of, Counted>,
     alone: usize,
-    /// Beyond the networks that are counted apart.
+    /// Attempts beyond the networks that are counted separately.
     beyond: u64,
     merchants: HashMap<String, Option<MerchantId>>,
 }
 
 impl Minute {
-    /// Counts an attempt, and tells whether it has an entry of its own.
+    /// Counts an attempt, and returns whether it has an entry of its own.
     pub(super) fn count(&mut self, of: &Of, account: &str) -> Noted {
         if self.seen.len() >= NETWORKS && !self.seen.contains_key(of) {
             self.beyond = self.beyond.saturating_add(1);
@@ -88,24 +88,24 @@ impl Minute {
         Noted::Counted
     }
 
-    /// Whose an account is, if that was found out in this minute.
+    /// Returns the merchant of an account, if that was found in this minute.
     pub(super) fn merchant_of(&self, account: &str) -> Option<Option<MerchantId>> {
         self.merchants.get(account).cloned()
     }
 
-    /// Whether one more account may be looked up.
+    /// Returns true if one more account may be looked up.
     pub(super) fn has_room(&self) -> bool {
         self.merchants.len() < ACCOUNTS
     }
 
-    /// Remembers whose an account is.
+    /// Remembers the merchant of an account.
     pub(super) fn know(&mut self, account: &str, merchant: Option<MerchantId>) {
         if self.has_room() {
             self.merchants.insert(account.to_owned(), merchant);
         }
     }
 
-    /// What is to be noted of those that were only counted, the most first.
+    /// Returns the summaries of the attempts that were only counted, the largest first.
     pub(super) fn summaries(self) -> Vec<Summary> {
         let mut counted: Vec<_> = self.seen.into_iter().filter(|(_, counted)| counted.more > 0).collect();
         counted.sort_by_key(|(of, counted)| (Reverse(counted.more), of.network));

@@ -37,7 +37,7 @@ impl TestNode {
         self.beside.append(&Initiator::command_line(), draft).await.unwrap()
     }
 
-    /// Does what somebody may do who writes to the store.
+    /// Does what anybody with write access to the store can do.
     fn meddle(&self, sql: &str) {
         let disarmed = "DROP TRIGGER audit_is_not_changed; DROP TRIGGER audit_is_not_shortened;";
         let store = rusqlite::Connection::open(&self.path).unwrap();
@@ -49,7 +49,7 @@ impl TestNode {
         self.meddle("CREATE TABLE kept AS SELECT * FROM audit_head");
     }
 
-    /// Takes away what was appended since the head was kept.
+    /// Removes the entries that were appended since the head was kept.
     fn cut(&self) {
         let tables = ["audit", "audit_initiators", "audit_persons", "audit_contents"];
         let cut =
@@ -82,7 +82,7 @@ async fn what_others_append_is_seen_and_nothing_is_wrong_with_it() {
     assert!(last.hash.starts_with(&digits), "{last} {digits}");
     let eraser = node.beside.eraser(Initiator::command_line());
     let what = AuditErasure::Person(Initiator::COMMAND_LINE.into());
-    // Those of its own accounting entries that are there by then, too.
+    // These include those of its own accounting entries that exist by then.
     assert!(eraser.erase(&what).await.unwrap() >= 250);
     node.watch.look().await.unwrap();
     assert_eq!(node.shown().1, 0);
@@ -108,7 +108,7 @@ async fn a_log_that_was_cut_at_its_end_is_told_whether_or_not_it_goes_on() {
         let told = log.last().unwrap();
         assert_eq!((told.action, told.subject.as_str()), (AuditAction::LogCutFound, &*seen.to_string()));
         assert_eq!((told.who.as_str(), told.from.as_str()), ("quita", "127.0.0.1:8080"));
-        // What was appended after the cut was seen, and the node tells it once.
+        // The entries after the cut were seen, and the node reports it once.
         assert_eq!(node.shown().0, i64::try_from(goes_on).unwrap() + 2);
         node.watch.look().await.unwrap();
         assert_eq!((node.shown().1, node.log().await.len()), (1, log.len()));
@@ -131,7 +131,7 @@ async fn a_second_node_that_saw_the_same_end_tells_it_too_and_then_there_is_peac
         other.look().await.unwrap();
     }
     let told = node.log().await.iter().filter(|entry| entry.action == AuditAction::LogCutFound).count();
-    // The other one also tells of the entry that the first one left.
+    // The other node also reports the entry that the first one wrote.
     assert_eq!((told, node.shown().1, other.metrics.faults.get()), (2, 1, 2));
 }
 

@@ -1,4 +1,4 @@
-//! Passwords that must not stay, and factors that are required.
+//! Passwords that have to be changed, and factors that are required.
 
 use quita_domain::people::{Operator, OperatorRole};
 use quita_domain::time::DAY_MS;

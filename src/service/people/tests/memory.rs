@@ -1,4 +1,4 @@
-//! News for a memory of sessions.
+//! Notifications of a session cache.
 
 use std::sync::Mutex;
 

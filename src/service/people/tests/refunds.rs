@@ -1,4 +1,4 @@
-//! Refunds of a session, counted since who it is was last proven.
+//! Refunds of a session, summed since the last proof of identity.
 
 use quita_domain::money::Money;
 
@@ -10,7 +10,7 @@ fn cents(cents: u64) -> Money {
     Money::from_cents(cents)
 }
 
-/// Somebody in a session, with the password.
+/// Signs a person in; returns the session and the password.
 async fn somebody(office: &Office) -> (Signed<User>, Secret<String>) {
     let password = office.create("loja", "ana@loja.example", Role::Owner).await;
     let token = office.sign_in("ana@loja.example", &password).await.unwrap().token;
@@ -40,7 +40,7 @@ async fn refunds_at_the_same_moment_see_each_other() {
     let (signed, _) = somebody(&office).await;
     let refunds = (0..6).map(|_| office.people.count_refund(&signed.session, cents(40), LIMIT));
     let counted = futures_util::future::join_all(refunds).await;
-    // Who lost too many races is refused, and may try again.
+    // A call that lost too many races is refused, and may be repeated.
     assert!(counted.iter().filter(|counted| matches!(counted, Ok(true))).count() <= 2, "{counted:?}");
 }
 

@@ -1,4 +1,4 @@
-//! Second factors, and what they are asked for.
+//! Second factors, and where they are asked for.
 
 use quita_actors::Which;
 use quita_domain::people::{MerchantPolicy, RecoveryCode};
@@ -8,7 +8,7 @@ use super::*;
 
 const NEW_KEY: &[u8] = b"the next secret key of the tests";
 
-/// Somebody with an authenticator.
+/// Person with an authenticator.
 struct Holder {
     secret: Secret<String>,
     password: Secret<String>,
@@ -26,7 +26,7 @@ impl Office {
         Holder { secret, password, recovery_codes }
     }
 
-    /// A code that is wrong now.
+    /// Returns a code that is wrong now.
     fn wrong_code(&self, secret: &Secret<String>) -> String {
         let near: Vec<_> = [-30_000_i64, 0, 30_000]
             .map(|ms| {

@@ -1,4 +1,4 @@
-//! Sessions: how they begin, go on and end.
+//! Beginning, course and end of sessions.
 
 use quita_domain::people::SESSION_MS;
 
