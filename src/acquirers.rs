@@ -1,4 +1,4 @@
-//! The configured acquirers, made from their adapters, and the ways to their providers.
+//! The configured acquirers, made from their adapters, and the links to their providers.
 
 mod certificates;
 mod link;
@@ -24,26 +24,26 @@ pub(crate) use registration::keep_registering;
 pub use reload::Reread;
 pub(crate) use reload::{Reload, ReloadMetrics};
 
-/// What acquirers need of the rest of the configuration.
+/// Settings outside of an acquirer's own that acquirers need.
 pub(crate) struct Site {
     keyring: Arc<Keyring>,
     public_url: String,
 }
 
 impl Site {
-    /// With the keys that the store works with.
+    /// Makes a site with this keyring.
     pub(crate) fn new(config: &Config, keyring: Arc<Keyring>) -> Self {
-        // Where it matters at which port we listen, nothing is registered at anybody.
+        // The port that is really bound matters only without a public URL, and then nothing is registered anywhere.
         let public_url = config.public_url_at(config.listen);
         Self { keyring, public_url }
     }
 
-    /// For commands, which look into no store: with the newest of the configured keys, which every node knows too.
+    /// Makes a site for commands, which open no store. It uses the newest configured key, which every node has too.
     pub(crate) fn of(config: &Config) -> Self {
         Self::new(config, Arc::new(Keyring::of_configured(&config.secret_keys)))
     }
 
-    /// The tokens in the address to which a bank calls back.
+    /// Returns the tokens in the address to which a bank calls back.
     pub(crate) fn callback_tokens(
         &self,
         acquirer: &AcquirerConfig,
@@ -52,7 +52,7 @@ impl Site {
         self.keyring.callback_tokens(&acquirer.spec.name, api_pix.callbacks.epoch)
     }
 
-    /// What signs the notices of an acquirer that only pretends: with the key of now.
+    /// Returns the secret that signs a sandbox's notices, made with the current key.
     pub(crate) fn notification_secret(
         &self,
         name: &AcquirerName,
@@ -61,28 +61,28 @@ impl Site {
         self.keyring.notification_secrets(name, sandbox).into_iter().next()
     }
 
-    /// Where an acquirer's notices arrive.
+    /// Returns the address of an acquirer's notices.
     pub(crate) fn notifications(&self, acquirer: &AcquirerConfig) -> String {
         format!("{}/acquirers/{}/notifications", self.public_url, acquirer.spec.name)
     }
 
-    /// The address to which a bank calls back, as it wants it.
+    /// Returns the address to which a bank calls back, in the form that the bank wants.
     pub(crate) fn callback_address(&self, acquirer: &AcquirerConfig, api_pix: &ApiPixConfig) -> String {
         let tokens = self.callback_tokens(acquirer, api_pix);
         api_pix.callbacks.address(&tokens.now, &self.notifications(acquirer))
     }
 }
 
-/// Makes each configured acquirer. Nothing is sent yet: one whose provider is down is made too.
+/// Makes each configured acquirer. Nothing is sent yet, so an acquirer whose provider is down is made too.
 ///
 /// # Errors
-/// When a certificate can't be used after all.
+/// Fails if a certificate can't be used after all.
 pub(crate) fn build(config: &Config, site: &Site, clock: &Arc<dyn Clock>) -> anyhow::Result<Vec<Arc<Link>>> {
     let made = config.acquirers.iter().map(|acquirer| Link::open(acquirer, site, clock).map(Arc::new));
     made.collect()
 }
 
-/// The factories behind them.
+/// Returns the factories behind these links.
 pub(crate) fn factories(links: &[Arc<Link>]) -> Vec<Arc<dyn AcquirerFactory>> {
     links.iter().map(|link| link.factory()).collect()
 }

@@ -1,6 +1,6 @@
-//! What is derived from the secret keys: one key for each purpose, of each secret key that this node was given.
+//! Keys derived from the secret keys: one for each purpose, of each secret key that this node was given.
 //!
-//! Everything new is made with the key that the record of the store names. What was made with any of them is known.
+//! New things are made with the key that the store's record names. Things made with any of the keys are recognised.
 
 mod heeding;
 
@@ -29,20 +29,20 @@ const PROOF_BYTES: usize = 16;
 /// Bytes of the token in the address to which a bank calls back.
 const CALLBACK_TOKEN_BYTES: usize = 24;
 
-/// Stands for no key at all.
+/// Index that means no key at all.
 const NONE: usize = usize::MAX;
 
-/// The derived keys of one node.
+/// Derived keys of one node.
 #[derive(Debug)]
 pub(crate) struct Keyring {
-    /// The newest first.
+    /// Derived keys, the newest first.
     held: Vec<Derived>,
     id_keys: IdKeys,
-    /// The place of the key that everything new is made with.
+    /// Index of the key with which new things are made.
     current: AtomicUsize,
 }
 
-/// What follows from one secret key.
+/// Keys derived from one secret key.
 #[derive(Debug)]
 struct Derived {
     id: SecretKeyId,
@@ -77,7 +77,7 @@ impl Derived {
 }
 
 impl Keyring {
-    /// As the store says: what derives ids, and which key everything new is made with.
+    /// Makes a keyring as the store says: its keys for ids, and its current key for new things.
     pub(crate) fn new(keys: &SecretKeys, id_keys: IdKeys, current: &SecretKeyId) -> Self {
         let held = keys.each().map(|key| Derived::of(key.expose())).collect();
         let keyring = Self { held, id_keys, current: AtomicUsize::new(NONE) };
@@ -85,10 +85,10 @@ impl Keyring {
         keyring
     }
 
-    /// With what the store says, which is noted there if nothing was.
+    /// Makes a keyring as the store says. If the store says nothing yet, these keys are recorded there.
     ///
     /// # Errors
-    /// [`SecretKeyError`]: this node may derive no id.
+    /// [`SecretKeyError`]: this node must not derive ids.
     pub(crate) async fn establish(
         strongbox: &Strongbox,
         keys: &SecretKeys,
@@ -97,28 +97,29 @@ impl Keyring {
         Ok(Arc::new(Self::new(keys, id_keys, &current)))
     }
 
-    /// As the configuration alone says: for commands that derive no id.
+    /// Makes a keyring from the configuration alone, for commands that derive no ids.
     pub(crate) fn of_configured(keys: &SecretKeys) -> Self {
         Self::new(keys, keys.id_keys(), &keys.newest().id())
     }
 
-    /// From now on everything new is made with this key; nothing is, if it is none of those that are held.
+    /// Makes new things with this key from now on, or none if this node does not have it.
     pub(crate) fn make_with(&self, current: Option<&SecretKeyId>) {
         let place = self.held.iter().position(|derived| Some(&derived.id) == current);
         self.current.store(place.unwrap_or(NONE), Ordering::Relaxed);
     }
 
-    /// The id of a payment that was asked for under a key: the same on every node, for ever.
+    /// Returns the id of a payment that was requested under a key: the same on every node, for ever.
     pub(crate) fn transaction_id(&self, owner: &Owner, idempotency_key: &str) -> TransactionId {
         self.id_keys.transaction_id(owner, idempotency_key)
     }
 
-    /// The key for fingerprints of requests.
+    /// Returns the key for fingerprints of requests.
     pub(crate) fn fingerprint(&self) -> &[u8] {
         self.id_keys.fingerprint()
     }
 
-    /// What tells a card from others in this mode, and nothing else of it: under the key of now, and under the others.
+    /// Returns the fingerprints of a card in this mode: under the current key, and under the others. They reveal
+    /// nothing else about the card.
     pub(crate) fn card_fingerprints(
         &self,
         card: &CardData,
@@ -128,15 +129,16 @@ impl Keyring {
         (self.now().map(of), self.others().map(of).collect())
     }
 
-    /// The unguessable part of the addresses of a payment's pages. `None` on a node that may make nothing new.
+    /// Returns the unguessable part of the addresses of a payment's pages. Returns `None` if this node may make
+    /// nothing new.
     pub(crate) fn page_token(&self, id: TransactionId) -> Option<String> {
         let mut bytes = id.uuid().as_bytes().to_vec();
         bytes.extend(self.now()?.page_proof(id));
         Some(URL_SAFE_NO_PAD.encode(bytes))
     }
 
-    /// The payment of a page token; `None` if the token was made with none of the keys. Whether it is that payment's own
-    /// token, the payment says: one who has an old key makes tokens of new payments, too.
+    /// Returns the payment of a page token, or `None` if no key made the token. The caller must compare it with the
+    /// payment's own token: an old key makes tokens of new payments, too.
     pub(crate) fn page_payment(&self, token: &str) -> Option<TransactionId> {
         let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
         let (id, proof) = bytes.split_first_chunk::<16>()?;
@@ -145,7 +147,8 @@ impl Keyring {
         is_proven.then_some(id)
     }
 
-    /// The secrets that sign a sandbox's notices: its own, or else those that every node can derive, that of now first.
+    /// Returns the secrets that sign a sandbox's notices: its own, or else the derived ones of every node, the current
+    /// key's first.
     pub(crate) fn notification_secrets(
         &self,
         name: &AcquirerName,
@@ -160,11 +163,11 @@ impl Keyring {
         self.now().into_iter().chain(self.others()).map(of).collect()
     }
 
-    /// The unguessable part of the address to which a bank calls back, and those that it may still know: the same on
-    /// every node.
+    /// Returns the unguessable part of the address to which a bank calls back, and those that it may still use. They
+    /// are the same on every node.
     pub(crate) fn callback_tokens(&self, name: &AcquirerName, epoch: u32) -> CallbackTokens {
         let of = |derived: &Derived| derived.callback_token(name, epoch);
-        // Without a key of now the newest is as good: every node that is right knows it.
+        // Without a current key the newest serves: every correctly configured node has it.
         let now = self.now().or(self.held.first()).map(of);
         CallbackTokens {
             now: now.unwrap_or_else(|| Secret::new(String::new())),
@@ -172,7 +175,7 @@ impl Keyring {
         }
     }
 
-    /// Whether this node has the key that the store works with.
+    /// Returns true if this node has the store's current key.
     pub(crate) fn has_key_of_now(&self) -> bool {
         self.now().is_some()
     }

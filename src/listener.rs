@@ -1,5 +1,5 @@
-//! What holds for every connection of a listener, before and whatever is spoken on it: how many there are, from one
-//! address and altogether, and how long a client may take.
+//! Limits of every connection of a listener, whatever protocol is spoken on it: the number of connections, from one
+//! address and in total, and the client's deadlines.
 
 mod connection;
 pub(crate) mod open_files;
@@ -23,26 +23,26 @@ use tokio::net::TcpStream;
 use connection::Connection;
 pub(crate) use places::{ConnectionLimits, ConnectionMetrics, Places};
 
-/// How long a client may take to send the head of its first request.
+/// Time within which a client must send the head of its first request.
 const HEAD_TIME_OUT: Duration = Duration::from_secs(10);
-/// How long a connection may be idle.
+/// Time for which a connection may be idle.
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
-/// How long a client that is told to go may take to do so.
+/// Time within which a client must disconnect when it is asked to.
 const DISCONNECT_TIME_OUT: Duration = Duration::from_secs(1);
-/// Where connections come in, and how they are served.
+/// Listening socket, and the settings with which it is served.
 pub(crate) struct Listener {
-    /// Bound already.
+    /// Socket, already bound.
     pub(crate) socket: TcpListener,
-    /// Who may connect.
+    /// Connection slots.
     pub(crate) places: Places,
-    /// Threads that read and write.
+    /// Number of threads that read and write.
     pub(crate) workers: usize,
-    /// How long what was accepted may take to finish in the end.
+    /// Time for accepted requests to finish at shutdown.
     pub(crate) shutdown_time: Duration,
 }
 
 impl Listener {
-    /// Serves an application; signals are the caller's business.
+    /// Serves an application. The caller handles signals.
     ///
     /// # Errors
     /// If the socket can't be used.
@@ -86,7 +86,7 @@ impl Listener {
 
 type Admitted = (Connection<TcpStream>, Protocol, Option<SocketAddr>);
 
-/// Takes a connection in, or cuts it if there is no place for it.
+/// Accepts a connection, or resets it if there is no slot for it.
 fn admit(stream: TcpStream, places: &Places) -> Ready<Result<Admitted, DispatchError>> {
     let admitted = stream.peer_addr().and_then(|peer| {
         let Some(place) = places.take(peer.ip()) else {
@@ -98,7 +98,7 @@ fn admit(stream: TcpStream, places: &Places) -> Ready<Result<Admitted, DispatchE
     ready(admitted.map_err(DispatchError::Io))
 }
 
-/// Says what is wrong with an address, and which option names it.
+/// Returns the error of an unusable address, with the option that names it.
 pub(crate) fn cannot_listen(option: &str, address: SocketAddr, error: &io::Error) -> anyhow::Error {
     anyhow::anyhow!("cannot listen on {address}: {error}; choose another address with {option}")
 }

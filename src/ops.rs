@@ -25,10 +25,10 @@ use crate::listener::Listener;
 pub(crate) use health::ReadyMetric;
 pub(crate) use known_hosts::KnownHosts;
 
-/// Exceptions shown at once.
+/// Maximum number of exceptions in one response.
 const EXCEPTIONS: usize = 500;
 
-/// Serves it.
+/// Serves the operators' listener.
 ///
 /// # Errors
 /// If the socket can't be used.

@@ -1,4 +1,4 @@
-//! The ends of our certificates: told while there is time to get another one.
+//! Expiry of our certificates: reported while there is time to get another one.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use tokio::time::interval;
 
 use super::Link;
 
-/// Time between two looks. A certificate of a configuration that was read again is seen then.
+/// Interval between looks. A certificate from a reloaded configuration is seen at the next one.
 const EVERY: Duration = Duration::from_secs(60);
-/// Days before the end at which a certificate is told.
+/// Time before its end from which a certificate is reported, in milliseconds.
 pub(crate) const ENDS_SOON_MS: i64 = 30 * 24 * 3_600 * 1_000;
 
-/// Looks again and again at the certificate of every acquirer.
+/// Checks the certificate of every acquirer periodically, for ever.
 pub(crate) async fn watch_certificates(links: Vec<Arc<Link>>, clock: Arc<dyn Clock>) {
     let (mut ticks, mut told) = (interval(EVERY), Told::default());
     loop {
@@ -47,12 +47,12 @@ impl Age {
     }
 }
 
-/// Certificates as the log has them.
+/// Last reported age of each certificate.
 #[derive(Debug, Default)]
 struct Told(HashMap<AcquirerName, Age>);
 
 impl Told {
-    /// Logs a certificate whose age has turned. Returns whether it did.
+    /// Logs a certificate whose age has changed. Returns true if it did.
     fn tell(&mut self, acquirer: &AcquirerName, until: Timestamp, now: Timestamp) -> bool {
         let age = Age::of(until, now);
         let before = self.0.insert(acquirer.clone(), age).unwrap_or(Age::Good);

@@ -1,4 +1,4 @@
-//! The way to one provider: the adapter with its connections, and how it is.
+//! Link to one provider: the adapter with its connections, and its state.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -17,7 +17,7 @@ use quita_ports::{AcquirerFactory, Clock};
 use super::Site;
 use quita_config::acquirer::{AcquirerConfig, AdapterConfig};
 
-/// One acquirer of the configuration, ready to be called.
+/// Configured acquirer, ready to be called.
 pub(crate) struct Link {
     adapter: Adapter,
     status: Arc<LinkStatus>,
@@ -31,19 +31,19 @@ enum Adapter {
     Cielo(Arc<CieloFactory>),
 }
 
-/// How the way to a provider is, on this node.
+/// State of the link to a provider, on this node.
 #[derive(Debug, Clone)]
 pub(crate) struct LinkState {
     pub(crate) acquirer: AcquirerName,
-    /// Where it is.
+    /// Address of the provider.
     pub(crate) address: String,
-    /// When our certificate ends, if we have one.
+    /// End of our certificate, if there is one.
     pub(crate) certificate_until: Option<Timestamp>,
-    /// When the token of access ends, if there is one.
+    /// End of the access token, if there is one.
     pub(crate) token_until: Option<Timestamp>,
     pub(crate) last_success: Option<Timestamp>,
     pub(crate) last_error: Option<LinkError>,
-    /// What became of the address for callbacks, if this service registers it.
+    /// Outcome of the registration of our callback address, if this service registers it.
     pub(crate) registration: Option<RegistrationOutcome>,
 }
 
@@ -89,12 +89,12 @@ impl Link {
         self.configured.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What it works with now.
+    /// Returns the configuration in use.
     pub(crate) fn config(&self) -> AcquirerConfig {
         self.configured().clone()
     }
 
-    /// How it is; `None` if there is no provider outside.
+    /// Returns the state, or `None` if there is no provider outside.
     pub(crate) fn state(&self) -> Option<LinkState> {
         let configured = self.configured();
         let address = configured.adapter.address()?.to_owned();
@@ -115,13 +115,13 @@ impl Link {
         })
     }
 
-    /// How many requests for a token ended so; `None` if none is ever asked for.
+    /// Returns how many token requests ended this way, or `None` if the link never requests tokens.
     pub(super) fn token_requests(&self, outcome: TokenOutcome) -> Option<u64> {
         token_url(&self.configured().adapter)?;
         Some(self.status.token_requests(outcome))
     }
 
-    /// The bank that can be told where to call back.
+    /// Returns the bank at which a callback address can be registered.
     pub(super) fn api_pix(&self) -> Option<&ApiPixFactory> {
         match &self.adapter {
             Adapter::ApiPix(api_pix) => Some(api_pix),
@@ -129,7 +129,7 @@ impl Link {
         }
     }
 
-    /// What is needed to work with another configuration of the same acquirer. Nothing has changed yet.
+    /// Prepares another configuration of the same acquirer. Changes nothing yet.
     pub(super) fn prepare(&self, acquirer: &AcquirerConfig) -> anyhow::Result<Prepared> {
         let exchange = match &acquirer.adapter {
             AdapterConfig::Sandbox(_) => None,
@@ -140,7 +140,7 @@ impl Link {
         Ok(Prepared { acquirer: acquirer.clone(), exchange })
     }
 
-    /// Works with it from the next call on; those that are under way end with what they began with.
+    /// Uses it from the next call on. Calls under way end with the configuration that they began with.
     pub(super) fn take(&self, Prepared { acquirer, exchange }: Prepared, site: &Site) {
         match (&self.adapter, &acquirer.adapter, exchange) {
             (Adapter::Sandbox(factory), AdapterConfig::Sandbox(sandbox), _) => {
@@ -158,17 +158,17 @@ impl Link {
         *self.configured() = acquirer;
     }
 
-    /// Notes another place among the acquirers, which the table of routes says too.
+    /// Notes another standing, which the routing table has too.
     pub(super) fn note_standing(&self, priority: u32, weight: u32) {
         let mut configured = self.configured();
         (configured.spec.priority, configured.spec.weight) = (priority, weight);
     }
 
-    /// Asks the provider about something that does not exist: that it does not know that shows that address, certificate
-    /// and token are right, and changes nothing.
+    /// Asks the provider about something that does not exist. The answer "unknown" proves that address, certificate
+    /// and token are right, and nothing is changed.
     ///
     /// # Errors
-    /// Why there was no answer of that kind.
+    /// Fails with the reason, if there is another answer or none.
     pub(crate) async fn ask_something_unknown(&self) -> Result<(), String> {
         match &self.adapter {
             Adapter::Sandbox(_) => Ok(()),
@@ -178,7 +178,7 @@ impl Link {
     }
 }
 
-/// Another configuration, ready to be taken.
+/// Prepared configuration, ready to be used.
 pub(super) struct Prepared {
     acquirer: AcquirerConfig,
     exchange: Option<Arc<dyn ExchangeFactory>>,

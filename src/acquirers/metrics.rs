@@ -1,4 +1,4 @@
-//! How the ways to providers are, as metrics. Read when they are asked for.
+//! Metrics of the links to providers, read at each scrape.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use quita_domain::time::Timestamp;
 use super::Link;
 use super::registration::is_registered;
 
-/// Shows how the ways to providers are.
+/// Collector of the states of the links.
 pub(crate) struct LinkMetrics {
     links: Vec<Arc<Link>>,
     certificate: IntGaugeVec,
@@ -21,10 +21,10 @@ pub(crate) struct LinkMetrics {
 }
 
 impl LinkMetrics {
-    /// Registers them.
+    /// Registers the metrics.
     ///
     /// # Errors
-    /// When another metric has one of their names.
+    /// Fails if another metric has one of their names.
     pub(crate) fn register(links: Vec<Arc<Link>>, registry: &Registry) -> Result<(), prometheus::Error> {
         let gauge = |name: &str, help: &str| IntGaugeVec::new(Opts::new(name, help), &["acquirer"]);
         let requests = Opts::new(
@@ -82,7 +82,7 @@ impl Collector for LinkMetrics {
     }
 }
 
-/// What there is not, is not shown.
+/// Sets a gauge, or removes it if there is no value.
 fn show(gauge: &IntGaugeVec, label: [&str; 1], value: Option<i64>) {
     match value {
         Some(value) => gauge.with_label_values(&label).set(value),

@@ -1,4 +1,5 @@
-//! Telling banks where to call back. Nothing waits for it: what a callback would have told is asked for anyway.
+//! Registration of our callback address at banks. Nothing waits for it: without callbacks, the state of a charge is
+//! inquired anyway.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,11 +8,11 @@ use quita_acquirers::api_pix::RegistrationOutcome;
 
 use super::Link;
 
-/// How long after a failure the bank is told again: doubled up to the last.
+/// Waits after a failed registration: doubled from the first up to the longest.
 const FIRST_WAIT: Duration = Duration::from_secs(5);
 const LONGEST_WAIT: Duration = Duration::from_secs(3_600);
 
-/// Has every bank call us back that is configured so, each until it knows where.
+/// Registers our address at every bank that is configured so, until each bank has it.
 pub(crate) async fn keep_registering(links: Vec<Arc<Link>>) {
     futures_util::future::join_all(links.iter().map(|link| register(link))).await;
 }
@@ -50,7 +51,7 @@ async fn register(link: &Link) {
     }
 }
 
-/// Whether the bank calls us back; `None` if it is not to be told.
+/// Returns true if the bank calls us back, or `None` if that is not configured.
 pub(super) const fn is_registered(outcome: &RegistrationOutcome) -> Option<bool> {
     match outcome {
         RegistrationOutcome::Off => None,

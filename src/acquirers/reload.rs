@@ -1,4 +1,5 @@
-//! SIGHUP: shares, secrets and certificates of acquirers are read anew. What is wrong changes nothing.
+//! Reload at SIGHUP: priorities, weights, secrets and certificates of acquirers are read again. An invalid
+//! configuration changes nothing.
 
 use std::sync::Arc;
 
@@ -16,12 +17,12 @@ use quita_config::acquirer::AcquirerConfig;
 use quita_config::problem::ConfigError;
 use quita_config::route;
 
-/// Reads the configuration again, as it was read at the start.
+/// Function that reads the configuration again, as it was read at the start.
 #[derive(Clone)]
 pub struct Reread(Arc<dyn Fn() -> Result<Config, ConfigError> + Send + Sync>);
 
 impl Reread {
-    /// With this.
+    /// Wraps this function.
     pub fn new(read: impl Fn() -> Result<Config, ConfigError> + Send + Sync + 'static) -> Self {
         Self(Arc::new(read))
     }
@@ -33,14 +34,14 @@ impl Reread {
     }
 }
 
-/// What became of one reading.
+/// Outcome of one reload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReloadOutcome {
     /// Something changed.
     Applied,
-    /// Something is wrong, and nothing changed.
+    /// The configuration is invalid, and nothing changed.
     Refused,
-    /// Nothing changed that may change while the service runs.
+    /// Nothing that can change in a running service has changed.
     Unchanged,
 }
 
@@ -56,14 +57,14 @@ impl ReloadOutcome {
     }
 }
 
-/// Counts what became of readings.
+/// Counter of reloads by outcome.
 pub(crate) struct ReloadMetrics(IntCounterVec);
 
 impl ReloadMetrics {
-    /// Registers them.
+    /// Registers the metric.
     ///
     /// # Errors
-    /// When another metric has their name.
+    /// Fails if another metric has its name.
     pub(crate) fn register(registry: &Registry) -> Result<Self, prometheus::Error> {
         let help = "Readings of the configuration after SIGHUP, by outcome: applied, refused, unchanged";
         let reloads = IntCounterVec::new(Opts::new("quita_config_reloads_total", help), &["outcome"])?;
@@ -75,22 +76,22 @@ impl ReloadMetrics {
     }
 }
 
-/// Takes what may change of a running service.
+/// Reload of the settings that can change in a running service.
 pub(crate) struct Reload {
     pub(crate) reread: Reread,
     pub(crate) links: Vec<Arc<Link>>,
     pub(crate) operators: Operators,
-    /// What the service was started with.
+    /// Configuration at the start of the service.
     pub(crate) started: Config,
     pub(crate) keyring: Arc<Keyring>,
     pub(crate) metrics: ReloadMetrics,
 }
 
 impl Reload {
-    /// Reads and takes.
+    /// Reads the configuration, and applies what can change.
     pub(crate) async fn run(&self) {
         let reread = self.reread.clone();
-        // Files may be slow.
+        // Reading files may block.
         let outcome = match tokio::task::spawn_blocking(move || reread.read()).await {
             Ok(Ok(config)) => self.take(&config),
             Ok(Err(ConfigError(problems))) => {
@@ -152,8 +153,8 @@ impl Reload {
         ReloadOutcome::Applied
     }
 
-    /// The routes of this configuration among the acquirers that run. One that is not configured any more stays where it
-    /// was.
+    /// Returns the routes of this configuration for the running acquirers. An acquirer that is no longer configured
+    /// keeps its standing.
     fn routes(&self, config: &Config) -> RoutingTable {
         let standing = |link: &Arc<Link>| {
             let running = link.config();
@@ -163,8 +164,8 @@ impl Reload {
         RoutingTable { standings: self.links.iter().map(standing).collect(), ..config.routes.clone() }
     }
 
-    /// Whether the routes make sense among the acquirers that run, which may be others than those of the file. What is
-    /// doubtful is told.
+    /// Returns true if the routes are valid for the running acquirers, which may differ from those of the file.
+    /// Doubtful routes are logged.
     fn fits(&self, routes: &RoutingTable) -> bool {
         let running: Vec<_> = self.links.iter().map(|link| link.config()).collect();
         let mut is_wrong = false;
@@ -201,7 +202,7 @@ impl Reload {
     }
 }
 
-/// What may change of an acquirer.
+/// Changes of an acquirer that a running service can apply.
 struct Change<'a> {
     link: &'a Link,
     acquirer: AcquirerName,
@@ -210,7 +211,8 @@ struct Change<'a> {
 }
 
 impl<'a> Change<'a> {
-    /// `None` if there is none. Whatever else changed is told.
+    /// Returns the change between two configurations, or `None` if there is none. Changes that need a restart are
+    /// logged.
     fn between(
         link: &'a Link,
         running: &AcquirerConfig,
@@ -240,7 +242,8 @@ fn find<'a>(config: &'a Config, name: &AcquirerName) -> Option<&'a AcquirerConfi
     config.acquirers.iter().find(|acquirer| acquirer.spec.name == *name)
 }
 
-/// Tells if a running service takes another value of this key of an acquirer: shares, secrets and certificates.
+/// Returns true if a running service applies a change of this key of an acquirer: priority, weight, secrets and
+/// certificates.
 fn is_read_again(key: &str) -> bool {
     ["priority", "weight"].contains(&key) || key.ends_with("-file")
 }
@@ -252,7 +255,7 @@ fn wants_restart(acquirer: &AcquirerName, keys: &str, what: &str) {
     );
 }
 
-/// The options whose change waits for the next start. Of files with secrets it is what they hold that counts.
+/// Returns the changed options that take effect at the next start. Of a file with secrets, its contents count.
 fn changed_options<'a>(started: &'a Config, config: &'a Config) -> Vec<&'a str> {
     let mut changed = started.written.changed(&config.written);
     for (option, is_other) in [

@@ -1,4 +1,5 @@
-//! What a running node does about secret keys: it seals what anybody could read, and goes by what the store says.
+//! Upkeep of secret keys on a running node: it seals secrets that anybody could read, and follows the key that the
+//! store names.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,16 +11,16 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::Keyring;
 
-/// How often the store is asked with which key it works: that long a node makes things with the key before.
+/// Interval at which the store is asked for its current key. For so long a node may still use the previous one.
 const ASK_EVERY: Duration = Duration::from_secs(2);
-/// After how long what could not be sealed is tried again.
+/// Wait before sealing is tried again.
 const SEAL_AGAIN_AFTER: Duration = Duration::from_secs(60);
-/// The same if the store was away: it may be back any moment.
+/// Wait before sealing is tried again if the store was unavailable: it may be back any moment.
 const TRY_STORE_AGAIN_AFTER: Duration = Duration::from_secs(10);
-/// Applications in one step.
+/// Maximum number of applications or users in one step.
 const PAGE: usize = 100;
 
-/// Seals what is in clear, then makes everything new with the key that the store works with, as long as it is let.
+/// Seals readable secrets, and meanwhile makes new things with the store's current key, for ever.
 pub(crate) async fn heed_secret_keys(strongbox: Strongbox, keyring: Arc<Keyring>) {
     let sealing = async {
         while let Err(error) = seal_unprotected(&strongbox).await {
@@ -36,7 +37,7 @@ pub(crate) async fn heed_secret_keys(strongbox: Strongbox, keyring: Arc<Keyring>
     tokio::join!(sealing, go_by_the_store(&strongbox, &keyring));
 }
 
-/// Whether sealing met what does not pass by itself, as a store that is away does.
+/// Returns true if sealing failed for a reason that does not pass by itself, unlike an unavailable store.
 const fn needs_a_person(error: &SecretKeyError) -> bool {
     match error {
         SecretKeyError::Store(StoreError::Unavailable(_) | StoreError::Broken(_)) | SecretKeyError::Raced => {
@@ -72,7 +73,7 @@ async fn seal_unprotected(strongbox: &Strongbox) -> Result<(), SecretKeyError> {
     Ok(())
 }
 
-/// The same of second factors, which were never stored in clear. Says how many.
+/// Seals readable second factors, which were never stored in clear. Returns how many.
 async fn seal_unprotected_factors(strongbox: &Strongbox) -> Result<u64, SecretKeyError> {
     let (mut place, mut sealed) = (None, 0_u64);
     loop {
@@ -89,8 +90,9 @@ async fn seal_unprotected_factors(strongbox: &Strongbox) -> Result<u64, SecretKe
     Ok(sealed.saturating_add(moved.sealed))
 }
 
-/// An address has no business in a log.
+/// Logs second factors that are still readable.
 fn log_readable(moved: &MovedPeople) {
+    // An address has no business in a log.
     for UnmovedPerson { why, .. } in &moved.unmoved {
         tracing::error!(%why, "a second factor is readable still");
     }
@@ -120,8 +122,8 @@ async fn go_by_the_store(strongbox: &Strongbox, keyring: &Keyring) {
     }
 }
 
-/// Makes everything new with the key that the store works with, and nothing without it. Until the store answers, the key
-/// of before is as right as it was.
+/// Makes new things with the store's current key, and none if this node lacks it. While the store does not answer, the
+/// previous key remains in use.
 async fn follow(strongbox: &Strongbox, keyring: &Keyring) -> Result<SecretKeyId, SecretKeyError> {
     let current = strongbox.current().await;
     match &current {
@@ -147,7 +149,7 @@ mod tests {
     const OLD: &str = "an-old-secret-key-that-is-long-enough";
     const NEW: &str = "a-new-secret-key-that-is-long-enough!";
 
-    /// A node with these secret keys, the newest first.
+    /// Node with these secret keys, the newest first.
     struct TestNode {
         keys: SecretKeys,
         strongbox: Strongbox,
@@ -189,7 +191,7 @@ mod tests {
         let own = Keyring::of_configured(&after.keys);
         let after = after.start().await.unwrap();
         assert_eq!([id(&in_it), id(&after)], [id(&before); 2]);
-        // As a node would that went by its own configuration.
+        // A node that followed its own configuration would derive another id.
         assert_ne!(id(&own), id(&before));
     }
 

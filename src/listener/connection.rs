@@ -1,8 +1,8 @@
-//! One connection that was taken in, with deadlines that hold whatever is spoken on it.
+//! Accepted connection, with deadlines that hold whatever protocol is spoken on it.
 //!
-//! HTTP's own deadlines are of the first head and of a connection that is idle. What is left: a client that takes nothing
-//! of its answer, and one that goes on sending and never asks for anything (a head that never ends, a body that nobody
-//! reads).
+//! HTTP's own deadlines cover the first head, and an idle connection. These cover the rest: a client that takes
+//! nothing of its response, and one that keeps sending and never requests anything. The latter may send a head that
+//! never ends, or a body that nobody reads.
 
 use std::io;
 use std::pin::Pin;
@@ -16,15 +16,15 @@ use tokio::time::{Instant, Sleep, sleep, sleep_until};
 use super::places::Place;
 use super::refusal::Refusal;
 
-/// How long a client may take nothing of what waits for it.
+/// Time for which a client may take nothing of what is ready for it.
 const TAKE_TIME_OUT: Duration = Duration::from_secs(30);
-/// How long a connection may live without anything to send: longer than any request takes, and than the pause between
-/// two signs of life of a live page.
+/// Time for which a connection may live without anything to send. It is longer than any request takes, and than the
+/// pause between two keep-alive messages of a live page.
 const SILENCE_TIME_OUT: Duration = Duration::from_secs(120);
 
-/// What can be cut instead of closed.
+/// Stream that can be reset instead of closed.
 pub(super) trait Cut {
-    /// Lets the end of the stream be a cut: what was not sent yet is dropped.
+    /// Makes the end of the stream a reset: unsent bytes are dropped.
     fn cut(&self);
 }
 
@@ -34,18 +34,18 @@ impl Cut for TcpStream {
     }
 }
 
-/// Lets the end of a stream be a cut. If that fails it is closed as usual, and the system holds on to what was not sent.
+/// Makes the end of a stream a reset. If that fails, it is closed as usual, and the system keeps the unsent bytes.
 pub(super) fn cut(stream: &TcpStream) {
     drop(stream.set_zero_linger());
 }
 
-/// A stream that ends if its client takes too long.
+/// Stream that ends if its client takes too long.
 pub(super) struct Connection<S> {
     stream: S,
-    /// Runs out if the client takes nothing; absent while it does.
+    /// Timer that runs out if the client takes nothing; absent while it does.
     untaken: Option<Pin<Box<Sleep>>>,
     sent_at: Instant,
-    /// When to look at `sent_at` again.
+    /// Timer for the next look at `sent_at`.
     silence: Pin<Box<Sleep>>,
     /// Bytes to send in place of a bare refusal, once there was one.
     refused: Option<Replacement>,
@@ -109,7 +109,7 @@ impl<S: AsyncWrite + Cut + Unpin> Connection<S> {
         }
     }
 
-    /// Sends all of a replacement; then as many bytes as it stands for count as written.
+    /// Sends all of a replacement. Then as many bytes count as written as it replaces.
     fn poll_replace(
         &mut self,
         context: &mut Context<'_>,
@@ -143,7 +143,7 @@ impl<S: AsyncWrite + Cut + Unpin> AsyncWrite for Connection<S> {
                 let replacement = Replacement { bytes: refusal.in_our_shape(), sent: 0 };
                 this.poll_replace(context, replacement, bytes.len())
             }
-            // Whole and alone it comes again.
+            // The HTTP library writes the refusal again, then whole and alone.
             Some(refusal) => this.poll_send(context, bytes.get(..refusal.starts_at).unwrap_or(bytes)),
         }
     }
@@ -172,7 +172,7 @@ mod tests {
         fn cut(&self) {}
     }
 
-    /// A connection and its client, with room for ten bytes between them.
+    /// Makes a connection and its client, with a buffer of ten bytes between them.
     fn connected() -> (Connection<DuplexStream>, DuplexStream, Places) {
         let places = Places::uncounted(ConnectionLimits { all: 1, of_one: 1 });
         let place = places.take(IpAddr::V4(Ipv4Addr::LOCALHOST)).unwrap();

@@ -1,11 +1,11 @@
-//! How many files and sockets this process may have open.
+//! Limit of files and sockets that this process may have open.
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-/// Fewer than this are too few for many clients and many receivers of webhooks at once.
+/// Minimum for many clients and many receivers of webhooks at once.
 pub(crate) const ENOUGH: u64 = 8_192;
 
-/// Raises the limit as far as it may be raised without asking anybody; gives what it is then.
+/// Raises the limit as far as possible without privileges, and returns it.
 pub(crate) fn raise() -> u64 {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let is_raised =
@@ -14,7 +14,7 @@ pub(crate) fn raise() -> u64 {
     allowed.unwrap_or(u64::MAX)
 }
 
-/// How far the limit may be raised.
+/// Returns the hard limit.
 pub(crate) fn most() -> u64 {
     getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX)
 }

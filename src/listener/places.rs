@@ -1,4 +1,4 @@
-//! How many connections a listener has at once: altogether, and from one address, so that nobody takes all.
+//! Connection limits of a listener: in total, and from one address, so that no client takes all.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -10,39 +10,39 @@ use prometheus::{IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registr
 
 use crate::service::network::network_of;
 
-/// One address has this part of a listener's connections at most.
+/// Share of a listener's connections that one address may have: one in so many.
 const PART_OF_ONE: usize = 4;
-/// The most of one address, however many there are.
+/// Maximum of one address, however many there are in total.
 const MOST_OF_ONE: usize = 2_000;
-/// The most of the public listener, and of the operators'.
+/// Maximum of the public listener, and of the operators'.
 const MOST_OF_API: usize = 50_000;
 const MOST_OF_OPS: usize = 512;
-/// The least of a listener, and of one address: without these nothing can be served at all.
+/// Minimum of a listener, and of one address: with fewer, nothing can be served at all.
 const LEAST: usize = 16;
 const LEAST_OF_ONE: usize = 8;
-/// How often at most it is logged that connections are refused.
+/// Minimum interval between log lines about refused connections.
 const LOGGED_EVERY: Duration = Duration::from_secs(60);
 
-/// How many connections a listener has at once.
+/// Connection limits of a listener.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct ConnectionLimits {
-    /// Altogether.
+    /// Limit in total.
     pub(crate) all: usize,
-    /// From one address.
+    /// Limit for one address.
     pub(crate) of_one: usize,
 }
 
 impl ConnectionLimits {
-    /// Those of the public listener, for this many open files. Half of the files are for what connects, an eighth
-    /// of these for operators; the other half is for receivers of webhooks, acquirers and the store. A proxy, through
-    /// which everybody comes, has as many as there are.
+    /// Returns the limits of the public listener for this many open files. Half of the files are for clients, an
+    /// eighth of these for operators. The other half is for receivers of webhooks, acquirers and the store. A proxy,
+    /// through which all clients come, has the total as its limit.
     pub(crate) fn of_api(open_files: u64, is_behind_proxy: bool) -> Self {
         let incoming = incoming(open_files);
         let all = incoming.saturating_sub(incoming / 8).clamp(LEAST, MOST_OF_API);
         Self { of_one: if is_behind_proxy { all } else { of_one(all) }, all }
     }
 
-    /// Those of the operators' listener.
+    /// Returns the limits of the operators' listener.
     pub(crate) fn of_ops(open_files: u64) -> Self {
         let all = (incoming(open_files) / 8).clamp(LEAST, MOST_OF_OPS);
         Self { of_one: of_one(all), all }
@@ -57,17 +57,17 @@ fn of_one(all: usize) -> usize {
     (all / PART_OF_ONE).clamp(LEAST_OF_ONE, MOST_OF_ONE)
 }
 
-/// What is told of the connections of every listener.
+/// Metrics of the connections of every listener.
 pub(crate) struct ConnectionMetrics {
     open: IntGaugeVec,
     refused: IntCounterVec,
 }
 
 impl ConnectionMetrics {
-    /// Registers them.
+    /// Registers the metrics.
     ///
     /// # Errors
-    /// If they are registered already.
+    /// Fails if they are registered already.
     pub(crate) fn register(registry: &Registry) -> prometheus::Result<Self> {
         let open = Opts::new("quita_connections", "Connections that are open");
         let refused =
@@ -82,7 +82,7 @@ impl ConnectionMetrics {
     }
 }
 
-/// The places that a listener has for connections.
+/// Connection slots of a listener.
 #[derive(Clone)]
 pub(crate) struct Places(Arc<Shared>);
 
@@ -102,32 +102,33 @@ struct Taken {
 }
 
 impl Places {
-    /// The places of a listener.
+    /// Makes the slots of a listener.
     pub(crate) fn new(listener: &'static str, limits: ConnectionLimits, metrics: &ConnectionMetrics) -> Self {
         let (open, refused) =
             (metrics.open.with_label_values(&[listener]), metrics.refused.with_label_values(&[listener]));
         Self(Arc::new(Shared { listener, limits, taken: Mutex::default(), open, refused }))
     }
 
-    /// Places that are told nobody of.
+    /// Makes slots whose metrics nobody sees.
     #[cfg(test)]
     pub(super) fn uncounted(limits: ConnectionLimits) -> Self {
         Self::new("test", limits, &ConnectionMetrics::register(&Registry::new()).unwrap())
     }
 
-    /// The name of the listener.
+    /// Returns the name of the listener.
     pub(super) fn listener(&self) -> &'static str {
         self.0.listener
     }
 
-    /// How many each of these workers may have, with some to spare for those that are about to be refused: what is
-    /// not taken in at all would wait.
+    /// Returns the connection limit of each worker, with some slack.
     pub(super) fn share_of(&self, workers: usize) -> usize {
         let all = self.0.limits.all;
+        // The slack is for connections that are about to be refused: beyond the limit, a worker would leave them
+        // waiting.
         all.saturating_add(all / 8).div_ceil(workers.max(1))
     }
 
-    /// A place for a connection from there, if there is one.
+    /// Takes a slot for a connection from this address, if one is free.
     pub(super) fn take(&self, from: IpAddr) -> Option<Place> {
         let network = network_of(from);
         let mut taken = self.0.lock();
@@ -163,7 +164,7 @@ impl Shared {
     }
 }
 
-/// A place for one connection, given back when it is dropped.
+/// Slot of one connection, released when it is dropped.
 pub(super) struct Place {
     network: IpAddr,
     shared: Arc<Shared>,

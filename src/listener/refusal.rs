@@ -1,36 +1,33 @@
-//! Answers to what is no request: no `Host`, two lengths, a length that is no number, other bytes than HTTP.
+//! Responses to malformed requests: no `Host`, two lengths, a length that is no number, bytes that are not HTTP.
 //!
-//! The HTTP library refuses these itself, with a bare status and before any handler of ours. Those answers are replaced on
-//! their way out, so that every answer has the one shape of errors and an id.
-//!
-//! A chunk whose size is no hexadecimal number (`+2`) has no answer: the library takes it for a client that hung up, and
-//! closes the connection in both directions. What the body was for is not done.
+//! The HTTP library refuses these itself, with a bare status and before any handler of ours. Those responses are
+//! replaced on their way out, so that every response has our error body and an id.
 
 use actix_web::http::StatusCode;
 
 use crate::http::{ApiError, ErrorCode, SAFE_HEADERS, in_fresh_request, wordings};
 
-/// Longest answer of the library, in bytes: a status, three short headers.
+/// Longest response of the library, in bytes: a status, three short headers.
 const LONGEST: usize = 256;
 
-/// Headers that the library writes by itself. An answer of ours has others too, its request id at least.
+/// Headers that the library writes by itself. Our own responses have others too, at least the request id.
 const OWN_HEADERS: [&str; 3] = ["content-length", "connection", "date"];
 
-/// Statuses with which it refuses.
+/// Statuses with which the library refuses.
 const STATUSES: [StatusCode; 3] =
     [StatusCode::BAD_REQUEST, StatusCode::REQUEST_TIMEOUT, StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE];
 
-/// A refusal of the library, at the end of what it writes.
+/// Refusal by the library, at the end of what it writes.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Refusal {
-    /// Bytes that stand before it: answers to earlier requests of the connection.
+    /// Number of bytes before it: responses to earlier requests of the connection.
     pub(super) starts_at: usize,
     status: StatusCode,
     date: Option<String>,
 }
 
 impl Refusal {
-    /// Finds one at the end of these bytes. It is the last thing that a connection is sent.
+    /// Finds a refusal at the end of these bytes. It is the last thing that a connection sends.
     pub(super) fn at_end_of(bytes: &[u8]) -> Option<Self> {
         let tail_at = bytes.len().saturating_sub(LONGEST);
         let tail = bytes.get(tail_at..)?;
@@ -50,7 +47,7 @@ impl Refusal {
         })
     }
 
-    /// The bytes to send in its place.
+    /// Returns the bytes to send in its place.
     pub(super) fn in_our_shape(&self) -> Vec<u8> {
         in_fresh_request(|id| {
             let body = self.error().to_json();

@@ -1,4 +1,4 @@
-//! Whether the process lives, and whether it can take payments.
+//! Liveness of the process, and its readiness for payments.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use tokio::time::timeout;
 
 use crate::build_info::{BuildInfo, build_info};
 
-/// How long the store may take to answer.
+/// Time within which the store must answer.
 const STORE_TIME_OUT: Duration = Duration::from_secs(2);
 
 #[derive(Serialize)]
@@ -25,7 +25,7 @@ struct Liveness {
 struct Readiness {
     status: &'static str,
     version: &'static str,
-    /// `null` if it was built outside of a repository.
+    /// Commit of the build; `null` if it was built outside of a repository.
     commit: Option<&'static str>,
     checks: Checks,
 }
@@ -35,7 +35,7 @@ struct Checks {
     store: Check,
     mailboxes: Check,
     acquirers: Vec<AcquirerCheck>,
-    /// Those of them that fail, as `NAME METHOD`. Payments are taken as long as another one is tried.
+    /// Failing acquirers, as `NAME METHOD`. Payments are taken as long as any acquirer takes them.
     failing: Vec<String>,
 }
 
@@ -95,14 +95,14 @@ async fn check_store(payments: &Payments) -> Check {
     }
 }
 
-/// Shows whether payments can be taken, as a metric. Looked at when it is asked for.
+/// Metric of readiness, computed at each scrape.
 pub(crate) struct ReadyMetric {
     payments: Payments,
     gauge: IntGauge,
 }
 
 impl ReadyMetric {
-    /// Registers it.
+    /// Registers the metric.
     ///
     /// # Errors
     /// Fails if another metric has its name.

@@ -1,7 +1,7 @@
-//! Under which names operators look at their pages.
+//! Host names under which operators may open their pages.
 //!
-//! Another site could let its own name lead here (DNS rebinding), and a browser would then show it what operators see. So
-//! the pages and what is below `/ops` answer only to names of this machine itself, and to those that are configured.
+//! Another site could point its own name here (DNS rebinding), and a browser would then show it the operators' pages.
+//! So the pages and everything below `/ops` answer only to names of this machine itself, and to configured ones.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use actix_web::middleware::Next;
 use crate::http::{ApiError, ErrorCode, wordings};
 use quita_config::ops_hosts::name_of;
 
-/// What answers under any name: programs ask for it, by whatever address they have.
+/// Paths that answer under any name: programs request them, by whatever address they have.
 const FOR_ANYBODY: [&str; 3] = ["/health/live", "/health/ready", "/metrics"];
 
-/// The names under which the pages are shown, besides those of this machine.
+/// Names under which the pages are shown, besides those of this machine.
 #[derive(Clone)]
 pub(crate) struct KnownHosts(Arc<[String]>);
 
 impl KnownHosts {
-    /// Those that are configured, in small letters and without a port.
+    /// Takes the configured names, in lower case and without a port.
     pub(crate) fn new(hosts: &[String]) -> Self {
         Self(hosts.into())
     }
@@ -37,7 +37,7 @@ impl KnownHosts {
     }
 }
 
-/// Lets requests through that came under a known name, and those for anybody.
+/// Admits requests under a known name, and those for any name. Refuses all others.
 pub(super) async fn only<B: MessageBody + 'static>(
     hosts: KnownHosts,
     request: ServiceRequest,

@@ -1,4 +1,4 @@
-//! Figures of this process, under the names that every Prometheus client gives them.
+//! Metrics of this process, under the names that every Prometheus client uses.
 #![expect(
     clippy::as_conversions,
     clippy::cast_precision_loss,
@@ -12,7 +12,7 @@ use prometheus::core::{Collector, Desc};
 use prometheus::proto::MetricFamily;
 use prometheus::{Counter, Gauge, Registry};
 
-/// Reads the figures when they are asked for.
+/// Collector that reads the figures at each scrape.
 struct ProcessMetrics {
     cpu: Counter,
     open_files: Gauge,
@@ -26,7 +26,7 @@ struct ProcessMetrics {
 /// Registers the figures of this process.
 ///
 /// # Errors
-/// If another metric has a name of theirs.
+/// Fails if another metric has one of their names.
 pub(crate) fn register(registry: &Registry) -> Result<(), prometheus::Error> {
     registry.register(Box::new(ProcessMetrics {
         cpu: Counter::new(
@@ -42,7 +42,7 @@ pub(crate) fn register(registry: &Registry) -> Result<(), prometheus::Error> {
     }))
 }
 
-/// A figure as the metrics hold them: exact up to 2^53.
+/// Converts a figure as metrics hold it: exact up to 2^53.
 const fn figure(number: u64) -> f64 {
     number as f64
 }
