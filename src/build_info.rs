@@ -1,23 +1,23 @@
-//! Which build this is: for `--version`, health and metrics.
+//! Identity of this build, for `--version`, health and metrics.
 
 use std::fmt;
 use std::sync::LazyLock;
 
 use prometheus::{IntGaugeVec, Opts, Registry};
 
-/// Which build of the program runs.
+/// Identity of the running build.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BuildInfo {
-    /// The version of the program.
+    /// Version of the program.
     pub version: &'static str,
-    /// The commit that it was built from: 7 to 40 hexadecimal digits, with `-dirty` if sources were changed since. `None` if
-    /// it was built outside of a repository.
+    /// Commit that it was built from: 7 to 40 hexadecimal digits, with `-dirty` if sources were changed since. `None`
+    /// if it was built outside of a repository.
     pub commit: Option<&'static str>,
-    /// The number of the form in which it stores.
+    /// Version number of the stored form.
     pub stored_form: i64,
 }
 
-/// Returns which build this is.
+/// Returns the identity of this build.
 pub fn build_info() -> BuildInfo {
     let commit = env!("BUILD_COMMIT");
     BuildInfo {
@@ -34,10 +34,10 @@ impl fmt::Display for BuildInfo {
     }
 }
 
-/// Registers which build this is.
+/// Registers the metric of the build.
 ///
 /// # Errors
-/// If another metric has its name.
+/// Fails if another metric has its name.
 pub(crate) fn register(registry: &Registry) -> Result<(), prometheus::Error> {
     let build = build_info();
     let help = "1 for the build that runs: its version, its commit if that is known, and the number of its stored form";
@@ -47,7 +47,7 @@ pub(crate) fn register(registry: &Registry) -> Result<(), prometheus::Error> {
     registry.register(Box::new(info))
 }
 
-/// The same as a line that is there as long as the program.
+/// Returns the identity as a line that lives as long as the program.
 pub(crate) fn version_line() -> &'static str {
     static LINE: LazyLock<String> = LazyLock::new(|| build_info().to_string());
     &LINE

@@ -1,7 +1,7 @@
 //! The two consoles, pages for people: the merchants' under `/console` on the public listener, the operator's on the
 //! operators' listener.
 //!
-//! What both are made of is the [`kit`], which knows neither; they do not know each other.
+//! Both are built from the [`kit`], which depends on neither. They do not depend on each other.
 
 mod kit;
 pub(crate) mod merchant;

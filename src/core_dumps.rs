@@ -1,22 +1,22 @@
-//! Keeps what is in memory out of files, and from other programs: card data and secrets pass through here.
+//! Protection of memory from core files and other programs: card data and secrets pass through this process.
 
 use std::io;
 
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-/// Lets no core be dumped into a file. Nobody can take that back for this process, not even itself.
+/// Forbids core dumps into files. This process can't undo it, since the hard limit becomes 0 too.
 ///
 /// # Errors
-/// When the system refuses; lowering a limit needs no right.
+/// Fails if the system refuses. Lowering a limit needs no privilege.
 pub(crate) fn forbid_files() -> io::Result<()> {
     Ok(setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?)
 }
 
-/// Lets no core be handed to a program either (`core_pattern` with a pipe, which asks for no limit), and nobody but the
-/// administrator read this process's memory or trace it. Linux alone knows that; elsewhere nothing is done.
+/// Forbids core dumps to a program too (`core_pattern` with a pipe, which ignores the limit). Only the administrator
+/// can then read this process's memory or trace it. Linux alone supports this; elsewhere nothing is done.
 ///
 /// # Errors
-/// When the system refuses.
+/// Fails if the system refuses.
 pub(crate) fn forbid_reading() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     rustix::process::set_dumpable_behavior(rustix::process::DumpableBehavior::NotDumpable)?;

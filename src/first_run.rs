@@ -1,5 +1,5 @@
-//! Lines that a start in development prints: on an empty store a merchant, a key, a user, a line to paste; later where
-//! everything is.
+//! Messages of a start in development. On an empty store: a merchant, a key, a user, a command to paste. Later: the
+//! addresses of everything.
 
 use std::io::{self, Write};
 use std::net::SocketAddr;
@@ -15,12 +15,12 @@ use quita_config::operator_password::DEVELOPMENT_PASSWORD;
 use quita_config::store_url::StoreUrl;
 use quita_config::{Config, Environment};
 
-/// With what the first user of merchant `demo` signs in.
+/// Login of the first user of merchant `demo`.
 const DEMO_LOGIN: &str = "demo@example.com";
-/// Where `quita listen` receives webhooks.
+/// Address at which `quita listen` receives webhooks.
 const RECEIVER: &str = "http://127.0.0.1:8090/";
 
-/// Things made for a newcomer: nothing on every run but the first.
+/// Things made for a newcomer, on the first run only.
 pub(crate) struct Welcome {
     key: Option<String>,
     /// Login and password of the first user.
@@ -46,14 +46,14 @@ async fn create_demo_user_if_nobody(people: &People) -> anyhow::Result<Option<(L
     let merchant = MerchantId::new(DEMO_MERCHANT);
     match people.create_own(merchant, login.clone(), Role::Owner).await {
         Ok(password) => Ok(Some((login, password.expose().clone()))),
-        // Another process on the same store was faster, and has told the password.
+        // Another process on the same store was faster, and has printed the password.
         Err(PeopleError::Taken(_)) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
 
 impl Welcome {
-    /// Prints what was made, once, and how to try it; where everything is if nothing was made.
+    /// Prints what was made, once, and how to try it. If nothing was made, prints the addresses of everything.
     pub(crate) fn print(&self, config: &Config, api: SocketAddr, ops: SocketAddr) {
         let made = [self.of_key(config, api), self.of_user(config, api, ops)].concat();
         let is_first = !made.is_empty();
@@ -104,7 +104,7 @@ impl Welcome {
     }
 }
 
-/// Places of everything, for who starts it again.
+/// Returns the addresses of everything, for later starts.
 fn places(config: &Config, api: SocketAddr, ops: SocketAddr) -> String {
     let (quita, store) = (program(), store_flag(config));
     format!(
@@ -113,12 +113,12 @@ fn places(config: &Config, api: SocketAddr, ops: SocketAddr) -> String {
     )
 }
 
-/// The program as it was called.
+/// Returns the name under which the program was called.
 fn program() -> String {
     std::env::args().next().unwrap_or_else(|| "quita".into())
 }
 
-/// The flag with which a command finds this store, if it needs one.
+/// Returns the flag with which a command finds this store, if it needs one.
 fn store_flag(config: &Config) -> String {
     if config.store == StoreUrl::default() { String::new() } else { format!(" --store '{}'", config.store) }
 }

@@ -1,5 +1,5 @@
-//! The nightly comparison: what acquirers list, held against the payments. What is due and what was done is known by
-//! [`Nights`]; here it is looked at often.
+//! The nightly comparison of acquirers' lists with the payments. [`Nights`] decides what is due, and records what was
+//! done. This loop calls it often.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,18 +12,18 @@ use uuid::Uuid;
 use crate::acquirers::Link;
 use quita_config::Config;
 
-/// How often it is looked whether it is time. The first time that long after the start.
+/// Interval between looks at the clock. The first look is one interval after the start.
 const LOOK_EVERY: Duration = Duration::from_secs(15);
 
-/// Compares the lists of acquirers once a day.
+/// Daily comparison of acquirers' lists.
 pub(crate) struct Nightly {
-    /// Absent where nothing is compared by itself.
+    /// Schedule of comparisons; absent where nothing is compared automatically.
     nights: Option<Nights>,
     links: Vec<Arc<Link>>,
 }
 
 impl Nightly {
-    /// Compares with what is in this store, at the configured time.
+    /// Compares with the payments in this store, at the configured time.
     pub(crate) fn new(
         config: &Config,
         store: Arc<dyn WholeStore>,
@@ -39,7 +39,7 @@ impl Nightly {
         Self { nights, links }
     }
 
-    /// Looks again and again whether it is time.
+    /// Runs due comparisons, for ever.
     pub(crate) async fn run(self) {
         let Self { nights: Some(mut nights), links } = self else { return };
         let mut ticks = interval(LOOK_EVERY);

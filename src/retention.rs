@@ -1,4 +1,4 @@
-//! Personal data that is old enough: erased by one node of all, and forgotten wherever it is remembered.
+//! Retention of personal data: what is old enough is erased by one of the nodes, and removed from every memory.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,33 +12,33 @@ use tokio::time::{MissedTickBehavior, interval, sleep};
 
 use quita_config::Config;
 
-/// How often it is looked whether any payment has rested for long enough: five lookups along an index of those that rest.
+/// Interval between looks for payments that have rested long enough: five lookups along an index of resting payments.
 const LOOK_EVERY: Duration = Duration::from_secs(15);
 
-/// What can't be read stays, and is not looked at all the time.
+/// Wait after payments that can't be read. They stay, and are not looked at all the time.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_secs(3_600);
 
-/// A paid payment is finished so long after it was paid.
+/// Time after which a paid payment is finished.
 pub(crate) const PAID_FOR_MS: u64 = 180 * DAY_MS;
 
-/// How often it is looked which payers another process has erased.
+/// Interval between looks for payers that another process has erased.
 const FOLLOW_EVERY: Duration = Duration::from_secs(1);
 
-/// Within this time after a payer was erased nobody is told of it from the memory of a service that runs.
+/// Time within which an erased payer disappears from the memory of every running service.
 pub(crate) const FORGOTTEN_WITHIN: Duration = Duration::from_secs(2);
 
-/// Erases payers that were kept for long enough, again and again.
+/// Periodic erasure of payers that were kept for long enough.
 pub(crate) struct RetentionRunner {
-    /// Absent where they are kept for ever.
+    /// Absent where payers are kept for ever.
     retention: Option<Retention>,
     erased: IntCounter,
 }
 
 impl RetentionRunner {
-    /// Over this store, as it is configured.
+    /// Makes the erasure in this store, as it is configured.
     ///
     /// # Errors
-    /// If the metric is registered already.
+    /// Fails if the metric is registered already.
     pub(crate) fn new(
         config: &Config,
         (store, audit): (Arc<dyn WholeStore>, Arc<dyn AuditEraser>),
@@ -57,7 +57,7 @@ impl RetentionRunner {
         Ok(Self { retention, erased })
     }
 
-    /// Looks again and again.
+    /// Erases due payers, for ever.
     pub(crate) async fn run(self) {
         let Some(mut retention) = self.retention else { return };
         let mut ticks = interval(LOOK_EVERY);
@@ -81,8 +81,8 @@ impl RetentionRunner {
     }
 }
 
-/// Lets this process forget payments whose payers were erased by another one, or by itself, in the store that it
-/// remembers for true; those after this number.
+/// Makes this process forget payments whose payers were erased, by itself or by another process. Begins after this
+/// number of the store's erasures.
 pub(crate) async fn follow_erasures(store: Arc<dyn WholeStore>, payments: Payments, number: u64) {
     let mut follower = ErasureFollower::new(store, payments, number);
     if !follower.is_needed() {

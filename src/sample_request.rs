@@ -1,36 +1,36 @@
-//! A request that creates a payment, for people to try.
+//! Sample request that creates a payment.
 
 use serde_json::{Map, Value};
 
 /// Amount of the sample, in cents: R$ 100,00.
 const AMOUNT_CENTS: u64 = 10_000;
 
-/// The body of the request between its amount and its end: the payer of a PIX payment.
+/// Part of the body between the amount and the end: the payer of a PIX payment.
 const BODY: &str = "\"currency\":\"BRL\",\"paymentDetails\":{\
     \"firstName\":\"Maria\",\"lastName\":\"Silva\",\"document\":\"52998224725\",\"documentType\":\"CPF\",\
     \"email\":\"maria@example.com\",\"phoneNumber\":\"11987654321\",\"address\":{\"street\":\"Rua Augusta\",\
     \"number\":\"100\",\"neighborhood\":\"Consolação\",\"city\":\"São Paulo\",\"state\":\"SP\",\
     \"zipCode\":\"01304000\"}}";
 
-/// The body, with or without a receiver of webhooks.
+/// Returns the body, with or without a receiver of webhooks.
 pub(crate) fn body(postback_url: Option<&str>) -> String {
     body_of(AMOUNT_CENTS, postback_url)
 }
 
-/// The same of another amount.
+/// Returns the body with another amount.
 pub(crate) fn body_of(amount_cents: u64, postback_url: Option<&str>) -> String {
     let postback = postback_url.map(|url| format!(",\"postbackUrl\":\"{url}\"")).unwrap_or_default();
     format!("{{\"paymentMethod\":\"pix\",\"amount\":{amount_cents},{BODY}{postback}}}")
 }
 
-/// The body with other terms than a PIX of R$ 100,00 without a receiver.
+/// Returns the body with other terms than a PIX of R$ 100,00 without a receiver.
 pub(crate) fn body_with(terms: Map<String, Value>) -> String {
     let mut body: Map<String, Value> = serde_json::from_str(&body(None)).unwrap_or_default();
     body.extend(terms);
     Value::Object(body).to_string()
 }
 
-/// A line for the terminal that sends it as pasted.
+/// Returns a shell command that sends the request as pasted.
 pub(crate) fn curl(url: &str, key: &str, postback_url: Option<&str>) -> String {
     let body = body(postback_url);
     format!(

@@ -47,39 +47,39 @@ use crate::traces::Traces;
 use crate::{acquirers, build_info, first_run, ops, store};
 use quita_config::{Config, Environment};
 
-/// How often it is stored when API keys were last used.
+/// Interval at which the last uses of API keys are stored.
 const LAST_USES_EVERY: Duration = Duration::from_secs(15);
-/// How long that may take at the end.
+/// Time for each last write at shutdown.
 const LAST_WRITE_WITHIN: Duration = Duration::from_secs(2);
 
-/// What a program that serves may bring of its own: who moves the money, and what time it is.
+/// Replaceable parts of a serving program: the acquirers and the clock.
 pub struct Outside {
     acquirers: Acquirers,
     clock: Arc<dyn Clock>,
 }
 
-/// Who moves the money.
+/// Acquirers of a serving program.
 enum Acquirers {
-    /// The program's own, which nothing changes but themselves.
+    /// The program's own, which are never reconfigured.
     Own(Vec<Arc<dyn AcquirerFactory>>),
-    /// Those of the configuration, and how it is read again.
+    /// Those of the configuration, with the way to read it again.
     Configured(Option<Reread>),
 }
 
 impl Outside {
-    /// These acquirers, under the names that are configured, since their notices are authenticated by name; and this wall
-    /// clock.
+    /// Uses these acquirers and this wall clock. The acquirers must have the configured names, since their notices are
+    /// authenticated by name.
     pub fn new(acquirers: Vec<Arc<dyn AcquirerFactory>>, clock: Arc<dyn Clock>) -> Self {
         Self { acquirers: Acquirers::Own(acquirers), clock }
     }
 
-    /// The configured acquirers and the clock of this machine.
+    /// Uses the configured acquirers and the clock of this machine.
     pub fn configured(reread: Option<Reread>) -> Self {
         Self { acquirers: Acquirers::Configured(reread), clock: Arc::new(SystemClock) }
     }
 }
 
-/// The acquirers as they are called, the ways to those that are configured, and how the configuration is read again.
+/// Factories of all acquirers, links to the configured ones, and the way to read the configuration again.
 type Connected = (Vec<Arc<dyn AcquirerFactory>>, Vec<Arc<Link>>, Option<Reread>);
 
 fn connect(config: &Config, outside: Outside, keyring: &Arc<Keyring>) -> anyhow::Result<Connected> {
@@ -93,18 +93,18 @@ fn connect(config: &Config, outside: Outside, keyring: &Arc<Keyring>) -> anyhow:
     }
 }
 
-/// Runs the service until it is told to stop. At SIGHUP the configuration is read again in this way.
+/// Runs the service until a signal stops it. At SIGHUP it reads the configuration again with `reread`.
 ///
 /// # Errors
-/// When it can't start; the message says what to do.
+/// Fails if it can't start; the message says what to do.
 pub async fn run(config: Config, reread: Reread) -> anyhow::Result<()> {
     run_with(config, Outside::configured(Some(reread))).await
 }
 
-/// Runs the service with acquirers and a clock of the caller's.
+/// Runs the service with the caller's acquirers and clock.
 ///
 /// # Errors
-/// When it can't start; the message says what to do.
+/// Fails if it can't start; the message says what to do.
 pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let open_files = allow_open_files();
     let store = store::open(&config.store, Purpose::Serve).await?;
@@ -143,18 +143,18 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
         dice: Arc::new(SystemDice),
         tracer: traces.tracer(),
     };
-    // Clients have half of the files, the store and acquirers what is left.
+    // Clients get half of the files, webhooks a quarter; the store and acquirers share the rest.
     let limits = Limits {
         idle_after: config.idle_after,
         webhooks: WebhookLimits::with_sockets(open_files / 4),
         ..Limits::default()
     };
-    // Before any payment is in memory: whoever is erased from now on is followed.
+    // Read before any payment is in memory, so that every later erasure is followed.
     let last_erasure = store.last_erasure().await?;
     let system = ActorSystem::start(ports, limits, threads(), identity, &registry)?;
     system.operators().route_by(config.routes.clone());
     ReadyMetric::register(system.payments(), &registry)?;
-    // From here on whoever uses the store tells its state how that went.
+    // From here on, every use of the store updates its state.
     let store: Arc<dyn WholeStore> = Arc::new(WatchedStore::new(store, system.payments().store_state()));
     let strongbox = Strongbox::new(store.clone(), vault);
     let probing = actix_web::rt::spawn(keep_probing(store.clone()));
@@ -216,7 +216,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     };
     let hosts = KnownHosts::new(&config.ops_hosts);
     let ops = ops::listen(listener, system.payments(), registry, (Data::new(operators), hosts))?;
-    // Last of all that can fail: a password that was made and not printed would be lost.
+    // The last step that can fail: a password that is made but not printed would be lost.
     let welcome = first_run::prepare(&config, &access, &people).await?;
     tracing::info!(
         listen = %api_address,
@@ -272,7 +272,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Shows how acquirers are, and tells what is done at SIGHUP, if anything.
+/// Registers the acquirers' metrics, and returns what SIGHUP reloads, if anything.
 fn reload(
     reread: Option<Reread>,
     links: &[Arc<Link>],
@@ -288,7 +288,7 @@ fn reload(
     Ok(Some(Reload { reread, links, operators, started: config.clone(), keyring, metrics }))
 }
 
-/// Stores when API keys were last used, again and again.
+/// Stores when API keys were last used, periodically.
 async fn store_last_uses(edge: Data<Edge>) {
     let mut ticks = tokio::time::interval(LAST_USES_EVERY);
     loop {
@@ -303,7 +303,7 @@ async fn keep_last_uses(edge: &Edge) {
     }
 }
 
-/// Who sends webhooks, test events too, and to which addresses.
+/// Makes the sender of webhooks and test events, with its policy of addresses.
 fn webhooks(config: &Config, clock: &Arc<dyn Clock>) -> anyhow::Result<Arc<dyn WebhookSenderFactory>> {
     let policy = match config.environment {
         Environment::Development => AddressPolicy::Any,
@@ -312,8 +312,9 @@ fn webhooks(config: &Config, clock: &Arc<dyn Clock>) -> anyhow::Result<Arc<dyn W
     Ok(Arc::new(WebhookHttpFactory::new(policy, Arc::clone(clock))?))
 }
 
-/// As many threads read and write HTTP as there are cores, and the store has threads of its own.
+/// Returns the placement of the actors: half as many threads as cores.
 fn threads() -> Placement {
+    // As many threads read and write HTTP as there are cores, and the store has threads of its own.
     Placement::Threads(std::thread::available_parallelism().map_or(1, |cores| cores.get().div_ceil(2)))
 }
 
@@ -344,7 +345,7 @@ fn listen(
     })
 }
 
-/// Lets this process have as many files and sockets open as the system grants without being asked.
+/// Raises the limit of open files and sockets as far as the system grants it, and returns it. Warns if it is low.
 fn allow_open_files() -> u64 {
     let allowed = open_files::raise();
     if allowed < open_files::ENOUGH {
@@ -357,7 +358,7 @@ fn allow_open_files() -> u64 {
     allowed
 }
 
-/// The next SIGHUP, if anybody waits for one.
+/// Waits for the next SIGHUP, or for ever if none is expected.
 async fn hung_up(signal: &mut Option<Signal>) -> Option<()> {
     match signal {
         Some(signal) => signal.recv().await,
@@ -365,7 +366,7 @@ async fn hung_up(signal: &mut Option<Signal>) -> Option<()> {
     }
 }
 
-/// Serves until a signal; then stops accepting and finishes what was accepted.
+/// Serves until a signal comes. Then stops accepting, and finishes what was accepted.
 async fn serve(
     api: Server,
     ops: Server,

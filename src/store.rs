@@ -1,4 +1,4 @@
-//! Opens the store that a URL names.
+//! Opening of the store that a URL names.
 
 mod probe;
 
@@ -14,7 +14,7 @@ use quita_config::store_url::StoreUrl;
 
 pub(crate) use probe::keep_probing;
 
-/// What the store is opened for.
+/// Purpose for which a store is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     /// To serve payments. One process at a time does so on an embedded store.
@@ -23,7 +23,7 @@ pub enum Purpose {
     Maintenance,
 }
 
-/// The store could not be opened. URLs are without their password.
+/// Failure to open the store. URLs are without their password.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum OpenError {
     /// There is none, and it was not opened to serve it.
@@ -32,29 +32,29 @@ pub enum OpenError {
          this again; or name another store with --store URL or QUITA_STORE."
     )]
     Missing {
-        /// Place at which none was found.
+        /// URL at which none was found.
         url: String,
     },
     /// There is one, or one is to be made, and that failed.
     #[error("the store {url} can't be used: {cause}\n{advice}")]
     Unusable {
-        /// Attempt that failed.
+        /// URL of the store.
         url: String,
-        /// Why not.
+        /// Cause of the failure.
         cause: StoreError,
-        /// Advice.
+        /// Advice for the person who started the program.
         advice: &'static str,
     },
 }
 
 impl OpenError {
-    /// There is no store at this place.
+    /// Returns the error for a missing store at this URL.
     pub fn missing(url: &StoreUrl) -> Self {
         Self::Missing { url: url.clone().with_whole_path().to_string() }
     }
 }
 
-/// Opens the store; to serve it, it is made if missing.
+/// Opens the store. For serving, it is made if missing.
 ///
 /// # Errors
 /// [`OpenError`], to be shown to the person who started the program.
@@ -96,7 +96,7 @@ fn shared(store: impl WholeStore) -> Arc<dyn WholeStore> {
     Arc::new(store)
 }
 
-/// What to do when this store can't be used.
+/// Returns advice for a store that can't be used.
 pub fn advice(url: &StoreUrl, cause: &StoreError) -> &'static str {
     match url {
         StoreUrl::Embedded(_) => match cause {

@@ -1,7 +1,7 @@
 //! Logging: to stderr, for people or as JSON.
 //!
-//! A line carries ids, never bodies, names, documents, e-mail addresses or tokens. Crates of others may log what
-//! they send, so they are held at `warn`, whatever level is asked for.
+//! A line carries ids, never bodies, names, documents, e-mail addresses or tokens. Third-party crates may log what
+//! they send, so they are held at `warn`, whatever level is configured.
 
 use std::io::{self, IsTerminal};
 
@@ -14,13 +14,14 @@ use tracing_subscriber::{Layer, fmt};
 
 use quita_config::{LogConfig, LogFormat, LogLevel};
 
-/// What the names of our crates begin with.
+/// Prefix of the names of our crates.
 const OURS: &str = "quita";
 
-/// Where the HTTP server reports bytes that are no HTTP. Anybody can send them, so they are no error of ours.
+/// Log target at which the HTTP server reports bytes that are not HTTP. Anybody can send them, so they are not our
+/// errors.
 const MALFORMED_REQUESTS: &str = "actix_http::h1::dispatcher";
 
-/// Logging was started before.
+/// Error of a second start of logging.
 #[derive(Debug, Error)]
 #[error("logging can't be started: {0}")]
 pub struct TelemetryError(#[from] tracing_subscriber::util::TryInitError);

@@ -1,4 +1,4 @@
-//! Traces, if the configuration says where to.
+//! Recording of traces, if the configuration names a collector.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use quita_ports::trace::Tracer;
 
 use quita_config::Config;
 
-/// Records traces, or does nothing.
+/// Recorder of traces, or none.
 pub(crate) struct Traces(Option<Arc<OtlpTracer>>);
 
 impl Traces {
-    /// Starts to record, if there is a collector. The spans are counted.
+    /// Starts recording if there is a collector. Counts the spans.
     pub(crate) fn start(config: &Config, registry: &Registry) -> anyhow::Result<Self> {
         let Some(otlp) = &config.otlp else { return Ok(Self(None)) };
         let help = "Spans of traces, by whether the collector has them or they were lost";
@@ -31,12 +31,12 @@ impl Traces {
         Ok(Self(Some(Arc::new(tracer))))
     }
 
-    /// Who records them, if anybody does.
+    /// Returns the tracer, if there is one.
     pub(crate) fn tracer(&self) -> Option<Arc<dyn Tracer>> {
         self.0.clone().map(|tracer| -> Arc<dyn Tracer> { tracer })
     }
 
-    /// Sends what is left, for two seconds at most.
+    /// Sends the remaining spans, for two seconds at most.
     pub(crate) async fn stop(self) {
         let Some(tracer) = self.0 else { return };
         if let Err(error) = tokio::task::spawn_blocking(move || tracer.stop()).await {
