@@ -12,8 +12,10 @@ pub(crate) fn forbid_files() -> io::Result<()> {
     Ok(setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })?)
 }
 
-/// Forbids core dumps to a program too (`core_pattern` with a pipe, which ignores the limit). Only the administrator
-/// can then read this process's memory or trace it. Linux alone supports this; elsewhere nothing is done.
+/// Forbids core dumps to a program too (`core_pattern` with a pipe, which ignores the limit).
+///
+/// Only the administrator can then read this process's memory or trace it. Linux alone supports this; elsewhere
+/// nothing is done.
 ///
 /// # Errors
 /// Fails if the system refuses.

@@ -60,9 +60,9 @@ pub struct Outside {
 
 /// Acquirers of a serving program.
 enum Acquirers {
-    /// The program's own, which are never reconfigured.
+    /// The program's own acquirers, which are never reconfigured.
     Own(Vec<Arc<dyn AcquirerFactory>>),
-    /// Those of the configuration, with the way to read it again.
+    /// Acquirers of the configuration, with the way to read it again.
     Configured(Option<Reread>),
 }
 

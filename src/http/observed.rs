@@ -1,4 +1,4 @@
-//! Traces of a request: its metrics, and a log line if it was refused.
+//! Observation of requests: metrics, and a log line for each refused one.
 
 use std::time::Instant;
 
@@ -20,7 +20,7 @@ use crate::service::refusal_log::Refusal;
 /// Maximum number of fields that a log line names.
 const MAX_FIELDS: usize = 10;
 
-/// Counts requests, and logs the refused ones.
+/// Observer that counts requests, and logs the refused ones.
 #[derive(Clone)]
 pub(crate) struct Observer {
     metrics: RequestMetrics,

@@ -16,7 +16,7 @@ const KNOWN_STATUSES: [&str; 11] =
 /// Bucket bounds in seconds: from a read out of memory to a slow card authorisation.
 const BUCKETS: [f64; 11] = [0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0];
 
-/// Counts requests and their time.
+/// Metrics of the number and the duration of requests.
 #[derive(Clone)]
 pub struct RequestMetrics {
     requests: IntCounterVec,

@@ -33,9 +33,10 @@ pub(crate) struct ConnectionLimits {
 }
 
 impl ConnectionLimits {
-    /// Returns the limits of the public listener for this many open files. Half of the files are for clients, an
-    /// eighth of these for operators. The other half is for receivers of webhooks, acquirers and the store. A proxy,
-    /// through which all clients come, has the total as its limit.
+    /// Returns the limits of the public listener for this many open files.
+    ///
+    /// Half of the files are for clients, an eighth of these for operators. The other half is for receivers of
+    /// webhooks, acquirers and the store. A proxy, through which all clients come, has the total as its limit.
     pub(crate) fn of_api(open_files: u64, is_behind_proxy: bool) -> Self {
         let incoming = incoming(open_files);
         let all = incoming.saturating_sub(incoming / 8).clamp(LEAST, MOST_OF_API);

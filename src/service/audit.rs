@@ -17,8 +17,7 @@ use uuid::Uuid;
 
 pub(crate) use watch::{AuditMetrics, AuditWatch};
 
-/// Waits between attempts to append an entry. The same store took the change itself a moment ago, so a failure is
-/// likely to be short.
+/// Waits between attempts to append an entry. The same store took the change itself a moment ago.
 const WAITS: [Duration; 3] =
     [Duration::from_millis(100), Duration::from_millis(500), Duration::from_millis(2_000)];
 

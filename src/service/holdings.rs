@@ -32,7 +32,7 @@ pub struct KnownSecret {
     pub mode: Mode,
 }
 
-/// Finds the secrets that a person has, and revokes keys.
+/// Service that finds the secrets a person has, and revokes their keys.
 #[derive(Clone)]
 pub struct Keyholders {
     store: Arc<dyn KeyringStore>,

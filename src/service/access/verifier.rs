@@ -26,8 +26,10 @@ const KEPT_FOR: Duration = Duration::from_secs(2);
 /// Maximum number of keys in the cache. Only existing keys are cached, so invented ones can't fill it.
 const MAX_KEPT: usize = 10_000;
 
-/// Lookups of keys that this node has not seen, for one network: the burst, and the period of one more. After a start,
-/// many of a platform's shops may come from one address. A stranger who guesses costs the store no more than they do.
+/// Rate of lookups, for one network, of keys that this node has not seen.
+///
+/// After a start, many of a platform's shops may come from one address. A stranger who guesses costs the store no more
+/// than they do.
 const UNSEEN: Pace = Pace { burst: 500, period: Duration::from_millis(20) };
 
 /// Authenticated caller.

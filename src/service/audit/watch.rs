@@ -62,7 +62,7 @@ impl AuditMetrics {
     }
 }
 
-/// Watches the end of the log.
+/// Watch of the end of the log.
 pub(crate) struct AuditWatch {
     audit: Audit,
     node: Initiator,

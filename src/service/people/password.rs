@@ -3,8 +3,8 @@
 //! Each queue is bounded, and an attempt that finds it full is refused at once. So a flood of attempts delays nobody
 //! by more than one queue.
 //!
-//! Attempts from unknown browsers have a queue of their own. At most as many of them as are hashed at once leave it,
-//! so known users wait little longer than for each other.
+//! Attempts from unknown browsers have a queue of their own. At any time, only as many of them compete for hashing
+//! slots as there are slots. So known users wait little longer than for each other.
 
 use std::num::NonZero;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ const RANDOM_BYTES: usize = 15;
 const NOBODYS: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$cXVpdGEtbm9ib2R5$UZ+kTNbn7+dqIc1Y0x1gUChS5sVYMYFqZTlGnKEHvLQ";
 
-/// Hashes and verifies passwords: Argon2id with 19 MiB, two passes, one lane (OWASP, Password Storage Cheat Sheet).
+/// Hasher of passwords: Argon2id with 19 MiB, two passes, one lane (OWASP, Password Storage Cheat Sheet).
 #[derive(Clone)]
 pub(super) struct Passwords {
     turns: Arc<Semaphore>,
@@ -53,9 +53,9 @@ struct Turn {
 /// Queue in which a password waits to be hashed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Line {
-    /// For users who are signed in, or whose browser was signed in before.
+    /// Queue of users who are signed in, or whose browser was signed in before.
     Known,
-    /// For everybody else.
+    /// Queue of everybody else.
     Strangers,
 }
 
