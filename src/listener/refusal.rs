@@ -2,6 +2,9 @@
 //!
 //! The HTTP library refuses these itself, with a bare status and before any handler of ours. Those responses are
 //! replaced on their way out, so that every response has our error body and an id.
+//!
+//! A chunk whose size is no hexadecimal number (`+2`) gets no response: the library takes it for a client that hung up,
+//! and closes the connection in both directions. The request of that body is not processed.
 
 use actix_web::http::StatusCode;
 

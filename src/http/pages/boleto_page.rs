@@ -9,7 +9,8 @@ use quita_paper::itf::ItfBarcode;
 use super::state_words::{StateWords, is_open};
 use crate::http::Mount;
 
-/// Contents of the boleto page. `{path}.pdf` is the slip, `{path}/status` is the payment's status.
+/// Contents of the boleto page. `{path}.pdf` is the slip, `{path}.logo` the merchant's logo, `{path}/status` the
+/// payment's status.
 #[derive(Debug, Clone, Template)]
 #[template(path = "boleto_page.html")]
 pub(crate) struct BoletoPage {
@@ -33,7 +34,7 @@ pub(crate) struct BoletoPage {
     pub(crate) document_number: String,
     /// Beneficiary of the payment.
     pub(crate) beneficiary: PartyView,
-    /// Says whether the merchant has a logo.
+    /// True if the merchant has a logo.
     pub(crate) has_logo: bool,
     /// Payer of the boleto.
     pub(crate) payer: PartyView,

@@ -9,7 +9,8 @@ use super::in_brasilia;
 use super::state_words::{StateWords, is_open};
 use crate::http::Mount;
 
-/// Contents of the PIX page. `{path}.svg` is its QR code, `{path}/status` is the payment's status.
+/// Contents of the PIX page. `{path}.svg` is its QR code, `{path}.logo` the merchant's logo, `{path}/status` the
+/// payment's status.
 #[derive(Debug, Clone, Template)]
 #[template(path = "pix_page.html")]
 pub(crate) struct PixPage {
@@ -21,7 +22,7 @@ pub(crate) struct PixPage {
     pub(crate) merchant_name: String,
     /// Contact at which the merchant answers questions.
     pub(crate) contact: Option<String>,
-    /// Says whether the merchant has a logo.
+    /// True if the merchant has a logo.
     pub(crate) has_logo: bool,
     /// Amount to be paid, in cents.
     pub(crate) amount_cents: i64,

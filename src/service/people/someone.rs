@@ -19,10 +19,10 @@ pub trait Someone: Clone + PartialEq + Send + Sync + Sized + 'static {
     /// Returns the credentials, to be changed.
     fn credentials_mut(&mut self) -> &mut Credentials;
 
-    /// Messages to them by e-mail.
+    /// Returns the choice about messages by e-mail.
     fn mailing(&self) -> &Mailing;
 
-    /// The same, to be changed.
+    /// Returns that choice, to be changed.
     fn mailing_mut(&mut self) -> &mut Mailing;
 
     /// Returns true if the role gets messages by e-mail, where it wants them.
