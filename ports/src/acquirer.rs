@@ -1,4 +1,4 @@
-//! Acquirers: who moves the money.
+//! Acquirers: the providers that move the money.
 
 use std::num::NonZeroU32;
 use std::rc::Rc;
@@ -20,37 +20,37 @@ use tokio::time::Instant;
 
 use crate::reconciliation::ListReader;
 
-/// What is configured of an acquirer.
+/// Configuration of an acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AcquirerSpec {
     /// Its name.
     pub name: AcquirerName,
-    /// Whether it moves real money.
+    /// Test or live: only live moves real money.
     pub mode: Mode,
-    /// What it takes.
+    /// Methods that it takes.
     pub methods: Vec<Method>,
-    /// Lower is tried first; equal ones share the payments by weight.
+    /// Priority: lower is tried first; acquirers of equal priority share the payments by weight.
     pub priority: u32,
-    /// Share among those of equal priority, from 1.
+    /// Share among acquirers of equal priority, from 1.
     pub weight: u32,
-    /// The least it takes.
+    /// Smallest amount that it takes.
     pub min_amount: Money,
-    /// The most it takes.
+    /// Largest amount that it takes.
     pub max_amount: Money,
     /// Calls under way at once, per method.
     pub concurrency: usize,
-    /// Time-out of one call. Must be shorter than the lease of a call.
+    /// Time-out of one call, in milliseconds. Must be shorter than the lease of a call.
     pub time_out_ms: u64,
-    /// Calls a second to this provider at most, over all methods.
+    /// Maximum number of calls a second to this provider, over all methods.
     pub rate: Option<NonZeroU32>,
-    /// The longest time, in seconds, for which it can keep a PIX payable; none if there is no limit.
+    /// Longest time, in seconds, for which it can keep a PIX payable; none if there is no limit.
     pub max_expiry_s: Option<u64>,
-    /// How long after an inquiry a hint may lead to the next one about the same charge, in milliseconds, at the earliest.
+    /// Shortest time between an inquiry and the next one about the same charge that a hint causes, in milliseconds.
     pub hint_gap_ms: u64,
 }
 
 impl AcquirerSpec {
-    /// What a plan has to know of it, when it is so.
+    /// Returns the acquirer as a candidate for a plan, in this condition and with these approvals.
     pub const fn candidate(&self, condition: Condition, approvals: Approvals) -> Candidate<'_> {
         Candidate {
             acquirer: &self.name,
@@ -65,88 +65,90 @@ impl AcquirerSpec {
 
 /// A translation between a payment and one provider.
 ///
-/// Runs on the thread of its actor, so its futures need not be `Send`. The caller sets the time-out, which what a call
-/// waits for before it leaves does not use up ([`crate::call_time`]); a call that is dropped counts as unknown. What a provider's credential shares (connections, an access token) is made once, by the
-/// factory, and shared by what it builds.
+/// Runs on the thread of its actor, so its futures need not be `Send`. The caller sets the time-out, which excludes
+/// waiting before a request leaves ([`crate::call_time`]). The outcome of a dropped call is unknown. Resources of one
+/// credential (connections, an access token) are made once, by the factory, and shared by the acquirers that it builds.
 #[async_trait(?Send)]
 pub trait Acquirer {
-    /// Sends a charge. The payment's id is the idempotency key, where the provider has any.
+    /// Sends a charge. The payment's id is the idempotency key, if the provider supports one.
     async fn charge(&self, charge: &Charge) -> ChargeAnswer;
 
-    /// Asks what became of a charge (consulta).
+    /// Asks for the outcome of a charge (consulta).
     async fn inquire(&self, query: &ChargeQuery) -> ChargeAnswer;
 
-    /// Cancels, captures or refunds. The operation's id is the idempotency key, where the provider has any.
+    /// Cancels, captures or refunds. The operation's id is the idempotency key, if the provider supports one.
     async fn operate(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer;
 
-    /// Asks what became of an operation. A provider without ids for operations is asked for the charge, and its sums
-    /// are compared with what there was before ([`Operation::before`]).
+    /// Asks for the outcome of an operation. A provider without ids for operations is asked for the charge, and its
+    /// sums are compared with those from before ([`Operation::before`]).
     async fn inquire_operation(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer;
 
-    /// Asks whose charge the provider means by this reference.
+    /// Asks which charge the provider means by this reference.
     async fn identify(&self, reference: &Reference) -> Identified;
 }
 
 /// Makes an acquirer on the thread where it will live.
 pub trait AcquirerFactory: Send + Sync + 'static {
-    /// What is configured of it.
+    /// Returns the acquirer's configuration.
     fn spec(&self) -> &AcquirerSpec;
 
-    /// Makes it.
+    /// Builds the acquirer.
     fn build(&self) -> Rc<dyn Acquirer>;
 
-    /// Preparation of its calls before they can leave, if they need anything.
+    /// Returns the preparation that calls need before they can leave, if any.
     fn preparation(&self) -> Option<&dyn Preparation>;
 
-    /// Who reads the notices that its provider sends over HTTP, if it sends any.
+    /// Returns the reader of the notices that the provider sends over HTTP, if it sends any.
     fn notices(&self) -> Option<&dyn NoticeReader>;
 
-    /// Whether its provider knows operations by its sums alone: then a payment has one under way at a time.
+    /// Returns true if the provider identifies operations only by their sums: then a payment has one under way at a
+    /// time.
     fn operates_in_turn(&self) -> bool;
 
-    /// The name in its references by which its provider tells several charges of one payment apart, if it knows none of our
-    /// ids: then it makes another charge whenever one is sent again.
+    /// Returns the name of the reference by which the provider distinguishes several charges of one payment. Present
+    /// only if it stores none of our ids: then it makes another charge whenever one is sent again.
     fn charge_name(&self) -> Option<&'static str>;
 
-    /// How long after a refund's call was over its provider may not show the refund yet, in milliseconds: "not found" is
-    /// believed no sooner. 0 where what was taken is shown at once.
+    /// Returns how long after a refund's call the provider may not show the refund yet, in milliseconds. "Not found" is
+    /// not believed before that. 0 if refunds are shown at once.
     fn refund_shows_after_ms(&self, method: Method) -> u64;
 
-    /// Says whether a charge of this method that was paid is asked for long after, because no list would name what went
-    /// back of it since, and a notice may be lost.
+    /// Returns true if a paid charge of this method is inquired about long after it was paid. No list would name later
+    /// refunds of it, and a notice may be lost.
     fn looks_at_paid(&self, method: Method) -> bool;
 
-    /// Who reads what its provider lists by time, if it lists anything: with connections of its own.
+    /// Returns the reader of the provider's lists, if it has any. It has connections of its own.
     fn lists(&self) -> Option<Rc<dyn ListReader>>;
 
-    /// Who issues codes to pay with without any outside effect, if it can.
+    /// Returns the issuer of codes without any outside effect, if the provider has one.
     fn local_issue(&self) -> Option<&dyn LocalIssue>;
 }
 
-/// Preparation of calls before they can leave, such as a token of access: one for all calls of a provider.
+/// Preparation of calls before they can leave, such as getting an access token: one for all calls of a provider.
 #[async_trait(?Send)]
 pub trait Preparation: Send + Sync {
-    /// Time for which it can't be had, and so no call can leave; none if it is there, or may be had now.
+    /// Returns for how long it can't be obtained, and so no call can leave; none if it is there, or may be obtained
+    /// now.
     fn held_for(&self) -> Option<Duration>;
 
-    /// Says whether it is there.
+    /// Returns true if it is there.
     fn is_ready(&self) -> bool;
 
-    /// Gets it if it is not there, and waits for it until then. Whether a call may try its luck: it may when the provider
-    /// refused, which the call is told too, and may not when there was no answer yet.
+    /// Obtains it if it is missing, and waits for it until `latest`. Returns true if a call may be tried: also when the
+    /// provider refused, since the call gets that refusal too. False while there was no answer yet.
     async fn prepare(&self, latest: Instant) -> bool;
 }
 
-/// Reads what a provider sends.
+/// Reads the notices that a provider sends.
 pub trait NoticeReader: Send + Sync {
-    /// Refuses a request whose head shows already that the provider did not send it. Called before its body is read, so
-    /// that strangers send none.
+    /// Refuses a request whose head shows that the provider did not send it. Called before the body is read, so that
+    /// strangers can't make us read one.
     ///
     /// # Errors
     /// If its address or its headers are not the provider's.
     fn admit(&self, head: &NoticeHead<'_>) -> Result<(), NoticeRefused>;
 
-    /// What one request says, if the provider sent it.
+    /// Returns the contents of one request, if the provider sent it.
     ///
     /// # Errors
     /// When it is not authentic, or can't be read.
@@ -163,7 +165,7 @@ pub struct NoticeHead<'a> {
 }
 
 impl<'a> NoticeHead<'a> {
-    /// The first header with this name, in lower case.
+    /// Returns the first header with this name, in lower case.
     pub fn header(&self, name: &str) -> Option<&'a str> {
         self.headers.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
     }
@@ -181,18 +183,18 @@ pub struct RawNotice<'a> {
 }
 
 impl<'a> RawNotice<'a> {
-    /// All but the body.
+    /// Returns all but the body.
     pub const fn head(&self) -> NoticeHead<'a> {
         NoticeHead { path_tail: self.path_tail, headers: self.headers }
     }
 
-    /// The first header with this name, in lower case.
+    /// Returns the first header with this name, in lower case.
     pub fn header(&self, name: &str) -> Option<&'a str> {
         self.head().header(name)
     }
 }
 
-/// Why a notice is not read.
+/// Reason why a notice is not read.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NoticeRefused {
     /// The address is not one that the provider was given.
@@ -201,26 +203,26 @@ pub enum NoticeRefused {
     /// Nothing proves that the provider sent it.
     #[error("the notice is not authenticated as this acquirer's notices are")]
     NotAuthentic,
-    /// It came to the right address, and can't be read.
+    /// It came to the right address, but can't be read.
     #[error("the notice can't be read: {0}")]
     Unreadable(String),
 }
 
-/// A provider, or a part of one, that lives in this process: it issues codes to pay with without any outside effect, so
-/// that the answer to a charge may go into the first write.
+/// Local issuer of codes to pay with: a provider, or a part of one, in this process and without outside effects. So the
+/// answer to a charge may go into the first write.
 pub trait LocalIssue: Send + Sync {
-    /// Whatever it notices by itself goes there from now on. Called once, before anything else.
+    /// Sets the sink for notices that the provider sends by itself. Called once, before anything else.
     fn connect(&self, sink: Arc<dyn NoticeSink>);
 
-    /// What the charge is answered with, if it needs nobody outside.
+    /// Returns the answer to a charge, if nobody outside is needed for it.
     fn issue(&self, query: &ChargeQuery) -> Option<Fact>;
 
-    /// A charge that was answered so is stored now: whatever is to follow from it may begin. If this is lost, the
-    /// acquirer is asked when it expects news.
+    /// Reports that a charge answered by [`LocalIssue::issue`] is stored: whatever follows from it may begin. If this
+    /// call is lost, the acquirer is asked when it expects news.
     fn stored(&self, query: &ChargeQuery);
 }
 
-/// Why a notice was not taken.
+/// Reason why a notice was not taken.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SinkError {
     /// Too many are waiting.
@@ -231,7 +233,7 @@ pub enum SinkError {
     Store(#[from] crate::StoreError),
 }
 
-/// Takes notices: stores them durably, then has them worked.
+/// Takes notices: stores them durably, then has them processed.
 #[async_trait]
 pub trait NoticeSink: Send + Sync + 'static {
     /// Returns once the notice is stored; `true` if it is new, `false` for a repetition.

@@ -1,7 +1,7 @@
-//! The time of a call to a provider. What a call waits for before its requests leave does not use it up.
+//! Time of a call to a provider. Waiting before a request leaves does not count towards its time-out.
 //!
-//! The caller bounds both: the time of the call itself, and the moment by which all waiting has to be over. An adapter
-//! marks what it waits for: a token of access, its turn, a free connection. The clock of the call stands still meanwhile.
+//! The caller bounds both: the time of the call itself, and the moment at which all waiting must be over. An adapter
+//! marks its waits: for an access token, its turn, a free connection. The clock of the call is paused meanwhile.
 
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
@@ -29,7 +29,7 @@ pub struct WaitedTooLong;
 
 /// Clock of one call.
 struct CallTime {
-    /// Of the call that this one is a part of.
+    /// Clock of the call that this one is a part of.
     outer: Option<Rc<Self>>,
     ends: Cell<Instant>,
     waits_until: Instant,
@@ -59,8 +59,8 @@ impl CallTime {
     }
 }
 
-/// Makes a call that may take this long itself, and whose waiting has to be over by that moment. What a part of a call
-/// waits for, the whole waits for.
+/// Makes a call with a time-out of its own, and a moment by which its waiting must be over. Waiting in a nested call
+/// also pauses the clocks of the calls around it.
 pub fn within<F: Future>(time_out: Duration, waits_until: Instant, call: F) -> Within<F> {
     let (now, outer) = (Instant::now(), here());
     let waits_until = outer.as_ref().map_or(waits_until, |outer| waits_until.min(outer.waits_until));
@@ -74,7 +74,7 @@ pub fn within<F: Future>(time_out: Duration, waits_until: Instant, call: F) -> W
     Within { time: Rc::new(time), over: sleep_until(now + time_out), call }
 }
 
-/// Waits for something without which a call can't leave. Outside of a call nothing bounds it here.
+/// Waits for something without which a call can't leave. Outside a call the wait has no bound here.
 ///
 /// # Errors
 /// If the call may not wait any longer.
@@ -84,7 +84,7 @@ pub async fn waiting<F: Future>(what: F) -> Result<F::Output, WaitedTooLong> {
     timeout_at(time.waits_until, what).await.map_err(|_| WaitedTooLong)
 }
 
-/// By when the waiting of the call under way has to be over; none outside of a call.
+/// Returns the moment by which the waiting of the current call must be over; none outside a call.
 pub fn waits_until() -> Option<Instant> {
     here().map(|time| time.waits_until)
 }
@@ -93,7 +93,7 @@ fn here() -> Option<Rc<CallTime>> {
     HERE.with_borrow(Clone::clone)
 }
 
-/// A wait, until this is dropped.
+/// A wait in progress, which ends when this is dropped.
 struct Waiting(Rc<CallTime>);
 
 impl Waiting {
@@ -109,7 +109,7 @@ impl Drop for Waiting {
     }
 }
 
-/// The call of this thread that was here before, until this is dropped.
+/// The call that was current on this thread before; restored when this is dropped.
 struct Outer(Option<Rc<CallTime>>);
 
 impl Outer {
@@ -146,7 +146,7 @@ impl<F: Future> Future for Within<F> {
         if let Poll::Ready(answer) = polled {
             return Poll::Ready(Ok(answer));
         }
-        // Waiting is bounded where it waits, and its end has this polled again.
+        // `waiting` bounds a wait, and the end of the wait polls this again.
         if this.time.waits.get() > 0 {
             return Poll::Pending;
         }

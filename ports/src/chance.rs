@@ -5,18 +5,18 @@ use uuid::Uuid;
 
 /// The wall clock. It may jump; nothing may rely on its order.
 pub trait Clock: Send + Sync + 'static {
-    /// The time.
+    /// Returns the current time.
     fn now(&self) -> Timestamp;
 }
 
 /// Fresh ids.
 pub trait Ids: Send + Sync + 'static {
-    /// A UUIDv7, which no two calls return twice.
+    /// Returns a UUIDv7, never the same one twice.
     fn fresh(&self) -> Uuid;
 }
 
 /// Random numbers that need not be secret: they spread retries and choose routes.
 pub trait Dice: Send + Sync + 'static {
-    /// Any number.
+    /// Returns any number.
     fn roll(&self) -> u64;
 }

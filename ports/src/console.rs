@@ -1,4 +1,4 @@
-//! What the consoles need stored, beyond payments: people, the audit log, keys as they are managed, figures.
+//! Storage for the consoles beyond payments: people, the audit log, keys as they are managed, figures.
 
 use async_trait::async_trait;
 use quita_domain::access::{ApiKey, Application};
@@ -18,34 +18,34 @@ use crate::store::{AccessStore, Store, StoreError};
 /// Users, operators and sessions.
 #[async_trait]
 pub trait PeopleStore: Send + Sync + 'static {
-    /// Stores a new user; `false` if the login is taken, whosever it is.
+    /// Stores a new user; `false` if the login is taken, by a user of any merchant.
     async fn insert_user(&self, user: &User) -> Result<bool, StoreError>;
 
-    /// The user with this login.
+    /// Returns the user with this login.
     async fn user(&self, login: &Login) -> Result<Option<User>, StoreError>;
 
-    /// A merchant's users, by login.
+    /// Returns a merchant's users, by login.
     async fn users(&self, merchant: &MerchantId) -> Result<Vec<User>, StoreError>;
 
-    /// Whether any merchant has a user.
+    /// Returns true if any merchant has a user.
     async fn has_users(&self) -> Result<bool, StoreError>;
 
-    /// Replaces a user, whose login and merchant stay, if it is still as `before`; `false` if somebody was faster.
+    /// Replaces a user if it is still as `before`; `false` if somebody was faster. Login and merchant never change.
     async fn replace_user(&self, before: &User, after: &User) -> Result<bool, StoreError>;
 
     /// Removes this user of this merchant; `false` if there is none.
     async fn remove_user(&self, user: &User) -> Result<bool, StoreError>;
 
-    /// Users of all merchants, by login, after this one, at most `limit`.
+    /// Returns users of all merchants, by login, after this one, at most `limit`.
     async fn users_after(&self, after: Option<&Login>, limit: usize) -> Result<Vec<User>, StoreError>;
 
-    /// What the owners of a merchant ask of its people; nothing, if they never said.
+    /// Returns the rules that a merchant's owners set for its users; the default, if they set none.
     async fn policy(&self, merchant: &MerchantId) -> Result<MerchantPolicy, StoreError>;
 
-    /// Replaces that.
+    /// Replaces a merchant's policy.
     async fn put_policy(&self, merchant: &MerchantId, policy: &MerchantPolicy) -> Result<(), StoreError>;
 
-    /// Returns what a merchant's payers read of it; an empty profile, if its owners never said.
+    /// Returns the details that a merchant shows to its payers; an empty profile, if its owners entered none.
     async fn profile(&self, merchant: &MerchantId) -> Result<MerchantProfile, StoreError>;
 
     /// Replaces a merchant's profile.
@@ -54,56 +54,58 @@ pub trait PeopleStore: Send + Sync + 'static {
     /// Stores a new operator; `false` if another operator has the login.
     async fn insert_operator(&self, operator: &Operator) -> Result<bool, StoreError>;
 
-    /// The operator with this login.
+    /// Returns the operator with this login.
     async fn operator(&self, login: &Login) -> Result<Option<Operator>, StoreError>;
 
-    /// Every operator, by login. There are few.
+    /// Returns all operators, by login. There are few.
     async fn operators(&self) -> Result<Vec<Operator>, StoreError>;
 
-    /// Replaces an operator, whose login stays, if it is still as `before`; `false` if somebody was faster.
+    /// Replaces an operator if it is still as `before`; `false` if somebody was faster. The login never changes.
     async fn replace_operator(&self, before: &Operator, after: &Operator) -> Result<bool, StoreError>;
 
-    /// Removes this operator, if it is still so; `false` if not.
+    /// Removes this operator if the stored one is still equal to it; `false` if not.
     async fn remove_operator(&self, operator: &Operator) -> Result<bool, StoreError>;
 
-    /// Stores a session. Those that had ended when it began may be forgotten.
+    /// Stores a session. Sessions that had ended when it began may be deleted.
     async fn insert_session(&self, session: &Session) -> Result<(), StoreError>;
 
-    /// The session with this id.
+    /// Returns the session with this id.
     async fn session(&self, id: &str) -> Result<Option<Session>, StoreError>;
 
-    /// The sessions of one person that are not forgotten yet, in any order: [`SessionOf::person`].
+    /// Returns the stored sessions of one person, in any order: [`SessionOf::person`].
     ///
     /// [`SessionOf::person`]: quita_domain::people::SessionOf::person
     async fn sessions_of(&self, person: &str) -> Result<Vec<Session>, StoreError>;
 
-    /// Replaces a session, whose id, owner and end stay, if it is still as `before`; `false` if it is not, or is gone.
+    /// Replaces a session if it is still as `before`; `false` if it is not, or is gone. Id, owner and end never change.
     async fn replace_session(&self, before: &Session, after: &Session) -> Result<bool, StoreError>;
 
-    /// Forgets a session, if there is one with this id.
+    /// Deletes the session with this id, if there is one.
     async fn remove_session(&self, id: &str) -> Result<(), StoreError>;
 }
 
-/// An entry of the log, or why what stands at this place can't be read.
+/// Index of an entry of the log, with the entry or the reason why it can't be read.
 pub type AuditRead = (u64, Result<ChainedEntry, StoreError>);
 
-/// What people did: a chain, to which entries are added, and of which only the parts that tell of people are ever taken.
+/// The audit log: a chain to which entries are appended. Only the parts of entries that identify people can be erased.
 #[async_trait]
 pub trait AuditStore: Send + Sync + 'static {
     /// Stores the head of an empty log, unless there is a head already.
     async fn begin_audit(&self, head: &ChainHead) -> Result<(), StoreError>;
 
-    /// Appends one entry behind the last one, with the new head, in one durable step. Appended again with the same id, it
-    /// stays where it is. Of many at once, on whichever node, each follows on another. Returns the entry's place.
+    /// Appends one entry after the last one, with the new head, in one durable step. Returns the entry's index.
+    ///
+    /// An entry with the same id that was appended before stays at its index. Entries that are appended at the same
+    /// time, on any nodes, follow each other.
     async fn append_audit(&self, new: &NewAuditEntry, key: &ChainKey) -> Result<ChainPlace, StoreError>;
 
-    /// The head of the log; none if no log was begun, or if it is gone.
+    /// Returns the head of the log; none if no log was begun, or if the head is lost.
     async fn audit_head(&self) -> Result<Option<ChainHead>, StoreError>;
 
-    /// Entries in the order of their places, behind this place, at most `limit`.
+    /// Returns entries in the order of their indexes, after this index, at most `limit`.
     async fn chained_audit(&self, after: u64, limit: usize) -> Result<Vec<AuditRead>, StoreError>;
 
-    /// Entries, newest first by time and id, after the cursor, at most `limit`.
+    /// Returns entries, newest first by time and id, after the cursor, at most `limit`.
     async fn audit(
         &self,
         scope: &AuditScope,
@@ -111,10 +113,12 @@ pub trait AuditStore: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<ChainedEntry>, StoreError>;
 
-    /// Erases parts with their salts, at most `limit` of each kind, and returns how many: fewer than `limit` once nothing of
-    /// it is left. Unless it finds none, one durable step erases them and appends `account`, whose subject becomes the
-    /// [parts](quita_domain::audit::chain::ErasedParts). Done again with another `account` it goes on; with the same one it
-    /// returns what was erased.
+    /// Erases parts with their salts, at most `limit` of each kind, and returns the number erased. Fewer than `limit`
+    /// means that none are left.
+    ///
+    /// One durable step erases the parts and appends `account`, whose subject becomes the
+    /// [parts](quita_domain::audit::chain::ErasedParts). If no part is found, nothing is appended. A repetition with
+    /// another `account` erases further parts; one with the same `account` returns the number erased before.
     async fn erase_audit(
         &self,
         what: &AuditErasure,
@@ -127,23 +131,23 @@ pub trait AuditStore: Send + Sync + 'static {
 /// Applications and keys as their merchant manages them.
 #[async_trait]
 pub trait KeyringStore: AccessStore {
-    /// A merchant's applications, by name.
+    /// Returns a merchant's applications, by name.
     async fn applications(&self, merchant: &MerchantId) -> Result<Vec<Application>, StoreError>;
 
-    /// A merchant's keys, oldest first.
+    /// Returns a merchant's keys, oldest first.
     async fn keys_of(&self, merchant: &MerchantId) -> Result<Vec<ApiKey>, StoreError>;
 
-    /// Lets a key end at this time, unless it ends before; `false` if there is none with this id.
+    /// Ends a key at this time, unless it ends before; `false` if there is none with this id.
     async fn limit_key(&self, id: &str, until: Timestamp) -> Result<bool, StoreError>;
 
-    /// Notes when keys were last used; what is stored never goes back. Unknown ids are left out.
+    /// Records the last use of keys; a stored time never moves back. Unknown ids are ignored.
     async fn note_key_uses(&self, uses: &[(String, Timestamp)]) -> Result<(), StoreError>;
 }
 
 /// Figures of many payments.
 #[async_trait]
 pub trait FiguresStore: Send + Sync + 'static {
-    /// Counts and sums, one for each kind that occurs, in any order. Looks at every payment of the time.
+    /// Returns counts and sums, one for each kind that occurs, in any order. Reads every payment of the period.
     async fn figures(&self, filter: &FiguresFilter) -> Result<Vec<Figure>, StoreError>;
 }
 

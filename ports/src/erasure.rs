@@ -1,4 +1,4 @@
-//! What erasing personal data needs to find.
+//! Queries for the erasure of personal data.
 
 use async_trait::async_trait;
 use quita_domain::audit::AuditErasure;
@@ -8,7 +8,7 @@ use quita_domain::time::Timestamp;
 
 use crate::store::{PaymentStore, StoreError};
 
-/// A payment of which nothing changed for a while, and since when.
+/// A payment that has not changed for a while, and since when, as a cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RestingPlace {
     /// Its [`rests_since`](quita_domain::payment::Payment::rests_since).
@@ -17,11 +17,11 @@ pub struct RestingPlace {
     pub id: TransactionId,
 }
 
-/// Payments whose payers may be erased, and those that were.
+/// Payments whose payers may be erased, and those whose payers were.
 #[async_trait]
 pub trait ErasureStore: PaymentStore {
-    /// Payments of this status that rest since this time or longer, the longest first and by their ids, after this place,
-    /// at most `limit`.
+    /// Returns payments of this status that have not changed since this time, the longest first and then by id. Begins
+    /// after the cursor, at most `limit`.
     async fn resting(
         &self,
         status: Status,
@@ -30,20 +30,20 @@ pub trait ErasureStore: PaymentStore {
         limit: usize,
     ) -> Result<Vec<RestingPlace>, StoreError>;
 
-    /// Payments whose payer was erased by whichever process, with their numbers, in this order, after this number, at most
-    /// `limit`. Kept where one process holds payments in its memory for true, and empty elsewhere.
+    /// Returns payments whose payer was erased by any process, with their numbers, in this order. Begins after this
+    /// number, at most `limit`. Empty unless one process is the only writer and keeps payments in memory.
     async fn erased_after(&self, number: u64, limit: usize) -> Result<Vec<(u64, TransactionId)>, StoreError>;
 
-    /// The last of those numbers; 0 if there is none.
+    /// Returns the last of those numbers; 0 if there is none.
     async fn last_erasure(&self) -> Result<u64, StoreError>;
 }
 
-/// Erasure of what the audit log says of somebody, by whoever is named in the entries that account for it.
+/// Erasure of a person's data in the audit log, with the person or process that is named in the entries about it.
 #[async_trait]
 pub trait AuditEraser: Send + Sync + 'static {
-    /// Erases all of it, and returns how many parts that were.
+    /// Erases all of it, and returns the number of parts.
     ///
     /// # Errors
-    /// [`StoreError`]; some parts may be erased, and done again it goes on.
+    /// [`StoreError`]; some parts may be erased already, and a repetition continues.
     async fn erase(&self, what: &AuditErasure) -> Result<u64, StoreError>;
 }

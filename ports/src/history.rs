@@ -1,4 +1,4 @@
-//! What stored payments tell of their routes, for somebody who goes over all of them.
+//! History of payments for replays: how each stored payment was routed.
 
 use async_trait::async_trait;
 use quita_domain::identity::{MerchantId, Mode};
@@ -8,38 +8,38 @@ use quita_domain::time::Timestamp;
 
 use crate::store::StoreError;
 
-/// Whose payments are gone over, and from when on.
+/// Filter for past payments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PastFilter {
-    /// Whose.
+    /// Their merchant.
     pub merchant: MerchantId,
-    /// In which mode.
+    /// Their mode.
     pub mode: Mode,
-    /// Created at this time or later.
+    /// Earliest time of creation, included.
     pub since: Timestamp,
 }
 
-/// Some of them.
+/// One page of past payments.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PastPage {
-    /// The oldest first.
+    /// Payments, oldest first.
     pub payments: Vec<PastPayment>,
-    /// How many more there are that can't be read.
+    /// Number of further payments that can't be read.
     pub unreadable: usize,
-    /// After what the next page begins; none if this is the last.
+    /// Cursor after which the next page begins; none if this is the last.
     pub next: Option<Cursor>,
 }
 
-/// Every payment, with no more of it than a replay needs.
+/// All payments, reduced to the fields that a replay needs.
 #[async_trait]
 pub trait HistoryStore: Send + Sync + 'static {
-    /// Who has payments: the first merchant and mode after this one, by their names.
+    /// Returns the first merchant and mode with payments after this one, by their names.
     async fn next_payee(
         &self,
         after: Option<&(MerchantId, Mode)>,
     ) -> Result<Option<(MerchantId, Mode)>, StoreError>;
 
-    /// Payments that match, the oldest first by creation and id, after the cursor, at most `limit`.
+    /// Returns payments that match, oldest first by creation and id, after the cursor, at most `limit`.
     async fn past_payments(
         &self,
         filter: &PastFilter,

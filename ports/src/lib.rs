@@ -1,4 +1,4 @@
-//! What the actors, and the services beside them, ask of the outside. The adapters answer; neither sees the other.
+//! Ports: what the actors and services need from outside. Adapters implement them; neither side sees the other.
 
 mod acquirer;
 pub mod call_time;

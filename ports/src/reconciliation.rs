@@ -1,4 +1,4 @@
-//! What reconciliation needs: lists of acquirers, and a place where lines are kept with their verdicts.
+//! Storage and sources for reconciliation: acquirers' lists, and statement lines with their verdicts.
 
 use async_trait::async_trait;
 use chrono::NaiveDate;
@@ -12,38 +12,37 @@ use uuid::Uuid;
 
 use crate::store::StoreError;
 
-/// Which of the Pix that came in are listed.
+/// Kind of list: the incoming Pix to be listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ListedPix {
     /// All of them.
     Received,
-    /// Those alone of which money went back, whenever that was.
+    /// Only those of which money went back, at any time.
     Returned,
 }
 
-/// A page of what an acquirer lists.
+/// A page of an acquirer's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListPage {
-    /// What came in, each followed by what went back of it.
+    /// Incoming money, each line followed by those of money that went back of it.
     pub lines: Vec<StatementLine>,
-    /// How many entries the page has, whatever they say.
+    /// Number of entries on the page, of any kind.
     pub entries: u64,
-    /// How many the whole list has, if the acquirer says.
+    /// Number of entries of the whole list, if the acquirer says.
     pub total: Option<u64>,
-    /// Whether none follows.
+    /// True if no page follows.
     pub is_last: bool,
 }
 
-/// Reads what an acquirer received, page by page.
+/// Reads the list of money that an acquirer received, page by page.
 ///
 /// Runs on the thread of its caller, one page at a time. A call that is dropped has no effect.
 #[async_trait(?Send)]
 pub trait ListReader {
-    /// A page, from 0, of these of what came in from this time until that one, both included. There may be others among
-    /// them.
+    /// Returns a page, from 0, of the incoming Pix of this period, both ends included. It may contain others.
     ///
     /// # Errors
-    /// Why there is none.
+    /// The reason why there is no page.
     async fn page(
         &self,
         listed: ListedPix,
@@ -52,31 +51,31 @@ pub trait ListReader {
     ) -> Result<ListPage, CallFailure>;
 }
 
-/// A claim to one day's run of one source, so that of several nodes one does it.
+/// A claim to one day's run of one source, so that only one of several nodes does it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunClaim {
-    /// Of whom.
+    /// Source of the lines.
     pub source: Source,
-    /// Which day.
+    /// Day of the run.
     pub day: NaiveDate,
-    /// Who claims it.
+    /// Node that claims it.
     pub node: Uuid,
-    /// When.
+    /// Time of the claim.
     pub now: Timestamp,
-    /// Until when it is nobody else's.
+    /// End of the claim: until then no other node can claim the run.
     pub until: Timestamp,
 }
 
-/// A day's run of one source that somebody claimed.
+/// A claimed run: one day of one source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Run {
-    /// Which day.
+    /// Day of the run.
     pub day: NaiveDate,
-    /// Says whether it is done.
+    /// True if it is done.
     pub is_finished: bool,
 }
 
-/// A payment that was paid, and when it was learnt.
+/// A paid payment and the time at which that was learnt, as a cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PaidPlace {
     /// Its `paid_at`.
@@ -85,16 +84,16 @@ pub struct PaidPlace {
     pub id: TransactionId,
 }
 
-/// Lines with their verdicts, runs, and payments by what others call them.
+/// Lines with their verdicts, runs, and payments by the numbers that banks give them.
 #[async_trait]
 pub trait ReconciliationStore: Send + Sync + 'static {
-    /// Stores lines, each in the place of the one with its id. No two of a call have one id.
+    /// Stores lines, each replacing the one with its id. No two lines of a call have the same id.
     async fn put_lines(&self, lines: &[StoredLine]) -> Result<(), StoreError>;
 
-    /// The lines with these ids, in any order; absent ones are left out.
+    /// Returns the lines with these ids, in any order; absent ones are left out.
     async fn lines_with_ids(&self, ids: &[String]) -> Result<Vec<StoredLine>, StoreError>;
 
-    /// Lines that match, by day and id, after the cursor, at most `limit`.
+    /// Returns lines that match, by day and id, after the cursor, at most `limit`.
     async fn lines(
         &self,
         filter: &LineFilter,
@@ -102,19 +101,19 @@ pub trait ReconciliationStore: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<StoredLine>, StoreError>;
 
-    /// How many lines of these days, the last included, have which verdict, by day and source.
+    /// Counts the lines of these days, the last included, by day, source and verdict.
     async fn line_sums(&self, from: NaiveDate, until: NaiveDate) -> Result<Vec<LineSum>, StoreError>;
 
-    /// Claims a run, or goes on claiming it; `false` if it is done, or another node's for now.
+    /// Claims a run, or extends the claim; `false` if the run is done, or claimed by another node.
     async fn claim_run(&self, claim: &RunClaim) -> Result<bool, StoreError>;
 
-    /// A run that was claimed is done: nobody claims it again.
+    /// Marks a claimed run as done: it can't be claimed again.
     async fn finish_run(&self, claim: &RunClaim) -> Result<(), StoreError>;
 
-    /// The runs of a source that were ever claimed, of these days, the last included, by day.
+    /// Returns the runs of a source that were ever claimed for these days, the last included, by day.
     async fn runs(&self, source: &Source, from: NaiveDate, until: NaiveDate) -> Result<Vec<Run>, StoreError>;
 
-    /// Boletos of this mode with this number, in any order, at most `limit`.
+    /// Returns boletos of this mode with this number, in any order, at most `limit`.
     async fn payments_numbered(
         &self,
         mode: Mode,
@@ -122,8 +121,8 @@ pub trait ReconciliationStore: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<TransactionId>, StoreError>;
 
-    /// Payments of this mode that were paid from this time until before that one, by time and id, after this place, at most
-    /// `limit`.
+    /// Returns payments of this mode that were paid in this period, its end excluded, by time and id. Begins after the
+    /// cursor, at most `limit`.
     async fn paid_between(
         &self,
         mode: Mode,

@@ -1,4 +1,4 @@
-//! What is kept of secret keys: which one the store works with, and secrets that are sealed.
+//! Secret keys in the store: the key in use, and the secrets that are sealed.
 
 use async_trait::async_trait;
 use quita_domain::access::Application;
@@ -10,32 +10,32 @@ use thiserror::Error;
 use crate::console::PeopleStore;
 use crate::store::{AccessStore, StoreError};
 
-/// Why a secret was not sealed or not opened.
+/// Reason why a secret was not sealed or opened.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum VaultError {
-    /// With a key that this process was not given.
+    /// The key is not among those given to this process.
     #[error(
         "it is sealed with the secret key {0}, which this process was not given: add that key to QUITA_SECRET_KEY or \
          secret-key-file, behind the newest one"
     )]
     NotHeld(SecretKeyId),
-    /// The key is right, and what was sealed is not what is there.
+    /// The key is right, but the sealed data was changed or belongs to another location.
     #[error("what is sealed was changed, or is not where it was sealed for")]
     Damaged,
-    /// Nothing secret may be made now.
+    /// No random bytes: nothing secret may be made now.
     #[error("the operating system gave no random bytes")]
     NoRandomness,
 }
 
 /// Seals secrets for the store, and opens them.
 pub trait Vault: Send + Sync + 'static {
-    /// The secret keys that this process was given, the newest first. There is at least one.
+    /// Returns the secret keys that were given to this process, newest first. There is at least one.
     fn held(&self) -> &[SecretKeyId];
 
-    /// Whether it opens what is sealed with this key: one that is held, or a public one that seals nothing.
+    /// Returns true if it can open secrets sealed with this key: one that is held, or a public one that seals nothing.
     fn opens(&self, key: &SecretKeyId) -> bool;
 
-    /// Seals a secret with one of these keys, for one place.
+    /// Seals a secret with one of these keys, bound to one location.
     ///
     /// # Errors
     /// [`VaultError::NotHeld`], [`VaultError::NoRandomness`].
@@ -46,7 +46,7 @@ pub trait Vault: Send + Sync + 'static {
         place: &SecretPlace,
     ) -> Result<SealedSecret, VaultError>;
 
-    /// Opens what was sealed for this place.
+    /// Opens a secret that was sealed for this location.
     ///
     /// # Errors
     /// [`VaultError::NotHeld`], [`VaultError::Damaged`].
@@ -64,42 +64,43 @@ pub trait Vault: Send + Sync + 'static {
     }
 }
 
-/// Where an application stands among all.
+/// Cursor in the list of all applications.
 pub type ApplicationPlace = (MerchantId, ApplicationName);
 
-/// Which secret key the store works with, and everything that is sealed.
+/// The secret key that the store works with, and everything that is sealed.
 #[async_trait]
 pub trait SecretKeyStore: AccessStore + PeopleStore {
-    /// Which secret key the store works with; none was noted in a new store, or in one of an earlier version.
+    /// Returns the secret key that the store works with; none in a new store, or in one of an earlier version.
     async fn key_record(&self) -> Result<Option<KeyRecord>, StoreError>;
 
-    /// Replaces the record if it is still as `before`, or none if that is `None`; `false` if somebody was faster. Of many
-    /// at once one wins, on whichever node.
+    /// Replaces the record if it is still as `before`, where `None` means that there is none; `false` if somebody was
+    /// faster. Of concurrent calls, on any nodes, one wins.
     async fn replace_key_record(
         &self,
         before: Option<&KeyRecord>,
         after: &KeyRecord,
     ) -> Result<bool, StoreError>;
 
-    /// The key of the audit log, sealed ([`quita_domain::audit::chain::AuditKey::reveal`]); none in a new store.
+    /// Returns the key of the audit log, sealed ([`quita_domain::audit::chain::AuditKey::reveal`]); none in a new
+    /// store.
     async fn audit_key(&self) -> Result<Option<SealedSecret>, StoreError>;
 
-    /// Replaces the key of the audit log if it is still sealed as `before`, or none if that is `None`; `false` if somebody
-    /// was faster. Of many at once one wins, on whichever node.
+    /// Replaces the key of the audit log if it is still sealed as `before`, where `None` means that there is none;
+    /// `false` if somebody was faster. Of concurrent calls, on any nodes, one wins.
     async fn replace_audit_key(
         &self,
         before: Option<&SealedSecret>,
         after: &SealedSecret,
     ) -> Result<bool, StoreError>;
 
-    /// Applications of all merchants, by merchant and name, after this place, at most `limit`.
+    /// Returns applications of all merchants, by merchant and name, after this one, at most `limit`.
     async fn applications_after(
         &self,
         after: Option<&ApplicationPlace>,
         limit: usize,
     ) -> Result<Vec<Application>, StoreError>;
 
-    /// What applications were before they were replaced is taken out of the store's files, as far as the store decides
-    /// that: nobody finds it there who copies them.
+    /// Removes earlier versions of applications from the store's files, as far as the store controls them. A copy of
+    /// the files then no longer contains them.
     async fn forget_replaced(&self) -> Result<(), StoreError>;
 }

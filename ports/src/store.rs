@@ -17,7 +17,7 @@ use thiserror::Error;
 
 use crate::operator::OperatorStore;
 
-/// Why the store did not do what it was asked.
+/// Reason why the store did not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum StoreError {
     /// It is out of reach, full, read-only or overloaded; it may recover by itself.
@@ -31,14 +31,14 @@ pub enum StoreError {
     Unreadable(String),
 }
 
-/// A payment of a list that can't be read, and where it stands in the list.
+/// Position in a list of a payment that can't be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Unreadable(pub Cursor);
 
-/// One entry of a list: what can't be read keeps its place, and keeps nobody from what else is there.
+/// One entry of a list. An unreadable payment keeps its position and does not hide the entries after it.
 pub type Listed = Result<Payment, Unreadable>;
 
-/// Where an entry stands in its list.
+/// Returns the position of an entry in its list.
 pub fn place_of(listed: &Listed) -> Cursor {
     match listed {
         Ok(payment) => Cursor { created_at: payment.created_at, id: payment.id },
@@ -49,13 +49,13 @@ pub fn place_of(listed: &Listed) -> Cursor {
 /// One guarded write of a whole payment.
 #[derive(Debug, Clone)]
 pub struct Write {
-    /// The payment as it is to be.
+    /// The payment to store.
     pub payment: Arc<Payment>,
     /// The revision that must be stored now; 0 means that the id must be free.
     pub expected_revision: u64,
 }
 
-/// Why one write of a batch was not made.
+/// Reason why one write of a batch was not made.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum WriteError {
     /// Another writer was faster, or the id is taken.
@@ -64,7 +64,7 @@ pub enum WriteError {
     /// Certainly not written.
     #[error("not written: {0}")]
     NotWritten(StoreError),
-    /// The reply was lost: it may be written. Reading `last_op` back tells.
+    /// The reply was lost: it may be written. Reading `last_op` back gives the answer.
     #[error("perhaps written: {0}")]
     Unknown(StoreError),
 }
@@ -72,13 +72,13 @@ pub enum WriteError {
 /// A payment with a delivery that is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DueDelivery {
-    /// Where it stands among all that wait.
+    /// Its position in the order of all waiting deliveries.
     pub place: OutboxPlace,
-    /// Who receives it.
+    /// Its receiver.
     pub receiver: Receiver,
 }
 
-/// A place in the order of what waits to be delivered.
+/// Cursor in the order of waiting deliveries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OutboxPlace {
     /// The payment's `outbox_at`.
@@ -87,18 +87,18 @@ pub struct OutboxPlace {
     pub id: TransactionId,
 }
 
-/// Payments: two ways to write (insert, guarded replace), and what must be found.
+/// Payments: two ways to write (insert, guarded replace), and the queries that must be answered.
 #[async_trait]
 pub trait PaymentStore: Send + Sync + 'static {
-    /// Makes a batch of writes durable; one result for each, in order. Each is atomic, the batch is not.
+    /// Makes a batch of writes durable; one result for each, in order. Each write is atomic, the batch is not.
     ///
     /// No two writes of one batch are for the same payment.
     async fn commit(&self, batch: &[Write]) -> Vec<Result<(), WriteError>>;
 
-    /// The payments with these ids, in any order; absent ones are left out.
+    /// Returns the payments with these ids, in any order; absent ones are left out.
     async fn load(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError>;
 
-    /// Payments that match, newest first by creation and id, after the cursor, at most `limit`.
+    /// Returns payments that match, newest first by creation and id, after the cursor, at most `limit`.
     async fn list(
         &self,
         filter: &PaymentFilter,
@@ -106,7 +106,7 @@ pub trait PaymentStore: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<Listed>, StoreError>;
 
-    /// Payments that hold a delivery that matches, newest first, after the cursor, at most `limit`.
+    /// Returns payments with a delivery that matches, newest first, after the cursor, at most `limit`.
     async fn list_with_deliveries(
         &self,
         filter: &DeliveryFilter,
@@ -114,11 +114,11 @@ pub trait PaymentStore: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<Listed>, StoreError>;
 
-    /// Payments whose `due_at` is at or before `now`, the longest waiting first, at most `limit`.
+    /// Returns payments whose `due_at` is at or before `now`, the longest waiting first, at most `limit`.
     async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError>;
 
-    /// Payments whose `outbox_at` is at or before `now`, the longest waiting first and by their ids, after this place,
-    /// at most `limit`.
+    /// Returns payments whose `outbox_at` is at or before `now`, the longest waiting first and then by id. Begins after
+    /// the cursor, at most `limit`.
     async fn outbox_due(
         &self,
         after: Option<OutboxPlace>,
@@ -126,52 +126,52 @@ pub trait PaymentStore: Send + Sync + 'static {
         limit: usize,
     ) -> Result<Vec<DueDelivery>, StoreError>;
 
-    /// How often this card was tried until now, by payments of whichever merchant: see [`CardTries::of`]. Of a card that was
-    /// tried more often than any brand allows, the count may be too low, but not lower than that.
+    /// Counts the tries of this card until now, by payments of all merchants: see [`CardTries::of`]. Above the limit of
+    /// every brand the count may be too low, but never below that limit.
     async fn card_tries(&self, card: &CardFingerprint, now: Timestamp) -> Result<CardTries, StoreError>;
 }
 
-/// Notices from acquirers that wait to be worked.
+/// Acquirers' notices that wait to be processed.
 #[async_trait]
 pub trait InboxStore: Send + Sync + 'static {
     /// Stores notices durably, due at once; `true` for each that is new, `false` for a repetition.
     async fn put_notices(&self, notices: &[Notice]) -> Result<Vec<bool>, StoreError>;
 
-    /// Notices that are due, the longest waiting first, with how often each was tried.
+    /// Returns notices that are due, the longest waiting first, each with its number of tries.
     async fn due_notices(&self, now: Timestamp, limit: usize) -> Result<Vec<(Notice, u32)>, StoreError>;
 
-    /// Those of these notices that are stored and not worked yet, in any order.
+    /// Returns the ids of those notices that are stored and not processed yet, in any order.
     async fn waiting_notices(&self, ids: &[String]) -> Result<Vec<String>, StoreError>;
 
-    /// These notices are worked. They are kept for a while, so that a repetition is known.
+    /// Marks notices as processed. They are kept for a while, so that a repetition is recognised.
     async fn finish_notices(&self, ids: &[String], now: Timestamp) -> Result<(), StoreError>;
 
-    /// This notice, if it was tried so often until now, is tried again at this time: of several nodes that tried it at
-    /// once, one counts.
+    /// Postpones a notice to this time, if `tried` is still its number of tries. Of several nodes that tried it at
+    /// once, only one counts.
     async fn postpone_notice(&self, id: &str, tried: u32, until: Timestamp) -> Result<(), StoreError>;
 }
 
-/// What needs a person.
+/// Exceptions: discrepancies that need a person.
 #[async_trait]
 pub trait ExceptionStore: Send + Sync + 'static {
     /// Stores an exception; one with the same id stays as it was.
     async fn put_exception(&self, exception: &Exception) -> Result<(), StoreError>;
 
-    /// Open exceptions, newest first, at most `limit`.
+    /// Returns open exceptions, newest first, at most `limit`.
     async fn exceptions(&self, limit: usize) -> Result<Vec<Exception>, StoreError>;
 }
 
 /// Applications and API keys.
 #[async_trait]
 pub trait AccessStore: Send + Sync + 'static {
-    /// The application, if there is one.
+    /// Returns the application, if there is one.
     async fn application(
         &self,
         merchant: &MerchantId,
         name: &ApplicationName,
     ) -> Result<Option<Application>, StoreError>;
 
-    /// Stores a new application; `false` if there was one already, which stays as it was.
+    /// Stores a new application; `false` if there was one already, which stays unchanged.
     async fn insert_application(&self, application: &Application) -> Result<bool, StoreError>;
 
     /// Replaces an application if it is still as `before`; `false` if somebody was faster.
@@ -184,18 +184,18 @@ pub trait AccessStore: Send + Sync + 'static {
     /// Stores a new key.
     async fn insert_key(&self, key: &ApiKey) -> Result<(), StoreError>;
 
-    /// The key with this id.
+    /// Returns the key with this id.
     async fn key(&self, id: &str) -> Result<Option<ApiKey>, StoreError>;
 
-    /// Every key, oldest first.
+    /// Returns all keys, oldest first.
     async fn keys(&self) -> Result<Vec<ApiKey>, StoreError>;
 
-    /// Revokes a key; `false` if there is none with this id. A revoked one keeps its first date.
+    /// Revokes a key; `false` if there is none with this id. A revoked key keeps its first date.
     async fn revoke_key(&self, id: &str, now: Timestamp) -> Result<bool, StoreError>;
 }
 
-/// What waits in the store, for metrics. Each is counted up to a limit, so that counting costs the same however much
-/// waits.
+/// Size of the backlog in the store, for metrics. Each count stops at a limit, so that the cost of counting does not
+/// grow with the backlog.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Payments with a delivery that is due or waits for its next attempt.
@@ -206,15 +206,15 @@ pub struct Backlog {
     pub inbox: u64,
 }
 
-/// Everything that is stored.
+/// The whole store.
 #[async_trait]
 pub trait Store: PaymentStore + InboxStore + ExceptionStore + AccessStore + OperatorStore {
-    /// Whether the store answers now.
+    /// Checks that the store answers.
     async fn ping(&self) -> Result<(), StoreError>;
 
-    /// What waits: of each kind at most `limit`.
+    /// Counts the backlog, each kind up to `limit`.
     async fn backlog(&self, now: Timestamp, limit: u32) -> Result<Backlog, StoreError>;
 
-    /// Whether this process is the only writer, so that a live actor may answer by itself.
+    /// Returns true if this process is the only writer, so that a live actor may answer from memory.
     fn is_sole_writer(&self) -> bool;
 }

@@ -1,8 +1,8 @@
-//! Traces: what one call brings about, across actors and threads, as spans that know what began them.
+//! Traces: everything that one call causes, across actors and threads, as spans linked to their parents.
 //!
-//! Without a [`Tracer`] no trace begins, and then nothing here does anything. A span lasts as long as its own work and
-//! not as long as what it began: what is handed on is its [`SpanContext`], never the span. A span records ids, names
-//! and numbers; never what a person wrote, and nothing that is secret.
+//! Without a [`Tracer`] no trace begins, and nothing here has an effect. A span lasts as long as its own work, not as
+//! long as the work that it causes. The [`SpanContext`] is passed on, never the span. A span records ids, names and
+//! numbers; never text that a person wrote, and no secrets.
 
 mod share;
 mod span;
@@ -18,21 +18,21 @@ pub use share::{TRACE_SHARE_FORM, TraceShare};
 pub use span::Span;
 pub use span_context::{Entered, SpanContext, Within, carry, here, within};
 
-/// Takes spans that are over, and says which traces are recorded.
+/// Receives ended spans, and decides which traces are recorded.
 pub trait Tracer: Send + Sync + 'static {
-    /// An id that no other trace has.
+    /// Returns an id that no other trace has.
     fn fresh_trace(&self) -> TraceId;
 
-    /// Whether a trace with this id is recorded.
+    /// Returns true if a trace with this id is recorded.
     fn takes(&self, trace: TraceId) -> bool;
 
-    /// An id that no other span of the same trace has.
+    /// Returns an id that no other span of the same trace has.
     fn fresh_span(&self) -> SpanId;
 
-    /// The wall clock, finer than that of payments.
+    /// Returns the wall-clock time, finer than the millisecond of [`crate::Clock`].
     fn now(&self) -> SystemTime;
 
-    /// Takes a span that is over. Never waits: what it has no room for is lost.
+    /// Receives an ended span. Never waits: spans beyond its capacity are lost.
     fn ended(&self, span: EndedSpan);
 }
 
@@ -44,7 +44,7 @@ pub struct TraceId(pub NonZeroU128);
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SpanId(pub NonZeroU64);
 
-/// A span of a trace, by its ids.
+/// Trace id and span id of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
     /// The trace.
@@ -53,29 +53,29 @@ pub struct Position {
     pub span: SpanId,
 }
 
-/// What began a span.
+/// Origin of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parent {
-    /// Nothing: the trace begins with it.
+    /// None: the trace begins with it.
     None,
     /// Another span of this process.
     Here(SpanId),
-    /// A caller's span.
+    /// A span of the caller.
     Caller(SpanId),
 }
 
-/// Whose work a span is.
+/// Role of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SpanKind {
-    /// Done here.
+    /// Work inside this process.
     Internal,
-    /// Done here for a caller from outside.
+    /// Work for a caller from outside.
     Server,
-    /// Asked of somebody outside.
+    /// A request to somebody outside.
     Client,
 }
 
-/// What a span records under one name.
+/// Value of an attribute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
     /// A word or an id.
@@ -87,23 +87,23 @@ pub enum Value {
 /// A span that is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndedSpan {
-    /// Which one.
+    /// Its ids.
     pub position: Position,
-    /// What began it.
+    /// The span that caused it.
     pub parent: Parent,
-    /// What was done.
+    /// Name of the work.
     pub name: Cow<'static, str>,
-    /// Whose work it was.
+    /// Its role.
     pub kind: SpanKind,
-    /// When it began.
+    /// Begin.
     pub began: SystemTime,
-    /// When it was over.
+    /// End.
     pub ended: SystemTime,
-    /// What it recorded.
+    /// Attributes.
     pub attributes: Vec<(&'static str, Value)>,
-    /// Spans that it has to do with, of other traces too.
+    /// Linked spans, of other traces too.
     pub links: Vec<Position>,
-    /// What went wrong, if anything did.
+    /// Failure, if the work failed.
     pub failure: Option<&'static str>,
 }
 
@@ -144,7 +144,7 @@ impl From<usize> for Value {
 }
 
 impl From<std::time::Duration> for Value {
-    /// In microseconds.
+    /// Converts to microseconds.
     fn from(time: std::time::Duration) -> Self {
         Self::Number(i64::try_from(time.as_micros()).unwrap_or(i64::MAX))
     }

@@ -8,7 +8,7 @@ use quita_domain::delivery::DeliveryAttempt;
 /// One signed request to a merchant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookRequest {
-    /// Where to.
+    /// Its URL.
     pub url: String,
     /// The `webhook-id`.
     pub id: String,
@@ -20,7 +20,7 @@ pub struct WebhookRequest {
     pub body: String,
 }
 
-/// Sends webhooks, and refuses addresses that no merchant may name.
+/// Sends webhooks, and refuses addresses that merchants may not use.
 ///
 /// Runs on the thread of its worker, so its futures need not be `Send`.
 #[async_trait(?Send)]
@@ -31,6 +31,6 @@ pub trait WebhookSender {
 
 /// Makes a sender on the thread where it will live.
 pub trait WebhookSenderFactory: Send + Sync + 'static {
-    /// Makes it.
+    /// Builds the sender.
     fn build(&self) -> Rc<dyn WebhookSender>;
 }

@@ -2,27 +2,27 @@
 
 use super::TraceId;
 
-/// What a share looks like, for messages.
+/// Accepted spelling of a share, for messages.
 pub const TRACE_SHARE_FORM: &str = "a percentage above 0 with up to four decimals: 100%, 5%, 0.1%";
 
-/// How many millionths are in one percent, and in the whole.
+/// Millionths in one percent; [`WHOLE`] is all of them.
 const PER_CENT: u32 = 10_000;
 const WHOLE: u32 = 1_000_000;
 
 /// Decimals that a percentage may have.
 const DECIMALS: usize = 4;
 
-/// A share of all traces, above nothing.
+/// Share of all traces, above 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TraceShare {
     millionths: u32,
 }
 
 impl TraceShare {
-    /// All of them.
+    /// All traces.
     pub const ALL: Self = Self { millionths: WHOLE };
 
-    /// Reads a percentage.
+    /// Reads a percentage; none unless it is above 0, at most 100 and has at most four decimals.
     pub fn parse(text: &str) -> Option<Self> {
         let (whole, decimals) = match text.strip_suffix('%')?.split_once('.') {
             Some((whole, decimals)) if !decimals.is_empty() => (whole, decimals),
@@ -39,9 +39,9 @@ impl TraceShare {
         (1..=WHOLE).contains(&millionths).then_some(Self { millionths })
     }
 
-    /// Says if a trace belongs to the share; the same in every process.
+    /// Returns true if a trace belongs to the share; the answer is the same in every process.
     ///
-    /// Ids of traces are random, in the last eight bytes at least (W3C Trace Context, level 1, section 3.2.2.3 and 5).
+    /// Trace ids are random, at least in their last eight bytes (W3C Trace Context, level 1, sections 3.2.2.3 and 5).
     pub fn takes(self, trace: TraceId) -> bool {
         let [.., a, b, c, d, e, f, g, h] = trace.0.get().to_be_bytes();
         let random = u64::from_be_bytes([a, b, c, d, e, f, g, h]);

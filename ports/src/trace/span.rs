@@ -1,4 +1,4 @@
-//! One piece of work in a trace, while it goes on.
+//! Spans under way.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -6,24 +6,24 @@ use std::thread;
 
 use super::{EndedSpan, Parent, Position, SpanContext, SpanKind, Tracer, Value};
 
-/// Work that goes on. It is over when this is dropped; nothing, if its trace is not recorded.
+/// A span under way, which ends when this is dropped. It is empty if its trace is not recorded.
 #[derive(Default)]
 #[must_use = "the span is over when this is dropped"]
 pub struct Span(Option<Box<Open>>);
 
 struct Open {
     context: SpanContext,
-    /// As it will be recorded; the end is not known yet.
+    /// Record of the span so far, without its end.
     record: EndedSpan,
 }
 
 impl Span {
-    /// No span: of a trace that is not recorded.
+    /// Returns an empty span, for a trace that is not recorded.
     pub const fn none() -> Self {
         Self(None)
     }
 
-    /// Begins a trace, if there is a tracer and it takes this one.
+    /// Begins a trace, if there is a tracer and it records this one.
     pub fn begin(tracer: Option<&Arc<dyn Tracer>>, name: impl FnOnce() -> Cow<'static, str>) -> Self {
         let Some(tracer) = tracer else { return Self::none() };
         let trace = tracer.fresh_trace();
@@ -34,7 +34,7 @@ impl Span {
         Self::open(SpanContext::new(position, Arc::clone(tracer)), Parent::None, name())
     }
 
-    /// Goes on with a caller's trace, if the tracer takes it.
+    /// Continues a caller's trace, if the tracer records it.
     pub fn go_on(
         tracer: &Arc<dyn Tracer>,
         caller: Position,
@@ -47,7 +47,7 @@ impl Span {
         Self::open(SpanContext::new(position, Arc::clone(tracer)), Parent::Caller(caller.span), name())
     }
 
-    /// Work that was brought about by the span with this context.
+    /// Begins a span that was caused by the span with this context.
     pub fn child(context: Option<&SpanContext>, name: impl FnOnce() -> Cow<'static, str>) -> Self {
         let Some(parent) = context else { return Self::none() };
         let Position { trace, span } = parent.position();
@@ -56,7 +56,8 @@ impl Span {
         Self::open(context, Parent::Here(span), name())
     }
 
-    /// Work that is done for many at once: it begins a trace, with links to all of these spans. None, no span.
+    /// Begins a trace for work that is done for many spans at once, with links to all of them. Without contexts it is
+    /// empty.
     pub fn shared<'a>(
         contexts: impl Iterator<Item = &'a SpanContext>,
         name: impl FnOnce() -> Cow<'static, str>,
@@ -87,7 +88,7 @@ impl Span {
         Self(Some(Box::new(Open { context, record })))
     }
 
-    /// Of this kind.
+    /// Sets the span's kind.
     pub fn of_kind(mut self, kind: SpanKind) -> Self {
         if let Some(open) = &mut self.0 {
             open.record.kind = kind;
@@ -95,35 +96,35 @@ impl Span {
         self
     }
 
-    /// Records something of it.
+    /// Adds an attribute.
     pub fn record(&mut self, name: &'static str, value: impl Into<Value>) {
         if let Some(open) = &mut self.0 {
             open.record.attributes.push((name, value.into()));
         }
     }
 
-    /// Records something of it, with the name and the value worked out only if it is recorded.
+    /// Adds attributes that are computed only if the span is recorded.
     pub fn record_with(&mut self, record: impl FnOnce(&mut Self)) {
         if self.0.is_some() {
             record(self);
         }
     }
 
-    /// Records that it has to do with another span.
+    /// Links another span, of this trace or another.
     pub fn link(&mut self, context: Option<&SpanContext>) {
         if let (Some(open), Some(context)) = (&mut self.0, context) {
             open.record.links.push(context.position());
         }
     }
 
-    /// Records that it went wrong.
+    /// Marks the span as failed.
     pub fn fail(&mut self, what: &'static str) {
         if let Some(open) = &mut self.0 {
             open.record.failure = Some(what);
         }
     }
 
-    /// Its context, for what it brings about.
+    /// Returns the context for work that the span causes.
     pub fn context(&self) -> Option<&SpanContext> {
         self.0.as_ref().map(|open| &open.context)
     }

@@ -1,4 +1,4 @@
-//! Where in a trace something is done, and how that is handed on.
+//! Span contexts: positions in a recorded trace, and how they are passed on.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -14,7 +14,7 @@ thread_local! {
     static HERE: RefCell<Option<SpanContext>> = const { RefCell::new(None) };
 }
 
-/// Which span something is a consequence of, in a trace that is recorded.
+/// Span that later work is a consequence of, in a trace that is recorded.
 #[derive(Clone)]
 pub struct SpanContext(Arc<Inner>);
 
@@ -36,7 +36,7 @@ impl SpanContext {
         &self.0.tracer
     }
 
-    /// Makes everything that this thread does its consequence until the guard is dropped.
+    /// Makes this span the cause of everything that this thread does until the guard is dropped.
     pub fn enter(&self) -> Entered {
         let span_context = Some(self.clone());
         Entered(HERE.try_with(|here| here.replace(span_context)).ok().flatten())
@@ -50,22 +50,22 @@ pub struct Entered(Option<SpanContext>);
 impl Drop for Entered {
     fn drop(&mut self) {
         let before = self.0.take();
-        // A thread that ends is nowhere.
+        // The thread may be ending and its local storage gone: then there is nothing to restore.
         drop(HERE.try_with(|here| here.replace(before)));
     }
 }
 
-/// The context of what this thread is doing, if it belongs to a trace.
+/// Returns the context of what this thread is doing, if it belongs to a trace.
 pub fn here() -> Option<SpanContext> {
     HERE.try_with(|here| here.borrow().clone()).ok().flatten()
 }
 
-/// Has a future worked in this context, whichever thread works it.
+/// Polls a future in this context, whichever thread polls it.
 pub const fn within<F: Future>(span_context: Option<SpanContext>, future: F) -> Within<F> {
     Within { span_context, future }
 }
 
-/// Has a future worked in the context in which this is called: for what goes on in a task of its own.
+/// Polls a future in the context of the caller: for work that goes on in a task of its own.
 pub fn carry<F: Future>(future: F) -> Within<F> {
     within(here(), future)
 }
