@@ -1,8 +1,7 @@
-//! Erasing what tells who paid (LGPD, law 13.709/2018, articles 16 and 18).
+//! Erasure of the data that identifies the payer (LGPD, law 13.709/2018, articles 16 and 18).
 //!
-//! Amounts, ids and times stay, and so does everything that is still needed of a finished payment: late notices, refunds,
-//! disputes and replays find it as before. What it is shown as afterwards are masks that belong to nobody. Where else
-//! personal data can be is in `docs/PRIVACY.md`.
+//! Amounts, ids and times stay, and so does everything that late notices, refunds, disputes and replays of a finished
+//! payment need. The erased fields are shown as masks. `docs/PRIVACY.md` lists all other places of personal data.
 
 use std::sync::Arc;
 
@@ -17,31 +16,31 @@ use crate::state::State;
 use crate::status::Status;
 use crate::time::Timestamp;
 
-/// The statuses in which a payment may be finished: of a paid one that is decided by how long ago it was paid.
+/// Statuses in which a payment may be finished. A paid one is finished some time after it was paid.
 pub const FINISHED_STATUSES: [Status; 5] =
     [Status::Declined, Status::Refund, Status::Cancelled, Status::Expired, Status::Paid];
 
-/// As many asterisks as a card shows of its last digits.
+/// Mask of a card's last digits, with as many asterisks.
 const ERASED_LAST_DIGITS: &str = "****";
 
-/// What became of the wish to erase the payer of a payment.
+/// Result of an attempt to erase the payer of a payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Erasure {
     /// The payment as it is to be stored.
     Erased(Box<Payment>),
-    /// It was done before.
+    /// The payer was erased before.
     ErasedBefore,
-    /// It is left as it is: money may still move that its payer has to do with.
+    /// The payment is unchanged: money may still move between it and its payer.
     NotFinished,
 }
 
 impl Payment {
-    /// Whether everything that tells of its payer was erased.
+    /// Returns true if its payer's data was erased.
     pub const fn is_erased(&self) -> bool {
         self.erased_at.is_some()
     }
 
-    /// Whether it is finished: a paid one, if it was paid at this time or earlier.
+    /// Returns true if it is finished: a paid one, if it was paid at this time or earlier.
     pub fn is_finished(&self, paid_until: Timestamp) -> bool {
         match self.status() {
             Status::Declined | Status::Refund | Status::Cancelled | Status::Expired => true,
@@ -50,14 +49,14 @@ impl Payment {
         }
     }
 
-    /// Since when nothing that its merchant sees has changed, if its payer can be erased some day as it is now. Absent
-    /// of what is under way, and of what was erased.
+    /// Returns the time of the last change that its merchant sees. Absent if its payer can't be erased in its present
+    /// status, or was erased.
     pub fn rests_since(&self) -> Option<Timestamp> {
         let may_be_finished = FINISHED_STATUSES.contains(&self.status());
         (may_be_finished && !self.is_erased()).then_some(self.state.updated_at)
     }
 
-    /// Erases what tells who paid, if it is finished. Makes no event, and no version that its merchant sees: nothing
+    /// Erases the payer's data, if it is finished. Makes no event, and no version that its merchant sees: nothing
     /// happened to the payment.
     #[must_use]
     pub fn erase_payer(&self, paid_until: Timestamp, (now, op): (Timestamp, Uuid)) -> Erasure {
@@ -77,8 +76,8 @@ impl Payment {
         Erasure::Erased(Box::new(erased))
     }
 
-    /// Lets a payment whose payer was erased learn nothing of any payer again, whatever came since: the answer of a
-    /// receiver to an event that was delivered once more.
+    /// Erases again what came since the payer was erased, such as the answer of a receiver to an event that was
+    /// delivered once more.
     pub(super) fn keep_erased(&mut self) {
         if !self.is_erased() {
             return;
@@ -89,7 +88,7 @@ impl Payment {
         }
     }
 
-    /// Covers the payer in the words of others.
+    /// Masks the payer in texts that others wrote.
     fn cover(&mut self, traces: &Traces) {
         Arc::make_mut(&mut self.order).cover(traces);
         Arc::make_mut(&mut self.state).cover(traces);
@@ -112,8 +111,7 @@ impl Payment {
 }
 
 impl Order {
-    /// Masks in the place of whoever paid, and of a merchant's notes, which may hold anything. Done again, it
-    /// changes nothing.
+    /// Masks the payer and the merchant's notes, which may contain anything. A repetition changes nothing.
     fn erase(&mut self) {
         self.payer = Payer::erased(self.payer.document.kind());
         for note in self.metadata.values_mut() {

@@ -1,15 +1,15 @@
-//! Texts of others in which a payer may stand: a merchant's own reference, a reason in an acquirer's words.
+//! Masking in texts of others that may name a payer: a merchant's own reference, a reason in an acquirer's words.
 
 use crate::order::{ERASED, Order};
 
-/// Shorter values say nothing of anybody, and stand in many words.
+/// Length of the shortest value that is masked: shorter ones identify nobody, and are parts of many words.
 const SHORTEST: usize = 5;
 
-/// What tells who somebody is, wherever it stands in a text.
+/// Values that identify a person anywhere in a text.
 pub(super) struct Traces(Vec<String>);
 
 impl Traces {
-    /// The payer of an order, and the holder of its card.
+    /// Collects the values of an order's payer, and of the holder of its card.
     pub(super) fn of(order: &Order) -> Self {
         let payer = &order.payer;
         let holder = order.card().map(|card| card.holder_name.clone());
@@ -24,12 +24,12 @@ impl Traces {
         ];
         let mut values: Vec<_> = values.into_iter().chain(holder).collect();
         values.retain(|value| value.chars().count() >= SHORTEST);
-        // A longer one may hold a shorter one.
+        // A longer value may contain a shorter one.
         values.sort_by_key(|value| std::cmp::Reverse(value.len()));
         Self(values)
     }
 
-    /// Covers whatever of it stands in a text, in any letter case.
+    /// Masks all values in a text, in any letter case.
     pub(super) fn cover(&self, text: &mut String) {
         for value in &self.0 {
             if let Some(covered) = covered(text, value) {
@@ -38,13 +38,13 @@ impl Traces {
         }
     }
 
-    /// A text without whatever of it stands there.
+    /// Returns a text with all values masked.
     pub(super) fn covered(&self, mut text: String) -> String {
         self.cover(&mut text);
         text
     }
 
-    /// The same for a text that may be absent.
+    /// Masks all values in a text that may be absent.
     pub(super) fn cover_if_any(&self, text: &mut Option<String>) {
         if let Some(text) = text {
             self.cover(text);
@@ -52,7 +52,7 @@ impl Traces {
     }
 }
 
-/// The text without a value; `None` if it does not hold it.
+/// Returns the text with a value masked; `None` if it does not contain it.
 fn covered(text: &str, value: &str) -> Option<String> {
     let mut rest = text.chars();
     let (mut covered, mut is_found) = (String::with_capacity(text.len()), false);
@@ -69,7 +69,7 @@ fn covered(text: &str, value: &str) -> Option<String> {
     }
 }
 
-/// What follows a value at the beginning of a text, in any letter case.
+/// Returns the rest of a text after a value at its beginning, in any letter case.
 fn after_prefix<'a>(text: &'a str, value: &str) -> Option<&'a str> {
     let mut rest = text.chars();
     for wanted in value.chars() {

@@ -1,4 +1,4 @@
-//! Inquiring (consulta): what became of a charge or an operation whose outcome is not known.
+//! Inquiries (consulta) about charges and operations whose outcome is unknown.
 
 use super::change::{AttemptChange, CheckChange, OperationChange};
 use super::decide::Draft;
@@ -9,43 +9,43 @@ use super::{Change, Effect};
 use crate::identity::AcquirerName;
 use crate::operation::Operation;
 
-/// How often an acquirer has to answer that it does not know something until that is believed.
+/// Number of "not found" answers before they are believed.
 const NOT_FOUND_TIMES: u32 = 2;
 
-/// How long the acquirer must have been asked before the last of these answers: a request that was cut off may still
-/// be worked on behind the acquirer's door, and a provider that does not deduplicate would do it twice.
+/// Time for which the acquirer must have been asked before the last of these answers. It may still be processing a
+/// request that was cut off, and a provider without deduplication would do it twice.
 const NOT_FOUND_AFTER_MS: u64 = 20_000;
 
-/// How long after an answer that is not believed yet the acquirer is asked again, at least.
+/// Shortest wait before the next inquiry after an answer that is not believed yet.
 const INQUIRE_AGAIN_MS: u64 = 1_000;
 
-/// What a process knew of a call whose outcome is unknown, when it asked what became of it.
+/// State of a call with unknown outcome, as its process had it at the time of an inquiry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inquiring {
-    /// Whether the call was known to be over.
+    /// True if the call was known to be over.
     pub call_is_over: bool,
-    /// For how long this process had been asking since it knew that of the call, in milliseconds by a clock that never
-    /// jumps. What wall clocks say of it is not believed: those of several nodes differ.
+    /// Time since this process began to ask with that knowledge, in milliseconds of the monotonic clock. Wall clocks
+    /// are not trusted here: those of several nodes differ.
     pub for_ms: u64,
 }
 
-/// What an acquirer's "not found" is worth.
+/// Weight of an acquirer's "not found".
 pub(super) enum NotFound {
-    /// It has none, and none is on its way there.
+    /// Believed: the acquirer has no charge, and none is on its way there.
     Believed,
-    /// The call may still be under way there: it is asked again after this time.
+    /// Not believed: the call may still be under way there. The next inquiry follows after this time.
     AskAgainAfter(u64),
 }
 
 impl NotFound {
-    /// Judges one more answer, to an inquiry that was made when this was known: a call that was only heard of later to be
-    /// over may have ended just before. What was done is shown after this time at the latest, in milliseconds.
+    /// Judges one more "not found". `shows_after_ms` is the longest time before the acquirer shows what was done.
     pub(super) const fn judge(
         call_is_over: bool,
         counted: u32,
         inquiring: Option<Inquiring>,
         shows_after_ms: u64,
     ) -> Self {
+        // If the call was known to be over only after the inquiry was made, it may have ended just before.
         let (was_over, for_ms) = match inquiring {
             Some(inquiring) => (inquiring.call_is_over, inquiring.for_ms),
             None => (false, 0),
@@ -63,7 +63,7 @@ impl NotFound {
 }
 
 impl Draft {
-    /// Asks the acquirer about the last charge.
+    /// Sends an inquiry about the last charge.
     pub(super) fn push_inquiry(&mut self) {
         let attempt = u32::try_from(self.payment.state.attempts.len()).unwrap_or(u32::MAX);
         if let Some(acquirer) = self.payment.acquirer().cloned() {
@@ -71,18 +71,18 @@ impl Draft {
         }
     }
 
-    /// Asks an acquirer about the charge with this number.
+    /// Sends an inquiry about the charge with this number.
     pub(super) fn push_inquiry_about(&mut self, acquirer: AcquirerName, attempt: u32) {
         let stays_hidden = self.payment.hinted && self.is_hidden_by_an_operation();
         self.make(Change::Inquired);
         if stays_hidden {
-            // This question can't be answered either, and may never be.
+            // This inquiry can't be answered either, and its answer may be lost.
             self.remember_hint();
         }
         self.effects.push(Effect::Inquire(acquirer, attempt));
     }
 
-    /// Asks what became of the last charge, and schedules the next inquiry first.
+    /// Sends an inquiry about the last charge, and schedules the next one first.
     pub(super) fn inquire_about_charge(&mut self, acquirer: AcquirerName, inquiries: u32) {
         if inquiries >= MANY_INQUIRIES {
             let detail = format!("{acquirer} was asked {inquiries} times what became of the charge");
@@ -93,16 +93,15 @@ impl Draft {
         self.push_inquiry();
     }
 
-    /// A call failed in a way that may have had an effect. It is never asked for at once: the acquirer may still be
-    /// at work.
+    /// Schedules an inquiry after a call that may have had an effect. Never at once: the acquirer may still be at work.
     pub(super) fn inquire_soon(&mut self, at_least_ms: u64) {
         let inquiries = self.payment.state.attempts.last().map_or(0, |attempt| attempt.inquiries);
         let inquire_at = self.after_at_least(inquiry_wait_ms(inquiries), at_least_ms);
         self.make(Change::Attempt(AttemptChange::Unknown { call_is_over: true, inquire_at }));
     }
 
-    /// The inquiry about the last charge had no answer by nobody's fault, and does not count: it was withheld, or the
-    /// acquirer wants fewer. A check of a charge that is answered waits for so long.
+    /// Postpones the last charge's inquiry, which had no answer but does not count. It was withheld, or the acquirer
+    /// asked for fewer. A check of a charge whose outcome is known waits for `check_waits_ms`.
     pub(super) fn charge_inquiry_postponed(&mut self, at_least_ms: u64, check_waits_ms: u64) {
         let open = self.payment.state.attempts.last().filter(|attempt| attempt.outcome.is_open());
         if let Some(inquiries) = open.map(|attempt| attempt.inquiries.saturating_sub(1)) {
@@ -117,8 +116,8 @@ impl Draft {
         }
     }
 
-    /// An acquirer that never has time for an inquiry leaves an outcome open as one that does not answer. Those inquiries
-    /// do not count; how long this process has been asking does.
+    /// Reports an outcome that stays open because the acquirer throttles every inquiry. Those inquiries do not count;
+    /// the time for which this process has been asking does.
     pub(super) fn report_throttled_inquiry(
         &mut self,
         verb: &str,
@@ -131,13 +130,13 @@ impl Draft {
         }
     }
 
-    /// How long after this many inquiries about the last charge the next one follows.
+    /// Returns the wait after this many inquiries about the last charge.
     fn attempt_wait_ms(&self, inquiries: u32) -> u64 {
         let is_registering = self.last_outcome_is(crate::routing::AttemptOutcome::Registering);
         if is_registering { accepted_wait_ms(inquiries) } else { inquiry_wait_ms(inquiries) }
     }
 
-    /// Asks what became of an operation, and schedules the next inquiry first.
+    /// Sends an inquiry about an operation, and schedules the next one first.
     pub(super) fn inquire_about_operation(&mut self, operation: &Operation) {
         let (id, asked) = (operation.id, operation.inquiries.saturating_add(1));
         let wait_ms = Operation { inquiries: asked, ..operation.clone() }.wait_ms();
@@ -147,7 +146,7 @@ impl Draft {
         }
     }
 
-    /// As much as [`Draft::charge_inquiry_postponed`], for an operation.
+    /// Postpones an operation's inquiry, as [`Draft::charge_inquiry_postponed`] does a charge's.
     pub(super) fn operation_inquiry_postponed(&mut self, operation: &Operation, at_least_ms: u64) {
         let asked = operation.inquiries.saturating_sub(1);
         let wait_ms = Operation { inquiries: asked, ..operation.clone() }.wait_ms();

@@ -1,4 +1,4 @@
-//! What an acquirer states, held against the table.
+//! Acquirers' facts, checked against the table of statuses.
 
 use super::answer::AMOUNT_MISMATCH;
 use super::change::{CheckChange, OperationChange};
@@ -13,16 +13,16 @@ use crate::state::{Refund, RefundStatus};
 use crate::status::Status;
 use crate::time::Timestamp;
 
-/// Why a card is declined that had been approved, and that nobody captured.
+/// Reason of a declined card that had been approved and was never captured.
 const AUTHORIZATION_EXPIRED: &str = "authorization_expired";
 
-/// Why a charge is cancelled that its receiver withdrew at the acquirer, or that the acquirer withdrew by itself.
+/// Reasons of a cancelled charge that was withdrawn at the acquirer, by its receiver or by the acquirer.
 const REMOVED_AT_BANK: &str = "removed_at_bank";
 const REMOVED_BY_PSP: &str = "removed_by_psp";
 
 impl Draft {
-    /// An acquirer sent a notice. It binds the charge there and no other: one from the acquirer of an earlier charge
-    /// can't end the present one.
+    /// Handles an acquirer's notice. It is binding only for the charge there: a notice from the acquirer of an earlier
+    /// charge can't end the present one.
     pub(super) fn notified(&mut self, acquirer: &AcquirerName, fact: Fact) {
         if fact == Fact::Hint {
             self.hinted(acquirer, &Reference::none());
@@ -32,7 +32,8 @@ impl Draft {
             let known = self.discrepancies.len();
             self.learn_and_keep_discrepancy(fact);
             let is_early = |discrepancy: &Discrepancy| discrepancy.kind == DiscrepancyKind::TooEarly;
-            // What must precede it may be money that nobody reported. An answer to an inquiry is no reason to ask again.
+            // The fact that must come first may be money that nobody reported. An answer to an inquiry is no reason to
+            // ask again.
             if self.payment.check.is_some() && self.discrepancies.iter().skip(known).any(is_early) {
                 self.bring_check_forward(self.clock());
             }
@@ -50,7 +51,7 @@ impl Draft {
                 let what = format!("money of charge {number} was moved although another one followed it");
                 self.contradicted(&what, ("moved", Some(id)));
             }
-            // That is over, and known to be.
+            // That charge is over, and known to be.
             Fact::Pending { .. } | Fact::Declined(_) | Fact::Expired | Fact::Cancelled => {}
             Fact::Removed { .. } | Fact::Concluded | Fact::Hint => {}
             Fact::SecondCharge(_) => self.earlier_charge_was_accepted(number),
@@ -58,7 +59,7 @@ impl Draft {
         }
     }
 
-    /// Learns a fact; what the table refuses is kept for an operator.
+    /// Learns a fact; a fact that the table refuses is kept for an operator.
     pub(super) fn learn_and_keep_discrepancy(&mut self, fact: Fact) {
         if let Err(discrepancy) = self.learn(fact) {
             self.discrepancies.push(discrepancy);
@@ -86,7 +87,7 @@ impl Draft {
             Fact::ChargedBack { id, amount } => self.learn_charged_back(id, amount)?,
             Fact::DisputeWon { id, chargeback_id } => self.learn_dispute_won(id, chargeback_id)?,
             Fact::SecondCharge(second) => self.learn_second_charge(second)?,
-            // States nothing.
+            // A hint states nothing.
             Fact::Hint => {}
             Fact::Unclear { id, text } => {
                 let detail = format!("{text}, and the payment is {}", self.payment.status());
@@ -109,14 +110,14 @@ impl Draft {
             return Ok(());
         }
         match status {
-            // It was authorised first, and this was overtaken by the word that it is withdrawn.
+            // The authorisation came first, and the statement of its withdrawal overtook it.
             Status::Cancelled if self.was_withdrawn_there() => Ok(()),
             Status::Declined | Status::Expired | Status::Cancelled
                 if self.payment.was_never_approved() || !self.payment.method().can_be_captured() =>
             {
                 Err(self.late_authorization(&approval))
             }
-            // It was approved, and this repeats it.
+            // The authorisation is known: this repeats it.
             Status::Declined
             | Status::Expired
             | Status::Cancelled
@@ -129,15 +130,15 @@ impl Draft {
         }
     }
 
-    /// Whether the acquirer itself said that the charge was withdrawn there.
+    /// Returns true if the acquirer itself stated that the charge was withdrawn there.
     fn was_withdrawn_there(&self) -> bool {
         let is_its_word = self.payment.history.last().is_some_and(|event| event.actor == Cause::Acquirer);
         let reason = self.payment.state.status_reason.as_deref();
         is_its_word && matches!(reason, None | Some(REMOVED_AT_BANK | REMOVED_BY_PSP))
     }
 
-    /// The issuer approved what had been given up: nobody will capture it, so the card's limit is set free, once. Unless
-    /// it was given up because another amount came in: that money is an operator's to give back.
+    /// Handles an approval of a payment that had been given up. Nobody will capture it, so the card's limit is
+    /// released, once. Not if another amount had come in: an operator has to give that money back.
     fn late_authorization(&mut self, approval: &Approval) -> Discrepancy {
         let status = self.payment.status();
         let ended_at = self.payment.history.last().map(|event| event.occurred_at);
@@ -169,14 +170,14 @@ impl Draft {
         Ok(())
     }
 
-    /// An expiry that is reported after the money came, or after it was over already, changes nothing. Nor does one that
-    /// only says that the time is over: whether it was paid in time is asked when its money must have arrived.
+    /// Learns an expiry. It changes nothing if the money came or the payment was over. Nor does it if only the time is
+    /// over: the inquiry after the grace period shows if the charge was paid in time.
     fn learn_expired(&mut self) -> Result<(), Discrepancy> {
         if self.payment.status() == Status::Initial {
             return Err(self.too_early("expired", None));
         }
         if self.payment.status() == Status::Approved {
-            // Only a card's money is held, and it is held no more: nobody will capture it.
+            // Only a card's money is held. It no longer is, and nobody will capture it.
             if !self.payment.method().can_be_captured() {
                 return Err(self.contradiction("expired", None));
             }
@@ -189,13 +190,13 @@ impl Draft {
         Ok(())
     }
 
-    /// The acquirer takes no more money for the charge. If what it has is not what was asked for, the payment waits for
-    /// a person: it can't be paid any more, and nobody else may say what becomes of the money. If it shows no money at all,
-    /// that may only lag behind.
+    /// Learns that the acquirer takes no more money for the charge. If it has another amount than requested, the
+    /// payment waits for a person: it can't be paid any more, and only a person may decide about the money. If it shows
+    /// no money at all, that may come later.
     fn learn_concluded(&mut self) -> Result<(), Discrepancy> {
         match self.payment.status() {
             Status::Pending | Status::Expired | Status::Cancelled => {}
-            // Before anything else was stated of it, it is asked on; where the money is there, that is known.
+            // Without an earlier statement, inquiries go on; where the money came in, it is known.
             Status::Initial
             | Status::Approved
             | Status::Declined
@@ -229,7 +230,7 @@ impl Draft {
         })
     }
 
-    /// Says whether a concluded charge may not show yet what was paid for it. It is asked for that soon and often.
+    /// Returns true if a concluded charge may not show its money yet. The acquirer is asked about it soon and often.
     fn money_may_lag(&mut self) -> bool {
         let now = self.clock();
         if self.payment.concluded_since.is_none() {
@@ -240,7 +241,7 @@ impl Draft {
     }
 
     fn learn_pending(&mut self, issued: Issued, news_at: Option<Timestamp>) {
-        // Nobody is to pay what was given up.
+        // A payment that was given up must not be paid.
         let is_declined = self.payment.status() == Status::Declined;
         if self.payment.state.issued.is_none() && !is_declined {
             self.make(Change::Issued(issued));
@@ -274,18 +275,18 @@ impl Draft {
         if state.settlement_id.as_ref() == Some(&settlement.id) {
             return Ok(());
         }
-        // A capture that a dispute overtook may not have been answered yet.
+        // The answer to a capture may be overtaken by a dispute.
         let captured = state.captured_amount.unwrap_or_else(|| self.expected_settlement());
         let is_theirs = self.was_captured_by_others(&settlement);
         let confirms_capture = state.settlement_id.is_none() && (captured == settlement.amount || is_theirs);
-        // The money may have gone back before its settlement is reported.
+        // The money may have been given back before its settlement is reported.
         let was_paid = matches!(status, Status::Paid | Status::Refund | Status::Chargeback);
         if was_paid && confirms_capture {
             self.make(Change::Settled(settlement));
             return Ok(());
         }
         if self.was_captured_unheard() && self.may_have_captured() {
-            // It may be what others captured instead of us: that is known when ours has ended.
+            // Others may have captured it instead of us: that is known once our capture has ended.
             return Err(self.too_early("settled", Some(settlement.id)));
         }
         let kind = if status == Status::Declined {
@@ -299,19 +300,19 @@ impl Draft {
         Err(Discrepancy { kind, detail, stated: "", about: Some(settlement.id) })
     }
 
-    /// Whether more came in because it came after the due date, with fine and interest.
+    /// Returns true if the amount is larger because it was paid after the due date, with fine and interest.
     fn has_interest(&self, settlement: &Settlement) -> bool {
         let paid_on = settlement.paid_on.unwrap_or_else(|| self.clock().sao_paulo_date());
         settlement.amount > self.payment.order.amount && self.payment.is_late_on(paid_on)
     }
 
-    /// Whether an approved card was captured at the acquirer by somebody else, in part perhaps: none of our captures can
-    /// have been it. That it was approved may be told with it, after its charge was unclear.
+    /// Returns true if an approved card was captured at the acquirer by others, perhaps in part. None of our captures
+    /// may explain it. The approval may be reported together with it, after the outcome of its charge was unknown.
     fn was_captured_by_others(&self, settlement: &Settlement) -> bool {
         let waits_for_capture = match self.payment.status() {
             Status::Approved => true,
             Status::Initial => settlement.approval.is_some(),
-            // It was disputed before anybody said that it was captured.
+            // It was disputed before its capture was reported.
             Status::Chargeback | Status::Paid => self.was_captured_unheard(),
             Status::Pending | Status::Declined | Status::Refund | Status::Expired | Status::Cancelled => {
                 false
@@ -323,7 +324,7 @@ impl Draft {
             && !self.may_have_captured()
     }
 
-    /// How much is to come in: what is being captured, or else all of it.
+    /// Returns the amount that should come in: the amount of the capture under way, or else all of it.
     pub(super) fn expected_settlement(&self) -> Money {
         let processing = |operation: &&Operation| operation.is_processing();
         let captured =
@@ -334,7 +335,7 @@ impl Draft {
         captured.unwrap_or(self.payment.order.amount)
     }
 
-    /// Withdrawn at the acquirer by somebody: if we had asked for it, by us.
+    /// Learns that the charge was withdrawn at the acquirer: by us, if we had requested it.
     fn learn_removed(&mut self, by: RemovedBy) -> Result<(), Discrepancy> {
         match by {
             RemovedBy::Receiver if self.payment.own_operations().any(may_have_withdrawn) => {
@@ -351,7 +352,7 @@ impl Draft {
 
     fn learn_withdrawn(&mut self, reason: Option<&str>, cause: Cause) -> Result<(), Discrepancy> {
         let status = self.payment.status();
-        // What expired and is withdrawn by its acquirer stays expired; its merchant's withdrawal is a change.
+        // An expired charge that its acquirer withdraws stays expired; its merchant's withdrawal is a change.
         let is_change =
             status != Status::Expired || cause == Cause::Merchant && self.payment.is_withdrawable();
         if status.allows(Status::Cancelled) && is_change {
@@ -361,7 +362,7 @@ impl Draft {
         let voids = |operation: &Operation| operation.kind == OperationKind::Cancel;
         match status {
             Status::Cancelled | Status::Expired => Ok(()),
-            // Of what was declined only an authorisation is withdrawn that came late.
+            // Of a declined payment only a late authorisation is withdrawn.
             Status::Declined if self.payment.own_operations().any(voids) => Ok(()),
             Status::Declined
             | Status::Initial
@@ -401,7 +402,7 @@ impl Draft {
         let amount = amount.unwrap_or(left);
         let is_under_way = state.refunds.iter().any(|refund| refund.status == RefundStatus::Processing);
         if amount > left && is_under_way {
-            // The acquirer will refuse the one that is under way, or this one was a mistake.
+            // Either the acquirer will refuse the refund under way, or this one was a mistake.
             return Err(self.too_early("refunded", Some(id)));
         }
         if amount > left || amount == Money::ZERO {
@@ -416,8 +417,9 @@ impl Draft {
         Ok(())
     }
 
-    /// A sum that was read before one of our refunds began may be told after it ended: only what is more than is known
-    /// now was given back by others. While one of ours may have moved the sum, that can't be told apart.
+    /// Learns the sum of all refunds. A sum that was read before one of our refunds began may arrive after it ended, so
+    /// others gave back only what exceeds the sum known now. While one of ours may have moved the sum, nothing is
+    /// learnt.
     fn learn_refunded_in_total(&mut self, id: String, total: Money) -> Result<(), Discrepancy> {
         let known = self.payment.state.refunded_amount().plus(self.payment.given_back_after_decline());
         if total <= known || self.payment.operations.iter().any(Operation::may_have_an_effect) {
@@ -426,7 +428,8 @@ impl Draft {
         self.learn_refunded(id, Some(total.minus(known)))
     }
 
-    /// The acquirer refused a refund, and now reports it as done. What it was to give back may be given back again.
+    /// Learns that a refund that the acquirer had refused was done. Its amount may have been given back again
+    /// meanwhile.
     fn learn_refunded_after_all(&mut self, id: &str) -> Result<(), Discrepancy> {
         let state = &self.payment.state;
         let left = state.refundable_amount();
@@ -440,7 +443,7 @@ impl Draft {
         Ok(())
     }
 
-    /// The acquirer states that a refund was done; if we asked for it, it need not be sent again.
+    /// Ends a refund as done, as the acquirer states; if we requested it, it is not sent again.
     fn end_refund(&mut self, id: &str) {
         self.make(Change::RefundSucceeded(id.to_owned()));
         let asked_for = self.payment.operations.iter().find(|operation| operation.id.to_string() == id);
@@ -451,7 +454,8 @@ impl Draft {
         self.refund_succeeded(id.to_owned(), Cause::Acquirer);
     }
 
-    /// A refund was given back. A payment is `refund` when all that came in was; else the merchant hears of this one.
+    /// Ends a refund as given back. The payment becomes `refund` if nothing is left; else the refund has an event of
+    /// its own.
     pub(super) fn refund_succeeded(&mut self, id: String, cause: Cause) {
         let state = &self.payment.state;
         if Some(state.refunded_amount()) == state.captured_amount && state.status.allows(Status::Refund) {
@@ -462,7 +466,7 @@ impl Draft {
         self.report_refunds_beside_chargebacks(|refund, _| refund.id == id);
     }
 
-    /// Changes the status along an edge of the table; anything else would be a defect and changes nothing.
+    /// Changes the status along an edge of the table; any other change would be a defect, and is ignored.
     pub(super) fn become_status(&mut self, to: Status, reason: Option<&str>, cause: Cause) {
         if self.payment.status().allows(to) {
             self.make(Change::StatusChanged { to, reason: reason.map(String::from), cause });
@@ -470,7 +474,7 @@ impl Draft {
         }
     }
 
-    /// A fact that another one must precede.
+    /// Returns a discrepancy: another fact must precede this one.
     pub(super) fn too_early(&self, stated: &'static str, about: Option<String>) -> Discrepancy {
         let detail = format!("{stated}, but the payment is still {}", self.payment.status());
         Discrepancy { kind: DiscrepancyKind::TooEarly, detail, stated, about }
@@ -482,7 +486,7 @@ impl Draft {
     }
 }
 
-/// Whether a charge that its receiver withdrew may have been withdrawn by this operation.
+/// Returns true if this operation may be the reason that the receiver appears to have withdrawn a charge.
 fn may_have_withdrawn(operation: &Operation) -> bool {
     let is_done = operation.state == OperationState::Done;
     operation.kind == OperationKind::Cancel && (is_done || operation.may_have_an_effect())

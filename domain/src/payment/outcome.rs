@@ -1,4 +1,4 @@
-//! What becomes of a cancellation, capture or refund: what its acquirer answers, and what it says when it is asked.
+//! Outcomes of cancellations, captures and refunds: acquirers' answers to them, and to inquiries about them.
 
 use super::Change;
 use super::change::OperationChange;
@@ -11,26 +11,26 @@ use crate::operation::{Operation, OperationCall, OperationKind, OperationState};
 use crate::status::Status;
 use uuid::Uuid;
 
-/// The most characters of an acquirer's reason that are kept.
+/// Maximum number of characters of an acquirer's reason.
 const MAX_REASON_CHARACTERS: usize = 200;
 
-/// What an acquirer states whose sums others moved.
+/// Statement of an acquirer whose sums were moved by others.
 const SUMS_DO_NOT_FIT: &str = "sums that do not fit";
 
 impl Draft {
-    /// Whether another operation was sent after this one.
+    /// Returns true if another operation was sent after this one.
     fn was_followed(&self, id: Uuid) -> bool {
         let from_it = self.payment.operations.iter().skip_while(|known| known.id != id);
         let Some(operation) = self.operation_of(id) else { return false };
         from_it.skip(1).any(|next| next.sent > 0 && next.is_about_the_charge_of(operation))
     }
 
-    /// An operation that an acquirer may answer: one that never left has no answer.
+    /// Returns an operation that the acquirer may answer: one that never left has no answer.
     fn awaited(&self, id: Uuid) -> Option<Operation> {
         self.operation_of(id).filter(|operation| operation.is_processing() && operation.sent > 0).cloned()
     }
 
-    /// The acquirer answered an operation that was sent. A failure counts only for the last sending.
+    /// Handles the answer to an operation. A failure counts only for the last sending.
     pub(super) fn operation_answered(&mut self, id: Uuid, sending: u32, answer: OperationAnswer) {
         let Some(operation) = self.awaited(id) else { return self.answered_after_the_end(id, &answer) };
         let is_last = operation.sending() == sending && operation.call != OperationCall::Accepted;
@@ -57,7 +57,7 @@ impl Draft {
             OperationAnswer::Failed(CallFailure::Throttled { after_ms }) => {
                 self.operation_is_unknown(&operation, after_ms);
             }
-            // An operator was told that it is never sent again, and may have done it by hand since.
+            // An operator was advised that it is never sent again, and may have done it by hand since.
             OperationAnswer::Failed(CallFailure::NotDelivered(_) | CallFailure::Withheld)
                 if operation.contradicted =>
             {
@@ -75,7 +75,7 @@ impl Draft {
         }
     }
 
-    /// The acquirer answered what became of an operation.
+    /// Handles the answer to an inquiry about an operation.
     pub(super) fn operation_inquired(
         &mut self,
         (id, sending): (Uuid, u32),
@@ -83,7 +83,7 @@ impl Draft {
         answer: OperationAnswer,
     ) {
         let Some(operation) = self.awaited(id) else {
-            // Sums that moved since it ended moved by what was sent after it.
+            // Sums that changed after it ended were changed by later operations.
             if !(self.context.operates_in_turn && self.was_followed(id)) {
                 self.answered_after_the_end(id, &answer);
             }
@@ -93,7 +93,7 @@ impl Draft {
             OperationAnswer::Done | OperationAnswer::Accepted | OperationAnswer::Refused(_) => {
                 self.operation_learnt(&operation, answer);
             }
-            // The answer to a question from before it was sent again tells nothing.
+            // An answer to an inquiry from before the last sending proves nothing.
             OperationAnswer::NotFound
             | OperationAnswer::Contradicted(_)
             | OperationAnswer::RefusedPerhaps(_)
@@ -117,7 +117,7 @@ impl Draft {
         }
     }
 
-    /// The acquirer's sums moved by something else: it is asked on and never sent again, and an operator sees it.
+    /// Notes that others moved the acquirer's sums: it is still asked but never sent again, and an operator sees it.
     fn operation_contradicted(&mut self, operation: &Operation, what: &str) {
         if !operation.contradicted {
             self.make(Change::Operation(operation.id, OperationChange::Contradicted));
@@ -125,14 +125,14 @@ impl Draft {
         self.contradicted(what, (SUMS_DO_NOT_FIT, Some(operation.id.to_string())));
     }
 
-    /// It may have had an effect: it is asked for.
+    /// Schedules an inquiry: the operation may have had an effect.
     fn operation_is_unknown(&mut self, operation: &Operation, at_least_ms: u64) {
         let due_at = self.after_at_least(inquiry_wait_ms(operation.inquiries), at_least_ms);
         let unknown = OperationChange::Unknown { call_is_over: true, due_at };
         self.make(Change::Operation(operation.id, unknown));
     }
 
-    /// The acquirer states what became of an operation.
+    /// Applies the acquirer's statement about an operation.
     fn operation_learnt(&mut self, operation: &Operation, answer: OperationAnswer) {
         let (id, kind) = (operation.id, operation.kind);
         match answer {
@@ -144,7 +144,7 @@ impl Draft {
                 let why = shortened(&why);
                 self.make(Change::Operation(id, OperationChange::Refused(why.clone())));
                 self.operation_refused(id, kind, (why, Cause::Acquirer));
-                // It differs from what we believed about the charge: another refund at the acquirer's desk came first.
+                // It contradicts our view of the charge: another refund was made at the acquirer before.
                 self.bring_check_forward(self.clock());
             }
             OperationAnswer::Accepted if operation.call != OperationCall::Accepted => {
@@ -159,8 +159,8 @@ impl Draft {
         }
     }
 
-    /// The acquirer does not know of it: believed by the same rules as for a charge, then it is sent again. What was
-    /// accepted once is never sent again.
+    /// Handles "not found". It is believed by the same rules as for a charge; then the operation is sent again. An
+    /// operation that was once accepted is never sent again.
     fn operation_not_found(&mut self, operation: &Operation, inquiring: Option<Inquiring>) {
         let id = operation.id;
         let shows_after_ms = match operation.kind {
@@ -168,7 +168,7 @@ impl Draft {
             OperationKind::Cancel | OperationKind::Capture(_) => 0,
         };
         match NotFound::judge(operation.call_is_over, operation.not_found, inquiring, shows_after_ms) {
-            // The next inquiry is scheduled already, and is made earlier if that is sooner.
+            // The next inquiry is scheduled already, and is brought forward if this is sooner.
             NotFound::AskAgainAfter(ms) => {
                 let again_at = self.clock().plus_ms(ms);
                 self.make(Change::Operation(id, OperationChange::NotFound(again_at)));
@@ -196,7 +196,7 @@ impl Draft {
         }
     }
 
-    /// An operation that ended as refused was done all the same: an answer that came very late.
+    /// Corrects an operation that ended as refused but was done: an answer that came very late.
     pub(super) fn done_after_it_was_refused(&mut self, id: Uuid) {
         let is_refused =
             |operation: &&Operation| operation.state == OperationState::Refused && operation.is_own();
@@ -213,7 +213,7 @@ impl Draft {
 
     pub(super) fn operation_done(&mut self, id: Uuid, kind: OperationKind) {
         if !self.is_own(id) {
-            // That it had to be given back, an operator has seen.
+            // An operator has seen that it had to be given back.
             return;
         }
         match kind {
@@ -246,7 +246,7 @@ impl Draft {
         }
         match kind {
             OperationKind::Cancel => {}
-            // The card's limit is still held: it can be captured anew, or set free.
+            // The card's limit is still held: it can be captured again, or released.
             OperationKind::Capture(_) if self.payment.status() == Status::Approved => {
                 self.make(Change::CaptureRefused);
             }
@@ -259,7 +259,7 @@ impl Draft {
     }
 }
 
-/// An acquirer's reason, as far as it is kept.
+/// Returns an acquirer's reason, cut to the length that is kept.
 fn shortened(why: &str) -> String {
     why.chars().take(MAX_REASON_CHARACTERS).collect()
 }

@@ -1,4 +1,4 @@
-//! Why a command was not followed.
+//! Refused requests and facts.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -7,7 +7,7 @@ use crate::money::Money;
 use crate::status::Status;
 use crate::time::Timestamp;
 
-/// Why a merchant's request is refused. The payment stays as it was.
+/// Reason why a merchant's request is refused. The payment stays as it was.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Refusal {
     /// The status does not allow it.
@@ -17,7 +17,7 @@ pub enum Refusal {
         status: Status,
         /// `be cancelled`, …
         verb: &'static str,
-        /// What the status would have to be.
+        /// The statuses that would allow it.
         allowed: &'static str,
     },
     /// Only a card created with `"capture": false` can be captured, or one whose capture at once was refused.
@@ -32,19 +32,19 @@ pub enum Refusal {
     /// A refund of more than is left, or of nothing.
     #[error("the refund must be between 0.01 and the {0} that is left to refund")]
     RefundExceedsPaid(Money),
-    /// The key was used with another request.
+    /// The key was used for another request.
     #[error("this Idempotency-Key was used on this payment with another request")]
     KeyReused,
     /// Another cancellation or capture is on its way.
     #[error("a {0} of this payment is still being processed at the acquirer; ask again shortly")]
     Busy(&'static str),
-    /// It is not known whether there is a charge that could be withdrawn.
+    /// It is unknown if there is a charge that could be withdrawn.
     #[error("the acquirer has not told yet what became of the charge; ask again shortly")]
     OutcomeUnknown,
     /// There is no such delivery.
     #[error("delivery not found")]
     NoSuchDelivery,
-    /// A payment holds a bounded number of operations.
+    /// The payment holds the maximum number of operations.
     #[error("the payment has as many operations as it can hold ({0})")]
     TooManyOperations(usize),
     /// The acquirer refused too many, so that the next one has to wait.
@@ -54,17 +54,18 @@ pub enum Refusal {
     RefusedTooOften {
         /// `refund`, …
         verb: &'static str,
-        /// How many.
+        /// Number of refused operations.
         count: usize,
-        /// When the next one may be asked for.
+        /// Time from which the next one may be requested.
         until: Timestamp,
     },
-    /// A person wants to end an operation, or a payment, that has ended, that may still be on its way, or could not have ended so.
+    /// A person wants to end an operation or a payment that has ended, may still be on its way, or could not have ended
+    /// so.
     #[error("it is not stuck: it has ended, or its outcome may still come by itself")]
     NotStuck,
 }
 
-/// Beginning of the sentence for who asks for the same once more.
+/// Returns the beginning of the message for a request that was done already.
 fn already(status: &Status, verb: &str) -> &'static str {
     match verb {
         "be refunded" if *status == Status::Refund => "already refunded in full: ",
@@ -73,18 +74,18 @@ fn already(status: &Status, verb: &str) -> &'static str {
     }
 }
 
-/// Something an acquirer stated that the table refuses. An operator sees it; it is never dropped.
+/// A statement of an acquirer that the table refuses. An operator sees it; it is never dropped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Discrepancy {
-    /// Which.
+    /// Its kind.
     pub kind: DiscrepancyKind,
-    /// What was stated and what stood against it, without personal data.
+    /// Statement and contradicting state of the payment, without personal data.
     pub detail: String,
-    /// What was stated, in few words that are always the same: of one kind there may be several contradictions, and none
-    /// may hide another. Empty where the kind says it all.
+    /// Statement in a few fixed words. There may be several contradictions of one kind, and none may hide another.
+    /// Empty where the kind says everything.
     pub stated: &'static str,
-    /// What of the payment it is about, where there may be several: an operation, a settlement. The same is reported
-    /// once, whoever states it. Without it, what is stated again after the payment has moved on is reported again.
+    /// Subject within the payment, where there may be several: an operation, a settlement. The same subject is reported
+    /// once, from any source. Without a subject, a repetition after the payment has changed is reported again.
     pub about: Option<String>,
 }
 
@@ -92,7 +93,7 @@ pub struct Discrepancy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DiscrepancyKind {
-    /// It may become acceptable when what goes before it has arrived: work it again later.
+    /// Another fact must come first: to be processed again later.
     TooEarly,
     /// Another amount came in than was asked for.
     AmountMismatch,
@@ -100,13 +101,13 @@ pub enum DiscrepancyKind {
     PaidTwice,
     /// Money for a payment that was declined.
     PaidAfterDeclined,
-    /// More was refunded than came in.
+    /// A refund was done while a chargeback is open.
     RefundExceedsPaid,
     /// A refund was done although a chargeback is open.
     RefundedAndChargedBack,
     /// A card was authorised after its payment had been given up.
     LateAuthorization,
-    /// Under our name of a charge the acquirer has somebody else's.
+    /// The acquirer has somebody else's charge under our name.
     ForeignCharge,
     /// Anything else that the status does not allow.
     Contradiction,
@@ -129,12 +130,12 @@ impl DiscrepancyKind {
         Self::UnknownOutcome,
     ];
 
-    /// Reads what `/ops/exceptions` spells.
+    /// Reads a kind as `/ops/exceptions` spells it.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
 
-    /// As `/ops/exceptions` spells it.
+    /// Returns the kind as `/ops/exceptions` spells it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::TooEarly => "too_early",
@@ -150,7 +151,7 @@ impl DiscrepancyKind {
         }
     }
 
-    /// What an operator may do next.
+    /// Returns advice on what an operator may do next.
     pub const fn advice(self) -> &'static str {
         match self {
             Self::TooEarly => "wait: it is worked again when the payment has moved on",

@@ -1,7 +1,7 @@
-//! What an operator has to see, stored with the change that it is about until its exception is stored.
+//! Reports for operators, stored with the change that they are about until their exceptions are stored.
 //!
-//! What was found may never be found again: once the change is stored, the same command decides otherwise. So it stands in
-//! the payment, as deliveries do, and a lease says when another process brings it on.
+//! A discrepancy may be found only once: after the change is stored, the same command decides otherwise. So it is part
+//! of the payment, as deliveries are, and a lease says when another process takes over.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,35 +11,35 @@ use crate::exception::Exception;
 use crate::identity::{AcquirerName, TransactionId};
 use crate::time::Timestamp;
 
-/// How long after it was decided, or claimed, a report may be on its way before another process brings it on.
+/// Time after a decision or claim for which a report may be under way before another process takes over.
 pub const REPORT_LEASE_MS: u64 = 60_000;
 
-/// Reports that one payment may hold: each waits for moments, and the document is bounded.
+/// Maximum number of reports of one payment: each waits for moments, and the document is bounded.
 pub const MAX_REPORTS: usize = 32;
 
-/// A discrepancy on its way to the operators. Whoever brings it on, and however often, it is the same exception.
+/// A discrepancy on its way to the operators. Any process may store it, any number of times: the exception is the same.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Report {
-    /// Which kind.
+    /// Its kind.
     pub kind: DiscrepancyKind,
-    /// What tells it from others of its kind.
+    /// Cause, which distinguishes it from others of its kind.
     pub cause: String,
-    /// What was stated and what stood against it, without personal data.
+    /// Statement and contradicting state of the payment, without personal data.
     pub detail: String,
     /// The acquirer that had the charge then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acquirer: Option<AcquirerName>,
-    /// When it was found.
+    /// Time at which it was found.
     pub found_at: Timestamp,
-    /// When it is brought on again, if it still stands here.
+    /// Time at which another process takes over, if it is still here.
     pub due_at: Timestamp,
 }
 
 impl Report {
-    /// The report of a discrepancy of a payment. What it is about, and what was stated of that, tells its cause from
-    /// others, whatever stated it and however often; where it is about the payment as a whole, `source` tells apart what
-    /// may happen more than once: the first one may be resolved, and would hide the next.
+    /// Returns the report of a discrepancy. Its cause is `about` and `stated`, so repeats from any source are one
+    /// exception. Without `about` the cause has `source` instead, so that a resolved exception does not hide the next
+    /// one.
     pub fn of(payment: &Payment, discrepancy: &Discrepancy, source: &str, now: Timestamp) -> Self {
         let about = discrepancy.about.as_deref().unwrap_or(source);
         let cause = match discrepancy.stated {
@@ -56,12 +56,12 @@ impl Report {
         }
     }
 
-    /// What is the same for the same cause, within one payment.
+    /// Returns a key that is the same for the same cause, within one payment.
     pub fn key(&self) -> String {
         format!("{}:{}", self.kind.as_str(), self.cause)
     }
 
-    /// What operators see of it.
+    /// Returns the exception that operators see.
     pub fn exception(&self, payment: TransactionId) -> Exception {
         Exception {
             id: format!("{payment}:{}", self.key()),
@@ -76,11 +76,11 @@ impl Report {
     }
 }
 
-/// What a command is to the reports that come of it.
+/// Origin of the reports that come from a command.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Origin {
     source: &'static str,
-    /// Whether it is kept elsewhere, and brought again until whatever came of it is stored.
+    /// True if the command is kept elsewhere, and repeated until its result is stored.
     is_kept: bool,
 }
 
@@ -91,11 +91,11 @@ impl Origin {
         Self { source: command.source(), is_kept: matches!(command, Command::Notified { .. }) }
     }
 
-    /// Whether a discrepancy that was found has to be stored with the payment.
+    /// Returns true if a discrepancy has to be stored with the payment.
     ///
-    /// A notice stays in its inbox until an exception is stored of what changed nothing, and is judged anew each time;
-    /// so it is with what came too early, and with what is about no part of the payment: that is the refusal of a whole
-    /// fact, which changes nothing. Everything else may be found this once.
+    /// A notice without any change stays in its inbox until its exception is stored, and is judged again each time. The
+    /// same holds for a fact that came too early. It also holds for a discrepancy without a subject: that is the
+    /// refusal of a whole fact, which changes nothing. Everything else may be found only this once.
     const fn stores(self, discrepancy: &Discrepancy, has_changed: bool) -> bool {
         let is_early = matches!(discrepancy.kind, DiscrepancyKind::TooEarly);
         !self.is_kept || has_changed && !is_early && discrepancy.about.is_some()
@@ -103,7 +103,8 @@ impl Origin {
 }
 
 impl Draft {
-    /// Stores what was found with the payment. Gives back what is not: a notice brings it, or too much is waiting.
+    /// Stores discrepancies with the payment. Returns those that are not stored: a notice repeats them, or too many
+    /// wait.
     pub(super) fn store_reports(&mut self, origin: Origin) -> Vec<Discrepancy> {
         let mut unstored = Vec::new();
         let (mut is_any_new, has_changed) = (false, self.has_changed());
@@ -131,7 +132,7 @@ impl Draft {
         unstored
     }
 
-    /// Brings on what whoever found it did not: it most likely died.
+    /// Claims reports that their process did not finish: it most likely died.
     pub(super) fn claim_due_reports(&mut self) {
         let now = self.clock();
         if self.payment.reports.iter().any(|report| report.due_at <= now) {
@@ -140,7 +141,7 @@ impl Draft {
         }
     }
 
-    /// The exceptions of these reports are stored.
+    /// Removes reports whose exceptions are stored.
     pub(super) fn reported(&mut self, keys: Vec<String>) {
         if self.payment.reports.iter().any(|report| keys.contains(&report.key())) {
             self.make(Change::Reported(keys));
@@ -148,7 +149,7 @@ impl Draft {
     }
 }
 
-/// What was said by this source about the payment as it is now.
+/// Returns a source together with the payment's present version.
 pub fn source_now(source: &str, payment: &Payment) -> String {
     format!("{source} {}", payment.state.version)
 }

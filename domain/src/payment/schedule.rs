@@ -1,4 +1,4 @@
-//! How long everything waits: calls, inquiries, checks, expiry.
+//! Waiting times: calls, inquiries, checks, expiry.
 
 use chrono::NaiveDate;
 
@@ -11,7 +11,7 @@ use crate::status::Status;
 use crate::time::{DAY_MS, Timestamp};
 use crate::webhook::schedule;
 
-/// How long after its decision a call to an acquirer may be under way before somebody else asks what became of it.
+/// Time after its decision for which a call to an acquirer may be under way before others inquire about it.
 ///
 /// Every acquirer's time-out must be shorter; that is checked when the service starts.
 pub const CALL_LEASE_MS: u64 = 30_000;
@@ -21,20 +21,20 @@ pub const CALL_LEASE_MS: u64 = 30_000;
 const INQUIRY_STEPS_MS: [u64; 8] =
     [1_000, 2_000, 5_000, 15_000, MINUTE_MS, 5 * MINUTE_MS, 15 * MINUTE_MS, HOUR_MS];
 
-/// Waits before inquiries about what an acquirer took and has not ended yet; the last one repeats.
+/// Waits before inquiries about accepted charges and operations that have not ended; the last one repeats.
 const ACCEPTED_STEPS_MS: [u64; 5] = [10_000, MINUTE_MS, 3 * MINUTE_MS, 10 * MINUTE_MS, HOUR_MS];
 
-/// How long after a call that an operator's directive withheld it is tried again, at least: what had been tried often
-/// before keeps its longer step, so that it is not reported more often. None of it counts as a try.
+/// Shortest wait after a call that an operator's directive withheld. After many earlier tries the longer step is kept,
+/// so that it is not reported more often. A withheld call does not count as a try.
 pub(super) const WITHHELD_WAIT_MS: u64 = 30_000;
 
-/// As much for a check, which is in no hurry: there is one for every charge that waits for its payer.
+/// The same for a check, which is not urgent: there is one for every charge that waits for its payer.
 pub(super) const WITHHELD_CHECK_WAIT_MS: u64 = 5 * MINUTE_MS;
 
-/// Inquiries after which an unknown outcome is reported, which is after 6 minutes; inquiring goes on.
+/// Inquiries after which an unknown outcome is reported, which is after 6 minutes; inquiries go on.
 pub(super) const MANY_INQUIRIES: u32 = 5;
 
-/// How long an acquirer may put inquiries off before the outcome that they are about is reported.
+/// Time for which an acquirer may throttle inquiries before the open outcome is reported.
 pub(super) const OPEN_FOR_LONG_MS: u64 = 6 * MINUTE_MS;
 
 /// Sendings without any effect after which an operation is reported.
@@ -43,44 +43,44 @@ pub(super) const MANY_SENDINGS: u32 = 6;
 /// Waits between checks of a charge that waits for its payer, or of an approved card; the last one repeats.
 const CHECK_STEPS_MS: [u64; 4] = [MINUTE_MS, 2 * MINUTE_MS, 7 * MINUTE_MS, 6 * HOUR_MS];
 
-/// How long after its expiry a charge that the acquirer gives no answer about is reported.
+/// Time after its expiry at which a charge is reported if the acquirer gives no answer.
 pub(super) const OVERDUE_MS: u64 = 2 * HOUR_MS;
 
-/// Waits before checks of a PIX or boleto that expired or was cancelled, for money that arrived late and whose notice
-/// was lost: after a day, and two days later.
+/// Waits before checks of a PIX or boleto that expired or was cancelled: after a day, and two days later. They find
+/// late money whose notice was lost.
 ///
 /// Providers state one to three business days from the payment of a boleto to its confirmation (same day at best since
 /// the bank federation's convention of 2024-03-15). A PIX crosses its expiry or cancellation by moments only.
 const LATE_CHECK_STEPS_MS: [u64; 2] = [DAY_MS, 2 * DAY_MS];
 
-/// Checks for late money that brought no answer, after which it is reported; checking goes on every two days.
+/// Checks for late money without an answer, after which it is reported; checks go on every two days.
 pub(super) const LATE_CHECKS: u32 = 2;
 
-/// Times after its payment at which a charge is looked at whose chargebacks and refunds may have been told in vain, and
-/// that no list names: brands let a holder dispute for 120 days, and in some cases for 180.
+/// Times after its payment at which a charge is looked at that no list names, since notices of its chargebacks and
+/// refunds may be lost. Brands let a holder dispute for 120 days, and in some cases for 180.
 const PAID_LOOKS_MS: [u64; 4] = [30 * DAY_MS, 60 * DAY_MS, 120 * DAY_MS, 180 * DAY_MS];
 
-/// The longest time from one of these looks to the next.
+/// Longest time from one of these looks to the next.
 const PAID_LOOK_STEP_MS: u64 = 60 * DAY_MS;
 
-/// Over how long the looks at the charges of one moment are spread.
+/// Period over which the looks at charges of one moment are spread.
 const PAID_LOOKS_OVER_MS: u64 = DAY_MS;
 
-/// Time for which a charge that takes no more money may show none before an operator hears of it.
+/// Time for which a charge that takes no more money may show none before it is reported to an operator.
 const MONEY_LAGS_FOR_MS: u64 = 10 * MINUTE_MS;
 
-/// How long after an inquiry a hint may cause the next one, where its acquirer wants no longer gap.
+/// Time after an inquiry before a hint may cause the next one, if the acquirer asks for no longer gap.
 pub const HINT_GAP_MS: u64 = 2_000;
 
-/// How much further ahead than its schedule allows a time may lie before the clock counts as having jumped. Clocks of
-/// several nodes may differ a little, and a lease must not be cut because of that.
+/// Tolerance beyond its schedule before a due time means that the clock has jumped. Clocks of several nodes may differ
+/// a little, and that must not shorten a lease.
 pub(super) const CLOCK_TOLERANCE_MS: u64 = 10 * MINUTE_MS;
 
-/// How long after the end of its time a PIX may still turn out to have been paid in time: banks tell each other of it
-/// tens of seconds later.
+/// Time after its expiry for which a PIX may still turn out to be paid in time: banks notify each other tens of seconds
+/// later.
 const PIX_GRACE_MS: u64 = 90_000;
 
-/// Over how long the checks of the boletos of one due date are spread.
+/// Period over which the checks of the boletos of one due date are spread.
 const BOLETO_CHECKS_OVER_MS: u64 = HOUR_MS;
 
 /// Business days after the due date until a boleto counts as expired: settlement takes up to three.
@@ -90,7 +90,7 @@ const MINUTE_MS: u64 = 60_000;
 const HOUR_MS: u64 = 60 * MINUTE_MS;
 
 impl Payment {
-    /// When the time to pay is over. For a boleto this is after its last chance to settle.
+    /// Returns the time at which it can't be paid any more. For a boleto this is after its last chance to settle.
     pub fn expires_at(&self) -> Option<Timestamp> {
         match self.state.issued.as_deref()? {
             Issued::Pix { expires_at, .. } => Some(*expires_at),
@@ -102,29 +102,29 @@ impl Payment {
         }
     }
 
-    /// When the acquirer is asked whether it was paid in time: only from then on it may expire.
+    /// Returns the time of the check for a payment in time: it may not expire before.
     pub(super) fn expiry_check_at(&self) -> Option<Timestamp> {
         let expires_at = self.expires_at()?;
         match self.state.issued.as_deref()? {
             Issued::Pix { .. } => Some(expires_at.plus_ms(PIX_GRACE_MS)),
-            // All of one day are over at the same moment.
+            // All boletos of one day expire at the same moment.
             Issued::Boleto(_) => Some(expires_at.plus_ms(self.place_within(BOLETO_CHECKS_OVER_MS))),
         }
     }
 
-    /// A moment of so many milliseconds that is this payment's own, the same one always.
+    /// Returns an offset below `span_ms` that is always the same for this payment.
     fn place_within(&self, span_ms: u64) -> u64 {
         let place = self.id.uuid().as_u128().checked_rem(u128::from(span_ms));
         place.and_then(|place| u64::try_from(place).ok()).unwrap_or_default()
     }
 
-    /// Whether its time is over, and what was paid in time may not be known yet.
+    /// Returns true if its time is over, but a payment in time may not be known yet.
     pub(super) fn may_have_been_paid_in_time(&self, now: Timestamp) -> bool {
         self.expires_at().is_some_and(|at| at <= now) && self.expiry_check_at().is_some_and(|at| now < at)
     }
 
-    /// Whether a payer who paid on this day owed fine and interest: a boleto that is due on a holiday is payable without
-    /// them on the next business day.
+    /// Returns true if a payer who paid on this day owed fine and interest. A boleto that is due on a holiday is
+    /// payable without them on the next business day.
     pub(super) fn is_late_on(&self, day: NaiveDate) -> bool {
         match self.order.terms {
             Terms::Boleto { due_date } => business_day::roll(due_date) < day,
@@ -132,7 +132,7 @@ impl Payment {
         }
     }
 
-    /// The check that is scheduled when it gets this status.
+    /// Returns the check that is scheduled with this status.
     pub(super) fn check_after(&self, status: Status, clock: Timestamp) -> Option<Check> {
         match status {
             Status::Pending => self.check,
@@ -150,12 +150,12 @@ impl Payment {
         }
     }
 
-    /// Until when a concluded charge may still show what was paid for it.
+    /// Returns the end of the time in which a concluded charge may still show its money.
     pub(super) fn money_awaited_until(&self) -> Option<Timestamp> {
         self.concluded_since.map(|since| since.plus_ms(MONEY_LAGS_FOR_MS))
     }
 
-    /// Moment of the next look at the charge of a paid payment, after this time; never any more when absent.
+    /// Returns the time of the next look at a paid payment's charge, after `now`; none if there are no more.
     pub(super) fn next_look_at_paid(&self, now: Timestamp) -> Option<Timestamp> {
         let has_money = matches!(self.status(), Status::Paid | Status::Chargeback);
         let paid_at = self.state.paid_at.filter(|_| has_money)?;
@@ -163,9 +163,10 @@ impl Payment {
         PAID_LOOKS_MS.into_iter().map(|look| paid_at.plus_ms(look).plus_ms(place)).find(|at| *at > now)
     }
 
-    /// The next check: by the schedule of its status, but of a waiting charge not after the moment it may expire.
+    /// Returns the time of the next check: by the schedule of its status, and for a waiting charge no later than its
+    /// expiry.
     pub(super) fn next_check(&self, now: Timestamp, dice: u64) -> Timestamp {
-        // The one that is made now counts; before the first one there is none.
+        // The check that is made now counts; before the first one there is none.
         let made = self.check.map_or(0, |check| check.made.saturating_add(1));
         let after = |step_ms| now.plus_ms(spread(step_ms, dice));
         let unanswered = after(inquiry_wait_ms(made));
@@ -186,7 +187,7 @@ impl Payment {
         }
     }
 
-    /// Every time that is due, with the longest wait that its schedule has for it, before it is spread.
+    /// Visits every due time, with the longest wait of its schedule before it is spread.
     pub(super) fn each_due_time(&mut self, mut visit: impl FnMut(&mut Timestamp, u64)) {
         let is_asked = self.state.attempts.last().is_some_and(|attempt| attempt.inquire_at.is_some());
         if is_asked && let Some(attempt) = self.state_mut().attempts.last_mut() {
@@ -208,7 +209,7 @@ impl Payment {
                 Status::Declined | Status::Refund => step(&CHECK_STEPS_MS, check.made),
             };
             match &mut check.planned {
-                // What a hint asked for has steps of its own, in every status.
+                // A hint's inquiries have steps of their own, in every status.
                 Some(planned) => {
                     visit(&mut check.at, hint_wait_ms(check.asked));
                     if let Planned::At(at) = planned {
@@ -233,14 +234,14 @@ impl Payment {
 }
 
 impl Check {
-    /// Whether a hint came so lately that what it is about need not be readable yet.
+    /// Returns true if a hint came so recently that the acquirer may not show the change yet.
     pub(super) const fn may_lag(&self) -> bool {
         self.planned.is_some() && self.asked < MANY_INQUIRIES
     }
 }
 
 impl Operation {
-    /// How long after an inquiry about it the next one follows.
+    /// Returns the wait after an inquiry about it.
     pub(super) const fn wait_ms(&self) -> u64 {
         match self.call {
             OperationCall::Accepted => accepted_wait_ms(self.inquiries),
@@ -250,8 +251,8 @@ impl Operation {
         }
     }
 
-    /// Whether it has been sent for so long, without the acquirer's ever knowing it, that it is not sent again: a refund's
-    /// payer was told long ago that the money comes, or does not.
+    /// Returns true if it is too old to be sent again, since the acquirer never had it. A refund's payer was told long
+    /// ago that the money comes, or does not.
     pub(super) fn is_too_old_to_send(&self, now: Timestamp) -> bool {
         match self.kind {
             OperationKind::Refund(_) => now.ms_since(self.requested_at) >= DAY_MS,
@@ -259,8 +260,8 @@ impl Operation {
         }
     }
 
-    /// How long it may be open before it is reported: a bank takes days for a refund, and may have it on its way for
-    /// the 90 days in which a PIX can be given back (rails: API Pix 2.9.0, devolução).
+    /// Returns the time after which an open operation is reported. A bank takes days for a refund, and may process it
+    /// for the 90 days in which a PIX can be given back (rails: API Pix 2.9.0, devolução).
     pub(super) const fn overdue_ms(&self) -> u64 {
         match (self.kind, self.call) {
             (OperationKind::Cancel | OperationKind::Capture(_), _) => OPEN_FOR_LONG_MS,
@@ -273,43 +274,43 @@ impl Operation {
     }
 }
 
-/// How long after this many inquiries about an unknown outcome the next one follows.
+/// Returns the wait after this many inquiries about an unknown outcome.
 pub(super) const fn inquiry_wait_ms(inquiries: u32) -> u64 {
     step(&INQUIRY_STEPS_MS, inquiries)
 }
 
-/// How long after a hint was asked about in vain this many times it is asked about again, at least.
+/// Returns the shortest wait after this many inquiries for a hint that had no answer.
 pub(super) const fn hint_wait_ms(asked: u32) -> u64 {
     let wait_ms = inquiry_wait_ms(asked);
     if wait_ms > HINT_GAP_MS { wait_ms } else { HINT_GAP_MS }
 }
 
-/// How long after this many inquiries about what was accepted the next one follows.
+/// Returns the wait after this many inquiries about an accepted charge or operation.
 pub(super) const fn accepted_wait_ms(inquiries: u32) -> u64 {
     step(&ACCEPTED_STEPS_MS, inquiries)
 }
 
-/// How long after this many sendings without an effect an operation is sent again.
+/// Returns the wait after this many sendings without effect.
 pub(super) const fn resend_wait_ms(sent: u32) -> u64 {
     step(&INQUIRY_STEPS_MS, sent.saturating_sub(1))
 }
 
-/// Spreads a wait over ±20 %: what came due at once does not come due at once again.
+/// Spreads a wait over ±20 %: events that came due together do not come due together again.
 pub(super) const fn spread(wait_ms: u64, dice: u64) -> u64 {
     (wait_ms / 100).saturating_mul(80_u64.saturating_add(dice % 41))
 }
 
-/// Spreads a wait that somebody asked for over the 20 % above it.
+/// Spreads a requested wait over the 20 % above it.
 pub(super) const fn spread_upwards(wait_ms: u64, dice: u64) -> u64 {
     wait_ms.saturating_add((wait_ms / 100).saturating_mul((dice % 41).saturating_sub(20)))
 }
 
-/// The longest that a wait becomes when it is spread.
+/// Returns the longest wait that spreading may yield.
 pub(super) const fn longest_spread(wait_ms: u64) -> u64 {
     spread_upwards(wait_ms, 40)
 }
 
-/// The step for the count, or the last step.
+/// Returns the step for the count, or the last step.
 pub(super) const fn step<const N: usize>(steps: &[u64; N], count: u32) -> u64 {
     let mut place = 0;
     let mut counted = 0;

@@ -1,8 +1,9 @@
 //! Charges beside the one that counts.
 //!
-//! An acquirer that knows none of our ids makes another charge whenever one is sent again. A request that was believed
-//! lost may have arrived, or may arrive minutes later. So every charge that the acquirer names is remembered, the acquirer
-//! is asked for all of them minutes after "not found" was believed, and what a second one holds is given back, once.
+//! An acquirer that stores none of our ids makes another charge whenever one is sent again. A request that was believed
+//! lost may have arrived, or may arrive minutes later. So every charge that the acquirer names is remembered. Minutes
+//! after "not found" was believed, the acquirer is asked for all of them. The money of a second one is given back,
+//! once.
 
 use serde::{Deserialize, Serialize};
 
@@ -18,21 +19,21 @@ use crate::operation::{
 use crate::payment::change::OperationChange;
 use crate::time::Timestamp;
 
-/// Waits before an acquirer is asked once more for all that it has of a payment.
+/// Waits before an acquirer is asked once more for everything that it has of a payment.
 ///
 /// Gateways answer for a sale for minutes after its caller gave up, and their queries lag for about as long.
 const SECOND_LOOK_STEPS_MS: [u64; 2] = [10 * 60_000, 60 * 60_000];
 
-/// Charges of one payment that are remembered, and given back, besides the last one: the document is bounded.
+/// Maximum number of charges that are remembered, and given back, besides the last one: the document is bounded.
 const MAX_OTHERS: usize = 8;
 
-/// The next look for all that an acquirer has of a payment.
+/// The next look for everything that an acquirer has of a payment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SecondLook {
     /// The acquirer that is asked.
     pub acquirer: AcquirerName,
-    /// The moment.
+    /// Time of the look.
     pub at: Timestamp,
     /// Number of looks before this one.
     #[serde(default, skip_serializing_if = "super::is_zero")]
@@ -40,7 +41,7 @@ pub struct SecondLook {
 }
 
 impl SecondLook {
-    /// The longest wait of its schedule, before it is spread.
+    /// Returns the longest wait of its schedule, before it is spread.
     pub(super) const fn longest_wait_ms(&self) -> u64 {
         step(&SECOND_LOOK_STEPS_MS, self.made)
     }
@@ -59,7 +60,7 @@ impl Payment {
         !self.others.is_empty() || before.any(|attempt| Some(&attempt.acquirer) == last)
     }
 
-    /// Sums up what was given back of money that came in although the payment was declined.
+    /// Adds up the money that was given back after it had come in for a declined payment.
     pub(super) fn given_back_after_decline(&self) -> Money {
         let reference = self.state.attempts.last().map(|attempt| &attempt.reference);
         let is_of_it = |surplus: &Surplus| reference.is_some_and(|known| known.contains(&surplus.reference));
@@ -89,8 +90,8 @@ impl Draft {
         true
     }
 
-    /// Returns true if another charge of the payment is meant than the one that counts. Money takes the place of a
-    /// charge that was never paid: the payer paid the other code.
+    /// Returns true if the charge is another one than the one that counts. A paid charge replaces one that was never
+    /// paid: the payer used the other code.
     pub(super) fn is_of_another_charge(&self, reference: &Reference, facts: &[Fact]) -> bool {
         let Some(name) = self.context.charge_name else { return false };
         let Some(last) = self.payment.state.attempts.last() else { return false };
@@ -100,14 +101,14 @@ impl Draft {
         last.reference.differs_in(name, reference) && !last.outcome.is_open() && !takes_its_place
     }
 
-    /// The question was asked before it was known which charge counts: it is asked again, for both.
+    /// Asks again about both charges: the inquiry was made before it was known which one counts.
     pub(super) fn find_another_charge(&mut self, reference: &Reference) {
         if self.remember_charge(reference) {
             self.bring_check_forward(self.clock());
         }
     }
 
-    /// This charge is the one that counts. One that counted before is remembered.
+    /// Makes this charge the one that counts. One that counted before is remembered.
     pub(super) fn count_this_charge(&mut self, attempt: u32, reference: Reference) {
         let last = self.payment.state.attempts.last().map(|last| last.reference.clone()).unwrap_or_default();
         let is_another = self.context.charge_name.is_some_and(|name| last.differs_in(name, &reference));
@@ -117,7 +118,7 @@ impl Draft {
         }
     }
 
-    /// An answer about an earlier charge names one that the acquirer has beside the last one, perhaps.
+    /// Remembers the charge that an answer about an earlier charge names: the acquirer may have it beside the last one.
     pub(super) fn look_for_earlier_charge(&mut self, attempt: u32, reference: &Reference) {
         let place = usize::try_from(attempt).unwrap_or_default().saturating_sub(1);
         let acquirer = self.payment.state.attempts.get(place).map(|attempt| &attempt.acquirer);
@@ -131,7 +132,8 @@ impl Draft {
         }
     }
 
-    /// The acquirer was believed to have no such charge. It is asked once more when whatever was late has come.
+    /// Schedules one more inquiry for a charge that the acquirer was believed not to have, after late requests have
+    /// arrived.
     pub(super) fn look_again_later(&mut self) {
         if self.context.charge_name.is_some()
             && let Some(acquirer) = self.payment.acquirer().cloned()
@@ -146,20 +148,20 @@ impl Draft {
         self.make(Change::SecondLook(next));
     }
 
-    /// Asks an acquirer for all that it has of the payment, if that is due.
+    /// Asks an acquirer for everything that it has of the payment, if that is due.
     pub(super) fn look_again(&mut self, now: Timestamp) {
         let Some(look) = self.payment.second_look.clone().filter(|look| look.at <= now) else { return };
         self.schedule_look(look.acquirer.clone(), look.made.saturating_add(1));
         if self.payment.acquirer() != Some(&look.acquirer) {
             self.earlier_charge_hinted(&look.acquirer, true);
         } else if !self.last_outcome_is_open() {
-            // As after a hint: it is asked until there is an answer.
+            // As after a hint, it is asked until there is an answer.
             self.bring_check_forward(now);
         }
     }
 
-    /// A charge beside the one that counts holds something: that is given back, and an operator sees it. While it is open
-    /// which one counts, it is only remembered.
+    /// Gives back what a charge holds beside the one that counts, and reports it. While it is open which one counts,
+    /// the charge is only remembered.
     pub(super) fn learn_second_charge(&mut self, second: SecondCharge) -> Result<(), Discrepancy> {
         self.remember_charge(&second.reference);
         let Some(acquirer) = self.payment.acquirer().cloned() else { return Ok(()) };
@@ -190,7 +192,7 @@ impl Draft {
         })
     }
 
-    /// Money came in for a payment that was declined: it is given back.
+    /// Gives back money that came in for a declined payment.
     pub(super) fn give_back_after_decline(&mut self, settlement: &Settlement) {
         let Some(last) = self.payment.state.attempts.last() else { return };
         let surplus = Surplus {
@@ -203,7 +205,7 @@ impl Draft {
         self.give_back(surplus, OperationKind::Refund(settlement.amount));
     }
 
-    /// Gives back what a charge holds, once.
+    /// Gives back the money of a charge, once.
     fn give_back(&mut self, surplus: Surplus, kind: OperationKind) {
         let of_surplus = self.payment.operations.iter().filter(|operation| !operation.is_own());
         let is_same = |operation: &Operation| {
@@ -222,11 +224,12 @@ impl Draft {
         let asked_for = self.operation;
         let request = OperationRequest { id: self.fresh_operation_id(), requested, key: None };
         self.begin(request, kind, Some(surplus));
-        // Whoever asked for an operation gets that one.
+        // The caller's own operation stays the result.
         self.operation = asked_for;
     }
 
-    /// Ends the operation that gave back a surplus under this id, if it is one: it was done, as the acquirer states.
+    /// Ends the operation that gave back a surplus under this id, if there is one: the acquirer states that it was
+    /// done.
     pub(super) fn surplus_was_given_back(&mut self, id: &str) -> bool {
         let of_surplus = |operation: &&Operation| !operation.is_own() && operation.id.to_string() == id;
         let Some(operation) = self.payment.operations.iter().find(of_surplus) else { return false };
@@ -237,7 +240,7 @@ impl Draft {
         true
     }
 
-    /// Reports that a charge keeps what it holds: somebody has to give it back at the acquirer.
+    /// Reports that a charge keeps its money: somebody has to give it back at the acquirer.
     pub(super) fn surplus_was_kept(&mut self, id: uuid::Uuid, why: &str) {
         let Some(operation) = self.operation_of(id) else { return };
         let Some(surplus) = operation.surplus.clone() else { return };

@@ -1,4 +1,4 @@
-//! What may change in a charge.
+//! Changes of a charge.
 
 use crate::acquiring::Decline;
 use crate::routing::{Attempt, AttemptOutcome};
@@ -7,28 +7,28 @@ use crate::time::Timestamp;
 /// One change of the last charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::payment) enum AttemptChange {
-    /// Its outcome is unknown from now on: no earlier `NotFound` tells anything of it.
+    /// Its outcome is unknown from now on: no earlier `NotFound` counts.
     Unknown {
-        /// Whether the call is known to be over.
+        /// True if the call is known to be over.
         call_is_over: bool,
-        /// When it is asked for.
+        /// Time of the next inquiry.
         inquire_at: Timestamp,
     },
-    /// The acquirer took it and does not say yet what becomes of it. It is asked for at this time.
+    /// The acquirer took it and has not said yet what becomes of it. The next inquiry is at this time.
     Registering(Timestamp),
     /// The acquirer took it, and has no code to pay with.
     WithoutCode,
-    /// The acquirer refused it, although it may have taken it before: an inquiry decides.
+    /// The acquirer refused it, although it may have it already: an inquiry decides.
     Refused(String),
-    /// The acquirer does not know it, which need not mean that it never will: it is asked again by this time.
+    /// The acquirer does not have it, but may still receive it: the next inquiry is at this time or before.
     NotFound(Timestamp),
-    /// The acquirer is asked what became of it, and again at this time.
+    /// An inquiry about it is made, and the next one at this time.
     InquiryScheduled(Timestamp),
-    /// The last inquiry does not count. It is made again at this time.
+    /// The last inquiry does not count. It is repeated at this time.
     InquiryPostponed(Timestamp),
-    /// It leaves only now: it is asked for at this time if no answer comes.
+    /// It leaves only now: the first inquiry is at this time if no answer comes.
     LeaseRenewed(Timestamp),
-    /// The next inquiry is made at this time already.
+    /// The next inquiry is brought forward to this time.
     InquiryBroughtForward(Timestamp),
     /// It has this outcome.
     Ended(AttemptOutcome),
@@ -37,7 +37,7 @@ pub(in crate::payment) enum AttemptChange {
 }
 
 impl AttemptChange {
-    /// Whether the merchant can see it in the record.
+    /// Returns true if the merchant can see it in the record.
     pub(super) const fn shows(&self) -> bool {
         match self {
             Self::Unknown { .. } | Self::Registering(_) => true,
@@ -54,7 +54,7 @@ impl AttemptChange {
 }
 
 impl Attempt {
-    /// Makes a change.
+    /// Applies a change.
     pub(in crate::payment) fn apply(&mut self, change: AttemptChange) {
         match change {
             AttemptChange::Unknown { call_is_over, inquire_at } => {

@@ -1,4 +1,4 @@
-//! What may change in the next check of a charge.
+//! Changes of a charge's next check.
 
 use crate::payment::{Check, Planned};
 use crate::time::Timestamp;
@@ -6,21 +6,20 @@ use crate::time::Timestamp;
 /// One change of the next check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::payment) enum CheckChange {
-    /// It is made at this time; never when absent. The one before counts.
+    /// It is made at this time; never when absent. The one before it counts.
     Scheduled(Option<Timestamp>),
-    /// It is made at this time, before the schedule wants it.
+    /// It is made at this time, before the schedule's.
     BroughtForward(Timestamp),
-    /// What a hint asked for is asked now, and again at this time if there is no answer.
+    /// The inquiry for a hint is made now, and again at this time if there is no answer.
     Asked(Timestamp),
-    /// What a hint asked for was answered: the schedule goes on at this time.
+    /// The inquiry for a hint was answered: the schedule goes on at this time.
     Resumed(Timestamp),
-    /// The last one was not sent: that it brought no answer tells nothing, and it does not count. It is made at this
-    /// time.
+    /// The last one was not sent: its missing answer proves nothing, and it does not count. It is made at this time.
     Withheld(Timestamp),
 }
 
 impl Check {
-    /// The next check after a change.
+    /// Returns the next check after a change.
     pub(in crate::payment) fn after(before: Option<Self>, change: CheckChange) -> Option<Self> {
         let first = |at, planned| Self { at, made: 0, withheld: false, planned, asked: 0 };
         match (change, before) {
@@ -46,7 +45,7 @@ impl Check {
         }
     }
 
-    /// What a hint asked for outlives a change of the status, whose schedule has this check.
+    /// Keeps a hint's check across a change of the status, and the new status's check as its plan.
     pub(in crate::payment) fn kept(hinted: Self, scheduled: Option<Self>) -> Self {
         let planned =
             scheduled.map_or(Planned::Never, |check| check.planned.unwrap_or(Planned::At(check.at)));

@@ -1,56 +1,56 @@
-//! What may change in a cancellation, a capture or a refund.
+//! Changes of a cancellation, a capture or a refund.
 
 use crate::money::Money;
 use crate::operation::{Operation, OperationCall, OperationState, Verdict};
 use crate::payment::RESOLVED_BY_OPERATOR;
 use crate::time::Timestamp;
 
-/// One change of an operation. The merchant sees none of them: what an operation brings about is a change of its own.
+/// One change of an operation. The merchant sees none of them: the effects of an operation are changes of their own.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::payment) enum OperationChange {
     /// It is sent now.
     Sent {
-        /// What had been captured or given back for certain before.
+        /// Amount that had certainly been captured or given back before.
         before: Money,
-        /// When it is asked for if no answer comes.
+        /// Time of the first inquiry if no answer comes.
         due_at: Timestamp,
     },
     /// Its last sending had no effect. It is sent again at this time.
     NotSent {
-        /// Whether that sending counts: it does not if the operation never left.
+        /// True if that sending counts: it does not if the operation never left.
         counts: bool,
-        /// When.
+        /// Time of the next sending.
         due_at: Timestamp,
     },
-    /// Its outcome is unknown from now on: no earlier `NotFound` tells anything of it.
+    /// Its outcome is unknown from now on: no earlier `NotFound` counts.
     Unknown {
-        /// Whether its call is known to be over.
+        /// True if its call is known to be over.
         call_is_over: bool,
-        /// When it is asked for.
+        /// Time of the next inquiry.
         due_at: Timestamp,
     },
-    /// The acquirer took it. It is asked for at this time.
+    /// The acquirer took it. The next inquiry is at this time.
     Accepted(Timestamp),
-    /// The acquirer does not know of it, which need not mean that it never will: it is asked again by this time.
+    /// The acquirer does not have it, but may still receive it: the next inquiry is at this time or before.
     NotFound(Timestamp),
     /// The acquirer's sums moved by something else.
     Contradicted,
-    /// The acquirer is asked what became of it, and again at this time.
+    /// An inquiry about it is made, and the next one at this time.
     InquiryScheduled(Timestamp),
-    /// The last inquiry does not count. It is made again at this time.
+    /// The last inquiry does not count. It is repeated at this time.
     InquiryPostponed(Timestamp),
-    /// It was refused for this reason, and may have been done all the same.
+    /// It was refused for this reason, but may have been done all the same.
     RefusedPerhaps(String),
     /// It was done.
     Done,
     /// It was refused for this reason.
     Refused(String),
-    /// A person said how it ended.
+    /// A person stated its outcome.
     Resolved(Verdict),
 }
 
 impl Operation {
-    /// Makes a change.
+    /// Applies a change.
     pub(in crate::payment) fn apply(&mut self, change: OperationChange) {
         match change {
             OperationChange::Sent { before, due_at } => {
