@@ -18,23 +18,23 @@ use crate::time::Timestamp;
 pub struct AuditEntry {
     /// A UUIDv7.
     pub id: Uuid,
-    /// When.
+    /// Time of the change.
     pub at: Timestamp,
-    /// Whose matter it is; the operators' when absent.
+    /// The merchant concerned; the operators when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merchant: Option<MerchantId>,
-    /// Who: the e-mail address of a user or an operator, or `command line`.
+    /// The person: the e-mail address of a user or an operator, or `command line`.
     pub who: String,
-    /// From where: an IP address, or the name of the machine's user for the command line.
+    /// Origin: an IP address, or the name of the machine's user for the command line.
     pub from: String,
-    /// What was done.
+    /// The action.
     pub action: AuditAction,
-    /// To what: a key's id, a payment's id, an application's name, the e-mail address of a user, …
+    /// Object of the action: a key's id, a payment's id, an application's name, the e-mail address of a user, …
     pub subject: String,
-    /// What it was before, in words, if it was anything. Never a secret.
+    /// State before, in words, if there was any. Never a secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// What it became.
+    /// State after.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
@@ -42,7 +42,7 @@ pub struct AuditEntry {
 /// Declares the actions with their spelling in the store.
 macro_rules! actions {
     ($($(#[$doc:meta])* $name:ident = $text:literal,)*) => {
-        /// What a person did.
+        /// Action of a person.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
         pub enum AuditAction {
             $($(#[$doc])* #[serde(rename = $text)] $name,)*
@@ -52,12 +52,12 @@ macro_rules! actions {
             /// Every action.
             pub const ALL: &[Self] = &[$(Self::$name,)*];
 
-            /// As the store spells it.
+            /// Returns the store's spelling.
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$name => $text,)* }
             }
 
-            /// The action that is spelt so.
+            /// Returns the action with this spelling.
             pub fn parse(text: &str) -> Option<Self> {
                 Self::ALL.iter().copied().find(|action| action.as_str() == text)
             }
@@ -158,44 +158,45 @@ actions! {
     AcquirerAsked = "acquirer.asked",
     /// Erased parts of earlier entries, which the subject names: [`chain::ErasedParts`].
     LogErased = "audit.erased",
-    /// Accepted that parts of earlier entries are gone without an entry about it. The subject names them in the same way.
+    /// Accepted that parts of earlier entries are gone without an entry about it. The subject names them in the same
+    /// way.
     ErasureAccepted = "audit.accepted",
-    /// Found that the log ends before a place that was seen, or goes on otherwise. The subject is that place:
-    /// [`chain::ChainPlace`].
+    /// Found that the log ends before an index that was seen, or continues differently after it. The subject is that
+    /// position: [`chain::ChainPlace`].
     LogCutFound = "audit.cut",
 }
 
-/// Selection of what is erased from the log. The hashes of it stay, so the chain stays whole.
+/// Selection of parts to be erased from the log. Their hashes remain, so the chain stays intact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuditErasure {
-    /// Before and after, of all entries about these: payments' ids, …
+    /// Before and after, of all entries about these subjects: payments' ids, …
     ContentOf(Vec<String>),
-    /// Before and after, of the entries at these places.
+    /// Before and after, of the entries at these indexes.
     ContentAt(Vec<u64>),
-    /// Who and from where, of what this person did; and who it was, of what was done to this person.
+    /// Person and origin, of this person's own actions; and the subject, of actions on this person.
     Person(String),
 }
 
-/// Whose part of the log is read.
+/// Part of the log that is read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuditScope {
-    /// What is this merchant's.
+    /// Entries of this merchant.
     Merchant(MerchantId),
     /// Everything: for operators.
     Everything,
 }
 
-/// A place in the log, newest first: everything after this entry.
+/// Position in the log, newest first: everything after this entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AuditCursor {
-    /// When the last entry shown was made.
+    /// Time of the last entry shown.
     pub at: Timestamp,
     /// Its id.
     pub id: Uuid,
 }
 
 impl AuditCursor {
-    /// Reads what `Display` printed; `None` for anything else.
+    /// Reads the form that `Display` writes; `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let plain = String::from_utf8(URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
         let (at, id) = plain.split_once('.')?;

@@ -1,4 +1,4 @@
-//! Cards: number, brand, expiry and what of them may be kept.
+//! Cards: number, brand, expiry, and the parts of them that may be kept.
 //!
 //! PCI DSS 4.0.1, requirement 3: the security code is never kept, the number only truncated to its first six
 //! and last four digits. [`CardData`] therefore has no serialized form; [`MaskedCard`] is what may be stored.
@@ -26,7 +26,7 @@ pub use number::CardNumber;
 /// Everything an acquirer needs to charge a card. `Debug` shows nothing of it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct CardData {
-    /// The whole number.
+    /// The full number.
     pub number: CardNumber,
     /// The name embossed on the card.
     pub holder_name: String,
@@ -37,7 +37,7 @@ pub struct CardData {
 }
 
 impl CardData {
-    /// What of this card may be kept and shown.
+    /// Returns the data of this card that may be kept and shown.
     pub fn masked(&self) -> MaskedCard {
         MaskedCard {
             brand: self.number.brand(),

@@ -1,4 +1,4 @@
-//! What operators direct: whether an acquirer is used; and the nodes that they see.
+//! Operators' control: directives on the use of acquirers, and the nodes that operators see.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -8,16 +8,16 @@ use crate::method::Method;
 use crate::routing::Version as RoutingVersion;
 use crate::time::Timestamp;
 
-/// Whether an acquirer is used for a method.
+/// Directive on the use of an acquirer for a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RouteDirective {
-    /// It is used in its turn.
+    /// It is used normally.
     #[default]
     Open,
-    /// It is given no new payment; what has to be done for those that it has goes on.
+    /// It gets no new payment; payments that it has go on.
     Paused,
-    /// It is sent nothing at all: what is under way ends, and everything else waits.
+    /// It is sent nothing at all: calls under way end, and everything else waits.
     Drained,
 }
 
@@ -25,7 +25,7 @@ impl RouteDirective {
     /// Every directive.
     pub const ALL: [Self; 3] = [Self::Open, Self::Paused, Self::Drained];
 
-    /// As the store and the forms spell it.
+    /// Returns the spelling of the store and the forms.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Open => "open",
@@ -40,7 +40,7 @@ impl RouteDirective {
     }
 }
 
-/// An operator's directive for one acquirer and one method. It holds on every node, and over restarts.
+/// An operator's directive for one acquirer and one method. It is valid on every node, and survives restarts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RouteControl {
@@ -48,9 +48,9 @@ pub struct RouteControl {
     pub acquirer: AcquirerName,
     /// The method.
     pub method: Method,
-    /// What was directed.
+    /// The directive.
     pub directive: RouteDirective,
-    /// When.
+    /// Time of the directive.
     pub at: Timestamp,
 }
 
@@ -58,17 +58,17 @@ pub struct RouteControl {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Node {
-    /// Fresh at every start.
+    /// Id, fresh at every start.
     pub id: Uuid,
-    /// Where merchants are served, as the node itself knows it.
+    /// Address at which merchants are served, as the node itself has it.
     pub address: String,
     /// The version of the program.
     pub version: String,
-    /// Which table of routes decides there; a node that does not tell is older than tables are.
+    /// Version of the table of routes that it uses. Absent on a node of a version from before such tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<RoutingVersion>,
-    /// When it started.
+    /// Time of the start.
     pub started_at: Timestamp,
-    /// When it was last seen alive, by its own clock.
+    /// Time at which it was last seen alive, by its own clock.
     pub seen_at: Timestamp,
 }

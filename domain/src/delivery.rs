@@ -1,4 +1,4 @@
-//! Telling the merchant of an event: attempts, outcome, what comes next.
+//! Delivery of an event to the merchant: attempts, outcome, next steps.
 
 use serde::{Deserialize, Serialize};
 use url::Url;
@@ -6,58 +6,58 @@ use url::Url;
 use crate::identity::{MerchantId, Mode, TransactionId};
 use crate::time::Timestamp;
 
-/// One event on its way to the merchant. Lives in the payment's document.
+/// One event on its way to the merchant. Part of the payment's document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Delivery {
-    /// Which event.
+    /// Number of the event.
     pub sequence: u32,
-    /// How far it is.
+    /// Its progress.
     pub state: DeliveryState,
-    /// What was tried, oldest first; at most one more than the schedule has steps.
+    /// Attempts, oldest first; at most one more than the schedule has steps.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attempts: Vec<DeliveryAttempt>,
-    /// When it is tried next. While an attempt runs this is the end of its lease.
+    /// Time of the next attempt. While an attempt runs this is the end of its lease.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_attempt_at: Option<Timestamp>,
-    /// When the receiver confirmed it.
+    /// Time of the receiver's confirmation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivered_at: Option<Timestamp>,
-    /// Index of the delivery that this one repeats on demand.
+    /// Index of the delivery that this one repeats on request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeats: Option<u32>,
 }
 
-/// Somebody's claim on a delivery: nobody else attempts it before its end.
+/// A node's claim on a delivery: no other node attempts it before its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lease {
-    /// Place in the payment's outbox.
+    /// Index in the payment's outbox.
     pub delivery: u32,
-    /// When it ends: the delivery's `next_attempt_at`.
+    /// Its end: the delivery's `next_attempt_at`.
     pub ends_at: Timestamp,
 }
 
 /// A delivery that its receiver confirmed, and that may wait for the payment's next write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confirmation {
-    /// Place in the payment's outbox.
+    /// Index in the payment's outbox.
     pub delivery: u32,
-    /// How it went.
+    /// The confirmed attempt.
     pub attempt: DeliveryAttempt,
 }
 
-/// Somebody that events go to. No two merchants share one, nor do test and live.
+/// A receiver of events. No two merchants share one, nor do test and live.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Receiver {
     /// Test or live.
     pub mode: Mode,
-    /// Whose events.
+    /// Merchant whose events it receives.
     pub merchant: MerchantId,
-    /// Where they go.
+    /// Host and port.
     pub address: String,
 }
 
-/// Where a URL leads: its host and port. What can't be read is a place of its own.
+/// Returns host and port of a URL. All unreadable URLs share one address.
 pub fn address_of(url: &str) -> String {
     let parsed = Url::parse(url).ok();
     let host = parsed.as_ref().and_then(Url::host_str).unwrap_or_default();
@@ -65,7 +65,7 @@ pub fn address_of(url: &str) -> String {
     format!("{host}:{port}")
 }
 
-/// How far a delivery is.
+/// Progress of a delivery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeliveryState {
@@ -73,7 +73,7 @@ pub enum DeliveryState {
     Pending,
     /// Confirmed by a 2xx.
     Delivered,
-    /// Given up; can be redelivered on demand.
+    /// Given up; can be redelivered on request.
     Exhausted,
 }
 
@@ -81,7 +81,7 @@ impl DeliveryState {
     /// Every state.
     pub const ALL: [Self; 3] = [Self::Pending, Self::Delivered, Self::Exhausted];
 
-    /// As the API spells it.
+    /// Returns the API's spelling.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pending => "pending",
@@ -100,52 +100,52 @@ impl DeliveryState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DeliveryAttempt {
-    /// When it began.
+    /// Begin of the attempt.
     pub at: Timestamp,
-    /// How long the whole exchange took.
+    /// Duration of the whole exchange.
     pub duration_ms: u64,
-    /// The status that the receiver answered.
+    /// HTTP status of the receiver's answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
-    /// Why there was no answer: `timeout`, `connect`, `address_not_allowed`, …
+    /// Reason why there was no answer: `timeout`, `connect`, `address_not_allowed`, …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// The first characters of the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answer: Option<String>,
-    /// What the receiver asked for in `Retry-After`, in milliseconds.
+    /// Wait that the receiver requested in `Retry-After`, in milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after_ms: Option<u64>,
 }
 
 impl DeliveryAttempt {
-    /// When the exchange was over.
+    /// Returns the end of the exchange.
     pub fn ended_at(&self) -> Timestamp {
         self.at.plus_ms(self.duration_ms)
     }
 
-    /// Whether the receiver confirmed.
+    /// Returns true if the receiver confirmed.
     pub fn is_confirmed(&self) -> bool {
         self.status.is_some_and(|status| (200..300).contains(&status))
     }
 
-    /// Whether the receiver wants nothing more of this payment (410).
+    /// Returns true if the receiver wants no more events of this payment (410).
     pub fn is_gone(&self) -> bool {
         self.status == Some(410)
     }
 }
 
-/// The public id of a delivery: names the payment, so that no index is needed to find it.
+/// Public id of a delivery: it includes the payment's id, so that no index is needed to find it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeliveryId {
     /// The payment.
     pub transaction_id: TransactionId,
-    /// Place in the payment's outbox.
+    /// Index in the payment's outbox.
     pub index: u32,
 }
 
 impl DeliveryId {
-    /// Reads the form that `Display` prints.
+    /// Reads the form that `Display` writes.
     pub fn parse(text: &str) -> Option<Self> {
         let (id, index) = text.strip_prefix("dlv_")?.split_once('_')?;
         let transaction_id = TransactionId::new(uuid::Uuid::try_parse(id).ok()?);
@@ -160,7 +160,7 @@ impl std::fmt::Display for DeliveryId {
     }
 }
 
-/// The `webhook-id` of an event: the same in every attempt and every redelivery.
+/// Returns the `webhook-id` of an event: the same in every attempt and every redelivery.
 pub fn webhook_id(transaction_id: TransactionId, sequence: u32) -> String {
     format!("evt_{}_{sequence}", transaction_id.uuid().simple())
 }

@@ -6,14 +6,14 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-/// What stands for each character of something that was erased.
+/// Mask of each character of an erased document.
 const MASK: &str = "*";
 
 /// A CPF or CNPJ whose check digits were verified, without punctuation.
 ///
-/// A CNPJ may hold capital letters in its first twelve places since July 2026 (Instrução Normativa RFB
-/// 2.229/2024), so a document is text and never a number. `Debug` is masked; there is no `Display`.
-/// Serialized as the plain text and verified again when read.
+/// A CNPJ may contain capital letters at its first twelve positions since July 2026 (Instrução Normativa RFB
+/// 2.229/2024), so a document is text and never a number. `Debug` is masked; there is no `Display`. Serialized as the
+/// plain text and verified again when read.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Document {
@@ -25,7 +25,7 @@ impl Document {
     /// Reads the bare characters of a document; punctuation is refused.
     ///
     /// # Errors
-    /// A [`DocumentError`] that names the first rule broken; it never holds the value.
+    /// A [`DocumentError`] that names the first broken rule; it never contains the value.
     pub fn parse(value: &str, kind: DocumentType) -> Result<Self, DocumentError> {
         if !value.chars().all(|character| kind.allows(character)) {
             return Err(DocumentError::Character);
@@ -68,36 +68,36 @@ impl Document {
         Self::parse(&bare, kind)
     }
 
-    /// What stands in the place of a document that was erased: asterisks, as many as it had characters. Read back from the
-    /// store, and never taken from a request.
+    /// Returns the mask of an erased document: as many asterisks as it had characters. Accepted from the store, never
+    /// from a request.
     pub fn erased(kind: DocumentType) -> Self {
         Self { kind, value: MASK.repeat(kind.length()) }
     }
 
-    /// The bare characters: 11 of a CPF, 14 of a CNPJ.
+    /// Returns the bare characters: 11 of a CPF, 14 of a CNPJ.
     pub fn as_str(&self) -> &str {
         &self.value
     }
 
-    /// CPF or CNPJ.
+    /// Returns CPF or CNPJ.
     pub const fn kind(&self) -> DocumentType {
         self.kind
     }
 
-    /// With the usual mask: `111.444.777-35` or `11.222.333/0001-81`.
+    /// Returns the document with the usual mask: `111.444.777-35` or `11.222.333/0001-81`.
     pub fn formatted(&self) -> String {
         let mut characters = self.value.chars();
         let fill = |place| if place == '0' { characters.next().unwrap_or(place) } else { place };
         self.kind.mask().chars().map(fill).collect()
     }
 
-    /// What may be shown in a log: `***.444.777-**` or `**.222.333/0001-**`.
+    /// Returns the form that may be logged: `***.444.777-**` or `**.222.333/0001-**`.
     pub fn masked(&self) -> String {
         let cover = |(shown, place)| if place == '*' { '*' } else { shown };
         self.formatted().chars().zip(self.kind.cover().chars()).map(cover).collect()
     }
 
-    /// Whether this is a CNPJ with letters, which older systems of banks may not take.
+    /// Returns true if this is a CNPJ with letters, which older systems of banks may not accept.
     pub fn is_alphanumeric(&self) -> bool {
         self.value.bytes().any(|byte| byte.is_ascii_uppercase())
     }
@@ -112,7 +112,7 @@ impl fmt::Debug for Document {
 impl TryFrom<String> for Document {
     type Error = DocumentError;
 
-    /// The length tells a CPF from a CNPJ.
+    /// Reads a document; its length distinguishes a CPF from a CNPJ.
     fn try_from(value: String) -> Result<Self, Self::Error> {
         let kind =
             if value.len() == DocumentType::Cpf.length() { DocumentType::Cpf } else { DocumentType::Cnpj };
@@ -127,7 +127,7 @@ impl From<Document> for String {
     }
 }
 
-/// Whose register a document is from. Read in any letter case, written in capitals.
+/// Register of a document. Read in any letter case, written in capitals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "&'static str")]
 pub enum DocumentType {
@@ -149,7 +149,7 @@ impl DocumentType {
             .ok_or(UnknownDocumentType)
     }
 
-    /// `CPF` or `CNPJ`.
+    /// Returns `CPF` or `CNPJ`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Cpf => "CPF",
@@ -185,7 +185,7 @@ impl DocumentType {
         }
     }
 
-    /// The highest weight before they start again at 2; a CPF is too short to start again.
+    /// Returns the highest weight before they start again at 2; a CPF is too short to start again.
     const fn top_weight(self) -> u32 {
         match self {
             Self::Cpf => 11,
@@ -216,10 +216,10 @@ impl From<DocumentType> for &'static str {
     }
 }
 
-/// Why a document was refused.
+/// Reason why a document was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum DocumentError {
-    /// A character that this kind of document cannot have at its place.
+    /// A character that this kind of document can't have at its position.
     #[error("a CPF has only digits, a CNPJ digits and capital letters, both without punctuation")]
     Character,
     /// Too few or too many characters.
@@ -234,7 +234,7 @@ pub enum DocumentError {
 }
 
 impl DocumentError {
-    /// A stable name of the reason.
+    /// Returns a stable name of the reason.
     pub const fn code(self) -> &'static str {
         match self {
             Self::Character => "character",
@@ -250,7 +250,7 @@ impl DocumentError {
 #[error("the document type is CPF or CNPJ")]
 pub struct UnknownDocumentType;
 
-/// The two check digits: weights 2, 3, … from right to left, the second over the first as well.
+/// Returns the two check digits: weights 2, 3, … from right to left, the second over the first as well.
 fn check_digits(body: &[u32], top_weight: u32) -> Vec<u32> {
     let digit = |values: &[u32]| {
         let weights = (2..=top_weight).cycle();

@@ -1,4 +1,4 @@
-//! What the merchant is told: changes of the status, and refunds that ended without one.
+//! Events for the merchant: changes of the status, and refunds that ended without one.
 
 use std::sync::Arc;
 
@@ -15,21 +15,21 @@ use crate::time::Timestamp;
 pub struct Event {
     /// 1 for the first change, then one more for each.
     pub sequence: u32,
-    /// What the payment became.
+    /// New status.
     pub status: Status,
-    /// What it was; the same if a refund ended and left the status as it was.
+    /// Status before; the same if a refund ended without a change of status.
     pub previous_status: Status,
-    /// When it changed; never before the event that went before.
+    /// Time of the change; never before the previous event.
     pub occurred_at: Timestamp,
-    /// Why, where the change alone does not say it: `late_settlement`, `insufficient_funds`, …
+    /// Reason, if the change alone does not explain it: `late_settlement`, `insufficient_funds`, …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Who caused it.
+    /// Cause of the change.
     pub actor: Cause,
     /// The refund that ended, if the status did not change by it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refund: Option<EndedRefund>,
-    /// What the payment was right after the change, once it is something else. [`Payment::as_of`] tells in any case.
+    /// State right after the change, once the payment has changed again. [`Payment::as_of`] returns it in any case.
     ///
     /// [`Payment::as_of`]: crate::payment::Payment::as_of
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,7 +37,7 @@ pub struct Event {
 }
 
 impl Event {
-    /// The event's name: `payment.paid`, `payment.refund_failed`.
+    /// Returns the event's name: `payment.paid`, `payment.refund_failed`.
     pub fn name(&self) -> String {
         match &self.refund {
             None => format!("payment.{}", self.status),
@@ -52,37 +52,37 @@ impl Event {
 pub struct EndedRefund {
     /// Its id.
     pub refund_id: String,
-    /// How much.
+    /// Amount.
     pub amount: Money,
     /// Succeeded or failed.
     pub status: RefundStatus,
-    /// Why it failed, in the acquirer's words.
+    /// Reason of a failure, in the acquirer's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure_reason: Option<String>,
 }
 
 impl EndedRefund {
-    /// The refund as it is now.
+    /// Returns the refund as it is now.
     pub(crate) fn of(refund: &Refund) -> Self {
         let Refund { id, amount, status, created_at: _, failure_reason } = refund.clone();
         Self { refund_id: id, amount, status, failure_reason }
     }
 }
 
-/// Who caused a change.
+/// Cause of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cause {
-    /// The acquirer said so, in an answer or a notice.
+    /// The acquirer stated it, in an answer or a notice.
     Acquirer,
-    /// The merchant asked for it through the API.
+    /// The merchant requested it through the API.
     Merchant,
-    /// The service decided: the time to pay went by, no acquirer was left.
+    /// The service decided: the time to pay was over, no acquirer was left.
     Service,
 }
 
 impl Cause {
-    /// As the API spells it.
+    /// Returns the API's spelling.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Acquirer => "acquirer",

@@ -1,4 +1,4 @@
-//! Exceptions: what needs a person.
+//! Exceptions: discrepancies that need a person.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,50 +7,50 @@ use crate::payment::DiscrepancyKind;
 use crate::reconciliation::ReconciliationKind;
 use crate::time::Timestamp;
 
-/// The kind of an exception for a notice whose payment is not stored here.
+/// Kind of an exception for a notice whose payment is not stored here.
 pub const UNKNOWN_PAYMENT: &str = "unknown_payment";
 
-/// The kind of an exception for a payment that this version can't read.
+/// Kind of an exception for a payment that this version can't read.
 pub const UNREADABLE: &str = "unreadable";
 
-/// Something that the service can't settle by itself. Shown to operators until it is resolved.
+/// A discrepancy that the service can't settle by itself. Shown to operators until it is resolved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Exception {
-    /// The same for the same cause: reporting it again changes nothing.
+    /// Id, the same for the same cause: a repeated report changes nothing.
     pub id: String,
-    /// What kind: `amount_mismatch`, `unknown_payment`, …
+    /// Its kind: `amount_mismatch`, `unknown_payment`, …
     pub kind: String,
-    /// The payment, which may be unknown here; absent if none is meant.
+    /// The payment, which may be unknown here; absent if it is about none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction_id: Option<TransactionId>,
-    /// The acquirer that is involved.
+    /// The acquirer involved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acquirer: Option<AcquirerName>,
-    /// What was stated and what stood against it, without personal data.
+    /// Statement and contradicting state of the payment, without personal data.
     pub detail: String,
-    /// What may be done next.
+    /// Advice on what may be done next.
     pub advice: String,
-    /// When it was reported first.
+    /// Time of the first report.
     pub reported_at: Timestamp,
-    /// What a person did about it. Open while absent.
+    /// Resolution by a person. Open while absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resolution: Option<Resolution>,
 }
 
-/// How a person settled an exception.
+/// Resolution of an exception by a person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Resolution {
-    /// When.
+    /// Time of the resolution.
     pub at: Timestamp,
-    /// Who.
+    /// The person.
     pub by: String,
-    /// What was done, in that person's words.
+    /// Description of what was done, in that person's words.
     pub note: String,
 }
 
-/// What a person can have done about an exception, here. Everything else is done at the acquirer or with the merchant.
+/// Action on an exception that is possible here. Everything else is done at the acquirer or with the merchant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExceptionAction {
     /// Ask the acquirer.
@@ -63,7 +63,7 @@ impl ExceptionAction {
     /// Every action.
     pub const ALL: [Self; 2] = [Self::AskAcquirer, Self::Resolve];
 
-    /// As forms spell it.
+    /// Returns the spelling of forms.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::AskAcquirer => "ask_acquirer",
@@ -77,7 +77,7 @@ impl ExceptionAction {
     }
 }
 
-/// What makes sense for an exception of this kind, the best first.
+/// Returns the actions that make sense for an exception of this kind, the best first.
 pub fn possible_actions(kind: &str) -> &'static [ExceptionAction] {
     use ExceptionAction::{AskAcquirer, Resolve};
     match DiscrepancyKind::parse(kind) {
@@ -89,7 +89,7 @@ pub fn possible_actions(kind: &str) -> &'static [ExceptionAction] {
             | DiscrepancyKind::Contradiction
             | DiscrepancyKind::LateAuthorization,
         ) => &[AskAcquirer, Resolve],
-        // The acquirer has said what happened.
+        // The acquirer has stated what happened.
         Some(
             DiscrepancyKind::AmountMismatch
             | DiscrepancyKind::PaidTwice
@@ -104,7 +104,7 @@ pub fn possible_actions(kind: &str) -> &'static [ExceptionAction] {
 fn after_reconciliation(kind: &str) -> &'static [ExceptionAction] {
     use ExceptionAction::{AskAcquirer, Resolve};
     match ReconciliationKind::parse(kind) {
-        // One side may have lagged.
+        // One side may be behind.
         Some(ReconciliationKind::StatusDiffers | ReconciliationKind::MissingThere) => &[AskAcquirer, Resolve],
         Some(
             ReconciliationKind::AmountDiffers
@@ -112,7 +112,7 @@ fn after_reconciliation(kind: &str) -> &'static [ExceptionAction] {
             | ReconciliationKind::UnknownHere
             | ReconciliationKind::ListNotCompared,
         ) => &[Resolve],
-        // There is no payment that could be asked for: unknown here, unreadable, or a kind of another version.
+        // There is no payment to be asked about: unknown here, unreadable, or a kind of another version.
         None => &[Resolve],
     }
 }

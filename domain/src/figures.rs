@@ -1,12 +1,12 @@
-//! Figures of many payments: how many, of which amount, paid how soon.
+//! Figures of many payments: number, amount, time to payment.
 
 use crate::identity::{MerchantId, Mode};
 use crate::method::Method;
 use crate::status::Status;
 use crate::time::Timestamp;
 
-/// The upper bounds, in milliseconds and inclusive, of the classes of time from creation to payment. What took longer
-/// than the last is in a class of its own.
+/// Upper bounds, in milliseconds and inclusive, of the classes of time from creation to payment. Longer times than the
+/// last bound have a class of their own.
 pub const PAID_WITHIN_MS: [u64; 12] = [
     1_000,
     2_000,
@@ -22,10 +22,10 @@ pub const PAID_WITHIN_MS: [u64; 12] = [
     259_200_000,
 ];
 
-/// Of which payments figures are wanted.
+/// Filter of the payments to be counted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FiguresFilter {
-    /// Whose.
+    /// Their merchant.
     pub merchant: MerchantId,
     /// Test or live.
     pub mode: Mode,
@@ -35,18 +35,18 @@ pub struct FiguresFilter {
     pub to: Timestamp,
 }
 
-/// How many payments of one kind there are.
+/// Number of payments of one kind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Figure {
     /// Their method.
     pub method: Method,
-    /// Their status now.
+    /// Their present status.
     pub status: Status,
-    /// The index into [`PAID_WITHIN_MS`] of the time they took to be paid first, or its length if it was longer;
-    /// `None` for those that never were.
+    /// Index into [`PAID_WITHIN_MS`] of the time to their first payment, or its length if it was longer; `None` if they
+    /// were never paid.
     pub paid_within: Option<u8>,
-    /// How many.
+    /// Their number.
     pub count: u64,
-    /// The sum of what was asked for, in cents.
+    /// Sum of the requested amounts, in cents.
     pub amount_cents: u64,
 }

@@ -1,4 +1,4 @@
-//! Who and which: ids of payments, merchants, applications and acquirers.
+//! Identities: ids of payments, merchants, applications and acquirers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// The id of a payment: UUIDv8 derived from an `Idempotency-Key`, otherwise UUIDv7.
+/// Id of a payment: UUIDv8 derived from an `Idempotency-Key`, otherwise UUIDv7.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TransactionId(Uuid);
@@ -17,7 +17,7 @@ impl TransactionId {
         Self(uuid)
     }
 
-    /// The UUID itself.
+    /// Returns the UUID itself.
     pub const fn uuid(self) -> Uuid {
         self.0
     }
@@ -48,7 +48,7 @@ macro_rules! text_id {
                 Self(text.into())
             }
 
-            /// The text itself.
+            /// Returns the text itself.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -75,7 +75,7 @@ text_id!(
     AcquirerName
 );
 
-/// Whether money moves: test payments only ever reach sandbox acquirers, live ones never do.
+/// Test or live: test payments only ever reach sandbox acquirers, live ones never do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
@@ -86,7 +86,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// `test` or `live`.
+    /// Returns `test` or `live`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Test => "test",
@@ -100,7 +100,7 @@ impl Mode {
     }
 }
 
-/// To whom a payment belongs. Merchant and mode decide who may see it; the application signs its webhooks.
+/// Owner of a payment. Merchant and mode decide who may see it; the application signs its webhooks.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Owner {
     /// The merchant.
@@ -112,7 +112,7 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// Whether a caller with this merchant and mode may see what `other` owns.
+    /// Returns true if a caller with this merchant and mode may see the payments of `other`.
     pub fn may_see(&self, other: &Self) -> bool {
         self.merchant == other.merchant && self.mode == other.mode
     }

@@ -1,4 +1,4 @@
-//! What the words of a payment mean: values, rules and decisions.
+//! Domain of payments: values, rules and decisions.
 //!
 //! Nothing here does I/O, reads a clock, rolls dice, waits, or uses floats: every input is a parameter.
 

@@ -1,4 +1,4 @@
-//! Lists of payments and deliveries: filters, places in a list, and how a query names them.
+//! Lists of payments and deliveries: filters, cursors, and their names in a query.
 
 pub mod query;
 
@@ -14,16 +14,16 @@ use crate::money::Money;
 use crate::status::Status;
 use crate::time::Timestamp;
 
-/// Which payments a list shows. Always one merchant's, in one mode.
+/// Filter of payments. Always one merchant's, in one mode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaymentFilter {
-    /// Whose.
+    /// Their merchant.
     pub merchant: MerchantId,
     /// Test or live.
     pub mode: Mode,
-    /// Any of these; every status when empty.
+    /// Statuses; every status when empty.
     pub statuses: Vec<Status>,
-    /// This method.
+    /// Payment method.
     pub method: Option<Method>,
     /// The payer's CPF or CNPJ.
     pub document: Option<String>,
@@ -31,40 +31,40 @@ pub struct PaymentFilter {
     pub email: Option<String>,
     /// The merchant's own id.
     pub external_reference: Option<String>,
-    /// This payment.
+    /// Id of one payment.
     pub id: Option<TransactionId>,
-    /// Exactly this amount.
+    /// Exact amount.
     pub amount: Option<Money>,
-    /// Created at this time or later.
+    /// Earliest time of creation, included.
     pub created_from: Option<Timestamp>,
-    /// Created before this time.
+    /// Latest time of creation, excluded.
     pub created_to: Option<Timestamp>,
 }
 
-/// Which deliveries a list shows. Always one merchant's, in one mode.
+/// Filter of deliveries. Always one merchant's, in one mode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryFilter {
-    /// Whose.
+    /// Their merchant.
     pub merchant: MerchantId,
     /// Test or live.
     pub mode: Mode,
-    /// Of this payment.
+    /// Id of their payment.
     pub transaction_id: Option<TransactionId>,
-    /// In this state.
+    /// Their state.
     pub state: Option<DeliveryState>,
 }
 
-/// A place in a list of payments, newest first: everything after this payment.
+/// Position in a list of payments, newest first: everything after this payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
-    /// When the last payment shown was created.
+    /// Time of creation of the last payment shown.
     pub created_at: Timestamp,
     /// Its id.
     pub id: TransactionId,
 }
 
 impl Cursor {
-    /// Reads what `Display` printed; `None` for anything else.
+    /// Reads the form that `Display` writes; `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let plain = decode(text)?;
         let (created_at, id) = plain.split_once('.')?;
@@ -80,17 +80,17 @@ impl fmt::Display for Cursor {
     }
 }
 
-/// A place in a list of deliveries: after this delivery of this payment, then everything after the payment.
+/// Position in a list of deliveries: after this delivery of this payment, then everything after the payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DeliveryCursor {
     /// The payment of the last delivery shown.
     pub payment: Cursor,
-    /// Place of that delivery in the payment's outbox.
+    /// Index of that delivery in the payment's outbox.
     pub index: u32,
 }
 
 impl DeliveryCursor {
-    /// Reads what `Display` printed; `None` for anything else.
+    /// Reads the form that `Display` writes; `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let plain = decode(text)?;
         let (payment, index) = plain.split_once('.')?;

@@ -1,4 +1,4 @@
-//! The ways to pay.
+//! Payment methods.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ impl Method {
     /// Every method.
     pub const ALL: [Self; 3] = [Self::Pix, Self::Boleto, Self::CreditCard];
 
-    /// As the payment record spells it: `PIX`, `BOLETO`, `CREDIT_CARD`.
+    /// Returns the spelling of the payment record: `PIX`, `BOLETO`, `CREDIT_CARD`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pix => "PIX",
@@ -29,7 +29,7 @@ impl Method {
         }
     }
 
-    /// As labels and requests spell it: `pix`, `boleto`, `credit_card`.
+    /// Returns the spelling of labels and requests: `pix`, `boleto`, `credit_card`.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Pix => "pix",
@@ -38,7 +38,7 @@ impl Method {
         }
     }
 
-    /// Whether the payer gets a code to pay with.
+    /// Returns true if the payer gets a code to pay with.
     pub const fn has_code(self) -> bool {
         match self {
             Self::Pix | Self::Boleto => true,
@@ -46,7 +46,7 @@ impl Method {
         }
     }
 
-    /// Whether money may come in after the time to pay is over, or after the charge was withdrawn.
+    /// Returns true if money may come in after the time to pay is over, or after the charge was withdrawn.
     pub const fn may_settle_late(self) -> bool {
         match self {
             Self::Pix | Self::Boleto => true,
@@ -54,7 +54,7 @@ impl Method {
         }
     }
 
-    /// Whether a charge needs the number of a card, which is kept in memory only.
+    /// Returns true if a charge needs the number of a card, which is kept in memory only.
     pub const fn needs_card_number(self) -> bool {
         match self {
             Self::CreditCard => true,
@@ -62,7 +62,7 @@ impl Method {
         }
     }
 
-    /// Whether money is held first and captured by a call of its own, if the merchant wants that.
+    /// Returns true if money may be held first and captured by a separate call.
     pub const fn can_be_captured(self) -> bool {
         match self {
             Self::CreditCard => true,

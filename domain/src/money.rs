@@ -10,45 +10,45 @@ use serde::{Deserialize, Serialize};
 pub struct Money(u64);
 
 impl Money {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Self = Self(0);
-    /// The most that one payment may be: a boleto has ten digits for its amount.
+    /// Largest amount of one payment: a boleto has ten digits for its amount.
     pub const MAX: Self = Self(9_999_999_999);
 
-    /// An amount in cents.
+    /// Makes an amount from cents.
     pub const fn from_cents(cents: u64) -> Self {
         Self(cents)
     }
 
-    /// The amount in cents.
+    /// Returns the amount in cents.
     pub const fn cents(self) -> u64 {
         self.0
     }
 
-    /// Whether it is nothing.
+    /// Returns true if it is zero.
     pub const fn is_zero(&self) -> bool {
         self.0 == 0
     }
 
-    /// The sum, or the largest amount there is if the sum would be larger than that.
+    /// Returns the sum; saturates at the largest amount.
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
         Self(self.0.saturating_add(other.0))
     }
 
-    /// What is left after taking `other` away; zero if `other` is more.
+    /// Returns the difference; zero if `other` is more.
     #[must_use]
     pub const fn minus(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
 
-    /// This amount multiplied by `quantity`; saturates at the largest amount that there is.
+    /// Returns this amount multiplied by `quantity`; saturates at the largest amount.
     #[must_use]
     pub const fn times(self, quantity: u64) -> Self {
         Self(self.0.saturating_mul(quantity))
     }
 
-    /// The last two digits, which decide what the sandbox does.
+    /// Returns the last two digits, which decide what the sandbox does.
     pub const fn last_two_digits(self) -> u64 {
         self.0 % 100
     }

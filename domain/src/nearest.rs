@@ -1,9 +1,9 @@
-//! The name that somebody meant who wrote another one.
+//! Suggestions for misspelt names.
 
-/// Characters of the longest name that is compared. A longer one is no slip of the pen.
+/// Characters of the longest name that is compared. A longer one is no typing error.
 const LONGEST: usize = 64;
 
-/// Finds the known name that is most like this one, if any is like it: the same but for letter case and separators
+/// Finds the known name that is most similar, if any is similar enough: the same but for letter case and separators
 /// (`postback_url` for `postbackUrl`), or a few letters away.
 pub fn nearest<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     if written.is_empty() || written.len() > LONGEST {
@@ -18,12 +18,12 @@ pub fn nearest<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> O
     is_like.then_some(name)
 }
 
-/// Tells if two names are the same but for letter case and separators.
+/// Returns true if two names are the same but for letter case and separators.
 pub fn is_same(one: &str, other: &str) -> bool {
     one.len() <= LONGEST && other.len() <= LONGEST && folded(one) == folded(other)
 }
 
-/// A name without letter case and separators.
+/// Returns a name without letter case and separators.
 fn folded(name: &str) -> String {
     name.chars()
         .filter(|one| !matches!(one, '_' | '-' | '.' | ' ' | '[' | ']'))

@@ -1,4 +1,4 @@
-//! What a merchant may do with a payment after it was created: cancel, capture, refund.
+//! Operations of a merchant on a payment after its creation: cancel, capture, refund.
 
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -14,60 +14,60 @@ use crate::time::Timestamp;
 pub struct Operation {
     /// Our id, which is the idempotency key at the acquirer and the `refundId` of a refund.
     pub id: Uuid,
-    /// What is to be done.
+    /// Its kind.
     pub kind: OperationKind,
     /// The caller's `Idempotency-Key`, if it sent one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<String>,
-    /// The amount that the caller named, to tell a replay from another request under the same key.
+    /// The amount in the request, which distinguishes a replay from another request under the same key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_amount: Option<Money>,
-    /// How far it is.
+    /// Its progress.
     pub state: OperationState,
-    /// When it was asked for.
+    /// Time of the request.
     pub requested_at: Timestamp,
-    /// What had been captured, or given back, for certain when it was sent: an acquirer without ids for operations
-    /// tells by its sums whether it did this one.
+    /// Amount that had certainly been captured, or given back, when it was sent. An acquirer without ids for operations
+    /// shows by its sums if it did this one.
     #[serde(default, skip_serializing_if = "Money::is_zero")]
     pub before: Money,
-    /// How often it was sent.
+    /// Number of sendings.
     pub sent: u32,
-    /// How often it was to be sent and never left, which does not count as sent.
+    /// Number of sendings that were withheld and never left, which do not count as sent.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub withheld: u32,
-    /// What is known of the call that sent it last.
+    /// State of the last sending's call.
     pub call: OperationCall,
-    /// Whether that call is known to be over, because its caller reported that it failed.
+    /// True if that call is known to be over, because its caller reported a failure.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub call_is_over: bool,
-    /// How often the acquirer was asked what became of it.
+    /// Number of inquiries about its outcome.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub inquiries: u32,
-    /// How often the acquirer answered since its outcome became unknown that it does not know of it.
+    /// Number of "not found" answers since its outcome became unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub not_found: u32,
-    /// When the next step is due, while it is processing: it is sent, or asked for. Absent while it waits for the
-    /// operation before it.
+    /// Time of the next step while it is processing: a sending or an inquiry. Absent while it waits for the operation
+    /// before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Timestamp>,
-    /// Reason that the acquirer gave when it refused. While it is processing it may have been done all the same.
+    /// The acquirer's reason for a refusal. While it is processing it may have been done all the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
-    /// Whether the acquirer's sums moved by something else while it was not known what became of it: then it may have
-    /// been done, whatever they say, and it is never sent again.
+    /// True if the acquirer's sums were changed by others while its outcome was unknown. Then it may have been done,
+    /// whatever they show, and it is never sent again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub contradicted: bool,
-    /// Whether it was a person who said how it ended.
+    /// True if a person stated its outcome.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub resolved_by_operator: bool,
-    /// The charge whose holding it gives back, if that is not the payment's: nobody asked for it, and the merchant sees
-    /// nothing of it.
+    /// The charge that it releases or gives back, if that is not the payment's own. Nobody requested it, and the
+    /// merchant does not see it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surplus: Option<Surplus>,
 }
 
-/// A charge that holds what the payment may not keep: one beside the charge that counts, or one of a payment that was
-/// declined.
+/// A charge with money or a limit that the payment may not keep: one beside the charge that counts, or one of a
+/// declined payment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Surplus {
@@ -78,10 +78,10 @@ pub struct Surplus {
     /// The acquirer's own names for it.
     #[serde(default, skip_serializing_if = "Reference::is_empty")]
     pub reference: Reference,
-    /// Sum that was taken by it.
+    /// Sum that it took.
     #[serde(default, skip_serializing_if = "Money::is_zero")]
     pub taken: Money,
-    /// Part of that which had gone back before.
+    /// Part of it that had gone back before.
     #[serde(default, skip_serializing_if = "Money::is_zero")]
     pub given_back: Money,
 }
@@ -92,7 +92,7 @@ const fn is_zero(number: &u32) -> bool {
 }
 
 impl Operation {
-    /// Whether the acquirer has neither done nor refused it yet.
+    /// Returns true if the acquirer has neither done nor refused it yet.
     pub const fn is_processing(&self) -> bool {
         match self.state {
             OperationState::Processing => true,
@@ -111,24 +111,24 @@ impl Operation {
         charge(self) == charge(other)
     }
 
-    /// Whether it may be under way at the acquirer, or done there without our knowing.
+    /// Returns true if it may be under way at the acquirer, or done there without our knowledge.
     pub const fn may_have_an_effect(&self) -> bool {
         self.is_processing() && !matches!(self.call, OperationCall::Ready)
     }
 
-    /// The number of its last sending, by which that one's answer is known. No other sending ever has it: an answer may be
-    /// told twice, and the second time after the next sending.
+    /// Returns the number of its last sending, which identifies the answer to it. The number is never used again: an
+    /// answer may arrive twice, and the second time after the next sending.
     pub const fn sending(&self) -> u32 {
         self.sent.saturating_add(self.withheld)
     }
 
-    /// Whether a caller that waits for it has to wait no longer: it ended, or will end some day.
+    /// Returns true if a waiting caller need not wait any longer: it has ended, or the acquirer has accepted it.
     pub const fn is_answered(&self) -> bool {
         !self.is_processing() || matches!(self.call, OperationCall::Accepted)
     }
 }
 
-/// What is known of the call that sent an operation last.
+/// State of the call that sent an operation last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OperationCall {
@@ -136,14 +136,14 @@ pub enum OperationCall {
     Ready,
     /// Sent, or about to be; no answer yet.
     Sent,
-    /// It may have had an effect. It is asked for, and sent again only when the acquirer is known not to have it.
+    /// It may have had an effect. It is asked about, and sent again only when the acquirer is known not to have it.
     Unknown,
-    /// The acquirer took it: it is asked for until it is done or refused, and never sent again.
+    /// The acquirer took it: it is asked about until it is done or refused, and never sent again.
     Accepted,
 }
 
 impl OperationCall {
-    /// Whether the acquirer is asked what became of it.
+    /// Returns true if the acquirer is asked about its outcome.
     pub const fn is_inquired_about(self) -> bool {
         match self {
             Self::Unknown | Self::Accepted => true,
@@ -165,7 +165,7 @@ pub enum OperationKind {
 }
 
 impl OperationKind {
-    /// The verb that the API uses.
+    /// Returns the verb that the API uses.
     pub const fn verb(self) -> &'static str {
         match self {
             Self::Cancel => "cancel",
@@ -175,7 +175,7 @@ impl OperationKind {
     }
 }
 
-/// How far an operation is.
+/// Progress of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OperationState {
@@ -187,7 +187,7 @@ pub enum OperationState {
     Refused,
 }
 
-/// What became of an operation that was stuck, as a person found out.
+/// Outcome of an operation that was stuck, as a person found out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// The acquirer did it.
@@ -200,7 +200,7 @@ impl Verdict {
     /// Every verdict.
     pub const ALL: [Self; 2] = [Self::Done, Self::Refused];
 
-    /// As forms and the audit log spell it.
+    /// Returns the spelling of forms and the audit log.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Done => "done",
@@ -214,18 +214,18 @@ impl Verdict {
     }
 }
 
-/// A cancellation, capture or refund as a merchant asks for it.
+/// A cancellation, capture or refund as requested by a merchant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OperationRequest {
     /// A fresh id for it.
     pub id: Uuid,
-    /// What is wanted.
+    /// The requested operation.
     pub requested: RequestedOperation,
     /// The caller's `Idempotency-Key`.
     pub key: Option<String>,
 }
 
-/// What is wanted; amounts that are absent mean all there is.
+/// A requested operation; without an amount it is about everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestedOperation {
     /// Cancel.
@@ -237,7 +237,7 @@ pub enum RequestedOperation {
 }
 
 impl RequestedOperation {
-    /// The amount that was named.
+    /// Returns the amount in the request.
     pub const fn amount(self) -> Option<Money> {
         match self {
             Self::Cancel => None,
@@ -245,7 +245,7 @@ impl RequestedOperation {
         }
     }
 
-    /// The verb that the API uses.
+    /// Returns the verb that the API uses.
     pub const fn verb(self) -> &'static str {
         match self {
             Self::Cancel => "cancel",

@@ -1,4 +1,4 @@
-//! What a merchant asked for: the parts of a payment that never change.
+//! The merchant's order: the parts of a payment that never change.
 
 use std::collections::BTreeMap;
 
@@ -13,35 +13,35 @@ use crate::money::Money;
 use crate::phone::Phone;
 use crate::postal::{Cep, Uf};
 
-/// What stands in the place of a text that was erased.
+/// Mask of an erased text.
 pub(crate) const ERASED: &str = "***";
 
-/// The same for an e-mail address.
+/// Mask of an erased e-mail address.
 const ERASED_EMAIL: &str = "***@***";
 
-/// A creation request that kept every rule. Holds no card number and no security code.
+/// A valid creation request. Contains no card number and no security code.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Order {
-    /// How it is to be paid.
+    /// Payment method.
     pub method: Method,
-    /// What is to be paid.
+    /// Amount to be paid.
     pub amount: Money,
-    /// Who pays.
+    /// The payer.
     pub payer: Payer,
-    /// What is bought. Need not add up to the amount.
+    /// Items of the purchase. Their prices need not add up to the amount.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub items: Vec<Item>,
     /// The fee for shipping, if it was stated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shipping_fee: Option<Money>,
-    /// Who gets a share. What is left is the merchant's.
+    /// Shares of recipients. The rest belongs to the merchant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub splits: Vec<Split>,
     /// Campaign parameters.
     #[serde(default, skip_serializing_if = "Utm::is_empty")]
     pub utm: Utm,
-    /// Where status changes are reported.
+    /// URL that receives status changes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub postback_url: Option<String>,
     /// The merchant's own id.
@@ -50,40 +50,40 @@ pub struct Order {
     /// The merchant's own notes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<String, String>,
-    /// What only one method has.
+    /// Terms of the method.
     pub terms: Terms,
 }
 
-/// What is particular to a method.
+/// Terms that depend on the method.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum Terms {
     /// PIX.
     #[serde(rename_all = "camelCase")]
     Pix {
-        /// How long the code may be paid, in seconds from the creation.
+        /// Time for which the code may be paid, in seconds from the creation.
         expires_in_s: u64,
     },
     /// Boleto.
     #[serde(rename_all = "camelCase")]
     Boleto {
-        /// The date until which it is payable without surcharge.
+        /// Last date on which it is payable without surcharge.
         due_date: NaiveDate,
     },
     /// Credit card.
     #[serde(rename_all = "camelCase")]
     CreditCard {
-        /// What may be kept of the card.
+        /// Masked card data.
         card: MaskedCard,
-        /// In how many parts the holder pays, from 1.
+        /// Number of instalments, from 1.
         installments: u8,
-        /// Whether an authorisation is captured at once.
+        /// True if an authorisation is captured at once.
         capture: bool,
     },
 }
 
 impl Terms {
-    /// Number of instalments; only a card has them.
+    /// Returns the number of instalments; only a card has them.
     pub const fn installments(&self) -> Option<u8> {
         match self {
             Self::CreditCard { installments, .. } => Some(*installments),
@@ -91,7 +91,7 @@ impl Terms {
         }
     }
 
-    /// What may be kept of the card, if it is paid by card.
+    /// Returns the masked card, if it is paid by card.
     pub const fn card(&self) -> Option<&MaskedCard> {
         match self {
             Self::CreditCard { card, .. } => Some(card),
@@ -101,17 +101,17 @@ impl Terms {
 }
 
 impl Order {
-    /// Number of instalments; only a card has them.
+    /// Returns the number of instalments; only a card has them.
     pub const fn installments(&self) -> Option<u8> {
         self.terms.installments()
     }
 
-    /// What may be kept of the card, if it is paid by card.
+    /// Returns the masked card, if it is paid by card.
     pub const fn card(&self) -> Option<&MaskedCard> {
         self.terms.card()
     }
 
-    /// Whether an authorisation is to be captured at once. Only a card can say no.
+    /// Returns true if an authorisation is captured at once. Only a card may have it otherwise.
     pub const fn captures_at_once(&self) -> bool {
         match &self.terms {
             Terms::CreditCard { capture, .. } => *capture,
@@ -134,12 +134,12 @@ pub struct Payer {
     pub email: String,
     /// Telephone, digits only.
     pub phone: Phone,
-    /// Where the payer lives.
+    /// Postal address.
     pub address: Address,
 }
 
 impl Payer {
-    /// Nobody: what stands in the place of a payer that was erased. Of the document its kind is left.
+    /// Returns the masks of an erased payer. Only the kind of the document is kept.
     pub fn erased(kind: DocumentType) -> Self {
         Self {
             first_name: ERASED.into(),
@@ -151,12 +151,12 @@ impl Payer {
         }
     }
 
-    /// First and last name with a blank between.
+    /// Returns first and last name with a blank between.
     pub fn full_name(&self) -> String {
         format!("{} {}", self.first_name, self.last_name)
     }
 
-    /// The e-mail address as somebody sees it who need not write there: `m***@example.com`.
+    /// Returns the e-mail address, masked for display: `m***@example.com`.
     pub fn masked_email(&self) -> String {
         if self.email == ERASED_EMAIL {
             return self.email.clone();
@@ -189,7 +189,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// Nowhere.
+    /// Returns the masks of an erased address.
     fn erased() -> Self {
         let text = || String::from(ERASED);
         Self {
@@ -204,23 +204,23 @@ impl Address {
     }
 }
 
-/// One line of what is bought.
+/// One line of the purchase.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Item {
     /// The merchant's id of the product.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<Uuid>,
-    /// What it is.
+    /// Its name.
     pub name: String,
-    /// How many, from 1.
+    /// Quantity, from 1.
     pub quantity: u64,
     /// Price of one.
     pub price: Money,
 }
 
 impl Item {
-    /// Price of all.
+    /// Returns the price of all.
     pub const fn total(&self) -> Money {
         self.price.times(self.quantity)
     }
@@ -230,13 +230,13 @@ impl Item {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Split {
-    /// Who gets it.
+    /// The recipient.
     pub recipient_id: String,
-    /// How much.
+    /// Size of the share.
     pub share: Share,
 }
 
-/// How large a share is.
+/// Size of a share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Share {
@@ -247,7 +247,7 @@ pub enum Share {
 }
 
 impl Share {
-    /// What the share comes to of `whole`, rounded down to a cent.
+    /// Returns the share of `whole`, rounded down to a cent.
     pub fn of(self, whole: Money) -> Money {
         match self {
             Self::Amount(amount) => amount,
@@ -280,7 +280,7 @@ pub struct Utm {
 }
 
 impl Utm {
-    /// Whether nothing was supplied.
+    /// Returns true if none was supplied.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -289,7 +289,7 @@ impl Utm {
 /// An order together with the card that pays it. The card goes to the acquirer and nowhere else.
 #[derive(Debug)]
 pub struct Purchase {
-    /// What was asked for.
+    /// The order.
     pub order: Order,
     /// Number and security code, for a card payment.
     pub card: Option<CardData>,

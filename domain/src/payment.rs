@@ -64,83 +64,82 @@ pub use second::SecondLook;
 pub struct Payment {
     /// Its id.
     pub id: TransactionId,
-    /// One more for every write: the guard that lets only one writer win.
+    /// Number of writes so far: the guard that lets only one writer win.
     pub revision: u64,
-    /// Fresh for every write: tells, after a lost reply, whether it was ours that won.
+    /// Fresh for every write: shows, after a lost reply, whether our write won.
     pub last_op: Uuid,
-    /// To whom it belongs.
+    /// Its owner.
     pub owner: Owner,
-    /// What was asked for.
+    /// The order, as requested.
     pub order: Arc<Order>,
     /// Keyed hash of the request, if it came with an `Idempotency-Key`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
-    /// Tells by which card it is to be paid, if tries of one card are counted. Forgotten when they count no more.
+    /// Fingerprint of the card, if tries of one card are counted. Forgotten when they no longer count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub card_fingerprint: Option<CardFingerprint>,
     /// The unguessable part of its public pages' addresses.
     pub page_token: String,
-    /// When it was created.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// How it was routed.
+    /// Acquirers that were considered; the eligible ones are in the order in which they are tried.
     pub considered: Arc<[Considered]>,
-    /// What decided about that.
+    /// Rule and table of routes that decided about them.
     #[serde(default)]
     pub routed: Arc<Routed>,
-    /// What decided where chance had to: the same plan can be made again.
+    /// Random number that decided between equals: with it the same plan can be made again.
     #[serde(with = "dice")]
     pub dice: u64,
-    /// What it is now.
+    /// Current state.
     pub state: Arc<State>,
     /// Changes of status, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub history: Vec<Event>,
-    /// Deliveries of events, in the order in which they came to be.
+    /// Deliveries of events, in the order of their creation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outbox: Vec<Delivery>,
-    /// When the acquirer is next asked about a payment whose charge is answered, and how often it was.
+    /// Next inquiry about a charge whose outcome is known, and the number of earlier ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<Check>,
-    /// When an acquirer was last asked about a charge of it.
+    /// Time of the last inquiry about one of its charges.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inquired_at: Option<Timestamp>,
-    /// Whether a hint came since the acquirer was last asked, while it was open what became of the charge: it is asked
-    /// as soon as that is known, for what was hinted may be newer than the answer.
+    /// True if a hint came since the last inquiry, while the outcome of the charge was open. The acquirer is asked as
+    /// soon as the outcome is known, since the hint may be newer than the answer.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hinted: bool,
-    /// Whether an operation may have been under way when the acquirer was last asked about the charge: where sums are all
-    /// that tells of operations, it hid what others moved.
+    /// True if an operation may have been under way at the last inquiry about the charge. If only sums reveal
+    /// operations, it hid what others moved.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
-    /// Whether the acquirer takes no more money for the charge although what it has is not what was asked for: it is
+    /// True if the acquirer takes no more money for the charge, although what it has is not what was asked for. It is
     /// asked no more, and only a person ends the payment.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub concluded: bool,
-    /// Moment at which the acquirer first said that it takes no more money for the charge, without showing any: the
-    /// money may follow.
+    /// Time at which the acquirer first said that it takes no more money for the charge, without showing any. The money
+    /// may follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concluded_since: Option<Timestamp>,
-    /// How often an acquirer answered about another charge, or another amount, than the one that was asked for.
+    /// Number of answers about another charge, or another amount, than the one that was asked for.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub mismatches: u32,
     /// The acquirer's names for other charges of the payment than its last one, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Reference>,
-    /// Moment at which an acquirer is asked once more for all that it has of the payment, because it was believed to
-    /// have nothing.
+    /// Next inquiry about everything that an acquirer has of the payment, because it was believed to have nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_look: Option<SecondLook>,
-    /// The chargebacks that were learnt, oldest first, with the disputes that were won: what repeats changes nothing,
-    /// whatever came in between.
+    /// Chargebacks that were learnt, oldest first, with the disputes that were won. They make every repetition without
+    /// effect, in whatever order it comes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chargebacks: Vec<Chargeback>,
     /// Cancellations, captures and refunds, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<Operation>,
-    /// What an operator has to see and is not known to be stored as an exception yet, oldest first.
+    /// Discrepancies for operators that are not known to be stored as exceptions yet, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reports: Vec<Report>,
-    /// When everything that tells of its payer was erased. What comes later of such things is not kept.
+    /// Time at which all personal data of its payer was erased. Such data is not kept if it comes later.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erased_at: Option<Timestamp>,
 }
@@ -150,18 +149,18 @@ pub struct Payment {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Check {
-    /// When.
+    /// Time of the inquiry.
     pub at: Timestamp,
-    /// How often the schedule had it checked before.
+    /// Number of earlier checks made by the schedule.
     pub made: u32,
-    /// Whether an operator's directive withheld the check before: it brought no answer because nobody was asked.
+    /// True if an operator's directive withheld the check before: it had no answer because nobody was asked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub withheld: bool,
-    /// If a hint brought it forward: what the schedule wants meanwhile. Until it is answered it does not count as one of
-    /// the schedule's.
+    /// Plan of the schedule, if a hint brought the check forward. Until it is answered it does not count as one of the
+    /// schedule's checks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned: Option<Planned>,
-    /// How often the acquirer was asked since the last hint without an answer.
+    /// Number of inquiries without an answer since the last hint.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub asked: u32,
 }
@@ -171,17 +170,17 @@ const fn is_zero(count: &u32) -> bool {
     *count == 0
 }
 
-/// What the schedule wants of a check that was brought forward.
+/// Plan of the schedule for a check that was brought forward.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Planned {
     /// A check at this time.
     At(Timestamp),
-    /// Nothing.
+    /// No check.
     Never,
 }
 
-/// 64 bits as the stores keep them: a signed integer.
+/// Serde form of 64 bits, as the stores keep them: a signed integer.
 pub(crate) mod dice {
     use serde::{Deserialize, Deserializer, Serializer};
 
@@ -206,17 +205,17 @@ impl Payment {
         self.order.method
     }
 
-    /// Whether it is a card that no issuer is known to have approved.
+    /// Returns true if it is a card payment that no issuer is known to have approved.
     pub(crate) fn was_never_approved(&self) -> bool {
         self.method().can_be_captured() && self.state.authorization_code.is_none()
     }
 
-    /// What it was right after an event of its history: the webhook shows this in every attempt.
+    /// Returns the state right after an event of its history: the webhook shows this in every attempt.
     pub fn as_of<'a>(&'a self, event: &'a Event) -> &'a State {
         event.snapshot.as_deref().unwrap_or(&self.state)
     }
 
-    /// How its acquirer is told which payment is meant.
+    /// Returns the query by which its acquirer identifies the payment's charge.
     pub fn query(&self) -> ChargeQuery {
         let last = self.state.attempts.last();
         ChargeQuery {
@@ -241,7 +240,7 @@ impl Payment {
         }
     }
 
-    /// Names the charge of an operation to its acquirer.
+    /// Returns the query by which the acquirer identifies the charge of an operation.
     pub fn query_for(&self, operation: &Operation) -> ChargeQuery {
         let own = self.query();
         let Some(surplus) = &operation.surplus else { return own };
@@ -257,18 +256,18 @@ impl Payment {
         }
     }
 
-    /// The acquirer that is sent an operation, and asked about it.
+    /// Returns the acquirer that an operation is sent to, and that is asked about it.
     pub fn acquirer_of<'a>(&'a self, operation: &'a Operation) -> Option<&'a AcquirerName> {
         operation.surplus.as_ref().map(|surplus| &surplus.acquirer).or_else(|| self.acquirer())
     }
 
-    /// The operations on the payment's own charge.
+    /// Returns the operations on the payment's own charge.
     pub fn own_operations(&self) -> impl Iterator<Item = &Operation> {
         self.operations.iter().filter(|operation| operation.is_own())
     }
 
-    /// Names a charge to its acquirer by its number, from 1. Of an earlier one it may have
-    /// more than is known.
+    /// Returns the query for the charge with this number, from 1. Of an earlier charge the acquirer may have more than
+    /// is known.
     pub fn query_of(&self, attempt: u32) -> ChargeQuery {
         let own = self.query();
         if self.is_last_attempt(attempt) {
@@ -286,8 +285,8 @@ impl Payment {
         }
     }
 
-    /// Whether its acquirer has answered whatever was hinted, to a question that was asked after this one, and it could be
-    /// learnt: what others move beside an operation of ours may be too early until that has ended.
+    /// Returns true if the acquirer has answered every hint, to an inquiry made after this one, and the answer could be
+    /// learnt. While an operation of ours is under way, movements by others can't always be learnt.
     pub fn was_answered_since(&self, inquired_at: Option<Timestamp>) -> bool {
         let is_open = self.state.attempts.last().is_some_and(|attempt| attempt.outcome.is_open());
         let is_hinted = self.hinted || self.check.is_some_and(|check| check.planned.is_some());
@@ -295,7 +294,7 @@ impl Payment {
         self.inquired_at != inquired_at && !is_open && !is_hinted && !is_beside_ours
     }
 
-    /// When the timer must look at it: the earliest of all that is open. `None` when nothing is.
+    /// Returns the time at which the timer must look at it: the earliest of all that is open. `None` if nothing is.
     pub fn due_at(&self) -> Option<Timestamp> {
         let attempt = self.state.attempts.last().filter(|attempt| attempt.outcome.is_open());
         let operations = self.operations.iter().filter_map(|operation| operation.due_at);
@@ -307,19 +306,19 @@ impl Payment {
         inquiry.into_iter().chain(look).chain(check).chain(operations).chain(reports).chain(card).min()
     }
 
-    /// When the next delivery may be tried. `None` when nothing is left to deliver.
+    /// Returns the time at which the next delivery may be tried. `None` if nothing is left to deliver.
     pub fn outbox_at(&self) -> Option<Timestamp> {
         self.deliverable().filter_map(|(_, delivery)| delivery.next_attempt_at).min()
     }
 
-    /// Who its events go to, if anybody.
+    /// Returns the receiver of its events, if it has one.
     pub fn receiver(&self) -> Option<Receiver> {
         let Owner { merchant, mode, .. } = &self.owner;
         let address = address_of(self.order.postback_url.as_deref()?);
         Some(Receiver { mode: *mode, merchant: merchant.clone(), address })
     }
 
-    /// The deliveries that may go out: the first unfinished one, and every redelivery asked for by hand.
+    /// Returns the deliveries that may be sent: the first unfinished one, and every redelivery requested by hand.
     pub(crate) fn deliverable(&self) -> impl Iterator<Item = (u32, &Delivery)> {
         let pending = |delivery: &Delivery| delivery.state == DeliveryState::Pending;
         let first = self.outbox.iter().position(|delivery| pending(delivery) && delivery.repeats.is_none());

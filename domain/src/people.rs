@@ -1,4 +1,4 @@
-//! People who sign in: users of merchants, operators, what they prove themselves with, and their sessions.
+//! People who sign in: users of merchants, operators, their credentials and sessions.
 
 mod credentials;
 mod login;

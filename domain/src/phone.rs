@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::text::is_digits;
 
-/// What stands for a phone that was erased: as many asterisks as a mobile has digits.
+/// Mask of an erased phone: as many asterisks as a mobile has digits.
 const ERASED: &str = "***********";
 
 /// A Brazilian phone with its area code, kept as it was sent.
@@ -22,7 +22,7 @@ impl Phone {
     /// Reads the digits and checks area code and subscriber.
     ///
     /// # Errors
-    /// A [`PhoneError`] that names the first rule broken; it never holds the number.
+    /// A [`PhoneError`] that names the first broken rule; it never contains the number.
     pub fn parse(value: &str) -> Result<Self, PhoneError> {
         if !value.is_empty() && !is_digits(value) {
             return Err(PhoneError::Character);
@@ -39,32 +39,32 @@ impl Phone {
         Ok(Self(value.to_owned()))
     }
 
-    /// What stands in the place of a phone that was erased. Read back from the store, and never taken from a request.
+    /// Returns the mask of an erased phone. Accepted from the store, never from a request.
     pub fn erased() -> Self {
         Self(ERASED.to_owned())
     }
 
-    /// The digits as they were sent.
+    /// Returns the digits as they were sent.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// Area code and subscriber: 10 digits of a landline, 11 of a mobile.
+    /// Returns area code and subscriber: 10 digits of a landline, 11 of a mobile.
     pub fn national(&self) -> &str {
         national(&self.0).unwrap_or_default()
     }
 
-    /// The international form: `+5511987654321`.
+    /// Returns the international form: `+5511987654321`.
     pub fn e164(&self) -> String {
         format!("+55{}", self.national())
     }
 
-    /// Mobile or landline.
+    /// Returns mobile or landline.
     pub fn kind(&self) -> PhoneKind {
         if self.national().len() == 11 { PhoneKind::Mobile } else { PhoneKind::Landline }
     }
 
-    /// What may be shown in a log: area code and the last four digits, `(11) *****-4321`.
+    /// Returns the form that may be logged: area code and the last four digits, `(11) *****-4321`.
     pub fn masked(&self) -> String {
         let national = self.national();
         let area_code = national.get(..2).unwrap_or_default();
@@ -94,7 +94,7 @@ impl From<Phone> for String {
     }
 }
 
-/// What kind of line a number belongs to.
+/// Kind of line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PhoneKind {
     /// Nine digits after the area code, the first of them 9.
@@ -104,7 +104,7 @@ pub enum PhoneKind {
 }
 
 impl PhoneKind {
-    /// `mobile` or `landline`.
+    /// Returns `mobile` or `landline`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Mobile => "mobile",
@@ -113,7 +113,7 @@ impl PhoneKind {
     }
 }
 
-/// Why a phone number was refused.
+/// Reason why a phone number was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum PhoneError {
     /// Something other than the digits 0 to 9.
@@ -134,7 +134,7 @@ pub enum PhoneError {
 }
 
 impl PhoneError {
-    /// A stable name of the reason.
+    /// Returns a stable name of the reason.
     pub const fn code(self) -> &'static str {
         match self {
             Self::Character => "character",
@@ -158,8 +158,9 @@ fn kind_of(subscriber: &str) -> Option<PhoneKind> {
     }
 }
 
-/// The 67 area codes in use, written as the holes among those without a zero.
+/// Returns true for the 67 area codes in use.
 fn is_area_code(code: &str) -> bool {
+    // All codes without a zero but these are in use.
     let holes = ["23", "25", "26", "29", "36", "39", "52", "56", "57", "58", "59", "72", "76", "78"];
     code.len() == 2 && code.bytes().all(|digit| (b'1'..=b'9').contains(&digit)) && !holes.contains(&code)
 }

@@ -1,4 +1,4 @@
-//! Places: CEP and UF.
+//! Postal codes and federative units: CEP and UF.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ use thiserror::Error;
 
 use crate::text::is_digits;
 
-/// What stands for a postal code and a unit that were erased.
+/// Masks of an erased postal code and an erased unit.
 const ERASED_CEP: &str = "********";
 const ERASED_UF: &str = "**";
 
@@ -27,17 +27,17 @@ impl Cep {
         if value.len() == 8 && is_digits(value) { Ok(Self(value.to_owned())) } else { Err(PostalError::Cep) }
     }
 
-    /// What stands in the place of a code that was erased. Read back from the store, and never taken from a request.
+    /// Returns the mask of an erased code. Accepted from the store, never from a request.
     pub fn erased() -> Self {
         Self(ERASED_CEP.to_owned())
     }
 
-    /// The eight digits.
+    /// Returns the eight digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// As printed on a letter: `01310-100`.
+    /// Returns the form printed on a letter: `01310-100`.
     pub fn formatted(&self) -> String {
         let (region, rest) = self.0.split_at_checked(5).unwrap_or_default();
         format!("{region}-{rest}")
@@ -63,7 +63,7 @@ impl From<Cep> for String {
 #[serde(into = "String")]
 pub struct Uf(&'static str);
 
-// By hand: the derive takes the `'static` text for borrowed input.
+// Written by hand: the derive would require borrowed input for the `'static` text.
 impl<'de> Deserialize<'de> for Uf {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::try_from(String::deserialize(deserializer)?).map_err(serde::de::Error::custom)
@@ -76,7 +76,7 @@ const UFS: [&str; 27] = [
 ];
 
 impl Uf {
-    /// What stands in the place of a unit that was erased. Read back from the store, and never taken from a request.
+    /// Mask of an erased unit. Accepted from the store, never from a request.
     pub const ERASED: Self = Self(ERASED_UF);
 
     /// Reads a two-letter code in capitals.
@@ -87,7 +87,7 @@ impl Uf {
         UFS.iter().find(|uf| **uf == value).map(|uf| Self(uf)).ok_or(PostalError::Uf)
     }
 
-    /// The two letters.
+    /// Returns the two letters.
     pub const fn as_str(&self) -> &'static str {
         self.0
     }
@@ -113,7 +113,7 @@ impl From<Uf> for String {
     }
 }
 
-/// Why a CEP or a UF was refused.
+/// Reason why a CEP or a UF was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum PostalError {
     /// Not eight digits.
@@ -125,7 +125,7 @@ pub enum PostalError {
 }
 
 impl PostalError {
-    /// A stable name of the reason.
+    /// Returns a stable name of the reason.
     pub const fn code(self) -> &'static str {
         match self {
             Self::Cep => "format",

@@ -1,8 +1,8 @@
-//! Reconciliation: what acquirers' lists and banks' files say, held against the payments as they are.
+//! Reconciliation: acquirers' lists and banks' files, compared with the payments as they are.
 //!
-//! A list or a file becomes neutral lines (`line.rs`). `judge.rs` holds one line against its payment, `missing.rs` knows
-//! which payments a list should have had. What came of it is a verdict (`verdict.rs`), kept with the line; one that
-//! differs has an exception. Pure: nothing here settles anything, asks anybody or knows a format.
+//! A list or a file becomes neutral lines (`line.rs`). `judge.rs` compares one line with its payment, and `missing.rs`
+//! finds payments that a list should have had. The result is a verdict (`verdict.rs`), kept with the line; a difference
+//! makes an exception. Pure: nothing here settles anything, makes inquiries or depends on a format.
 
 mod judge;
 mod line;

@@ -1,4 +1,4 @@
-//! The payment record: what the merchant sees of a payment.
+//! The payment record: the merchant's view of a payment.
 
 mod parts;
 pub(crate) mod wire;
@@ -22,9 +22,9 @@ use wire::Printed;
 
 pub use parts::RefundRecord;
 
-/// A payment as the API and the webhooks show it (contract, section 1.2). Holds no card number.
+/// A payment as the API and the webhooks show it (contract, section 1.2). Contains no card number.
 ///
-/// Made to be written as JSON text at once: in a `serde_json::Value` its decimal numbers would become floats.
+/// Written directly as JSON text: in a `serde_json::Value` its decimal numbers would become floats.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PaymentRecord<'a> {
@@ -63,12 +63,12 @@ pub struct PaymentRecord<'a> {
 }
 
 impl<'a> PaymentRecord<'a> {
-    /// The payment as it is. Its pages are at `public_url`, such as `https://pay.example.com`.
+    /// Returns the present record of a payment. Its pages are at `public_url`, such as `https://pay.example.com`.
     pub fn now(payment: &'a Payment, public_url: &str) -> Self {
         Self::of(payment, &payment.state, public_url)
     }
 
-    /// The payment as it was right after an event.
+    /// Returns the record of a payment right after an event.
     pub fn as_of(payment: &'a Payment, event: &'a Event, public_url: &str) -> Self {
         Self::of(payment, payment.as_of(event), public_url)
     }

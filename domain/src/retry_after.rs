@@ -4,14 +4,14 @@ use chrono::DateTime;
 
 use crate::time::Timestamp;
 
-/// How long a server asks to be left alone, in milliseconds: from now, however long it says.
+/// Returns the requested wait of a `Retry-After` value, in milliseconds from now, without an upper bound.
 ///
 /// Source: RFC 9110, section 10.2.3: whole seconds, or a date in the form of section 5.6.7 that senders must use
 /// (`Sun, 06 Nov 1994 08:49:37 GMT`). A date in the past is zero; anything else (`inf`, `-1`, `1.5`) is ignored.
 pub fn wait_ms(value: &str, now: Timestamp) -> Option<u64> {
     let value = value.trim();
     if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) {
-        // Digits that don't fit are a very long time.
+        // Digits that overflow are a very long time.
         let seconds: u64 = value.parse().unwrap_or(u64::MAX);
         return Some(seconds.saturating_mul(1_000));
     }

@@ -1,7 +1,7 @@
-//! Which way a payment goes: rules, costs and health make a plan of the acquirers that may take it, in the order in which
-//! they are tried.
+//! Routing of a payment: rules, costs and health make a plan of the acquirers that may take it, in the order of the
+//! tries.
 //!
-//! Everything here is a function of what it is given: service, dry run, replay and simulator make the same plan.
+//! All functions here are pure: service, dry run, replay and simulator make the same plan.
 
 mod approvals;
 mod attempt;
@@ -40,14 +40,14 @@ pub use rule::{Rule, Then, Use};
 pub use table::{Preference, RoutingTable, Standing, Version};
 pub use wanted::Wanted;
 
-/// One acquirer that was looked at when the payment was routed.
+/// One acquirer that was considered when the payment was routed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Considered {
-    /// Which.
+    /// The acquirer.
     pub acquirer: AcquirerName,
-    /// Whether it may take the payment. The eligible ones stand in the order in which they are tried.
+    /// True if it may take the payment. The eligible ones are in the order in which they are tried.
     pub eligible: bool,
-    /// Why, or why not: `eligible`, `failing_lately`, `throttled`, `amount_out_of_bounds`,
-    /// `expiry_too_long`, `paused`, `busy`, `not_in_rule`.
+    /// Reason for that: `eligible`, `failing_lately`, `throttled`, `amount_out_of_bounds`, `expiry_too_long`, `paused`,
+    /// `busy`, `not_in_rule`.
     pub reason: Cow<'static, str>,
 }

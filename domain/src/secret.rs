@@ -1,4 +1,4 @@
-//! Values that never print.
+//! Values that are never printed.
 
 use std::fmt;
 
@@ -9,17 +9,17 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 pub struct Secret<T: Zeroize>(T);
 
 impl<T: Zeroize> Secret<T> {
-    /// Puts a value out of sight.
+    /// Wraps a value.
     pub const fn new(value: T) -> Self {
         Self(value)
     }
 
-    /// The value itself. Every call is a place to look at in a review.
+    /// Returns the value itself. Reviews should check every call.
     pub const fn expose(&self) -> &T {
         &self.0
     }
 
-    /// The value itself, to be changed where it is.
+    /// Returns the value itself, to be changed in place.
     pub const fn expose_mut(&mut self) -> &mut T {
         &mut self.0
     }

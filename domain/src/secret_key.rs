@@ -1,7 +1,7 @@
-//! What follows from a secret key of the service: one key for each purpose, and what the store says of them.
+//! Keys derived from a secret key of the service, one for each purpose, and the store's records about them.
 //!
-//! Nothing is ever made with a secret key itself. Whoever learns what was derived for one purpose learns nothing of the
-//! others, and nothing of the secret key.
+//! A secret key itself is never used for anything but derivation. A derived key reveals nothing about the keys of other
+//! purposes, or about the secret key.
 
 mod id_keys;
 mod sealed;
@@ -21,14 +21,14 @@ pub use sealed::{SealedSecret, SecretPlace, StoredSecret};
 /// Bytes of a secret key's id.
 const ID_BYTES: usize = 8;
 
-/// The key for one purpose, 32 bytes: HMAC-SHA256 of the purpose's name. Another way of using it needs another name.
+/// Derives the key for one purpose, 32 bytes: HMAC-SHA256 of the purpose's name. Another use needs another name.
 pub fn derive(secret_key: &[u8], purpose: &str) -> Secret<Vec<u8>> {
     Secret::new(mac(secret_key, &[purpose.as_bytes()]))
 }
 
-/// HMAC-SHA256 of the parts, one after the other.
+/// Returns the HMAC-SHA256 of the parts, one after the other.
 pub fn mac(key: &[u8], parts: &[&[u8]]) -> Vec<u8> {
-    // Fails for no length of key; a key of zeros would only make the hash unkeyed.
+    // Never fails: HMAC takes keys of any length. The fallback would only make the hash unkeyed.
     let unkeyed = |_| Hmac::new(&hmac::digest::Key::<Hmac<Sha256>>::default());
     let mut mac = Hmac::<Sha256>::new_from_slice(key).unwrap_or_else(unkeyed);
     for part in parts {
@@ -37,13 +37,13 @@ pub fn mac(key: &[u8], parts: &[&[u8]]) -> Vec<u8> {
     mac.finalize().into_bytes().to_vec()
 }
 
-/// Tells a secret key from others, and nothing else of it: 16 hexadecimal digits. It may be shown.
+/// Public id of a secret key, 16 hexadecimal digits, which reveals nothing about the key.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SecretKeyId(String);
 
 impl SecretKeyId {
-    /// That of a secret key.
+    /// Computes the id of a secret key.
     pub fn of(secret_key: &[u8]) -> Self {
         let id = derive(secret_key, "quita key id 1");
         Self(hex(id.expose().get(..ID_BYTES).unwrap_or_default()))
@@ -56,15 +56,15 @@ impl fmt::Display for SecretKeyId {
     }
 }
 
-/// Which secret key a store works with. One store has one such record, and every node goes by it, whatever its own
-/// configuration says.
+/// Record of the secret key that a store works with. A store has one such record, and every node follows it, whatever
+/// its own configuration says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KeyRecord {
-    /// The key that everything new is made with.
+    /// The key for everything new.
     pub current: SecretKeyId,
-    /// What derives the ids of payments, sealed with that key: [`IdKeys::reveal`]. It stays when the key is changed, so
-    /// an `Idempotency-Key` has one payment for ever.
+    /// Keys that derive the ids of payments, sealed with `current`: [`IdKeys::reveal`]. They never change when the key
+    /// does, so an `Idempotency-Key` has one payment for ever.
     pub id_keys: SealedSecret,
 }
 

@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use crate::identity::TransactionId;
 
-/// Characters that a slip has room for in its number of the document.
+/// Maximum number of characters of a slip's document number.
 const DOCUMENT_NUMBER_LENGTH: usize = 15;
 
-/// Characters of the transaction's id that stand there for a merchant without a number of its own.
+/// Characters of the transaction's id that a slip shows if the merchant gave no number.
 const SHORT_ID_LENGTH: usize = 10;
 
-/// What a slip shows as nº do documento: the merchant's own reference if it is short enough, otherwise the beginning of
-/// the transaction's id.
+/// Returns a slip's nº do documento: the merchant's own reference if it is short enough, otherwise the beginning of the
+/// transaction's id.
 pub fn document_number(id: TransactionId, external_reference: Option<&str>) -> String {
     let reference =
         external_reference.filter(|reference| reference.chars().count() <= DOCUMENT_NUMBER_LENGTH);
@@ -20,7 +20,7 @@ pub fn document_number(id: TransactionId, external_reference: Option<&str>) -> S
     reference.map_or_else(short_id, str::to_owned)
 }
 
-/// What is needed to show and print a registered boleto.
+/// Data for showing and printing a registered boleto.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IssuedBoleto {
@@ -28,13 +28,13 @@ pub struct IssuedBoleto {
     pub barcode: String,
     /// Linha digitável, 47 digits.
     pub digitable_line: String,
-    /// The date until which it is payable without surcharge.
+    /// Last date on which it is payable without surcharge.
     pub due_date: NaiveDate,
-    /// Nosso número as it is printed.
+    /// Nosso número, as printed.
     pub our_number: String,
     /// Carteira.
     pub portfolio: String,
-    /// Agência and código do beneficiário as they are printed.
+    /// Agência and código do beneficiário, as printed.
     pub agency_and_account: String,
     /// Bank code with its digit: `001-9`.
     pub bank_code: String,

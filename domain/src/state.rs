@@ -10,47 +10,47 @@ use crate::routing::Attempt;
 use crate::status::Status;
 use crate::time::Timestamp;
 
-/// What a payment is at one moment. Every event but the last keeps its own.
+/// State of a payment at one moment. Every event but the last keeps its own.
 ///
-/// What is there from the beginning stands first: a store may keep only what differs, and repeats what stands behind a field
-/// that is new.
+/// Fields that exist from the beginning come first. A store may keep only the differences, and repeats everything after
+/// the first field that is new.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct State {
-    /// One more for every change that the merchant can see.
+    /// Number of changes that the merchant can see.
     pub version: u32,
-    /// The status; nothing but the table's edges changes it.
+    /// The status; changed only along the table's edges.
     pub status: Status,
-    /// When any of this changed last.
+    /// Time of the last change.
     pub updated_at: Timestamp,
     /// Charges sent to acquirers, oldest first.
     #[serde(default)]
     pub attempts: Vec<Attempt>,
-    /// What the payer pays with.
+    /// The code to pay with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub issued: Option<Arc<Issued>>,
-    /// Why it has this status, where that needs saying.
+    /// Reason of the status, if it needs one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status_reason: Option<String>,
-    /// When it was paid first.
+    /// Time of the first payment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paid_at: Option<Timestamp>,
-    /// When all of it had been given back.
+    /// Time at which all of it had been given back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refunded_at: Option<Timestamp>,
-    /// When it was charged back first.
+    /// Time of the first chargeback.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chargeback_at: Option<Timestamp>,
-    /// When it was cancelled.
+    /// Time of the cancellation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cancelled_at: Option<Timestamp>,
-    /// When it expired.
+    /// Time of the expiry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expired_at: Option<Timestamp>,
-    /// What came in, without fine and interest.
+    /// Amount that came in, without fine and interest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub captured_amount: Option<Money>,
-    /// Boleto: what the payer paid, which is more than what came in for the payment if it came late.
+    /// Boleto: amount that the payer paid, with fine and interest if it was late.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paid_amount: Option<Money>,
     /// The settlement that paid it.
@@ -62,7 +62,7 @@ pub struct State {
     /// Card: the issuer's authorisation code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub authorization_code: Option<String>,
-    /// Card: why it was declined.
+    /// Card: reason of the decline.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decline: Option<Decline>,
     /// Refunds, oldest first.
@@ -71,7 +71,7 @@ pub struct State {
 }
 
 impl State {
-    /// A payment that has just been opened.
+    /// Returns the state of a payment that was just opened.
     pub const fn opened(at: Timestamp) -> Self {
         Self {
             version: 0,
@@ -95,12 +95,13 @@ impl State {
         }
     }
 
-    /// What was given back for certain.
+    /// Returns the sum that was certainly given back.
     pub fn refunded_amount(&self) -> Money {
         self.sum_of_refunds(|status| status == RefundStatus::Succeeded)
     }
 
-    /// What may still be refunded: what came in less every refund that succeeded or may yet succeed.
+    /// Returns the amount that may still be refunded: what came in, less every refund that succeeded or may yet
+    /// succeed.
     pub fn refundable_amount(&self) -> Money {
         let taken = self.sum_of_refunds(|status| status != RefundStatus::Failed);
         self.captured_amount.unwrap_or_default().minus(taken)
@@ -117,18 +118,18 @@ impl State {
 pub struct Refund {
     /// Our id, or the acquirer's for a refund that it began.
     pub id: String,
-    /// How much.
+    /// Amount.
     pub amount: Money,
-    /// How far it is.
+    /// Its progress.
     pub status: RefundStatus,
-    /// When it was asked for, or learnt.
+    /// Time at which it was requested, or learnt.
     pub created_at: Timestamp,
-    /// Why it failed, in the acquirer's words.
+    /// Reason of a failure, in the acquirer's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure_reason: Option<String>,
 }
 
-/// How far a refund is.
+/// Progress of a refund.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RefundStatus {
@@ -141,7 +142,7 @@ pub enum RefundStatus {
 }
 
 impl RefundStatus {
-    /// As the API spells it.
+    /// Returns the API's spelling.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Processing => "processing",

@@ -20,7 +20,7 @@ pub enum Status {
     Refund,
     /// The holder or the payer's bank took the money back.
     Chargeback,
-    /// The time to pay went by.
+    /// The time to pay is over.
     Expired,
     /// Paid.
     Paid,
@@ -42,7 +42,7 @@ impl Status {
         Self::Cancelled,
     ];
 
-    /// THE transition table: what this status may become. `docs/STATUS.md` is printed from it.
+    /// Returns the statuses that this one may become: THE transition table. `docs/STATUS.md` is printed from it.
     pub const fn may_become(self) -> &'static [Self] {
         match self {
             Self::Initial => &[Self::Pending, Self::Approved, Self::Declined, Self::Paid, Self::Cancelled],
@@ -56,12 +56,12 @@ impl Status {
         }
     }
 
-    /// Whether the table has an edge from here to `next`.
+    /// Returns true if the table has an edge from here to `next`.
     pub fn allows(self, next: Self) -> bool {
         self.may_become().contains(&next)
     }
 
-    /// What the status means, in one sentence.
+    /// Returns the meaning of the status, in one sentence.
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::Initial => "stored, not yet answered by an acquirer",
@@ -78,7 +78,7 @@ impl Status {
         }
     }
 
-    /// As the API spells it.
+    /// Returns the API's spelling.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Initial => "initial",
@@ -105,7 +105,7 @@ impl fmt::Display for Status {
     }
 }
 
-/// The page `docs/STATUS.md`, printed from the table.
+/// Returns the page `docs/STATUS.md`, printed from the table.
 pub fn status_page() -> String {
     let mut page = String::from(
         "# States of a payment\n\nPrinted from the table in `domain/src/status.rs`; a test fails when this page is stale.\n\n\

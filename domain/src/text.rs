@@ -5,9 +5,9 @@ use unicode_normalization::char::is_combining_mark;
 
 /// Folds `text` to printable ASCII of at most `max` characters, letter case kept.
 ///
-/// Accents go (`São` → `Sao`), what is still outside ASCII goes, blanks collapse to one and are trimmed
-/// at both ends, and the rest is cut, without a blank left at the end. Names and cities of a BR Code are
-/// written like this.
+/// Accents are removed (`São` → `Sao`), and then everything that is not ASCII. Blanks collapse to one and are trimmed
+/// at both ends. The rest is cut, without a blank left at the end. Names and cities of a BR Code are written in this
+/// form.
 pub fn fold_ascii(text: &str, max: usize) -> String {
     let ascii: String = text
         .nfd()
@@ -21,12 +21,12 @@ pub fn fold_ascii(text: &str, max: usize) -> String {
     folded
 }
 
-/// Whether `text` is one or more ASCII digits; Arabic-Indic or full-width digits are not.
+/// Returns true if `text` is one or more ASCII digits; Arabic-Indic or full-width digits are not.
 pub fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Bytes as lower-case hexadecimal digits.
+/// Returns bytes as lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     let digits = |byte: &u8| [byte >> 4, byte & 0xf].map(|digit| char::from_digit(u32::from(digit), 16));
     bytes.iter().flat_map(digits).flatten().collect()

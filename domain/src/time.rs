@@ -6,13 +6,13 @@ use std::time::Duration;
 use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime, SecondsFormat, TimeDelta, Utc};
 use serde::{Deserialize, Serialize};
 
-/// How much America/Sao_Paulo is behind UTC: Brazil has had no daylight saving time since decree 9.772/2019.
+/// Offset of America/Sao_Paulo behind UTC: Brazil has had no daylight saving time since decree 9.772/2019.
 const SAO_PAULO_BEHIND_MS: i64 = 3 * 3_600_000;
 
 /// A day in milliseconds.
 pub const DAY_MS: u64 = 24 * 3_600_000;
 
-/// A length of time in whole milliseconds.
+/// Returns a duration in whole milliseconds.
 pub fn millis_in(length: Duration) -> u64 {
     u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
 }
@@ -23,51 +23,51 @@ pub fn millis_in(length: Duration) -> u64 {
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// An instant from its milliseconds since the Unix epoch.
+    /// Makes an instant from its milliseconds since the Unix epoch.
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }
 
-    /// Milliseconds since the Unix epoch.
+    /// Returns the milliseconds since the Unix epoch.
     pub const fn millis(self) -> i64 {
         self.0
     }
 
-    /// This many milliseconds later.
+    /// Returns the instant this many milliseconds later.
     #[must_use]
     pub fn plus_ms(self, ms: u64) -> Self {
         Self(self.0.saturating_add_unsigned(ms))
     }
 
-    /// This many milliseconds earlier.
+    /// Returns the instant this many milliseconds earlier.
     #[must_use]
     pub fn minus_ms(self, ms: u64) -> Self {
         Self(self.0.saturating_sub_unsigned(ms))
     }
 
-    /// Milliseconds since `earlier`; zero if that is not earlier.
+    /// Returns the milliseconds since `earlier`; zero if that is not earlier.
     pub fn ms_since(self, earlier: Self) -> u64 {
         u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0)
     }
 
-    /// The date and time of day in São Paulo at this instant.
+    /// Returns the date and time of day in São Paulo at this instant.
     pub fn in_sao_paulo(self) -> NaiveDateTime {
         let shifted = self.0.saturating_sub(SAO_PAULO_BEHIND_MS);
         DateTime::from_timestamp_millis(shifted).unwrap_or(DateTime::<Utc>::MAX_UTC).naive_utc()
     }
 
-    /// The instant of a date and time of day in São Paulo. `None` beyond the years that a calendar names.
+    /// Returns the instant of a date and time of day in São Paulo. `None` beyond the years that a calendar has.
     pub fn from_sao_paulo(local: NaiveDateTime) -> Option<Self> {
         let utc = local.checked_add_signed(TimeDelta::milliseconds(SAO_PAULO_BEHIND_MS))?;
         Some(Self(utc.and_utc().timestamp_millis()))
     }
 
-    /// The date in São Paulo at this instant, which is the date of due dates and card expiry.
+    /// Returns the date in São Paulo at this instant, which is the date of due dates and card expiry.
     pub fn sao_paulo_date(self) -> NaiveDate {
         self.in_sao_paulo().date()
     }
 
-    /// The last millisecond of a date in São Paulo.
+    /// Returns the last millisecond of a date in São Paulo.
     pub fn end_of_sao_paulo_day(date: NaiveDate) -> Self {
         date.and_hms_milli_opt(23, 59, 59, 999).and_then(Self::from_sao_paulo).unwrap_or(Self(i64::MAX))
     }

@@ -1,4 +1,4 @@
-//! Webhooks to merchants: where they may go, what they say, when to try, how to sign.
+//! Webhooks to merchants: allowed addresses, bodies, schedule, signatures.
 
 pub mod address;
 pub mod body;

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// A sentence, or a part of one, in English and in Brazilian Portuguese. Shown in English where nobody asks.
+/// A sentence, or a part of one, in English and in Brazilian Portuguese. English is the default.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Wording {
     english: Cow<'static, str>,
@@ -11,33 +11,33 @@ pub struct Wording {
 }
 
 impl Wording {
-    /// Sentence that never varies.
+    /// Makes a sentence that never varies.
     pub const fn fixed(english: &'static str, portuguese: &'static str) -> Self {
         Self { english: Cow::Borrowed(english), portuguese: Cow::Borrowed(portuguese) }
     }
 
-    /// Sentence with something filled in.
+    /// Makes a sentence with values filled in.
     pub const fn made(english: String, portuguese: String) -> Self {
         Self { english: Cow::Owned(english), portuguese: Cow::Owned(portuguese) }
     }
 
-    /// Text in English.
+    /// Returns the text in English.
     pub fn english(&self) -> &str {
         &self.english
     }
 
-    /// Text in Brazilian Portuguese.
+    /// Returns the text in Brazilian Portuguese.
     pub fn portuguese(&self) -> &str {
         &self.portuguese
     }
 
-    /// Both texts, changed alike: such as with a name before each.
+    /// Changes both texts in the same way, such as by a name before each.
     #[must_use]
     pub fn map(&self, change: impl Fn(&str) -> String) -> Self {
         Self::made(change(&self.english), change(&self.portuguese))
     }
 
-    /// This sentence, and another behind it.
+    /// Returns this sentence, with another after it.
     #[must_use]
     pub fn then(&self, next: &Self) -> Self {
         Self::made(

@@ -1,4 +1,4 @@
-//! What acquirers answer to charges: accepted, asked for, sent again, sent elsewhere, given up.
+//! Acquirers' answers to charges: accepted, unknown, sent again, sent elsewhere, given up.
 
 use super::change::AttemptChange;
 use super::decide::Draft;
@@ -12,30 +12,30 @@ use crate::routing::AttemptOutcome;
 use crate::status::Status;
 use crate::time::Timestamp;
 
-/// Charges after which a payment is given up although acquirers are left.
+/// Number of charges after which a payment is given up although acquirers are left.
 pub(super) const MAX_ATTEMPTS: usize = 8;
 
-/// Why a payment ended that another amount came in for.
+/// Reason of a payment that ended because another amount came in.
 pub const AMOUNT_MISMATCH: &str = "amount_mismatch";
 
-/// Why a payment ended whose acquirer had no code to pay with.
+/// Reason of a payment that ended because its acquirer had no code to pay with.
 pub(super) const NO_CODE: &str = "no_code";
 
-/// Why a payment ends without an acquirer that took it.
+/// Reason why a payment ends without an acquirer that took it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum GivenUp {
-    /// None is left that could be tried.
+    /// None is left to be tried.
     NoneAvailable,
     /// The last one explicitly refused to take it.
     Refused,
-    /// The card's number is gone from memory, or too many charges were sent.
+    /// The card's number is no longer in memory, or too many charges were sent.
     Interrupted,
     /// The acquirer that took it has no code to pay with.
     NoCode,
 }
 
 impl GivenUp {
-    /// As the record spells it.
+    /// Returns the reason's name in the record.
     const fn reason(self) -> &'static str {
         match self {
             Self::NoneAvailable => "no_acquirer_available",
@@ -47,7 +47,7 @@ impl GivenUp {
 }
 
 impl Draft {
-    /// The answer to a charge.
+    /// Handles the answer to a charge.
     pub(super) fn charge_answered(&mut self, attempt: u32, answer: ChargeAnswer) {
         if !self.is_last_attempt(attempt) {
             self.keep_what_an_earlier_charge_did(attempt, &answer);
@@ -58,7 +58,7 @@ impl Draft {
                 let was_asked_about = self.was_asked_about();
                 self.accept(attempt, statement);
                 if was_asked_about && !self.last_outcome_is_open() {
-                    // That question may be lost, and with it what a hint before it told of.
+                    // The answer to that inquiry may be lost, and with it the answer to an earlier hint.
                     self.bring_check_forward(self.clock());
                 }
             }
@@ -73,7 +73,7 @@ impl Draft {
                 self.charge_is_unclear();
             }
             ChargeAnswer::Refused(why) => self.charge_refused(why),
-            // An inquiry learnt meanwhile that the acquirer took it: that the call failed tells nothing any more.
+            // An inquiry found meanwhile that the acquirer took it: the failed call no longer matters.
             ChargeAnswer::NotFound | ChargeAnswer::Failed(_)
                 if self.last_outcome_is(AttemptOutcome::Registering) => {}
             ChargeAnswer::NotFound | ChargeAnswer::Failed(CallFailure::NotDelivered(_)) => {
@@ -85,7 +85,7 @@ impl Draft {
         }
     }
 
-    /// The answer to the question what became of a charge, asked at this time.
+    /// Handles the answer to an inquiry about a charge, made at this time.
     pub(super) fn charge_inquired(
         &mut self,
         (attempt, asked_at): (u32, Option<Timestamp>),
@@ -105,7 +105,8 @@ impl Draft {
             ChargeAnswer::Known(statement) => {
                 self.accept(attempt, statement);
                 if was_asked_again && !self.last_outcome_is_open() {
-                    // Perhaps because of a hint, whose answer may be lost and is no longer missed.
+                    // A hint may have caused the newer inquiry. Its answer may be lost, and nobody waits for it any
+                    // more.
                     self.bring_check_forward(self.clock());
                 }
                 self.expire_if_over(asked_at);
@@ -122,14 +123,14 @@ impl Draft {
                 self.charge_still_has_no_code(attempt, reference);
                 self.check_answered(is_newest);
             }
-            // The next inquiry is scheduled already; what was hinted of our charge is still to be learnt.
+            // The next inquiry is scheduled already; the hinted change of our charge is still to be learnt.
             ChargeAnswer::Foreign(what) => self.charge_is_foreign(&what),
             ChargeAnswer::Mismatched(what) => self.answer_mismatched(&what),
             ChargeAnswer::Refused(_) if self.last_outcome_is_open() => {
                 self.charge_had_no_effect(GivenUp::Refused);
             }
             ChargeAnswer::NotFound if self.last_outcome_is_open() => self.charge_not_found(inquiring),
-            // Acquirers forget what was never paid, and never knew what had no effect.
+            // Acquirers forget charges that were never paid, and never had those without effect.
             ChargeAnswer::Refused(_) | ChargeAnswer::NotFound
                 if self.payment.ended_unpaid()
                     || self.last_charge_had_no_effect()
@@ -138,9 +139,9 @@ impl Draft {
                 self.check_answered(is_newest);
             }
             ChargeAnswer::Refused(_) | ChargeAnswer::NotFound => {
-                // The answer to a question from before it was learnt what became of the charge tells nothing.
+                // An answer to an inquiry from before the outcome of the charge was known proves nothing.
                 let was_a_check = inquiring.is_none() && self.payment.check.is_some();
-                // A hint may come sooner than what it is about can be read at the acquirer.
+                // A hint may come before the change can be read at the acquirer.
                 let may_lag = self.payment.check.is_some_and(|check| check.may_lag());
                 if was_a_check && !may_lag {
                     self.contradicted("the acquirer does not know the payment", ("unknown there", None));
@@ -159,14 +160,14 @@ impl Draft {
         }
     }
 
-    /// Whether it was asked what became of the present charge.
+    /// Returns true if an inquiry about the present charge was made.
     fn was_asked_about(&self) -> bool {
         let sent_at = self.payment.state.attempts.last().map(|attempt| attempt.at);
         self.payment.inquired_at.is_some() && self.payment.inquired_at >= sent_at
     }
 
-    /// What was hinted before the acquirer was asked has no answer. If the charge is answered by itself meanwhile, that may
-    /// be from before the hint.
+    /// Keeps the hints before this inquiry open, because it had no answer. If the charge itself is answered meanwhile,
+    /// that answer may be older than the hint.
     fn keep_hint_without_answer(&mut self) {
         if self.last_outcome_is_open() {
             self.remember_hint();
@@ -175,17 +176,17 @@ impl Draft {
         }
     }
 
-    /// Whether an operation may be under way whose effect only sums tell: what others moved can't be told from it.
+    /// Returns true if only sums reveal an operation that may be under way: then they don't reveal what others moved.
     pub(super) fn is_hidden_by_an_operation(&self) -> bool {
         self.context.operates_in_turn && self.payment.own_operations().any(Operation::may_have_an_effect)
     }
 
-    /// Whether one may have been when the acquirer was asked.
+    /// Returns true if such an operation may have been under way at the time of the inquiry.
     fn was_hidden_by_an_operation(&self) -> bool {
         self.is_hidden_by_an_operation() || self.context.operates_in_turn && self.payment.hidden
     }
 
-    /// What was asked while an operation hid it is asked again once there is none.
+    /// Repeats an inquiry that was hidden by an operation, once there is none.
     pub(super) fn ask_again_what_was_hidden(&mut self) {
         let was_hidden = self.payment.hinted && !self.last_outcome_is_open();
         if self.context.operates_in_turn && was_hidden && !self.is_hidden_by_an_operation() {
@@ -193,15 +194,15 @@ impl Draft {
         }
     }
 
-    /// It may have had an effect: it is asked for, and nothing goes elsewhere meanwhile.
+    /// Schedules an inquiry: the charge may have had an effect, and nothing goes elsewhere meanwhile.
     fn charge_is_unknown(&mut self, at_least_ms: u64) {
         if self.last_outcome_is_open() {
             self.inquire_soon(at_least_ms);
         }
     }
 
-    /// Another acquirer gets the charge. One that is sent again, and that no other acquirer could take, waits instead:
-    /// its merchant knows of the payment since long ago.
+    /// Moves the charge to another acquirer. A charge that is sent again, and that no other acquirer could take, waits
+    /// instead: its merchant has known of the payment for long.
     fn charge_withheld(&mut self) {
         let may_go_elsewhere = self.payment.next_acquirer().is_some() && self.can_charge();
         let waits = self.payment.is_sent_again() && !may_go_elsewhere && !self.was_told_by_notice();
@@ -212,7 +213,7 @@ impl Draft {
         }
     }
 
-    /// The acquirer has no such charge: the next one gets it.
+    /// Ends the charge, which the acquirer does not have, and sends one to the next acquirer.
     fn charge_had_no_effect(&mut self, if_none_is_left: GivenUp) {
         if self.was_told_by_notice() {
             self.keep_that_notice_was_right();
@@ -228,7 +229,7 @@ impl Draft {
         }
     }
 
-    /// The acquirer refused to take it. If it may have taken it before, it may refuse just because of that: it is asked.
+    /// Handles a refusal. If the acquirer may have the charge already, that may be why it refuses: it is asked.
     fn charge_refused(&mut self, why: String) {
         if self.last_outcome_is_open() && self.payment.is_sent_again() {
             self.make(Change::Attempt(AttemptChange::Refused(why)));
@@ -238,7 +239,7 @@ impl Draft {
         }
     }
 
-    /// The acquirer took it and does not say yet what becomes of it.
+    /// Notes that the acquirer took the charge and has not said yet what becomes of it.
     fn charge_accepted(&mut self, attempt: u32, reference: Reference) {
         if self.is_of_another_charge(&reference, &[]) {
             self.find_another_charge(&reference);
@@ -251,7 +252,7 @@ impl Draft {
         }
     }
 
-    /// The acquirer took it and answered in full, without a code to pay with: it is asked once more.
+    /// Handles a complete answer without a code to pay with: the acquirer is asked once more.
     fn charge_has_no_code(&mut self, attempt: u32, reference: Reference) {
         self.charge_accepted(attempt, reference);
         let is_new = self.payment.state.attempts.last().is_some_and(|attempt| !attempt.without_code);
@@ -260,7 +261,7 @@ impl Draft {
         }
     }
 
-    /// It was asked once more: nobody can pay what has no code, so it is withdrawn.
+    /// Withdraws a charge that has no code at the second answer either: nobody can pay it.
     fn charge_still_has_no_code(&mut self, attempt: u32, reference: Reference) {
         let was_asked_again = self.payment.state.attempts.last().is_some_and(|attempt| attempt.without_code);
         if !(was_asked_again && self.last_outcome_is_open() && self.payment.status() == Status::Initial) {
@@ -273,14 +274,14 @@ impl Draft {
         self.withdraw();
     }
 
-    /// Under our name of the charge the acquirer has somebody else's. Nothing of that is believed; it is told once.
+    /// Reports, once, that the acquirer has somebody else's charge under our name. Nothing of the answer is believed.
     fn charge_is_foreign(&mut self, what: &str) {
         let detail = format!("{what}, and the payment is {}", self.payment.status());
         let (kind, about) = (DiscrepancyKind::ForeignCharge, Some("charge".into()));
         self.discrepancies.push(Discrepancy { kind, detail, stated: "", about });
     }
 
-    /// An answer about something else. It happens when connections are mixed up; twice in one payment's life it needs a
+    /// Notes an answer about something else. It happens when connections are mixed up; twice for one payment needs a
     /// person.
     fn answer_mismatched(&mut self, what: &str) {
         if self.payment.mismatches > 0 {
@@ -290,7 +291,8 @@ impl Draft {
         }
     }
 
-    /// The answer tells nothing of the charge. If an inquiry learnt meanwhile that the acquirer took it, that stays.
+    /// Treats the outcome as unknown, because the answer is not about the charge. One that is known to be taken stays
+    /// so.
     fn charge_is_unclear(&mut self) {
         if !self.last_outcome_is(AttemptOutcome::Registering) {
             self.charge_is_unknown(0);
@@ -313,24 +315,25 @@ impl Draft {
         self.payment.state.attempts.last().is_some_and(|attempt| attempt.outcome.is_open())
     }
 
-    /// The charge has no money and never will, as a person found out.
+    /// Ends a charge that has no money and never will, as a person found out.
     pub(super) fn charge_is_known_to_hold_nothing(&mut self) {
         self.make(Change::Attempt(AttemptChange::Ended(AttemptOutcome::NotDelivered)));
         self.give_up(GivenUp::Interrupted);
     }
 
-    /// Whether a notice reported what became of the last charge before any answer did.
+    /// Returns true if a notice reported the outcome of the last charge before any answer did.
     fn was_told_by_notice(&self) -> bool {
         self.last_outcome_is_open() && self.payment.status() != Status::Initial
     }
 
-    /// The charge had an effect, or no notice could tell of it: another one would charge the payer twice.
+    /// Keeps the outcome that the notice reported.
     fn keep_that_notice_was_right(&mut self) {
+        // No notice could report a charge without effect. Another charge would charge the payer twice.
         self.make(Change::Attempt(AttemptChange::Ended(AttemptOutcome::Accepted)));
         self.contradicted("the acquirer does not know the payment", ("unknown there", None));
     }
 
-    /// The acquirer states what happened to the charge.
+    /// Applies the acquirer's statement about the charge.
     fn accept(&mut self, attempt: u32, statement: Statement) {
         let Statement { facts, reference } = statement;
         if self.is_of_another_charge(&reference, &facts) {
@@ -344,14 +347,14 @@ impl Draft {
         for fact in facts {
             self.accept_fact(fact);
         }
-        // What was hinted while the charge was under way may have come after this answer was given.
+        // A hint that came while the charge was under way may be newer than this answer.
         let is_to_ask = self.payment.hinted && !self.last_outcome_is_open();
         if is_to_ask && !self.is_hidden_by_an_operation() {
             self.bring_check_forward(self.clock());
         }
     }
 
-    /// A fact that a payment can't begin with leaves the charge open: it is asked about again, never forgotten.
+    /// Applies one fact. If a payment can't begin with it, the charge stays open and is asked about again.
     fn accept_fact(&mut self, fact: Fact) {
         let stays_open = self.payment.status() == Status::Initial && !can_begin_with(&fact);
         if self.last_outcome_is_open() && !stays_open {
@@ -360,14 +363,14 @@ impl Draft {
             self.make(Change::Attempt(AttemptChange::Ended(outcome)));
         }
         if self.payment.status() == Status::Initial && fact == Fact::Expired {
-            // Over before anybody had a code to pay with. As a notice it would only be early: the answer follows it.
+            // It expired before anybody had a code. From a notice this would only be early: the answer follows it.
             self.become_status(Status::Cancelled, Some("expired_at_acquirer"), Cause::Acquirer);
             return;
         }
         let is_settled = matches!(fact, Fact::Settled(_));
         self.learn_and_keep_discrepancy(fact);
         if self.payment.status() == Status::Initial && is_settled {
-            // Another amount came in. It can't be paid any more, and an operator knows of the money.
+            // Another amount came in. The payment can't be paid any more, and the money is reported to an operator.
             self.become_status(Status::Cancelled, Some(AMOUNT_MISMATCH), Cause::Acquirer);
         }
     }
@@ -380,7 +383,7 @@ impl Draft {
         }
     }
 
-    /// A charge that was counted as not delivered had an effect after all: the payer may be charged twice.
+    /// Keeps the effect of a charge that was counted as not delivered: the payer may be charged twice.
     fn keep_what_an_earlier_charge_did(&mut self, attempt: u32, answer: &ChargeAnswer) {
         let ChargeAnswer::Known(statement) = answer else { return };
         let takes_money =
@@ -397,8 +400,8 @@ impl Draft {
         self.contradicted(&what, ("accepted", Some(format!("charge {attempt}"))));
     }
 
-    /// The acquirer does not know the charge. The call may still be under way there, so this is believed only when it
-    /// was answered often and late enough; until then it is asked again by the schedule.
+    /// Handles "not found". The call may still be under way there, so it is believed only when it was answered often
+    /// and late enough. Until then the schedule repeats the inquiry.
     fn charge_not_found(&mut self, inquiring: Option<Inquiring>) {
         let Some(attempt) = self.payment.state.attempts.last() else { return };
         let (was_taken, was_refused) =
@@ -420,14 +423,14 @@ impl Draft {
             }
             NotFound::Believed if self.was_told_by_notice() => self.keep_that_notice_was_right(),
             NotFound::Believed => {
-                // It may arrive all the same, after it was sent again or given up.
+                // The charge may still arrive after it was sent again or given up.
                 self.look_again_later();
                 self.send_charge_again();
             }
         }
     }
 
-    /// The acquirer never saw the charge: the same one gets it again.
+    /// Sends the charge to the same acquirer again, which never received it.
     fn send_charge_again(&mut self) {
         let acquirer = self.payment.acquirer().cloned();
         self.make(Change::Attempt(AttemptChange::Ended(AttemptOutcome::NotDelivered)));
@@ -437,7 +440,7 @@ impl Draft {
         }
     }
 
-    /// Whether another charge could be sent: a card's number must still be there.
+    /// Returns true if another charge could be sent: a card's number must still be in memory.
     pub(super) fn can_charge(&self) -> bool {
         let has_means = self.context.card_at_hand || !self.payment.method().needs_card_number();
         has_means && self.payment.state.attempts.len() < MAX_ATTEMPTS
@@ -459,7 +462,7 @@ impl Draft {
 
     fn give_up(&mut self, why: GivenUp) {
         if let Some(decline) = self.payment.declined_before().cloned() {
-            // The further acquirer has nothing to say of it: what the issuer said stays its last word.
+            // The further acquirer states nothing about the charge: the issuer's decline stays final.
             let code = decline.code.clone();
             self.make(Change::Declined(decline));
             self.become_status(Status::Declined, Some(&code), Cause::Acquirer);
@@ -477,7 +480,8 @@ impl Draft {
         self.become_status(Status::Declined, Some(why.reason()), cause);
     }
 
-    /// An operator has to see that what an acquirer states does not fit: what, in few words, and about what.
+    /// Reports to operators that an acquirer's statement contradicts the payment: `stated` in few words, and its
+    /// subject.
     pub(super) fn contradicted(&mut self, what: &str, (stated, about): (&'static str, Option<String>)) {
         let detail = format!("{what}, but the payment is {}", self.payment.status());
         let kind = DiscrepancyKind::Contradiction;
@@ -485,7 +489,7 @@ impl Draft {
     }
 }
 
-/// Whether a payment that is still `initial` becomes something by this fact.
+/// Returns true if a payment that is still `initial` changes its status by this fact.
 const fn can_begin_with(fact: &Fact) -> bool {
     match fact {
         Fact::Pending { .. } | Fact::Authorized(_) | Fact::Declined(_) => true,

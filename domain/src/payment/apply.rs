@@ -1,4 +1,4 @@
-//! Making a change that was decided. Cannot fail.
+//! Applying changes that were decided. Never fails.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use crate::time::Timestamp;
 use uuid::Uuid;
 
 impl Payment {
-    /// Makes one change at this time of record. What comes due with it is due at this time of the clock.
+    /// Applies one change. `now` is the time of record; due times are computed from `clock`.
     pub(super) fn apply(&mut self, change: Change, now: Timestamp, clock: Timestamp) {
         match change {
             Change::AttemptStarted { acquirer, inquire_at } => {
                 if self.acquirer() != Some(&acquirer) {
-                    // They are the other acquirer's names.
+                    // These names are the other acquirer's.
                     self.others.clear();
                 }
                 self.state_mut().attempts.push(Attempt::sent(acquirer, now, inquire_at));
@@ -78,7 +78,7 @@ impl Payment {
             }
             Change::OperationRequested(operation) => self.operations.push(operation),
             Change::Operation(id, change) => {
-                // The question and the operation leave together.
+                // The inquiry and the operation leave together.
                 let leaves_too = matches!(change, OperationChange::Sent { .. });
                 self.hidden |= leaves_too && self.inquired_at == Some(clock);
                 self.apply_to_operation(id, change);
@@ -120,7 +120,7 @@ impl Payment {
         }
     }
 
-    /// The state, to be changed: the last event keeps the state that it reported.
+    /// Returns the state for a change. The last event keeps a snapshot of the state that it reported.
     pub(super) fn state_mut(&mut self) -> &mut State {
         if let Some(event) = self.history.last_mut()
             && event.snapshot.is_none()
@@ -134,7 +134,7 @@ impl Payment {
         let is_boleto = self.method() == Method::Boleto;
         let asked_for = self.order.amount;
         let state = self.state_mut();
-        // Fine and interest are the beneficiary's, and never refunded with the payment.
+        // Fine and interest belong to the beneficiary, and are never refunded with the payment.
         state.captured_amount =
             Some(if is_boleto { asked_for.min(settlement.amount) } else { settlement.amount });
         state.paid_amount = is_boleto.then_some(settlement.amount);
@@ -170,13 +170,13 @@ impl Payment {
         self.push_event(Event { status: to, previous_status, reason, ..self.next_event(cause, now) }, clock);
     }
 
-    /// An event of a refund that ended and left the status as it was.
+    /// Adds the event of a refund that ended without a change of status.
     fn apply_refund_event(&mut self, id: &str, cause: Cause, (now, clock): (Timestamp, Timestamp)) {
         let refund = self.state.refunds.iter().find(|refund| refund.id == id).map(EndedRefund::of);
         self.push_event(Event { refund, ..self.next_event(cause, now) }, clock);
     }
 
-    /// The next event, in which nothing has changed.
+    /// Returns the next event, without a change of status.
     fn next_event(&self, cause: Cause, now: Timestamp) -> Event {
         Event {
             sequence: self.history.last().map_or(1, |event| event.sequence.saturating_add(1)),
@@ -190,7 +190,7 @@ impl Payment {
         }
     }
 
-    /// Enters an event, with its delivery if there is somebody to tell.
+    /// Adds an event, with a delivery if the payment has a receiver.
     fn push_event(&mut self, event: Event, clock: Timestamp) {
         let sequence = event.sequence;
         self.history.reserve_exact(1);
@@ -205,7 +205,7 @@ impl Payment {
         }
     }
 
-    /// Whether the receiver answered 410 to the latest attempt that got an answer.
+    /// Returns true if the receiver answered 410 to the latest attempt that got an answer.
     fn receiver_is_gone(&self) -> bool {
         let attempts = self.outbox.iter().flat_map(|delivery| &delivery.attempts);
         let answered = attempts.filter(|attempt| attempt.status.is_some());

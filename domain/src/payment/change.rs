@@ -1,4 +1,4 @@
-//! What may change in a payment.
+//! Changes of a payment.
 
 mod attempt;
 mod check;
@@ -20,23 +20,23 @@ pub(super) use attempt::AttemptChange;
 pub(super) use check::CheckChange;
 pub(super) use operation::OperationChange;
 
-/// One change, decided and not yet made.
+/// One change, decided but not applied yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Change {
     /// A charge goes to this acquirer.
     AttemptStarted {
-        /// To whom.
+        /// The acquirer.
         acquirer: AcquirerName,
-        /// When it is asked for if no answer comes.
+        /// Time of the first inquiry if no answer comes.
         inquire_at: Timestamp,
     },
     /// The last charge changes.
     Attempt(AttemptChange),
-    /// What the acquirer calls the charge with this number, from 1.
+    /// The acquirer's reference of the charge with this number, from 1.
     ReferenceLearnt(u32, Reference),
-    /// The acquirer has another charge of the payment, which it calls so.
+    /// The acquirer has another charge of the payment, with this reference.
     OtherCharge(Reference),
-    /// The next look for all that an acquirer has.
+    /// The next look for everything that an acquirer has of the payment.
     SecondLook(Option<SecondLook>),
     /// The acquirer is asked about a charge now.
     Inquired,
@@ -62,51 +62,51 @@ pub(super) enum Change {
     Settled(Settlement),
     /// The issuer or the acquirer declined.
     Declined(Decline),
-    /// Tries of the card count no more.
+    /// Tries of the card no longer count.
     CardForgotten,
-    /// The status changes: one event, and one delivery if there is somebody to tell.
+    /// The status changes: one event, and one delivery if the payment has a receiver.
     StatusChanged {
-        /// To what; an edge of the table.
+        /// The new status; an edge of the table.
         to: Status,
-        /// Why, where that needs saying.
+        /// The reason, if one is needed.
         reason: Option<String>,
-        /// Who caused it.
+        /// Cause of the change.
         cause: Cause,
     },
-    /// A cancellation, capture or refund was asked for.
+    /// A cancellation, capture or refund was requested.
     OperationRequested(Operation),
     /// An operation changes.
     Operation(Uuid, OperationChange),
-    /// A capture was done for this much.
+    /// A capture of this amount was done.
     Captured(Money),
-    /// A capture was refused, and the authorisation stays.
+    /// A capture was refused, and the authorisation remains.
     CaptureRefused,
-    /// A refund came to be.
+    /// A refund was added.
     RefundAdded(Refund),
-    /// A refund was given back.
+    /// The refund with this id was paid back.
     RefundSucceeded(String),
-    /// A refund failed for this reason.
+    /// The refund with this id failed for this reason.
     RefundFailed(String, String),
-    /// A refund ended and left the status as it was: one event, and one delivery if there is somebody to tell.
+    /// A refund ended without a change of status: one event, and one delivery if the payment has a receiver.
     RefundReported(String, Cause),
-    /// An attempt to deliver runs until this time at most.
+    /// The attempt of a delivery runs until this time at most.
     DeliveryClaimed(u32, Timestamp),
-    /// An attempt to deliver ended; the next one, if any, is at this time.
+    /// A delivery attempt ended; the next one, if any, is at this time.
     DeliveryAttempted(u32, DeliveryAttempt, Option<Timestamp>),
-    /// The receiver wants nothing more: every delivery that waits is given up.
+    /// The receiver wants no more events: every waiting delivery is given up.
     ReceiverGone,
-    /// A delivery is repeated on demand.
+    /// A delivery is repeated on request.
     Redelivered(u32),
-    /// An operator has to see this.
+    /// A report for operators is added.
     Reporting(Report),
-    /// Every report that waits is on its way until this time at most.
+    /// Every waiting report is leased until this time at most.
     ReportsClaimed(Timestamp),
     /// The exceptions of the reports with these keys are stored.
     Reported(Vec<String>),
 }
 
 impl Change {
-    /// Whether the merchant can see it in the record.
+    /// Returns true if the merchant can see it in the record.
     pub(super) const fn shows(&self) -> bool {
         match self {
             Self::Attempt(change) => change.shows(),
@@ -146,7 +146,7 @@ impl Change {
         }
     }
 
-    /// Whether it makes an event, which counts as a version of its own.
+    /// Returns true if it makes an event, which counts as a version of its own.
     pub(super) const fn makes_event(&self) -> bool {
         matches!(self, Self::StatusChanged { .. } | Self::RefundReported(..))
     }

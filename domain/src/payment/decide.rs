@@ -1,4 +1,4 @@
-//! Commands, and what is decided on them.
+//! Commands, and the decisions on them.
 
 use uuid::Uuid;
 
@@ -13,108 +13,108 @@ use crate::operation::{OperationRequest, Verdict};
 use crate::routing::CardTries;
 use crate::time::Timestamp;
 
-/// What a payment is told or asked.
+/// Input to a payment: an answer, a notice, a request or a timer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Command {
     /// The acquirer answered a charge.
     ChargeAnswered {
-        /// Which of the payment's charges, from 1.
+        /// Number of the charge, from 1.
         attempt: u32,
         /// The answer.
         answer: ChargeAnswer,
     },
-    /// The acquirer answered what became of a charge.
+    /// The acquirer answered an inquiry about a charge.
     Inquired {
-        /// Which of the payment's charges, from 1.
+        /// Number of the charge, from 1.
         attempt: u32,
-        /// [`Payment::inquired_at`] when it was asked: which inquiry this answers.
+        /// [`Payment::inquired_at`] of the inquiry that this answers.
         asked_at: Option<Timestamp>,
-        /// What was known of the call when it was asked. `None` when the outcome was known and this was a check of a
-        /// charge that waits for its payer.
+        /// State of the call at the inquiry. `None` if the outcome was known and this was a check of a charge that
+        /// waits for its payer.
         inquiring: Option<Inquiring>,
         /// The answer.
         answer: ChargeAnswer,
     },
     /// An acquirer sent a notice.
     Notified {
-        /// Who: it binds nobody but the charge there.
+        /// Its sender: the notice binds only the charge there.
         acquirer: AcquirerName,
-        /// What it states.
+        /// The fact that it states.
         fact: Fact,
     },
     /// An acquirer hinted that something changed.
     Hinted {
-        /// Login of the person.
+        /// Its sender.
         acquirer: AcquirerName,
-        /// Its own name for the charge, if it named one.
+        /// The acquirer's own reference of the charge, if it gave one.
         charge: Reference,
     },
     /// The merchant wants to cancel, capture or refund.
     Operate(OperationRequest),
     /// The acquirer answered an operation.
     OperationAnswered {
-        /// Which.
+        /// Id of the operation.
         operation: Uuid,
-        /// Which sending of it, from 1.
+        /// Number of the sending, from 1.
         sending: u32,
         /// The answer.
         answer: OperationAnswer,
     },
-    /// The acquirer answered what became of an operation.
+    /// The acquirer answered an inquiry about an operation.
     OperationInquired {
-        /// Which.
+        /// Id of the operation.
         operation: Uuid,
-        /// Which sending of it was asked about.
+        /// Number of the sending that was asked about.
         sending: u32,
         /// As in [`Command::Inquired`].
         inquiring: Option<Inquiring>,
         /// The answer.
         answer: OperationAnswer,
     },
-    /// A person says what became of an operation that is stuck.
+    /// A person states the outcome of an operation that is stuck.
     OperationResolved {
-        /// Which.
+        /// Id of the operation.
         operation: Uuid,
         /// Its outcome.
         verdict: Verdict,
     },
-    /// A person says what became of the last charge, which no answer tells.
+    /// A person states the outcome of the last charge, which no answer gives.
     ChargeResolved {
-        /// Which of the payment's charges, from 1.
+        /// Number of the charge, from 1.
         attempt: u32,
         /// Its outcome.
         verdict: Verdict,
     },
     /// A person ends a payment whose acquirer takes no more money, although what it has is not what was asked for.
     MismatchEnded,
-    /// An attempt to deliver ended.
+    /// A delivery attempt ended.
     DeliveryAnswered {
-        /// Place in the outbox.
+        /// Index in the outbox.
         delivery: u32,
-        /// How it went.
+        /// Result of the attempt.
         attempt: DeliveryAttempt,
     },
-    /// What is due for delivery can be sent now.
+    /// Deliveries that are due can be sent now.
     Deliver {
-        /// Leases that the caller holds itself, and that may still run.
+        /// Leases that the caller holds, and that may still run.
         held: Vec<Lease>,
     },
     /// The merchant wants an event again.
     Redeliver {
-        /// Place in the outbox.
+        /// Index in the outbox.
         delivery: u32,
     },
     /// Something may be due.
     Wake,
-    /// An operator wants the acquirer asked now what became of whatever is open.
+    /// An operator requests inquiries about everything that is open.
     InquireNow,
     /// The exceptions of the reports with these keys are stored.
     Reported(Vec<String>),
-    /// The first charge is stored, and certainly never left: its creator did not learn that it is stored.
+    /// The first charge is stored but certainly never left: its creator did not learn that it is stored.
     ChargeNeverLeft,
 }
 
-/// Matches a command with a reference to its name, behind some other text.
+/// Matches a command with a reference to its name, with a prefix.
 macro_rules! named {
     ($command:expr, $before:literal) => {
         match $command {
@@ -140,18 +140,20 @@ macro_rules! named {
 }
 
 impl Command {
-    /// What is to be done, in a word or two.
+    /// Returns the command's name: a word or two.
     pub const fn name(&self) -> &'static str {
         let name: &'static &'static str = named!(self, "");
         name
     }
 
-    /// The name of a message that has this command executed. A thin reference: who remembers many has that.
+    /// Returns the name of a message that has this command executed.
+    // A thin reference: callers keep many of them.
     pub const fn message_name(&self) -> &'static &'static str {
         named!(self, "execute ")
     }
 
-    /// Who says it, in the ids of exceptions. An operator who asks early finds what the timer would have found.
+    /// Returns the origin of the command, as in the ids of exceptions. An operator's early inquiry has the timer's
+    /// origin.
     pub const fn source(&self) -> &'static str {
         match self {
             Self::ChargeAnswered { .. } => "charge",
@@ -170,7 +172,7 @@ impl Command {
     }
 }
 
-/// What a decision may depend on besides the payment and the command.
+/// Everything that a decision may depend on besides the payment and the command.
 #[derive(Debug, Clone, Copy)]
 pub struct Context {
     /// The time.
@@ -179,65 +181,65 @@ pub struct Context {
     pub dice: u64,
     /// A fresh id for the write.
     pub op: Uuid,
-    /// Whether the card's number is still in memory, so that a charge can be sent.
+    /// True if the card's number is still in memory, so that a charge can be sent.
     pub card_at_hand: bool,
-    /// Whether the acquirer knows operations by its sums alone: then there is one at a time.
+    /// True if the acquirer identifies operations only by sums: then there is one at a time.
     pub operates_in_turn: bool,
-    /// By which name of its references the acquirer tells several charges of one payment apart: it makes another one
-    /// whenever one is sent again. `None` where our id is the charge's.
+    /// Name of the reference by which the acquirer distinguishes several charges of one payment: it makes another one
+    /// whenever one is sent again. `None` if it identifies charges by our id.
     pub charge_name: Option<&'static str>,
-    /// How long after a refund's call was over the acquirer may not show it yet, in milliseconds.
+    /// Time after a refund's call during which the acquirer may not show the refund yet, in milliseconds.
     pub refund_shows_after_ms: u64,
-    /// How long after an inquiry a hint may lead to the next one, in milliseconds, at the earliest: what the acquirer that
-    /// has the charge wants.
+    /// Shortest time between an inquiry and the next one that a hint causes, in milliseconds. Set by the acquirer that
+    /// has the charge.
     pub hint_gap_ms: u64,
-    /// Whether the acquirer is asked about an approved card by the schedule: somebody may capture or void it at its desk
-    /// without our hearing of it.
+    /// True if the schedule asks the acquirer about approved cards: somebody may capture or void one at the acquirer
+    /// without any notice to us.
     pub reads_approved: bool,
-    /// Says whether a charge of this kind that was paid is looked at by the schedule, long after: its acquirer has no
-    /// list that would name what went back of it since.
+    /// True if the schedule looks at paid charges of this kind long after they were paid. Their acquirer has no list of
+    /// later refunds.
     pub looks_at_paid: bool,
-    /// How often the payment's card was tried at any acquirer, the charge of this payment included; `None` if it was not
-    /// counted, and then nothing goes further. See [`Payment::card_to_count`].
+    /// Tries of the payment's card at any acquirer, the charge of this payment included. `None` if they were not
+    /// counted: then there is no further try. See [`Payment::card_to_count`].
     pub card_tries: Option<CardTries>,
 }
 
-/// What must happen after the decision is stored, and never before.
+/// Action that follows once the decision is stored, and never before.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Effect {
     /// Send the last charge to this acquirer.
     Charge(AcquirerName),
-    /// Ask this acquirer what became of the charge with this number, from 1.
+    /// Ask this acquirer for the outcome of the charge with this number, from 1.
     Inquire(AcquirerName, u32),
     /// Send an operation to this acquirer.
     Operate(AcquirerName, Uuid),
-    /// Ask this acquirer what became of an operation.
+    /// Ask this acquirer for the outcome of an operation.
     InquireOperation(AcquirerName, Uuid),
     /// Attempt a delivery that was claimed.
     Deliver(u32),
-    /// Store the exceptions of the payment's reports, and then take these off it.
+    /// Store the exceptions of the payment's reports, then remove the reports.
     Report,
 }
 
-/// What was decided.
+/// Result of a command.
 #[derive(Debug)]
 pub struct Decision {
-    /// The payment as it is to be stored; `None` if nothing changes.
+    /// The payment to be stored; `None` if nothing changes.
     pub next: Option<Payment>,
-    /// What is to be done once that is stored.
+    /// Actions for when it is stored.
     pub effects: Vec<Effect>,
-    /// What an operator has to see.
+    /// Discrepancies for operators.
     pub discrepancies: Vec<Discrepancy>,
-    /// What of that is not stored with the payment: whoever executes this sees to it.
+    /// Those of them that are not stored with the payment: the caller must see to them.
     pub unstored: Vec<Discrepancy>,
     /// The operation that was begun or found, for an operation.
     pub operation: Option<Uuid>,
-    /// Whether the operation was there before, under the same key.
+    /// True if the operation existed before, under the same key.
     pub is_replay: bool,
 }
 
 impl Payment {
-    /// Decides on a command: pure, and the payment stays as it is.
+    /// Decides on a command. Pure: the payment itself is unchanged.
     ///
     /// # Errors
     /// A [`Refusal`] when a merchant asks for what the payment does not allow.
@@ -245,8 +247,8 @@ impl Payment {
         self.decide_with(None, command, context)
     }
 
-    /// The same, knowing of a confirmation that is not stored yet. It goes into the write that follows from the command; a
-    /// command that changes nothing makes none for it.
+    /// Decides on a command together with a confirmation that is not stored yet. The confirmation goes into the write
+    /// that the command causes; a command without changes causes no write for it.
     ///
     /// # Errors
     /// As [`Payment::decide`].
@@ -295,7 +297,7 @@ impl Payment {
     }
 }
 
-/// A payment while a decision is being made: every change shows at once to what is decided next.
+/// A payment while a decision is being made: every change is visible to the steps after it.
 pub(super) struct Draft {
     pub(super) payment: Payment,
     pub(super) context: Context,
@@ -321,28 +323,28 @@ impl Draft {
         }
     }
 
-    /// The time by the clock, which may have jumped: what is due is computed from it and compared with it.
+    /// Returns the wall-clock time, which may have jumped. Due times are computed from it and compared with it.
     pub(super) const fn clock(&self) -> Timestamp {
         self.context.now
     }
 
-    /// After a step of a schedule, by the clock.
+    /// Returns the time after a step of a schedule, by the clock.
     pub(super) fn after(&self, step_ms: u64) -> Timestamp {
         self.context.now.plus_ms(spread(step_ms, self.context.dice))
     }
 
-    /// After a step of a schedule, but not before somebody's wait is over.
+    /// Returns the time after a step of a schedule, but not before a requested wait is over.
     pub(super) fn after_at_least(&self, step_ms: u64, at_least_ms: u64) -> Timestamp {
         self.after(step_ms).max(self.clock().plus_ms(spread_upwards(at_least_ms, self.context.dice)))
     }
 
-    /// The time of record, never earlier than the payment's last change, whatever the clock did. Nothing is scheduled
-    /// by it: after the clock went ahead and back, everything would wait for as long.
+    /// Returns the time of record, never earlier than the payment's last change, even if the clock went back.
+    // Nothing is scheduled by it: if the clock was once far ahead, everything would wait that long.
     pub(super) fn now(&self) -> Timestamp {
         self.context.now.max(self.payment.state.updated_at)
     }
 
-    /// Makes a change.
+    /// Applies a change.
     pub(super) fn make(&mut self, change: Change) {
         let now = self.now();
         self.has_changed = true;
@@ -362,12 +364,12 @@ impl Draft {
         state.version = state.version.saturating_add(1);
     }
 
-    /// What changed until now is no reason for a write.
+    /// Declares that the changes so far are no reason for a write.
     pub(super) const fn wait_for_a_reason(&mut self) {
         self.has_changed = false;
     }
 
-    /// Something changed that is only ours: it has to be written.
+    /// Notes a change that only we see, and that has to be written.
     pub(super) const fn note_change(&mut self) {
         self.has_changed = true;
     }
@@ -376,8 +378,7 @@ impl Draft {
         self.has_changed
     }
 
-    /// Puts the draft in order for its write: counts the versions, stores what an operator has to see, claims what is to
-    /// be delivered.
+    /// Prepares the draft for its write: counts versions, stores reports for operators, claims due deliveries.
     pub(super) fn finish(mut self, origin: Origin) -> Decision {
         if self.has_unversioned_changes {
             self.count_version();

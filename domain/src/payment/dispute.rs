@@ -1,4 +1,4 @@
-//! Chargebacks and disputes that were won: each is counted once, in whatever order they are told.
+//! Chargebacks and won disputes: each is counted once, in whatever order they are reported.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,16 +15,16 @@ use crate::status::Status;
 pub struct Chargeback {
     /// The acquirer's id of it.
     pub id: String,
-    /// How much; everything that came in when absent.
+    /// Amount; everything that came in when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<Money>,
-    /// The dispute that was won about it. It is open while this is absent.
+    /// The won dispute about it. The chargeback is open while this is absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub won: Option<WonDispute>,
 }
 
 impl Chargeback {
-    /// Whether the money is still with the payer.
+    /// Returns true if the money is still with the payer.
     pub const fn is_open(&self) -> bool {
         self.won.is_none()
     }
@@ -36,12 +36,12 @@ impl Chargeback {
 pub struct WonDispute {
     /// The acquirer's id of this movement.
     pub id: String,
-    /// Whether it named the chargeback. One that did not closed the oldest open one, and makes way for one that does.
+    /// True if it named the chargeback. One that did not closed the oldest open one, and gives way to one that does.
     pub names_chargeback: bool,
 }
 
 impl Payment {
-    /// The chargebacks that no won dispute has closed, oldest first.
+    /// Returns the chargebacks that no won dispute has closed, oldest first.
     pub fn open_chargebacks(&self) -> impl Iterator<Item = &Chargeback> {
         self.chargebacks.iter().filter(|chargeback| chargeback.is_open())
     }
@@ -52,7 +52,7 @@ impl Payment {
 }
 
 impl Draft {
-    /// Learns a chargeback once: reported again after its dispute was won it is not another one.
+    /// Learns a chargeback once. One that is reported again after its dispute was won is not a new one.
     pub(super) fn learn_charged_back(
         &mut self,
         id: String,
@@ -60,7 +60,7 @@ impl Draft {
     ) -> Result<(), Discrepancy> {
         if self.payment.chargeback(&id).is_none() {
             match self.payment.status() {
-                // Of what was given back already, an operator hears.
+                // A chargeback of money that was given back already is reported to an operator.
                 Status::Paid | Status::Approved | Status::Chargeback | Status::Refund => {}
                 Status::Initial | Status::Pending | Status::Expired | Status::Cancelled => {
                     return Err(self.too_early("charged back", Some(id)));
@@ -74,7 +74,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Learns once that a dispute was won: the payment is paid again when no other chargeback is open.
+    /// Learns a won dispute once: the payment is paid again if no other chargeback is open.
     pub(super) fn learn_dispute_won(
         &mut self,
         id: String,
@@ -103,7 +103,8 @@ impl Draft {
         Ok(())
     }
 
-    /// Money was disputed that nobody said had come in. Of a card others may have captured a part, so that is asked.
+    /// Learns the amount of disputed money that was never reported as received. Others may have captured a part of a
+    /// card, so the acquirer is asked.
     fn learn_how_much_was_disputed(&mut self) {
         if self.payment.method().can_be_captured() {
             self.bring_check_forward(self.clock());
@@ -117,8 +118,9 @@ impl Draft {
         won.is_some_and(|won| won.names_chargeback)
     }
 
-    /// The chargeback that a dispute names, if it is known. Another one that was only taken for it closes the oldest open
-    /// one instead; while there is none, that one's own chargeback is still to be told.
+    /// Returns the chargeback that a dispute names, if it is known. If an unnamed dispute was guessed to be about it,
+    /// that one closes the oldest open one instead. While there is none, returns none: its own chargeback is still to
+    /// come.
     fn make_way_for(&mut self, named: String) -> Option<String> {
         let guessed = self.payment.chargeback(&named)?.won.clone();
         if let Some(guessed) = guessed {

@@ -1,4 +1,4 @@
-//! What happens when time goes by: inquiring, checking what waits, expiring, operating again.
+//! Timed steps: inquiring, checking waiting charges, expiring, continuing operations.
 
 use super::answer::NO_CODE;
 use super::change::{AttemptChange, CheckChange, OperationChange};
@@ -16,17 +16,18 @@ use crate::routing::AttemptOutcome;
 use crate::status::Status;
 use crate::time::Timestamp;
 
-/// Inquiries about an operation before it may be reported: after an outage of ours the acquirer is given a chance.
+/// Inquiries about an operation before it may be reported: after an outage of ours the acquirer gets a chance to
+/// answer.
 const INQUIRIES_BEFORE_REPORT: u32 = 3;
 
 impl Payment {
-    /// The acquirer that holds the charge, or was last asked for it.
+    /// Returns the acquirer that has the charge, or that was last asked to take it.
     pub fn acquirer(&self) -> Option<&AcquirerName> {
         self.state.attempts.last().map(|attempt| &attempt.acquirer)
     }
 
-    /// Whether the answer to the charge is under way that brings a code to pay with. A charge that is asked for may
-    /// bring one too, but that may take hours.
+    /// Returns true if an answer with a code to pay with may come soon. An inquiry may bring a code too, but that may
+    /// take hours.
     pub fn awaits_code(&self) -> bool {
         let is_under_way =
             self.state.attempts.last().is_some_and(|attempt| attempt.outcome == AttemptOutcome::Sent);
@@ -34,22 +35,22 @@ impl Payment {
         is_under_way && self.order.method.has_code() && !is_over && self.state.issued.is_none()
     }
 
-    /// Whether the last charge goes to another acquirer than the one before: it is a new payment there.
+    /// Returns true if the last charge goes to another acquirer than the one before: it is a new payment there.
     pub fn is_failover(&self) -> bool {
         self.charge_before().is_some_and(|before| Some(before) != self.acquirer())
     }
 
-    /// Whether the last charge goes to the same acquirer as the one before.
+    /// Returns true if the last charge goes to the same acquirer as the one before.
     pub(super) fn is_sent_again(&self) -> bool {
         self.charge_before().is_some_and(|before| Some(before) == self.acquirer())
     }
 
-    /// The acquirer of the charge before the last one.
+    /// Returns the acquirer of the charge before the last one.
     fn charge_before(&self) -> Option<&AcquirerName> {
         self.state.attempts.iter().rev().nth(1).map(|attempt| &attempt.acquirer)
     }
 
-    /// Whether it can be withdrawn at its acquirer. A boleto can still be paid, late, when it has expired.
+    /// Returns true if it can be withdrawn at its acquirer. An expired boleto can still be paid late.
     pub(super) fn is_withdrawable(&self) -> bool {
         match self.state.status {
             Status::Pending | Status::Approved => true,
@@ -63,25 +64,26 @@ impl Payment {
         }
     }
 
-    /// Whether it was given up because its acquirer had no code to pay with: what it has is withdrawn.
+    /// Returns true if it was given up because its acquirer had no code to pay with: the charge there is withdrawn.
     pub(super) fn had_no_code(&self) -> bool {
         self.state.status_reason.as_deref() == Some(NO_CODE)
     }
 
-    /// Says whether it is a look at a charge that was paid long ago: Cielo's query host shows sales of three months.
+    /// Returns true if the check is a look at a charge that was paid long ago: Cielo's query host shows sales of three
+    /// months.
     pub(super) fn is_looked_at_long_after(&self) -> bool {
         let has_money = matches!(self.state.status, Status::Paid | Status::Chargeback);
         has_money && self.check.is_some_and(|check| check.planned.is_none())
     }
 
-    /// Whether the payer may still have paid although the payment is over.
+    /// Returns true if the payer may still have paid although the payment is over.
     pub(super) fn ended_unpaid(&self) -> bool {
         matches!(self.state.status, Status::Expired | Status::Cancelled)
     }
 }
 
 impl Draft {
-    /// Pulls in what was scheduled while the clock was far ahead. No change that anybody sees.
+    /// Pulls in due times that were scheduled while the clock was far ahead. Nobody sees this change.
     pub(super) fn pull_due_times_in(&mut self) {
         let (clock, mut has_jumped) = (self.clock(), false);
         self.payment.each_due_time(|at, longest| {
@@ -96,7 +98,7 @@ impl Draft {
         }
     }
 
-    /// Does what is due; the next time is stored before anything is sent.
+    /// Does everything that is due. The next due time is stored before anything is sent.
     pub(super) fn wake(&mut self) {
         let now = self.clock();
         self.look_again(now);
@@ -118,40 +120,39 @@ impl Draft {
         }
         let (acquirer, inquiries) = (attempt.acquirer.clone(), attempt.inquiries);
         if attempt.outcome == AttemptOutcome::Sent {
-            // Nothing was heard of it, and by this clock its lease is over: whatever sent it most likely died.
+            // There was no answer, and by this clock the lease is over: the sender most likely died.
             self.make(Change::Attempt(AttemptChange::Unknown { call_is_over: false, inquire_at: now }));
         }
         self.inquire_about_charge(acquirer, inquiries);
     }
 
-    /// An operator wants to know now: inquires about the last charge, or checks the one that waits, beside what is
-    /// scheduled, and goes on with operations whose next step is far away. Whatever may still be under way is left
-    /// alone.
+    /// Inquires about the last charge, or checks the one that waits, on an operator's request and beside the schedule.
+    /// Continues operations whose next step is far away. Calls that may still be under way are left alone.
     pub(super) fn inquire_now(&mut self) {
         let open = self.payment.state.attempts.last().map(|attempt| attempt.outcome);
         let open = open.filter(|outcome| outcome.is_open());
-        // Of money that did not come nobody asks any more but a person.
+        // After the wait for missing money is over, only a person's request causes inquiries.
         let is_asked = self.payment.check.is_some() || self.payment.waits_for_a_person();
         let may_ask = open.map_or(is_asked, |outcome| outcome != AttemptOutcome::Sent);
         if may_ask {
             self.push_inquiry();
         }
         self.inquire_about_open_operations();
-        // A lease ends before that, by the clock of whichever node wrote it.
+        // A lease ends before that, by the clock of any node that may have written it.
         let far_away = self.clock().plus_ms(CALL_LEASE_MS.saturating_add(CLOCK_TOLERANCE_MS));
         self.continue_operations(|operation| {
             !operation.call.is_inquired_about() && operation.due_at.is_some_and(|at| at > far_away)
         });
     }
 
-    /// Checks a charge that waits for its payer, that ended unpaid, or of which a hint came.
+    /// Checks a charge that waits for its payer, that ended unpaid, or that had a hint.
     fn check_charge(&mut self, now: Timestamp) {
         let Some(check) = self.payment.check.filter(|check| check.at <= now) else { return };
         if check.planned.is_none() || check.asked > 0 {
             self.report_overdue_check();
         }
         self.make(Change::Check(match check.planned {
-            // Only an answer ends what a hint asked for.
+            // Only an answer closes a hint.
             Some(_) => {
                 let gap_ms = self.context.hint_gap_ms;
                 let again_at = self.after_at_least(hint_wait_ms(check.asked), gap_ms);
@@ -163,11 +164,11 @@ impl Draft {
         self.push_inquiry();
     }
 
-    /// A check is made although those before brought no answer, for long.
+    /// Reports a check that is made although earlier ones had no answer for long.
     fn report_overdue_check(&mut self) {
         let Some(check) = self.payment.check.filter(|check| !check.withheld) else { return };
         let overdue_at = self.payment.expiry_check_at().map(|expiry| expiry.plus_ms(OVERDUE_MS));
-        // By the time for which the check was planned: after an outage of ours the acquirer is given a chance first.
+        // Compared with the check's planned time: after an outage of ours the acquirer gets a chance first.
         let is_overdue = overdue_at.is_some_and(|overdue_at| overdue_at <= check.at);
         if self.payment.status() == Status::Pending && is_overdue {
             self.outcome_is_unknown(
@@ -175,7 +176,7 @@ impl Draft {
                 None,
             );
         }
-        // A charge that concluded is asked for its money, whatever was answered before.
+        // A concluded charge is asked about its money, whatever the earlier answers were.
         let is_for_money = self.payment.money_awaited_until().is_some_and(|until| check.at <= until);
         if check.asked >= MANY_INQUIRIES && !is_for_money {
             let detail = format!("a hint came, and the acquirer gave no answer {} times since", check.asked);
@@ -189,16 +190,16 @@ impl Draft {
         }
     }
 
-    /// The acquirer answered a check. Where no schedule goes on, and after the last check for late money, there is no
-    /// other one. The answer to an older inquiry may be from before the hint.
+    /// Ends or reschedules a check that was answered. Without a schedule, and after the last check for late money, no
+    /// other check follows. The answer to an older inquiry may predate the hint.
     pub(super) fn check_answered(&mut self, is_newest: bool) {
         let Some(check) = self.payment.check else { return };
         if check.planned.is_some() && (check.asked == 0 || !is_newest) {
-            // It was hinted meanwhile, and is still to be asked.
+            // A hint came meanwhile, and its inquiry is still to be made.
             return;
         }
         if self.awaits_money() {
-            // It is asked again until its money is shown, or for too long.
+            // Inquiries go on until the money is shown, or until the wait is over.
             return;
         }
         let has_no_more_to_come = match self.payment.status() {
@@ -215,7 +216,7 @@ impl Draft {
         }
     }
 
-    /// Says whether the charge concluded a short while ago, and its money may still follow.
+    /// Returns true if the charge concluded a short while ago, and its money may still follow.
     pub(super) fn awaits_money(&self) -> bool {
         let is_unpaid =
             matches!(self.payment.status(), Status::Pending | Status::Expired | Status::Cancelled);
@@ -223,14 +224,14 @@ impl Draft {
         until.is_some_and(|until| self.clock() < until)
     }
 
-    /// Moment of the next look at a charge that was paid, if its acquirer is to be asked about those.
+    /// Returns the time of the next look at a paid charge, if its acquirer is to be asked about those.
     fn next_look_at_paid(&self) -> Option<Timestamp> {
         let next = self.payment.next_look_at_paid(self.clock());
         next.filter(|_| self.context.looks_at_paid)
     }
 
-    /// Schedules the next look at a charge that was just paid, or charged back. A hint's check goes before, and after it
-    /// this is scheduled.
+    /// Schedules the next look at a charge that was just paid, or charged back. A hint's check comes first, and
+    /// schedules this one afterwards.
     pub(super) fn schedule_look_at_paid(&mut self) {
         if self.payment.check.is_none()
             && let Some(at) = self.next_look_at_paid()
@@ -247,16 +248,16 @@ impl Draft {
         self.make(Change::Check(CheckChange::Scheduled(Some(at))));
     }
 
-    /// Schedules the first reading of a card that was just approved, if its acquirer is to be asked about those. A hint's
-    /// check goes before.
+    /// Schedules the first inquiry about a card that was just approved, if its acquirer is to be asked about those. A
+    /// hint's check comes first.
     pub(super) fn schedule_reading_of_approved(&mut self) {
         if self.context.reads_approved && self.payment.check.is_none() {
             self.schedule_first_check(None);
         }
     }
 
-    /// A check of a waiting charge found it unpaid: if its time was over when the acquirer was asked, it has expired. The
-    /// answer to an earlier question may be from before the last moment of its payer.
+    /// Expires a waiting charge that a check found unpaid, if its time was over when the acquirer was asked. The answer
+    /// to an earlier inquiry may predate the payer's last moment.
     pub(super) fn expire_if_over(&mut self, asked_at: Option<Timestamp>) {
         let asked_at = asked_at.map_or_else(|| self.clock(), |asked_at| asked_at.min(self.clock()));
         let is_over = self.payment.expiry_check_at().is_some_and(|at| at <= asked_at);
@@ -281,7 +282,7 @@ impl Draft {
         }
     }
 
-    /// Takes the next step with these operations: what had no effect is sent, everything else is asked for.
+    /// Takes the next step of these operations: those without effect are sent, all others are asked about.
     fn continue_operations(&mut self, which: impl Fn(&Operation) -> bool) {
         let processing = self.payment.operations.iter().filter(|operation| operation.is_processing());
         let chosen: Vec<_> = processing.filter(|operation| which(operation)).cloned().collect();
@@ -297,7 +298,7 @@ impl Draft {
                     self.send_operation(operation.id);
                 }
                 OperationCall::Sent => {
-                    // Nothing was heard of it, and by this clock its lease is over.
+                    // There was no answer, and by this clock the lease is over.
                     let due_at = self.clock();
                     self.make(Change::Operation(
                         operation.id,

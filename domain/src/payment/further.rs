@@ -1,5 +1,4 @@
-//! One further acquirer after a decline that need not be the last word: the issuer may approve there what it declined
-//! here.
+//! Further tries: one more acquirer after a decline that need not be final, because the issuer may approve there.
 
 use super::answer::MAX_ATTEMPTS;
 use super::change::AttemptChange;
@@ -13,7 +12,8 @@ use crate::status::Status;
 use crate::time::Timestamp;
 
 impl Payment {
-    /// The card whose tries are to be counted before this command is decided: only if a further try depends on them.
+    /// Returns the card whose tries must be counted before this command is decided: only if a further try depends on
+    /// them.
     pub fn card_to_count(&self, command: &Command, card_at_hand: bool) -> Option<&CardFingerprint> {
         let (attempt, answer) = match command {
             Command::ChargeAnswered { attempt, answer } | Command::Inquired { attempt, answer, .. } => {
@@ -40,11 +40,11 @@ impl Payment {
         self.card_fingerprint.as_ref()
     }
 
-    /// Who could be tried after what the acquirer states of a charge, and why the issuer declined it; `None` if that
-    /// ends the payment, whatever the brand allows.
+    /// Returns the acquirer for a further try, and the issuer's decline. `None` if the statement ends the payment,
+    /// whatever the brand allows.
     ///
-    /// A decline is answered by a further try only if it is all that is stated: whatever else the acquirer says of the
-    /// charge may mean that it took money.
+    /// A decline leads to a further try only if nothing else is stated: any other fact may mean that the acquirer took
+    /// money.
     fn further_acquirer<'a>(
         &self,
         attempt: u32,
@@ -66,25 +66,25 @@ impl Payment {
         Some((decline, self.next_acquirer()?))
     }
 
-    /// Why the issuer declined an earlier charge, if this payment was tried further after it.
+    /// Returns the decline of an earlier charge, if a further try followed it.
     pub(super) fn declined_before(&self) -> Option<&Decline> {
         self.state.attempts.iter().find_map(|attempt| attempt.decline.as_ref())
     }
 
-    /// Whether this is the number of the last charge. They are counted from 1: none is the last before there is one.
+    /// Returns true if this is the number of the last charge. Numbers begin at 1: without a charge none is the last.
     pub(super) fn is_last_attempt(&self, attempt: u32) -> bool {
         attempt > 0 && usize::try_from(attempt).is_ok_and(|attempt| attempt == self.state.attempts.len())
     }
 
-    /// When the tries of its card count no more.
+    /// Returns the time from which tries of its card no longer count.
     pub(super) fn forgets_card_at(&self) -> Option<Timestamp> {
         self.card_fingerprint.as_ref().map(|_| self.created_at.plus_ms(TRIES_ARE_COUNTED_FOR_MS))
     }
 }
 
 impl Draft {
-    /// Sends the charge to one further acquirer, if what is stated allows it, the rule of the payment wants it, and the
-    /// card was counted and not tried too often. Says whether it did.
+    /// Sends the charge to one further acquirer, and returns true if it did. The facts and the payment's rule must
+    /// allow it, and the card must have been counted and have tries left.
     pub(super) fn try_further(&mut self, attempt: u32, facts: &[Fact]) -> bool {
         let card = self.payment.order.card().zip(self.context.card_tries);
         let further = self.payment.further_acquirer(attempt, facts, self.context.card_at_hand);
@@ -97,7 +97,7 @@ impl Draft {
         true
     }
 
-    /// Forgets by which card it was to be paid, when tries of it count no more.
+    /// Forgets the card's fingerprint once tries of it no longer count.
     pub(super) fn forget_card(&mut self, now: Timestamp) {
         if self.payment.forgets_card_at().is_some_and(|at| at <= now) {
             self.make(Change::CardForgotten);

@@ -1,4 +1,4 @@
-//! Hints: an acquirer says that something changed, and not what. It is asked, and only its answer counts.
+//! Hints: an acquirer says that something changed, but not what. It is asked, and only its answer counts.
 
 use super::change::{AttemptChange, CheckChange};
 use super::decide::Draft;
@@ -9,9 +9,10 @@ use crate::routing::AttemptOutcome;
 use crate::time::Timestamp;
 
 impl Draft {
-    /// Brings the next inquiry forward, whatever the status: a chargeback whose notice was lost is found by nobody else.
-    /// Many hints cause few inquiries. A charge that is named and not known is asked about too.
+    /// Brings the next inquiry forward, whatever the status. Many hints cause few inquiries. A charge that is named but
+    /// unknown is asked about too.
     pub(super) fn hinted(&mut self, acquirer: &AcquirerName, charge: &Reference) {
+        // Any status counts: nothing else would find a chargeback whose notice was lost.
         let now = self.clock();
         let gap_ends = self.payment.inquired_at.map_or(now, |at| at.plus_ms(self.context.hint_gap_ms));
         if self.payment.acquirer() != Some(acquirer) {
@@ -35,14 +36,14 @@ impl Draft {
         }
     }
 
-    /// The answer that is under way may be from before the hint.
+    /// Keeps the hint, because the answer under way may predate it.
     pub(super) fn remember_hint(&mut self) {
         if !self.payment.hinted {
             self.make(Change::Hinted);
         }
     }
 
-    /// An acquirer that was believed not to have the charge says something of it: it is asked, unless it just was.
+    /// Asks an acquirer about an earlier charge, unless it was asked just now. It was believed not to have that charge.
     pub(super) fn earlier_charge_hinted(&mut self, acquirer: &AcquirerName, may_ask: bool) {
         let attempts = self.payment.state.attempts.iter();
         let place = attempts.rev().skip(1).position(|attempt| attempt.acquirer == *acquirer);
@@ -53,8 +54,8 @@ impl Draft {
         }
     }
 
-    /// Has the charge checked at this time or before, for a hint's sake: by a check that outlives changes of the status
-    /// until it is answered. One that waits for this, and was not asked yet, is it.
+    /// Has the charge checked at this time or before, because of a hint. The check survives changes of the status until
+    /// it is answered. A check that was brought forward before, and not made yet, is enough.
     pub(super) fn bring_check_forward(&mut self, at: Timestamp) {
         let at = self.payment.check.map_or(at, |check| check.at.min(at));
         let is_it = |check: Check| check.planned.is_some() && check.at <= at && check.asked == 0;

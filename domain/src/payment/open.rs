@@ -14,24 +14,24 @@ use crate::routing::{AttemptOutcome, Considered, Routed};
 use crate::state::State;
 use crate::status::Status;
 
-/// What a payment is opened with.
+/// Input from which a payment is opened.
 #[derive(Debug, Clone)]
 pub struct NewPayment {
     /// Its id.
     pub id: TransactionId,
-    /// To whom it belongs.
+    /// Its owner.
     pub owner: Owner,
-    /// What was asked for.
+    /// The order, as requested.
     pub order: Order,
     /// Keyed hash of the request, if it came with an `Idempotency-Key`.
     pub fingerprint: Option<String>,
-    /// Tells by which card it is to be paid, if tries of one card are counted.
+    /// Fingerprint of the card, if tries of one card are counted.
     pub card_fingerprint: Option<CardFingerprint>,
     /// The unguessable part of its public pages' addresses.
     pub page_token: String,
-    /// How it is routed: the eligible acquirers in the order in which they are tried.
+    /// Acquirers that were considered; the eligible ones are in the order in which they are tried.
     pub considered: Vec<Considered>,
-    /// What decided about that.
+    /// Rule and table of routes that decided about them.
     pub routed: Routed,
 }
 
@@ -73,7 +73,7 @@ impl Payment {
         draft.finish(Origin::CREATION)
     }
 
-    /// The next acquirer to try: the first eligible one that no charge went to. After a further try there is none.
+    /// Returns the next acquirer: the first eligible one that got no charge yet. After a further try there is none.
     pub(super) fn next_acquirer(&self) -> Option<AcquirerName> {
         if self.declined_before().is_some() {
             return None;
@@ -86,8 +86,8 @@ impl Payment {
 }
 
 impl Draft {
-    /// Sends the first charge, which never left, with a lease of its own. What anybody else may have looked at meanwhile
-    /// stays theirs.
+    /// Sends the first charge, which never left, with a lease of its own. Does nothing if its outcome has changed
+    /// meanwhile: then another process has taken it over.
     pub(super) fn send_first_charge(&mut self) {
         let is_first = self.payment.state.attempts.len() == 1 && self.last_outcome_is(AttemptOutcome::Sent);
         let Some(acquirer) = self.payment.acquirer().cloned() else { return };

@@ -14,14 +14,14 @@ use crate::state::{Refund, RefundStatus};
 use crate::status::Status;
 use uuid::Uuid;
 
-/// Why an operation that never left is sent no more: the payment became something else meanwhile.
+/// Reason of an operation that was never sent because the payment's status changed meanwhile.
 pub const STATUS_CHANGED: &str = "status_changed";
 
 impl Payment {
-    /// Whether this could be asked of the payment as it is now; nothing is decided by that.
+    /// Checks an operation against the payment as it is now, without deciding anything.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason why it is refused.
     pub fn permits(&self, requested: RequestedOperation) -> Result<(), Refusal> {
         let context = Context {
             now: self.state.updated_at,
@@ -41,7 +41,7 @@ impl Payment {
 }
 
 impl Draft {
-    /// The merchant wants something: find it under its key, or begin it.
+    /// Finds the merchant's operation by its key, or begins it.
     pub(super) fn operate(&mut self, request: OperationRequest) -> Result<(), Refusal> {
         if let Some(known) = self.find_replay(&request)? {
             self.operation = Some(known);
@@ -54,7 +54,7 @@ impl Draft {
         Ok(())
     }
 
-    /// The same id is the same request, decided once more because its write seemed to be lost.
+    /// Finds the operation of a repeated request. The same id is a request whose write seemed to be lost.
     fn find_replay(&self, request: &OperationRequest) -> Result<Option<Uuid>, Refusal> {
         if self.payment.operations.iter().any(|operation| operation.id == request.id) {
             return Ok(Some(request.id));
@@ -73,7 +73,7 @@ impl Draft {
         }
     }
 
-    /// What exactly is to be done, if the payment allows it.
+    /// Returns the operation in full, if the payment allows it.
     fn permit(&self, requested: RequestedOperation) -> Result<OperationKind, Refusal> {
         let status = self.payment.status();
         let refuse = |verb, allowed| Err(Refusal::NotAllowed { status, verb, allowed });
@@ -82,7 +82,7 @@ impl Draft {
         }
         match requested {
             RequestedOperation::Cancel if self.payment.is_withdrawable() => Ok(OperationKind::Cancel),
-            // A charge that can be paid may exist, or come to be.
+            // A charge that can be paid may exist already, or begin to.
             RequestedOperation::Cancel if status == Status::Initial => Err(Refusal::OutcomeUnknown),
             RequestedOperation::Cancel if self.payment.method() == Method::Boleto => {
                 refuse("be cancelled", "pending, expired")
@@ -91,7 +91,7 @@ impl Draft {
             RequestedOperation::Capture(_) if !self.payment.method().can_be_captured() => {
                 Err(Refusal::NotCapturable(status))
             }
-            // The capture of a card that is captured at once is ours, unless the acquirer refused it.
+            // We capture a card that is captured at once, unless the acquirer refused that capture.
             RequestedOperation::Capture(_)
                 if self.payment.order.captures_at_once() && !self.was_capture_refused() =>
             {
@@ -120,7 +120,7 @@ impl Draft {
         })
     }
 
-    /// A cancellation or capture that is on its way, which stands in the way of another.
+    /// Returns the verb of a cancellation or capture under way that excludes another operation.
     fn processing_verb(&self, requested: RequestedOperation) -> Option<&'static str> {
         let is_refund = |verb: &str| verb == "refund";
         let processing = self.payment.own_operations().filter(|operation| operation.is_processing());
@@ -129,14 +129,14 @@ impl Draft {
             .find(|verb| !is_refund(verb) && !is_refund(requested.verb()))
     }
 
-    /// A charge, or an authorisation, that nobody wants any more is withdrawn.
+    /// Withdraws a charge or an authorisation that is no longer wanted.
     pub(super) fn withdraw(&mut self) {
         let requested = RequestedOperation::Cancel;
         let request = OperationRequest { id: self.fresh_operation_id(), requested, key: None };
         self.begin(request, OperationKind::Cancel, None);
     }
 
-    /// An authorisation that should have been captured in one go is captured now.
+    /// Captures an authorisation that should have been captured in one step with it.
     pub(super) fn capture_at_once(&mut self) {
         let requested = RequestedOperation::Capture(None);
         let kind = OperationKind::Capture(self.payment.order.amount);
@@ -144,7 +144,7 @@ impl Draft {
         self.begin(request, kind, None);
     }
 
-    /// An id for an operation that nobody asked for: one decision may begin several.
+    /// Returns an id for an operation that nobody requested: one decision may begin several.
     pub(super) fn fresh_operation_id(&self) -> Uuid {
         let mut number = self.context.op.as_u128();
         while self.operation_of(Uuid::from_u128(number)).is_some() {
@@ -189,8 +189,8 @@ impl Draft {
         }
     }
 
-    /// Sends an operation that certainly had no effect yet, if the payment still is what allowed it. If nothing is heard
-    /// of it until the lease ends, it is asked for.
+    /// Sends an operation that certainly had no effect yet, if the payment's status still allows it. If there is no
+    /// answer until the lease ends, the acquirer is asked.
     pub(super) fn send_operation(&mut self, id: Uuid) {
         let Some(operation) = self.operation_of(id) else { return };
         let kind = operation.kind;
@@ -212,9 +212,10 @@ impl Draft {
         }
     }
 
-    /// Whether the status still allows it: a refund after a chargeback gives the money back twice, and the cancellation of
-    /// what was paid meanwhile is a refund that nobody asked for.
+    /// Returns true if the status still allows the operation.
     fn may_be_sent(&self, kind: OperationKind) -> bool {
+        // A refund after a chargeback gives the money back twice. A cancellation after the payment is a refund that
+        // nobody requested.
         let status = self.payment.status();
         match kind {
             OperationKind::Cancel => match status {
@@ -228,7 +229,7 @@ impl Draft {
         }
     }
 
-    /// It is not sent any more: what it was for came about without it, or can't come about.
+    /// Ends an operation without sending it: its aim was reached without it, or no longer can be.
     fn end_unsent(&mut self, id: Uuid, kind: OperationKind) {
         let is_done = match kind {
             OperationKind::Cancel => self.payment.status() == Status::Cancelled,
@@ -242,18 +243,18 @@ impl Draft {
         self.make(Change::Operation(id, OperationChange::Refused(STATUS_CHANGED.into())));
         self.operation_refused(id, kind, (STATUS_CHANGED.into(), Cause::Service));
         if self.was_captured_unheard() {
-            // Somebody else captured it, and how much is not known.
+            // Somebody else captured it, and the amount is unknown.
             self.bring_check_forward(self.clock());
         }
     }
 
-    /// Whether money was taken back, and the dispute won perhaps, that nobody said had come in.
+    /// Returns true if money was taken back, and the dispute perhaps won, without a statement that it had come in.
     pub(super) fn was_captured_unheard(&self) -> bool {
         let was_captured = matches!(self.payment.status(), Status::Chargeback | Status::Paid);
         was_captured && self.payment.state.captured_amount.is_none()
     }
 
-    /// Whether a capture of ours may have been done, or may still be.
+    /// Returns true if a capture of ours may have been done, or may still be.
     pub(super) fn may_have_captured(&self) -> bool {
         let captures = |operation: &Operation| matches!(operation.kind, OperationKind::Capture(_));
         self.payment.own_operations().any(|operation| captures(operation) && operation.may_have_an_effect())
@@ -285,7 +286,7 @@ impl Draft {
                 operations.iter().enumerate().filter(|(_, one)| one.is_processing() && one.due_at.is_none());
             waiting.find(|(place, one)| is_first(*place, one)).map(|(_, one)| one.id)
         };
-        // One that is not sent any more makes way for the one behind it.
+        // An operation that is no longer sent makes room for the one after it.
         while let Some(id) = next(self) {
             self.send_operation(id);
         }

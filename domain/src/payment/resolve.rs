@@ -1,4 +1,4 @@
-//! A person ends an operation that is stuck, because the acquirer was asked by telephone or looked at by hand.
+//! Resolution by a person of operations and charges that are stuck, after the acquirer was asked outside this service.
 
 use super::answer::AMOUNT_MISMATCH;
 use super::change::OperationChange;
@@ -12,16 +12,16 @@ use crate::status::Status;
 use crate::time::Timestamp;
 use uuid::Uuid;
 
-/// How long an operation must have been open before a person may say what became of it: until then the acquirer may
-/// still be at work on it, and tells by itself.
+/// Time for which an operation must be open before a person may state its outcome. Until then the acquirer may still be
+/// at work on it, and answers by itself.
 const STUCK_AFTER_MS: u64 = 10 * 60_000;
 
-/// What the merchant reads as the reason.
+/// The reason that the merchant reads.
 pub const RESOLVED_BY_OPERATOR: &str = "resolved_by_operator";
 
 impl Operation {
-    /// What a person may say became of it. Nothing while it is on its way, or was only just asked for; what certainly
-    /// had no effect can only be given up.
+    /// Returns the outcomes that a person may state. None while it is on its way, or was requested only just now. An
+    /// operation that certainly had no effect can only be given up.
     pub fn possible_verdicts(&self, now: Timestamp) -> &'static [Verdict] {
         let is_stuck = now.ms_since(self.requested_at) >= STUCK_AFTER_MS;
         match (self.state, self.call) {
@@ -40,8 +40,9 @@ impl Operation {
 }
 
 impl Payment {
-    /// Verdicts of a person on the last charge, of which no answer tells: it holds nothing, and never will. That it holds
-    /// money, only its acquirer may say, which names it then. None while it is on its way, or was only just asked for.
+    /// Returns the verdicts that a person may give on the last charge without an answer: only that it has no money and
+    /// never will. Money may only be stated by the acquirer, which then names it. None while it is on its way, or was
+    /// sent only just now.
     pub fn possible_charge_verdicts(&self, now: Timestamp) -> &'static [Verdict] {
         let Some(last) = self.state.attempts.last() else { return &[] };
         let is_unclear = matches!(last.outcome, AttemptOutcome::Unknown | AttemptOutcome::Registering);
@@ -49,14 +50,15 @@ impl Payment {
         if is_unclear && is_stuck && self.status() == Status::Initial { &[Verdict::Refused] } else { &[] }
     }
 
-    /// Whether nobody but a person can end it: its acquirer takes no more money, and what it has is not what was asked for.
+    /// Returns true if only a person can end it: its acquirer takes no more money, but has another amount than
+    /// requested.
     pub fn waits_for_a_person(&self) -> bool {
         self.concluded && self.status() == Status::Pending
     }
 }
 
 impl Draft {
-    /// A person says what became of an operation. The payment goes on as if the acquirer had said so.
+    /// Applies a person's verdict on an operation. The payment continues as if the acquirer had said so.
     pub(super) fn operation_resolved(&mut self, id: Uuid, verdict: Verdict) -> Result<(), Refusal> {
         let known = self.payment.operations.iter().find(|operation| operation.id == id);
         let stuck = known.filter(|known| known.possible_verdicts(self.clock()).contains(&verdict));
@@ -67,15 +69,15 @@ impl Draft {
             Verdict::Done => self.operation_done(id, kind),
             Verdict::Refused => {
                 self.operation_refused(id, kind, (RESOLVED_BY_OPERATOR.into(), Cause::Service));
-                // Somebody else may have captured, withdrawn or given back; there may have been no room to record it.
+                // Others may have captured, withdrawn or refunded; there may have been no room to record it.
                 self.bring_check_forward(self.clock());
             }
         }
         Ok(())
     }
 
-    /// A person says that a charge without an answer holds nothing. The payment is declined; what its acquirer says
-    /// otherwise later is learnt as of any declined payment: it is given back, and reported.
+    /// Declines a payment whose charge has no money, as a person states. If its acquirer later says otherwise, that is
+    /// treated as for any declined payment: it is given back, and reported.
     pub(super) fn charge_resolved(&mut self, attempt: u32, verdict: Verdict) -> Result<(), Refusal> {
         let is_possible = self.payment.possible_charge_verdicts(self.clock()).contains(&verdict);
         if !(self.payment.is_last_attempt(attempt) && is_possible) {
@@ -85,7 +87,7 @@ impl Draft {
         Ok(())
     }
 
-    /// A person ends a payment that can't be paid any more, after giving back, or settling, what came in for it.
+    /// Ends a payment that can no longer be paid, after a person has given back, or settled, what came in for it.
     pub(super) fn end_mismatch(&mut self) -> Result<(), Refusal> {
         if !self.payment.waits_for_a_person() {
             return Err(Refusal::NotStuck);
@@ -94,8 +96,8 @@ impl Draft {
         Ok(())
     }
 
-    /// The acquirer answers, after all, for an operation that has ended. What was refused and is done counts as done; if a
-    /// person ended it otherwise, somebody has to know.
+    /// Handles an answer to an operation that has ended. A refused one that was done counts as done. If a person ended
+    /// it otherwise, the contradiction is reported.
     pub(super) fn answered_after_the_end(&mut self, id: Uuid, answer: &OperationAnswer) {
         let known = self.payment.operations.iter().find(|operation| operation.id == id);
         let Some(operation) = known else { return };

@@ -1,31 +1,31 @@
-//! How many operations a payment holds: its document is bounded, and refusals of the acquirer lock nobody out.
+//! Bounds on the operations of a payment: its document stays bounded, and an acquirer's refusals block nobody for ever.
 //!
 //! Every operation stays in the document for ever, so that its key is a replay for ever. Those that were done or are
-//! under way count against one bound. Refused ones moved nothing: they have a bound of their own for each verb, and
-//! beyond it the next one has to wait, each time for longer, instead of never being possible again.
+//! under way count against one bound. Refused ones moved nothing and have a bound of their own for each verb. Beyond it
+//! the next one has to wait, each time for longer, instead of being impossible.
 
 use super::decide::Draft;
 use super::{Payment, Refusal};
 use crate::operation::{Operation, OperationState, RequestedOperation};
 use crate::time::DAY_MS;
 
-/// Operations that a payment holds besides the refused ones.
+/// Maximum number of operations besides the refused ones.
 const MAX_OPERATIONS: usize = 100;
 
-/// Refused cancellations, or captures, without a pause: each is some 300 bytes.
+/// Refused cancellations, or captures, without a pause: each takes some 300 bytes.
 const REFUSED_AT_ONCE: usize = 1_000;
 
-/// The same of refunds: each is also an event with a delivery, and its record is in all later events.
+/// Refused refunds without a pause: each is also an event with a delivery, and its record is in all later events.
 const REFUSED_REFUNDS_AT_ONCE: usize = 200;
 
-/// How long after the last refused one the first one beyond the bound may be asked for; twice as long with each.
+/// Pause after the last refused operation before the first one beyond the bound; doubled with each.
 const FIRST_PAUSE_MS: u64 = 60_000;
 
-/// The longest pause: some fifty a year.
+/// Longest pause: it allows some fifty a year.
 const LONGEST_PAUSE_MS: u64 = 7 * DAY_MS;
 
 impl Draft {
-    /// Whether the payment has room for one more operation.
+    /// Checks that the payment has room for one more operation.
     pub(super) fn check_room(&self, requested: RequestedOperation) -> Result<(), Refusal> {
         let refused = || self.payment.operations.iter().filter(|one| is_refused(one));
         if self.payment.operations.len().saturating_sub(refused().count()) >= MAX_OPERATIONS {
@@ -49,7 +49,7 @@ impl Draft {
 }
 
 impl Payment {
-    /// What may be asked of it now, in the API's words.
+    /// Returns the operations that it allows now, in the API's words.
     pub fn allowed_operations(&self) -> Vec<&'static str> {
         let all =
             [RequestedOperation::Cancel, RequestedOperation::Capture(None), RequestedOperation::Refund(None)];
@@ -64,7 +64,7 @@ const fn is_refused(operation: &Operation) -> bool {
     }
 }
 
-/// How long the next one waits when this many were refused beyond the bound.
+/// Returns the pause before the next operation when this many were refused beyond the bound.
 fn pause_ms(beyond: usize) -> u64 {
     let doublings = u32::try_from(beyond).unwrap_or(u32::MAX).min(32);
     FIRST_PAUSE_MS.saturating_mul(2_u64.saturating_pow(doublings)).min(LONGEST_PAUSE_MS)

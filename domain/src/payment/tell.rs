@@ -1,4 +1,4 @@
-//! Telling the merchant: claiming deliveries, and what came of them.
+//! Deliveries to the merchant: claiming them, and their results.
 
 use super::decide::Draft;
 use super::{Change, Effect, Payment, Refusal};
@@ -9,14 +9,14 @@ use crate::webhook::schedule;
 /// Deliveries that one payment may hold, redeliveries included.
 const MAX_DELIVERIES: usize = 200;
 
-/// How long a lease must still last for its delivery's confirmation to wait, in milliseconds. Longer than a confirmation
-/// waits if the store is there, by more than the clocks of two nodes may differ.
+/// Time for which a lease must still last for its delivery's confirmation to wait, in milliseconds. It exceeds the wait
+/// of a confirmation, if the store is available, by more than the clocks of two nodes may differ.
 const CONFIRMED_WITHIN_MS: u64 = 10_000;
 
 impl Payment {
-    /// Whether a receiver's confirmation may wait for the next write: nothing follows from it, for no other delivery is
-    /// open; and its lease keeps others from sending it again meanwhile. Lost with the process, it leads to one more
-    /// delivery of the same event.
+    /// Returns true if a receiver's confirmation may wait for the next write. No other delivery may be open, and the
+    /// lease must keep others from sending this one again. If the process dies first, the same event is delivered once
+    /// more.
     pub fn may_wait(&self, new: &Confirmation, now: Timestamp) -> bool {
         let place = usize::try_from(new.delivery).unwrap_or(usize::MAX);
         let mut open = self.outbox.iter().enumerate();
@@ -29,8 +29,8 @@ impl Payment {
 }
 
 impl Draft {
-    /// Claims every delivery that may go out now, until the end of its lease. `held` are leases of the caller's own, which
-    /// may still run: nobody else counts on them.
+    /// Claims every delivery that may go out now, until the end of its lease. `held` are the caller's own leases, which
+    /// may still run: no other node relies on them.
     pub(super) fn claim_due_deliveries(&mut self, held: &[Lease]) {
         let now = self.clock();
         let may_go =
@@ -47,7 +47,7 @@ impl Draft {
         }
     }
 
-    /// An attempt to deliver ended. What the receiver said to a delivery that was settled meanwhile changes nothing.
+    /// Handles the end of a delivery attempt. The answer to a delivery that was settled meanwhile changes nothing.
     pub(super) fn delivery_answered(&mut self, index: u32, attempt: DeliveryAttempt) {
         let place = usize::try_from(index).unwrap_or(usize::MAX);
         let Some(delivery) = self.payment.outbox.get(place) else { return };
@@ -65,13 +65,13 @@ impl Draft {
         }
     }
 
-    /// A receiver has confirmed this. Where somebody else has stored how the delivery ended, that stands.
+    /// Applies a receiver's confirmation. If another node has stored the end of the delivery, that one is kept.
     pub(super) fn confirm(&mut self, Confirmation { delivery, attempt }: &Confirmation) {
         self.delivery_answered(*delivery, attempt.clone());
         self.wait_for_a_reason();
     }
 
-    /// The merchant wants an event again: a new delivery of it, outside of the order.
+    /// Adds a new delivery of an event for the merchant, outside of the order.
     pub(super) fn redeliver(&mut self, index: u32) -> Result<(), Refusal> {
         if usize::try_from(index).is_ok_and(|place| place >= self.payment.outbox.len()) {
             return Err(Refusal::NoSuchDelivery);
