@@ -1,8 +1,8 @@
-//! The number by which the clearing house knows a bank.
+//! Bank codes of the clearing house.
 
 use std::fmt;
 
-/// Three digits, such as `341` for Itaú.
+/// Code of a bank: three digits, such as `341` for Itaú.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BankCode(u16);
 
@@ -15,7 +15,7 @@ impl BankCode {
     pub(crate) const ITAU: Self = Self(341);
     pub(crate) const SICOOB: Self = Self(756);
 
-    /// The code that this number is; `None` if it has more than three digits.
+    /// Returns the code with this number; `None` if it has more than three digits.
     pub(crate) fn from_number(number: u64) -> Option<Self> {
         u16::try_from(number).ok().filter(|number| *number <= 999).map(Self)
     }

@@ -1,5 +1,5 @@
-//! CNAB 240: a header, lots with a header and a trailer each, a trailer. Two records in a row tell of one event: segment T
-//! with the boleto, segment U with the money.
+//! CNAB 240: a header, lots with a header and a trailer each, a trailer. Two records in a row describe one event:
+//! segment T with the boleto, segment U with the money.
 
 mod positions;
 
@@ -17,10 +17,10 @@ const LOT_RECORDS: Field = field("number of records in the lot", 18, 23);
 const FILE_LOTS: Field = field("number of lots", 18, 23);
 const FILE_RECORDS: Field = field("number of records", 24, 29);
 
-/// The service that collects boletos.
+/// Code of the service that collects boletos.
 const COLLECTION: &str = "01";
 
-/// How far a file of this layout was read.
+/// State of reading a file of this layout.
 #[derive(Debug)]
 pub(crate) struct Cnab240 {
     pub(crate) bank: BankCode,
@@ -37,7 +37,7 @@ pub(crate) struct Cnab240 {
 struct Lot {
     number: u64,
     records: u64,
-    /// What a segment T told; its U comes next.
+    /// Line of a segment T; its U comes next.
     half: Option<Line>,
 }
 
@@ -54,7 +54,7 @@ impl Cnab240 {
         Ok(Self { bank, occurrences, segment_t, records: 1, lots: 0, lot: None, is_over: false })
     }
 
-    /// Takes the next record. With a segment U it is a line.
+    /// Takes the next record. A segment U completes a line.
     pub(crate) fn take(&mut self, record: &Record) -> Result<Option<Line>, ReadError> {
         let found = record.bank(BANK)?;
         if found != self.bank {
@@ -135,7 +135,7 @@ impl Lot {
             return Err(without_u(half));
         }
         let details = self.records.saturating_sub(2);
-        // Santander leaves out the lot's header and trailer.
+        // Santander omits the lot's header and trailer.
         let counted: &[u64] = match bank {
             BankCode::SANTANDER => &[self.records, details],
             _ => &[self.records],

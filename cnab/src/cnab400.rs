@@ -20,7 +20,7 @@ const AMOUNT: Field = field("amount", 153, 165);
 const DISCOUNT: Field = field("discount", 241, 253);
 const RECEIVED: Field = field("amount received", 254, 266);
 
-/// How far a file of this layout was read.
+/// State of reading a file of this layout.
 #[derive(Debug)]
 pub(crate) struct Cnab400 {
     pub(crate) bank: BankCode,
@@ -46,7 +46,7 @@ impl Cnab400 {
         Ok(reading)
     }
 
-    /// Takes the next record. It is a line, or something beside one.
+    /// Takes the next record, which is a line or belongs to one.
     pub(crate) fn take(&mut self, record: &Record) -> Result<Option<Line>, ReadError> {
         self.count(record)?;
         match record.at(1) {
@@ -62,7 +62,7 @@ impl Cnab400 {
                 self.is_over = true;
                 Ok(None)
             }
-            // Of Banco do Brasil, the agreements of up to six digits have other positions.
+            // At Banco do Brasil, agreements of up to six digits have other positions.
             '1' => Err(record.refused(Problem::OutOfPlace {
                 what: "details of type 1, of agreements of up to six digits, are not read",
             })),
@@ -75,7 +75,7 @@ impl Cnab400 {
         }
     }
 
-    /// Every record has a number, from 1; zeros state nothing.
+    /// Checks a record's number, from 1; zeros state nothing.
     fn count(&mut self, record: &Record) -> Result<(), ReadError> {
         self.records = self.records.saturating_add(1);
         let (stated, counted) = (record.number(NUMBER)?, self.records);

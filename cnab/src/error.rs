@@ -1,120 +1,120 @@
-//! Why a file was refused.
+//! Reasons why a file was refused.
 
 use std::io;
 
 use crate::bank::BankCode;
 
-/// A file was not read, and where it went wrong.
+/// Error that ended the reading of a file.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// The file is not what a bank would send.
+    /// The file is not one that a bank would send.
     #[error("line {line}: {problem}; {}", problem.remedy())]
     Refused {
-        /// Where it shows, from 1.
+        /// Line of the error, from 1.
         line: u64,
-        /// What is wrong.
+        /// The problem.
         problem: Problem,
     },
-    /// It could not be read at all.
+    /// The file could not be read.
     #[error("it can't be read: {0}")]
     Io(#[from] io::Error),
 }
 
-/// What is wrong with a file.
+/// Problem of a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Problem {
-    /// There is no record in it.
+    /// It has no record.
     #[error("the file is empty")]
     Empty,
-    /// Two bytes a character.
+    /// It has two bytes for each character (UTF-16).
     #[error("the file is in UTF-16")]
     Utf16,
     /// The first line has the length of no layout.
     #[error("it has {characters} characters, and a line has 400 (CNAB 400) or 240 (CNAB 240)")]
     NoLayout {
-        /// How many it has.
+        /// Number of its characters.
         characters: usize,
     },
     /// A later line has another length than the first.
     #[error("it has {characters} characters instead of {expected}")]
     Length {
-        /// How many it has.
+        /// Number of its characters.
         characters: usize,
-        /// How many it should have.
+        /// Expected number.
         expected: usize,
     },
     /// Longer than any line of any layout.
     #[error("it goes on for more than {most} bytes")]
     TooLong {
-        /// How many bytes were looked at.
+        /// Number of bytes that were read.
         most: u64,
     },
-    /// What a customer sends to the bank.
+    /// It is a file that a customer sends to the bank.
     #[error("this is a remittance, which goes to the bank")]
     Remittance,
     /// The first line is no header of a return file.
     #[error("this is no header of a return file")]
     NoReturn,
-    /// CNAB 400 differs from bank to bank, and this one's is not known.
+    /// CNAB 400 differs from bank to bank, and this bank's positions are unknown.
     #[error("CNAB 400 of bank {bank} is not known")]
     UnknownBank {
-        /// The bank that the header names.
+        /// Bank in the header.
         bank: BankCode,
     },
     /// A record names another bank than the header.
     #[error("it is of bank {found}, and the file of bank {expected}")]
     OtherBank {
-        /// The header's.
+        /// Bank in the header.
         expected: BankCode,
-        /// The record's.
+        /// Bank in the record.
         found: BankCode,
     },
-    /// A record that no layout has, or not there.
+    /// A record that no layout has, or not at this position.
     #[error("{what}")]
     OutOfPlace {
-        /// Which, and why not.
+        /// The record, and why it is out of place.
         what: &'static str,
     },
-    /// A lot in which something else than boletos is returned.
+    /// A lot that is not about boletos.
     #[error("its lot is of service {service}, and only collection (01) is read")]
     OtherService {
-        /// As the lot's header names it.
+        /// Service, as in the lot's header.
         service: String,
     },
-    /// A field holds what it can't.
+    /// Invalid content of a field.
     #[error("the {name} at {from}-{to} is no {expected}: {text:?}")]
     Field {
-        /// What the field is for.
+        /// Name of the field.
         name: &'static str,
         /// Its first position, from 1.
         from: usize,
         /// Its last position.
         to: usize,
-        /// What it should hold.
+        /// Expected content.
         expected: &'static str,
-        /// What it holds.
+        /// Actual content.
         text: String,
     },
-    /// A record's own number does not follow the one before.
+    /// A record's own number is not the next one.
     #[error("the record says that it is number {stated}, and it is number {counted}")]
     Number {
-        /// What the record says.
+        /// Number in the record.
         stated: u64,
-        /// How many there are, with it.
+        /// Number of records so far, with this one.
         counted: u64,
     },
-    /// The file states a total that differs from what is in it.
+    /// A total in the file is wrong.
     #[error("the {name} at {from}-{to} is {stated}, and the file holds {counted}")]
     Total {
-        /// What is added up.
+        /// Quantity that is added up.
         name: &'static str,
         /// The field's first position, from 1.
         from: usize,
         /// Its last position.
         to: usize,
-        /// What the file says.
+        /// Total in the file.
         stated: String,
-        /// What is there.
+        /// Counted total.
         counted: String,
     },
     /// The file ends before its trailer.
@@ -126,7 +126,7 @@ pub enum Problem {
 }
 
 impl Problem {
-    /// What whoever has the file can do.
+    /// Returns advice for the owner of the file.
     fn remedy(&self) -> &'static str {
         match self {
             Self::NoLayout { .. } | Self::NoReturn | Self::OtherService { .. } => {

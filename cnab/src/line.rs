@@ -1,62 +1,62 @@
-//! One line of a return file, the same whichever bank and layout it came in.
+//! One line of a return file, the same for every bank and layout.
 
 use chrono::NaiveDate;
 use quita_domain::money::Money;
 
-/// What a bank tells of one boleto.
+/// A bank's report on one boleto.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// Where in the file it stands, from 1; of two records about one event, the first.
+    /// Line number in the file, from 1; of two records about one event, the first.
     pub number: u64,
     /// The bank's number of the boleto (*nosso número*), as in the file, with its digit.
     pub our_number: Option<String>,
     /// The beneficiary's own number of it (*número do documento*).
     pub document_number: Option<String>,
-    /// The bank's two-character code for what happened.
+    /// The bank's two-character code of the event.
     pub occurrence: String,
-    /// What the code means at this bank.
+    /// Meaning of the code at this bank.
     pub kind: Kind,
-    /// When it happened.
+    /// Date of the event.
     pub occurred_on: Option<NaiveDate>,
-    /// Until when the boleto was to be paid.
+    /// Due date of the boleto.
     pub due_on: Option<NaiveDate>,
-    /// When the money is in the beneficiary's account.
+    /// Date on which the money is in the beneficiary's account.
     pub credited_on: Option<NaiveDate>,
-    /// What the boleto asks for.
+    /// Amount of the boleto.
     pub amount: Money,
-    /// What was paid.
+    /// Amount that was paid.
     pub received: Money,
-    /// What the bank takes.
+    /// The bank's fee.
     pub fee: Money,
     /// Interest and fine that were paid.
     pub interest: Money,
-    /// By how much less could be paid.
+    /// Discount that was granted.
     pub discount: Money,
 }
 
-/// What happened to a boleto, in six words.
+/// Kind of event of a boleto.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
-    /// The bank knows it, and it can be paid.
+    /// It is registered at the bank, and can be paid.
     Registered,
-    /// It was paid, and the money is the beneficiary's.
+    /// It was paid, and the money belongs to the beneficiary.
     Settled,
-    /// It can't be paid any more, and brought no money.
+    /// It can no longer be paid, and brought no money.
     WrittenOff,
-    /// The bank refused it, or what was asked for it.
+    /// The bank refused it, or a request about it.
     Rejected,
-    /// The bank charges for something.
+    /// The bank charges a fee.
     Fee,
-    /// Anything else: a changed due date, a notary's step, a cheque that may still bounce.
+    /// Any other event: a changed due date, a notary's step, a cheque that may still bounce.
     Other,
 }
 
 impl Kind {
-    /// Every kind, in the order in which they are told.
+    /// Every kind, in the order of reports.
     pub const ALL: [Self; 6] =
         [Self::Registered, Self::Settled, Self::WrittenOff, Self::Rejected, Self::Fee, Self::Other];
 
-    /// As it is written outside.
+    /// Returns its name in the API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Registered => "registered",

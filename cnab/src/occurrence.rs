@@ -1,15 +1,15 @@
-//! What the banks' occurrence codes mean. The same code means different things at different banks, so there is a table
-//! for each; Itaú's is that of both of its layouts.
+//! Meanings of the banks' occurrence codes. The same code means different things at different banks, so there is a
+//! table for each. Itaú's is valid for both of its layouts.
 //!
-//! Sources: the banks' lists as `@banco-br/cnab_yaml` 2.1.0 has them (001, 041, 104, 237, 341), Itaú's manual of July 2021,
-//! FEBRABAN's CNAB 240 v10.6 (C044), and how `eduardokum/laravel-boleto` groups them (MIT), which alone has 033 and 756.
-//! What may still fail, such as a cheque or money in transit, is never settled; nor is an answer that a boleto was paid
-//! before (Santander `16`, Banrisul `25`), which that library counts as money.
+//! Sources: the banks' lists in `@banco-br/cnab_yaml` 2.1.0 (001, 041, 104, 237, 341), Itaú's manual of July 2021,
+//! FEBRABAN's CNAB 240 v10.6 (C044), and the groups in `eduardokum/laravel-boleto` (MIT), which alone has 033 and 756.
+//! Money that may still fail, such as a cheque or money in transit, is never settled. Nor is an answer that a boleto
+//! was paid before (Santander `16`, Banrisul `25`), which that library counts as money.
 
 use crate::bank::BankCode;
 use crate::line::Kind;
 
-/// The codes that mean something; every other is [`Kind::Other`].
+/// Codes with a meaning here; every other is [`Kind::Other`].
 #[derive(Debug)]
 pub(crate) struct Occurrences {
     registered: &'static [&'static str],
@@ -28,7 +28,7 @@ static FEBRABAN: Occurrences = Occurrences {
     fee: &["28"],
 };
 
-/// CNAB 240 of Caixa: FEBRABAN's, and a settlement online.
+/// CNAB 240 of Caixa: FEBRABAN's codes, and a settlement online.
 static CAIXA_240: Occurrences = Occurrences {
     registered: &["02"],
     settled: &["06", "17", "46"],
@@ -61,7 +61,7 @@ pub(crate) static BANRISUL: Occurrences = Occurrences {
     fee: &["41", "44", "46"],
 };
 
-/// CNAB 400, whose codes have nothing in common with the other banks': `02` is a write-off.
+/// CNAB 400, whose codes have nothing in common with those of other banks: `02` is a write-off.
 pub(crate) static CAIXA: Occurrences = Occurrences {
     registered: &["01"],
     settled: &["21", "22"],
@@ -78,7 +78,7 @@ pub(crate) static BRADESCO: Occurrences = Occurrences {
     fee: &["28"],
 };
 
-/// `17` is a refusal here, and a settlement in FEBRABAN's list. `95` is a write-off whose money is not assured.
+/// `17` is a refusal here, but a settlement in FEBRABAN's list. `95` is a write-off whose money is not assured.
 pub(crate) static ITAU: Occurrences = Occurrences {
     registered: &["02", "64", "71", "73"],
     settled: &["06", "07", "08", "10", "59"],
@@ -100,7 +100,7 @@ pub(crate) static SICOOB: Occurrences = Occurrences {
 };
 
 impl Occurrences {
-    /// Those of a bank in CNAB 240.
+    /// Returns the codes of a bank in CNAB 240.
     pub(crate) fn of_cnab240(bank: BankCode) -> &'static Self {
         match bank {
             BankCode::ITAU => &ITAU,
@@ -109,7 +109,7 @@ impl Occurrences {
         }
     }
 
-    /// What a code means.
+    /// Returns the meaning of a code.
     pub(crate) fn kind(&self, code: &str) -> Kind {
         let groups = [
             (self.registered, Kind::Registered),

@@ -6,7 +6,7 @@ use quita_domain::money::Money;
 use crate::bank::BankCode;
 use crate::error::{Problem, ReadError};
 
-/// Where a field stands, as the banks' manuals count: from 1, both ends included.
+/// Position of a field, as in the banks' manuals: from 1, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Field {
     pub(crate) name: &'static str,
@@ -14,13 +14,13 @@ pub(crate) struct Field {
     pub(crate) to: usize,
 }
 
-/// The field of this name at these positions.
+/// Makes a field with this name at these positions.
 pub(crate) const fn field(name: &'static str, from: usize, to: usize) -> Field {
     Field { name, from, to }
 }
 
 impl Field {
-    /// The largest number that it has room for.
+    /// Returns the largest number that fits.
     pub(crate) fn most(self) -> u64 {
         let digits = self.to.saturating_sub(self.from).saturating_add(1);
         u32::try_from(digits)
@@ -30,7 +30,7 @@ impl Field {
     }
 }
 
-/// A line that has as many characters as its layout asks for.
+/// A line with exactly as many characters as its layout requires.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
     pub(crate) line: u64,
@@ -42,12 +42,12 @@ impl Record {
         Self { line, characters }
     }
 
-    /// That this record can't be as it is.
+    /// Makes the error for this record.
     pub(crate) fn refused(&self, problem: Problem) -> ReadError {
         ReadError::Refused { line: self.line, problem }
     }
 
-    /// The character at a position, from 1.
+    /// Returns the character at a position, from 1.
     pub(crate) fn at(&self, position: usize) -> char {
         position.checked_sub(1).and_then(|index| self.characters.get(index)).copied().unwrap_or(' ')
     }
@@ -56,19 +56,19 @@ impl Record {
         from.checked_sub(1).and_then(|from| self.characters.get(from..to)).unwrap_or(&[])
     }
 
-    /// A field as it is.
+    /// Returns a field unchanged.
     pub(crate) fn raw(&self, field: Field) -> String {
         self.characters(field).iter().collect()
     }
 
-    /// A field's text, without the blanks around it; `None` if there is no other character.
+    /// Returns a field's text, trimmed; `None` if it is blank.
     pub(crate) fn text(&self, field: Field) -> Option<String> {
         let raw = self.raw(field);
         let text = raw.trim();
         (!text.is_empty()).then(|| text.to_owned())
     }
 
-    /// A field's digits as a number; blank is zero.
+    /// Reads a field's digits as a number; blank is zero.
     pub(crate) fn number(&self, field: Field) -> Result<u64, ReadError> {
         let characters = self.characters(field);
         if characters.iter().all(|character| *character == ' ') {
@@ -80,12 +80,12 @@ impl Record {
         characters.iter().try_fold(0, add).ok_or_else(|| self.no(field, "number"))
     }
 
-    /// A field's digits as cents; blank is nothing.
+    /// Reads a field's digits as cents; blank is zero.
     pub(crate) fn money(&self, field: Field) -> Result<Money, ReadError> {
         self.number(field).map(Money::from_cents)
     }
 
-    /// A date as `DDMMYY` or `DDMMYYYY`; blank or zeros is none.
+    /// Reads a date as `DDMMYY` or `DDMMYYYY`; blank or zeros is none.
     pub(crate) fn date(&self, field: Field) -> Result<Option<NaiveDate>, ReadError> {
         let number = self.number(field).map_err(|_| self.no(field, "date"))?;
         if number == 0 {
@@ -103,22 +103,22 @@ impl Record {
         date().map(Some).ok_or_else(|| self.no(field, "date"))
     }
 
-    /// The two characters of an occurrence.
+    /// Reads the two characters of an occurrence.
     pub(crate) fn occurrence(&self, field: Field) -> Result<String, ReadError> {
         let code = self.raw(field);
         let is_code = code.chars().all(|character| character.is_ascii_alphanumeric());
         if is_code { Ok(code) } else { Err(self.no(field, "occurrence")) }
     }
 
-    /// The bank's three digits.
+    /// Reads the bank's three digits.
     pub(crate) fn bank(&self, field: Field) -> Result<BankCode, ReadError> {
         let has_digits = self.characters(field).iter().all(char::is_ascii_digit);
         let number = if has_digits { self.number(field)? } else { u64::MAX };
         BankCode::from_number(number).ok_or_else(|| self.no(field, "bank's number"))
     }
 
-    /// Holds what is stated in a field against what was counted. Zero or blank states nothing, and neither does a field
-    /// without room for as much as there is.
+    /// Compares the value of a field with the counted one. Zero or blank states nothing, and neither does a field
+    /// without room for the value.
     pub(crate) fn holds(
         &self,
         field: Field,

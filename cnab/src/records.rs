@@ -6,16 +6,16 @@ use std::str;
 use crate::error::{Problem, ReadError};
 use crate::record::Record;
 
-/// What a line may hold at the most: 401 characters in UTF-8, and its end.
+/// Longest line: 401 characters in UTF-8, and its end.
 const MOST_BYTES: u64 = 401 * 4 + 2;
-/// CP/M's end of a file, which banks' programs still write.
+/// CP/M's end-of-file mark, which banks' programs still write.
 const END_MARK: u8 = 0x1A;
 const UTF8_MARK: &[u8] = &[0xEF, 0xBB, 0xBF];
 
 /// Reads records one by one.
 ///
-/// Files come in ISO-8859-1, where a character is a byte, and in UTF-8 from programs that converted them; positions are
-/// of characters in both. Which one it is shows at each line: only one of them gives the right length.
+/// Files are in ISO-8859-1, where a character is a byte, or in UTF-8 from programs that converted them. Positions count
+/// characters in both. The encoding is determined for each line: only one of them gives the right length.
 #[derive(Debug)]
 pub(crate) struct Records<R> {
     input: R,
@@ -29,12 +29,12 @@ impl<R: BufRead> Records<R> {
         Self { input, bytes: Vec::new(), line: 0, has_ended: false }
     }
 
-    /// That the line which was read last can't be as it is.
+    /// Makes the error for the last line read.
     pub(crate) fn refused(&self, problem: Problem) -> ReadError {
         ReadError::Refused { line: self.line.max(1), problem }
     }
 
-    /// The first record, in the length of the first of these that fits; with that length.
+    /// Returns the first record, and its length: the first of these that fits.
     pub(crate) fn first(&mut self, lengths: &[usize]) -> Result<(Record, usize), ReadError> {
         if !self.advance()? {
             return Err(self.refused(Problem::Empty));
@@ -52,7 +52,7 @@ impl<R: BufRead> Records<R> {
         Ok((Record::new(self.line, characters), length))
     }
 
-    /// The next record; `None` at the end.
+    /// Returns the next record; `None` at the end.
     pub(crate) fn next(&mut self, expected: usize) -> Result<Option<Record>, ReadError> {
         if !self.advance()? {
             return Ok(None);
@@ -63,7 +63,7 @@ impl<R: BufRead> Records<R> {
         }
     }
 
-    /// Moves to the next line that is not blank, without its end. False if there is none.
+    /// Moves to the next line that is not blank, without its end. Returns false if there is none.
     fn advance(&mut self) -> Result<bool, ReadError> {
         loop {
             self.bytes.clear();
@@ -91,7 +91,7 @@ impl<R: BufRead> Records<R> {
     }
 }
 
-/// A line's characters if they are as many as expected, or one blank more.
+/// Returns a line's characters if there are as many as expected, or one more blank.
 fn characters(bytes: &[u8], expected: usize) -> Option<Vec<char>> {
     let fit = |mut characters: Vec<char>| {
         if characters.len() == expected.saturating_add(1) {

@@ -9,17 +9,17 @@ use crate::error::{Problem, ReadError};
 use crate::line::Line;
 use crate::records::Records;
 
-/// In which of the two forms a file is.
+/// Layout of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// Lines of 240 characters, much the same at every bank.
     Cnab240,
-    /// Lines of 400 characters, each bank's its own.
+    /// Lines of 400 characters, different at each bank.
     Cnab400,
 }
 
 impl Layout {
-    /// As it is written outside.
+    /// Returns its name in the API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Cnab240 => "cnab240",
@@ -35,10 +35,10 @@ impl Layout {
     }
 }
 
-/// Hands out a file's lines as they are read, and ends after the first error.
+/// Iterator over a file's lines, which ends after the first error.
 ///
-/// Totals stand at the end: until the iterator returned `None`, and no error before it, a line may be part of a file that
-/// is cut or was changed. Who acts on lines reads the file twice, or keeps them until the end.
+/// Totals are at the end. Until the iterator has returned `None` without an error before it, a line may be part of a
+/// file that is truncated or was changed. So read the file twice before acting on lines, or keep them until the end.
 #[derive(Debug)]
 pub struct ReturnFile<R> {
     records: Records<R>,
@@ -56,7 +56,7 @@ impl<R: BufRead> ReturnFile<R> {
     /// Reads the header.
     ///
     /// # Errors
-    /// If it is none of a return file of a known layout.
+    /// The line is no header of a return file of a known layout.
     pub fn open(input: R) -> Result<Self, ReadError> {
         let mut records = Records::new(input);
         let (header, length) = records.first(&[Layout::Cnab400.length(), Layout::Cnab240.length()])?;
@@ -68,7 +68,7 @@ impl<R: BufRead> ReturnFile<R> {
         Ok(Self { records, state, is_done: false })
     }
 
-    /// Whose file it is.
+    /// Returns the bank of the file.
     pub fn bank(&self) -> BankCode {
         match &self.state {
             State::Cnab240(reading) => reading.bank,
@@ -76,7 +76,7 @@ impl<R: BufRead> ReturnFile<R> {
         }
     }
 
-    /// In which form it is.
+    /// Returns the layout of the file.
     pub fn layout(&self) -> Layout {
         match &self.state {
             State::Cnab240(_) => Layout::Cnab240,
@@ -91,7 +91,7 @@ impl<R: BufRead> ReturnFile<R> {
         }
     }
 
-    /// The next line; `None` after the trailer and nothing more.
+    /// Returns the next line; `None` after the trailer, if nothing follows.
     fn advance(&mut self) -> Result<Option<Line>, ReadError> {
         while let Some(record) = self.records.next(self.layout().length())? {
             if self.is_over() {

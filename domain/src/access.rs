@@ -1,4 +1,4 @@
-//! Who may call: applications, API keys and their scopes.
+//! Access to the API: applications, API keys and their scopes.
 
 mod signing;
 
@@ -19,27 +19,27 @@ pub use signing::{MAX_LIVE_SECRETS, SECRET_OVERLAP_MS, SigningSecret, SigningSec
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Application {
-    /// Whose it is.
+    /// Merchant that owns it.
     pub merchant: MerchantId,
     /// Its name, unique within the merchant.
     pub name: ApplicationName,
     /// Its webhook secrets.
     pub secrets: SigningSecrets,
-    /// What people call it, if not by its name.
+    /// Title for people, if it differs from the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
 }
 
 impl Application {
-    /// What people call it.
+    /// Returns the title for people; the name if it has none.
     pub fn title(&self) -> &str {
         self.title.as_deref().unwrap_or(self.name.as_str())
     }
 }
 
-/// What a key may be used for.
+/// Permission of a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Scope {
     /// Create, cancel, capture, refund.
@@ -57,7 +57,7 @@ impl Scope {
     /// Every scope.
     pub const ALL: [Self; 3] = [Self::PaymentsWrite, Self::PaymentsRead, Self::Webhooks];
 
-    /// As the command line and the errors spell it.
+    /// Returns the spelling of the command line and the errors.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::PaymentsWrite => "payments:write",
@@ -72,7 +72,7 @@ impl Scope {
     }
 }
 
-/// How long before its end everybody is warned of a key's end.
+/// Time before a key's end at which warnings of it begin.
 pub const KEY_WARNING_MS: u64 = 30 * DAY_MS;
 
 /// An API key as it is stored: never the secret, only its SHA-256.
@@ -81,45 +81,45 @@ pub const KEY_WARNING_MS: u64 = 30 * DAY_MS;
 pub struct ApiKey {
     /// The part between the second and the third underscore.
     pub id: String,
-    /// For whom it acts.
+    /// Owner for whom it acts.
     pub owner: Owner,
     /// SHA-256 of the secret part, in hexadecimal.
     pub secret_hash: String,
-    /// What it may be used for.
+    /// Its permissions.
     pub scopes: Vec<Scope>,
-    /// When it was made.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// Who made it, and so was shown it: a user's e-mail address, `command line` or `first start`.
+    /// Creator, who was shown the secret: a user's e-mail address, `command line` or `first start`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_by: Option<String>,
-    /// When it stops working by itself.
+    /// Time at which it expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// When it was revoked.
+    /// Time at which it was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
-    /// When it was last used, to the minute or so.
+    /// Time of the last use, to the minute or so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<Timestamp>,
 }
 
 impl ApiKey {
-    /// Whether it works at this time.
+    /// Returns true if it is valid at this time.
     pub fn is_live(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|at| at > now)
     }
 
-    /// Time at which it ends or ended: when it was revoked, or when it expires, whichever came first.
+    /// Returns the time at which it ends or ended: the revocation or the expiry, whichever is first.
     pub fn ended_at(&self) -> Option<Timestamp> {
         self.revoked_at.into_iter().chain(self.expires_at).min()
     }
 
-    /// When it ends, if it works and that is soon enough to be warned of.
+    /// Returns the time at which it ends, if it is valid and the end is near enough for a warning.
     pub fn ends_soon(&self, now: Timestamp) -> Option<Timestamp> {
         self.expires_at.filter(|at| self.is_live(now) && *at <= now.plus_ms(KEY_WARNING_MS))
     }
 
-    /// Whether `presented` is this key. Takes the same time whatever differs.
+    /// Returns true if `presented` is this key. Takes constant time, wherever they differ.
     pub fn matches(&self, presented: &PresentedKey) -> bool {
         let hash = hash(presented.secret.expose());
         let same: bool = hash.as_bytes().ct_eq(self.secret_hash.as_bytes()).into();
@@ -149,7 +149,7 @@ impl PresentedKey {
         Self { mode, id, secret: Secret::new(URL_SAFE_NO_PAD.encode(secret)) }
     }
 
-    /// Reads a key. `None` for anything that was never printed by this service.
+    /// Reads a key. `None` for anything that this service can't have issued.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.strip_prefix("qk_")?.splitn(3, '_');
         let mode = Mode::parse(parts.next()?)?;
@@ -159,12 +159,12 @@ impl PresentedKey {
         (is_id && is_secret).then(|| Self { mode, id: id.into(), secret: Secret::new(secret.into()) })
     }
 
-    /// The whole key in clear: to be shown once.
+    /// Returns the whole key in clear: to be shown once.
     pub fn reveal(&self) -> String {
         format!("qk_{}_{}_{}", self.mode.as_str(), self.id, self.secret.expose())
     }
 
-    /// What is stored of it.
+    /// Returns the hash to be stored.
     pub fn secret_hash(&self) -> String {
         hash(self.secret.expose())
     }

@@ -1,6 +1,6 @@
-//! The creation request: from bytes to domain types, with everything that is wrong reported at once.
+//! The creation request: from bytes to domain types, with all violations reported at once.
 //!
-//! The rules are those of the contract's table of `POST /pay/payments`, one file for each part of it.
+//! The rules are those of the contract's table of `POST /pay/payments`, with one file for each part of it.
 
 mod basket;
 mod card;
@@ -32,37 +32,37 @@ pub use postback::PostbackPolicy;
 pub use unknown_names::UnknownName;
 pub use violation::{Rejection, RejectionKind, Violation, code};
 
-/// Where card data belongs. No other text may hold a card number.
+/// Fields for card data. No other text may contain a card number.
 const CARD_DATA: [&str; 2] = ["creditCard.number", "creditCard.cvv"];
 
 /// A CNPJ has fewer digits than the shortest card number.
 const SHORTEST_CARD_NUMBER: usize = 13;
 
-/// What a configuration decides about creation requests.
+/// Limits on creation requests that are configured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestLimits {
-    /// The most instalments of a card payment.
+    /// Largest number of instalments of a card payment.
     pub max_installments: u8,
-    /// Where webhooks may go.
+    /// Policy for the addresses of webhooks.
     pub postback: PostbackPolicy,
 }
 
-/// A request that kept every rule, except perhaps those that depend on the time.
+/// A request that breaks no rule, except perhaps those that depend on the time.
 #[derive(Debug)]
 pub struct ParsedRequest {
-    /// What was asked for.
+    /// The requested payment.
     pub purchase: Purchase,
-    /// Rules that the request breaks only because of the time it came: the card has expired, the due date is
-    /// not in its window. A known `Idempotency-Key` is answered in spite of them; a new payment is refused.
+    /// Rules that the request breaks only because of its time: the card has expired, or the due date is not in its
+    /// window. A known `Idempotency-Key` is answered in spite of them; a new payment is refused.
     pub clock_violations: Vec<Violation>,
-    /// Names of the body that mean nothing.
+    /// Unknown names in the body.
     pub unknown: Vec<UnknownName>,
-    /// Whether the due date was sent, and not derived from the time.
+    /// True if the due date was sent, and not derived from the time.
     due_date_was_sent: bool,
 }
 
 impl ParsedRequest {
-    /// What is to be created at that time.
+    /// Returns the payment to be created.
     ///
     /// # Errors
     /// A [`Rejection`] (422) if a rule that depends on the time is broken.
@@ -140,7 +140,7 @@ fn read_body(
     })
 }
 
-/// The card's number as it was sent, if it looks like one.
+/// Returns the card's number as it was sent, if it looks like one.
 fn sent_card_number<'a>(object: &'a json::Object<'_>) -> Option<&'a str> {
     let Some(Node::Object(card)) = object.get("creditCard") else { return None };
     let Some(Node::Text(number)) = card.get("number") else { return None };

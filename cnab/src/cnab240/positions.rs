@@ -1,4 +1,4 @@
-//! Where the segments T and U have what, by FEBRABAN's CNAB 240 v10.6, and where two banks differ from it.
+//! Positions of segments T and U, by FEBRABAN's CNAB 240 v10.6, and those of two banks that differ from it.
 //!
 //! Santander moves the fields of T; Itaú puts its portfolio before its number of the boleto, and has a shorter document
 //! number (CNAB 240 manual of January 2017). U is the same everywhere.
@@ -56,7 +56,7 @@ impl SegmentT {
         }
     }
 
-    /// What T tells of an event; U has the rest.
+    /// Reads the part of an event in segment T; U has the rest.
     pub(super) fn read(&self, record: &Record, occurrences: &Occurrences) -> Result<Line, ReadError> {
         let occurrence = record.occurrence(OCCURRENCE)?;
         Ok(Line {
@@ -77,7 +77,7 @@ impl SegmentT {
     }
 }
 
-/// The line that a segment T began, with what the U after it tells.
+/// Completes the line of a segment T with the U after it.
 pub(super) fn complete(half: Line, record: &Record) -> Result<Line, ReadError> {
     Ok(Line {
         interest: record.money(field("interest, fine and charges", 18, 32))?,

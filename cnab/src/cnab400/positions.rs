@@ -1,8 +1,8 @@
-//! Where each bank puts what, in CNAB 400.
+//! Positions of each bank's fields in CNAB 400.
 //!
-//! Checked against `@banco-br/cnab_yaml` 2.1.0 and what `eduardokum/laravel-boleto` reads in `tests/files`. Where they
-//! differ the files are right: Caixa's number of a boleto is 57–73 (not 63–73), Banrisul's 63–72 (not 63–70), and 280–292 is
-//! read as fine everywhere but at Itaú, where it is another credit.
+//! Checked against `@banco-br/cnab_yaml` 2.1.0 and the files that `eduardokum/laravel-boleto` reads in `tests/files`.
+//! Where they differ the files are right: Caixa's number of a boleto is 57–73 (not 63–73), Banrisul's 63–72 (not
+//! 63–70). 280–292 is read as fine everywhere but at Itaú, where it is another credit.
 
 use quita_domain::money::Money;
 
@@ -10,10 +10,10 @@ use crate::bank::BankCode;
 use crate::occurrence::{self, Occurrences};
 use crate::record::{Field, field};
 
-/// What differs from bank to bank.
+/// Positions that differ from bank to bank.
 #[derive(Debug)]
 pub(super) struct Positions {
-    /// The type of the records about boletos.
+    /// Type of the records about boletos.
     pub(super) detail: char,
     pub(super) our_number: Field,
     pub(super) credited_on: Field,
@@ -21,7 +21,7 @@ pub(super) struct Positions {
     pub(super) interest: Field,
     pub(super) fine: Option<Field>,
     pub(super) occurrences: &'static Occurrences,
-    /// What the trailer states about the file. Other fields there are about all boletos that the bank has.
+    /// Totals of the file in the trailer. Other fields there are about all boletos at the bank.
     pub(super) totals: &'static [Total],
 }
 
@@ -30,11 +30,11 @@ pub(super) struct Positions {
 pub(super) struct Total {
     pub(super) field: Field,
     pub(super) adds: Adds,
-    /// Only of lines with these occurrences.
+    /// Occurrences of the lines that count; all when absent.
     pub(super) of: Option<&'static [&'static str]>,
 }
 
-/// What a total adds up.
+/// Quantity that a total adds up.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Adds {
     Lines,
@@ -42,7 +42,7 @@ pub(super) enum Adds {
 }
 
 impl Total {
-    /// How it is written for people.
+    /// Returns the function that writes it for people.
     pub(super) fn show(&self) -> fn(u64) -> String {
         match self.adds {
             Adds::Lines => |count| count.to_string(),
@@ -56,7 +56,7 @@ const FEE: Field = field("fee", 176, 188);
 const INTEREST: Field = field("interest", 267, 279);
 const FINE: Option<Field> = Some(field("fine", 280, 292));
 
-/// What most banks have in common; each names its own number, codes and totals.
+/// Positions that most banks share; each bank adds its own number, codes and totals.
 const USUAL: Positions = Positions {
     detail: '1',
     our_number: field("bank's number", 63, 70),
@@ -122,7 +122,7 @@ static SICOOB: Positions = Positions {
 };
 
 impl Positions {
-    /// Those of a bank; `None` if they are not known.
+    /// Returns the positions of a bank; `None` if they are unknown.
     pub(super) fn of(bank: BankCode) -> Option<&'static Self> {
         match bank {
             BankCode::BANCO_DO_BRASIL => Some(&BANCO_DO_BRASIL),

@@ -1,4 +1,4 @@
-//! The secrets that sign an application's webhooks.
+//! Secrets that sign an application's webhooks.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -7,23 +7,23 @@ use crate::identity::Mode;
 use crate::secret_key::StoredSecret;
 use crate::time::Timestamp;
 
-/// How long an old webhook secret still signs after a new one was made.
+/// Time for which an old webhook secret still signs after a new one was made.
 pub const SECRET_OVERLAP_MS: u64 = 24 * 3_600_000;
 
-/// The most secrets of one mode that sign at once: each adds a signature to every webhook.
+/// Maximum number of secrets of one mode that sign at once: each adds a signature to every webhook.
 pub const MAX_LIVE_SECRETS: usize = 5;
 
-/// A webhook secret and how long it signs.
+/// A webhook secret and the end of its use.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SigningSecret {
     /// `whsec_…`, sealed.
     #[serde(flatten)]
     pub secret: StoredSecret,
-    /// Until when it signs; for ever when absent.
+    /// End of its use; it signs for ever when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// Who made it, and so was shown it: a user's e-mail address, `command line` or `first start`.
+    /// Creator, who was shown it: a user's e-mail address, `command line` or `first start`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_by: Option<String>,
 }
@@ -35,7 +35,7 @@ impl From<StoredSecret> for SigningSecret {
 }
 
 impl SigningSecret {
-    /// The same, made by somebody.
+    /// Returns the secret with its creator.
     #[must_use]
     pub fn made_by(self, who: &str) -> Self {
         Self { made_by: Some(who.into()), ..self }
@@ -46,7 +46,7 @@ impl SigningSecret {
     }
 }
 
-/// An application's webhook secrets. Each mode has its own: what a test key brings about never verifies as live.
+/// Webhook secrets of an application. Each mode has its own: an event of a test payment never verifies as live.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SigningSecrets {
@@ -54,23 +54,23 @@ pub struct SigningSecrets {
     live: Vec<SigningSecret>,
 }
 
-/// As many secrets sign as may.
+/// Error: the maximum number of secrets signs already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error(
     "{MAX_LIVE_SECRETS} secrets sign already, the oldest until {until}; no further one is made before that"
 )]
 pub struct TooManySecrets {
-    /// When the first of them ends.
+    /// Time at which the first of them ends.
     pub until: Timestamp,
 }
 
 impl SigningSecrets {
-    /// One secret for each mode.
+    /// Makes one secret for each mode.
     pub fn new(test: impl Into<SigningSecret>, live: impl Into<SigningSecret>) -> Self {
         Self { test: vec![test.into()], live: vec![live.into()] }
     }
 
-    /// Those of this mode that sign at this time, newest first.
+    /// Returns the secrets of this mode that sign at this time, newest first.
     pub fn live(&self, mode: Mode, now: Timestamp) -> impl Iterator<Item = &SigningSecret> {
         let all = match mode {
             Mode::Test => &self.test,
@@ -79,8 +79,7 @@ impl SigningSecrets {
         all.iter().filter(move |secret| secret.is_live(now))
     }
 
-    /// Makes `fresh` the newest of a mode. The one before signs for another day, and older ones as long as they were
-    /// told to.
+    /// Makes `fresh` the newest of a mode. The one before signs for another day, and older ones until their own end.
     ///
     /// # Errors
     /// [`TooManySecrets`], and nothing was changed.
@@ -107,13 +106,13 @@ impl SigningSecrets {
         Ok(())
     }
 
-    /// Every secret with its mode, those too that sign no more.
+    /// Returns every secret with its mode, including those that no longer sign.
     pub fn each(&self) -> impl Iterator<Item = (Mode, &SigningSecret)> {
         let test = self.test.iter().map(|secret| (Mode::Test, secret));
         test.chain(self.live.iter().map(|secret| (Mode::Live, secret)))
     }
 
-    /// The same, to be stored in another way.
+    /// Returns every secret with its mode, to be stored in another form.
     pub fn each_mut(&mut self) -> impl Iterator<Item = (Mode, &mut SigningSecret)> {
         let test = self.test.iter_mut().map(|secret| (Mode::Test, secret));
         test.chain(self.live.iter_mut().map(|secret| (Mode::Live, secret)))

@@ -1,8 +1,9 @@
-//! The chain of the audit log: each entry carries keyed hashes of itself, of its place, and of the entry before.
+//! The chain of the audit log: each entry has keyed hashes of itself, of its index, and of the entry before.
 //!
-//! Without the key nobody can make an entry that fits. What an entry says of people is covered by salted hashes alone, so
-//! that erasing it with its salt leaves the chain whole; each erasure is an entry that names the parts it took. The end is
-//! guarded by a sealed head. Putting log and head back to an earlier state is found by whoever kept a later place elsewhere.
+//! Without the key nobody can make an entry that fits. The data about people is covered only by salted hashes, so
+//! erasing it with its salt leaves the chain intact. Each erasure is an entry that names the erased parts. A sealed
+//! head guards the end. Restoring log and head to an earlier state is detected by anyone who keeps a later position
+//! elsewhere.
 
 mod check;
 mod entry;

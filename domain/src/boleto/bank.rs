@@ -14,13 +14,13 @@ pub enum Bank {
 }
 
 impl Bank {
-    /// The bank with this code of three digits.
+    /// Returns the bank with this code of three digits.
     pub fn from_code(code: &str) -> Option<Self> {
         let banks = [Self::Itau, Self::BancoDoBrasil, Self::Bradesco, Self::Santander];
         banks.into_iter().find(|bank| bank.code() == code)
     }
 
-    /// The three digits of the bank.
+    /// Returns the three digits of the bank.
     pub const fn code(self) -> &'static str {
         match self {
             Self::Itau => "341",
@@ -30,7 +30,7 @@ impl Bank {
         }
     }
 
-    /// As printed on a slip: `341-7`.
+    /// Returns the code as printed on a slip: `341-7`.
     pub const fn code_with_digit(self) -> &'static str {
         match self {
             Self::Itau => "341-7",
@@ -40,7 +40,7 @@ impl Bank {
         }
     }
 
-    /// The name printed on a slip.
+    /// Returns the name printed on a slip.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Itau => "Itaú",

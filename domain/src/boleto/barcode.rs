@@ -9,10 +9,10 @@ use super::check_digit::general;
 use super::{BoletoError, FreeField, Line, due_factor};
 use crate::text::is_digits;
 
-/// How many digits a bar code has.
+/// Number of digits of a bar code.
 pub const LENGTH: usize = 44;
 
-/// The largest amount ten digits hold: R$ 99.999.999,99, in cents.
+/// Largest amount in ten digits: R$ 99.999.999,99, in cents.
 pub const MAX_AMOUNT_CENTS: u64 = 9_999_999_999;
 
 /// A bar code whose general check digit was verified.
@@ -49,7 +49,7 @@ impl Barcode {
     /// Reads 44 digits without punctuation.
     ///
     /// # Errors
-    /// A [`BoletoError`] that names the first rule broken.
+    /// A [`BoletoError`] that names the first broken rule.
     pub fn parse(digits: &str) -> Result<Self, BoletoError> {
         if !digits.is_empty() && !is_digits(digits) {
             return Err(BoletoError::Character);
@@ -71,37 +71,37 @@ impl Barcode {
         Ok(barcode)
     }
 
-    /// The 44 digits.
+    /// Returns the 44 digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The linha digitável of the same slip.
+    /// Returns the linha digitável of the same slip.
     pub fn line(&self) -> Line {
         Line::of(self.clone())
     }
 
-    /// The three digits of the bank.
+    /// Returns the three digits of the bank.
     pub fn bank(&self) -> &str {
         self.part(0, 3)
     }
 
-    /// The amount in cents; zero means that it is open.
+    /// Returns the amount in cents; zero means that it is open.
     pub fn amount_cents(&self) -> u64 {
         self.part(9, 19).parse().unwrap_or_default()
     }
 
-    /// The due-date factor; zero means no due date.
+    /// Returns the due-date factor; zero means no due date.
     pub fn factor(&self) -> u16 {
         self.part(5, 9).parse().unwrap_or_default()
     }
 
-    /// The due date as seen from `reference`: see [`due_factor::due_date`].
+    /// Returns the due date as seen from `reference`: see [`due_factor::due_date`].
     pub fn due_date(&self, reference: NaiveDate) -> Option<NaiveDate> {
         due_factor::due_date(self.factor(), reference)
     }
 
-    /// The 25 digits that belong to the bank.
+    /// Returns the 25 digits that belong to the bank.
     pub fn free_field(&self) -> &str {
         self.part(19, LENGTH)
     }
@@ -110,7 +110,7 @@ impl Barcode {
         self.part(4, 5)
     }
 
-    /// Digits from `start` up to `end`; positions of manuals count from 1.
+    /// Returns the digits from `start` up to `end`, counted from 0; positions in manuals count from 1.
     pub(super) fn part(&self, start: usize, end: usize) -> &str {
         self.0.get(start..end).unwrap_or_default()
     }

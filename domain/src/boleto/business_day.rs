@@ -1,16 +1,16 @@
 //! Business days of Brazilian banks.
 //!
-//! Weekends, national bank holidays, and the 31st of December, on which banks settle nothing (FEBRABAN says so each year).
-//! Holidays of a state or a city are not known here.
+//! Weekends, national bank holidays, and the 31st of December are none: banks settle nothing on that day (FEBRABAN says
+//! so each year). Holidays of a state or a city are not included.
 
 use chrono::{Datelike, Days, NaiveDate, Weekday};
 
-/// Whether banks work on that day.
+/// Returns true if banks work on that day.
 pub fn is_business_day(date: NaiveDate) -> bool {
     !matches!(date.weekday(), Weekday::Sat | Weekday::Sun) && !is_bank_holiday(date)
 }
 
-/// The date itself or the next business day: a slip due on a holiday is payable then without surcharge.
+/// Returns the date itself or the next business day: a slip due on a holiday is payable then without surcharge.
 pub fn roll(date: NaiveDate) -> NaiveDate {
     let mut day = date;
     while !is_business_day(day) {
@@ -20,10 +20,9 @@ pub fn roll(date: NaiveDate) -> NaiveDate {
     day
 }
 
-/// The business day that comes `count` business days behind the date.
+/// Returns the business day that comes `count` business days after the date.
 ///
-/// A date that is none itself counts as the business day before it: one business day behind a Saturday is the
-/// Monday.
+/// A date that is no business day counts as the one before it: one business day after a Saturday is the Monday.
 pub fn add(date: NaiveDate, count: u32) -> NaiveDate {
     let mut day = date;
     for _ in 0..count {
@@ -33,7 +32,7 @@ pub fn add(date: NaiveDate, count: u32) -> NaiveDate {
     day
 }
 
-/// Whether that day is a national bank holiday: fixed dates, and those that move with Easter.
+/// Returns true if that day is a national bank holiday: fixed dates, and those that move with Easter.
 pub fn is_bank_holiday(date: NaiveDate) -> bool {
     let fixed = match (date.month(), date.day()) {
         (1, 1) | (4, 21) | (5, 1) | (9, 7) | (10, 12) | (11, 2 | 15) | (12, 25 | 31) => true,
@@ -44,13 +43,13 @@ pub fn is_bank_holiday(date: NaiveDate) -> bool {
     fixed || moves_with_easter(date)
 }
 
-/// Carnival Monday and Tuesday, Good Friday and Corpus Christi.
+/// Returns true for Carnival Monday and Tuesday, Good Friday and Corpus Christi.
 fn moves_with_easter(date: NaiveDate) -> bool {
     easter(date.year())
         .is_some_and(|easter| [-48, -47, -2, 60].contains(&date.signed_duration_since(easter).num_days()))
 }
 
-/// Easter Sunday of the Gregorian calendar (Meeus, Jones and Butcher).
+/// Computes Easter Sunday of the Gregorian calendar (Meeus, Jones and Butcher).
 fn easter(year: i32) -> Option<NaiveDate> {
     let golden = year % 19;
     let century = year / 100;

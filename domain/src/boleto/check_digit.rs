@@ -1,13 +1,13 @@
 //! Check digits of slips: modulo 10 and modulo 11.
 
-/// Modulo 10: weights 2, 1, 2, … from right to left, the digits of each product added together.
+/// Computes modulo 10: weights 2, 1, 2, … from right to left, the digits of each product added together.
 pub(super) fn modulo_10(digits: &str) -> u32 {
     let products = from_right(digits).zip([2, 1].into_iter().cycle()).map(|(value, weight)| value * weight);
     let sum: u32 = products.map(|product| product / 10 + product % 10).sum();
     (10 - sum % 10) % 10
 }
 
-/// The general digit of a bar code: modulo 11 with weights 2 to 9; 1 where 0, 10 or 11 would come out.
+/// Computes the general digit of a bar code: modulo 11 with weights 2 to 9; 1 instead of 0, 10 and 11.
 pub(super) fn general(digits: &str) -> u32 {
     match 11 - remainder_11(digits, 9) {
         digit @ 2..=9 => digit,
@@ -15,7 +15,7 @@ pub(super) fn general(digits: &str) -> u32 {
     }
 }
 
-/// The digit of a field of a utility's slip: modulo 11 with weights 2 to 9; 0 where 10 or 11 would come out.
+/// Computes the digit of a field of a utility's slip: modulo 11 with weights 2 to 9; 0 instead of 10 and 11.
 pub(super) fn collection_11(digits: &str) -> u32 {
     match 11 - remainder_11(digits, 9) {
         digit @ 0..=9 => digit,
@@ -23,7 +23,7 @@ pub(super) fn collection_11(digits: &str) -> u32 {
     }
 }
 
-/// The remainder of division by 11, with weights 2 to `top` and again from right to left.
+/// Returns the remainder of division by 11, with weights 2 to `top`, repeated from right to left.
 pub(super) fn remainder_11(digits: &str, top: u32) -> u32 {
     let products = from_right(digits).zip((2..=top).cycle()).map(|(value, weight)| value * weight);
     products.sum::<u32>() % 11

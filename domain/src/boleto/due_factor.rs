@@ -1,4 +1,4 @@
-//! The four digits that stand for a due date.
+//! The due-date factor: four digits for a due date.
 
 use chrono::{Days, NaiveDate};
 
@@ -12,18 +12,18 @@ const CYCLE_DAYS: i64 = 9000;
 const OVERDUE_DAYS: i64 = 3000;
 const AHEAD_DAYS: i64 = 5500;
 
-/// The factor of a due date, 1000 to 9999; `None` before 2000-07-03.
+/// Returns the factor of a due date, 1000 to 9999; `None` before 2000-07-03.
 pub fn factor(due: NaiveDate) -> Option<u16> {
     let days = due.signed_duration_since(FIRST_DUE?).num_days();
     let in_cycle = u16::try_from(days.rem_euclid(CYCLE_DAYS)).ok()?;
     (days >= 0).then_some(FIRST + in_cycle)
 }
 
-/// The date a factor stands for, seen from `reference`, which is normally today.
+/// Returns the date of a factor, seen from `reference`, which is normally today.
 ///
-/// Every factor stands for dates 9000 days apart: the one inside the window of payable slips is taken, at most
-/// one is; when none is, the nearest, which deserves distrust. `None` for `0000`, which means no due date, and
-/// for factors that were never in use.
+/// A factor means dates 9000 days apart. At most one of them is in the window of payable slips, and that one is
+/// returned. Without one the nearest is returned, which should not be trusted. `None` for `0000`, which means no due
+/// date, and for factors that were never in use.
 pub fn due_date(factor: u16, reference: NaiveDate) -> Option<NaiveDate> {
     if !(FIRST..=LAST).contains(&factor) {
         return None;

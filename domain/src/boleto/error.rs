@@ -1,11 +1,11 @@
-//! Why a boleto was refused.
+//! Reasons why a boleto was refused.
 
 use thiserror::Error;
 
-/// Why a bar code or a line was refused, or could not be composed.
+/// Reason why a bar code or a line was refused, or could not be composed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum BoletoError {
-    /// Something other than digits, or than digits, dots and blanks in a line.
+    /// Characters other than digits; in a line other than digits, dots and blanks.
     #[error("only digits are accepted, in a line also dots and blanks")]
     Character,
     /// Neither 44 nor 47 digits.
@@ -23,10 +23,10 @@ pub enum BoletoError {
     /// The general check digit is wrong.
     #[error("the general check digit is wrong")]
     GeneralDigit,
-    /// More than R$ 99.999.999,99, which would spill over the due-date factor.
+    /// More than R$ 99.999.999,99, which would overflow into the due-date factor.
     #[error("a boleto has at most ten digits for its amount")]
     Amount,
-    /// Before 2000-07-03, when no factor of four digits was in use.
+    /// Before 2000-07-03, when there were no factors of four digits.
     #[error("the due date has no factor")]
     DueDate,
     /// A part of the free field is too long or not digits.
@@ -35,7 +35,7 @@ pub enum BoletoError {
 }
 
 impl BoletoError {
-    /// A stable name of the reason.
+    /// Returns a stable name of the reason.
     pub const fn code(self) -> &'static str {
         match self {
             Self::Character => "character",

@@ -4,7 +4,7 @@ use super::check_digit::{modulo_10, remainder_11};
 use super::{Bank, BoletoError};
 use crate::text::is_digits;
 
-/// The contract under which a beneficiary issues slips; its parts are digits filled up with zeros.
+/// Contract under which a beneficiary issues slips; its parts are digits, padded with zeros.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CollectionAccount {
     bank: Bank,
@@ -17,16 +17,17 @@ pub struct CollectionAccount {
 }
 
 impl CollectionAccount {
-    /// Itaú: branch (4), account without its digit (5), wallet (3), for example 109.
+    /// Makes an account at Itaú: branch (4), account without its digit (5), wallet (3), for example 109.
     ///
     /// # Errors
-    /// [`BoletoError::FreeField`] when a part is not digits or too long; the same for the other banks.
+    /// [`BoletoError::FreeField`] if a part is not digits or too long; the same for the other banks.
     pub fn itau(branch: &str, account: &str, wallet: &str) -> Result<Self, BoletoError> {
         let branch = filled(branch, 4)?;
         Ok(Self { bank: Bank::Itau, branch, account: filled(account, 5)?, wallet: filled(wallet, 3)? })
     }
 
-    /// Banco do Brasil with an agreement (convênio) of seven digits: agreement, wallet (2), for example 17.
+    /// Makes an account at Banco do Brasil with an agreement (convênio) of seven digits: agreement, wallet (2), for
+    /// example 17.
     ///
     /// # Errors
     /// [`BoletoError::FreeField`].
@@ -35,7 +36,7 @@ impl CollectionAccount {
         Ok(Self { bank: Bank::BancoDoBrasil, branch: String::new(), account, wallet: filled(wallet, 2)? })
     }
 
-    /// Bradesco: branch (4), account without its digit (7), wallet (2), for example 09.
+    /// Makes an account at Bradesco: branch (4), account without its digit (7), wallet (2), for example 09.
     ///
     /// # Errors
     /// [`BoletoError::FreeField`].
@@ -44,7 +45,7 @@ impl CollectionAccount {
         Ok(Self { bank: Bank::Bradesco, branch, account: filled(account, 7)?, wallet: filled(wallet, 2)? })
     }
 
-    /// Santander: beneficiary code (7), wallet (3), for example 101.
+    /// Makes an account at Santander: beneficiary code (7), wallet (3), for example 101.
     ///
     /// # Errors
     /// [`BoletoError::FreeField`].
@@ -53,21 +54,21 @@ impl CollectionAccount {
         Ok(Self { bank: Bank::Santander, branch: String::new(), account, wallet: filled(wallet, 3)? })
     }
 
-    /// The bank.
+    /// Returns the bank.
     pub const fn bank(&self) -> Bank {
         self.bank
     }
 
-    /// Carteira, as printed on the slip.
+    /// Returns the carteira, as printed on the slip.
     pub fn wallet(&self) -> &str {
         &self.wallet
     }
 
-    /// The free field of the slip with this number, which must be unique for the beneficiary.
+    /// Returns the free field of the slip with this number, which must be unique for the beneficiary.
     ///
     /// # Errors
-    /// [`BoletoError::FreeField`] when the number has more digits than the bank gives it: 8 at Itaú, 10 at
-    /// Banco do Brasil, 11 at Bradesco, 12 at Santander.
+    /// [`BoletoError::FreeField`] if the number has more digits than the bank allows: 8 at Itaú, 10 at Banco do Brasil,
+    /// 11 at Bradesco, 12 at Santander.
     pub fn free_field(&self, number: u64) -> Result<FreeField, BoletoError> {
         match self.bank {
             Bank::Itau => self.itau_field(number),
@@ -77,7 +78,7 @@ impl CollectionAccount {
         }
     }
 
-    /// "Agência/código do beneficiário" of the slip: `0057 / 12345-7` at Itaú, else without any digit.
+    /// Returns the "agência/código do beneficiário" of the slip: `0057 / 12345-7` at Itaú, elsewhere without a digit.
     pub fn beneficiary_code(&self) -> String {
         match self.bank {
             Bank::Itau => {
@@ -92,7 +93,7 @@ impl CollectionAccount {
     fn itau_field(&self, number: u64) -> Result<FreeField, BoletoError> {
         let Self { branch, account, wallet, .. } = self;
         let number = filled(&number.to_string(), 8)?;
-        // The number's digit leaves branch and account out for these wallets only.
+        // Only for these wallets, the number's digit does not cover branch and account.
         let digit = if ["126", "131", "146", "150", "168"].contains(&wallet.as_str()) {
             modulo_10(&format!("{wallet}{number}"))
         } else {
@@ -142,7 +143,7 @@ impl CollectionAccount {
             0 | 1 => '0',
             remainder => digit_character(11 - remainder),
         };
-        // The zero before the wallet is the tax code (IOF) of everybody but insurers.
+        // The zero before the wallet is the tax code (IOF) of all beneficiaries but insurers.
         Ok(FreeField {
             bank: self.bank,
             digits: format!("9{}{number}{digit}0{}", self.account, self.wallet),
@@ -153,7 +154,7 @@ impl CollectionAccount {
     }
 }
 
-/// A free field with the number of the slip ("nosso número") that is in it.
+/// A free field with the number of the slip ("nosso número") that it contains.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FreeField {
     bank: Bank,
@@ -164,27 +165,27 @@ pub struct FreeField {
 }
 
 impl FreeField {
-    /// The bank whose layout this is.
+    /// Returns the bank that defines this layout.
     pub const fn bank(&self) -> Bank {
         self.bank
     }
 
-    /// The 25 digits.
+    /// Returns the 25 digits.
     pub fn as_str(&self) -> &str {
         &self.digits
     }
 
-    /// Nosso número without its digit, filled up with zeros.
+    /// Returns the nosso número without its digit, padded with zeros.
     pub fn our_number(&self) -> &str {
         &self.our_number
     }
 
-    /// The digit of nosso número, at Bradesco perhaps `P`; none at Banco do Brasil.
+    /// Returns the digit of the nosso número, at Bradesco possibly `P`; none at Banco do Brasil.
     pub const fn our_number_digit(&self) -> Option<char> {
         self.our_number_digit
     }
 
-    /// Nosso número as printed on the slip: `109/00000001-6`.
+    /// Returns the nosso número as printed on the slip: `109/00000001-6`.
     pub fn our_number_formatted(&self) -> &str {
         &self.printed_number
     }

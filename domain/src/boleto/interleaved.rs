@@ -16,10 +16,10 @@ const START: [Width; 4] = [N, N, N, N];
 /// Bar, space, bar.
 const STOP: [Width; 3] = [W, N, N];
 
-/// The widths from the first bar to the last, bars and spaces in turn.
+/// Returns the widths from the first bar to the last, bars and spaces in turn.
 ///
-/// Of each pair of digits the first drives five bars and the second the five spaces between them, so 44
-/// digits make 227 widths. `None` when the text is not an even number of digits.
+/// Of each pair of digits the first determines five bars and the second the five spaces between them, so 44 digits make
+/// 227 widths. `None` if the text is not an even number of digits.
 pub fn modules(digits: &str) -> Option<Vec<Width>> {
     if digits.is_empty() || !digits.len().is_multiple_of(2) {
         return None;

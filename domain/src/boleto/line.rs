@@ -8,14 +8,14 @@ use super::check_digit::{collection_11, modulo_10};
 use super::{Barcode, BoletoError};
 use crate::text::is_digits;
 
-/// How many digits a line has.
+/// Number of digits of a line.
 pub const LENGTH: usize = 47;
 
-/// How many digits the line of a utility's slip (conta de consumo, arrecadação) has.
+/// Number of digits of the line of a utility's slip (conta de consumo, arrecadação).
 pub const UTILITY_LENGTH: usize = 48;
 
-/// Whether these are the 48 digits of a utility's slip: four fields of eleven digits, each with its check digit by
-/// modulo 10 or modulo 11, as the third digit says (FEBRABAN, "Layout padrão de arrecadação", version 7).
+/// Returns true for the 48 digits of a utility's slip: four fields of eleven digits, each with its check digit. The
+/// third digit selects modulo 10 or modulo 11 (FEBRABAN, "Layout padrão de arrecadação", version 7).
 pub(crate) fn is_utility_line(digits: &str) -> bool {
     let by_modulo_10 = matches!(digits.get(2..3), Some("6" | "7"));
     let by_modulo_11 = matches!(digits.get(2..3), Some("8" | "9"));
@@ -47,8 +47,7 @@ impl Line {
     /// Reads 47 digits, with or without dots and blanks.
     ///
     /// # Errors
-    /// A [`BoletoError`] that names the first rule broken; a wrong field digit comes before a wrong general
-    /// one.
+    /// A [`BoletoError`] that names the first broken rule; a wrong field digit comes before a wrong general one.
     pub fn parse(text: &str) -> Result<Self, BoletoError> {
         let digits: String = text.chars().filter(|character| !matches!(character, '.' | ' ')).collect();
         if !digits.is_empty() && !is_digits(&digits) {
@@ -71,7 +70,7 @@ impl Line {
         Ok(Self { barcode: Barcode::parse(&barcode)?, digits })
     }
 
-    /// The line of a bar code.
+    /// Makes the line of a bar code.
     pub(super) fn of(barcode: Barcode) -> Self {
         let first = [barcode.part(0, 4), barcode.part(19, 24)].concat();
         let second = barcode.part(24, 34);
@@ -87,12 +86,12 @@ impl Line {
         Self { digits, barcode }
     }
 
-    /// The 47 digits.
+    /// Returns the 47 digits.
     pub fn as_str(&self) -> &str {
         &self.digits
     }
 
-    /// As printed: `34191.10121 34567.880058 71234.570001 6 16670000012345`.
+    /// Returns the printed form: `34191.10121 34567.880058 71234.570001 6 16670000012345`.
     pub fn formatted(&self) -> String {
         let part = |start: usize, end: usize| self.digits.get(start..end).unwrap_or_default();
         format!(
@@ -108,12 +107,12 @@ impl Line {
         )
     }
 
-    /// The bar code of the same slip.
+    /// Returns the bar code of the same slip.
     pub const fn barcode(&self) -> &Barcode {
         &self.barcode
     }
 
-    /// The bar code of the same slip, without a copy.
+    /// Returns the bar code of the same slip, without a copy.
     pub fn into_barcode(self) -> Barcode {
         self.barcode
     }

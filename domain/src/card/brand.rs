@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::text::is_digits;
 
-/// A card brand that is taken in Brazil. Serialized in lower case: `visa`, `mastercard`, `elo`.
+/// A card brand that is accepted in Brazil. Serialized in lower case: `visa`, `mastercard`, `elo`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Brand {
@@ -47,7 +47,7 @@ impl Brand {
         Self::Visa,
     ];
 
-    /// The brand whose prefix these digits begin with, whatever their count and check digit.
+    /// Returns the brand with a prefix of these digits, whatever their number and check digit.
     pub fn of(digits: &str) -> Option<Self> {
         if !is_digits(digits) {
             return None;
@@ -55,7 +55,7 @@ impl Brand {
         Self::ALL.into_iter().find(|brand| brand.prefixes().iter().any(|prefix| prefix.begins(digits)))
     }
 
-    /// The lower-case name used in records: `mastercard`.
+    /// Returns the lower-case name used in records: `mastercard`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Elo => "elo",
@@ -71,7 +71,7 @@ impl Brand {
         }
     }
 
-    /// How many digits the security code has.
+    /// Returns the number of digits of the security code.
     pub const fn cvv_length(self) -> usize {
         match self {
             Self::Amex => 4,
@@ -87,7 +87,7 @@ impl Brand {
         }
     }
 
-    /// How many digits a number of this brand may have.
+    /// Returns the numbers of digits that this brand's cards may have.
     pub const fn lengths(self) -> &'static [usize] {
         match self {
             Self::Elo | Self::Hipercard | Self::Hiper | Self::Mastercard => &[16],
@@ -99,7 +99,7 @@ impl Brand {
         }
     }
 
-    /// Whether a number of this brand may begin with these digits, as far as its own prefixes tell.
+    /// Returns true if a number of this brand may begin with these digits, according to its own prefixes.
     pub(crate) fn may_begin_with(self, digits: &str) -> bool {
         self.prefixes().iter().any(|prefix| prefix.may_begin(digits))
     }
@@ -137,12 +137,13 @@ impl Brand {
 struct Prefix(&'static str, &'static str);
 
 impl Prefix {
-    /// Texts of digits of one length compare as numbers do.
+    /// Returns true if the digits begin with a prefix of the range.
     fn begins(&self, digits: &str) -> bool {
+        // Texts of digits of one length compare as numbers do.
         digits.get(..self.0.len()).is_some_and(|head| (self.0..=self.1).contains(&head))
     }
 
-    /// Whether some number of the range begins with these digits.
+    /// Returns true if some number of the range begins with these digits.
     fn may_begin(&self, digits: &str) -> bool {
         let length = digits.len().min(self.0.len());
         let head = |text: &'static str| text.get(..length).unwrap_or_default();

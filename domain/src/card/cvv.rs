@@ -23,7 +23,7 @@ impl Cvv {
         Ok(Self(Secret::new(value.to_owned())))
     }
 
-    /// The digits themselves, for the acquirer's request and nothing else.
+    /// Returns the digits themselves, for the acquirer's request and nothing else.
     pub fn expose(&self) -> &str {
         self.0.expose()
     }

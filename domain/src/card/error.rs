@@ -1,8 +1,8 @@
-//! Why card data was refused.
+//! Reasons why card data was refused.
 
 use thiserror::Error;
 
-/// Why a part of a card was refused. Neither variant nor message holds the refused value.
+/// Reason why a part of a card was refused. Neither variant nor message contains the refused value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum CardError {
     /// Something other than the digits 0 to 9.
@@ -17,7 +17,7 @@ pub enum CardError {
     /// The first digits belong to no known brand.
     #[error("the brand of the card is not known")]
     UnknownBrand,
-    /// This brand has no cards of that length.
+    /// The brand has no cards of that length.
     #[error("the brand has no cards of this length")]
     BrandLength,
     /// Not a month from 1 to 12.
@@ -32,7 +32,7 @@ pub enum CardError {
 }
 
 impl CardError {
-    /// A stable name of the reason.
+    /// Returns a stable name of the reason.
     pub const fn code(self) -> &'static str {
         match self {
             Self::Character => "character",

@@ -1,4 +1,4 @@
-//! The month a card expires in.
+//! Expiry of a card.
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub struct Expiry {
 }
 
 impl Expiry {
-    /// A month from 1 to 12 of a year of four digits.
+    /// Makes an expiry from a month from 1 to 12 and a year of four digits.
     ///
     /// # Errors
     /// [`CardError::Month`] or [`CardError::Year`]. A past month is no error here: see [`Expiry::is_valid_on`].
@@ -45,17 +45,17 @@ impl Expiry {
         Self::new(month, year)
     }
 
-    /// Whether the card may still be used on that day of Brazil: through the last day of its month.
+    /// Returns true if the card may still be used on that date in Brazil: through the last day of its month.
     pub fn is_valid_on(self, today: NaiveDate) -> bool {
         (self.year, self.month) >= (today.year(), today.month())
     }
 
-    /// 1 to 12.
+    /// Returns the month, 1 to 12.
     pub const fn month(self) -> u32 {
         self.month
     }
 
-    /// Four digits.
+    /// Returns the year, four digits.
     pub const fn year(self) -> i32 {
         self.year
     }

@@ -1,4 +1,4 @@
-//! Tells whether two payments were tried with the same card.
+//! Card fingerprints, which show that two payments were tried with the same card.
 
 use std::fmt;
 
@@ -11,26 +11,26 @@ use super::CardNumber;
 use crate::identity::Mode;
 use crate::text::hex;
 
-/// Begins every hash: another way of writing needs another name.
+/// Prefix of every hash: another encoding needs another name.
 const VERSION: &str = "quita card 1";
 
-/// Bytes of the hash that are kept.
+/// Number of bytes of the hash that are kept.
 const BYTES: usize = 16;
 
 /// A keyed hash of a card's number, 32 hexadecimal digits: the same for the same card in one mode. A number has so few
-/// digits that a hash without a key would be as good as the number itself; this one is worth nothing without the key.
+/// digits that a hash without a key could be reversed; this one is useless without the key.
 ///
-/// It is kept for as long as tries of a card are counted, and shown nowhere.
+/// It is stored while tries of a card are counted, and never shown.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CardFingerprint(String);
 
 impl CardFingerprint {
-    /// That of a card. Tries with test keys reach no brand, so they do not count among the others.
+    /// Computes the fingerprint of a card. Tries with test keys reach no brand, so they do not count among the others.
     pub fn of(number: &CardNumber, mode: Mode, key: &[u8]) -> Self {
-        // Fails for no length of key; a key of zeros would only make the hash unkeyed.
+        // Never fails: HMAC takes keys of any length. The fallback would only make the hash unkeyed.
         let unkeyed = |_| HmacReset::new(&hmac::digest::Key::<HmacReset<Sha256>>::default());
-        // Where it stays until it is zeroed: moved about, it would leave the number behind on the stack.
+        // Boxed, so that it is never moved until it is zeroed: moves would leave the number behind on the stack.
         let mut hash = Box::new(HmacReset::<Sha256>::new_from_slice(key).unwrap_or_else(unkeyed));
         for part in [VERSION, mode.as_str(), number.expose()] {
             Mac::update(&mut *hash, part.as_bytes());
@@ -39,7 +39,7 @@ impl CardFingerprint {
         Self(hex(hash.finalize_fixed_reset().get(..BYTES).unwrap_or_default()))
     }
 
-    /// The digits, for the store and nothing else.
+    /// Returns the digits, for the store and nothing else.
     pub fn as_str(&self) -> &str {
         &self.0
     }

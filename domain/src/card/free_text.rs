@@ -1,4 +1,4 @@
-//! Card numbers where none belong: in texts that are kept.
+//! Detection of card numbers in texts that are stored.
 
 use std::collections::BTreeSet;
 
@@ -10,28 +10,28 @@ use crate::boleto::{self, Barcode, Line};
 use crate::document::{Document, DocumentType};
 use crate::phone::Phone;
 
-/// The fewest and the most digits of a card number.
+/// Smallest and largest number of digits of a card number.
 const LENGTHS: std::ops::RangeInclusive<usize> = 13..=19;
 
-/// From how many hexadecimal digits on a word is taken for a hash, a UUID without hyphens or the like.
+/// Number of hexadecimal digits from which a word counts as a hash, a UUID without hyphens or the like.
 const HASH_LENGTH: usize = 32;
 
-/// The tag of track 2 in EMV data, which a length of one byte follows (EMV 4.4, book 3, annex A).
+/// Tag of track 2 in EMV data, followed by a length of one byte (EMV 4.4, book 3, annex A).
 const TRACK_2_TAG: &str = "57";
 const TRACK_2_HEAD: usize = 4;
-/// Tag of the account number in data of a chip.
+/// Tag of the account number in chip data.
 const ACCOUNT_TAG: &str = "5A";
 
-/// Digits beside card numbers that are looked at for slips and documents, in one text. In more of them whatever looks like
-/// a card number counts as one, so that no text costs much.
+/// Maximum number of digits in one text that are checked for being slips or documents. Beyond it everything that looks
+/// like a card number counts as one, which bounds the cost of any text.
 const EXAMINED_DIGITS: usize = 1_000;
 
-/// Says if a text holds what may be a card number: 13 to 19 digits that have a brand's prefix and length and pass
-/// Luhn; blanks, dots, slashes and hyphens between them are skipped, and digits of other scripts count. A number
-/// begins and ends where a group of digits does, so none is found in the middle of a longer one.
+/// Returns true if a text contains a possible card number: 13 to 19 digits with a brand's prefix and length that pass
+/// Luhn. Blanks, dots, slashes and hyphens between them are skipped, and digits of other scripts count. A number begins
+/// and ends at the edges of groups of digits, so none is found in the middle of a longer one.
 ///
-/// What is certainly something else is none: UUIDs and hashes, bar codes and digitable lines, valid CPFs and CNPJs,
-/// several phones in a row. The time is proportional to the length of the text, whatever it holds.
+/// Not counted is what is certainly something else: UUIDs and hashes, bar codes and digitable lines, valid CPFs and
+/// CNPJs, several phones in a row. The time is proportional to the length of the text, whatever its content.
 pub fn holds_card_number(text: &str) -> bool {
     let may_be_digit = |character: &char| character.is_ascii_digit() || !character.is_ascii();
     if text.chars().filter(may_be_digit).nth(LENGTHS.start() - 1).is_none() {
@@ -47,15 +47,15 @@ pub fn holds_card_number(text: &str) -> bool {
     })
 }
 
-/// Whether a text holds this very number, between whatever other digits.
+/// Returns true if a text contains this very number, among any other digits.
 pub(crate) fn holds_number(text: &str, number: &str) -> bool {
     text.contains(number) || Run::all_of(text).iter().any(|run| run.digits.contains(number))
 }
 
-/// Whether digits are those of a slip.
+/// Predicate: the digits are those of a slip.
 type IsSlip = fn(&str) -> bool;
 
-/// What stands before a digit of a run.
+/// Gap before a digit of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Gap {
     /// Another digit.
@@ -66,16 +66,16 @@ enum Gap {
     Other,
 }
 
-/// Digits with nothing but separators between them.
+/// Digits with only separators between them.
 #[derive(Debug, Default)]
 struct Run {
     digits: String,
-    /// What stands before each of them.
+    /// Gap before each of them.
     gaps: Vec<Gap>,
 }
 
 impl Run {
-    /// Every run of a text that may hold a card number, without UUIDs and hashes.
+    /// Returns every run of a text that may contain a card number, without UUIDs and hashes.
     fn all_of(text: &str) -> Vec<Self> {
         let mut runs = Vec::new();
         let mut run = Self::default();
@@ -105,24 +105,24 @@ impl Run {
         runs
     }
 
-    /// A number that stands alone.
+    /// Returns the run of a separate number.
     fn of_number(digits: &str) -> Self {
         let gaps = (0..digits.len()).map(|at| if at == 0 { Gap::Other } else { Gap::Nothing });
         Self { digits: digits.to_owned(), gaps: gaps.collect() }
     }
 
-    /// Says if some digits look like a card number, whatever they are part of.
+    /// Returns true if some of the digits look like a card number, whatever they are part of.
     fn may_hold_card_number(&self) -> bool {
         let sums = LuhnSums::of(&self.digits);
         (0..self.digits.len()).any(|start| self.looks_like_card_number(start, self.digits.len(), &sums))
     }
 
-    /// Says if digits that begin here, and end before `end`, look like a card number.
+    /// Returns true if digits that begin here, and end before `end`, look like a card number.
     fn looks_like_card_number(&self, start: usize, end: usize, sums: &LuhnSums) -> bool {
         if !self.is_edge(start) {
             return false;
         }
-        // The cheap questions first: a text may ask them at each of its digits.
+        // Cheap checks first: a text may need them at each of its digits.
         let Some(head) = self.digits.as_bytes().get(start..start + 3) else { return false };
         let head = head.iter().fold(0, |head, digit| head * 10 + u16::from(digit.saturating_sub(b'0')));
         let lengths = Brand::lengths_after(head);
@@ -150,12 +150,12 @@ impl Run {
         self.part_holds_card_number(begins_at, at)
     }
 
-    /// Whether a group of digits begins here, or the last one has ended.
+    /// Returns true if a group of digits begins here, or the last one has ended.
     fn is_edge(&self, at: usize) -> bool {
         self.gaps.get(at).is_none_or(|gap| *gap != Gap::Nothing)
     }
 
-    /// The digits from one edge to another.
+    /// Returns the digits from one edge to another.
     fn between(&self, start: usize, end: usize) -> Option<&str> {
         let digits = self.digits.get(start..end)?;
         (self.is_edge(start) && self.is_edge(end)).then_some(digits)
@@ -167,7 +167,7 @@ impl Run {
             && !self.is_list_of_phones(start, end)
     }
 
-    /// Where something ends that begins here and is certainly no card number.
+    /// Returns the end of something that begins here and is certainly no card number.
     fn end_of_known(&self, at: usize) -> Option<usize> {
         if !self.is_edge(at) {
             return None;
@@ -187,7 +187,7 @@ impl Run {
         slip.or_else(|| document().map(|(_, length)| length)).map(|length| at + length)
     }
 
-    /// Whether a valid document stands here, bare or with its usual mask.
+    /// Returns true if a valid document begins here, bare or with its usual mask.
     fn is_document(&self, at: usize, kind: DocumentType, length: usize) -> bool {
         let (Some(digits), Some(gaps)) = (self.between(at, at + length), self.gaps.get(at..at + length))
         else {
@@ -207,7 +207,7 @@ impl Run {
         inner().all(|gap| *gap == Gap::Nothing) || inner().eq(mask.iter().skip(1))
     }
 
-    /// Whether all of it is phones, one after the other: a single one has fewer digits than a card number.
+    /// Returns true if all of it is phones in sequence: a single one has fewer digits than a card number.
     fn is_list_of_phones(&self, start: usize, end: usize) -> bool {
         let mut ends = BTreeSet::from([start]);
         for at in start..end {
@@ -221,7 +221,7 @@ impl Run {
     }
 }
 
-/// Sums of all digits before each, as Luhn counts them: every second one doubled, from the first or from the second on.
+/// Prefix sums of the digits for Luhn: every second one doubled, from the first or from the second on.
 struct LuhnSums([Vec<u32>; 2]);
 
 impl LuhnSums {
@@ -240,7 +240,7 @@ impl LuhnSums {
         Self([sums(0), sums(1)])
     }
 
-    /// Says if the digits from `start` up to `end` pass Luhn, which does not double the last one.
+    /// Returns true if the digits from `start` up to `end` pass Luhn, which does not double the last one.
     fn pass(&self, start: usize, end: usize) -> bool {
         let [even, odd] = &self.0;
         let sums = if end.is_multiple_of(2) { even } else { odd };
@@ -249,7 +249,7 @@ impl LuhnSums {
     }
 }
 
-/// The zeros of the other scripts, which their digits follow up to nine (Unicode 14.0, general category Nd).
+/// Zeros of the other scripts, each followed by its digits up to nine (Unicode 14.0, general category Nd).
 const ZEROS: [u32; 58] = [
     0x660, 0x6f0, 0x7c0, 0x966, 0x9e6, 0xa66, 0xae6, 0xb66, 0xbe6, 0xc66, 0xce6, 0xd66, 0xde6, 0xe50, 0xed0,
     0xf20, 0x1040, 0x1090, 0x17e0, 0x1810, 0x1946, 0x19d0, 0x1a80, 0x1a90, 0x1b50, 0x1bb0, 0x1c40, 0x1c50,
@@ -258,8 +258,8 @@ const ZEROS: [u32; 58] = [
     0x11da0, 0x16a60, 0x16ac0, 0x16b50, 0x1e140, 0x1e2f0, 0x1e950,
 ];
 
-/// The ASCII digit that a character is, or stands for: full-width, superscript and mathematical ones (NFKD), and those
-/// of other scripts.
+/// Returns the ASCII digit for a character: full-width, superscript and mathematical digits (NFKD), and those of other
+/// scripts.
 fn digit_of(character: char) -> Option<char> {
     if character.is_ascii() {
         return Some(character).filter(char::is_ascii_digit);
@@ -278,18 +278,18 @@ fn digit_of(character: char) -> Option<char> {
     digit.filter(|digit| count == 1 && digit.is_ascii_digit())
 }
 
-/// What may stand between the digits of one number. Typeset hyphens and blanks come with what is copied.
+/// Returns true for a character that may separate the digits of one number. Copied text has typeset hyphens and blanks.
 fn is_separator(character: char) -> bool {
     let is_typeset = matches!(
         character,
         '.' | '/' | '-' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}'..='\u{ff0f}'
     );
-    // Soft hyphens, joiners and marks of direction are not seen, and stand in what is copied.
+    // Soft hyphens, joiners and direction marks are invisible, and occur in copied text.
     let is_unseen = matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}' | '\u{feff}');
     is_typeset || is_unseen || character.is_whitespace() || is_combining_mark(character)
 }
 
-/// How long a UUID or hash is that a text begins with; 0 if it begins with none.
+/// Returns the length of the UUID or hash that a text begins with; 0 if there is none.
 fn hexadecimal_length(text: &str) -> usize {
     let ends =
         |length: usize| !text.get(length..).is_some_and(|rest| rest.starts_with(char::is_alphanumeric));
@@ -310,15 +310,15 @@ fn hexadecimal_length(text: &str) -> usize {
     let text = text.get(..word).unwrap_or_default();
     let is_tagged = text.starts_with(TRACK_2_TAG) && text.get(TRACK_2_HEAD..).is_some_and(begins_track_2);
     match (is_tagged, is_hash && !begins_track_2(text)) {
-        // The number begins behind the tag, without an edge before it.
+        // The number begins after the tag, without an edge before it.
         (true, _) => TRACK_2_HEAD,
         (false, true) => word,
         (false, false) => 0,
     }
 }
 
-/// The card numbers in the word that a text begins with, if that is data of a chip in hexadecimal digits: the account number
-/// (tag 5A) and track 2 (tag 57), each behind its length in bytes (EMV 4.4, book 3, annex A).
+/// Returns the card numbers in the text's first word, if that is chip data in hexadecimal digits. These are the account
+/// number (tag 5A) and track 2 (tag 57), each after its length in bytes (EMV 4.4, book 3, annex A).
 fn tagged_numbers(text: &str) -> impl Iterator<Item = &str> {
     let word = text.bytes().take_while(u8::is_ascii_hexdigit).count();
     let word = text.get(..word).unwrap_or_default();
@@ -340,7 +340,8 @@ fn tagged_numbers(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Says if hexadecimal digits begin with the number of a card and a separator or padding, as track 2 does (ISO/IEC 7813).
+/// Returns true if hexadecimal digits begin with a card number and a separator or padding, as track 2 does (ISO/IEC
+/// 7813).
 fn begins_track_2(digits: &str) -> bool {
     let length = digits.bytes().take_while(u8::is_ascii_digit).count();
     let is_ended = matches!(digits.as_bytes().get(length), Some(b'D' | b'd' | b'F' | b'f'));

@@ -1,14 +1,14 @@
-//! What of a card may be kept.
+//! Card data that may be kept.
 
 use serde::{Deserialize, Serialize};
 
 use super::Brand;
 
-/// The truncated form of a card that PCI DSS lets anybody keep and see.
+/// Truncated form of a card, which PCI DSS allows everybody to store and see.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MaskedCard {
-    /// Visa, Elo and so on.
+    /// Its brand.
     pub brand: Brand,
     /// The first six digits.
     pub first_digits: String,

@@ -15,7 +15,7 @@ impl CardNumber {
     /// Reads 13 to 19 digits without punctuation.
     ///
     /// # Errors
-    /// A [`CardError`] that names the first rule broken; it never holds the number.
+    /// A [`CardError`] that names the first broken rule; it never contains the number.
     pub fn parse(value: &str) -> Result<Self, CardError> {
         if !value.is_empty() && !is_digits(value) {
             return Err(CardError::Character);
@@ -33,35 +33,35 @@ impl CardNumber {
         Ok(Self { digits: Secret::new(value.to_owned()), brand })
     }
 
-    /// The brand, found by the first digits.
+    /// Returns the brand, as determined by the first digits.
     pub const fn brand(&self) -> Brand {
         self.brand
     }
 
-    /// The first six digits, which may be shown and kept.
+    /// Returns the first six digits, which may be shown and kept.
     pub fn first6(&self) -> &str {
         self.digits.expose().get(..6).unwrap_or_default()
     }
 
-    /// The last four digits, which may be shown and kept.
+    /// Returns the last four digits, which may be shown and kept.
     pub fn last4(&self) -> &str {
         let digits = self.digits.expose();
         digits.get(digits.len().saturating_sub(4)..).unwrap_or_default()
     }
 
-    /// The first six, stars, the last four: `411111******1111`.
+    /// Returns the first six digits, stars, the last four: `411111******1111`.
     pub fn masked(&self) -> String {
         let hidden = self.digits.expose().len().saturating_sub(10);
         format!("{}{}{}", self.first6(), "*".repeat(hidden), self.last4())
     }
 
-    /// The whole number, for the acquirer's request and nothing else.
+    /// Returns the whole number, for the acquirer's request and nothing else.
     pub fn expose(&self) -> &str {
         self.digits.expose()
     }
 }
 
-/// Whether a text of digits passes Luhn: from the right every second one doubled, the sum a multiple of ten.
+/// Returns true if a text of digits passes Luhn: from the right every second one doubled, the sum a multiple of ten.
 pub fn passes_luhn(digits: &str) -> bool {
     let value = |(place, character): (usize, char)| {
         let digit = character.to_digit(10)?;

@@ -1,4 +1,4 @@
-//! Reading the query of a list, with everything that is wrong reported at once.
+//! Parsing of a list's query, with all violations reported at once.
 
 use super::{Cursor, DeliveryCursor, DeliveryFilter, PaymentFilter};
 use crate::card::holds_card_number;
@@ -11,14 +11,14 @@ use crate::status::Status;
 use crate::time::Timestamp;
 use crate::wording::Wording;
 
-/// How many entries a page has: 1 to 100.
+/// Number of entries on a page: 1 to 100.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PageLimit(u8);
 
 impl PageLimit {
-    /// When the query does not say it.
+    /// Default, if the query has no limit.
     pub const DEFAULT: Self = Self(20);
-    /// The most.
+    /// Maximum.
     pub const MAX: Self = Self(100);
 
     /// Reads a decimal number from 1 to 100.
@@ -28,28 +28,28 @@ impl PageLimit {
         (1..=Self::MAX.0).contains(&number).then_some(Self(number))
     }
 
-    /// The number itself.
+    /// Returns the number itself.
     pub fn get(self) -> usize {
         usize::from(self.0)
     }
 }
 
-/// A page of payments that is asked for.
+/// Request for a page of payments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PaymentQuery {
-    /// Which payments.
+    /// Filter of the payments.
     pub filter: PaymentFilter,
-    /// After which payment; from the newest when absent.
+    /// Cursor after which the page begins; from the newest payment when absent.
     pub cursor: Option<Cursor>,
-    /// How many.
+    /// Number of payments.
     pub limit: PageLimit,
 }
 
 impl PaymentQuery {
-    /// Reads the decoded pairs of a query. The caller sees what is its own.
+    /// Reads the decoded pairs of a query. Callers see only what they own.
     ///
     /// # Errors
-    /// A [`Rejection`] (400) with every parameter that can't be read, stands twice, or is none of this list.
+    /// A [`Rejection`] (400) with every parameter that is unreadable, repeated or unknown.
     pub fn parse(caller: &Owner, pairs: &[(String, String)]) -> Result<Self, Rejection> {
         let mut query = Query::new(pairs);
         let mut statuses = query.every("status", UNKNOWN_STATUS, in_any_case(Status::parse));
@@ -74,19 +74,19 @@ impl PaymentQuery {
     }
 }
 
-/// A page of deliveries that is asked for.
+/// Request for a page of deliveries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DeliveryQuery {
-    /// Which deliveries.
+    /// Filter of the deliveries.
     pub filter: DeliveryFilter,
-    /// After which delivery; from the newest payment's when absent.
+    /// Cursor after which the page begins; from the newest payment's deliveries when absent.
     pub cursor: Option<DeliveryCursor>,
-    /// How many.
+    /// Number of deliveries.
     pub limit: PageLimit,
 }
 
 impl DeliveryQuery {
-    /// Reads the decoded pairs of a query. The caller sees what is its own.
+    /// Reads the decoded pairs of a query. Callers see only what they own.
     ///
     /// # Errors
     /// As [`PaymentQuery::parse`].
@@ -112,7 +112,7 @@ pub fn refuse_all(pairs: &[(String, String)]) -> Result<(), Rejection> {
     Query::new(pairs).conclude(())
 }
 
-/// What is answered when a parameter can't be read: code and message.
+/// Refusal of an unreadable parameter: code and message.
 type Refusal = (&'static str, fn() -> Wording);
 
 const UNKNOWN_STATUS: Refusal = (code::UNKNOWN_VALUE, wordings::unknown_status);
@@ -124,7 +124,7 @@ const NO_CURSOR: Refusal = (code::CURSOR, wordings::no_cursor);
 const NO_LIMIT: Refusal = (code::RANGE, wordings::no_limit);
 const ANY_TEXT: Refusal = (code::CHARACTER, wordings::control_characters);
 
-/// Unknown parameters that an answer names. A query may hold thousands.
+/// Maximum number of unknown parameters that an answer names. A query may contain thousands.
 const MOST_NAMED: usize = 20;
 
 /// Longest name that an answer repeats, in characters.
@@ -139,10 +139,10 @@ fn owned(text: &str) -> Option<String> {
     (!text.chars().any(char::is_control)).then(|| text.to_owned())
 }
 
-/// The pairs of a query and what was found wrong with them.
+/// Pairs of a query, with the violations found so far.
 struct Query<'a> {
     pairs: &'a [(String, String)],
-    /// Names that were asked for: the parameters that the address has.
+    /// Names that were read so far: the parameters that the address has.
     known: Vec<&'static str>,
     violations: Vec<Violation>,
 }
@@ -152,7 +152,7 @@ impl<'a> Query<'a> {
         Self { pairs, known: Vec::new(), violations: Vec::new() }
     }
 
-    /// A parameter that may stand once.
+    /// Reads a parameter that may occur once.
     fn one<T>(
         &mut self,
         name: &'static str,
@@ -174,7 +174,7 @@ impl<'a> Query<'a> {
         read
     }
 
-    /// A parameter that may be repeated.
+    /// Reads a parameter that may be repeated.
     fn every<T>(&mut self, name: &'static str, refusal: Refusal, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
         let values: Option<Vec<T>> = self.values(name).into_iter().map(read).collect();
         if values.is_none() {
@@ -196,7 +196,7 @@ impl<'a> Query<'a> {
         self.violations.push(Violation { field: name.to_owned(), code, message });
     }
 
-    /// Refuses what nothing asked for: a filter that is ignored would look like one that matched everything.
+    /// Refuses parameters that nothing has read: an ignored filter would look like one that matches everything.
     fn refuse_unknown(&mut self) {
         let mut unknown: Vec<&str> = Vec::new();
         for (name, _) in self.pairs {
@@ -223,7 +223,7 @@ impl<'a> Query<'a> {
     }
 }
 
-/// The name of an unknown parameter as an answer repeats it; `…` if it is long or may hold what nobody should see.
+/// Returns the name of an unknown parameter for an answer; `…` if it is long or may contain confidential data.
 fn shown(name: &str) -> &str {
     let is_short = name.chars().count() <= LONGEST_NAME;
     let is_plain = is_short && !name.chars().any(char::is_control);

@@ -1,41 +1,41 @@
-//! What somebody proves to be with: a password, and a second factor.
+//! Credentials: a password, and a second factor.
 
 use serde::{Deserialize, Serialize};
 
 use super::SecondFactor;
 use crate::time::Timestamp;
 
-/// The fewest characters of a password (NIST SP 800-63B-4, section 3.1.1.2, for a password that is the only factor).
+/// Shortest password (NIST SP 800-63B-4, section 3.1.1.2, for a password that is the only factor).
 pub const MIN_PASSWORD_CHARACTERS: usize = 15;
-/// The most characters of a password: enough for any sentence, and a bound on the work of hashing it.
+/// Longest password: enough for any sentence, and a bound on the cost of hashing it.
 pub const MAX_PASSWORD_CHARACTERS: usize = 256;
 
-/// Passwords that a new one must not be among, the current one included (PCI DSS 4.0.1, 8.3.7).
+/// Number of passwords that can't be used again, the current one included (PCI DSS 4.0.1, 8.3.7).
 const REMEMBERED_PASSWORDS: usize = 4;
 
-/// Whether a text is as long as a password. How easily it is guessed is another question.
+/// Returns true if a text has the length of a password. Says nothing about how easily it is guessed.
 pub fn is_password(text: &str) -> bool {
     (MIN_PASSWORD_CHARACTERS..=MAX_PASSWORD_CHARACTERS).contains(&text.chars().count())
 }
 
-/// What is stored of somebody's password and second factor.
+/// Stored data of a person's password and second factor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Credentials {
-    /// The Argon2id hash of the password, in the PHC string format.
+    /// Argon2id hash of the password, in the PHC string format.
     pub password_hash: String,
-    /// The hashes of those before it that a new one must not be among, the latest first.
+    /// Hashes of earlier passwords that can't be used again, the latest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub former_hashes: Vec<String>,
-    /// One more for every new password: sessions that began under another one are over.
+    /// Number of passwords so far: sessions that began with an earlier one are over.
     pub password_version: u32,
-    /// Whether somebody else made the password, so that it is changed before anything else is done with it.
+    /// True if somebody else chose the password, so that the person must change it first.
     #[serde(default)]
     pub must_change_password: bool,
-    /// Moment at which a password that this service made has to be changed, although nobody but its owner has seen it.
+    /// Time by which a password that this service generated must be changed, although only its owner has seen it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_password_until: Option<Timestamp>,
-    /// What is asked for besides the password, if the person set it up.
+    /// The second factor, if the person set it up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_factor: Option<SecondFactor>,
     /// Wrong codes in a row.
@@ -44,7 +44,7 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// A password that was just made, and nothing else.
+    /// Makes credentials of a new password, and nothing else.
     pub fn new(password_hash: String, password_version: u32, must_change_password: bool) -> Self {
         Self {
             password_hash,
@@ -57,12 +57,12 @@ impl Credentials {
         }
     }
 
-    /// The hashes of the current password and of those before that a new one must not be among.
+    /// Returns the hashes of the current password and of earlier ones that can't be used again.
     pub fn remembered_hashes(&self) -> impl Iterator<Item = &String> {
         std::iter::once(&self.password_hash).chain(&self.former_hashes)
     }
 
-    /// Replaces the password, and remembers the one of before.
+    /// Replaces the password, and remembers the one before.
     pub fn replace_password(&mut self, hash: String, version: u32) {
         self.former_hashes.insert(0, std::mem::replace(&mut self.password_hash, hash));
         self.former_hashes.truncate(REMEMBERED_PASSWORDS.saturating_sub(1));
@@ -71,47 +71,47 @@ impl Credentials {
         self.made_password_until = None;
     }
 
-    /// Says whether the password is to be changed before anything else is done with it: nobody keeps one that was made
-    /// here (OWASP ASVS 5.0, 6.4.1).
+    /// Returns true if the password must be changed before anything else is done: nobody keeps a generated one (OWASP
+    /// ASVS 5.0, 6.4.1).
     pub fn is_password_due(&self, now: Timestamp) -> bool {
         self.must_change_password || self.made_password_until.is_some_and(|until| until <= now)
     }
 }
 
-/// Wrong codes of the second factor in a row. Kept with the person, so that the bound is one over all nodes.
+/// Wrong codes of the second factor in a row. Stored with the person, so that the bound covers all nodes.
 ///
 /// A code has six digits, and three steps are valid at once. After five wrong ones each further try waits twice as long
-/// as the one before, up to an hour: who has the password already then guesses right within a year with a chance of
-/// 2.6 %. The person comes in with a recovery code meanwhile, which nobody guesses and which never waits.
+/// as the one before, up to an hour. So an attacker with the password guesses right within a year with a chance of 2.6
+/// %. The person can use a recovery code meanwhile, which can't be guessed and never waits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WrongCodes {
-    /// How many.
+    /// Their number.
     pub count: u32,
-    /// When the last one was given.
+    /// Time of the last one.
     pub last_at: Timestamp,
 }
 
 impl WrongCodes {
-    /// Wrong codes that cost nothing but a session that had only just begun.
+    /// Number of wrong codes without a wait; they only end a sign-in that had just begun.
     pub const FREE: u32 = 5;
     const FIRST_WAIT_MS: u64 = 30_000;
     const LONGEST_WAIT_MS: u64 = 3_600_000;
 
-    /// When the next code is looked at.
+    /// Returns the time from which the next code is checked.
     pub fn next_at(&self) -> Timestamp {
         let Some(beyond) = self.count.checked_sub(Self::FREE) else { return Timestamp::default() };
         let factor = 1_u64.checked_shl(beyond.min(32)).unwrap_or(u64::MAX);
         self.last_at.plus_ms(Self::FIRST_WAIT_MS.saturating_mul(factor).min(Self::LONGEST_WAIT_MS))
     }
 
-    /// One more.
+    /// Counts one more.
     #[must_use]
     pub fn one_more(&self, now: Timestamp) -> Self {
         Self { count: self.count.saturating_add(1), last_at: now }
     }
 
-    /// Whether the sign-in in which the last one was given is over.
+    /// Returns true if the last one ends the sign-in in which it was given.
     pub const fn ends_sign_in(&self) -> bool {
         self.count >= Self::FREE
     }

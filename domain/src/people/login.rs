@@ -1,19 +1,19 @@
-//! With what somebody signs in.
+//! Logins.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The most characters of an e-mail address (RFC 5321, section 4.5.3.1.3).
+/// Longest e-mail address (RFC 5321, section 4.5.3.1.3).
 const MAX_EMAIL_CHARACTERS: usize = 254;
 
-/// The e-mail address that somebody signs in with: in lower case, unique among all users, and among all operators.
+/// E-mail address for signing in: in lower case, unique among all users, and among all operators.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Login(String);
 
 impl Login {
-    /// Reads an address: one `@` with something on both sides, of visible ASCII: no two look the same.
+    /// Reads an address: one `@` with text on both sides, of visible ASCII, so that no two look the same.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim().to_lowercase();
         let (name, host) = text.split_once('@')?;
@@ -22,7 +22,7 @@ impl Login {
         (is_sane && text.chars().count() <= MAX_EMAIL_CHARACTERS).then_some(Self(text))
     }
 
-    /// The address itself.
+    /// Returns the address itself.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! Operators: those who run the service.
+//! Operators, who run the service.
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 use super::{Credentials, Login, Mailing};
 use crate::time::Timestamp;
 
-/// What an operator may do.
+/// Role of an operator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OperatorRole {
-    /// Everything.
+    /// May do everything.
     Operator,
-    /// Looks, and changes nothing but what is the own.
+    /// Sees everything, and changes only the own account.
     Auditor,
 }
 
@@ -21,7 +21,7 @@ impl OperatorRole {
     /// Every role.
     pub const ALL: [Self; 2] = [Self::Operator, Self::Auditor];
 
-    /// As the command line and the store spell it.
+    /// Returns the spelling of the command line and the store.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Operator => "operator",
@@ -34,7 +34,7 @@ impl OperatorRole {
         Self::ALL.into_iter().find(|role| role.as_str() == text)
     }
 
-    /// Whether this role may change what is not its own.
+    /// Returns true if this role may change more than its own account.
     pub const fn may_direct(self) -> bool {
         match self {
             Self::Operator => true,
@@ -43,17 +43,17 @@ impl OperatorRole {
     }
 }
 
-/// Somebody who may sign in to the operators' console.
+/// A person who may sign in to the operators' console.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Operator {
-    /// With what the operator signs in.
+    /// Login.
     pub login: Login,
-    /// What the operator may do.
+    /// Role.
     pub role: OperatorRole,
-    /// What the operator proves to be with.
+    /// Password and second factor.
     pub credentials: Credentials,
-    /// When the operator was made.
+    /// Time of creation.
     pub created_at: Timestamp,
     /// Messages by e-mail.
     #[serde(default, skip_serializing_if = "Mailing::is_untouched")]

@@ -8,9 +8,9 @@ use thiserror::Error;
 use super::logo::Logo;
 use crate::identity::MerchantId;
 
-/// The most characters of a display name: it is a heading on a telephone.
+/// Maximum number of characters of a display name: it is a heading on a telephone.
 pub const MAX_DISPLAY_NAME: usize = 60;
-/// The most characters of a contact.
+/// Maximum number of characters of a contact.
 pub const MAX_CONTACT: usize = 100;
 
 /// Name, contact and logo that payers see on their pages, the first two on slips too. Empty until an owner fills it in.
@@ -28,19 +28,19 @@ pub struct MerchantProfile {
     logo: Option<Logo>,
 }
 
-/// A text that payers may not be shown.
+/// Reason why a text may not be shown to payers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum ProfileError {
-    /// The name is too long, or holds what can't be printed.
+    /// The name is too long, or contains unprintable characters.
     #[error("a display name has at most {MAX_DISPLAY_NAME} printable characters")]
     DisplayName,
-    /// The contact is too long, or holds what can't be printed.
+    /// The contact is too long, or contains unprintable characters.
     #[error("a contact has at most {MAX_CONTACT} printable characters, such as ajuda@loja.com.br")]
     Contact,
 }
 
 impl MerchantProfile {
-    /// Returns the profile with another display name. An empty one takes it away.
+    /// Returns the profile with another display name. An empty one removes it.
     ///
     /// # Errors
     /// [`ProfileError::DisplayName`].
@@ -49,7 +49,7 @@ impl MerchantProfile {
         Ok(Self { display_name, ..self })
     }
 
-    /// Returns the profile with another contact. An empty one takes it away.
+    /// Returns the profile with another contact. An empty one removes it.
     ///
     /// # Errors
     /// [`ProfileError::Contact`].
@@ -79,7 +79,7 @@ impl MerchantProfile {
         self.logo.as_ref()
     }
 
-    /// Returns the name that payers read: the technical one where there is no other.
+    /// Returns the name that payers read: the display name, or else the technical one.
     pub fn name_of<'a>(&'a self, merchant: &'a MerchantId) -> &'a str {
         self.display_name().unwrap_or(merchant.as_str())
     }
@@ -97,16 +97,16 @@ impl fmt::Display for MerchantProfile {
     }
 }
 
-/// Returns the text without blanks around it, or nothing of an empty one. `None` if it may not be shown.
+/// Returns the trimmed text, or nothing if it is empty. `None` if it may not be shown.
 fn printable(text: &str, most: usize) -> Option<Option<String>> {
     let text = text.trim();
-    // Characters that turn the direction of writing could make another name of it.
+    // Characters that change the direction of writing could disguise the name.
     let is_shown = |character: char| !character.is_control() && !is_format(character);
     let fits = text.chars().count() <= most && text.chars().all(is_shown);
     fits.then(|| Some(text.to_owned()).filter(|text| !text.is_empty()))
 }
 
-/// Marks of direction, joiners and separators of lines, which have no shape of their own.
+/// Returns true for direction marks, joiners and line separators, which are invisible.
 fn is_format(character: char) -> bool {
     matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }

@@ -1,16 +1,16 @@
-//! What users of a merchant may do.
+//! Roles and permissions of a merchant's users.
 
 use serde::{Deserialize, Serialize};
 
-/// What a user of a merchant may do.
+/// Role of a merchant's user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Everything, people and audit log included.
+    /// May do everything, people and audit log included.
     Owner,
-    /// Applications, keys and secrets, payments and deliveries.
+    /// Manages applications, keys and secrets, payments and deliveries.
     Developer,
-    /// Looks, at payers masked, and changes nothing but the own password.
+    /// Sees everything with payers masked, and changes nothing but the own password.
     Viewer,
 }
 
@@ -18,7 +18,7 @@ impl Role {
     /// Every role.
     pub const ALL: [Self; 3] = [Self::Owner, Self::Developer, Self::Viewer];
 
-    /// As the command line and the store spell it.
+    /// Returns the spelling of the command line and the store.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Owner => "owner",
@@ -32,9 +32,9 @@ impl Role {
         Self::ALL.into_iter().find(|role| role.as_str() == text)
     }
 
-    /// Whether this role permits something.
+    /// Returns true if this role has the permission.
     ///
-    /// A developer can make a key that refunds, so the buttons that do the same are no secret to that role.
+    /// A developer can make a key that refunds, so the buttons for refunds are not withheld from that role.
     pub const fn permits(self, permission: Permission) -> bool {
         match (self, permission) {
             (Self::Owner, _) | (_, Permission::Look | Permission::UnmaskPayer) => true,
@@ -54,12 +54,12 @@ impl Role {
     }
 }
 
-/// What somebody in the merchant's console may be permitted.
+/// Permission in the merchant's console.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Permission {
     /// See payments, deliveries, applications and keys without their secrets.
     Look,
-    /// Have one payer shown in full, which is noted.
+    /// Have one payer shown in full, which is logged.
     UnmaskPayer,
     /// See payers in full, and export payments.
     SeePayers,

@@ -11,37 +11,37 @@ use crate::time::Timestamp;
 
 /// Seconds for which an authenticator shows a code (RFC 6238, section 4: X).
 pub const CODE_STEP_SECONDS: u64 = 30;
-/// Recovery codes that somebody gets.
+/// Number of recovery codes of one person.
 pub const RECOVERY_CODES: usize = 10;
-/// Bytes of randomness in each: 120 bits. Nobody finds one by trying all, so its hash needs no salt and no slowness
-/// (OWASP ASVS 5.0, 6.5.2: from 112 bits on).
+/// Random bytes of each code: 120 bits. It can't be found by brute force, so its hash needs no salt and need not be
+/// slow (OWASP ASVS 5.0, 6.5.2: from 112 bits).
 pub const RECOVERY_CODE_BYTES: usize = 15;
 
-/// Letters and digits that nobody takes for another when reading them from paper (Crockford's base 32).
+/// Letters and digits that can't be confused when read from paper (Crockford's base 32).
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
-/// Characters of a code: five bits each.
+/// Number of characters of a code: five bits each.
 const CODE_CHARACTERS: usize = RECOVERY_CODE_BYTES * 8 / 5;
-/// Characters of a code that was made when they had 80 bits.
+/// Number of characters of a code from when they had 80 bits.
 const OLD_CODE_CHARACTERS: usize = 16;
-/// Characters between two dashes.
+/// Number of characters between two dashes.
 const GROUP: usize = 4;
 
-/// What is stored of somebody's second factor.
+/// Stored data of a person's second factor.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SecondFactor {
-    /// What the authenticator has, sealed for this person alone.
+    /// The authenticator's secret, sealed for this person alone.
     pub secret: SealedSecret,
-    /// The hashes of the recovery codes that are left: [`RecoveryCode::hash`].
+    /// Hashes of the remaining recovery codes: [`RecoveryCode::hash`].
     pub recovery_codes: Vec<String>,
-    /// The last step whose code was taken: no code of it or of one before is taken again (RFC 6238, section 5.2).
+    /// Last step whose code was accepted: no code of this or an earlier step is accepted again (RFC 6238, section 5.2).
     pub last_step: i64,
-    /// Since when it is asked for.
+    /// Time since which it is required.
     pub since: Timestamp,
 }
 
 impl SecondFactor {
-    /// Takes the code of a step, once. Says whether it did.
+    /// Accepts the code of a step, once. Returns true if it did.
     pub fn take_step(&mut self, step: i64) -> bool {
         let is_new = step > self.last_step;
         if is_new {
@@ -50,7 +50,7 @@ impl SecondFactor {
         is_new
     }
 
-    /// Takes a recovery code, once. Says whether there was such a one.
+    /// Accepts a recovery code, once. Returns true if it did.
     pub fn take_recovery_code(&mut self, code: &RecoveryCode) -> bool {
         let hash = code.hash();
         let before = self.recovery_codes.len();
@@ -59,12 +59,12 @@ impl SecondFactor {
     }
 }
 
-/// A code that takes the place of the authenticator, once.
+/// A code that replaces the authenticator, once.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecoveryCode(Secret<String>);
 
 impl RecoveryCode {
-    /// The code of random bytes.
+    /// Makes a code of random bytes.
     pub fn of(random: &[u8; RECOVERY_CODE_BYTES]) -> Self {
         let bits = random.iter().fold(0_u128, |bits, byte| (bits << 8) | u128::from(*byte));
         let letter = |place: usize| {
@@ -74,8 +74,8 @@ impl RecoveryCode {
         Self(Secret::new((0..CODE_CHARACTERS).rev().map(letter).collect()))
     }
 
-    /// Reads one as a person types it: case, blanks and dashes don't matter, nor `o`, `i` and `l` for the digits that they
-    /// look like.
+    /// Reads a code as a person types it. Case, blanks and dashes don't matter; `o`, `i` and `l` count as the digits
+    /// that they look like.
     pub fn parse(text: &str) -> Option<Self> {
         let typed = text.chars().filter(|character| !character.is_whitespace() && *character != '-');
         let meant = typed.map(|character| match character.to_ascii_lowercase() {
@@ -89,13 +89,13 @@ impl RecoveryCode {
         is_code.then(|| Self(Secret::new(code)))
     }
 
-    /// As it is shown, once: `0000-0000-0000-0000-0000-0000`.
+    /// Returns the form that is shown, once: `0000-0000-0000-0000-0000-0000`.
     pub fn reveal(&self) -> String {
         let letters: Vec<char> = self.0.expose().chars().collect();
         letters.chunks(GROUP).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join("-")
     }
 
-    /// As it is stored: SHA-256, in hexadecimal.
+    /// Returns the form that is stored: SHA-256, in hexadecimal.
     pub fn hash(&self) -> String {
         let hash =
             Sha256::new_with_prefix(b"quita recovery code 1 ").chain_update(self.0.expose().as_bytes());

@@ -1,4 +1,4 @@
-//! Sessions of everybody who signed in.
+//! Sessions of people who signed in.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -8,47 +8,47 @@ use crate::money::Money;
 use crate::text::hex;
 use crate::time::Timestamp;
 
-/// How long a session lasts, whatever is done in it.
+/// Duration of a session, whatever its activity.
 pub const SESSION_MS: u64 = 12 * 3_600_000;
-/// How long there is for the second factor after the password.
+/// Time for the second factor after the password.
 pub const HALF_SESSION_MS: u64 = 10 * 60_000;
 /// Bytes of randomness in a session's token.
 pub const SESSION_TOKEN_BYTES: usize = 32;
 
 /// Characters of a session's public id.
 const PUBLIC_ID_CHARACTERS: usize = 32;
-/// Characters that are kept of what a browser says of itself.
+/// Number of characters of a browser's name that are kept.
 const BROWSER_CHARACTERS: usize = 200;
 
-/// Whose session it is.
+/// Owner of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum SessionOf {
     /// A user of a merchant, under this version of the password.
     User {
-        /// With what the user signed in.
+        /// Login of the user.
         login: Login,
-        /// The user's `password_version` then.
+        /// The user's `password_version` at the time.
         password_version: u32,
     },
     /// An operator, under this version of the password.
     Operator {
-        /// With what the operator signed in.
+        /// Login of the operator.
         login: Login,
-        /// The operator's `password_version` then.
+        /// The operator's `password_version` at the time.
         password_version: u32,
     },
 }
 
 impl SessionOf {
-    /// With what they signed in.
+    /// Returns the login.
     pub const fn login(&self) -> &Login {
         match self {
             Self::User { login, .. } | Self::Operator { login, .. } => login,
         }
     }
 
-    /// The same for all sessions of one person, and for no other's: what they are listed by.
+    /// Returns a key that is the same for all sessions of one person, and for no other's. Sessions are listed by it.
     pub fn person(&self) -> String {
         match self {
             Self::User { login, .. } => format!("user {login}"),
@@ -57,28 +57,28 @@ impl SessionOf {
     }
 }
 
-/// How far somebody has signed in.
+/// Progress of a sign-in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionStage {
-    /// The password was right, the second factor is still to be given: nothing else may be done.
+    /// The password was right, but the second factor is missing: nothing else may be done.
     Half,
-    /// Everything was given that is asked for.
+    /// Complete: every required factor was given.
     Whole,
 }
 
-/// Where a session began, as far as we are told.
+/// Origin of a session, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Origin {
-    /// The address of the client.
+    /// Address of the client.
     pub address: String,
-    /// What the browser says of itself, cut to a length; without anything that is not printable.
+    /// Name that the browser sends, truncated and without unprintable characters.
     pub browser: String,
 }
 
 impl Origin {
-    /// From this address, with this browser.
+    /// Makes an origin of an address and a browser's name.
     pub fn new(address: impl ToString, browser: &str) -> Self {
         let printable = browser.chars().filter(|character| matches!(character, ' '..='~'));
         Self { address: address.to_string(), browser: printable.take(BROWSER_CHARACTERS).collect() }
@@ -91,32 +91,32 @@ impl Origin {
 pub struct Session {
     /// SHA-256 of the token, in hexadecimal.
     pub id: String,
-    /// Whose it is.
+    /// Its owner.
     pub of: SessionOf,
-    /// How far it has come.
+    /// Its progress.
     pub stage: SessionStage,
-    /// Where it began.
+    /// Its origin.
     pub origin: Origin,
-    /// When it began.
+    /// Time at which it began.
     pub created_at: Timestamp,
-    /// When it ends by itself, whatever is done.
+    /// Time at which it expires, whatever its activity.
     pub expires_at: Timestamp,
-    /// When somebody last did something in it, to within a minute.
+    /// Time of the last activity, to within a minute.
     pub last_seen_at: Timestamp,
-    /// When who it is was last proven in it.
+    /// Time at which the person's identity was last proven in it.
     pub confirmed_at: Timestamp,
-    /// Refunds that were asked for in it since then, where their sum is limited.
+    /// Sum of the refunds requested in it since then, if that sum is limited.
     #[serde(default, skip_serializing_if = "Money::is_zero")]
     pub refunded: Money,
 }
 
 impl Session {
-    /// What a session is stored under, from the token that its cookie carries.
+    /// Returns the id under which a session is stored, from the token in its cookie.
     pub fn id_of(token: &str) -> String {
         hex(&Sha256::digest(token.as_bytes()))
     }
 
-    /// A session that begins now.
+    /// Makes a session that begins now.
     pub fn begin(token: &str, of: SessionOf, stage: SessionStage, origin: Origin, now: Timestamp) -> Self {
         let lasts_ms = match stage {
             SessionStage::Half => HALF_SESSION_MS,
@@ -136,12 +136,12 @@ impl Session {
         }
     }
 
-    /// Whether it is still going on, if it ends after so long without anything being done.
+    /// Returns true if it is valid, with this limit on inactivity.
     pub fn is_live(&self, now: Timestamp, idle_ms: u64) -> bool {
         now < self.expires_at && now < self.last_seen_at.plus_ms(idle_ms)
     }
 
-    /// Names it to the person whose it is. Neither the token nor what it is stored under follows from it.
+    /// Returns an id to be shown to its owner. Neither the token nor the stored id can be derived from it.
     pub fn public_id(&self) -> String {
         let hash = Sha256::new_with_prefix(b"quita session id 1 ").chain_update(self.id.as_bytes());
         hex(&hash.finalize()).chars().take(PUBLIC_ID_CHARACTERS).collect()

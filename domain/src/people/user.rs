@@ -8,19 +8,19 @@ use super::{Credentials, Login, Mailing, Role};
 use crate::identity::MerchantId;
 use crate::time::Timestamp;
 
-/// Somebody of a merchant who may sign in.
+/// A person of a merchant who may sign in.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct User {
-    /// With what the user signs in.
+    /// Login.
     pub login: Login,
-    /// Whose user it is.
+    /// Merchant.
     pub merchant: MerchantId,
-    /// What the user may do.
+    /// Role.
     pub role: Role,
-    /// What the user proves to be with.
+    /// Password and second factor.
     pub credentials: Credentials,
-    /// When the user was made.
+    /// Time of creation.
     pub created_at: Timestamp,
     /// Messages by e-mail, which the owner of a merchant gets.
     #[serde(default, skip_serializing_if = "Mailing::is_untouched")]

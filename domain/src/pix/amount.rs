@@ -2,7 +2,7 @@
 
 use crate::text::is_digits;
 
-/// The largest amount that has a text: R$ 9.999.999.999,99, in cents.
+/// Largest amount that can be written: R$ 9.999.999.999,99, in cents.
 pub const MAX_CENTS: u64 = 999_999_999_999;
 
 /// Writes cents as `123.45`; `None` above [`MAX_CENTS`].
@@ -21,7 +21,7 @@ pub fn from_text(text: &str) -> Option<u64> {
     Some(whole * 100 + cents)
 }
 
-/// Reads what means the same without doubt as cents: `123.4` and `123` besides `123.40` and `123.00`.
+/// Reads cents from an unambiguous amount: `123.4` and `123` besides `123.40` and `123.00`.
 pub fn from_any_text(text: &str) -> Option<u64> {
     match text.split_once('.') {
         None => from_text(&format!("{text}.00")),

@@ -1,7 +1,7 @@
 //! The BR Code: the text of a PIX QR code, also called "copia e cola".
 //!
-//! A sequence of objects, each an ID of two digits, a length of two digits and a value (EMV merchant-presented
-//! QR; BR Code manual 2.0.1). Objects stand in ascending order, the checksum (63) at the end.
+//! A sequence of objects, each an ID of two digits, a length of two digits and a value (EMV merchant-presented QR; BR
+//! Code manual 2.0.1). Objects are in ascending order, with the checksum (63) at the end.
 
 mod error;
 mod object;
@@ -14,7 +14,7 @@ use crate::pix::key::PixKey;
 use crate::pix::txid::StaticTxid;
 use crate::postal::Cep;
 
-/// The most characters of a BR Code: the Pix API's limit for `pixCopiaECola`.
+/// Longest BR Code, in characters: the Pix API's limit for `pixCopiaECola`.
 pub const MAX_LENGTH: usize = 512;
 
 /// The GUI that marks a template as Pix; read without letter case, written like this.
@@ -23,11 +23,11 @@ const GUI: &str = "br.gov.bcb.pix";
 /// A BR Code that was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum BrCode {
-    /// Holds a key: payable any number of times.
+    /// With a key: payable any number of times.
     Static(StaticBrCode),
-    /// Holds the location of a charge.
+    /// With the location of a charge.
     Dynamic(DynamicBrCode),
-    /// Holds neither, only the location of a Pix Automático recurrence (template 80).
+    /// With neither, but with the location of a Pix Automático recurrence (template 80).
     Recurrence(RecurrenceBrCode),
 }
 
@@ -35,7 +35,7 @@ impl BrCode {
     /// Reads and verifies a whole BR Code.
     ///
     /// # Errors
-    /// A [`BrCodeError`] that names the first rule broken.
+    /// A [`BrCodeError`] that names the first broken rule.
     pub fn parse(payload: &str) -> Result<Self, BrCodeError> {
         reading::read(payload)
     }
@@ -44,43 +44,43 @@ impl BrCode {
 /// Reads and verifies a whole BR Code; the same as [`BrCode::parse`].
 ///
 /// # Errors
-/// A [`BrCodeError`] that names the first rule broken.
+/// A [`BrCodeError`] that names the first broken rule.
 pub fn parse(payload: &str) -> Result<BrCode, BrCodeError> {
     BrCode::parse(payload)
 }
 
-/// The amount in cents that a code states in object 54, if it does. That of a dynamic code binds nobody, because its
-/// location decides; one that contradicts the charge tells that the code is another charge's.
+/// Returns the amount in cents that a code states in object 54, if it does. In a dynamic code it is not binding,
+/// because the location decides. If it contradicts the charge, the code belongs to another charge.
 ///
 /// # Errors
-/// A [`BrCodeError`] when the objects can't be read or the amount is none.
+/// A [`BrCodeError`] if the objects can't be read or the amount is invalid.
 pub fn stated_amount(payload: &str) -> Result<Option<u64>, BrCodeError> {
     reading::stated_amount(payload)
 }
 
-/// A code with a key in it, composed without any PSP.
+/// A code with a key, composed without any PSP.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StaticBrCode {
     /// The receiver's key.
     pub key: PixKey,
-    /// Folded to ASCII and cut to 25 characters when written.
+    /// Name, folded to ASCII and cut to 25 characters when written.
     pub merchant_name: String,
-    /// Folded to ASCII and cut to 15 characters when written.
+    /// City, folded to ASCII and cut to 15 characters when written.
     pub merchant_city: String,
-    /// In cents; the payer chooses when absent.
+    /// Amount in cents; the payer chooses it when absent.
     pub amount_cents: Option<u64>,
-    /// Comes back with the received Pix; `***` is written when absent.
+    /// Identifier that comes back with the received Pix; `***` is written when absent.
     pub txid: Option<StaticTxid>,
-    /// Shown to the payer; folded and cut to [`StaticBrCode::info_room`] when written.
+    /// Text for the payer; folded and cut to [`StaticBrCode::info_room`] when written.
     pub info: Option<String>,
-    /// Of the receiver; when reading, only one of eight digits is kept.
+    /// Postal code of the receiver; only one of eight digits is kept when reading.
     pub postal_code: Option<Cep>,
-    /// Normally absent in a static code.
+    /// Use of the code; normally absent in a static code.
     pub point_of_initiation: Option<PointOfInitiation>,
 }
 
 impl StaticBrCode {
-    /// A code without amount, txid, information and postal code.
+    /// Makes a code without amount, txid, information and postal code.
     pub const fn new(key: PixKey, merchant_name: String, merchant_city: String) -> Self {
         Self {
             key,
@@ -94,7 +94,7 @@ impl StaticBrCode {
         }
     }
 
-    /// How many characters of `info` fit beside this key: 73 less its length, at most 72.
+    /// Returns how many characters of `info` fit beside this key: 73 less its length, at most 72.
     pub fn info_room(&self) -> usize {
         73_usize.saturating_sub(self.key.as_str().len()).min(72)
     }
@@ -102,27 +102,27 @@ impl StaticBrCode {
     /// Writes the code.
     ///
     /// # Errors
-    /// [`BrCodeError`] when a name or the city folds to nothing or the amount is zero or too large.
+    /// [`BrCodeError`] if a name or the city folds to nothing, or the amount is zero or too large.
     pub fn build(&self) -> Result<String, BrCodeError> {
         writing::write_static(self)
     }
 }
 
-/// A code with the location of a charge in it, which the payer's app fetches.
+/// A code with the location of a charge, which the payer's app fetches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DynamicBrCode {
     /// Host and path without scheme, 1 to 77 characters; its last segment is a secret capability.
     pub url: String,
-    /// Folded to ASCII and cut to 25 characters when written.
+    /// Name, folded to ASCII and cut to 25 characters when written.
     pub merchant_name: String,
-    /// Folded to ASCII and cut to 15 characters when written.
+    /// City, folded to ASCII and cut to 15 characters when written.
     pub merchant_city: String,
-    /// Written as single use whatever stands here; what was found when reading.
+    /// Use of the code as it was read; always written as single use.
     pub point_of_initiation: Option<PointOfInitiation>,
 }
 
 impl DynamicBrCode {
-    /// A code for a location as a PSP returns it.
+    /// Makes a code for a location that a PSP returned.
     pub const fn new(url: String, merchant_name: String, merchant_city: String) -> Self {
         let point_of_initiation = Some(PointOfInitiation::SingleUse);
         Self { url, merchant_name, merchant_city, point_of_initiation }
@@ -131,7 +131,7 @@ impl DynamicBrCode {
     /// Writes the code; amount and txid are in the charge, not here.
     ///
     /// # Errors
-    /// [`BrCodeError`] when the location is no location or a name folds to nothing.
+    /// [`BrCodeError`] if the location is invalid or a name folds to nothing.
     pub fn build(&self) -> Result<String, BrCodeError> {
         writing::write_dynamic(self)
     }
@@ -142,13 +142,13 @@ impl DynamicBrCode {
 pub struct RecurrenceBrCode {
     /// Host and path of the recurrence, without scheme.
     pub url: String,
-    /// As it stands in the code.
+    /// Name, as in the code.
     pub merchant_name: String,
-    /// As it stands in the code.
+    /// City, as in the code.
     pub merchant_city: String,
 }
 
-/// How often a code may be used (object 01).
+/// Number of uses of a code (object 01).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PointOfInitiation {
     /// `11`.
@@ -158,7 +158,7 @@ pub enum PointOfInitiation {
 }
 
 impl PointOfInitiation {
-    /// `11` or `12`.
+    /// Returns `11` or `12`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Reusable => "11",
@@ -167,7 +167,7 @@ impl PointOfInitiation {
     }
 }
 
-/// Whether a text can stand in 26-25 or 80-25: host and path, no scheme, no blank.
+/// Returns true if a text is allowed in 26-25 or 80-25: host and path, no scheme, no blank.
 fn is_location(url: &str) -> bool {
     (1..=77).contains(&url.len())
         && url.bytes().all(|byte| byte.is_ascii_graphic())

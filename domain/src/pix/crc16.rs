@@ -1,13 +1,13 @@
 //! The checksum at the end of a BR Code.
 
-/// CRC-16 with polynomial 0x1021, start 0xFFFF, no reflection, no final XOR (CCITT-FALSE).
+/// Computes CRC-16 with polynomial 0x1021, start 0xFFFF, no reflection, no final XOR (CCITT-FALSE).
 ///
 /// In a BR Code it covers everything up to and including the literal `6304` (BR Code manual).
 pub fn checksum(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0xFFFF, |crc, byte| (0..8).fold(crc ^ (u16::from(*byte) << 8), |crc, _| shift(crc)))
 }
 
-/// The checksum as it is written: four capital hexadecimal digits, leading zeros kept.
+/// Writes the checksum: four capital hexadecimal digits, leading zeros kept.
 pub fn checksum_text(text: &str) -> String {
     format!("{:04X}", checksum(text.as_bytes()))
 }

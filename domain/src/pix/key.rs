@@ -1,4 +1,4 @@
-//! Pix keys in the form in which the directory stores them.
+//! Pix keys in the form that the directory stores.
 
 use std::fmt;
 
@@ -9,10 +9,10 @@ use crate::document::{Document, DocumentType};
 use crate::phone::{Phone, PhoneKind};
 use crate::text::is_digits;
 
-/// The most characters a key may have.
+/// Longest key, in characters.
 pub const MAX_LENGTH: usize = 77;
 
-/// A Pix key in stored form: no punctuation in documents, `+` before a phone, lower case elsewhere.
+/// A Pix key in its stored form: no punctuation in documents, `+` before a phone, lower case elsewhere.
 ///
 /// `Debug` shows only its kind, because most keys are personal data.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -23,10 +23,10 @@ pub struct PixKey {
 }
 
 impl PixKey {
-    /// Reads a key and finds its kind; eleven digits without `+` are a CPF, never a phone.
+    /// Reads a key and determines its kind; eleven digits without `+` are a CPF, never a phone.
     ///
     /// # Errors
-    /// A [`PixKeyError`] that never holds the key.
+    /// A [`PixKeyError`] that never contains the key.
     pub fn parse(value: &str) -> Result<Self, PixKeyError> {
         if value.len() > MAX_LENGTH {
             return Err(PixKeyError::Length);
@@ -42,12 +42,12 @@ impl PixKey {
         if valid { Ok(Self { kind, value: value.to_owned() }) } else { Err(PixKeyError::Invalid(kind)) }
     }
 
-    /// The stored form.
+    /// Returns the stored form.
     pub fn as_str(&self) -> &str {
         &self.value
     }
 
-    /// What the key is.
+    /// Returns the kind of the key.
     pub const fn kind(&self) -> PixKeyKind {
         self.kind
     }
@@ -73,7 +73,7 @@ impl From<PixKey> for String {
     }
 }
 
-/// What a Pix key is.
+/// Kind of a Pix key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PixKeyKind {
     /// The document of a person.
@@ -89,7 +89,7 @@ pub enum PixKeyKind {
 }
 
 impl PixKeyKind {
-    /// `CPF`, `CNPJ`, `PHONE`, `EMAIL` or `EVP`.
+    /// Returns `CPF`, `CNPJ`, `PHONE`, `EMAIL` or `EVP`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Cpf => "CPF",
@@ -101,22 +101,22 @@ impl PixKeyKind {
     }
 }
 
-/// Why a Pix key was refused.
+/// Reason why a Pix key was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum PixKeyError {
     /// More than 77 characters.
     #[error("a Pix key has at most 77 characters")]
     Length,
-    /// Looks like none of the five kinds.
+    /// It looks like none of the five kinds.
     #[error("a Pix key is a CPF, a CNPJ, a phone with +, an e-mail or a UUID with hyphens")]
     UnknownKind,
-    /// Looks like one kind, and breaks its rules.
+    /// It looks like one kind, but breaks its rules.
     #[error("the Pix key is not a valid {}", .0.as_str())]
     Invalid(PixKeyKind),
 }
 
 impl PixKeyError {
-    /// A stable name of the reason.
+    /// Returns a stable name of the reason.
     pub const fn code(self) -> &'static str {
         match self {
             Self::Length => "length",
@@ -141,7 +141,7 @@ fn detect(value: &str) -> Option<PixKeyKind> {
     }
 }
 
-/// `\+[1-9][0-9]\d{1,14}`; behind `+55` a mobile, because no other phone of Brazil can be a key.
+/// Matches `\+[1-9][0-9]\d{1,14}`; after `+55` a mobile, because no other phone of Brazil can be a key.
 fn is_phone(value: &str) -> bool {
     let digits = value.trim_start_matches('+');
     if value.len() != digits.len() + 1 || !is_digits(digits) || digits.starts_with('0') {
@@ -154,7 +154,7 @@ fn is_phone(value: &str) -> bool {
     }
 }
 
-/// The pattern of the key directory: a local part, `@`, labels of at most 63 characters between dots.
+/// Matches the pattern of the key directory: a local part, `@`, labels of at most 63 characters between dots.
 fn is_email(value: &str) -> bool {
     let Some((local, domain)) = value.split_once('@') else { return false };
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();

@@ -31,7 +31,7 @@ macro_rules! identifier {
                 Ok(Self(value.to_owned()))
             }
 
-            /// The identifier as text.
+            /// Returns the identifier as text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -80,20 +80,20 @@ identifier! {
 }
 
 impl DynamicTxid {
-    /// The 32 hexadecimal digits of a UUID.
+    /// Makes the 32 hexadecimal digits of a UUID.
     pub fn from_uuid(uuid: Uuid) -> Self {
         Self(uuid.simple().to_string())
     }
 }
 
 impl RefundId {
-    /// The 32 hexadecimal digits of a UUID.
+    /// Makes the 32 hexadecimal digits of a UUID.
     pub fn from_uuid(uuid: Uuid) -> Self {
         Self(uuid.simple().to_string())
     }
 }
 
-/// Why an identifier was refused.
+/// Reason why an identifier was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum IdentifierError {
     /// Something other than ASCII letters and digits.
@@ -105,7 +105,7 @@ pub enum IdentifierError {
 }
 
 impl IdentifierError {
-    /// A stable name of the reason.
+    /// Returns a stable name of the reason.
     pub const fn code(self) -> &'static str {
         match self {
             Self::Character => "character",

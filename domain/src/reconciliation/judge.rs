@@ -1,4 +1,4 @@
-//! One line, held against its payment as it is.
+//! Comparison of one line with its payment.
 
 use super::line::{LineKind, StatementLine, Subject};
 use super::verdict::{Difference, Field, Finding};
@@ -7,10 +7,10 @@ use crate::payment::Payment;
 use crate::state::RefundStatus;
 use crate::status::Status;
 
-/// What a payment says where it knows nothing of a movement.
+/// Value that a payment has for an unknown movement.
 const NOTHING: &str = "nothing";
 
-/// Holds a line against the payment that it names; without one nobody here is meant.
+/// Compares a line with the payment that it names; without a payment it is unknown here.
 pub fn judge(line: &StatementLine, payment: Option<&Payment>) -> Finding {
     let Some(payment) = payment else { return without_payment(line) };
     match &line.subject {
@@ -22,7 +22,7 @@ pub fn judge(line: &StatementLine, payment: Option<&Payment>) -> Finding {
     }
 }
 
-/// What a bank charges for nothing in particular is nobody's.
+/// Judges a line without a payment. A bank's fee that names no boleto needs none.
 fn without_payment(line: &StatementLine) -> Finding {
     let names_nothing = match &line.subject {
         Subject::Boleto { our_number, document_number, .. } => {
@@ -50,7 +50,7 @@ fn of_refund(
     is_chargeback: bool,
     payment: &Payment,
 ) -> Finding {
-    // What goes back of a Pix that did not pay the payment is no refund of it: that Pix has a line of its own.
+    // Money that goes back of a Pix that did not pay the payment is no refund of it: that Pix has a line of its own.
     if payment.state.end_to_end_id.as_deref() != Some(end_to_end_id) {
         return Finding::Matched;
     }
@@ -77,7 +77,7 @@ fn of_boleto(line: &StatementLine, interest: Money, payment: &Payment) -> Findin
     let here = status.as_str();
     match line.kind {
         LineKind::Settled => of_settlement(line, interest, payment),
-        // It brought no money, and brings none any more.
+        // The boleto brought no money, and can't bring any.
         LineKind::WrittenOff if payment.state.paid_at.is_some() || may_be_paid(status) => {
             different(Field::Status, here, LineKind::WrittenOff.as_str())
         }
@@ -95,7 +95,7 @@ fn of_boleto(line: &StatementLine, interest: Money, payment: &Payment) -> Findin
     }
 }
 
-/// Banks state what was paid with interest and fine, or without: either is the same money.
+/// Compares a settlement. Banks state the paid sum with interest and fine, or without: both are the same money.
 fn of_settlement(line: &StatementLine, interest: Money, payment: &Payment) -> Finding {
     let state = &payment.state;
     let Some(captured) = state.captured_amount else {
@@ -120,7 +120,7 @@ fn different(field: Field, here: &str, there: &str) -> Finding {
     Finding::Different(Difference { field, here: here.to_owned(), there: there.to_owned() })
 }
 
-/// Whether a payer who pays now would be right to.
+/// Returns true if a payer may pay a charge in this status.
 const fn may_be_paid(status: Status) -> bool {
     match status {
         Status::Initial | Status::Pending | Status::Approved => true,

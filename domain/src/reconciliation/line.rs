@@ -1,4 +1,4 @@
-//! One line of a list or a file, the same whoever told it.
+//! One line of a list or a file, the same from every source.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,38 +10,38 @@ use crate::identity::{AcquirerName, TransactionId};
 use crate::money::Money;
 use crate::time::Timestamp;
 
-/// Who tells: an acquirer by its list, or a bank by its return files.
+/// Source of lines: an acquirer's list, or a bank's return files.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Source(Arc<str>);
 
 impl Source {
-    /// What an acquirer lists.
+    /// Names an acquirer's list.
     pub fn list_of(acquirer: &AcquirerName) -> Self {
         Self(acquirer.as_str().into())
     }
 
-    /// What the return files of the bank with this code say: `cnab 341`, which is no name of an acquirer.
+    /// Names the return files of the bank with this code: `cnab 341`, which is no acquirer's name.
     pub fn files_of(bank: &str) -> Self {
         Self(format!("cnab {bank}").into())
     }
 
-    /// Source of an acquirer's list of money that went back of what came in long ago, which is no name of an acquirer.
+    /// Names an acquirer's list of refunds of older money, which is no acquirer's name.
     pub fn refunds_of(acquirer: &AcquirerName) -> Self {
         Self(format!("{acquirer} refunds").into())
     }
 
-    /// Nobody tells anything: the name under which erasing personal data is claimed, which is no name of an acquirer.
+    /// Returns the name under which erasing personal data is claimed. It has no lines, and is no acquirer's name.
     pub fn personal_data() -> Self {
         Self("personal data".into())
     }
 
-    /// As a store has it.
+    /// Reads the text from a store.
     pub fn stored(text: &str) -> Self {
         Self(text.into())
     }
 
-    /// The text itself.
+    /// Returns the text itself.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -53,7 +53,7 @@ impl fmt::Display for Source {
     }
 }
 
-/// What a line tells of.
+/// Kind of movement in a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LineKind {
@@ -61,15 +61,15 @@ pub enum LineKind {
     Pix,
     /// Money of a Pix went back.
     Refund,
-    /// The bank knows a boleto.
+    /// A boleto is registered at the bank.
     Registered,
     /// A boleto was paid.
     Settled,
-    /// A boleto can't be paid any more, and brought no money.
+    /// A boleto can no longer be paid, and brought no money.
     WrittenOff,
-    /// The bank refused a boleto, or what was asked for it.
+    /// The bank refused a boleto, or a request about it.
     Rejected,
-    /// The bank charges for something.
+    /// The bank charges a fee.
     Fee,
     /// Anything else.
     Other,
@@ -88,7 +88,7 @@ impl LineKind {
         Self::Other,
     ];
 
-    /// As it is told outside.
+    /// Returns the spelling of the API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pix => "pix",
@@ -103,14 +103,14 @@ impl LineKind {
     }
 }
 
-/// By which names a line's payment is found.
+/// Names by which a line's payment is found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Subject {
     /// A Pix that came in.
     #[serde(rename_all = "camelCase")]
     Pix {
-        /// The payment whose charge it names, if it names one in our form.
+        /// Payment whose charge it names, if it names one in our form.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         transaction_id: Option<TransactionId>,
         /// The transfer's own id.
@@ -119,14 +119,14 @@ pub enum Subject {
     /// Money of a Pix that went back.
     #[serde(rename_all = "camelCase")]
     Refund {
-        /// The payment whose charge the Pix names, if it names one in our form.
+        /// Payment whose charge the Pix names, if it names one in our form.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         transaction_id: Option<TransactionId>,
-        /// The Pix that it went back of.
+        /// End-to-end id of the Pix that it went back from.
         end_to_end_id: String,
-        /// The refund, as the payment knows it.
+        /// Id of the refund in the payment.
         refund_id: String,
-        /// Whether the banks took it back, so that the payment knows it as a chargeback.
+        /// True if the banks took it back, so that it is a chargeback in the payment.
         is_chargeback: bool,
     },
     /// A boleto.
@@ -137,7 +137,7 @@ pub enum Subject {
         /// The bank's number of it (nosso número), as in the file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         our_number: Option<String>,
-        /// The number that the slip shows as nº do documento, as in the file.
+        /// Document number on the slip (nº do documento), as in the file.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         document_number: Option<String>,
         /// Interest and fine that were paid.
@@ -145,60 +145,60 @@ pub enum Subject {
     },
 }
 
-/// One line, as it was told.
+/// One line of a source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StatementLine {
-    /// The same for the same line, wherever it stood: what is imported twice is there once.
+    /// Id, the same for the same line, wherever it was: a line that is imported twice is stored once.
     pub id: String,
-    /// Who tells.
+    /// Its source.
     pub source: Source,
-    /// The day, in Brasília, under which it is listed. A refund is listed with its Pix.
+    /// Date, in Brasília, under which it is listed. A refund is listed with its Pix.
     pub day: NaiveDate,
-    /// What it tells of.
+    /// Kind of movement.
     pub kind: LineKind,
-    /// What the other side calls it: the end-to-end id of a Pix, the rtrId of a refund, the nosso número of a boleto.
+    /// The other side's reference: the end-to-end id of a Pix, the rtrId of a refund, the nosso número of a boleto.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// Whose it is.
+    /// Names of its payment.
     pub subject: Subject,
-    /// How much was moved, or is to be.
+    /// Amount that was moved, or is to be.
     pub gross: Money,
-    /// What the other side takes, if it says.
+    /// Fee of the other side, if it states one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fee: Option<Money>,
-    /// What is left of what was moved, if the other side says what it takes.
+    /// Amount less the fee, if the other side states one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub net: Option<Money>,
-    /// The day, in Brasília, on which it happened.
+    /// Date, in Brasília, of the movement.
     pub on: NaiveDate,
-    /// Where it stood: a file with its line, a page of a list.
+    /// Position in the source: a file with its line, a page of a list.
     pub place: String,
-    /// The receiver's key, if it is another one than the one that is configured: it may have been ours before.
+    /// Receiver's key, if it is not the configured one: it may have been ours before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_key: Option<String>,
 }
 
 impl StatementLine {
-    /// The id of a Pix in an acquirer's list.
+    /// Returns the id of a Pix in an acquirer's list.
     pub fn pix_id(source: &Source, end_to_end_id: &str) -> String {
         format!("{source}:pix:{end_to_end_id}")
     }
 
-    /// The id of a refund in an acquirer's list, by the payment's name of it.
+    /// Returns the id of a refund in an acquirer's list, by the payment's id of it.
     pub fn refund_id(source: &Source, end_to_end_id: &str, refund_id: &str) -> String {
         format!("{source}:refund:{end_to_end_id}:{refund_id}")
     }
 
-    /// Where a line stands that was told by nobody: what a list should have had.
+    /// Position of an expected line, which a list should have had.
     pub const EXPECTED: &str = "not listed";
 
-    /// Whether nobody told it.
+    /// Returns true if it is an expected line, which no source had.
     pub fn is_expected(&self) -> bool {
         self.place == Self::EXPECTED
     }
 
-    /// Whether both say the same, wherever they were told.
+    /// Returns true if both have the same content, whatever their positions.
     pub fn says_the_same(&self, other: &Self) -> bool {
         let is_told_alike = self.is_expected() == other.is_expected();
         let Self { id, source, day, kind, reference, subject, gross, fee, net, on, place: _, other_key } =
@@ -211,7 +211,7 @@ impl StatementLine {
                 == (&other.subject, &other.gross, &other.fee, &other.net, &other.on)
     }
 
-    /// The name of the transfer that it is about.
+    /// Returns the end-to-end id of the transfer that it is about.
     pub fn end_to_end_id(&self) -> Option<&str> {
         match &self.subject {
             Subject::Pix { end_to_end_id, .. } | Subject::Refund { end_to_end_id, .. } => Some(end_to_end_id),
@@ -219,13 +219,13 @@ impl StatementLine {
         }
     }
 
-    /// The day, in Brasília, on which its transfer was made, as the transfer's name tells. It does not depend on the clock
-    /// of who lists it.
+    /// Returns the date, in Brasília, of its transfer, from the transfer's end-to-end id. It does not depend on the
+    /// lister's clock.
     pub fn transferred_on(&self) -> Option<NaiveDate> {
         self.end_to_end_id().and_then(transferred_at).map(Timestamp::sao_paulo_date)
     }
 
-    /// The payment that it names by our own id.
+    /// Returns the payment that it names by our own id.
     pub fn named_payment(&self) -> Option<TransactionId> {
         match &self.subject {
             Subject::Pix { transaction_id, .. } | Subject::Refund { transaction_id, .. } => *transaction_id,
@@ -234,8 +234,8 @@ impl StatementLine {
     }
 }
 
-/// The minute, in UTC, that the name of a transfer tells: twelve of its 32 characters, after the
-/// `E` and eight digits of the bank (Banco Central, Manual das Interfaces de Comunicação do Pix).
+/// Returns the minute, in UTC, of a transfer from its end-to-end id. It is twelve of the 32 characters, after the `E`
+/// and eight digits of the bank (Banco Central, Manual das Interfaces de Comunicação do Pix).
 pub(super) fn transferred_at(end_to_end_id: &str) -> Option<Timestamp> {
     let minute = end_to_end_id.get(9..21)?;
     let at = NaiveDateTime::parse_from_str(minute, "%Y%m%d%H%M").ok()?;

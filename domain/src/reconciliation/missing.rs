@@ -1,4 +1,4 @@
-//! What a list should have had.
+//! Lines that a list should have had.
 
 use chrono::NaiveDate;
 
@@ -9,12 +9,12 @@ use crate::payment::Payment;
 use crate::state::RefundStatus;
 use crate::time::Timestamp;
 
-/// How much the time of a transfer's name, of its receipt, and of our learning of it may be apart, in milliseconds. By so
-/// much more than its day a list is read, and what changed so lately is not missed in it yet.
+/// Tolerance in milliseconds between the time in a transfer's id, its receipt, and our learning of it. A list is read
+/// by so much more than its day, and changes within it are not expected in the list yet.
 pub const MARGIN_MS: u64 = 10 * 60_000;
 
-/// The line that an acquirer's list of this day should have because this payment was paid: none if it was not paid by a
-/// Pix there, on another day, or so shortly before the list was read that it may not be in it yet.
+/// Returns the line that an acquirer's list of this day should have because this payment was paid. None if no Pix there
+/// paid it, or on another day, or so shortly before the list was read that it may be missing.
 pub fn expected_pix(
     payment: &Payment,
     acquirer: &AcquirerName,
@@ -47,8 +47,8 @@ pub fn expected_pix(
     })
 }
 
-/// The lines of refunds that a list should have with the Pix of this line: of what the payment knows to have gone back.
-/// None if anything of it changed shortly before the list was read.
+/// Returns the lines of refunds that a list should have with the Pix of this line: all that the payment has. None if it
+/// changed shortly before the list was read.
 pub fn expected_refunds(pix: &StatementLine, payment: &Payment, read_at: Timestamp) -> Vec<StatementLine> {
     let Subject::Pix { end_to_end_id, .. } = &pix.subject else { return Vec::new() };
     let is_of_payment = payment.state.end_to_end_id.as_ref() == Some(end_to_end_id);

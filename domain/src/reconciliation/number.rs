@@ -5,11 +5,11 @@ use crate::method::Method;
 use crate::payment::Payment;
 use crate::slip::document_number;
 
-/// The name among an acquirer's names of a charge under which the nosso número is kept.
+/// Name of the nosso número among an acquirer's ids of a charge.
 const OUR_NUMBER: &str = "ourNumber";
 
-/// A number of a boleto without what files and slips write differently: blanks, punctuation, leading zeros, small
-/// letters.
+/// A boleto's number without the parts that files and slips spell differently: blanks, punctuation, leading zeros,
+/// small letters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SlipNumber {
     /// The bank's (nosso número), with its digit.
@@ -19,17 +19,17 @@ pub enum SlipNumber {
 }
 
 impl SlipNumber {
-    /// The bank's number, if there is anything to it.
+    /// Reads the bank's number, if it is not empty.
     pub fn ours(text: &str) -> Option<Self> {
         bare(text).map(Self::Ours)
     }
 
-    /// The beneficiary's number, if there is anything to it.
+    /// Reads the beneficiary's number, if it is not empty.
     pub fn document(text: &str) -> Option<Self> {
         bare(text).map(Self::Document)
     }
 
-    /// The bare number.
+    /// Returns the bare number.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Ours(number) | Self::Document(number) => number,
@@ -43,7 +43,8 @@ fn bare(text: &str) -> Option<String> {
     (!bare.is_empty()).then(|| bare.to_ascii_uppercase())
 }
 
-/// The numbers by which a boleto is found: the bank's, once it is known, and the beneficiary's. Nothing else has any.
+/// Returns the numbers by which a boleto is found: the bank's, once it is known, and the beneficiary's. Other methods
+/// have none.
 pub fn slip_numbers_of(payment: &Payment) -> (Option<SlipNumber>, Option<SlipNumber>) {
     match payment.method() {
         Method::Boleto => {

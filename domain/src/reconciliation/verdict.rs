@@ -1,4 +1,4 @@
-//! Verdicts: what came of holding a line against its payment, and what a person may do about it.
+//! Verdicts: results of comparing a line with its payment, and a person's options.
 
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
@@ -9,21 +9,21 @@ use crate::exception::Exception;
 use crate::identity::{AcquirerName, TransactionId};
 use crate::time::{DAY_MS, Timestamp};
 
-/// How long after a line was imported an acquirer that does not answer is asked about it, before an operator hears of it
-/// all the same.
+/// Time after the import of a line for which an acquirer that does not answer is asked about it. Then it is reported to
+/// an operator in any case.
 pub const ASKED_FOR_MS: u64 = DAY_MS / 2;
 
-/// What came of holding a line against its payment, in a word.
+/// Result of comparing a line with its payment, in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Both say the same.
+    /// Both agree.
     Matched,
-    /// There is a payment, and it says otherwise.
+    /// There is a payment, but it differs.
     Different,
-    /// The payment has it, and the list that it should be in has not.
+    /// The payment has the movement, but the list that should have it has not.
     MissingThere,
-    /// No payment here is meant.
+    /// No payment here belongs to it.
     UnknownHere,
 }
 
@@ -31,7 +31,7 @@ impl Verdict {
     /// Every verdict.
     pub const ALL: [Self; 4] = [Self::Matched, Self::Different, Self::MissingThere, Self::UnknownHere];
 
-    /// As it is told outside.
+    /// Returns the spelling of the API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Matched => "matched",
@@ -47,20 +47,20 @@ impl Verdict {
     }
 }
 
-/// In what both differ.
+/// Property in which both differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Field {
-    /// Whether the money was moved.
+    /// One of them has no such movement.
     Status,
-    /// How much was moved.
+    /// The amounts differ.
     Gross,
-    /// Which movement it was.
+    /// The movements differ.
     Reference,
 }
 
 impl Field {
-    /// As it is told outside.
+    /// Returns the spelling of the API.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Status => "status",
@@ -70,19 +70,19 @@ impl Field {
     }
 }
 
-/// What a payment says, and what a line says instead.
+/// A value of a payment, and the line's other value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Difference {
-    /// Of what.
+    /// The property.
     pub field: Field,
-    /// What the payment says.
+    /// Value in the payment.
     pub here: String,
-    /// What the line says.
+    /// Value in the line.
     pub there: String,
 }
 
-/// A verdict with what it rests on.
+/// A verdict with its reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "verdict", content = "difference")]
 pub enum Finding {
@@ -97,7 +97,7 @@ pub enum Finding {
 }
 
 impl Finding {
-    /// In a word.
+    /// Returns the verdict alone.
     pub const fn verdict(&self) -> Verdict {
         match self {
             Self::Matched => Verdict::Matched,
@@ -107,7 +107,7 @@ impl Finding {
         }
     }
 
-    /// What differs, if that is the verdict.
+    /// Returns the difference, if that is the verdict.
     pub const fn difference(&self) -> Option<&Difference> {
         match self {
             Self::Different(difference) => Some(difference),
@@ -116,38 +116,38 @@ impl Finding {
     }
 }
 
-/// What a line was found to be.
+/// Judgement of a line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Judged {
-    /// What.
+    /// The finding.
     pub finding: Finding,
-    /// The payment that it is about.
+    /// Payment that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction_id: Option<TransactionId>,
-    /// The acquirer that had that payment's charge then.
+    /// Acquirer that had that payment's charge then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acquirer: Option<AcquirerName>,
-    /// Whether everybody was asked who could be. What differs and is not final has no exception yet, and is judged again
-    /// by the next run.
+    /// True if nobody is left to be asked. A difference that is not final has no exception yet, and the next run judges
+    /// the line again.
     pub is_final: bool,
 }
 
-/// A line as a store keeps it.
+/// A line as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoredLine {
-    /// What was told.
+    /// The line as its source has it.
     pub line: StatementLine,
-    /// When it was told first.
+    /// Time of the first import.
     pub imported_at: Timestamp,
-    /// What it was found to be; absent until it is judged, which shows nobody anything.
+    /// Its judgement; absent until it is judged, and until then nobody sees the line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<Judged>,
 }
 
 impl StoredLine {
-    /// What it tells of. A Pix that is no charge of ours is something else.
+    /// Returns the kind of movement. A Pix that is no charge of ours counts as something else.
     pub fn kind(&self) -> LineKind {
         let is_unknown = |judged: &Judged| judged.finding == Finding::UnknownHere;
         match (self.line.kind, &self.judged) {
@@ -156,12 +156,12 @@ impl StoredLine {
         }
     }
 
-    /// The verdict, once there is one.
+    /// Returns the verdict, once there is one.
     pub fn verdict(&self) -> Option<Verdict> {
         self.judged.as_ref().map(|judged| judged.finding.verdict())
     }
 
-    /// What operators see of it, if it differs and nobody is left who could be asked.
+    /// Returns the exception for operators, if it differs and nobody is left to be asked.
     pub fn exception(&self, now: Timestamp) -> Option<Exception> {
         let judged = self.judged.as_ref().filter(|judged| judged.is_final)?;
         let kind = ReconciliationKind::of(&judged.finding)?;
@@ -177,8 +177,7 @@ impl StoredLine {
         })
     }
 
-    /// Tells one finding about a line from another: what differs in another way is told again, and what differs as before
-    /// is not.
+    /// Hashes a finding about a line: a new difference is reported again, the same one is not.
     fn digest(&self, finding: &Finding) -> String {
         let mut hash = Sha256::new_with_prefix("quita difference 1");
         hash.update(finding.verdict().as_str());
@@ -208,7 +207,7 @@ impl StoredLine {
         }
     }
 
-    /// What the other side calls it, for people.
+    /// Returns the other side's reference, for people.
     pub fn reference(&self) -> &str {
         let document = match &self.line.subject {
             Subject::Boleto { document_number, .. } => document_number.as_deref(),
@@ -223,15 +222,15 @@ impl StoredLine {
 pub enum ReconciliationKind {
     /// The money was moved on one side only.
     StatusDiffers,
-    /// Not as much was moved on one side as on the other.
+    /// The amounts of both sides differ.
     AmountDiffers,
-    /// Another movement than the one that is known.
+    /// The movement is another one than the known one.
     MovementDiffers,
     /// See [`Verdict::MissingThere`].
     MissingThere,
     /// See [`Verdict::UnknownHere`].
     UnknownHere,
-    /// An acquirer's list of a day can't be had, for longer than a day.
+    /// An acquirer's list of a day was not available for longer than a day.
     ListNotCompared,
 }
 
@@ -246,7 +245,7 @@ pub const RECONCILIATION_KINDS: [ReconciliationKind; 6] = [
 ];
 
 impl ReconciliationKind {
-    /// That of a finding; none if nothing differs.
+    /// Returns the kind of a finding; none if nothing differs.
     pub const fn of(finding: &Finding) -> Option<Self> {
         match finding {
             Finding::Matched => None,
@@ -260,7 +259,7 @@ impl ReconciliationKind {
         }
     }
 
-    /// As `/ops/exceptions` spells it.
+    /// Returns the spelling of `/ops/exceptions`.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::StatusDiffers => "status_differs",
@@ -277,7 +276,7 @@ impl ReconciliationKind {
         RECONCILIATION_KINDS.into_iter().find(|kind| kind.as_str() == text)
     }
 
-    /// What an operator may do next.
+    /// Returns advice on what an operator may do next.
     pub const fn advice(self) -> &'static str {
         match self {
             Self::StatusDiffers => {
@@ -304,7 +303,7 @@ impl ReconciliationKind {
     }
 }
 
-/// Exception of a day whose list could not be had for longer than a day.
+/// Makes the exception of a day whose list was not available for longer than a day.
 pub fn list_not_compared(
     source: &Source,
     acquirer: &AcquirerName,
@@ -324,7 +323,7 @@ pub fn list_not_compared(
     }
 }
 
-/// Where a line stands in the order of its source: by day and id.
+/// Position of a line in the order of its source: by day and id.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LineCursor {
     /// Its day.
@@ -334,26 +333,26 @@ pub struct LineCursor {
 }
 
 impl LineCursor {
-    /// The place of a line.
+    /// Returns the position of a line.
     pub fn of(line: &StatementLine) -> Self {
         Self { day: line.day, id: line.id.clone() }
     }
 }
 
-/// Which lines are wanted.
+/// Filter of lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineFilter {
-    /// Of whom.
+    /// Their source.
     pub source: Source,
-    /// From this day on.
+    /// First day.
     pub from: NaiveDate,
-    /// Until this day, which is included.
+    /// Last day, included.
     pub until: NaiveDate,
-    /// With this verdict; all, judged or not, when absent.
+    /// Verdict; all lines, judged or not, when absent.
     pub verdict: Option<Verdict>,
 }
 
-/// How many lines of one day and source have a verdict.
+/// Number of lines of one day and source with one verdict.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LineSum {
     /// The day.
@@ -362,8 +361,8 @@ pub struct LineSum {
     pub source: Source,
     /// The verdict.
     pub verdict: Verdict,
-    /// How many.
+    /// Their number.
     pub count: u64,
-    /// The sum of what was moved, in cents.
+    /// Sum of the amounts, in cents.
     pub gross_cents: u64,
 }

@@ -32,7 +32,7 @@ impl<'a> Customer<'a> {
     }
 }
 
-/// What a PIX is paid with.
+/// Payment data of a PIX.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Pix<'a> {
@@ -56,7 +56,7 @@ impl<'a> Pix<'a> {
     }
 }
 
-/// What a boleto is paid with.
+/// Payment data of a boleto.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Boleto<'a> {
@@ -80,7 +80,7 @@ impl<'a> Boleto<'a> {
     }
 }
 
-/// What may be shown of the card, and what the issuer said.
+/// Card data that may be shown, and the issuer's answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct CreditCard<'a> {
@@ -113,7 +113,7 @@ impl<'a> CreditCard<'a> {
     }
 }
 
-/// One line of what is bought.
+/// One item of the purchase.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Product<'a> {
     id: Printed<Uuid>,
@@ -140,8 +140,8 @@ impl<'a> Product<'a> {
     }
 }
 
-/// The id of a product that the merchant gave none: it follows from the transaction and the item's place, so that every
-/// reading has the same one (UUIDv8: RFC 9562, section 5.8).
+/// Returns the id of a product to which the merchant gave none. It is derived from the transaction and the item's
+/// index, so that it is always the same (UUIDv8: RFC 9562, section 5.8).
 fn product_id(transaction: TransactionId, place: usize) -> Uuid {
     let mut hash = Sha256::new_with_prefix("quita product 1");
     hash.update(transaction.uuid().as_bytes());
@@ -151,7 +151,7 @@ fn product_id(transaction: TransactionId, place: usize) -> Uuid {
     Uuid::new_v8(bytes)
 }
 
-/// Campaign parameters, `null` where none was supplied.
+/// Campaign parameters, `null` if not supplied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct UtmRecord<'a> {
     pub(super) source: &'a Option<String>,
@@ -167,7 +167,7 @@ pub(super) struct Shipping {
     pub(super) fee: Printed<Money>,
 }
 
-/// The share of a recipient, in the unit in which it was asked for.
+/// The share of a recipient, in the unit of the request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SplitRecord<'a> {
@@ -193,7 +193,7 @@ impl<'a> SplitRecord<'a> {
     }
 }
 
-/// A refund as the API shows it, in the record and as the answer to its request.
+/// A refund as the API shows it, in the record and in the answer to its request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RefundRecord<'a> {
@@ -205,7 +205,7 @@ pub struct RefundRecord<'a> {
 }
 
 impl<'a> RefundRecord<'a> {
-    /// Shows a refund.
+    /// Makes the record of a refund.
     pub fn of(refund: &'a Refund) -> Self {
         Self {
             refund_id: &refund.id,
@@ -217,7 +217,7 @@ impl<'a> RefundRecord<'a> {
     }
 }
 
-/// How the payment was routed.
+/// Routing of the payment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub(super) struct Routing<'a> {
     rule: Option<&'a str>,

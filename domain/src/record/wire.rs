@@ -1,4 +1,4 @@
-//! How single values are written in JSON.
+//! JSON forms of single values.
 
 use std::fmt::Display;
 
@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 
 use crate::money::Money;
 
-/// A value written as the text that it prints: `"100.00"`, `"2026-11-21T12:00:00.000Z"`.
+/// A value written as its `Display` text: `"100.00"`, `"2026-11-21T12:00:00.000Z"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Printed<T>(pub(crate) T);
 
@@ -18,7 +18,7 @@ impl<T: Display> Serialize for Printed<T> {
     }
 }
 
-/// An amount written as a JSON number with two decimals, `100.00`: right in JSON text, not in a `Value`.
+/// An amount written as a JSON number with two decimals, `100.00`: exact in JSON text, but not in a `Value`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DecimalNumber(pub(crate) Money);
 

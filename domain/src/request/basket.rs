@@ -1,4 +1,4 @@
-//! `items` and `shipping`: what is bought.
+//! `items` and `shipping`: the purchase.
 
 use uuid::Uuid;
 
@@ -8,13 +8,13 @@ use super::wordings;
 use crate::money::Money;
 use crate::order::Item;
 
-/// The most cents of any one amount, [`Money::MAX`].
+/// Largest value in cents of any one amount, [`Money::MAX`].
 pub(super) const MAX_CENTS: i64 = 9_999_999_999;
 
-/// The most items of one payment.
+/// Maximum number of items of one payment.
 const MAX_ITEMS: usize = 100;
 
-/// Reads the lines of what is bought.
+/// Reads the items of the purchase.
 pub(super) fn items(root: &Fields<'_>) -> Vec<Item> {
     root.optional("items").objects(MAX_ITEMS).iter().filter_map(item).collect()
 }

@@ -1,4 +1,4 @@
-//! `creditCard`: the card that pays.
+//! `creditCard`: the card of the payer.
 
 use super::fields::Fields;
 use super::violation::{Broken, code};
@@ -7,10 +7,10 @@ use crate::card::{Brand, CardData, CardError, CardNumber, Cvv, Expiry, MaskedCar
 use crate::text::is_digits;
 use crate::time::Timestamp;
 
-/// The digits that are kept of the beginning of a number.
+/// Number of leading digits that are kept.
 const BIN_DIGITS: usize = 6;
 
-/// Reads the card. That it has expired is reported as a rule that depends on the time.
+/// Reads the card. An expired one is reported as a violation that depends on the time.
 pub(super) fn read(card: &Fields<'_>, now: Timestamp) -> Option<CardData> {
     let number = card.required("number").secret_text();
     let number =
@@ -29,7 +29,7 @@ pub(super) fn read(card: &Fields<'_>, now: Timestamp) -> Option<CardData> {
     Some(CardData { number: number?, holder_name: holder_name?, expiry, cvv: cvv?? })
 }
 
-/// Reads what a route depends on: the number, or else what it begins with, and the brand. The rest is not looked at.
+/// Reads the parts that a route depends on: the number, or else its first digits, and the brand. The rest is ignored.
 pub(super) fn read_for_route(card: &Fields<'_>) -> Option<MaskedCard> {
     let masked = |brand, first_digits: &str| MaskedCard {
         brand,
@@ -59,7 +59,7 @@ pub(super) fn read_for_route(card: &Fields<'_>) -> Option<MaskedCard> {
     card.keep("bin", Brand::of(&bin).ok_or_else(broken)).map(|brand| masked(brand, &bin))
 }
 
-/// The code; `None` when its form is right, but the card it must fit was refused.
+/// Reads the security code; `None` if its form is right, but its card was refused.
 fn read_cvv(digits: &str, number: Option<&CardNumber>) -> Result<Option<Cvv>, Broken> {
     if let Some(number) = number {
         return Cvv::parse(digits, number.brand())

@@ -3,7 +3,7 @@
 use super::violation::{Broken, code};
 use super::wordings;
 
-/// Whether this is an address: a dot-atom, one `@`, a domain of at least two labels; ASCII, at most 254.
+/// Checks an address: a dot-atom, one `@`, a domain of at least two labels; ASCII, at most 254 characters.
 ///
 /// Source: RFC 5321 sections 4.1.2 and 4.5.3.1 without quoted local parts and address literals, which no
 /// mail provider gives to a person.

@@ -1,4 +1,4 @@
-//! The body of a dry run: that of a creation, less of the card, and perhaps a time and dice.
+//! The body of a dry run: that of a creation without most of the card, and with an optional time and dice.
 
 use super::fields::{Fields, Findings};
 use super::terms::CardForm;
@@ -13,20 +13,20 @@ use crate::time::Timestamp;
 /// The field of the dice: any number from 0 to 2⁶⁴ − 1.
 const DICE: &str = "dice";
 
-/// What would be created, when, and with which dice.
+/// A payment to be evaluated, with its time and dice.
 #[derive(Debug)]
 pub struct Evaluation {
-    /// What would be asked for. Of the card it holds no more than any order.
+    /// The order. Of the card it contains no more than any order.
     pub order: Order,
-    /// When.
+    /// Time of the creation.
     pub at: Timestamp,
-    /// The dice; absent if any will do.
+    /// The dice; absent if any value will do.
     pub dice: Option<u64>,
-    /// Names of the body that mean nothing.
+    /// Unknown names in the body.
     pub unknown: Vec<UnknownName>,
 }
 
-/// Reads the body of `POST /pay/routing/evaluate`: the rules are those of a creation at that time.
+/// Reads the body of `POST /pay/routing/evaluate`. The rules are those of a creation at that time.
 ///
 /// # Errors
 /// As [`super::parse`] and [`super::ParsedRequest::into_purchase`].
@@ -55,7 +55,7 @@ fn at(root: &Fields<'_>) -> Option<Timestamp> {
 fn dice(root: &Fields<'_>) -> Option<u64> {
     let broken = || Broken::new(code::RANGE, wordings::no_dice());
     let read = |text: &str| crate::text::is_digits(text).then(|| text.parse().ok()).flatten();
-    // A number of 16 digits may well be one that a card could have. It is kept and told nowhere.
+    // A number of 16 digits may be a possible card number. It is never stored or returned.
     let text = root.optional(DICE).secret_text()?;
     root.keep(DICE, read(text).ok_or_else(broken))
 }

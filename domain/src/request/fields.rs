@@ -1,4 +1,4 @@
-//! Reading fields one by one while everything that is wrong is collected.
+//! Reading fields one by one while all violations are collected.
 
 use std::cell::RefCell;
 use std::ops::RangeInclusive;
@@ -12,26 +12,26 @@ use crate::card::holds_card_number;
 use crate::money::Money;
 use crate::wording::Wording;
 
-/// The object whose names are the caller's own.
+/// Object whose names are chosen by the caller.
 pub(super) const METADATA: &str = "metadata";
 
-/// What was found wrong so far, in three groups; shared by all who read one request.
+/// Violations so far, in three groups; shared by all readers of one request.
 #[derive(Default)]
 pub(super) struct Findings<'n> {
     shape: RefCell<Vec<Violation>>,
     rules: RefCell<Vec<Violation>>,
     clock: RefCell<Vec<Violation>>,
-    /// The card's number as it was sent: no field that is kept may hold it.
+    /// The card's number as it was sent: no field that is kept may contain it.
     card_number: Option<&'n str>,
 }
 
 impl<'n> Findings<'n> {
-    /// Begins a reading in which no text may hold this card number.
+    /// Begins a reading in which no text may contain this card number.
     pub(super) fn with_card_number(card_number: Option<&'n str>) -> Self {
         Self { card_number, ..Self::default() }
     }
 
-    /// What was read, with the violations that depend on the clock; or the refusal, shape before rules.
+    /// Returns the result with the violations that depend on the clock; or the refusal, shape before rules.
     pub(super) fn conclude<T>(self, read: Option<T>) -> Result<(T, Vec<Violation>), Rejection> {
         let (shape, rules) = (self.shape.into_inner(), self.rules.into_inner());
         let clock = self.clock.into_inner();
@@ -52,12 +52,12 @@ pub(super) struct Fields<'n> {
 }
 
 impl<'n> Fields<'n> {
-    /// The fields of the whole body.
+    /// Returns the fields of the whole body.
     pub(super) const fn of_body(object: &'n Object<'n>, findings: &'n Findings<'n>) -> Self {
         Self { object, path: String::new(), findings }
     }
 
-    /// A field that must be there; its absence is reported.
+    /// Returns a required field; its absence is reported.
     pub(super) fn required<'f>(&'f self, name: &'f str) -> Field<'f> {
         let field = self.optional(name);
         if field.node.is_none() {
@@ -66,19 +66,19 @@ impl<'n> Fields<'n> {
         field
     }
 
-    /// A field that may be absent or `null`.
+    /// Returns a field that may be absent or `null`.
     pub(super) fn optional<'f>(&'f self, name: &'f str) -> Field<'f> {
         let node = self.object.get(name).filter(|node| !matches!(node, Node::Null));
         Field { fields: self, name, node }
     }
 
-    /// The names of all fields.
+    /// Returns the names of all fields.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.object.keys().map(AsRef::as_ref)
     }
 
-    /// Tells of every text that holds a card number and was not told of yet: those in fields that nobody knows, too.
-    /// What is in `places` is where card data belongs.
+    /// Reports a violation for each text with a card number that has none yet, unknown fields included. Card data is
+    /// allowed in `places`.
     pub(super) fn refuse_card_numbers(&self, places: &[&str]) {
         let mut found = Vec::new();
         self.find_in_members(self.object, &self.path, places, &mut found);
@@ -92,7 +92,7 @@ impl<'n> Fields<'n> {
             let member =
                 if path.is_empty() { shown(name).to_owned() } else { format!("{path}.{}", shown(name)) };
             if !places.contains(&member.as_str()) {
-                // The caller makes up the names of metadata: what is wrong with one is told of the object.
+                // Names of metadata are the caller's own: a violation in a name is reported for the object.
                 let place = if path == METADATA { path } else { &member };
                 found.extend(self.violation_of(name, place));
                 self.find_in(node, &member, places, found);
@@ -118,28 +118,28 @@ impl<'n> Fields<'n> {
         Some(Violation { field: path.to_owned(), code, message })
     }
 
-    /// Tells that a field breaks a rule.
+    /// Reports that a field breaks a rule.
     pub(super) fn refuse(&self, name: &str, broken: Broken) {
         self.note(&self.findings.rules, name, broken);
     }
 
-    /// Tells that a field breaks a rule that depends on the time of the request.
+    /// Reports that a field breaks a rule that depends on the time of the request.
     pub(super) fn refuse_today(&self, name: &str, broken: Broken) {
         self.note(&self.findings.clock, name, broken);
     }
 
-    /// The value, or a violation reported.
+    /// Returns the value, or reports its violation.
     pub(super) fn keep<T>(&self, name: &str, value: Result<T, Broken>) -> Option<T> {
         value.map_err(|broken| self.refuse(name, broken)).ok()
     }
 
-    /// An integer within bounds, or a violation reported.
+    /// Returns an integer within bounds, or reports a violation.
     pub(super) fn in_range(&self, name: &str, value: i64, bounds: RangeInclusive<i64>) -> Option<u64> {
         let (least, most) = bounds.clone().into_inner();
         self.in_range_or(name, value, bounds, || wordings::out_of_range(least, most))
     }
 
-    /// An integer within bounds, or a violation with this message reported.
+    /// Returns an integer within bounds, or reports a violation with this message.
     pub(super) fn in_range_or(
         &self,
         name: &str,
@@ -151,7 +151,7 @@ impl<'n> Fields<'n> {
         self.keep(name, value.ok_or_else(|| Broken::new(code::RANGE, message())))
     }
 
-    /// Whether a text is free of card numbers: of the card's own, and of any other.
+    /// Checks that a text contains no card number: neither the card's own nor any other.
     pub(super) fn check_card(&self, text: &str) -> Result<(), Broken> {
         match self.findings.card_number {
             Some(number) if holds_number(text, number) => {
@@ -169,7 +169,7 @@ impl<'n> Fields<'n> {
         group.borrow_mut().push(violation);
     }
 
-    /// Where a field stands; an empty name is the object itself.
+    /// Returns the path of a field; an empty name is the object itself.
     fn path_to(&self, name: &str) -> String {
         match (self.path.as_str(), name) {
             (path, "") => path.to_owned(),
@@ -179,7 +179,7 @@ impl<'n> Fields<'n> {
     }
 }
 
-/// One field, perhaps absent. The readers tell a wrong type and answer `None` for it.
+/// One field, perhaps absent. The readers report a wrong type and return `None` for it.
 #[derive(Clone, Copy)]
 pub(super) struct Field<'f> {
     fields: &'f Fields<'f>,
@@ -188,46 +188,46 @@ pub(super) struct Field<'f> {
 }
 
 impl<'f> Field<'f> {
-    /// Whether there is a value, of whatever type.
+    /// Returns true if there is a value, of any type.
     pub(super) const fn is_present(self) -> bool {
         self.node.is_some()
     }
 
-    /// Any text.
+    /// Reads any text.
     pub(super) fn text(self) -> Option<&'f str> {
         let text = self.secret_text()?;
         self.fields.keep(self.name, self.fields.check_card(text)).map(|()| text)
     }
 
-    /// A text that may be the card's number itself.
+    /// Reads a text that may be the card's number itself.
     pub(super) fn secret_text(self) -> Option<&'f str> {
         let Node::Text(text) = self.node? else { return self.wrong_type(wordings::no_text()) };
         Some(text)
     }
 
-    /// A text as a parser reads it.
+    /// Reads a text by a parser.
     pub(super) fn parsed<T>(self, parse: impl FnOnce(&str) -> Result<T, Broken>) -> Option<T> {
         self.fields.keep(self.name, parse(self.text()?))
     }
 
-    /// A text with as many characters as `lengths` allows, none of them a control character; blanks alone count as
-    /// nothing.
+    /// Reads a text with as many characters as `lengths` allows and no control characters. A text of blanks counts as
+    /// empty.
     pub(super) fn text_of(self, lengths: RangeInclusive<usize>) -> Option<String> {
         self.parsed(|text| check_text(text, lengths).map(|()| text.to_owned()))
     }
 
-    /// The same after trimming.
+    /// Reads such a text after trimming.
     pub(super) fn trimmed_text_of(self, lengths: RangeInclusive<usize>) -> Option<String> {
         self.parsed(|text| check_text(text.trim(), lengths).map(|()| text.trim().to_owned()))
     }
 
-    /// An integer; one that is too large or too small becomes the largest or smallest there is.
+    /// Reads an integer; one out of range becomes the largest or smallest possible value.
     pub(super) fn integer(self) -> Option<i64> {
         let Node::Number(text) = self.node? else { return self.wrong_type(wordings::no_integer()) };
         integer_of(text).or_else(|| self.wrong_type(wordings::no_plain_integer()))
     }
 
-    /// An amount of money from so many cents to the most there is.
+    /// Reads an amount of money, from `least` cents to the maximum.
     pub(super) fn cents_from(self, least: i64) -> Option<Money> {
         let cents = match self.node? {
             Node::Number(text) => integer_of(text),
@@ -238,24 +238,24 @@ impl<'f> Field<'f> {
         self.fields.in_range_or(self.name, cents, least..=MAX_CENTS, out_of_range).map(Money::from_cents)
     }
 
-    /// An integer within bounds.
+    /// Reads an integer within bounds.
     pub(super) fn integer_in(self, bounds: RangeInclusive<i64>) -> Option<u64> {
         self.fields.in_range(self.name, self.integer()?, bounds)
     }
 
-    /// A number as it was written.
+    /// Reads a number in its original spelling.
     pub(super) fn number(self) -> Option<&'f str> {
         let Node::Number(text) = self.node? else { return self.wrong_type(wordings::no_number()) };
         Some(text)
     }
 
-    /// `true` or `false`.
+    /// Reads `true` or `false`.
     pub(super) fn flag(self) -> Option<bool> {
         let Node::Bool(flag) = self.node? else { return self.wrong_type(wordings::no_flag()) };
         Some(*flag)
     }
 
-    /// An integer, or a text of digits in these lengths, or else with this message.
+    /// Reads an integer, or a text of digits in these lengths; other lengths are reported with this message.
     pub(super) fn integer_or_digits(
         self,
         lengths: RangeInclusive<usize>,
@@ -278,13 +278,13 @@ impl<'f> Field<'f> {
         text.parse().ok()
     }
 
-    /// The fields of an object.
+    /// Reads an object.
     pub(super) fn object(self) -> Option<Fields<'f>> {
         let Node::Object(object) = self.node? else { return self.wrong_type(wordings::no_object()) };
         Some(Fields { object, path: self.fields.path_to(self.name), findings: self.fields.findings })
     }
 
-    /// The objects of an array. Those beyond `max` are not looked at: that they are too many is reported.
+    /// Reads the objects of an array. Those beyond `max` are ignored, and their number is reported.
     pub(super) fn objects(self, max: usize) -> Vec<Fields<'f>> {
         let Some(node) = self.node else { return Vec::new() };
         let Node::List(entries) = node else {
@@ -306,7 +306,7 @@ impl<'f> Field<'f> {
         entries.iter().take(max).enumerate().filter_map(read).collect()
     }
 
-    /// Tells that the field breaks a rule.
+    /// Reports that the field breaks a rule.
     pub(super) fn refuse(self, broken: Broken) {
         self.fields.refuse(self.name, broken);
     }
@@ -317,14 +317,14 @@ impl<'f> Field<'f> {
     }
 }
 
-/// The number, if it has neither fraction nor exponent; the largest or smallest there is in place of one beyond it.
+/// Reads a number without fraction and exponent; one out of range becomes the largest or smallest possible value.
 fn integer_of(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let nearest = if digits == text { i64::MAX } else { i64::MIN };
     crate::text::is_digits(digits).then(|| text.parse().unwrap_or(nearest))
 }
 
-/// Whether a text has an allowed number of characters and no control character.
+/// Checks that a text has an allowed number of characters and no control character.
 pub(super) fn check_text(text: &str, lengths: RangeInclusive<usize>) -> Result<(), Broken> {
     if text.chars().any(char::is_control) {
         return Err(Broken::new(code::CHARACTER, wordings::control_characters()));

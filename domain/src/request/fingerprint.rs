@@ -1,4 +1,4 @@
-//! Tells whether two requests under one `Idempotency-Key` are the same.
+//! Fingerprints, which distinguish a replay from another request under one `Idempotency-Key`.
 
 use hmac::digest::FixedOutputReset;
 use hmac::{HmacReset, KeyInit, Mac};
@@ -9,15 +9,15 @@ use crate::card::CardData;
 use crate::order::{Address, Item, Order, Payer, Share, Split, Terms, Utm};
 use crate::text::hex;
 
-/// Begins every hash: another way of writing needs another name. Keys never expire, so this way stays.
+/// Prefix of every hash: another encoding needs another name. Keys never expire, so this encoding stays.
 const VERSION: &str = "quita request 1";
 
 impl ParsedRequest {
-    /// A keyed hash of what was asked for, 64 hexadecimal digits.
+    /// Returns a keyed hash of the request, 64 hexadecimal digits.
     ///
-    /// Equal for two bodies that differ in the order of names, `null` against absence, letter case where it
-    /// means nothing, unknown fields or the card's security code. Holds the card number, which is why it is
-    /// keyed. A due date that was not sent counts as such, on whatever day the request comes.
+    /// Equal for two bodies that differ only in the order of names, `null` or absence, or insignificant letter case.
+    /// Unknown fields and the card's security code don't matter either. Covers the card number, which is why it is
+    /// keyed. A due date that was not sent counts as such, on whatever day the request arrives.
     pub fn fingerprint(&self, secret: &[u8]) -> String {
         let mut writer = Writer::new(secret);
         writer.text(VERSION);
@@ -28,14 +28,15 @@ impl ParsedRequest {
     }
 }
 
-/// Feeds the hash so that no two requests feed it alike: lengths before texts and lists, a mark before options.
+/// Writes to the hash so that different requests never look alike: lengths before texts and lists, a mark before
+/// options.
 ///
-/// It is in one place until it is zeroed: moved about, it would leave the card's number behind on the stack.
+/// Boxed, so that it is never moved until it is zeroed: moves would leave the card's number behind on the stack.
 struct Writer(Box<HmacReset<Sha256>>);
 
 impl Writer {
     fn new(secret: &[u8]) -> Self {
-        // Fails for no length of key; a key of zeros would only make the hash unkeyed.
+        // Never fails: HMAC takes keys of any length. The fallback would only make the hash unkeyed.
         let unkeyed = |_| HmacReset::new(&hmac::digest::Key::<HmacReset<Sha256>>::default());
         Self(Box::new(HmacReset::new_from_slice(secret).unwrap_or_else(unkeyed)))
     }
@@ -71,7 +72,7 @@ impl Writer {
         }
     }
 
-    // Taken apart without `..`, so that a new field asks for its place here (behind a mark or a new version).
+    // Destructured without `..`, so that a new field must be added here (behind a mark or a new version).
     fn order(&mut self, order: &Order) {
         let Order {
             method,

@@ -1,7 +1,7 @@
-//! JSON as the requests need it: no repeated names, numbers as they were written, a limit on the depth.
+//! JSON for requests: no repeated names, numbers in their original spelling, bounded depth.
 //!
-//! `serde_json` reads every part, but its own `Value` keeps the last of two members with one name and turns
-//! `12.10` into a float. Texts without escapes are borrowed from the body, so that a card number is not copied.
+//! `serde_json` reads every part, but its own `Value` keeps the last of two members with one name and turns `12.10`
+//! into a float. Texts without escapes are borrowed from the body, so that a card number is not copied.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -15,14 +15,14 @@ use super::wordings;
 use crate::card::holds_card_number;
 use crate::wording::Wording;
 
-/// How deep objects and arrays may be nested; the requests need 3.
+/// Maximum nesting of objects and arrays; the requests need 3.
 const MAX_DEPTH: usize = 16;
 
-/// A JSON value. Has no `Debug`: it may hold a card.
+/// A JSON value. Has no `Debug`: it may contain a card.
 pub(super) enum Node<'a> {
     Null,
     Bool(bool),
-    /// As written, a correct JSON number: `-0.5e3`.
+    /// As written, a valid JSON number: `-0.5e3`.
     Number(&'a str),
     Text(Cow<'a, str>),
     List(Vec<Node<'a>>),
@@ -50,7 +50,7 @@ pub(super) fn read(body: &[u8]) -> Result<Object<'_>, Rejection> {
     }
 }
 
-/// A name for a path, if it is one that a path can hold without doubt; otherwise `…`.
+/// Returns a name for use in a path, if it is plain; otherwise `…`.
 pub(super) fn shown(name: &str) -> &str {
     let is_plain =
         |character: char| character.is_ascii_alphanumeric() || character == '_' || character == '-';
@@ -59,7 +59,7 @@ pub(super) fn shown(name: &str) -> &str {
     if is_path && !holds_card_number(name) { name } else { "…" }
 }
 
-/// Why a value could not be read, and where: the steps from the inside to the outside.
+/// Reason why a value could not be read, and its path, from the inside to the outside.
 struct Unreadable {
     code: &'static str,
     message: Wording,
@@ -126,7 +126,7 @@ fn check_depth(depth: usize) -> Result<(), Unreadable> {
     Ok(())
 }
 
-/// Reads a part whose outline is known to be correct; only escapes in its texts can still be wrong.
+/// Reads a part whose structure is known to be valid; only escapes in its texts can still be wrong.
 fn part<'a, T: Deserialize<'a>>(text: &'a str) -> Result<T, Unreadable> {
     serde_json::from_str(text).map_err(|_| Unreadable::new(code::SYNTAX, wordings::no_character()))
 }
@@ -158,7 +158,7 @@ impl<'de> Deserialize<'de> for Text<'de> {
     }
 }
 
-/// The members of an object as they stand, repeated names too.
+/// Members of an object in their order, repeated names too.
 struct Members<'a>(Vec<(Text<'a>, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {

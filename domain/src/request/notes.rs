@@ -1,4 +1,4 @@
-//! `UTM…` and `metadata`: what the merchant notes down.
+//! `UTM…` and `metadata`: the merchant's notes.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use super::wordings;
 use crate::order::Utm;
 use crate::text::fold_ascii;
 
-/// The most entries of the metadata.
+/// Maximum number of entries of the metadata.
 const MAX_METADATA: usize = 20;
 
-/// Names of metadata, without punctuation and in lower case, that hold card data.
+/// Names of card data, without punctuation and in lower case, that metadata may not use.
 const CARD_DATA: [&str; 6] = ["cvv", "cvv2", "cvc", "cvc2", "pan", "cardnumber"];
 
 /// Reads the campaign parameters.
@@ -26,7 +26,7 @@ pub(super) fn utm(root: &Fields<'_>) -> Utm {
     }
 }
 
-/// Reads the metadata; an entry that is `null` is as absent.
+/// Reads the metadata; an entry that is `null` counts as absent.
 pub(super) fn metadata(root: &Fields<'_>) -> BTreeMap<String, String> {
     let field = root.optional(METADATA);
     let Some(entries) = field.object() else { return BTreeMap::new() };
@@ -35,7 +35,7 @@ pub(super) fn metadata(root: &Fields<'_>) -> BTreeMap<String, String> {
         field.refuse(Broken::new(code::TOO_MANY, wordings::too_many_entries(MAX_METADATA)));
     }
     let read = |name: &&str| {
-        // Told of the object: a name may itself be what nobody should see.
+        // Reported for the object: a name may itself be confidential.
         let is_no_card_data = entries.check_card(name).and_then(|()| check_name(name));
         let is_no_card_data = is_no_card_data.map_err(|broken| field.refuse(of_the_name(broken)));
         let fits = entries.keep(name, check_text(name, 1..=40).map_err(of_the_name));
@@ -45,7 +45,7 @@ pub(super) fn metadata(root: &Fields<'_>) -> BTreeMap<String, String> {
     names.iter().take(MAX_METADATA).filter_map(read).collect()
 }
 
-/// Refuses names under which card data is kept, in any spelling: `card_number`, `Card-Number`, `CVV`.
+/// Refuses names for card data, in any spelling: `card_number`, `Card-Number`, `CVV`.
 fn check_name(name: &str) -> Result<(), Broken> {
     let plain: String = fold_ascii(name, name.len()).chars().filter(char::is_ascii_alphanumeric).collect();
     if CARD_DATA.contains(&plain.to_ascii_lowercase().as_str()) {

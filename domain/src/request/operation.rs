@@ -7,13 +7,13 @@ use crate::money::Money;
 /// Body of a capture or refund.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OperationBody {
-    /// Amount that the caller names; absent if it is all there is.
+    /// Amount in the request; when absent, everything that is left.
     pub amount: Option<Money>,
-    /// Names of the body that mean nothing.
+    /// Unknown names in the body.
     pub unknown: Vec<UnknownName>,
 }
 
-/// Reads the amount that the caller names. An empty body is as `{}`.
+/// Reads the body of a capture or refund. An empty body counts as `{}`.
 ///
 /// # Errors
 /// A [`Rejection`], as for the creation request.

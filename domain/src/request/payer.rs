@@ -1,4 +1,4 @@
-//! `paymentDetails`: who pays.
+//! `paymentDetails`: the payer.
 
 use super::email;
 use super::fields::Fields;
@@ -27,7 +27,7 @@ pub(super) fn read(payer: &Fields<'_>) -> Option<Payer> {
     })
 }
 
-/// The document, checked against its type; a correct one of the other type is a mismatch.
+/// Reads the document and checks it against its type; a correct one of the other type is a mismatch.
 fn document(payer: &Fields<'_>) -> Option<Document> {
     let value = payer.required("document").text();
     let kind = payer.required("documentType").parsed(|text| Ok(DocumentType::parse(text)?));

@@ -1,4 +1,4 @@
-//! `postbackUrl`: where status changes are reported.
+//! `postbackUrl`: the receiver of status changes.
 
 use url::{Host, Url};
 
@@ -7,7 +7,7 @@ use super::violation::{Broken, code};
 use super::wordings;
 use crate::webhook::address::{is_public, is_public_name};
 
-/// Where webhooks may go.
+/// Policy for the addresses of webhooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PostbackPolicy {
     /// Development: `http` and addresses of this machine and network too.
@@ -17,18 +17,18 @@ pub enum PostbackPolicy {
 }
 
 impl PostbackPolicy {
-    /// Whether webhooks may be sent to this URL, as far as can be told without resolving names.
+    /// Returns true if webhooks may be sent to this URL, as far as can be decided without resolving names.
     pub fn allows(self, url: &str) -> bool {
         check(url, self).is_ok()
     }
 }
 
-/// Reads the URL; it is kept as it was sent.
+/// Reads the URL; it is kept in its original form.
 pub(super) fn read(root: &Fields<'_>, policy: PostbackPolicy) -> Option<String> {
     root.optional("postbackUrl").parsed(|text| check(text, policy).map(|()| text.to_owned()))
 }
 
-/// Whether webhooks may be sent to this URL, as far as can be told without resolving names.
+/// Checks that webhooks may be sent to this URL, as far as can be decided without resolving names.
 pub(super) fn check(text: &str, policy: PostbackPolicy) -> Result<(), Broken> {
     let refuse = |code, message| Err(Broken::new(code, message));
     if text.chars().count() > 2048 {

@@ -1,4 +1,4 @@
-//! `splits`: who gets a share.
+//! `splits`: the shares of recipients.
 
 use super::fields::{Field, Fields};
 use super::violation::{Broken, code};
@@ -7,13 +7,13 @@ use crate::money::Money;
 use crate::order::{Share, Split};
 use crate::text::is_digits;
 
-/// The most recipients of one payment.
+/// Maximum number of recipients of one payment.
 const MAX_SPLITS: usize = 20;
 
 /// A hundred percent in hundredths of a percent.
 const WHOLE: u32 = 10_000;
 
-/// Reads the shares; together they may not be more than `amount`.
+/// Reads the shares; their sum may not exceed `amount`.
 pub(super) fn read(root: &Fields<'_>, amount: Option<Money>) -> Vec<Split> {
     let field = root.optional("splits");
     let splits: Vec<Split> = field.objects(MAX_SPLITS).iter().filter_map(split).collect();
@@ -53,7 +53,7 @@ fn share(amount: Field<'_>, percentage: Field<'_>, fields: &Fields<'_>) -> Optio
     }
 }
 
-/// Hundredths of a percent from a JSON number, digit by digit: more than 0, at most 100, two decimals.
+/// Reads hundredths of a percent from a JSON number, digit by digit: more than 0, at most 100, two decimals.
 fn basis_points(number: &str) -> Result<u32, Broken> {
     let (whole, decimals) = number.split_once('.').unwrap_or((number, "00"));
     let digits = whole.strip_prefix('-').unwrap_or(whole);

@@ -1,4 +1,4 @@
-//! What only one method has: `installments`, `creditCard`, `capture`, `expiresIn`, `dueDate`.
+//! Terms that depend on the method: `installments`, `creditCard`, `capture`, `expiresIn`, `dueDate`.
 
 use chrono::{Days, NaiveDate};
 
@@ -12,33 +12,33 @@ use crate::order::Terms;
 use crate::text::is_digits;
 use crate::time::Timestamp;
 
-/// How long a PIX may be paid when the request does not say it, in seconds.
+/// Default time for which a PIX may be paid, in seconds.
 const DEFAULT_EXPIRES_IN_S: u64 = 3600;
 
-/// Days until a boleto is due when the request does not say it.
+/// Default number of days until a boleto is due.
 const DEFAULT_DUE_DAYS: u64 = 3;
 
-/// The most days until a boleto is due.
+/// Maximum number of days until a boleto is due.
 const MAX_DUE_DAYS: u64 = 365;
 
-/// How much of a card has to be sent.
+/// Part of a card that has to be sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CardForm {
-    /// All that a charge needs.
+    /// Everything that a charge needs.
     ForCharge,
-    /// What its route depends on.
+    /// The part that its route depends on.
     ForRoute,
 }
 
-/// What was sent for the method.
+/// Terms of the method as they were sent.
 pub(super) struct SentTerms {
     pub(super) terms: Terms,
     pub(super) card: Option<CardData>,
-    /// Whether the due date was sent, and not derived from the time.
+    /// True if the due date was sent, and not derived from the time.
     pub(super) due_date_was_sent: bool,
 }
 
-/// Reads what belongs to the method and refuses what belongs to another.
+/// Reads the fields of the method, and refuses those of other methods.
 pub(super) fn read(
     root: &Fields<'_>,
     method: Option<Method>,
@@ -78,7 +78,7 @@ pub(super) fn read(
     }
 }
 
-/// Tells what was sent for another method. A PIX or boleto may be said to have one instalment.
+/// Reports fields of other methods. A PIX or boleto may have `installments` of 1.
 fn refuse_foreign(root: &Fields<'_>, method: Method, installments: Option<i64>) {
     for (name, owner) in [
         ("installments", Method::CreditCard),
@@ -105,7 +105,7 @@ fn read_due_date(root: &Fields<'_>, sent: Option<&str>, now: Timestamp) -> Optio
     Some(date)
 }
 
-/// Reads `YYYY-MM-DD`; chrono alone would also take `2026-1-2`.
+/// Reads `YYYY-MM-DD`; chrono alone would also accept `2026-1-2`.
 fn read_date(text: &str) -> Result<NaiveDate, Broken> {
     let parts: Vec<&str> = text.split('-').collect();
     let has_form =

@@ -1,21 +1,21 @@
-//! Names of a body that mean nothing here. They are ignored, and told to who develops against this service.
+//! Unknown names in a body. They are ignored, and reported to developers who use this service.
 
 use super::json::{Node, Object, shown};
 use crate::nearest::{is_same, nearest};
 
-/// Most names that are told of one body.
+/// Maximum number of names reported for one body.
 const MOST: usize = 20;
 
-/// Name that means nothing, and the one that was probably meant. Holds no value that was sent.
+/// An unknown name, and the one that was probably meant. Contains no value that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownName {
-    /// Place of the name: `paymentDetails.e_mail`. A name that a path can't show is `…`.
+    /// Path of the name: `paymentDetails.e_mail`. A name that a path can't show is `…`.
     pub path: String,
-    /// Name of the same object that is like it, or the whole path of one elsewhere.
+    /// Similar name of the same object, or the whole path of one elsewhere.
     pub meant: Option<String>,
 }
 
-/// Names that an object knows, and the objects in it.
+/// Names that an object may have, and the objects in it.
 pub(super) struct Shape {
     names: &'static [&'static [&'static str]],
     /// Objects, or lists of objects.
@@ -35,7 +35,7 @@ impl Shape {
         self.inside.iter().find(|(known, _)| *known == name).map(|(_, shape)| *shape)
     }
 
-    /// Whole path of a name that is spelled like this one, anywhere in this shape.
+    /// Returns the whole path of a name that is spelt like this one, anywhere in this shape.
     fn path_to(&self, written: &str, path: &str) -> Option<String> {
         let here = self.names().find(|name| is_same(name, written)).map(|name| joined(path, name));
         here.or_else(|| {
@@ -118,7 +118,7 @@ pub(super) static EVALUATION: Shape = Shape {
 /// Body of a capture or refund.
 pub(super) static OPERATION: Shape = Shape::flat(&[&["amount"]]);
 
-/// Finds what a body holds beyond its shape. What is in `metadata` is the caller's own.
+/// Finds the names of a body that are not in its shape. Names in `metadata` are the caller's own.
 pub(super) fn find(body: &Object<'_>, shape: &Shape) -> Vec<UnknownName> {
     let mut search = Search { root: shape, found: Vec::new() };
     search.object(body, shape, "");

@@ -1,4 +1,4 @@
-//! What was wrong with a request.
+//! Violations of a request.
 
 use std::fmt;
 
@@ -14,7 +14,7 @@ use crate::wording::Wording;
 pub mod code {
     /// A required field is missing or `null` (400).
     pub const REQUIRED: &str = "required";
-    /// The JSON type is another than the field's; a fraction or exponent where an integer is due (400).
+    /// The JSON type is wrong, or an integer has a fraction or exponent (400).
     pub const TYPE: &str = "type";
     /// The body is not JSON, not UTF-8, or nested too deeply (400).
     pub const SYNTAX: &str = "syntax";
@@ -22,29 +22,29 @@ pub mod code {
     pub const DUPLICATE: &str = "duplicate";
     /// A parameter of a query that the address does not have (400).
     pub const UNKNOWN_PARAMETER: &str = "unknown_parameter";
-    /// A cursor that this service did not hand out (400).
+    /// A cursor that this service did not issue (400).
     pub const CURSOR: &str = "cursor";
     /// Too few or too many characters.
     pub const LENGTH: &str = "length";
     /// More entries than the list or object may have.
     pub const TOO_MANY: &str = "too_many";
-    /// Below or above what is allowed; also a date outside its window.
+    /// Below or above the allowed range; also a date outside its window.
     pub const RANGE: &str = "range";
-    /// A character that the field cannot have, such as a control character.
+    /// A character that the field can't have, such as a control character.
     pub const CHARACTER: &str = "character";
-    /// Not written as the field demands: a date, a UUID, a URL, an e-mail address.
+    /// Wrong format of a date, a UUID, a URL, an e-mail address.
     pub const FORMAT: &str = "format";
-    /// None of the values that the field knows.
+    /// Not one of the values that the field may have.
     pub const UNKNOWN_VALUE: &str = "unknown_value";
     /// Contradicts another field.
     pub const MISMATCH: &str = "mismatch";
     /// Shares by amount and by percentage in one request, or both in one share.
     pub const MIXED: &str = "mixed";
-    /// The shares come to more than the amount.
+    /// The shares exceed the amount.
     pub const EXCEEDS_AMOUNT: &str = "exceeds_amount";
     /// Belongs to another payment method.
     pub const NOT_APPLICABLE: &str = "not_applicable";
-    /// A card number, or a name of card data, where none belongs.
+    /// A card number, or a name of card data, in a place where none is allowed.
     pub const CARD_NUMBER: &str = "card_number";
     /// The card's last month has passed.
     pub const EXPIRED: &str = "expired";
@@ -60,12 +60,12 @@ pub mod code {
     pub const AREA_CODE: &str = "area_code";
     /// Neither a mobile nor a landline number.
     pub const SUBSCRIBER: &str = "subscriber";
-    /// The card's brand is not known.
+    /// The card's brand is unknown.
     pub const UNKNOWN_BRAND: &str = "unknown_brand";
     /// The card's brand has no numbers of this length.
     pub const BRAND_LENGTH: &str = "brand_length";
 
-    /// All of them.
+    /// All codes.
     pub const ALL: [&str; 26] = [
         REQUIRED,
         TYPE,
@@ -96,29 +96,29 @@ pub mod code {
     ];
 }
 
-/// One thing that is wrong. Holds no value that was sent.
+/// One violation. Contains no value that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation {
-    /// Where: `items[0].price`; empty for the body as a whole.
+    /// Path: `items[0].price`; empty for the body as a whole.
     pub field: String,
-    /// What, for programs: one of [`code::ALL`].
+    /// Code, for programs: one of [`code::ALL`].
     pub code: &'static str,
-    /// What, for people: a sentence that follows the field's name.
+    /// Message, for people: a sentence that follows the field's name.
     pub message: Wording,
 }
 
-/// A request that was refused, with everything that is wrong with it.
+/// A refused request, with all its violations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rejection {
     /// Shape or rules.
     pub kind: RejectionKind,
-    /// What is wrong, in the order of the contract's table; never empty.
+    /// Violations, in the order of the contract's table; never empty.
     pub violations: Vec<Violation>,
-    /// Names of the body that mean nothing, one of which may be why something is missing.
+    /// Unknown names in the body, one of which may be the reason that a field is missing.
     pub unknown: Vec<UnknownName>,
 }
 
-/// Which of the two refusals it is.
+/// Kind of refusal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RejectionKind {
     /// Not JSON, a required field missing, a wrong type: 400.
@@ -128,28 +128,28 @@ pub enum RejectionKind {
 }
 
 impl Rejection {
-    /// A refusal of the shape.
+    /// Refuses a request because of its shape.
     pub(crate) fn malformed(violations: Vec<Violation>) -> Self {
         Self { kind: RejectionKind::Malformed, violations, unknown: Vec::new() }
     }
 
-    /// A refusal because of rules.
+    /// Refuses a request because of rules.
     pub(super) fn unprocessable(violations: Vec<Violation>) -> Self {
         Self { kind: RejectionKind::Unprocessable, violations, unknown: Vec::new() }
     }
 
-    /// A refusal of a request whose header holds a card number.
+    /// Refuses a request whose header contains a card number.
     pub fn card_number_in(header: &str) -> Self {
         let message = wordings::card_number();
         Self::unprocessable(vec![Violation { field: header.to_owned(), code: code::CARD_NUMBER, message }])
     }
 
-    /// A refusal of a body that could not be read at all.
+    /// Refuses a body that could not be read at all.
     pub(super) fn unreadable(field: String, code: &'static str, message: Wording) -> Self {
         Self::malformed(vec![Violation { field, code, message }])
     }
 
-    /// The first thing that is wrong, with its field, and how many more there are.
+    /// Returns the first violation with its field, and the number of further ones.
     pub fn message(&self) -> Wording {
         let Some(first) = self.violations.first() else { return Wording::fixed("", "") };
         wordings::at(&first.field, &first.message).then(&wordings::rest_of(self.violations.len()))
@@ -164,7 +164,7 @@ impl fmt::Display for Rejection {
 
 impl std::error::Error for Rejection {}
 
-/// A rule that a value breaks: a [`Violation`] without its place.
+/// A broken rule: a [`Violation`] without its field.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Broken {
     pub(super) code: &'static str,

@@ -1,4 +1,4 @@
-//! Every sentence about a request that is refused: what is right, in both languages, and never what was sent.
+//! All sentences about refused requests: the rule, in both languages, and never the value that was sent.
 //!
 //! A sentence follows the name of its field: `amount: must be …`.
 
@@ -138,7 +138,7 @@ wordings! {
     and_more(count: usize) = "; and {count} more", "; e mais {count}";
 }
 
-/// A sentence behind the name of its field, if it has one.
+/// Returns a sentence after the name of its field, if it has one.
 pub(super) fn at(field: &str, message: &Wording) -> Wording {
     if field.is_empty() {
         return message.clone();
@@ -146,12 +146,12 @@ pub(super) fn at(field: &str, message: &Wording) -> Wording {
     message.map(|text| format!("{field}: {text}"))
 }
 
-/// Words after the first of so many.
+/// Returns the words after the first violation of `count`.
 pub(super) fn rest_of(count: usize) -> Wording {
     if count > 1 { and_more(count.saturating_sub(1)) } else { Wording::fixed("", "") }
 }
 
-/// Violations of a document.
+/// Returns the sentence about a document.
 pub(super) fn document(error: DocumentError) -> Wording {
     wordings! {
         character =
@@ -170,7 +170,7 @@ pub(super) fn document(error: DocumentError) -> Wording {
     }
 }
 
-/// Violations of a phone number.
+/// Returns the sentence about a phone number.
 pub(super) fn phone(error: PhoneError) -> Wording {
     wordings! {
         character =
@@ -195,7 +195,7 @@ pub(super) fn phone(error: PhoneError) -> Wording {
     }
 }
 
-/// Violations of a CEP or a UF.
+/// Returns the sentence about a CEP or a UF.
 pub(super) fn place(error: PostalError) -> Wording {
     wordings! {
         cep = "a CEP has exactly 8 digits: 01310100, not 01310-100", "um CEP tem 8 dígitos: 01310100, e não 01310-100";
@@ -207,7 +207,7 @@ pub(super) fn place(error: PostalError) -> Wording {
     }
 }
 
-/// Violations of a card.
+/// Returns the sentence about a card.
 pub(super) fn card(error: CardError) -> Wording {
     wordings! {
         length = "must have 13 to 19 digits", "deve ter de 13 a 19 dígitos";

@@ -1,36 +1,37 @@
-//! How often an acquirer approves.
+//! Approval rates of acquirers.
 
 use std::cmp::Ordering;
 
 use crate::money::Money;
 
-/// Tries that count: the last ones.
+/// Number of the last tries that count.
 pub const TRIES: u8 = 200;
 
-/// What became of an acquirer's last tries.
+/// Outcomes of an acquirer's last tries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Approvals {
-    /// Those that were approved.
+    /// Number of approved tries.
     pub approved: u8,
-    /// All of them, at most [`TRIES`].
+    /// Number of tries, at most [`TRIES`].
     pub tries: u8,
 }
 
 impl Approvals {
-    /// How likely the next one is, as a fraction: (approved + 1) ÷ (tries + 2), Laplace's rule of succession.
+    /// Returns the likelihood of the next approval, as a fraction: (approved + 1) ÷ (tries + 2), Laplace's rule of
+    /// succession.
     fn likelihood(self) -> (i128, i128) {
         let approved = self.approved.min(self.tries);
         (i128::from(approved) + 1, i128::from(self.tries) + 2)
     }
 
-    /// In thousandths, for those who look at it.
+    /// Returns the likelihood in thousandths, for display.
     pub fn per_mille(self) -> u32 {
         let (approved, tries) = self.likelihood();
         u32::try_from((approved * 1_000 + tries / 2) / tries).unwrap_or_default()
     }
 }
 
-/// What an acquirer is expected to bring: likelihood × (amount − cost), kept as a fraction so that two compare exactly.
+/// Expected net amount of an acquirer: likelihood × (amount − cost), as a fraction so that comparisons are exact.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Net {
     cents: i128,
@@ -43,7 +44,7 @@ impl Net {
         Self { cents: approved * (i128::from(amount.cents()) - i128::from(cost.cents())), parts }
     }
 
-    /// Which is more.
+    /// Compares two amounts.
     pub(super) fn compare(self, other: Self) -> Ordering {
         (self.cents * other.parts).cmp(&(other.cents * self.parts))
     }

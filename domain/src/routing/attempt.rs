@@ -1,4 +1,4 @@
-//! What was sent to which acquirer, and what came of it.
+//! Charges sent to acquirers, and their outcomes.
 
 use serde::{Deserialize, Serialize};
 
@@ -10,41 +10,41 @@ use crate::time::Timestamp;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Attempt {
-    /// To whom.
+    /// Its acquirer.
     pub acquirer: AcquirerName,
-    /// What came of it.
+    /// Its outcome.
     pub outcome: AttemptOutcome,
-    /// When it was decided, which is before it was sent.
+    /// Time of the decision, which is before it was sent.
     pub at: Timestamp,
-    /// How often the acquirer was asked what became of it.
+    /// Number of inquiries about it.
     #[serde(default)]
     pub inquiries: u32,
-    /// When it is asked next, while the outcome is open.
+    /// Time of the next inquiry, while the outcome is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inquire_at: Option<Timestamp>,
-    /// Whether the call is known to be over, because its caller reported its failure. If its lease is all that is over,
-    /// a process whose clock differs may still be at it.
+    /// True if the call is known to be over, because its caller reported a failure. If only its lease is over, a
+    /// process with another clock may still be making the call.
     #[serde(default, skip_serializing_if = "is_false")]
     pub call_is_over: bool,
-    /// How often the acquirer answered since its outcome became unknown that it does not know the charge.
+    /// Number of "not found" answers since its outcome became unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub not_found: u32,
-    /// What the acquirer said when it refused a charge that may have been sent before: an inquiry decides.
+    /// Acquirer's reason for refusing a charge that may have been sent before: an inquiry decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
-    /// Why the issuer declined it, if another acquirer was tried after that.
+    /// Issuer's decline, if another acquirer was tried after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decline: Option<Decline>,
-    /// Whether the acquirer said that it took the charge and has no code to pay with: it is asked once more.
+    /// True if the acquirer took the charge but said that it has no code to pay with: it is asked once more.
     #[serde(default, skip_serializing_if = "is_false")]
     pub without_code: bool,
-    /// What the acquirer calls the charge.
+    /// The acquirer's ids of the charge.
     #[serde(default, skip_serializing_if = "Reference::is_empty")]
     pub reference: Reference,
 }
 
 impl Attempt {
-    /// A charge that is sent now, and asked for at this time if no answer comes.
+    /// Makes a charge that is sent now. The first inquiry is at `inquire_at` if no answer comes.
     pub(crate) const fn sent(acquirer: AcquirerName, at: Timestamp, inquire_at: Timestamp) -> Self {
         Self {
             acquirer,
@@ -72,7 +72,7 @@ const fn is_zero(number: &u32) -> bool {
     *number == 0
 }
 
-/// What came of a charge.
+/// Outcome of a charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AttemptOutcome {
@@ -80,7 +80,7 @@ pub enum AttemptOutcome {
     Sent,
     /// No usable answer: the acquirer is being asked.
     Unknown,
-    /// The acquirer took it and does not say yet what becomes of it: it is being asked.
+    /// The acquirer took it and has not said yet what becomes of it: it is being asked.
     Registering,
     /// The acquirer has it: it waits for its payer, or the card was approved.
     Accepted,
@@ -91,7 +91,7 @@ pub enum AttemptOutcome {
 }
 
 impl AttemptOutcome {
-    /// Whether an answer is still missing.
+    /// Returns true if an answer is still missing.
     pub const fn is_open(self) -> bool {
         match self {
             Self::Sent | Self::Unknown | Self::Registering => true,
@@ -99,7 +99,7 @@ impl AttemptOutcome {
         }
     }
 
-    /// As the API spells it.
+    /// Returns the API's spelling.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Sent => "sent",

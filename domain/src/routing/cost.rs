@@ -1,4 +1,4 @@
-//! What acquirers take of a payment.
+//! Acquirers' costs of a payment.
 
 use std::fmt;
 
@@ -8,21 +8,21 @@ use super::{Criteria, Wanted};
 use crate::identity::AcquirerName;
 use crate::money::Money;
 
-/// What an acquirer takes of certain payments. Of several lines the first that matches counts.
+/// Cost of certain payments at an acquirer. Of several lines the first that matches counts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CostLine {
-    /// Who takes it.
+    /// The acquirer.
     pub acquirer: AcquirerName,
-    /// Of which payments.
+    /// Condition on the payment.
     pub when: Criteria,
-    /// The share of the amount.
+    /// Share of the amount.
     pub rate: Rate,
-    /// What comes on top of it.
+    /// Fixed amount in addition.
     pub fixed: Money,
 }
 
 impl CostLine {
-    /// What this acquirer takes by these lines: nothing if none of them is about it.
+    /// Returns the cost of a payment at this acquirer by these lines: zero if none matches.
     pub fn cost(lines: &[Self], acquirer: &AcquirerName, wanted: &Wanted<'_>) -> Money {
         let line = lines.iter().find(|line| line.acquirer == *acquirer && line.when.hold(wanted));
         line.map_or(Money::ZERO, |line| line.rate.of(wanted.amount).plus(line.fixed))
@@ -51,7 +51,7 @@ impl Rate {
         (millionths <= MILLION).then_some(Self(millionths))
     }
 
-    /// The share of this amount; half a cent is rounded up.
+    /// Returns the share of this amount; half a cent is rounded up.
     pub fn of(self, amount: Money) -> Money {
         let million = u128::from(MILLION);
         let share = (u128::from(amount.cents()) * u128::from(self.0) + million / 2) / million;

@@ -1,4 +1,4 @@
-//! The conditions that a rule may have: a closed set, each with its sentence.
+//! Conditions of rules: a closed set, each with its sentence.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -12,35 +12,35 @@ use crate::method::Method;
 use crate::money::Money;
 use crate::text::is_digits;
 
-/// One condition. A list holds what is allowed, and is never empty.
+/// One condition. A list contains the allowed values, and is never empty.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Criterion {
-    /// It is paid in one of these ways.
+    /// The method is one of these.
     Method(Vec<Method>),
     /// The card is of one of these brands.
     Brand(Vec<Brand>),
-    /// The card's number begins so.
+    /// The card's number begins with one of these.
     Bin(Vec<Bin>),
     /// The amount is from the first to the second, both included.
     Amount(Money, Money),
-    /// The holder of a card pays in so many instalments, both included.
+    /// The number of instalments is in this range, both included.
     Installments(u8, u8),
-    /// It is one of these merchants'.
+    /// The merchant is one of these.
     Merchant(Vec<MerchantId>),
-    /// It is created on one of these days in Brasília.
+    /// The weekday of its creation in Brasília is one of these.
     Weekday(Vec<Weekday>),
-    /// It is created at this time of the day in Brasília.
+    /// The time of its creation in Brasília is in this range.
     Hours(Hours),
-    /// It has all these notes.
+    /// It has all these entries in its metadata.
     Metadata(Metadata),
 }
 
-/// Notes of a merchant: names with their values.
+/// A merchant's notes: names with their values.
 pub type Metadata = BTreeMap<String, String>;
 
 impl Criterion {
-    /// Whether it holds.
+    /// Returns true if the payment fulfils it.
     pub fn holds(&self, wanted: &Wanted<'_>) -> bool {
         match self {
             Self::Method(methods) => methods.contains(&wanted.method),
@@ -61,7 +61,7 @@ impl Criterion {
         }
     }
 
-    /// Whether it holds wherever the other one does; if not sure, no.
+    /// Returns true if it holds whenever the other one does; false if that is uncertain.
     fn covers(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Method(all), Self::Method(some)) => includes(all, some),
@@ -95,7 +95,7 @@ impl Criterion {
         }
     }
 
-    /// Whether a payment by this method can fulfil it.
+    /// Returns true if a payment by this method can fulfil it.
     fn allows(&self, method: Method) -> bool {
         match self {
             Self::Method(methods) => methods.contains(&method),
@@ -114,7 +114,7 @@ impl Criterion {
         if let Self::Bin(bins) = self { Some(bins) } else { None }
     }
 
-    /// Whether only a card can fulfil it.
+    /// Returns true if only a card can fulfil it.
     const fn wants_card(&self) -> bool {
         match self {
             Self::Brand(_) | Self::Bin(_) | Self::Installments(..) => true,
@@ -169,28 +169,28 @@ fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.collect::<Vec<_>>().join(" or ")
 }
 
-/// Conditions of which every one has to hold; none is fulfilled always. No two are of one kind.
+/// Conditions that must all hold; without any it is always fulfilled. No two are of the same kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Criteria(Vec<Criterion>);
 
 impl Criteria {
-    /// All of these.
+    /// Combines these conditions.
     pub const fn new(criteria: Vec<Criterion>) -> Self {
         Self(criteria)
     }
 
-    /// Whether all hold.
+    /// Returns true if all hold.
     pub fn hold(&self, wanted: &Wanted<'_>) -> bool {
         self.0.iter().all(|criterion| criterion.holds(wanted))
     }
 
-    /// Whether they hold wherever the others do; if not sure, no.
+    /// Returns true if they hold whenever the others do; false if that is uncertain.
     pub fn cover(&self, others: &Self) -> bool {
         self.0.iter().all(|one| others.0.iter().any(|other| one.covers(other)))
     }
 
-    /// Why they can never hold together, if that is so.
+    /// Returns the reason why they can never hold together, if there is one.
     pub fn contradiction(&self) -> Option<String> {
         let mut why = self.0.iter().filter_map(|criterion| match criterion {
             Criterion::Amount(least, most) if least > most => {
@@ -228,7 +228,7 @@ impl Criteria {
             .then(|| format!("no card of {} begins with {}", names(), one_of(bins.iter().map(Bin::as_str))))
     }
 
-    /// The ways to pay for which they can hold.
+    /// Returns the payment methods for which they can hold.
     pub fn methods(&self) -> Vec<Method> {
         let allows = |method: Method| self.0.iter().all(|criterion| criterion.allows(method));
         Method::ALL.into_iter().filter(|method| allows(*method)).collect()
@@ -246,18 +246,18 @@ impl fmt::Display for Criteria {
     }
 }
 
-/// What the number of a card begins with: four to six digits.
+/// First digits of a card's number: four to six.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Bin(String);
 
 impl Bin {
-    /// Reads it.
+    /// Reads four to six digits.
     pub fn parse(text: &str) -> Option<Self> {
         ((4..=6).contains(&text.len()) && is_digits(text)).then(|| Self(text.into()))
     }
 
-    /// The digits.
+    /// Returns the digits.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -267,8 +267,8 @@ impl Bin {
     }
 }
 
-/// A time of the day in Brasília, in minutes since midnight. The end is excluded; one before the beginning is on the next
-/// day.
+/// A range of the time of day in Brasília, in minutes since midnight. The end is excluded; an end before the beginning
+/// is on the next day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Hours {
     from: u16,
@@ -276,7 +276,7 @@ pub struct Hours {
 }
 
 impl Hours {
-    /// Reads `08:00-20:00`. No time at all is none.
+    /// Reads `08:00-20:00`. An empty range is refused.
     pub fn parse(text: &str) -> Option<Self> {
         let (from, to) = text.split_once('-')?;
         let (from, to) = (minutes(from)?, minutes(to)?);
@@ -304,7 +304,7 @@ impl fmt::Display for Hours {
     }
 }
 
-/// Minutes since midnight of `08:30`; `24:00` is the end of the day.
+/// Reads minutes since midnight from `08:30`; `24:00` is the end of the day.
 fn minutes(text: &str) -> Option<u16> {
     let (hour, minute) = text.split_once(':')?;
     let number =
@@ -338,7 +338,7 @@ impl Weekday {
     /// Every day.
     pub const ALL: [Self; 7] = [Self::Mon, Self::Tue, Self::Wed, Self::Thu, Self::Fri, Self::Sat, Self::Sun];
 
-    /// As the configuration spells it.
+    /// Returns the spelling of the configuration.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Mon => "mon",
@@ -351,7 +351,7 @@ impl Weekday {
         }
     }
 
-    /// Reads it.
+    /// Reads the spelling of the configuration.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|day| day.as_str() == text)
     }

@@ -1,4 +1,4 @@
-//! A plan as it is shown to somebody who asks which way a payment would go.
+//! Display form of a plan, for a dry run.
 
 use serde::Serialize;
 
@@ -7,7 +7,7 @@ use crate::identity::AcquirerName;
 use crate::money::Money;
 use crate::record::wire::Printed;
 
-/// Which way a payment would go (contract, section 1.6).
+/// Route that a payment would take (contract, section 1.6).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Evaluated {
     rule: Option<String>,
@@ -15,7 +15,7 @@ pub struct Evaluated {
     considered: Vec<Evaluation>,
 }
 
-/// One acquirer, in the order of trying; those that may not take it come last.
+/// One acquirer, in the order of the tries; ineligible ones come last.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct Evaluation {
     acquirer: AcquirerName,
@@ -23,12 +23,12 @@ struct Evaluation {
     reason: &'static str,
     priority: u32,
     weight: u32,
-    /// What the acquirer would take of this payment.
+    /// Cost of this payment at the acquirer.
     cost: Printed<Money>,
 }
 
 impl Evaluated {
-    /// Shows a plan that was made by this table of this version.
+    /// Makes the display form of a plan, which was made by this table of this version.
     pub fn of(plan: &Plan<'_>, wanted: &Wanted<'_>, table: &RoutingTable, version: Version) -> Self {
         let considered = plan.choices.iter().map(|choice| Evaluation {
             acquirer: choice.candidate.acquirer.clone(),

@@ -1,19 +1,19 @@
-//! How often one card may be tried.
+//! Limits on the tries of one card.
 //!
-//! The brands count tries that follow a decline and charge for those beyond a limit. The figures are those of the contract
-//! (section 4, "Routes"). Here they bar a further try only, never the one that a merchant asks for.
+//! The brands count tries after a decline and charge for those beyond a limit. The figures are those of the contract
+//! (section 4, "Routes"). Here they only prevent a further try, never a merchant's own.
 
 use crate::card::Brand;
 use crate::payment::Payment;
 use crate::time::{DAY_MS, Timestamp};
 
-/// For how long a try is remembered: the longest window of any brand.
+/// Time for which tries are counted: the longest window of any brand.
 pub const TRIES_ARE_COUNTED_FOR_MS: u64 = 30 * DAY_MS;
 
-/// Payments of one card that are looked at to count its tries, the newest: more than any brand allows tries.
+/// Maximum number of a card's payments that are counted, newest first: more than the tries that any brand allows.
 pub const PAYMENTS_ARE_COUNTED_TO: usize = 64;
 
-/// Advice of Mastercard after which a card is not tried again (merchant advice codes).
+/// Mastercard's advice after which a card is not tried again (merchant advice codes).
 const NEVER_AGAIN: [&str; 4] = ["03", "21", "40", "41"];
 
 /// Tries of one card at any acquirer.
@@ -26,7 +26,7 @@ pub struct CardTries {
 }
 
 impl CardTries {
-    /// Counts every charge of these payments, at whichever acquirer and whatever became of it.
+    /// Counts all charges of these payments, at any acquirer and with any outcome.
     pub fn of<'a>(payments: impl IntoIterator<Item = &'a Payment>, now: Timestamp) -> Self {
         let mut tries = Self::default();
         for attempt in payments.into_iter().flat_map(|payment| &payment.state.attempts) {
@@ -38,7 +38,7 @@ impl CardTries {
         tries
     }
 
-    /// These and others.
+    /// Adds two counts.
     #[must_use]
     pub const fn plus(self, others: Self) -> Self {
         Self {
@@ -48,21 +48,21 @@ impl CardTries {
     }
 }
 
-/// Why a card is not tried further.
+/// Reason why a card is not tried further.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LimitReached {
     /// The brand's limit for 24 hours.
     InADay,
     /// The brand's limit for 30 days.
     In30Days,
-    /// The brand advised so.
+    /// The brand's advice.
     Advice,
 }
 
-/// Whether a card that was tried so often may be tried once more.
+/// Checks that a card with these tries may be tried once more.
 ///
 /// # Errors
-/// What bars it.
+/// The limit that was reached.
 pub fn further_try(brand: Brand, advice: Option<&str>, tries: CardTries) -> Result<(), LimitReached> {
     let is_mastercard = matches!(brand, Brand::Mastercard | Brand::Hiper);
     if is_mastercard && advice.is_some_and(|advice| NEVER_AGAIN.contains(&advice)) {

@@ -1,4 +1,4 @@
-//! What is wrong with a table of routes, or can never matter.
+//! Checks of a table of routes for mistakes, and for rules without effect.
 
 use std::fmt;
 
@@ -8,28 +8,28 @@ use super::{CostLine, RoutingTable, Rule};
 use crate::identity::{AcquirerName, Mode};
 use crate::method::Method;
 
-/// An acquirer of the configuration, as far as rules depend on it.
+/// An acquirer of the configuration, reduced to what rules depend on.
 #[derive(Debug, Clone)]
 pub struct Capability {
-    /// Which.
+    /// The acquirer.
     pub acquirer: AcquirerName,
-    /// Whose payments it takes: test or live.
+    /// Its mode: test or live.
     pub mode: Mode,
-    /// The ways to pay that it takes.
+    /// Methods that it takes.
     pub methods: Vec<Method>,
 }
 
-/// Something that a person should look at.
+/// A finding for a person to look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
-    /// About what: `route "elo over 100"`, `cost 2`.
+    /// Its subject: `route "elo over 100"`, `cost 2`.
     pub place: String,
-    /// What it is.
+    /// Its kind.
     pub kind: FindingKind,
 }
 
 impl Finding {
-    /// Whether the service refuses to start with it.
+    /// Returns the gravity: the service refuses to start with a wrong one.
     pub const fn gravity(&self) -> Gravity {
         match self.kind {
             FindingKind::UnknownAcquirer(_)
@@ -50,21 +50,21 @@ impl fmt::Display for Finding {
     }
 }
 
-/// How bad it is.
+/// Gravity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gravity {
-    /// It works, and hardly as it was meant.
+    /// It works, but probably not as intended.
     Doubtful,
     /// It is refused.
     Wrong,
 }
 
-/// What there is to find.
+/// Kind of finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FindingKind {
     /// It names an acquirer that is not configured.
     UnknownAcquirer(AcquirerName),
-    /// It names acquirers, and none of them has a share.
+    /// It names acquirers, but none of them has a share.
     NoShares,
     /// Its conditions can never hold together.
     Contradiction(String),
@@ -72,15 +72,15 @@ pub enum FindingKind {
     SameName,
     /// It names an acquirer twice.
     NamedTwice(AcquirerName),
-    /// Whatever it is about is decided by this one before it.
+    /// The rule with this name, before it, decides about all of its payments.
     Covered(String),
-    /// No acquirer that it may send payments to takes any method that it is about.
+    /// None of its acquirers takes any of these methods, to which it is limited.
     NobodyTakes(Vec<Method>),
-    /// An acquirer that it names takes none of the methods that it is about.
+    /// An acquirer that it names takes none of its methods.
     NotTakenBy {
-        /// Who does not.
+        /// The acquirer.
         acquirer: AcquirerName,
-        /// What it is about.
+        /// The methods.
         methods: Vec<Method>,
     },
 }
@@ -116,7 +116,7 @@ fn labels(methods: &[Method]) -> String {
     methods.iter().map(|method| method.label()).collect::<Vec<_>>().join(" or ")
 }
 
-/// Everything that is wrong or doubtful, in the order of the table.
+/// Returns all findings, in the order of the table.
 pub fn lint(table: &RoutingTable, acquirers: &[Capability]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for (place, rule) in table.rules.iter().enumerate() {
@@ -161,8 +161,8 @@ fn of_rule(rule: &Rule, before: &[Rule], acquirers: &[Capability]) -> Vec<Findin
     found
 }
 
-/// Whether the other rule, which stands before this one, decides about everything that this one would: wherever this one
-/// has an acquirer to send a payment to, so has the other.
+/// Returns true if the other rule, which comes before this one, decides about all payments of this one. Wherever this
+/// one has an acquirer for a payment, the other has one too.
 fn is_decided_by(rule: &Rule, other: &Rule, acquirers: &[Capability]) -> bool {
     let decides = |rule: &Rule, mode: Mode, method: Method| {
         let mut candidates =
@@ -177,7 +177,7 @@ fn is_decided_by(rule: &Rule, other: &Rule, acquirers: &[Capability]) -> bool {
     everywhere && other.when.cover(&rule.when)
 }
 
-/// Who of those that the rule names can't take what it is about.
+/// Returns the acquirers of a rule that can't take its methods.
 fn untaken(rule: &Rule, acquirers: &[Capability]) -> Vec<FindingKind> {
     let methods = rule.when.methods();
     let takes = |known: &&Capability| methods.iter().any(|method| known.methods.contains(method));

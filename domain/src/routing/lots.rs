@@ -1,6 +1,6 @@
-//! Draws in proportion to weights, from numbers that follow from the dice.
+//! Weighted draws from numbers that are derived from the dice.
 
-/// Numbers that follow from the dice, each as good as a fresh draw (SplitMix64: Steele, Lea, Flood, 2014).
+/// Pseudo-random numbers from the dice, each as good as a fresh draw (SplitMix64: Steele, Lea, Flood, 2014).
 pub(super) struct Lots(u64);
 
 impl Lots {
@@ -8,10 +8,10 @@ impl Lots {
         Self(dice)
     }
 
-    /// Puts all of them in an order: each time one of those that are left is drawn in proportion to its weight; those
-    /// without weight come last, as they stand.
+    /// Orders all entries: each time one of the remaining ones is drawn in proportion to its weight. Those without
+    /// weight come last, in their original order.
     ///
-    /// Those that are dropped from the result leave the others in an order that has the same shares.
+    /// If entries are dropped from the result, the order of the others still has the right proportions.
     pub(super) fn order<T>(&mut self, mut left: Vec<T>, weight: impl Fn(&T) -> u32) -> Vec<T> {
         let mut drawn = Vec::with_capacity(left.len());
         while left.len() > 1 {
@@ -27,7 +27,7 @@ impl Lots {
         drawn
     }
 
-    /// A number below the bound: the share of each differs from its exact one by less than 2⁻³².
+    /// Returns a number below the bound: the probability of each differs from the exact one by less than 2⁻³².
     fn below(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! What is left of a payment when only its route is of interest.
+//! Past payments, reduced to their routes.
 
 use std::collections::BTreeMap;
 
@@ -13,23 +13,23 @@ use crate::order::{Order, Terms};
 use crate::payment::Payment;
 use crate::time::Timestamp;
 
-/// A payment as far as its route depended on it, and what was kept of the route: all that a replay needs, for a million of
-/// them. Read from a stored [`Payment`], of which everything else is passed over.
+/// A payment reduced to what its route depended on, and the record of the route. It has all that a replay needs, for a
+/// million of them. Read from a stored [`Payment`], of which everything else is skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PastPayment {
-    /// To whom it belongs.
+    /// Its owner.
     pub owner: Owner,
-    /// What was asked for.
+    /// Its order.
     pub order: PastOrder,
-    /// When it was created.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// Who was looked at.
+    /// Acquirers that were considered.
     pub considered: Vec<Considered>,
-    /// What decided.
+    /// Rule and table of routes that decided.
     #[serde(default)]
     pub routed: Routed,
-    /// What decided where chance had to.
+    /// Random number that decided between equals.
     #[serde(with = "crate::payment::dice")]
     pub dice: u64,
 }
@@ -37,16 +37,16 @@ pub struct PastPayment {
 /// The part of an [`Order`] that a route may depend on.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct PastOrder {
-    /// How it was to be paid.
+    /// Payment method.
     pub method: Method,
-    /// What was to be paid.
+    /// Requested amount.
     pub amount: Money,
-    /// Who was to pay.
+    /// Its payer.
     pub payer: PastPayer,
     /// The merchant's own notes.
     #[serde(default)]
     pub metadata: BTreeMap<String, String>,
-    /// What only one method has.
+    /// Terms of the method.
     pub terms: Terms,
 }
 
@@ -58,7 +58,7 @@ pub struct PastPayer {
 }
 
 impl PastPayment {
-    /// That of a payment.
+    /// Reduces a payment.
     pub fn of(payment: &Payment) -> Self {
         Self {
             owner: payment.owner.clone(),
@@ -70,7 +70,7 @@ impl PastPayment {
         }
     }
 
-    /// What it wanted of an acquirer.
+    /// Returns the payment's criteria for a route.
     pub fn wanted(&self) -> Wanted<'_> {
         let PastOrder { method, amount, payer, metadata, terms } = &self.order;
         let asked = (*method, *amount, terms);

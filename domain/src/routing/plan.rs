@@ -1,4 +1,4 @@
-//! The plan: which acquirers a payment may take and in which order, and why not the others.
+//! The plan: the acquirers that a payment may take, in order, and the reasons against the others.
 
 use super::approvals::Net;
 use super::lots::Lots;
@@ -10,50 +10,50 @@ use crate::document::Document;
 use crate::identity::AcquirerName;
 use crate::money::Money;
 
-/// An acquirer that takes the payment's method in its mode, as it is now.
+/// An acquirer that takes the payment's method in its mode, with its present condition.
 #[derive(Debug, Clone)]
 pub struct Candidate<'a> {
-    /// Which.
+    /// The acquirer.
     pub acquirer: &'a AcquirerName,
-    /// The least it takes.
+    /// Smallest amount that it takes.
     pub min_amount: Money,
-    /// The most it takes.
+    /// Largest amount that it takes.
     pub max_amount: Money,
-    /// The longest time, in seconds, for which it keeps a PIX payable; none if there is no limit.
+    /// Longest time, in seconds, for which it keeps a PIX payable; none if there is no limit.
     pub max_expiry_s: Option<u64>,
-    /// How it is.
+    /// Its condition.
     pub condition: Condition,
-    /// How often it approved such payments lately.
+    /// Its recent approvals of such payments.
     pub approvals: Approvals,
 }
 
-/// How an acquirer is, as far as a new payment depends on it.
+/// Condition of an acquirer, as far as it matters to a new payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Condition {
-    /// It is tried in its turn.
+    /// It is tried in the normal order.
     Healthy,
-    /// It failed too often lately: it is tried last.
+    /// It failed too often recently: it is tried last.
     Failing,
-    /// It wants fewer calls, for no longer than a merchant waits: it is tried last.
+    /// It asks for fewer calls, for no longer than a merchant waits: it is tried last.
     Throttled,
-    /// It wants fewer calls for longer than a merchant waits.
+    /// It asks for fewer calls, for longer than a merchant waits.
     ThrottledForLong,
-    /// More calls wait for it than it should be given.
+    /// Too many calls wait for it.
     Busy,
     /// An operator directed that it gets no new payment.
     Paused,
 }
 
-/// Why no acquirer can be tried.
+/// Reason why no acquirer can be tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoRoute {
     /// No acquirer takes this method in this mode.
     MethodUnavailable,
-    /// None of those that the payment may go to takes this amount: of a rule that stops, those that it names.
+    /// None of the payment's possible acquirers takes this amount; a rule that stops allows only those that it names.
     AmountNotAccepted,
-    /// None of those that take the amount keeps a PIX payable for so long.
+    /// None of those that take the amount keeps a PIX payable for this long.
     ExpiryNotAccepted,
-    /// Those that do are paused, busy or throttled.
+    /// Those that could take it are paused, busy or throttled.
     NoneEligible,
 }
 
@@ -64,44 +64,44 @@ enum Rank {
     Refused,
 }
 
-/// Why an acquirer may not take an amount that is too small or too large for it.
+/// Reason against an acquirer: the amount is too small or too large for it.
 const OUT_OF_BOUNDS: &str = "amount_out_of_bounds";
 
-/// Why an acquirer may not take a PIX that is to be payable for longer than it keeps one.
+/// Reason against an acquirer: it can't keep a PIX payable for the requested time.
 const EXPIRY_TOO_LONG: &str = "expiry_too_long";
 
-/// Why an acquirer may not take a payment whose rule names others, and nobody else.
+/// Reason against an acquirer: the payment's rule names others, and stops after them.
 const NOT_IN_RULE: &str = "not_in_rule";
 
-/// Which acquirers were looked at for a payment, and why.
+/// Acquirers that were considered for a payment, and the reasons.
 #[derive(Debug, Clone)]
 pub struct Plan<'a> {
     /// The rule that decided.
     pub rule: Option<&'a Rule>,
-    /// The eligible ones first, in the order in which they are tried.
+    /// Choices: the eligible ones first, in the order in which they are tried.
     pub choices: Vec<Choice<'a>>,
 }
 
-/// What was decided about one acquirer.
+/// Decision about one acquirer.
 #[derive(Debug, Clone, Copy)]
 pub struct Choice<'a> {
-    /// Which, as it was.
+    /// The acquirer in its condition.
     pub candidate: &'a Candidate<'a>,
-    /// Whether it may take the payment.
+    /// True if it may take the payment.
     pub eligible: bool,
-    /// Why, or why not: see [`Considered::reason`].
+    /// Reason for that: see [`Considered::reason`].
     pub reason: &'static str,
-    /// The priority that the configuration gives it. Those that a rule names go before all others.
+    /// Its configured priority. Acquirers that a rule names come before all others.
     pub priority: u32,
-    /// Its share: in the rule if that names it, else among those of equal priority.
+    /// Its share: in the rule if that names it, else among acquirers of equal priority.
     pub weight: u32,
 }
 
 impl Plan<'_> {
-    /// If no acquirer is eligible: why.
+    /// Checks that an acquirer is eligible.
     ///
     /// # Errors
-    /// When none is.
+    /// The reason why none is.
     pub fn is_possible(&self) -> Result<(), NoRoute> {
         if self.choices.first().is_some_and(|choice| choice.eligible) {
             return Ok(());
@@ -119,7 +119,7 @@ impl Plan<'_> {
         })
     }
 
-    /// What the payment keeps of the acquirers.
+    /// Returns the acquirers as the payment keeps them.
     pub fn considered(&self) -> Vec<Considered> {
         let keep = |choice: &Choice<'_>| Considered {
             acquirer: choice.candidate.acquirer.clone(),
@@ -129,7 +129,7 @@ impl Plan<'_> {
         self.choices.iter().map(keep).collect()
     }
 
-    /// What the payment keeps of how it was decided, by the table of this version.
+    /// Returns the record of the decision by the table of this version, as the payment keeps it.
     pub fn routed(&self, version: Version) -> Routed {
         let seen = self.choices.iter().map(|choice| (choice.candidate.condition, choice.candidate.approvals));
         Routed {
@@ -141,13 +141,14 @@ impl Plan<'_> {
     }
 }
 
-/// Decides about a payment.
+/// Makes the plan of a payment.
 ///
-/// The first rule that matches names who is tried first; the others follow, lowest priority first, unless the rule stops
-/// there. Of equal ones each comes first in proportion to its weight, drawn by the dice, or by the payer if the table is
-/// sticky; or, if the table prefers so and no rule names them, who is expected to bring most. Who is ill comes last.
+/// The first rule that matches names the acquirers that are tried first. The others follow, lowest priority first,
+/// unless the rule stops there. Of equal ones each comes first in proportion to its weight, drawn by the dice, or by
+/// the payer if the table is sticky. If the table prefers net amounts and no rule names them, the highest expected one
+/// comes first. Failing and throttled ones come last.
 ///
-/// The order in which the candidates are given means nothing.
+/// The order of the candidates does not matter.
 pub fn plan<'a>(
     wanted: &Wanted<'_>,
     candidates: &'a [Candidate<'a>],
@@ -164,12 +165,12 @@ pub fn plan<'a>(
     for equal in placed.chunk_by(|one, other| one.class == other.class) {
         ordered.extend(order(equal.to_vec(), table, wanted, &mut lots));
     }
-    // Last, so that an acquirer that is ill or paused does not change how the others stand.
+    // Done last, so that a failing or paused acquirer does not change the order of the others.
     ordered.sort_by_key(|one| one.rank);
     Plan { rule, choices: ordered.into_iter().map(Placed::choice).collect() }
 }
 
-/// Puts acquirers of one class in order.
+/// Orders acquirers of one class.
 fn order<'a>(
     equal: Vec<Placed<'a>>,
     table: &RoutingTable,
@@ -183,7 +184,7 @@ fn order<'a>(
     }
 }
 
-/// Who is expected to bring most comes first; those that bring the same are drawn.
+/// Orders by the highest expected net amount; equal ones are drawn.
 fn by_net<'a>(
     equal: &[Placed<'a>],
     table: &RoutingTable,
@@ -200,16 +201,16 @@ fn by_net<'a>(
     groups.flat_map(|group| lots.order(group.iter().map(|(_, one)| *one).collect(), Placed::weight)).collect()
 }
 
-/// Who stands before whom, whatever is drawn.
+/// Class of an acquirer in the order, before anything is drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Class {
     /// The rule names it.
     Named,
-    /// It does not, and this is its priority.
+    /// The rule does not name it, and this is its priority.
     Of(u32),
 }
 
-/// A candidate with its place.
+/// A candidate with its rank.
 #[derive(Debug, Clone, Copy)]
 struct Placed<'a> {
     candidate: &'a Candidate<'a>,
@@ -257,7 +258,7 @@ impl<'a> Placed<'a> {
 }
 
 impl Candidate<'_> {
-    /// When it is tried, or why it may not take this.
+    /// Returns the rank of an acquirer, with the reason.
     fn judge(&self, wanted: &Wanted<'_>) -> (Rank, &'static str) {
         if wanted.amount < self.min_amount || wanted.amount > self.max_amount {
             return (Rank::Refused, OUT_OF_BOUNDS);
@@ -277,7 +278,7 @@ impl Candidate<'_> {
     }
 }
 
-/// A number that is always the same for one payer (FNV-1a, 64 bits: Fowler, Noll, Vo).
+/// Returns a number that is always the same for one payer (FNV-1a, 64 bits: Fowler, Noll, Vo).
 fn lot_of(payer: &Document) -> u64 {
     payer.as_str().bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)

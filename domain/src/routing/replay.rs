@@ -1,31 +1,31 @@
-//! What other routes would have done with a payment that exists, on paper.
+//! Replays: the routes that an existing payment would have taken with another table, on paper.
 
 use super::{Approvals, Candidate, Condition, Considered, CostLine, PastPayment, RoutingTable, plan};
 use crate::identity::AcquirerName;
 use crate::money::Money;
 
-/// Where a payment went and where it would have gone, and what that costs.
+/// Route and cost of a payment, before and after a change of the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Replayed {
-    /// Who was tried first; nobody if none could be.
+    /// Acquirer that was tried first; none if none could be.
     pub from: Option<AcquirerName>,
-    /// What that acquirer takes of it.
+    /// Cost at that acquirer.
     pub cost_before: Money,
-    /// Who would be tried first.
+    /// Acquirer that would be tried first.
     pub to: Option<AcquirerName>,
-    /// What that acquirer would take of it.
+    /// Cost at that acquirer.
     pub cost_after: Money,
 }
 
 impl Replayed {
-    /// Whether it would have gone elsewhere.
+    /// Returns true if another acquirer would have been tried first.
     pub fn has_moved(&self) -> bool {
         self.from != self.to
     }
 }
 
-/// How an acquirer was when this payment was routed. One that was not looked at is taken for well, and of unknown
-/// approval; of payments from before that was kept, the reason tells how it was.
+/// Returns the condition of an acquirer when this payment was routed. One that was not considered counts as healthy,
+/// with unknown approvals. For payments from before that was recorded, it follows from the reason.
 pub fn seen(payment: &PastPayment, acquirer: &AcquirerName) -> (Condition, Approvals) {
     let unknown = (Condition::Healthy, Approvals::default());
     let Some(place) = payment.considered.iter().position(|one| one.acquirer == *acquirer) else {
@@ -46,8 +46,8 @@ fn condition_of(considered: &Considered) -> Condition {
     }
 }
 
-/// Makes the plan of a payment again with other routes: its dice, its time, and these candidates of its mode and method,
-/// as they were then ([`seen`]). What the first acquirer takes is reckoned by each table's own costs.
+/// Makes the plan of a payment again with another table. Uses its dice, its time, and these candidates of its mode and
+/// method in their condition of that time ([`seen`]). The first acquirer's cost is computed by each table's own lines.
 pub fn replay(
     payment: &PastPayment,
     candidates: &[Candidate<'_>],

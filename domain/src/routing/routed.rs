@@ -1,38 +1,38 @@
-//! What a payment keeps of how it was routed.
+//! Record of a payment's routing.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Approvals, Condition, Version};
 
-/// Which rule decided, and what it was given: with the payment's dice the same plan can be made again.
+/// Rule and inputs that decided: with the payment's dice the same plan can be made again.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Routed {
-    /// The name of the rule that decided, if one did.
+    /// Name of the rule that decided, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// Which configuration of routes; absent for payments from before there were any.
+    /// Version of the table; absent for payments from before versions were recorded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<Version>,
-    /// Whether one further acquirer is tried after a decline that is reversible.
+    /// True if one further acquirer is tried after a reversible decline.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub retries_declines: bool,
-    /// How the acquirers were.
+    /// Conditions of the acquirers.
     #[serde(default, skip_serializing_if = "Saw::is_empty")]
     pub saw: Saw,
 }
 
-/// How each considered acquirer was, in their order: five characters each, for they are kept with every payment. A letter
-/// for its condition, then how many of its last tries were approved and how many there were, in hexadecimal digits.
+/// Condition of each considered acquirer, in their order, as five characters, since they are kept with every payment: a
+/// letter for the condition, then approvals and tries in hexadecimal digits.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Saw(String);
 
-/// Characters for one acquirer.
+/// Number of characters for one acquirer.
 const LENGTH: usize = 5;
 
 impl Saw {
-    /// Keeps these.
+    /// Encodes conditions and approvals.
     pub fn of(seen: impl Iterator<Item = (Condition, Approvals)>) -> Self {
         let mut text = String::new();
         for (condition, approvals) in seen {
@@ -42,12 +42,12 @@ impl Saw {
         Self(text)
     }
 
-    /// Whether nothing is kept.
+    /// Returns true if it is empty.
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// How the acquirer at this place among the considered ones was.
+    /// Returns the condition of the acquirer at this index among the considered ones.
     pub fn at(&self, place: usize) -> Option<(Condition, Approvals)> {
         let from = place.checked_mul(LENGTH)?;
         let text = self.0.get(from..from.checked_add(LENGTH)?)?;

@@ -1,4 +1,4 @@
-//! A rule: when it holds, who gets the payment.
+//! Rules: conditions, and the acquirers that get the payment.
 
 use serde::Serialize;
 
@@ -10,32 +10,32 @@ use crate::identity::AcquirerName;
 pub struct Rule {
     /// Its name, which the payment shows.
     pub name: String,
-    /// When it matches.
+    /// Its conditions.
     pub when: Criteria,
-    /// Who is tried first. If nobody is named, the order is as without a rule.
+    /// Acquirers that are tried first. If none is named, the order is as without a rule.
     pub uses: Vec<Use>,
-    /// Who else is tried.
+    /// Acquirers that are tried after them.
     pub then: Then,
-    /// Whether one further acquirer is tried after a decline that is reversible.
+    /// True if one further acquirer is tried after a reversible decline.
     pub retry_declines: bool,
 }
 
 /// An acquirer that a rule names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Use {
-    /// Which.
+    /// The acquirer.
     pub acquirer: AcquirerName,
     /// Its share among those of the rule; with 0 it is tried after them.
     pub weight: u32,
 }
 
-/// Who is tried after those that a rule names.
+/// Acquirers that are tried after those that a rule names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Then {
     /// The other acquirers, by priority and weight.
     Next,
-    /// Nobody.
+    /// None.
     Stop,
 }
 
@@ -43,7 +43,7 @@ impl Then {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Next, Self::Stop];
 
-    /// As the configuration spells it.
+    /// Returns the spelling of the configuration.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Next => "next",
@@ -51,19 +51,19 @@ impl Then {
         }
     }
 
-    /// Reads it.
+    /// Reads the spelling of the configuration.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|then| then.as_str() == text)
     }
 }
 
 impl Rule {
-    /// The share that it gives to an acquirer, if it names it.
+    /// Returns the share of an acquirer, if the rule names it.
     pub(super) fn weight_of(&self, acquirer: &AcquirerName) -> Option<u32> {
         self.uses.iter().find(|named| named.acquirer == *acquirer).map(|named| named.weight)
     }
 
-    /// Whether it decides about a payment that these acquirers could be asked to take. A rule that names only acquirers of
+    /// Returns true if it decides about a payment that these acquirers may take. A rule that names only acquirers of
     /// the other mode, or of another method, leaves the payment to the next rule.
     pub(super) fn matches<'a>(
         &self,

@@ -1,4 +1,4 @@
-//! What a payment wants of an acquirer.
+//! Inputs of a route that come from the payment.
 
 use std::collections::BTreeMap;
 
@@ -13,41 +13,41 @@ use crate::money::Money;
 use crate::order::{Order, Terms};
 use crate::time::Timestamp;
 
-/// What a payment wants of an acquirer, as far as its route depends on it.
+/// Properties of a payment that its route depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted<'a> {
-    /// How it is to be paid.
+    /// Payment method.
     pub method: Method,
-    /// What is to be paid.
+    /// Amount to be paid.
     pub amount: Money,
-    /// For how long a PIX is to be payable, in seconds.
+    /// Time for which a PIX is to be payable, in seconds.
     pub expires_in_s: Option<u64>,
     /// The card's brand.
     pub brand: Option<Brand>,
     /// The card's first six digits.
     pub first_digits: Option<&'a str>,
-    /// In how many instalments the holder of a card pays.
+    /// Number of instalments of a card.
     pub installments: Option<u8>,
-    /// Whose payment it is.
+    /// Its merchant.
     pub merchant: &'a MerchantId,
     /// The merchant's own notes.
     pub metadata: &'a BTreeMap<String, String>,
-    /// Who pays.
+    /// Document of the payer.
     pub payer: &'a Document,
-    /// The day of the week in Brasília.
+    /// Weekday in Brasília.
     pub weekday: Weekday,
     /// Minutes since midnight in Brasília.
     pub minute: u16,
 }
 
 impl<'a> Wanted<'a> {
-    /// What this order of a merchant wants at this time.
+    /// Returns the properties of a merchant's order at this time.
     pub fn of(order: &'a Order, merchant: &'a MerchantId, at: Timestamp) -> Self {
         let asked = (order.method, order.amount, &order.terms);
         Self::with(asked, &order.payer.document, &order.metadata, (merchant, at))
     }
 
-    /// What is wanted with this method, amount and terms, by this payer, with these notes, of this merchant at this time.
+    /// Returns the properties for this method, amount and terms, payer, notes, merchant and time.
     pub(super) fn with(
         (method, amount, terms): (Method, Money, &'a Terms),
         payer: &'a Document,

@@ -1,4 +1,4 @@
-//! What the ids of payments are derived with.
+//! Keys from which the ids of payments are derived.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -11,8 +11,8 @@ use crate::secret::Secret;
 /// Bytes of each of the two keys.
 const BYTES: usize = 32;
 
-/// The two keys that an `Idempotency-Key` depends on: one makes the payment's id, the other the fingerprint by which a
-/// replay is told from another request. A store keeps the first that it was served with, for ever.
+/// Two keys for an `Idempotency-Key`: one makes the payment's id, the other the fingerprint that distinguishes a replay
+/// from another request. A store keeps its first pair for ever.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdKeys {
     id: Secret<Vec<u8>>,
@@ -20,14 +20,14 @@ pub struct IdKeys {
 }
 
 impl IdKeys {
-    /// Those that follow from a secret key.
+    /// Derives both from a secret key.
     pub fn of(secret_key: &[u8]) -> Self {
         let [id, fingerprint] =
             ["quita transaction id 1", "quita fingerprint 1"].map(|purpose| derive(secret_key, purpose));
         Self { id, fingerprint }
     }
 
-    /// The id of a payment that was asked for under a key: the same on every node, for ever.
+    /// Returns the id of a payment that was requested with a key: the same on every node, for ever.
     pub fn transaction_id(&self, owner: &Owner, idempotency_key: &str) -> TransactionId {
         let parts = [owner.merchant.as_str(), owner.mode.as_str(), idempotency_key];
         let lengths: Vec<u8> = parts.iter().flat_map(|part| part.len().to_be_bytes()).collect();
@@ -36,18 +36,18 @@ impl IdKeys {
         TransactionId::new(Builder::from_custom_bytes(bytes).into_uuid())
     }
 
-    /// The key for fingerprints of requests.
+    /// Returns the key for fingerprints of requests.
     pub fn fingerprint(&self) -> &[u8] {
         self.fingerprint.expose()
     }
 
-    /// Both in clear, to be sealed.
+    /// Returns both in clear, to be sealed.
     pub fn reveal(&self) -> Secret<String> {
         let both = Secret::new([self.id.expose().as_slice(), self.fingerprint.expose()].concat());
         Secret::new(STANDARD.encode(both.expose()))
     }
 
-    /// Reads what [`IdKeys::reveal`] wrote.
+    /// Reads the form of [`IdKeys::reveal`].
     pub fn parse(text: &Secret<String>) -> Option<Self> {
         let both = Secret::new(STANDARD.decode(text.expose()).ok()?);
         let (id, fingerprint) = both.expose().split_at_checked(BYTES)?;

@@ -1,4 +1,4 @@
-//! Secrets as they are stored: sealed with a key, for one place.
+//! Secrets as they are stored: sealed with a key, bound to one location.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,34 +7,34 @@ use crate::identity::{ApplicationName, MerchantId, Mode};
 use crate::people::Login;
 use crate::secret::Secret;
 
-/// A secret that only who holds the key can read, and only as what it was sealed for.
+/// A secret that can be read only with the key, and only for the purpose for which it was sealed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SealedSecret {
-    /// With which secret key.
+    /// Id of the secret key.
     pub key: SecretKeyId,
-    /// The nonce, and behind it the encrypted text with its tag, in base64.
+    /// Nonce, then the encrypted text with its tag, in base64.
     pub text: String,
 }
 
-/// A secret as the store has it.
+/// A secret as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StoredSecret {
-    /// As everything was stored once; the next start seals it.
+    /// In clear, as earlier versions stored it; the next start seals it.
     #[serde(rename = "secret")]
     Clear(#[serde(with = "in_clear")] Secret<String>),
-    /// As everything is stored now.
+    /// Sealed.
     #[serde(rename = "sealed")]
     Sealed(SealedSecret),
 }
 
 impl StoredSecret {
-    /// One that is not sealed: of an old store, or of a test.
+    /// Makes one that is not sealed: from an old store, or in a test.
     pub fn clear(text: impl Into<String>) -> Self {
         Self::Clear(Secret::new(text.into()))
     }
 
-    /// With which key it is sealed; `None` if it is in clear.
+    /// Returns the id of the key that sealed it; `None` if it is in clear.
     pub const fn key(&self) -> Option<&SecretKeyId> {
         match self {
             Self::Clear(_) => None,
@@ -43,37 +43,37 @@ impl StoredSecret {
     }
 }
 
-/// What a secret is for, and whose it is: sealed for one place, it can't be read at another.
+/// Purpose and owner of a secret: sealed for one, it can't be read for another.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecretPlace(Vec<u8>);
 
 impl SecretPlace {
-    /// A webhook secret of an application, in one mode.
+    /// Names a webhook secret of an application, in one mode.
     pub fn webhook(merchant: &MerchantId, application: &ApplicationName, mode: Mode) -> Self {
         Self::of(&["quita webhook secret 1", merchant.as_str(), application.as_str(), mode.as_str()])
     }
 
-    /// What the authenticator of a user has.
+    /// Names the authenticator's secret of a user.
     pub fn user_factor(login: &Login) -> Self {
         Self::of(&["quita second factor of a user 1", login.as_str()])
     }
 
-    /// What the authenticator of an operator has.
+    /// Names the authenticator's secret of an operator.
     pub fn operator_factor(login: &Login) -> Self {
         Self::of(&["quita second factor of an operator 1", login.as_str()])
     }
 
-    /// What derives the ids of payments.
+    /// Names the keys that derive the ids of payments.
     pub fn id_keys() -> Self {
         Self::of(&["quita id keys 1"])
     }
 
-    /// What links the entries of the audit log.
+    /// Names the key that links the entries of the audit log.
     pub fn audit_key() -> Self {
         Self::of(&["quita audit key 1"])
     }
 
-    /// Different parts never give the same bytes: each follows its length.
+    /// Joins parts so that different parts never give the same bytes: each follows its length.
     fn of(parts: &[&str]) -> Self {
         let mut bytes = Vec::new();
         for part in parts {
@@ -83,7 +83,7 @@ impl SecretPlace {
         Self(bytes)
     }
 
-    /// The associated data of the encryption.
+    /// Returns the associated data of the encryption.
     pub fn bytes(&self) -> &[u8] {
         &self.0
     }

@@ -1,11 +1,11 @@
-//! Which addresses a webhook may go to.
+//! Addresses that a webhook may be sent to.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Azure's platform address: globally assigned, but reached from inside a virtual network only.
+/// Azure's platform address: globally assigned, but reachable from inside a virtual network only.
 const AZURE_PLATFORM: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
 
-/// Whether an address is out on the internet, so that a stranger may name it as a receiver.
+/// Returns true if an address is on the public internet, so that a stranger may name it as a receiver.
 ///
 /// Not public are loopback, private, shared, link-local (with the clouds' metadata services), multicast,
 /// documentation, benchmarking, reserved and unspecified addresses, and the IPv6 forms that carry such an
@@ -17,7 +17,7 @@ pub fn is_public(ip: IpAddr) -> bool {
     }
 }
 
-/// Whether a host name may be public: it has a dot and is not in a zone of local names.
+/// Returns true if a host name may be public: it has a dot and is not in a zone of local names.
 ///
 /// A public name can still resolve to an address that is not: see [`is_public`].
 pub fn is_public_name(name: &str) -> bool {
@@ -54,7 +54,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     match address.segments() {
         // Protocol assignments with Teredo (2001::/23), and documentation.
         [0x2001, 0..=0x01ff | 0x0db8, ..] => false,
-        // 6to4: its relays are gone, what it carries could be anything.
+        // 6to4: its relays are gone, and any address may be inside.
         [0x2002, ..] => false,
         // Documentation (RFC 9637).
         [0x3fff, 0..=0x0fff, ..] => false,
@@ -63,7 +63,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     }
 }
 
-/// The IPv4 address inside a mapped address (::ffff:0:0/96) or one of NAT64 (64:ff9b::/96, RFC 6052).
+/// Returns the IPv4 address inside a mapped address (::ffff:0:0/96) or one of NAT64 (64:ff9b::/96, RFC 6052).
 fn carried_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let [.., a, b, c, d] = address.octets();
     match address.segments() {

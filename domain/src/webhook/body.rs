@@ -1,4 +1,4 @@
-//! What a webhook says.
+//! Bodies of webhooks.
 
 use serde::Serialize;
 
@@ -12,15 +12,15 @@ use crate::state::RefundStatus;
 use crate::status::Status;
 use crate::time::Timestamp;
 
-/// The JSON text of an event, the same in every attempt: the payment is shown as it was right after it.
+/// Writes the JSON text of an event, the same in every attempt: the payment is shown as it was right after it.
 ///
 /// # Errors
-/// None that is known: nothing in it lacks a JSON form.
+/// None in practice: everything in it has a JSON form.
 pub fn body(payment: &Payment, event: &Event, public_url: &str) -> Result<String, serde_json::Error> {
     serde_json::to_string(&Body::of(payment, event, public_url, false))
 }
 
-/// The same of an event that only tries a receiver out, and says so.
+/// Writes the JSON text of an event that only tests a receiver, and says so.
 ///
 /// # Errors
 /// As [`body`].
@@ -39,7 +39,7 @@ struct Body<'a> {
     occurred_at: Printed<Timestamp>,
     reason: Option<&'a str>,
     mode: Mode,
-    /// Whether the event only tries a receiver out; not to be mixed up with the mode.
+    /// True if the event only tests a receiver; independent of the mode.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     test: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,7 +65,7 @@ impl<'a> Body<'a> {
     }
 }
 
-/// The refund of an event that is about one.
+/// Refund of an event that is about one.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct RefundBody<'a> {

@@ -1,15 +1,15 @@
-//! When a delivery is tried again.
+//! Schedule of delivery attempts.
 
 /// Waits before each attempt, in milliseconds: at once, 5 s, 5 min, 30 min, 2 h, 5 h, 10 h, 10 h.
 pub const STEPS_MS: [u64; 8] = [0, 5_000, 300_000, 1_800_000, 7_200_000, 18_000_000, 36_000_000, 36_000_000];
 
-/// How long one attempt may hold a delivery before another node may try: the time-out plus a margin.
+/// Time for which one attempt may hold a delivery before another node may try: the time-out plus a margin.
 pub const LEASE_MS: u64 = TIME_OUT_MS + 5_000;
 
-/// The time-out of a whole exchange with a receiver.
+/// Time-out of a whole exchange with a receiver.
 pub const TIME_OUT_MS: u64 = 15_000;
 
-/// Milliseconds until the next attempt after `made` attempts; `None` when there is none.
+/// Returns the milliseconds until the next attempt after `made` attempts; `None` if there is none.
 ///
 /// `dice` spreads the wait over ±20 %; a receiver's `Retry-After` is obeyed up to twice the step.
 pub fn wait_ms(made: usize, retry_after_ms: Option<u64>, dice: u64) -> Option<u64> {
@@ -18,7 +18,7 @@ pub fn wait_ms(made: usize, retry_after_ms: Option<u64>, dice: u64) -> Option<u6
     Some(jittered.max(retry_after_ms.unwrap_or(0).min(step * 2)))
 }
 
-/// The longest that a delivery may have to wait after `made` attempts: its lease, or what a receiver asked for.
+/// Returns the longest wait of a delivery after `made` attempts: its lease, or the receiver's `Retry-After`.
 pub fn longest_wait_ms(made: usize) -> u64 {
     STEPS_MS.get(made).map_or(LEASE_MS, |step| LEASE_MS.max(step * 2))
 }

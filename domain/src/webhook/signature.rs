@@ -1,4 +1,4 @@
-//! Signing as Standard Webhooks 1.0.0 says ("Signature scheme", symmetric).
+//! Signatures as in Standard Webhooks 1.0.0 ("Signature scheme", symmetric).
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,7 +9,7 @@ use crate::secret::Secret;
 
 const PREFIX: &str = "whsec_";
 
-/// The secret of an application: prints as `whsec_` and base64, but only when asked to.
+/// Secret of an application: written as `whsec_` and base64, but only by [`WebhookSecret::reveal`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookSecret(Secret<Vec<u8>>);
 
@@ -28,7 +28,7 @@ impl WebhookSecret {
         (24..=64).contains(&bytes.len()).then(|| Self::from_bytes(bytes))
     }
 
-    /// The form that a merchant puts into its configuration.
+    /// Returns the form that a merchant puts into its configuration.
     pub fn reveal(&self) -> String {
         format!("{PREFIX}{}", STANDARD.encode(self.0.expose()))
     }
@@ -41,7 +41,7 @@ impl WebhookSecret {
     }
 }
 
-/// The value of `webhook-signature`: one `v1,…` for each secret, blank-separated.
+/// Returns the value of `webhook-signature`: one `v1,…` for each secret, blank-separated.
 pub fn sign(secrets: &[WebhookSecret], id: &str, timestamp_s: i64, body: &[u8]) -> String {
     let signatures = secrets.iter().filter_map(|secret| secret.mac(id, timestamp_s, body));
     let texts: Vec<_> =
@@ -49,7 +49,7 @@ pub fn sign(secrets: &[WebhookSecret], id: &str, timestamp_s: i64, body: &[u8]) 
     texts.join(" ")
 }
 
-/// Whether any of the signatures in a `webhook-signature` header was made with `secret`.
+/// Returns true if any of the signatures in a `webhook-signature` header was made with `secret`.
 pub fn verify(secret: &WebhookSecret, id: &str, timestamp_s: i64, body: &[u8], header: &str) -> bool {
     header.split(' ').filter_map(|part| part.strip_prefix("v1,")).any(|text| {
         let Ok(signature) = STANDARD.decode(text) else { return false };

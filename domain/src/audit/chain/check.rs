@@ -1,4 +1,4 @@
-//! Checking a log from its first entry on.
+//! Verification of a log from its first entry.
 
 use std::fmt;
 
@@ -10,60 +10,60 @@ use super::head::{ChainHead, ChainPlace};
 use super::key::ChainKey;
 use crate::audit::AuditAction;
 
-/// What is wrong with the log.
+/// Fault of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ChainFault {
-    /// An entry says something else than when it was written.
+    /// The content of an entry was changed.
     Changed {
-        /// Its place.
+        /// Its index.
         sequence: u64,
         /// Its id.
         id: Uuid,
     },
-    /// An entry stands where another was written, or follows on another than it did.
+    /// An entry is not at its original index, or not after its original predecessor.
     Moved {
-        /// The place where it stands.
+        /// Index at which it is.
         sequence: u64,
         /// Its id.
         id: Uuid,
     },
-    /// What is there is no entry as this service writes them.
+    /// The record is no entry in the form that this service writes.
     Unreadable {
-        /// The place.
+        /// Its index.
         sequence: u64,
     },
-    /// Entries are not there.
+    /// Entries are missing.
     Missing {
-        /// The first place without an entry.
+        /// First index without an entry.
         first: u64,
-        /// The last one.
+        /// Last index without an entry.
         last: u64,
     },
-    /// The record of the log's end is gone.
+    /// The record of the log's end is lost.
     NoHead,
-    /// The record of the log's end was changed, or put back to what it was before.
+    /// The record of the log's end was changed, or restored to an earlier state.
     WrongHead,
-    /// The entry at a place that was seen before is not the one that was seen, or not there.
+    /// The entry at a position that was seen before is missing, or another one.
     NotContinued(ChainPlace),
-    /// Parts of entries are gone, and no entry accounts for it.
+    /// Parts of entries are erased, and no entry accounts for it.
     Unaccounted {
         /// The kind of part.
         part: EntryPart,
-        /// The first place without it.
+        /// First index without it.
         first: u64,
-        /// The last one.
+        /// Last index without it.
         last: u64,
     },
-    /// A node that ran saw a later end, or another entry at a place, and left this entry about it.
+    /// A running node had seen a later end, or another entry at an index, and left this entry about it.
     CutFound {
-        /// The place of the entry that says so.
+        /// Index of that entry.
         sequence: u64,
-        /// The place that was seen.
+        /// Position that was seen.
         seen: String,
     },
 }
 
-/// Names what an entry does not say any more.
+/// Names what an entry no longer states.
 const fn words_for(part: EntryPart) -> &'static str {
     match part {
         EntryPart::Initiator => "who did it",
@@ -104,41 +104,41 @@ impl fmt::Display for ChainFault {
     }
 }
 
-/// Checks the log from its first entry on, in pages of any size; keeps one entry's hash and little more.
+/// Verifies a log from its first entry, in pages of any size; keeps little more than one entry's hash.
 #[derive(Debug)]
 pub struct ChainCheck {
     key: ChainKey,
     seen_before: Option<ChainPlace>,
     last: ChainPlace,
-    /// Whether the entry before was one that the next can be held against.
+    /// True if the next entry can be checked against the entry before.
     is_sound: bool,
     read: u64,
     erased: u64,
-    /// Parts that are gone, without those that an entry accounted for.
+    /// Erased parts, without those that an entry accounts for.
     unaccounted: ErasedParts,
 }
 
 impl ChainCheck {
-    /// Before the first entry. What was seen of the log before must be there still.
+    /// Begins before the first entry. A position that was seen before must still be there.
     pub fn new(key: ChainKey, seen_before: Option<ChainPlace>) -> Self {
         let beginning = ChainHead::beginning(&key).position();
         Self { seen_before, ..Self::going_on(key, beginning) }
     }
 
-    /// After an entry that was checked before.
+    /// Continues after an entry that was checked before.
     pub fn going_on(key: ChainKey, last: ChainPlace) -> Self {
         let unaccounted = ErasedParts::default();
         Self { key, seen_before: None, last, is_sound: true, read: 0, erased: 0, unaccounted }
     }
 
-    /// Takes the next entry, in the order of their places, and says what is wrong up to it.
+    /// Takes the next entry, in the order of the indexes, and returns the faults up to it.
     pub fn next(&mut self, entry: &ChainedEntry) -> Vec<ChainFault> {
         let mut faults: Vec<_> = self.gap_before(entry.sequence).into_iter().collect();
         self.is_sound &= faults.is_empty();
         let fault = self.fault_of(entry);
         let is_changed = matches!(fault, Some(ChainFault::Changed { .. }));
         faults.extend(fault);
-        // After a fault the next entry can't fit, and that is no fault of its own.
+        // After a fault the next entry can't fit, which is no fault of its own.
         self.is_sound = faults.last().is_none_or(|fault| matches!(fault, ChainFault::Missing { .. }));
         self.last = entry.position();
         self.read = self.read.saturating_add(1);
@@ -148,7 +148,7 @@ impl ChainCheck {
         faults
     }
 
-    /// Takes a place at which something stands that is no entry.
+    /// Takes an index at which there is no readable entry.
     pub fn unreadable(&mut self, sequence: u64) -> Vec<ChainFault> {
         let mut faults: Vec<_> = self.gap_before(sequence).into_iter().collect();
         faults.push(ChainFault::Unreadable { sequence });
@@ -169,8 +169,8 @@ impl ChainCheck {
         }
     }
 
-    /// Counts what is gone of the entry; of one that was changed nobody knows. One that is genuine may account for what is
-    /// gone of earlier ones.
+    /// Counts the erased parts of the entry; those of a changed entry are not known. A genuine entry may account for
+    /// erased parts of earlier ones.
     fn account(&mut self, entry: &ChainedEntry, is_changed: bool) {
         if let Some(accounted) = entry.accounted()
             && self.is_genuine(entry)
@@ -191,7 +191,7 @@ impl ChainCheck {
         tells.then_some(ChainFault::CutFound { sequence: entry.sequence, seen })
     }
 
-    /// Returns true for an entry that was made with the key, for this place.
+    /// Returns true if the entry was made with the key, for this index.
     fn is_genuine(&self, entry: &ChainedEntry) -> bool {
         entry.is_as_written(&self.key) && entry.is_where_written(None, &self.key)
     }
@@ -201,18 +201,18 @@ impl ChainCheck {
         (sequence > first).then(|| ChainFault::Missing { first, last: sequence.saturating_sub(1) })
     }
 
-    /// Once the place is reached at which the log was seen before.
+    /// Compares the position that was seen before, once its index is reached.
     fn not_continued(&mut self) -> Option<ChainFault> {
         let seen = self.seen_before.take_if(|seen| seen.sequence <= self.last.sequence)?;
         (seen != self.last).then_some(ChainFault::NotContinued(seen))
     }
 
-    /// The place of the last entry that was taken.
+    /// Returns the position of the last entry taken.
     pub const fn last(&self) -> &ChainPlace {
         &self.last
     }
 
-    /// Holds the end against the head, as it was read after the last entry and before finding no other.
+    /// Compares the end with the head, which was read after the last entry and before no other was found.
     pub fn end(&mut self, head: Option<&ChainHead>) -> Vec<ChainFault> {
         let mut faults: Vec<_> = self.at_end(head).into_iter().collect();
         let unaccounted = self.unaccounted.ranges();
@@ -222,7 +222,7 @@ impl ChainCheck {
         faults
     }
 
-    /// Holds the end against the head, read before finding no other entry. Says nothing of what was seen or erased.
+    /// Compares the end with the head, read before no other entry was found. Ignores positions seen and erased parts.
     pub fn at_end(&self, head: Option<&ChainHead>) -> Option<ChainFault> {
         let Some(head) = head else { return Some(ChainFault::NoHead) };
         if !head.is_sealed_with(&self.key) {
@@ -233,17 +233,17 @@ impl ChainCheck {
         cut.or_else(|| differs.then_some(ChainFault::WrongHead))
     }
 
-    /// How many entries were taken.
+    /// Returns the number of entries taken.
     pub const fn read(&self) -> u64 {
         self.read
     }
 
-    /// How many parts of them are erased.
+    /// Returns the number of their erased parts.
     pub const fn erased(&self) -> u64 {
         self.erased
     }
 
-    /// Parts that are gone, and that no entry up to here accounts for.
+    /// Returns the erased parts that no entry so far accounts for.
     pub const fn unaccounted(&self) -> &ErasedParts {
         &self.unaccounted
     }

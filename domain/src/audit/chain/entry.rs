@@ -1,4 +1,4 @@
-//! An entry with what ties it to its place.
+//! Entries with the hashes that link them.
 
 use uuid::Uuid;
 
@@ -14,10 +14,11 @@ use crate::time::Timestamp;
 /// Random bytes of one salt.
 pub const SALT_BYTES: usize = 16;
 
-/// What an entry follows on that finds no head where it must be. Nothing has this hash, so the place is told for ever.
+/// Previous hash of an entry written while the head record was missing. No entry hashes to it, so every later check
+/// reports the gap.
 const LOST: &str = "";
 
-/// Random texts of one entry, each 32 hexadecimal digits. Without its salt nobody can tell from a hash what it is of.
+/// Random texts of one entry, each 32 hexadecimal digits. Without its salt, a hash reveals nothing about its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Salts {
     initiator: String,
@@ -26,23 +27,23 @@ pub struct Salts {
 }
 
 impl Salts {
-    /// Of random bytes.
+    /// Makes salts of random bytes.
     pub fn new([initiator, person, content]: [[u8; SALT_BYTES]; 3]) -> Self {
         Self { initiator: hex(&initiator), person: hex(&person), content: hex(&content) }
     }
 }
 
-/// An entry that has no place yet.
+/// An entry that has no index yet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewAuditEntry {
-    /// What it says.
+    /// Content of the entry.
     pub entry: AuditEntry,
-    /// Used once.
+    /// Its salts, used only once.
     pub salts: Salts,
 }
 
 impl NewAuditEntry {
-    /// The same entry, about these parts of others: it accounts for their erasure.
+    /// Returns the entry with these parts of other entries as its subject: it accounts for their erasure.
     #[must_use]
     pub fn accounting_for(&self, parts: &ErasedParts) -> Self {
         let entry = AuditEntry { subject: parts.to_string(), ..self.entry.clone() };
@@ -50,10 +51,10 @@ impl NewAuditEntry {
     }
 }
 
-/// Who did it, and from where.
+/// Author of the change, and its origin.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Initiator {
-    /// Goes with the part.
+    /// Salt, erased with the part.
     pub salt: String,
     /// See [`AuditEntry::who`].
     pub who: String,
@@ -61,19 +62,19 @@ pub struct Initiator {
     pub from: String,
 }
 
-/// To whom it was done, if that is somebody who signs in.
+/// Person that the change concerned, if that is one who signs in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
-    /// Goes with the part.
+    /// Salt, erased with the part.
     pub salt: String,
     /// See [`AuditEntry::subject`].
     pub subject: String,
 }
 
-/// What it was before and became, if anything.
+/// State before and after, if any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Content {
-    /// Goes with the part.
+    /// Salt, erased with the part.
     pub salt: String,
     /// See [`AuditEntry::before`].
     pub before: Option<String>,
@@ -81,27 +82,27 @@ pub struct Content {
     pub after: Option<String>,
 }
 
-/// Keyed hashes, 64 hexadecimal digits each. They stay when the parts are erased.
+/// Keyed hashes, 64 hexadecimal digits each. They are kept when the parts are erased.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Links {
-    /// Of the initiator.
+    /// Hash of the initiator.
     pub initiator: String,
-    /// Of the person; absent if there never was one.
+    /// Hash of the person; absent if there never was one.
     pub person: Option<String>,
-    /// Of before and after; absent if there never was anything.
+    /// Hash of before and after; absent if there never was any.
     pub content: Option<String>,
-    /// Of the entry, wherever it stands.
+    /// Hash of the entry, without its index.
     pub body: String,
-    /// Of the entry at this place.
+    /// Hash of the entry and its index.
     pub place: String,
-    /// Of the entry at this place, and of this hash of the entry before.
+    /// Hash of the entry, its index, and the hash of the entry before.
     pub hash: String,
 }
 
-/// An entry at its place. The three parts may be erased; everything else stays as it was written.
+/// An entry at its index. Its three parts may be erased; everything else never changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChainedEntry {
-    /// The place in the log: 1, 2, 3, …
+    /// Index in the log: 1, 2, 3, …
     pub sequence: u64,
     /// See [`AuditEntry::id`].
     pub id: Uuid,
@@ -113,7 +114,7 @@ pub struct ChainedEntry {
     pub action: AuditAction,
     /// See [`AuditEntry::subject`]; absent if that is a person.
     pub subject: Option<String>,
-    /// What ties it to its place.
+    /// Hashes that link it to its index and to the entry before.
     pub links: Links,
     /// Absent once it is erased.
     pub initiator: Option<Initiator>,
@@ -124,8 +125,9 @@ pub struct ChainedEntry {
 }
 
 impl ChainedEntry {
-    /// Makes the entry follow on the head. `last` is the place of the last entry that there is: with a head that is gone,
-    /// not sealed with the key, or older than the log, the entry stands behind that one and follows on nothing, which [`super::ChainCheck`] tells.
+    /// Appends the entry to the head. `last` is the index of the last stored entry. The head may be lost, not sealed
+    /// with the key, or older than the log. Then the entry comes after that one without a previous hash, which
+    /// [`super::ChainCheck`] reports.
     pub fn after(head: Option<&ChainHead>, last: u64, new: &NewAuditEntry, key: &ChainKey) -> Self {
         let NewAuditEntry { entry, salts } = new;
         let head = head.filter(|head| head.sequence >= last && head.is_sealed_with(key));
@@ -201,7 +203,7 @@ impl ChainedEntry {
         key.hash("link", &[previous.as_bytes(), self.links.place.as_bytes()])
     }
 
-    /// Whether it says what it said when it was written. What is erased says nothing.
+    /// Returns true if its content is unchanged. Erased parts are not checked.
     pub(super) fn is_as_written(&self, key: &ChainKey) -> bool {
         let Self { links, initiator, person, content, .. } = self;
         let fits = |hash: Option<&str>, of: Option<String>| of.is_none_or(|of| hash == Some(&of));
@@ -211,18 +213,18 @@ impl ChainedEntry {
             && self.body(key) == links.body
     }
 
-    /// Whether it stands where it was written, behind the entry with this hash if that is known.
+    /// Returns true if it is at its original index, and after the entry with this hash if that is known.
     pub(super) fn is_where_written(&self, previous: Option<&str>, key: &ChainKey) -> bool {
         let follows = previous.is_none_or(|previous| self.hash_after(previous, key) == self.links.hash);
         follows && self.place(key) == self.links.place
     }
 
-    /// Place and hash of the entry.
+    /// Returns index and hash of the entry.
     pub fn position(&self) -> ChainPlace {
         ChainPlace { sequence: self.sequence, hash: self.links.hash.clone() }
     }
 
-    /// Parts that were written and are gone.
+    /// Returns the parts that were written and later erased.
     pub fn erased_parts(&self) -> impl Iterator<Item = EntryPart> {
         let Self { links, initiator, person, content, .. } = self;
         let is_erased = |part| match part {
@@ -233,13 +235,13 @@ impl ChainedEntry {
         EntryPart::ALL.into_iter().filter(move |part| is_erased(*part))
     }
 
-    /// Parts of earlier entries whose erasure this entry accounts for.
+    /// Returns the parts of earlier entries whose erasure this entry accounts for.
     pub fn accounted(&self) -> Option<ErasedParts> {
         let accounts = matches!(self.action, AuditAction::LogErased | AuditAction::ErasureAccepted);
         self.subject.as_deref().filter(|_| accounts).and_then(ErasedParts::parse)
     }
 
-    /// What it says, as far as that is not erased: an erased text is empty.
+    /// Returns its content without the erased parts: an erased text is empty.
     pub fn entry(&self) -> AuditEntry {
         let initiator = self.initiator.clone();
         let (who, from) = initiator.map(|part| (part.who, part.from)).unwrap_or_default();
@@ -259,7 +261,7 @@ impl ChainedEntry {
         }
     }
 
-    /// Whether this entry was written here, whatever of it is erased since.
+    /// Returns true if it was made from this entry, whatever has been erased since.
     pub fn was(&self, entry: &AuditEntry) -> bool {
         let mut mine = self.entry();
         if self.initiator.is_none() {
@@ -289,7 +291,7 @@ fn of_content(part: &Content, key: &ChainKey) -> String {
     key.hash("content", &[part.salt.as_bytes(), before.as_bytes(), after.as_bytes()])
 }
 
-/// Tells an absent text from an empty one.
+/// Distinguishes an absent text from an empty one.
 fn stated(text: Option<&str>) -> String {
     text.map_or_else(String::new, |text| format!("={text}"))
 }

@@ -1,4 +1,4 @@
-//! Parts of entries that are gone, and the text by which an entry accounts for them.
+//! Erased parts of entries, and the text of an entry that accounts for them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,7 +18,7 @@ impl EntryPart {
     /// Every part.
     pub const ALL: [Self; 3] = [Self::Initiator, Self::Person, Self::Content];
 
-    /// The word for it in the text of an entry that accounts for it.
+    /// Returns its word in the text of an entry that accounts for it.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Initiator => "initiator",
@@ -28,7 +28,7 @@ impl EntryPart {
     }
 }
 
-/// Parts of entries: for each kind of part a set of places, kept as ranges so that a wiped log costs little memory.
+/// Parts of entries: a set of indexes for each kind of part, kept as ranges so that a wiped log costs little memory.
 ///
 /// `Display` writes `initiator 3,7-9; content 4`, which [`ErasedParts::parse`] reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -39,30 +39,30 @@ pub struct ErasedParts {
 }
 
 impl ErasedParts {
-    /// Adds a part of the entry at a place.
+    /// Adds a part of the entry at an index.
     pub fn insert(&mut self, part: EntryPart, place: u64) {
         self.places_mut(part).insert(place);
     }
 
-    /// Takes out whatever is in the other one.
+    /// Removes all parts of the other set.
     pub fn subtract(&mut self, other: &Self) {
         for (part, first, last) in other.ranges() {
             self.places_mut(part).remove(first, last);
         }
     }
 
-    /// Returns true without any part.
+    /// Returns true if it has no parts.
     pub fn is_empty(&self) -> bool {
         self.ranges().next().is_none()
     }
 
-    /// Returns how many parts there are.
+    /// Returns the number of parts.
     pub fn count(&self) -> u64 {
         let counts = self.ranges().map(|(_, first, last)| last.saturating_sub(first).saturating_add(1));
         counts.fold(0, u64::saturating_add)
     }
 
-    /// Ranges of places by part, each with its first and last place, in order.
+    /// Returns the ranges of indexes by part, each with its first and last index, in order.
     pub fn ranges(&self) -> impl Iterator<Item = (EntryPart, u64, u64)> {
         EntryPart::ALL.into_iter().flat_map(|part| {
             let ranges = self.places(part).0.iter();
@@ -70,7 +70,7 @@ impl ErasedParts {
         })
     }
 
-    /// Divides it into sets of at most so many ranges, so that no text of one becomes long.
+    /// Splits it into sets of at most `ranges` ranges, so that their texts stay short.
     pub fn split(&self, ranges: usize) -> Vec<Self> {
         let all: Vec<_> = self.ranges().collect();
         let chunks = all.chunks(ranges.max(1)).map(|chunk| {
@@ -83,7 +83,7 @@ impl ErasedParts {
         chunks.collect()
     }
 
-    /// Reads what `Display` wrote; `None` for anything else.
+    /// Reads the form that `Display` writes; `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = Self::default();
         for kind in text.split("; ") {
@@ -93,7 +93,7 @@ impl ErasedParts {
                 let (first, last) = range.split_once('-').unwrap_or((range, range));
                 let (first, last) = (first.parse().ok()?, last.parse().ok()?);
                 let ranges = &mut parts.places_mut(part).0;
-                // Ranges that touch would have been written as one.
+                // Adjacent ranges would have been written as one.
                 let is_apart = ranges.values().next_back().is_none_or(|end| end.saturating_add(1) < first);
                 if first > last || !is_apart {
                     return None;
@@ -140,7 +140,7 @@ impl fmt::Display for ErasedParts {
     }
 }
 
-/// Ranges by their first place, with their last one. They neither overlap nor touch each other.
+/// Ranges by their first index, with their last one. They neither overlap nor touch each other.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Places(BTreeMap<u64, u64>);
 

@@ -7,24 +7,24 @@ use serde::{Deserialize, Serialize};
 use super::entry::ChainedEntry;
 use super::key::ChainKey;
 
-/// The end of the log, sealed, so that a log that was cut is told from a short one.
+/// The end of the log, sealed, so that a truncated log is distinguished from a short one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChainHead {
-    /// The place of the last entry; 0 before the first one.
+    /// Index of the last entry; 0 before the first one.
     pub sequence: u64,
-    /// The hash of the last entry.
+    /// Hash of the last entry.
     pub hash: String,
     /// Keyed hash of both.
     pub seal: String,
 }
 
 impl ChainHead {
-    /// Before the first entry.
+    /// Makes the head before the first entry.
     pub fn beginning(key: &ChainKey) -> Self {
         Self::at(0, &key.hash("beginning", &[]), key)
     }
 
-    /// When this entry is the last.
+    /// Makes the head after this last entry.
     pub fn of(last: &ChainedEntry, key: &ChainKey) -> Self {
         Self::at(last.sequence, &last.links.hash, key)
     }
@@ -34,28 +34,28 @@ impl ChainHead {
         Self { sequence, hash: hash.into(), seal }
     }
 
-    /// Place and hash of the last entry.
+    /// Returns index and hash of the last entry.
     pub fn position(&self) -> ChainPlace {
         ChainPlace { sequence: self.sequence, hash: self.hash.clone() }
     }
 
-    /// Whether it was made with this key.
+    /// Returns true if it was sealed with this key.
     pub(super) fn is_sealed_with(&self, key: &ChainKey) -> bool {
         *self == Self::at(self.sequence, &self.hash, key)
     }
 }
 
-/// A place of the log and the hash of its entry: who keeps it elsewhere can prove later that the log goes on from there.
+/// Index and hash of an entry. Kept elsewhere, it can prove later that the log continues from there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChainPlace {
-    /// The place.
+    /// Its index.
     pub sequence: u64,
-    /// The hash of the entry there.
+    /// Hash of the entry there.
     pub hash: String,
 }
 
 impl ChainPlace {
-    /// Reads what `Display` printed; `None` for anything else.
+    /// Reads the form that `Display` writes; `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let (sequence, hash) = text.split_once(':')?;
         let is_hash = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());

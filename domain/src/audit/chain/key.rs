@@ -10,19 +10,19 @@ use crate::text::hex;
 /// Bytes of the key.
 pub const CHAIN_KEY_BYTES: usize = 32;
 
-/// What links the entries of one log. It is random, and stays when the secret key of the service is changed, so that old
-/// links can be checked for ever.
+/// Key that links the entries of one log. It is random, and stays when the secret key of the service is changed, so
+/// that old links can be checked for ever.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChainKey(Secret<Vec<u8>>);
 
 impl ChainKey {
-    /// One of random bytes.
+    /// Makes a key of random bytes.
     pub fn new(bytes: [u8; CHAIN_KEY_BYTES]) -> Self {
         Self(Secret::new(bytes.to_vec()))
     }
 
-    /// A keyed hash of these parts, 64 hexadecimal digits. The label keeps hashes of one kind from passing as another, and
-    /// each part goes in behind its length, so that nothing moves from one to the next unseen.
+    /// Returns a keyed hash of these parts, 64 hexadecimal digits. The label keeps a hash of one kind from passing as
+    /// another. Each part follows its length, so that no byte can move to another part unnoticed.
     pub(super) fn hash(&self, label: &str, parts: &[&[u8]]) -> String {
         let parts: Vec<_> = std::iter::once(label.as_bytes()).chain(parts.iter().copied()).collect();
         let lengths: Vec<_> = parts.iter().map(|part| length(part)).collect();
@@ -35,23 +35,23 @@ fn length(part: &[u8]) -> [u8; 8] {
     u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes()
 }
 
-/// The key of a log, and whether that log has begun: a log that has begun is missed when nothing of it is left.
+/// Key of a log, and whether that log has begun: a log that has begun is missed when nothing of it is left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditKey {
     /// The key.
     pub key: ChainKey,
-    /// Whether the head of an empty log was stored once.
+    /// True if the head of an empty log was stored once.
     pub has_begun: bool,
 }
 
 impl AuditKey {
-    /// Both in clear, to be sealed.
+    /// Returns both in clear, to be sealed.
     pub fn reveal(&self) -> Secret<String> {
         let word = if self.has_begun { "begun" } else { "new" };
         Secret::new(format!("{word}:{}", STANDARD.encode(self.key.0.expose())))
     }
 
-    /// Reads what [`AuditKey::reveal`] wrote.
+    /// Reads the form of [`AuditKey::reveal`].
     pub fn parse(text: &Secret<String>) -> Option<Self> {
         let (word, key) = text.expose().split_once(':')?;
         let key = Secret::new(STANDARD.decode(key).ok()?);

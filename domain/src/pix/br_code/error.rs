@@ -1,14 +1,14 @@
-//! Why a BR Code was refused.
+//! Reasons why a BR Code was refused.
 
 use thiserror::Error;
 
-/// Why a BR Code could not be read or written. No message holds any part of the code.
+/// Reason why a BR Code could not be read or written. No message contains any part of the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum BrCodeError {
     /// More than 512 characters.
     #[error("a BR Code has at most 512 characters")]
     TooLong,
-    /// An object without ID or length, of length zero, or one that overruns what holds it.
+    /// An object without ID or length, of length zero, or beyond the end of its container.
     #[error("an object is malformed or overruns what holds it")]
     Malformed,
     /// The same object twice on one level, or two Pix templates.
@@ -17,7 +17,7 @@ pub enum BrCodeError {
     /// Object 00 is not the first or not `01`.
     #[error("the payload does not begin with format 01")]
     Format,
-    /// Object 63 is not the last, or is not the checksum of what stands before it.
+    /// Object 63 is not the last, or is not the checksum of everything before it.
     #[error("the checksum is missing or wrong")]
     Checksum,
     /// Object 01 is neither `11` nor `12`.
@@ -32,7 +32,7 @@ pub enum BrCodeError {
     /// Object 58 is not `BR`.
     #[error("the country is not Brazil")]
     Country,
-    /// None of the templates 26 to 51 is of Pix.
+    /// None of the templates 26 to 51 belongs to Pix.
     #[error("there is no Pix template")]
     NotPix,
     /// Both key and location, or neither.
@@ -59,7 +59,7 @@ pub enum BrCodeError {
 }
 
 impl BrCodeError {
-    /// A stable name of the reason.
+    /// Returns a stable name of the reason.
     pub const fn code(self) -> &'static str {
         match self {
             Self::TooLong => "too_long",

@@ -3,7 +3,7 @@
 use super::BrCodeError;
 use crate::text::is_digits;
 
-/// Unit of the lengths of objects. Both are the same where all is ASCII, as the manual wants it.
+/// Unit of the lengths of objects. Both are the same if everything is ASCII, as the manual demands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Lengths {
     OfCharacters,
@@ -11,7 +11,7 @@ pub(super) enum Lengths {
     OfBytes,
 }
 
-/// The objects of one level, in the order in which they stand.
+/// Objects of one level, in their order.
 #[derive(Debug)]
 pub(super) struct Objects<'a> {
     all: Vec<(&'a str, &'a str)>,
@@ -39,38 +39,38 @@ impl<'a> Objects<'a> {
         Ok(Self { all: objects, lengths })
     }
 
-    /// Way in which lengths were counted.
+    /// Returns the unit of the lengths.
     pub(super) const fn lengths(&self) -> Lengths {
         self.lengths
     }
 
-    /// The value of an object.
+    /// Returns the value of an object.
     pub(super) fn get(&self, id: &str) -> Option<&'a str> {
         self.iter().find(|(found, _)| *found == id).map(|(_, value)| value)
     }
 
-    /// The value of a mandatory object.
+    /// Returns the value of a mandatory object.
     pub(super) fn require(&self, id: &'static str) -> Result<&'a str, BrCodeError> {
         self.get(id).ok_or(BrCodeError::Missing(id))
     }
 
-    /// ID and value of each object.
+    /// Returns ID and value of each object.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.all.iter().copied()
     }
 
-    /// ID and value of the first object.
+    /// Returns ID and value of the first object.
     pub(super) fn first(&self) -> Option<(&'a str, &'a str)> {
         self.all.first().copied()
     }
 
-    /// ID and value of the last object.
+    /// Returns ID and value of the last object.
     pub(super) fn last(&self) -> Option<(&'a str, &'a str)> {
         self.all.last().copied()
     }
 }
 
-/// Writes one object behind others; values are ASCII of at most 99 characters here.
+/// Appends one object; values are ASCII of at most 99 characters here.
 pub(super) fn push(target: &mut String, id: &str, value: &str) {
     target.push_str(id);
     for digit in [value.len() / 10, value.len() % 10] {
@@ -79,7 +79,7 @@ pub(super) fn push(target: &mut String, id: &str, value: &str) {
     target.push_str(value);
 }
 
-/// Splits behind a value of that length; `None` for zero, when there is less, and inside of a character.
+/// Splits after a value of that length; `None` for zero, beyond the end, and inside a character.
 fn split_behind(text: &str, length: usize, lengths: Lengths) -> Option<(&str, &str)> {
     let before_last = length.checked_sub(1)?;
     let end = match lengths {

@@ -15,7 +15,7 @@ pub(super) fn read(payload: &str) -> Result<BrCode, BrCodeError> {
         return Err(BrCodeError::TooLong);
     }
     read_counting(payload, Lengths::OfCharacters).or_else(|error| {
-        // Banks that keep accents in a name may count its bytes, and payers' apps read that.
+        // Banks that keep accents in a name may count its bytes, and payers' apps accept that.
         if payload.is_ascii() {
             Err(error)
         } else {
@@ -56,7 +56,7 @@ fn check_checksum(payload: &str, objects: &Objects<'_>) -> Result<(), BrCodeErro
     if is_right { Ok(()) } else { Err(BrCodeError::Checksum) }
 }
 
-/// What every BR Code of Pix must hold, whatever is in its account template.
+/// Checks the objects that every BR Code of Pix must have, besides its account template.
 fn check_frame(objects: &Objects<'_>) -> Result<(), BrCodeError> {
     if objects.first() != Some(("00", "01")) {
         return Err(BrCodeError::Format);
@@ -73,7 +73,7 @@ fn check_frame(objects: &Objects<'_>) -> Result<(), BrCodeError> {
     Ok(())
 }
 
-/// The one template from 26 to 51 whose GUI is Pix; other arrangements may stand beside it.
+/// Returns the one template from 26 to 51 whose GUI is Pix; there may be templates of other arrangements.
 fn account<'a>(objects: &Objects<'a>) -> Result<Objects<'a>, BrCodeError> {
     let mut found = None;
     for (_, value) in objects.iter().filter(|(id, _)| ("26"..="51").contains(id)) {
