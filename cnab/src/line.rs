@@ -56,7 +56,7 @@ impl Kind {
     pub const ALL: [Self; 6] =
         [Self::Registered, Self::Settled, Self::WrittenOff, Self::Rejected, Self::Fee, Self::Other];
 
-    /// Returns its name in the API.
+    /// Returns its name in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Registered => "registered",

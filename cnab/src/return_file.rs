@@ -19,7 +19,7 @@ pub enum Layout {
 }
 
 impl Layout {
-    /// Returns its name in the API.
+    /// Returns its name in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Cnab240 => "cnab240",

@@ -138,7 +138,7 @@ pub enum Fact {
     Unclear {
         /// Subject and statement in short: the same one is reported once.
         id: String,
-        /// What the acquirer states. Holds no personal data.
+        /// Statement of the acquirer. Contains no personal data.
         text: String,
     },
     /// Something may have happened: the acquirer is asked, and only its answer counts.

@@ -68,9 +68,9 @@ macro_rules! actions {
 actions! {
     /// Signed in.
     SignedIn = "session.began",
-    /// Was not let in. One entry may stand for many attempts, and says for how many then.
+    /// Was refused a sign-in. One entry may cover several attempts, and then states their number.
     SignInRefused = "session.refused",
-    /// Was signed in, and did not prove who it is when that was asked for. One entry may stand for many attempts.
+    /// Was signed in, but failed to prove the identity when that was required. One entry may cover several attempts.
     ProofRefused = "proof.refused",
     /// Signed out.
     SignedOut = "session.ended",
@@ -82,7 +82,7 @@ actions! {
     PasswordChanged = "user.password_changed",
     /// Set up a second factor, in place of another if there was one.
     SecondFactorSetUp = "second_factor.set_up",
-    /// Took a second factor away: the own one, or that of somebody who lost it.
+    /// Removed a second factor: the own one, or that of a person who lost it.
     SecondFactorRemoved = "second_factor.removed",
     /// Made new recovery codes, in place of those before.
     RecoveryCodesMade = "recovery_codes.made",
@@ -92,7 +92,7 @@ actions! {
     SessionsEnded = "sessions.ended",
     /// Turned messages to a person on or off, or changed their language.
     MailingChanged = "mailing.changed",
-    /// Changed what is asked of a merchant's people.
+    /// Changed the rules for a merchant's users.
     PolicyChanged = "policy.changed",
     /// Changed what a merchant's payers read of it.
     ProfileChanged = "profile.changed",
@@ -142,19 +142,19 @@ actions! {
     PayerShown = "payer.shown",
     /// Had the payer of one payment, or of all payments of one person, erased.
     PayerErased = "payer.erased",
-    /// Had somebody who signed in once taken out of this log.
+    /// Had a person who once signed in erased from this log.
     StaffErased = "staff.erased",
     /// Paused, drained or resumed an acquirer.
     RouteDirected = "acquirer.directed",
-    /// Took a node that was lost off the list of nodes.
+    /// Removed a lost node from the list of nodes.
     NodeTakenOff = "node.taken_off",
     /// Resolved an exception.
     ExceptionResolved = "exception.resolved",
-    /// Said what became of an operation that was stuck.
+    /// Stated the outcome of an operation that was stuck.
     OperationResolved = "operation.resolved",
-    /// Ended a payment whose acquirer takes no more money although what it has is not what was asked for.
+    /// Ended a payment whose acquirer takes no more money, but has another amount than requested.
     PaymentEnded = "payment.ended",
-    /// Had an acquirer asked again what became of a payment.
+    /// Had an acquirer asked again for the outcome of a payment.
     AcquirerAsked = "acquirer.asked",
     /// Erased parts of earlier entries, which the subject names: [`chain::ErasedParts`].
     LogErased = "audit.erased",

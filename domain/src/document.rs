@@ -12,7 +12,7 @@ const MASK: &str = "*";
 /// A CPF or CNPJ whose check digits were verified, without punctuation.
 ///
 /// A CNPJ may contain capital letters at its first twelve positions since July 2026 (Instrução Normativa RFB
-/// 2.229/2024), so a document is text and never a number. `Debug` is masked; there is no `Display`. Serialized as the
+/// 2.229/2024). So a document is text and never a number. `Debug` is masked; there is no `Display`. Serialized as the
 /// plain text and verified again when read.
 #[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]

@@ -144,8 +144,8 @@ pub struct Payment {
     pub erased_at: Option<Timestamp>,
 }
 
-/// The next inquiry about a charge that waits for its payer, that ended unpaid a short while ago, or of which the
-/// acquirer hinted that something changed.
+/// The next inquiry about a charge. The charge waits for its payer or ended unpaid a short while ago, or the acquirer
+/// hinted that something changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Check {
@@ -195,12 +195,12 @@ pub(crate) mod dice {
 }
 
 impl Payment {
-    /// The status.
+    /// Returns the status.
     pub fn status(&self) -> Status {
         self.state.status
     }
 
-    /// The method.
+    /// Returns the payment method.
     pub fn method(&self) -> Method {
         self.order.method
     }
@@ -329,7 +329,7 @@ impl Payment {
         deliveries.filter_map(|(index, delivery)| Some((u32::try_from(index).ok()?, delivery)))
     }
 
-    /// The event with this sequence.
+    /// Returns the event with this number.
     pub fn event(&self, sequence: u32) -> Option<&Event> {
         self.history.iter().find(|event| event.sequence == sequence)
     }

@@ -151,7 +151,7 @@ pub trait NoticeReader: Send + Sync {
     /// Returns the contents of one request, if the provider sent it.
     ///
     /// # Errors
-    /// When it is not authentic, or can't be read.
+    /// It is not authentic, or can't be read.
     fn read(&self, notice: &RawNotice<'_>, now: Timestamp) -> Result<Vec<NoticeContent>, NoticeRefused>;
 }
 

@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_swap_that_modulo_10_misses_is_found_by_the_general_digit() {
-        // 0 and 9 side by side weigh the same either way round.
+        // 0 and 9 side by side have the same weight in either order.
         let line = Line::parse("34191090080000016005171234570001316470000010000").unwrap();
         let swapped = line.as_str().replacen("09", "90", 1);
         assert_eq!(Line::parse(&swapped), Err(BoletoError::GeneralDigit));

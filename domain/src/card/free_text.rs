@@ -30,8 +30,8 @@ const EXAMINED_DIGITS: usize = 1_000;
 /// Luhn. Blanks, dots, slashes and hyphens between them are skipped, and digits of other scripts count. A number begins
 /// and ends at the edges of groups of digits, so none is found in the middle of a longer one.
 ///
-/// Not counted is what is certainly something else: UUIDs and hashes, bar codes and digitable lines, valid CPFs and
-/// CNPJs, several phones in a row. The time is proportional to the length of the text, whatever its content.
+/// Text that is certainly something else does not count: UUIDs and hashes, bar codes and digitable lines, valid CPFs
+/// and CNPJs, several phones in a row. The time is proportional to the length of the text, whatever its content.
 pub fn holds_card_number(text: &str) -> bool {
     let may_be_digit = |character: &char| character.is_ascii_digit() || !character.is_ascii();
     if text.chars().filter(may_be_digit).nth(LENGTHS.start() - 1).is_none() {

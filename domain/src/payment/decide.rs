@@ -147,8 +147,8 @@ impl Command {
     }
 
     /// Returns the name of a message that has this command executed.
-    // A thin reference: callers keep many of them.
     pub const fn message_name(&self) -> &'static &'static str {
+        // A thin reference: callers keep many of them.
         named!(self, "execute ")
     }
 
@@ -339,8 +339,8 @@ impl Draft {
     }
 
     /// Returns the time of record, never earlier than the payment's last change, even if the clock went back.
-    // Nothing is scheduled by it: if the clock was once far ahead, everything would wait that long.
     pub(super) fn now(&self) -> Timestamp {
+        // Nothing is scheduled by it: if the clock was once far ahead, everything would wait that long.
         self.context.now.max(self.payment.state.updated_at)
     }
 

@@ -134,9 +134,9 @@ impl Draft {
         self.payment.open_chargebacks().next().map(|chargeback| chargeback.id.clone())
     }
 
-    /// Whoever got a refund and has a chargeback open may have the money twice. It is reported for each of these, and
-    /// again whenever one of the two is stated again: a report that was lost in a crash is made then.
+    /// Reports each pair of a refund and an open chargeback, because the payer may have the money twice.
     pub(super) fn report_refunds_beside_chargebacks(&mut self, which: impl Fn(&Refund, &Chargeback) -> bool) {
+        // Reported again whenever one of the two is repeated: a report that was lost in a crash is made then.
         let refunds = self.payment.state.refunds.iter();
         let done = refunds.filter(|refund| refund.status == RefundStatus::Succeeded);
         let pairs = done

@@ -417,7 +417,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Learns the sum of all refunds. A sum that was read before one of our refunds began may arrive after it ended, so
+    /// Learns the sum of all refunds. A sum that was read before one of our refunds began may arrive after it ended. So
     /// others gave back only what exceeds the sum known now. While one of ours may have moved the sum, nothing is
     /// learnt.
     fn learn_refunded_in_total(&mut self, id: String, total: Money) -> Result<(), Discrepancy> {

@@ -251,7 +251,7 @@ impl Operation {
         }
     }
 
-    /// Returns true if it is too old to be sent again, since the acquirer never had it. A refund's payer was told long
+    /// Returns true if it is too old to be sent again, since the acquirer never had it. A refund's payer learnt long
     /// ago that the money comes, or does not.
     pub(super) fn is_too_old_to_send(&self, now: Timestamp) -> bool {
         match self.kind {

@@ -240,7 +240,7 @@ impl Draft {
         true
     }
 
-    /// Reports that a charge keeps its money: somebody has to give it back at the acquirer.
+    /// Reports that a charge keeps its money: a person has to give it back at the acquirer.
     pub(super) fn surplus_was_kept(&mut self, id: uuid::Uuid, why: &str) {
         let Some(operation) = self.operation_of(id) else { return };
         let Some(surplus) = operation.surplus.clone() else { return };

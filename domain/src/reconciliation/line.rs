@@ -88,7 +88,7 @@ impl LineKind {
         Self::Other,
     ];
 
-    /// Returns the spelling of the API.
+    /// Returns the spelling in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pix => "pix",

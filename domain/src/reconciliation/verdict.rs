@@ -31,7 +31,7 @@ impl Verdict {
     /// Every verdict.
     pub const ALL: [Self; 4] = [Self::Matched, Self::Different, Self::MissingThere, Self::UnknownHere];
 
-    /// Returns the spelling of the API.
+    /// Returns the spelling in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Matched => "matched",
@@ -51,16 +51,16 @@ impl Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Field {
-    /// One of them has no such movement.
+    /// Status: the money was moved on one side only.
     Status,
-    /// The amounts differ.
+    /// Amount that was moved.
     Gross,
-    /// The movements differ.
+    /// Reference of the movement.
     Reference,
 }
 
 impl Field {
-    /// Returns the spelling of the API.
+    /// Returns the spelling in output.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Status => "status",

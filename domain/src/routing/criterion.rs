@@ -132,7 +132,7 @@ fn includes<T: PartialEq>(all: &[T], some: &[T]) -> bool {
     some.iter().all(|one| all.contains(one))
 }
 
-/// "the card is Visa or Elo", to stand behind "when".
+/// Writes "the card is Visa or Elo", to follow "when".
 impl fmt::Display for Criterion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -235,7 +235,7 @@ impl Criteria {
     }
 }
 
-/// "the method is pix, and the amount is at least 1.00"; "always" if there is none.
+/// Writes "the method is pix, and the amount is at least 1.00"; "always" if there is none.
 impl fmt::Display for Criteria {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.0.is_empty() {

@@ -7,9 +7,9 @@ const AZURE_PLATFORM: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
 
 /// Returns true if an address is on the public internet, so that a stranger may name it as a receiver.
 ///
-/// Not public are loopback, private, shared, link-local (with the clouds' metadata services), multicast,
-/// documentation, benchmarking, reserved and unspecified addresses, and the IPv6 forms that carry such an
-/// IPv4 address. Source: IANA's special-purpose address registries for IPv4 and IPv6 (RFC 6890).
+/// Not public are loopback, private, shared, link-local (with the clouds' metadata services) and multicast addresses.
+/// Nor are documentation, benchmarking, reserved and unspecified ones, and the IPv6 forms that carry such an IPv4
+/// address. Source: IANA's special-purpose address registries for IPv4 and IPv6 (RFC 6890).
 pub fn is_public(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(address) => is_public_v4(address),

@@ -59,7 +59,7 @@ mod tests {
         TraceShare::parse(text).unwrap()
     }
 
-    /// Ids whose last eight bytes fall as evenly as random ones.
+    /// Ids whose last eight bytes are spread as evenly as random ones.
     fn evenly_spread(count: u128) -> impl Iterator<Item = TraceId> {
         const STEP: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
         (1..=count).filter_map(|n| NonZeroU128::new(n.wrapping_mul(STEP))).map(TraceId)

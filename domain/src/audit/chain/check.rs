@@ -400,13 +400,13 @@ mod tests {
             assert_eq!(faults(&log, Some(&head)), [moved]);
             log.pop();
         }
-        // The last one is cut off, and the head put back by hand to the one before.
+        // The last entry is cut off, and the head restored by hand to the one before.
         let lowered = ChainHead { sequence: 5, hash: log[4].links.hash.clone(), seal: head.seal.clone() };
         let next = ChainedEntry::after(Some(&lowered), 5, &new(6, "key"), &key());
         let told =
             faults(&[&log[..5], std::slice::from_ref(&next)].concat(), Some(&ChainHead::of(&next, &key())));
         assert_eq!(told, [ChainFault::Moved { sequence: 6, id: Uuid::from_u128(6) }]);
-        // All is gone, and begun anew.
+        // Everything is deleted, and a new log begun.
         let first = ChainedEntry::after(None, 0, &new(1, "key"), &key());
         let anew = ChainHead::of(&first, &key());
         assert_eq!(faults(&[first], Some(&anew)).len(), 1);
@@ -436,7 +436,7 @@ mod tests {
         assert!(!log[3].was(&new(5, "bia@loja.com.br").entry));
     }
 
-    /// The log with one entry more.
+    /// Returns the log with one more entry.
     fn appended(
         mut log: Vec<ChainedEntry>,
         action: AuditAction,

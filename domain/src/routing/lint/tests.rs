@@ -68,7 +68,7 @@ fn conditions_that_contradict_each_other_are_refused() {
         let found = told(vec![rule("a", when, &[("all", 1)])]);
         assert_eq!(found, [format!("Wrong route \"a\": it can never match: {why}")]);
     }
-    // Elo's numbers stand among those of others.
+    // Elo's numbers are among those of other brands.
     let elo = vec![
         Criterion::Brand(vec![Brand::Elo]),
         Criterion::Bin(vec![Bin::parse("6504").unwrap(), Bin::parse("9999").unwrap()]),

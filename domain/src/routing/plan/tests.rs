@@ -8,7 +8,7 @@ use crate::document::DocumentType;
 use crate::identity::MerchantId;
 use crate::method::Method;
 
-/// Everything that a payment of these tests refers to.
+/// All values that a payment of these tests refers to.
 struct Stage {
     merchant: MerchantId,
     metadata: BTreeMap<String, String>,
@@ -87,7 +87,7 @@ const fn spread(payment: u64) -> u64 {
     payment.wrapping_mul(0x2545_f491_4f6c_dd1d)
 }
 
-/// Pearson's statistic of what was drawn against the shares, in thousandths.
+/// Computes Pearson's statistic of the draws against the shares, in thousandths.
 fn chi_square(drawn: &[u64], weights: &[u32]) -> u64 {
     let (draws, total) = (drawn.iter().sum::<u64>(), weights.iter().sum::<u32>());
     let off = |(drawn, weight): (&u64, &u32)| {
@@ -98,7 +98,7 @@ fn chi_square(drawn: &[u64], weights: &[u32]) -> u64 {
     drawn.iter().zip(weights).map(off).sum()
 }
 
-/// Chance goes beyond this in one of 10,000 draws, with one, two and three degrees of freedom.
+/// Critical values: chance exceeds them in one of 10,000 draws, with one, two and three degrees of freedom.
 const CRITICAL: [u64; 3] = [15_140, 18_420, 21_110];
 
 #[test]
@@ -270,7 +270,7 @@ fn by_net_the_dearer_acquirer_comes_first_once_it_approves_so_much_more() {
     assert_eq!(with(&stage, [180, 180]), "a0 eligible");
     assert_eq!(with(&stage, [180, 183]), "a0 eligible", "0.896 × 490 is more than 0.911 × 480");
     assert_eq!(with(&stage, [180, 185]), "a1 eligible", "0.896 × 490 is less than 0.921 × 480");
-    // Never tried counts as a half, and what costs more than it brings comes last.
+    // Never tried counts as a half, and an acquirer that costs more than it brings comes last.
     stage.table.costs.push(cost(&stage.names[2], "0%", 600));
     let mut all = stage.healthy(3);
     all[0].approvals = Approvals { approved: 100, tries: 200 };
