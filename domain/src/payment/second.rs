@@ -2,8 +2,8 @@
 //!
 //! An acquirer that stores none of our ids makes another charge whenever one is sent again. A request that was believed
 //! lost may have arrived, or may arrive minutes later. So every charge that the acquirer names is remembered. Minutes
-//! after "not found" was believed, the acquirer is asked for all of them. The money of a second one is given back,
-//! once.
+//! after "not found" was believed, the acquirer is asked for all of them. The money or limit of a second one is
+//! given back, once.
 
 use serde::{Deserialize, Serialize};
 
@@ -160,8 +160,8 @@ impl Draft {
         }
     }
 
-    /// Gives back what a charge holds beside the one that counts, and reports it. While it is open which one counts,
-    /// the charge is only remembered.
+    /// Gives back the money or limit of a charge beside the one that counts, and reports it. While it is open which one
+    /// counts, the charge is only remembered.
     pub(super) fn learn_second_charge(&mut self, second: SecondCharge) -> Result<(), Discrepancy> {
         self.remember_charge(&second.reference);
         let Some(acquirer) = self.payment.acquirer().cloned() else { return Ok(()) };
@@ -205,7 +205,7 @@ impl Draft {
         self.give_back(surplus, OperationKind::Refund(settlement.amount));
     }
 
-    /// Gives back the money of a charge, once.
+    /// Gives back the money or releases the limit of a charge, once.
     fn give_back(&mut self, surplus: Surplus, kind: OperationKind) {
         let of_surplus = self.payment.operations.iter().filter(|operation| !operation.is_own());
         let is_same = |operation: &Operation| {
@@ -240,7 +240,7 @@ impl Draft {
         true
     }
 
-    /// Reports that a charge keeps its money: a person has to give it back at the acquirer.
+    /// Reports that a charge keeps its money or limit: a person has to give it back at the acquirer.
     pub(super) fn surplus_was_kept(&mut self, id: uuid::Uuid, why: &str) {
         let Some(operation) = self.operation_of(id) else { return };
         let Some(surplus) = operation.surplus.clone() else { return };
