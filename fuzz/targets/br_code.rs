@@ -51,7 +51,8 @@ fn read(payload: &str, noise: &[u8]) {
         if let Some(changed) = with_one_changed(payload, usize::from(*place) * 2, character & 0x7f) {
             // A checksum in small letters is the same checksum.
             let end = payload.len() - 4;
-            let is_the_same = changed.get(..end) == payload.get(..end) && changed.eq_ignore_ascii_case(payload);
+            let is_the_same =
+                changed.get(..end) == payload.get(..end) && changed.eq_ignore_ascii_case(payload);
             assert_eq!(BrCode::parse(&changed).is_ok(), is_the_same, "{payload} was changed to {changed}");
         }
     }

@@ -10,7 +10,7 @@ use quita_domain::identity::TransactionId;
 use quita_domain::money::Money;
 use quita_domain::reconciliation::{LineKind, StatementLine};
 use quita_fuzz::bank::{KEY, TOKEN, first_page};
-use quita_fuzz::{changed, split};
+use quita_fuzz::{changed, decoded, split};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
@@ -42,7 +42,7 @@ fuzz_target!(|data: &[u8]| {
 fn check_page(body: &[u8]) {
     let read = first_page(200, body);
     assert_eq!(first_page(200, body), read, "read anew it is another page");
-    let said = serde_json::from_slice::<Value>(body).unwrap_or_default();
+    let said: Value = decoded(body).and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     if let Ok(page) = &read {
         let entries = items(&said, "pix");
         assert_eq!(page.entries, entries.len() as u64);
@@ -74,8 +74,9 @@ fn check_entry<'a, 'l>(
     let line = lines.next().expect("no line of an entry");
     assert_eq!(line.reference.as_deref(), end_to_end_id);
     check_amount(line.gross, &entry["valor"]);
-    let is_ours = text(entry, "chave").is_none_or(|key| key.eq_ignore_ascii_case(KEY));
-    let named = text(entry, "txid").filter(|txid| is_ours && txid.len() == 32);
+    let other_key = text(entry, "chave").filter(|key| !key.eq_ignore_ascii_case(KEY));
+    assert_eq!(line.other_key.as_deref(), other_key, "what came in under another key is told from ours");
+    let named = text(entry, "txid").filter(|txid| txid.len() == 32);
     let named = named.and_then(|txid| Uuid::try_parse(txid).ok()).map(TransactionId::new);
     assert_eq!(line.named_payment(), named);
     assert_eq!(line.kind, if named.is_some() { LineKind::Pix } else { LineKind::Other });
@@ -85,6 +86,7 @@ fn check_entry<'a, 'l>(
     for refund in items(entry, "devolucoes").iter().filter(is_done) {
         let back = lines.next().expect("money that went back has no line");
         assert_eq!((back.kind, back.day, back.named_payment()), (LineKind::Refund, line.day, named));
+        assert_eq!(back.other_key, line.other_key);
         check_amount(back.gross, &refund["valor"]);
         movements.push((end_to_end_id, text(refund, "id").or_else(|| text(refund, "rtrId"))));
     }

@@ -211,7 +211,13 @@ impl Draft {
         match check.planned {
             Some(Planned::At(at)) if !is_over => self.make(Change::Check(CheckChange::Resumed(at))),
             Some(_) => self.make(Change::Check(CheckChange::Scheduled(self.next_look_at_paid()))),
-            None if is_over => self.make(Change::Check(CheckChange::Scheduled(self.next_look_at_paid()))),
+            None if is_over => {
+                let next = self.next_look_at_paid();
+                // The same answer once more must not count as one more look.
+                if next != Some(check.at) {
+                    self.make(Change::Check(CheckChange::Scheduled(next)));
+                }
+            }
             None => {}
         }
     }

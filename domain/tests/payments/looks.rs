@@ -103,3 +103,26 @@ fn an_acquirer_that_shows_the_charge_no_more_is_no_contradiction() {
     assert!(found.discrepancies.is_empty());
     assert_eq!(found.next.unwrap().due_at().unwrap().ms_since(START) / DAY, 60);
 }
+
+#[test]
+fn the_same_answer_once_more_is_not_one_more_look() {
+    let (asked, ms) = looked(&paid_there());
+    let seen = known(vec![settled("s1", 10_000)]);
+    let answered = answered(&asked, seen.clone(), ms + 500);
+    let (asked_at, inquiring) = (asked.inquired_at, None);
+    let again = Command::Inquired { attempt: 1, asked_at, inquiring, answer: seen };
+    assert_eq!(answered.decide(again, &looking(ms + 500)).unwrap().next, None);
+}
+
+#[test]
+fn the_first_look_is_30_days_away_by_a_clock_that_was_set_back() {
+    let long_ago = Context { now: Timestamp::from_millis(0), ..looking(0) };
+    let settled = notice(settled("s1", 10_000));
+    let paid = pending().decide(settled.clone(), &long_ago).unwrap().next.unwrap();
+    assert_eq!(paid.check.unwrap().at.millis() / DAY.cast_signed(), 30);
+    assert_eq!(
+        paid.decide(settled, &long_ago).unwrap().next,
+        None,
+        "a notice that is repeated changes nothing"
+    );
+}
