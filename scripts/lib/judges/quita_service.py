@@ -64,9 +64,9 @@ def eventually(what, look, within):
 class Quita:
     """The program with one folder: its configuration, its store, its log. To be used in `with`, which ends the service."""
 
+    mode = "live"
+
     def __init__(self, program, folder, **bank):
-        self.program, self.folder, self.process = program, Path(folder), None
-        self.folder.mkdir(parents=True)
         table = {
             "name": "bank",
             "adapter": "api_pix",
@@ -79,11 +79,16 @@ class Quita:
         }
         lines = ['public-url = "https://pay.example"', "[[acquirer]]"]
         # A text in JSON is one in TOML too.
-        lines += [f"{name} = {json.dumps(value)}" for name, value in table.items()]
+        self._prepare(program, folder, lines + [f"{name} = {json.dumps(value)}" for name, value in table.items()])
+        self.environment["QUITA_ACQUIRER_BANK_CLIENT_SECRET"] = "secret"
+
+    def _prepare(self, program, folder, lines):
+        self.program, self.folder, self.process = program, Path(folder), None
+        self.folder.mkdir(parents=True)
         (self.folder / "quita.toml").write_text("\n".join(lines) + "\n", encoding="utf-8")
         kept = {name: value for name, value in os.environ.items() if not name.startswith("QUITA_")}
         store = f"sqlite:{self.folder}/data/quita.db"
-        self.environment = {**kept, "QUITA_STORE": store, "QUITA_ACQUIRER_BANK_CLIENT_SECRET": "secret"}
+        self.environment = {**kept, "QUITA_STORE": store}
 
     def run(self, *arguments):
         """Runs a command to its end: its exit code, and what it said, its result first."""
@@ -132,7 +137,7 @@ class Quita:
 
     def __enter__(self):
         self.start()
-        code, said = self.run("keys", "create", "--merchant", "shop", "--mode", "live")
+        code, said = self.run("keys", "create", "--merchant", "shop", "--mode", self.mode)
         if code:
             self.stop()
             raise AssertionError(said)
@@ -145,11 +150,11 @@ class Quita:
             print((self.folder / "serve.log").read_text(errors="replace")[-8000:])
 
     def call(self, method, path, body=None):
-        """What a merchant with a live key is answered."""
+        """The answer to a merchant."""
         return ask(method, self.url + path, body, self.key)
 
-    def create(self, cents):
-        status, record = self.call("POST", "/pay/payments", {**PIX, "amount": cents})
+    def create(self, cents, **fields):
+        status, record = self.call("POST", "/pay/payments", {**PIX, "amount": cents, **fields})
         assert status == 201, (status, record)
         return record
 
@@ -167,6 +172,15 @@ class Quita:
             return eventually(f"a payment is {wanted}", look, within)
         except AssertionError as error:
             raise AssertionError(f"{error}; it is {self.payment(name)}") from None
+
+
+class Sandbox(Quita):
+    """The program without a bank: a merchant with a test key, as in the README's first minutes."""
+
+    mode = "test"
+
+    def __init__(self, program, folder):
+        self._prepare(program, folder, [])
 
 
 class Desk:
