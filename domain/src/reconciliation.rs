@@ -10,7 +10,7 @@ mod missing;
 mod number;
 mod verdict;
 
-pub use judge::judge;
+pub use judge::{judge, settled_before};
 pub use line::{LineKind, Source, StatementLine, Subject};
 pub use missing::{MARGIN_MS, expected_pix, expected_refunds};
 pub use number::{SlipNumber, slip_numbers_of};

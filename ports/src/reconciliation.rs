@@ -93,6 +93,9 @@ pub trait ReconciliationStore: Send + Sync + 'static {
     /// Returns the lines with these ids, in any order; absent ones are left out.
     async fn lines_with_ids(&self, ids: &[String]) -> Result<Vec<StoredLine>, StoreError>;
 
+    /// Returns the lines whose ids begin so, by id, at most `limit`. The beginning is ASCII and ends with a colon.
+    async fn lines_beginning(&self, beginning: &str, limit: usize) -> Result<Vec<StoredLine>, StoreError>;
+
     /// Returns lines that match, by day and id, after the cursor, at most `limit`.
     async fn lines(
         &self,

@@ -7,7 +7,8 @@ use quita_domain::acquiring::{Issued, Reference};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::payment::Payment;
 use quita_domain::reconciliation::{
-    ASKED_FOR_MS, Finding, Judged, SlipNumber, StatementLine, StoredLine, Subject, judge,
+    ASKED_FOR_MS, Finding, Judged, LineKind, SlipNumber, StatementLine, StoredLine, Subject, judge,
+    settled_before,
 };
 use quita_domain::routing::Attempt;
 use quita_ports::StoreError;
@@ -16,6 +17,9 @@ use super::Reconciler;
 
 /// Payments that may have one number of a boleto: each bank and each agreement counts for itself.
 const NAMESAKES: usize = 20;
+
+/// Lines of one boleto that are looked at for a second settlement; banks list a handful.
+const OF_ONE_SLIP: usize = 100;
 
 /// What a line is held against.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,8 +68,32 @@ impl Reconciler {
             let was_asked = asked.answered.contains_key(&payment.id);
             self.settle(stored, was_asked || !is_wanted(&wanted, payment.id));
         }
+        self.find_second_settlements(&mut stored).await?;
         self.keep(&stored, &known).await?;
         Ok(stored)
+    }
+
+    /// Finds boletos that files settle twice: each line agrees with its payment, and only one of them paid it.
+    async fn find_second_settlements(&self, stored: &mut [StoredLine]) -> Result<(), StoreError> {
+        let agrees = |stored: &StoredLine| {
+            stored.judged.as_ref().is_some_and(|judged| judged.finding == Finding::Matched)
+        };
+        let settled = stored.iter().filter(|stored| agrees(stored));
+        let beginnings: BTreeSet<_> =
+            settled.filter_map(|stored| stored.line.settlements_begin_with()).collect();
+        let found = beginnings.iter().map(|beginning| self.store.lines_beginning(beginning, OF_ONE_SLIP));
+        let mut others = try_join_all(found).await?.concat();
+        let present: BTreeSet<_> = stored.iter().map(|stored| stored.line.id.clone()).collect();
+        others.retain(|other| !present.contains(&other.line.id));
+        others.extend(stored.iter().filter(|stored| stored.line.kind == LineKind::Settled).cloned());
+        for stored in stored.iter_mut().filter(|stored| agrees(stored)) {
+            let second = settled_before(stored, &others);
+            if let Some((judged, finding)) = stored.judged.as_mut().zip(second) {
+                judged.finding = finding;
+                judged.is_final = true;
+            }
+        }
+        Ok(())
     }
 
     /// Lines as they are stored: those that say what was imported before are what they were.

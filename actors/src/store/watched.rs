@@ -142,6 +142,7 @@ watched! {
     ReconciliationStore {
         Write fn put_lines(lines: &[StoredLine]) -> ();
         Read fn lines_with_ids(ids: &[String]) -> Vec<StoredLine>;
+        Read fn lines_beginning(beginning: &str, limit: usize) -> Vec<StoredLine>;
         Read fn lines(filter: &LineFilter, after: Option<&LineCursor>, limit: usize) -> Vec<StoredLine>;
         Read fn line_sums(from: NaiveDate, until: NaiveDate) -> Vec<LineSum>;
         Write fn claim_run(claim: &RunClaim) -> bool;

@@ -15,13 +15,16 @@ use uuid::Uuid;
 use super::EmbeddedStore;
 use super::failure::Failure;
 use super::reading::find_all;
-use quita_stored_form::rules::unknown_word;
+use quita_stored_form::rules::{end_of_lines, unknown_word};
 use quita_stored_form::turns::Lister;
 use quita_stored_form::{encode, signed, signed_limit, unsigned};
 
 const PUT: &str = "INSERT INTO statement_lines (id, source, day, verdict, gross, line) \
     VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO UPDATE SET source = excluded.source, day = excluded.day, \
     verdict = excluded.verdict, gross = excluded.gross, line = excluded.line";
+
+const BEGINNING: &str =
+    "SELECT id, line FROM statement_lines WHERE id >= ?1 AND id < ?2 ORDER BY id LIMIT ?3";
 
 const SUMS: &str = "SELECT day, source, verdict, count(*), sum(gross) FROM statement_lines INDEXED BY \
     statement_lines_by_day WHERE day BETWEEN ?1 AND ?2 AND verdict IS NOT NULL GROUP BY day, source, verdict";
@@ -77,6 +80,11 @@ impl ReconciliationStore for EmbeddedStore {
             Ok(found)
         })
         .await
+    }
+
+    async fn lines_beginning(&self, beginning: &str, limit: usize) -> Result<Vec<StoredLine>, StoreError> {
+        let bounds = (beginning.to_owned(), end_of_lines(beginning), signed_limit(limit));
+        self.read(move |transaction| find_all(transaction, BEGINNING, bounds, "line")).await
     }
 
     async fn lines(

@@ -20,7 +20,7 @@ use super::indexes::{
 use super::payments::read_id;
 use super::reading::{aggregate, binary, find_all, value_in};
 use super::{MongoStore, batch};
-use quita_stored_form::rules::unknown_word;
+use quita_stored_form::rules::{end_of_lines, unknown_word};
 use quita_stored_form::{AsDocument, signed, signed_limit, unsigned};
 
 /// A line as it is stored: the indexed fields, and all of it.
@@ -95,6 +95,16 @@ impl ReconciliationStore for MongoStore {
         }
         let options = FindOptions::builder().hint(named(BY_ID)).build();
         find_all(&self.collection(LINES), doc! { "_id": { "$in": ids } }, options, read_line).await
+    }
+
+    async fn lines_beginning(&self, beginning: &str, limit: usize) -> Result<Vec<StoredLine>, StoreError> {
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let ids = doc! { "$gte": beginning, "$lt": end_of_lines(beginning) };
+        let options =
+            FindOptions::builder().sort(doc! { "_id": 1 }).limit(signed_limit(limit)).hint(named(BY_ID));
+        find_all(&self.collection(LINES), doc! { "_id": ids }, options.build(), read_line).await
     }
 
     async fn lines(

@@ -27,6 +27,13 @@ pub fn other_form(found: Option<i64>) -> StoreError {
     ))
 }
 
+/// End of the ids of statement lines that begin so: the least text above all of them. The beginning ends with a colon.
+pub fn end_of_lines(beginning: &str) -> String {
+    let name = beginning.strip_suffix(':').unwrap_or(beginning);
+    // The semicolon is the next character of ASCII.
+    format!("{name};")
+}
+
 /// A payment has a method or a status that this version does not know.
 pub fn unknown_word(field: &str) -> StoreError {
     StoreError::Unreadable(format!("a payment has an unknown {field}"))

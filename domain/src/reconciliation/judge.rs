@@ -1,11 +1,12 @@
 //! Comparison of one line with its payment.
 
 use super::line::{LineKind, StatementLine, Subject};
-use super::verdict::{Difference, Field, Finding};
+use super::verdict::{Difference, Field, Finding, StoredLine};
 use crate::money::Money;
 use crate::payment::Payment;
 use crate::state::RefundStatus;
 use crate::status::Status;
+use crate::time::Timestamp;
 
 /// Value that a payment has for an unknown movement.
 const NOTHING: &str = "nothing";
@@ -107,6 +108,34 @@ fn of_settlement(line: &StatementLine, interest: Money, payment: &Payment) -> Fi
         return Finding::Matched;
     }
     of_amount(state.paid_amount.unwrap_or(captured), line.gross)
+}
+
+/// Returns the difference of a boleto's settlement to one that was imported before it: the payer paid twice.
+pub fn settled_before<'a>(
+    stored: &StoredLine,
+    others: impl IntoIterator<Item = &'a StoredLine>,
+) -> Option<Finding> {
+    fn order(stored: &StoredLine) -> (Timestamp, &str) {
+        (stored.imported_at, &stored.line.id)
+    }
+    let payment = |stored: &StoredLine| stored.judged.as_ref()?.transaction_id;
+    let is_earlier = |other: &&StoredLine| {
+        other.line.kind == LineKind::Settled
+            && payment(other) == payment(stored)
+            && order(other) < order(stored)
+            && is_another(&other.line, &stored.line)
+    };
+    let first = others.into_iter().filter(is_earlier).min_by_key(|other| order(other))?;
+    let here = format!("settled on {}", first.line.on);
+    Some(different(Field::Reference, &here, &format!("settled again on {}", stored.line.on)))
+}
+
+/// Returns true if two settlements of one boleto are two payments. Banks also report one payment in two lines, with
+/// another date of credit or another fee.
+fn is_another(one: &StatementLine, other: &StatementLine) -> bool {
+    let content = |line: &StatementLine| line.id.rsplit_once(':').map(|(content, _)| content.to_owned());
+    let stands_twice_in_one_file = content(one) == content(other);
+    one.on != other.on || one.gross != other.gross || stands_twice_in_one_file
 }
 
 fn of_amount(here: Money, there: Money) -> Finding {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use chrono::{NaiveDate, NaiveDateTime};
 use serde::{Deserialize, Serialize};
 
+use super::number::SlipNumber;
 use crate::identity::{AcquirerName, TransactionId};
 use crate::money::Money;
 use crate::time::Timestamp;
@@ -188,6 +189,32 @@ impl StatementLine {
     /// Returns the id of a refund in an acquirer's list, by the payment's id of it.
     pub fn refund_id(source: &Source, end_to_end_id: &str, refund_id: &str) -> String {
         format!("{source}:refund:{end_to_end_id}:{refund_id}")
+    }
+
+    /// Returns the beginning of the ids of all lines about one boleto of a bank's files. The bank's number counts, else the
+    /// document's; `None` without either.
+    pub fn beginning_of_slip(
+        source: &Source,
+        our_number: Option<&str>,
+        document_number: Option<&str>,
+    ) -> Option<String> {
+        let ours = our_number.and_then(SlipNumber::ours);
+        let number = ours.or_else(|| document_number.and_then(SlipNumber::document))?;
+        let kind = match number {
+            SlipNumber::Ours(_) => "ours",
+            SlipNumber::Document(_) => "document",
+        };
+        Some(format!("{source}:{kind}:{}:", number.as_str()))
+    }
+
+    /// Returns the beginning of the ids of all settlements of the boleto that this line settles; `None` for other lines.
+    pub fn settlements_begin_with(&self) -> Option<String> {
+        match &self.subject {
+            Subject::Boleto { our_number, document_number, .. } if self.kind == LineKind::Settled => {
+                Self::beginning_of_slip(&self.source, our_number.as_deref(), document_number.as_deref())
+            }
+            Subject::Boleto { .. } | Subject::Pix { .. } | Subject::Refund { .. } => None,
+        }
     }
 
     /// Position of an expected line, which a list should have had.

@@ -1,9 +1,10 @@
 //! Lines of lists and files, held against payments: every verdict, and what a list should have had.
 
-use chrono::NaiveDate;
+use chrono::{Datelike, NaiveDate};
 use quita_domain::reconciliation::{
-    Difference, Field, Finding, LineKind, MARGIN_MS, RECONCILIATION_KINDS, ReconciliationKind, Source,
-    StatementLine, StoredLine, Subject, Verdict, expected_pix, expected_refunds, judge,
+    Difference, Field, Finding, Judged, LineKind, MARGIN_MS, RECONCILIATION_KINDS, ReconciliationKind,
+    Source, StatementLine, StoredLine, Subject, Verdict, expected_pix, expected_refunds, judge,
+    settled_before,
 };
 use quita_domain::state::RefundStatus;
 use quita_domain::time::DAY_MS;
@@ -134,6 +135,48 @@ fn a_boletos_line_matches_what_became_of_the_payment() {
         let finding = judge(&boleto(LineKind::Settled, received, interest), Some(&paid));
         assert_eq!(finding == Finding::Matched, matches, "{received}");
     }
+}
+
+/// A settlement of a boleto in a file that was imported at this time, found to agree with its payment.
+fn settlement(id: &str, (on, cents): (u32, u64), imported_ms: u64) -> StoredLine {
+    let line = boleto(LineKind::Settled, cents, 0);
+    let on = line.on.with_day(on).unwrap();
+    let (transaction_id, acquirer) = (Some(paid().id), None);
+    let judged = Judged { finding: Finding::Matched, transaction_id, acquirer, is_final: true };
+    let line = StatementLine { id: format!("cnab 341:ours:12:{id}"), on, ..line };
+    StoredLine { line, imported_at: START.plus_ms(imported_ms), judged: Some(judged) }
+}
+
+#[test]
+fn a_boleto_that_files_settle_twice_was_paid_twice() {
+    let first = settlement("b:1", (20, 10_000), 0);
+    for (second, is_paid_twice) in [
+        (settlement("a:1", (21, 10_000), 1), true),
+        (settlement("c:1", (20, 10_200), 1), true),
+        // Twice in one file, imported at the same moment.
+        (settlement("b:2", (20, 10_000), 0), true),
+        // Reported again, with another date of credit.
+        (settlement("c:1", (20, 10_000), 1), false),
+        (first.clone(), false),
+    ] {
+        let both = [second.clone(), first.clone()];
+        assert_eq!(settled_before(&first, &both), None, "the first one counts, whatever comes later");
+        let found = settled_before(&second, &both);
+        assert_eq!(found.is_some(), is_paid_twice, "{second:?}");
+        if let Some(difference) = found.as_ref().and_then(Finding::difference) {
+            assert_eq!(
+                (difference.field, difference.here.as_str()),
+                (Field::Reference, "settled on 2026-11-20")
+            );
+            assert!(difference.there.starts_with("settled again on 2026-11-2"), "{difference:?}");
+        }
+    }
+    let mut other = settlement("a:1", (19, 10_000), 0);
+    other.judged = other.judged.map(|judged| Judged { transaction_id: None, ..judged });
+    let second = settlement("c:1", (21, 10_000), 1);
+    assert_eq!(settled_before(&second, &[other]), None, "another payment's");
+    let registered = StatementLine { kind: LineKind::Registered, ..first.line.clone() };
+    assert_eq!(settled_before(&second, &[StoredLine { line: registered, ..first }]), None);
 }
 
 #[test]

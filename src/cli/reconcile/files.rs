@@ -132,7 +132,8 @@ impl<'a> Neutral<'a> {
         }
     }
 
-    /// Returns an id that is equal for equal lines, in any file and at any position.
+    /// Returns an id that is equal for equal lines, in any file and at any position. It begins with its boleto's number,
+    /// and ends with how many such lines the file had so far.
     fn id(&mut self, line: &Line) -> String {
         let mut hash = Sha256::new_with_prefix("quita return file 1");
         let texts =
@@ -154,8 +155,10 @@ impl<'a> Neutral<'a> {
         key.iter_mut().zip(hash.finalize()).for_each(|(byte, hashed)| *byte = hashed);
         let seen = self.seen.entry(key).or_default();
         *seen = seen.saturating_add(1);
-        let which = if *seen > 1 { format!(":{seen}") } else { String::new() };
-        format!("{}:{:032x}{which}", self.source, u128::from_be_bytes(key))
+        let (ours, document) = (line.our_number.as_deref(), line.document_number.as_deref());
+        let beginning = StatementLine::beginning_of_slip(&self.source, ours, document);
+        let beginning = beginning.unwrap_or_else(|| format!("{}:", self.source));
+        format!("{beginning}{:032x}:{seen}", u128::from_be_bytes(key))
     }
 }
 

@@ -56,6 +56,36 @@ fn a_file_finds_its_boletos_by_their_document_numbers_and_imports_each_line_once
 }
 
 #[test]
+fn a_boleto_that_was_paid_again_on_another_day_needs_a_person_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = settled_file(folder.path());
+    let second = folder.path().join("again.ret");
+    let text = fs::read_to_string(&first).unwrap();
+    // The date of the occurrence, in columns 111 to 116.
+    let mut lines: Vec<_> = text.lines().map(str::to_owned).collect();
+    lines[1].replace_range(110..116, "211016");
+    fs::write(&second, lines.join("\r\n") + "\r\n").unwrap();
+    let app = TestApp::builder().arg("--sandbox-settle-after", "1h").start();
+    let client = app.client();
+    let record = client.create(&boleto(10_000).with("externalReference", json!("1")));
+    let id = record["transactionId"].as_str().unwrap();
+    client.post_empty(&format!("/sandbox/payments/{id}/pay")).expect(200);
+    let reconcile = |file: &str| {
+        told(&app.quita(&["reconcile", "--mode", "test", "--json", "--cnab", file]))["lines"][0].clone()
+    };
+    assert_eq!(reconcile(&first)["verdict"], "matched");
+    for _ in 0..2 {
+        let again = reconcile(second.to_str().unwrap());
+        let here = "settled on 2016-10-20";
+        let expected = json!({"field": "reference", "here": here, "there": "settled again on 2016-10-21"});
+        assert_eq!((&again["transactionId"], &again["difference"]), (&json!(id), &expected));
+        let known = exceptions(&app);
+        assert_eq!((known.len(), &known[0]["kind"]), (1, &json!("movement_differs")));
+    }
+    assert_eq!(reconcile(&first)["verdict"], "matched");
+}
+
+#[test]
 fn what_a_bank_says_is_not_held_against_test_payments() {
     let folder = tempfile::tempdir().unwrap();
     let file = settled_file(folder.path());

@@ -35,6 +35,16 @@ impl<C: Connection> ReconciliationStore for MemoryStore<C> {
             .await
     }
 
+    async fn lines_beginning(&self, beginning: &str, limit: usize) -> Result<Vec<StoredLine>, StoreError> {
+        self.0
+            .read("lines_beginning", |records| {
+                let from = records.lines.range(beginning.to_owned()..);
+                let found = from.take_while(|(id, _)| id.starts_with(beginning));
+                Ok(found.map(|(_, stored)| stored.clone()).take(limit).collect())
+            })
+            .await
+    }
+
     async fn lines(
         &self,
         filter: &LineFilter,

@@ -126,6 +126,7 @@ macro_rules! for_each_case {
             cards::a_card_that_is_forgotten_counts_no_more,
             cards::a_card_that_was_tried_more_often_than_any_brand_allows_is_counted_to_there,
             reconciliation::a_line_is_there_once_and_as_it_was_put_last,
+            reconciliation::lines_are_found_by_the_beginning_of_their_ids,
             reconciliation::every_kind_of_line_reads_back_as_it_was,
             reconciliation::lines_come_by_day_and_pages_neither_skip_nor_repeat,
             reconciliation::lines_are_counted_and_summed_by_their_verdict,

@@ -83,6 +83,26 @@ pub async fn a_line_is_there_once_and_as_it_was_put_last(store: Arc<dyn WholeSto
     assert_eq!(store.lines_with_ids(&[]).await, Ok(Vec::new()));
 }
 
+pub async fn lines_are_found_by_the_beginning_of_their_ids(store: Arc<dyn WholeStore>) {
+    let ids = ["cnab 341:ours:7", "cnab 341:ours:7:a:1", "cnab 341:ours:7:b:1", "cnab 341:ours:70:a:1", "x"];
+    let lines = ids.map(|id| {
+        let mut stored = line("1", 1, 100);
+        stored.line.id = id.to_owned();
+        stored
+    });
+    store.put_lines(&lines).await.unwrap();
+    let found = |limit| {
+        let store = Arc::clone(&store);
+        async move {
+            let found = store.lines_beginning("cnab 341:ours:7:", limit).await.unwrap();
+            found.into_iter().map(|stored| stored.line.id).collect::<Vec<_>>()
+        }
+    };
+    assert_eq!(found(10).await, ["cnab 341:ours:7:a:1", "cnab 341:ours:7:b:1"]);
+    assert_eq!(found(1).await, ["cnab 341:ours:7:a:1"]);
+    assert_eq!(found(0).await, [""; 0]);
+}
+
 pub async fn every_kind_of_line_reads_back_as_it_was(store: Arc<dyn WholeStore>) {
     let text = |text: &str| Some(String::from(text));
     let refund = Subject::Refund {
