@@ -17,10 +17,10 @@ use quita_config::Config;
 use quita_config::acquirer::CallbackTokens;
 use quita_config::acquirer::{AcquirerConfig, ApiPixConfig, SandboxConfig};
 
-pub(crate) use certificates::{ENDS_SOON_MS, watch_certificates};
+pub(crate) use certificates::{CERTIFICATES, CertificateWatch, ENDS_SOON_MS};
 pub(crate) use link::{Link, LinkState};
 pub(crate) use metrics::LinkMetrics;
-pub(crate) use registration::keep_registering;
+pub(crate) use registration::{REGISTRATIONS, Registrations};
 pub use reload::Reread;
 pub(crate) use reload::{Reload, ReloadMetrics};
 

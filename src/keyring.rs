@@ -21,7 +21,7 @@ use uuid::Uuid;
 use quita_config::acquirer::{CallbackTokens, SandboxConfig};
 use quita_config::secret_key::SecretKeys;
 
-pub(crate) use heeding::heed_secret_keys;
+pub(crate) use heeding::{CURRENT_KEY, CurrentKey, SEALING, Sealing};
 
 /// Bytes of the code that proves a page token.
 const PROOF_BYTES: usize = 16;

@@ -7,6 +7,7 @@ mod console;
 mod core_dumps;
 mod first_run;
 pub mod http;
+mod jobs;
 mod keyring;
 mod listener;
 mod mailing;

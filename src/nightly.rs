@@ -1,19 +1,23 @@
 //! The nightly comparison of acquirers' lists with the payments. [`Nights`] decides what is due, and records what was
-//! done. This loop calls it often.
+//! done. This job calls it often.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use quita_actors::{List, Nights, Operators, Reconciler};
 use quita_ports::{Clock, WholeStore};
-use tokio::time::{MissedTickBehavior, interval};
 use uuid::Uuid;
 
 use crate::acquirers::Link;
+use crate::jobs::{JobName, Rhythm};
 use quita_config::Config;
 
-/// Interval between looks at the clock. The first look is one interval after the start.
-const LOOK_EVERY: Duration = Duration::from_secs(15);
+/// Rhythm of looks at the clock.
+pub(crate) const NIGHTLY: Rhythm = Rhythm {
+    name: JobName::NightlyComparison,
+    every: Duration::from_secs(15),
+    first_after: Duration::from_secs(15),
+};
 
 /// Daily comparison of acquirers' lists.
 pub(crate) struct Nightly {
@@ -39,21 +43,18 @@ impl Nightly {
         Self { nights, links }
     }
 
-    /// Runs due comparisons, for ever.
-    pub(crate) async fn run(self) {
-        let Self { nights: Some(mut nights), links } = self else { return };
-        let mut ticks = interval(LOOK_EVERY);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        ticks.tick().await;
-        loop {
-            ticks.tick().await;
-            for link in &links {
-                let spec = link.config().spec;
-                if let Some(reader) = link.factory().lists() {
-                    nights
-                        .pass(&List { acquirer: spec.name, reader, rate: spec.rate, mode: spec.mode })
-                        .await;
-                }
+    /// Returns true if anything is compared automatically.
+    pub(crate) const fn is_needed(&self) -> bool {
+        self.nights.is_some()
+    }
+
+    /// Runs due comparisons.
+    pub(crate) async fn pass(&mut self) {
+        let Some(nights) = &mut self.nights else { return };
+        for link in &self.links {
+            let spec = link.config().spec;
+            if let Some(reader) = link.factory().lists() {
+                nights.pass(&List { acquirer: spec.name, reader, rate: spec.rate, mode: spec.mode }).await;
             }
         }
     }

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::jobs::{JobName, JobOutcome, Pass, Rhythm};
 use prometheus::{IntCounter, Registry};
-use quita_actors::{ErasureFollower, ErasureTally, KeptFor, Payments, Retention};
+use quita_actors::{ErasureFollower, ErasureTally, KeptFor, Retention};
+use quita_config::Config;
 use quita_domain::time::{DAY_MS, millis_in};
 use quita_machine::SystemIds;
 use quita_ports::{AuditEraser, Clock, WholeStore};
-use tokio::time::{MissedTickBehavior, interval, sleep};
 
-use quita_config::Config;
-
-/// Interval between looks for payments that have rested long enough: five lookups along an index of resting payments.
-const LOOK_EVERY: Duration = Duration::from_secs(15);
+/// Rhythm of looks for payments that have rested long enough: five lookups along an index of resting payments.
+pub(crate) const RETENTION: Rhythm =
+    Rhythm { name: JobName::Retention, every: Duration::from_secs(15), first_after: Duration::from_secs(15) };
 
 /// Wait after payments that can't be read. They stay, and are not looked at all the time.
 const LOOK_AGAIN_AFTER: Duration = Duration::from_secs(3_600);
@@ -21,8 +21,9 @@ const LOOK_AGAIN_AFTER: Duration = Duration::from_secs(3_600);
 /// Time after which a paid payment is finished.
 pub(crate) const PAID_FOR_MS: u64 = 180 * DAY_MS;
 
-/// Interval between looks for payers that another process has erased.
-const FOLLOW_EVERY: Duration = Duration::from_secs(1);
+/// Rhythm of looks for payers that another process has erased.
+pub(crate) const ERASURES: Rhythm =
+    Rhythm { name: JobName::Erasures, every: Duration::from_secs(1), first_after: Duration::ZERO };
 
 /// Time within which an erased payer disappears from the memory of every running service.
 pub(crate) const FORGOTTEN_WITHIN: Duration = Duration::from_secs(2);
@@ -57,43 +58,32 @@ impl RetentionRunner {
         Ok(Self { retention, erased })
     }
 
-    /// Erases due payers, for ever.
-    pub(crate) async fn run(self) {
-        let Some(mut retention) = self.retention else { return };
-        let mut ticks = interval(LOOK_EVERY);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        ticks.tick().await;
-        loop {
-            ticks.tick().await;
-            match retention.erase_due(|erased| self.erased.inc_by(erased)).await {
-                Ok(ErasureTally { erased: 0, left: 0, .. }) => {}
-                Ok(ErasureTally { erased, left, .. }) => {
-                    tracing::info!(erased, left, "payers were erased that were kept for long enough");
-                    if left > 0 {
-                        sleep(LOOK_AGAIN_AFTER).await;
-                    }
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "payers that were kept for long enough could not be erased; it is tried again");
-                }
+    /// Returns true if payers are erased automatically.
+    pub(crate) const fn is_needed(&self) -> bool {
+        self.retention.is_some()
+    }
+
+    /// Erases due payers.
+    pub(crate) async fn pass(&mut self) -> Pass {
+        let Some(retention) = &mut self.retention else { return Pass::from(Ok(())) };
+        match retention.erase_due(|erased| self.erased.inc_by(erased)).await {
+            Ok(ErasureTally { erased: 0, left: 0, .. }) => Pass::from(Ok(())),
+            Ok(ErasureTally { erased, left, .. }) => {
+                tracing::info!(erased, left, "payers were erased that were kept for long enough");
+                if left > 0 { Pass::again_in(Ok(()), LOOK_AGAIN_AFTER) } else { Pass::from(Ok(())) }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "payers that were kept for long enough could not be erased; it is tried again");
+                Pass::from(Err(error.to_string()))
             }
         }
     }
 }
 
-/// Makes this process forget payments whose payers were erased, by itself or by another process. Begins after this
-/// number of the store's erasures.
-pub(crate) async fn follow_erasures(store: Arc<dyn WholeStore>, payments: Payments, number: u64) {
-    let mut follower = ErasureFollower::new(store, payments, number);
-    if !follower.is_needed() {
-        return;
-    }
-    let mut ticks = interval(FOLLOW_EVERY);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        ticks.tick().await;
-        if let Err(denied) = follower.follow().await {
-            tracing::debug!(%denied, "payers that were erased could not be forgotten; it is tried again");
-        }
-    }
+/// Makes this process forget payments whose payers were erased, by itself or by another process.
+pub(crate) async fn follow_erasures(follower: &mut ErasureFollower) -> JobOutcome {
+    follower.follow().await.map(drop).map_err(|denied| {
+        tracing::debug!(%denied, "payers that were erased could not be forgotten; it is tried again");
+        denied.to_string()
+    })
 }

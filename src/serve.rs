@@ -12,7 +12,8 @@ use actix_web::middleware::{Condition, from_fn};
 use actix_web::web::Data;
 use prometheus::Registry;
 use quita_actors::{
-    ActorSystem, Limits, NodeIdentity, Placement, Ports, Strongbox, WatchedStore, WebhookLimits,
+    ActorSystem, ErasureFollower, Limits, NodeIdentity, Placement, Ports, Strongbox, WatchedStore,
+    WebhookLimits,
 };
 use quita_machine::{SystemClock, SystemDice, SystemIds};
 use quita_ports::trace::Tracer;
@@ -22,7 +23,8 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 pub use crate::acquirers::Reread;
 use crate::acquirers::{
-    Link, LinkMetrics, Reload, ReloadMetrics, Site, keep_registering, watch_certificates,
+    CERTIFICATES, CertificateWatch, Link, LinkMetrics, REGISTRATIONS, Registrations, Reload, ReloadMetrics,
+    Site,
 };
 use crate::console::merchant::{self, MerchantConsole};
 use crate::console::operator::OperatorConsole;
@@ -31,24 +33,26 @@ use crate::http::{
     refuse_card_number, traced, with_ignored_names, with_key_expiry, with_own_headers, with_request_id,
     with_safe_headers,
 };
-use crate::keyring::{Keyring, heed_secret_keys};
+use crate::jobs::{JobName, JobOutcome, Jobs, Rhythm};
+use crate::keyring::{CURRENT_KEY, CurrentKey, Keyring, SEALING, Sealing};
 use crate::listener::{ConnectionLimits, ConnectionMetrics, Listener, Places, cannot_listen, open_files};
 use crate::mailing::{MailRunner, WatchedService};
-use crate::nightly::Nightly;
+use crate::nightly::{NIGHTLY, Nightly};
 use crate::ops::{KnownHosts, ReadyMetric};
-use crate::retention::{RetentionRunner, follow_erasures};
-use crate::service::access::{Access, EndingKeys, KeyVerifier};
+use crate::retention::{ERASURES, RETENTION, RetentionRunner, follow_erasures};
+use crate::service::access::{Access, ENDING_KEYS, EndingKeys, KeyVerifier};
 use crate::service::audit::{Audit, AuditMetrics, AuditWatch, Initiator};
 use crate::service::people::People;
 use crate::service::refused_requests::RefusedRequests;
 use crate::service::refused_sign_ins::RefusedSignIns;
-use crate::store::{Purpose, keep_probing};
+use crate::store::{PROBE, Purpose, probe};
 use crate::traces::Traces;
 use crate::{acquirers, build_info, first_run, ops, store};
 use quita_config::{Config, Environment};
 
-/// Interval at which the last uses of API keys are stored.
-const LAST_USES_EVERY: Duration = Duration::from_secs(15);
+/// Rhythm in which the last uses of API keys are stored.
+const LAST_USES: Rhythm =
+    Rhythm { name: JobName::LastUses, every: Duration::from_secs(15), first_after: Duration::ZERO };
 /// Time for each last write at shutdown.
 const LAST_WRITE_WITHIN: Duration = Duration::from_secs(2);
 
@@ -157,7 +161,9 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     // From here on, every use of the store updates its state.
     let store: Arc<dyn WholeStore> = Arc::new(WatchedStore::new(store, system.payments().store_state()));
     let strongbox = Strongbox::new(store.clone(), vault);
-    let probing = actix_web::rt::spawn(keep_probing(store.clone()));
+    let mut jobs = Jobs::new(Arc::clone(&clock));
+    let probed = store.clone();
+    jobs.start(PROBE, async move || probe(&*probed).await);
     let refused = Arc::new(RefusedRequests::register(&registry)?);
     let verifier = KeyVerifier::new(store.clone(), Arc::clone(&clock)).with_refused(Arc::clone(&refused));
     let keys = (&config, Arc::clone(&keyring));
@@ -175,7 +181,8 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let console = MerchantConsole::new(edge.clone(), store.clone(), webhooks, console, log.clone());
     let console = Data::new(console);
     let streams = Arc::clone(&console.streams);
-    let uses = actix_web::rt::spawn(store_last_uses(edge.clone()));
+    let used = edge.clone();
+    jobs.start(LAST_USES, async move || store_last_uses(&used).await);
     let ending = EndingKeys::register(store.clone(), Arc::clone(&clock), &registry)?;
     let connections = ConnectionMetrics::register(&registry)?;
     let limits = ConnectionLimits::of_api(open_files, config.behind_proxy);
@@ -190,10 +197,11 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let access = Access::new(store.clone(), strongbox.clone(), clock.clone());
     let people = People::new(store.clone(), clock.clone());
     let reload = reload(reread, &links, &system, (&config, &keyring), &registry)?;
-    let nightly =
+    let mut nightly =
         Nightly::new(&config, store.clone(), Arc::clone(&clock), (links.clone(), system.operators()));
-    let retention = RetentionRunner::new(&config, (store.clone(), eraser), Arc::clone(&clock), &registry)?;
-    let erased = follow_erasures(store.clone(), system.payments(), last_erasure);
+    let mut retention =
+        RetentionRunner::new(&config, (store.clone(), eraser), Arc::clone(&clock), &registry)?;
+    let mut follower = ErasureFollower::new(store.clone(), system.payments(), last_erasure);
     let watched =
         WatchedService { operators: system.operators(), payments: system.payments(), links: links.clone() };
     let mailing =
@@ -207,6 +215,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
         log,
     )
     .with_links(links.clone())
+    .with_jobs(jobs.board())
     .on_node(api_address.to_string(), ending.last_count());
     let listener = Listener {
         socket: ops_socket,
@@ -226,32 +235,42 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
         "the service is ready"
     );
     welcome.print(&config, api_address, ops_address);
-    let nightly = actix_web::rt::spawn(nightly.run());
-    let retention = actix_web::rt::spawn(retention.run());
-    let erased = actix_web::rt::spawn(erased);
+    if nightly.is_needed() {
+        jobs.start(NIGHTLY, async move || {
+            nightly.pass().await;
+            JobOutcome::Ok(())
+        });
+    }
+    if retention.is_needed() {
+        jobs.start(RETENTION, async move || retention.pass().await);
+    }
+    if follower.is_needed() {
+        jobs.start(ERASURES, async move || follow_erasures(&mut follower).await);
+    }
     let mailing = mailing.map(|mailing| actix_web::rt::spawn(mailing.run()));
-    let ending = actix_web::rt::spawn(ending.run());
-    let certificates = actix_web::rt::spawn(watch_certificates(links.clone(), Arc::clone(&clock)));
-    let registering = actix_web::rt::spawn(keep_registering(links));
-    let keys = actix_web::rt::spawn(heed_secret_keys(strongbox, keyring));
+    jobs.start(ENDING_KEYS, async move || ending.pass().await);
+    let mut certificates = CertificateWatch::new(links.clone(), Arc::clone(&clock));
+    jobs.start(CERTIFICATES, async move || {
+        certificates.look();
+        JobOutcome::Ok(())
+    });
+    let mut registrations = Registrations::new(links);
+    jobs.start(REGISTRATIONS, async move || registrations.pass().await);
+    let mut sealing = Sealing::new(strongbox.clone());
+    jobs.start(SEALING, async move || sealing.pass().await);
+    let mut current_key = CurrentKey::new(strongbox, keyring);
+    jobs.start(CURRENT_KEY, async move || current_key.pass().await);
     let watch_is_over = watch.over();
     let watching = actix_web::rt::spawn(watch.run());
     let noting = Arc::clone(&refused);
     let noting = actix_web::rt::spawn(async move { noting.run().await });
-    serve(api, ops, (&system, reload), config.shutdown_time, || streams.close()).await?;
-    nightly.abort();
-    retention.abort();
-    erased.abort();
+    // If a listener fails, what waits to be stored is stored all the same.
+    let served = serve(api, ops, (&system, reload), config.shutdown_time, || streams.close()).await;
+    jobs.stop();
     if let Some(mailing) = mailing {
         mailing.abort();
     }
-    ending.abort();
-    registering.abort();
-    certificates.abort();
-    keys.abort();
-    uses.abort();
-    probing.abort();
-    if tokio::time::timeout(LAST_WRITE_WITHIN, keep_last_uses(&edge)).await.is_err() {
+    if tokio::time::timeout(LAST_WRITE_WITHIN, store_last_uses(&edge)).await.is_err() {
         tracing::debug!("when keys were last used could not be stored in time");
     }
     refused.stop();
@@ -269,7 +288,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     }
     traces.stop().await;
     tracing::info!("the service has stopped");
-    Ok(())
+    Ok(served?)
 }
 
 /// Registers the acquirers' metrics, and returns what SIGHUP reloads, if anything.
@@ -288,19 +307,12 @@ fn reload(
     Ok(Some(Reload { reread, links, operators, started: config.clone(), keyring, metrics }))
 }
 
-/// Stores when API keys were last used, periodically.
-async fn store_last_uses(edge: Data<Edge>) {
-    let mut ticks = tokio::time::interval(LAST_USES_EVERY);
-    loop {
-        ticks.tick().await;
-        keep_last_uses(&edge).await;
-    }
-}
-
-async fn keep_last_uses(edge: &Edge) {
-    if let Err(error) = edge.verifier.store_last_uses().await {
+/// Stores when API keys were last used.
+async fn store_last_uses(edge: &Edge) -> JobOutcome {
+    edge.verifier.store_last_uses().await.map(drop).map_err(|error| {
         tracing::debug!(%error, "when keys were last used could not be stored; it is done later");
-    }
+        error.to_string()
+    })
 }
 
 /// Makes the sender of webhooks and test events, with its policy of addresses.

@@ -12,7 +12,7 @@ use thiserror::Error;
 
 use quita_config::store_url::StoreUrl;
 
-pub(crate) use probe::keep_probing;
+pub(crate) use probe::{PROBE, probe};
 
 /// Purpose for which a store is opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -148,6 +148,8 @@ actions! {
     RouteDirected = "acquirer.directed",
     /// Removed a lost node from the list of nodes.
     NodeTakenOff = "node.taken_off",
+    /// Had a background job of a node run at once.
+    JobRun = "job.run",
     /// Resolved an exception.
     ExceptionResolved = "exception.resolved",
     /// Stated the outcome of an operation that was stuck.

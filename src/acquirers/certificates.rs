@@ -7,23 +7,34 @@ use std::time::Duration;
 use quita_domain::identity::AcquirerName;
 use quita_domain::time::Timestamp;
 use quita_ports::Clock;
-use tokio::time::interval;
 
 use super::Link;
+use crate::jobs::{JobName, Rhythm};
 
-/// Interval between looks. A certificate from a reloaded configuration is seen at the next one.
-const EVERY: Duration = Duration::from_secs(60);
+/// Rhythm of looks. A certificate from a reloaded configuration is seen at the next one.
+pub(crate) const CERTIFICATES: Rhythm =
+    Rhythm { name: JobName::Certificates, every: Duration::from_secs(60), first_after: Duration::ZERO };
 /// Time before its end from which a certificate is reported, in milliseconds.
 pub(crate) const ENDS_SOON_MS: i64 = 30 * 24 * 3_600 * 1_000;
 
-/// Checks the certificate of every acquirer periodically, for ever.
-pub(crate) async fn watch_certificates(links: Vec<Arc<Link>>, clock: Arc<dyn Clock>) {
-    let (mut ticks, mut told) = (interval(EVERY), Told::default());
-    loop {
-        ticks.tick().await;
-        for state in links.iter().filter_map(|link| link.state()) {
+/// Watch over the certificates of all acquirers.
+pub(crate) struct CertificateWatch {
+    links: Vec<Arc<Link>>,
+    clock: Arc<dyn Clock>,
+    told: Told,
+}
+
+impl CertificateWatch {
+    /// Watches the certificates of these acquirers.
+    pub(crate) fn new(links: Vec<Arc<Link>>, clock: Arc<dyn Clock>) -> Self {
+        Self { links, clock, told: Told::default() }
+    }
+
+    /// Looks at each certificate.
+    pub(crate) fn look(&mut self) {
+        for state in self.links.iter().filter_map(|link| link.state()) {
             if let Some(until) = state.certificate_until {
-                told.tell(&state.acquirer, until, clock.now());
+                self.told.tell(&state.acquirer, until, self.clock.now());
             }
         }
     }

@@ -7,48 +7,69 @@ use std::time::Duration;
 use quita_acquirers::api_pix::RegistrationOutcome;
 
 use super::Link;
+use crate::jobs::{JobName, Pass, Rhythm};
 
 /// Waits after a failed registration: doubled from the first up to the longest.
 const FIRST_WAIT: Duration = Duration::from_secs(5);
 const LONGEST_WAIT: Duration = Duration::from_secs(3_600);
 
-/// Registers our address at every bank that is configured so, until each bank has it.
-pub(crate) async fn keep_registering(links: Vec<Arc<Link>>) {
-    futures_util::future::join_all(links.iter().map(|link| register(link))).await;
+/// Rhythm of registrations, once every bank has our address: then there is nothing to do.
+pub(crate) const REGISTRATIONS: Rhythm =
+    Rhythm { name: JobName::CallbackRegistration, every: LONGEST_WAIT, first_after: Duration::ZERO };
+
+/// Registration of our address at every bank that is configured so, until each bank has it.
+pub(crate) struct Registrations {
+    /// Banks that do not have it yet.
+    links: Vec<Arc<Link>>,
+    wait: Duration,
 }
 
-async fn register(link: &Link) {
-    let Some(api_pix) = link.api_pix() else { return };
-    let acquirer = link.config().spec.name;
-    let mut wait = FIRST_WAIT;
-    loop {
-        match api_pix.register_webhook().await {
-            RegistrationOutcome::Off => return,
-            RegistrationOutcome::Known => {
-                return tracing::debug!(%acquirer, "the bank knows where to call back");
-            }
-            RegistrationOutcome::Registered => {
-                return tracing::info!(%acquirer, "the bank was told where to call back");
-            }
-            RegistrationOutcome::Replaced(host) => {
-                return tracing::warn!(
-                    %acquirer, host, "the bank was told where to call back, in place of another address"
-                );
-            }
-            RegistrationOutcome::Foreign(host) => {
-                return tracing::warn!(
-                    %acquirer, host,
-                    "the bank calls another address back, which is left so; webhook = \"replace\" takes its place"
-                );
-            }
-            RegistrationOutcome::Failed(why) => {
-                let wait_s = wait.as_secs();
-                tracing::warn!(%acquirer, why, wait_s, "the bank can't be told where to call back; it is tried again");
-            }
-        }
-        tokio::time::sleep(wait).await;
-        wait = wait.saturating_mul(2).min(LONGEST_WAIT);
+impl Registrations {
+    /// Registers at these banks.
+    pub(crate) const fn new(links: Vec<Arc<Link>>) -> Self {
+        Self { links, wait: FIRST_WAIT }
     }
+
+    /// Tries every bank that does not have our address yet.
+    pub(crate) async fn pass(&mut self) -> Pass {
+        let tried = self.links.iter().map(|link| is_to_be_tried_again(link, self.wait));
+        let mut tried = futures_util::future::join_all(tried).await.into_iter();
+        self.links.retain(|_| tried.next().unwrap_or(true));
+        if self.links.is_empty() {
+            return Pass::from(Ok(()));
+        }
+        let wait = self.wait;
+        self.wait = wait.saturating_mul(2).min(LONGEST_WAIT);
+        let failure = format!("{} banks could not be told where to call back", self.links.len());
+        Pass::again_in(Err(failure), wait)
+    }
+}
+
+async fn is_to_be_tried_again(link: &Link, wait: Duration) -> bool {
+    let Some(api_pix) = link.api_pix() else { return false };
+    let acquirer = link.config().spec.name;
+    match api_pix.register_webhook().await {
+        RegistrationOutcome::Off => {}
+        RegistrationOutcome::Known => tracing::debug!(%acquirer, "the bank knows where to call back"),
+        RegistrationOutcome::Registered => tracing::info!(%acquirer, "the bank was told where to call back"),
+        RegistrationOutcome::Replaced(host) => {
+            tracing::warn!(
+                %acquirer, host, "the bank was told where to call back, in place of another address"
+            );
+        }
+        RegistrationOutcome::Foreign(host) => {
+            tracing::warn!(
+                %acquirer, host,
+                "the bank calls another address back, which is left so; webhook = \"replace\" takes its place"
+            );
+        }
+        RegistrationOutcome::Failed(why) => {
+            let wait_s = wait.as_secs();
+            tracing::warn!(%acquirer, why, wait_s, "the bank can't be told where to call back; it is tried again");
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns true if the bank calls us back, or `None` if that is not configured.

@@ -11,6 +11,7 @@ mod charges;
 mod exceptions;
 mod first;
 mod frame;
+mod jobs;
 mod live;
 mod mismatches;
 mod nodes;
@@ -39,6 +40,7 @@ use super::kit::accounts::Accounts;
 use super::kit::console_kind::ConsoleKind;
 use super::kit::live::Streams;
 use crate::acquirers::Link;
+use crate::jobs::JobBoard;
 use crate::service::access::EndingKeyCount;
 use crate::service::audit::Audit;
 use crate::service::people::{People, SetupPassword};
@@ -72,6 +74,7 @@ pub(crate) struct OperatorConsole {
     /// Address at which this node serves merchants, as the list of nodes has it.
     node_address: String,
     ending_keys: Option<EndingKeyCount>,
+    jobs: JobBoard,
     open_exceptions: troubles::OpenExceptions,
 }
 
@@ -105,6 +108,7 @@ impl OperatorConsole {
             links: Vec::new(),
             node_address: String::new(),
             ending_keys: None,
+            jobs: JobBoard::default(),
             open_exceptions: troubles::OpenExceptions::default(),
         }
     }
@@ -118,6 +122,12 @@ impl OperatorConsole {
     #[must_use]
     pub(crate) fn with_links(self, links: Vec<Arc<Link>>) -> Self {
         Self { links, ..self }
+    }
+
+    /// Adds the background jobs of this node.
+    #[must_use]
+    pub(crate) fn with_jobs(self, jobs: JobBoard) -> Self {
+        Self { jobs, ..self }
     }
 
     /// Adds this node's address and the number of keys that expire soon.

@@ -7,12 +7,16 @@ use std::time::Duration;
 use quita_actors::{MovedPeople, SecretKeyError, Strongbox, Unmoved, UnmovedPerson, Which};
 use quita_domain::secret_key::SecretKeyId;
 use quita_ports::StoreError;
-use tokio::time::{MissedTickBehavior, interval};
 
 use super::Keyring;
+use crate::jobs::{JobName, JobOutcome, Pass, Rhythm};
 
-/// Interval at which the store is asked for its current key. For so long a node may still use the previous one.
-const ASK_EVERY: Duration = Duration::from_secs(2);
+/// Rhythm of asking the store for its current key. For so long a node may still use the previous one.
+pub(crate) const CURRENT_KEY: Rhythm =
+    Rhythm { name: JobName::CurrentSecretKey, every: Duration::from_secs(2), first_after: Duration::ZERO };
+/// Rhythm of sealing, once everything is sealed: then there is nothing to do.
+pub(crate) const SEALING: Rhythm =
+    Rhythm { name: JobName::Sealing, every: Duration::from_secs(3_600), first_after: Duration::ZERO };
 /// Wait before sealing is tried again.
 const SEAL_AGAIN_AFTER: Duration = Duration::from_secs(60);
 /// Wait before sealing is tried again if the store was unavailable: it may be back any moment.
@@ -20,21 +24,35 @@ const TRY_STORE_AGAIN_AFTER: Duration = Duration::from_secs(10);
 /// Maximum number of applications or users in one step.
 const PAGE: usize = 100;
 
-/// Seals readable secrets, and meanwhile makes new things with the store's current key, for ever.
-pub(crate) async fn heed_secret_keys(strongbox: Strongbox, keyring: Arc<Keyring>) {
-    let sealing = async {
-        while let Err(error) = seal_unprotected(&strongbox).await {
-            let wait = if needs_a_person(&error) {
-                tracing::error!(%error, "secrets of the store are readable still; sealing them is tried again");
-                SEAL_AGAIN_AFTER
-            } else {
-                tracing::warn!(%error, "secrets of the store may be readable still; sealing them is tried again");
-                TRY_STORE_AGAIN_AFTER
-            };
-            tokio::time::sleep(wait).await;
+/// Sealing of the secrets that anybody could read, once for each start of the node.
+pub(crate) struct Sealing {
+    strongbox: Strongbox,
+    is_done: bool,
+}
+
+impl Sealing {
+    /// Seals in this store.
+    pub(crate) const fn new(strongbox: Strongbox) -> Self {
+        Self { strongbox, is_done: false }
+    }
+
+    /// Seals what is readable, unless that was done.
+    pub(crate) async fn pass(&mut self) -> Pass {
+        if self.is_done {
+            return Pass::from(Ok(()));
         }
-    };
-    tokio::join!(sealing, go_by_the_store(&strongbox, &keyring));
+        let Err(error) = seal_unprotected(&self.strongbox).await else {
+            self.is_done = true;
+            return Pass::from(Ok(()));
+        };
+        if needs_a_person(&error) {
+            tracing::error!(%error, "secrets of the store are readable still; sealing them is tried again");
+            Pass::again_in(Err(error.to_string()), SEAL_AGAIN_AFTER)
+        } else {
+            tracing::warn!(%error, "secrets of the store may be readable still; sealing them is tried again");
+            Pass::again_in(Err(error.to_string()), TRY_STORE_AGAIN_AFTER)
+        }
+    }
 }
 
 /// Returns true if sealing failed for a reason that does not pass by itself, unlike an unavailable store.
@@ -98,15 +116,26 @@ fn log_readable(moved: &MovedPeople) {
     }
 }
 
-async fn go_by_the_store(strongbox: &Strongbox, keyring: &Keyring) {
-    let mut ticks = interval(ASK_EVERY);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut is_missing = false;
-    loop {
-        ticks.tick().await;
-        match follow(strongbox, keyring).await {
+/// Following of the secret key that the store names.
+pub(crate) struct CurrentKey {
+    strongbox: Strongbox,
+    keyring: Arc<Keyring>,
+    /// True if this node lacked the key when it was asked last.
+    is_missing: bool,
+}
+
+impl CurrentKey {
+    /// Makes new things with the key that the store names.
+    pub(crate) const fn new(strongbox: Strongbox, keyring: Arc<Keyring>) -> Self {
+        Self { strongbox, keyring, is_missing: false }
+    }
+
+    /// Asks the store once.
+    pub(crate) async fn pass(&mut self) -> JobOutcome {
+        let followed = follow(&self.strongbox, &self.keyring).await;
+        match &followed {
             Ok(current) => {
-                if std::mem::take(&mut is_missing) {
+                if std::mem::take(&mut self.is_missing) {
                     tracing::info!(%current, "this node has the secret key of the store again");
                 }
             }
@@ -114,11 +143,12 @@ async fn go_by_the_store(strongbox: &Strongbox, keyring: &Keyring) {
                 tracing::debug!(%error, "the store does not say with which secret key it works");
             }
             Err(error) => {
-                if !std::mem::replace(&mut is_missing, true) {
+                if !std::mem::replace(&mut self.is_missing, true) {
                     tracing::error!(%error, "new payments are refused on this node");
                 }
             }
         }
+        followed.map(drop).map_err(|error| error.to_string())
     }
 }
 

@@ -24,7 +24,7 @@ use quita_ports::{Clock, KeyringStore, StoreError};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-pub(crate) use ending::{EndingKeyCount, EndingKeys};
+pub(crate) use ending::{ENDING_KEYS, EndingKeyCount, EndingKeys};
 pub(crate) use verifier::bearer;
 pub use verifier::{AccessError, Caller, KeyVerifier};
 

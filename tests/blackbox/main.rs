@@ -17,6 +17,7 @@ mod acquirer_kills;
 mod acquirer_outage;
 mod acquirer_secrets;
 mod audit;
+mod background_jobs;
 mod backup;
 mod below_a_path;
 mod browser;

@@ -9,7 +9,7 @@ use crate::support::{
 const DECLARED: &str = include_str!("../../src/console/operator/routes.rs");
 
 /// Every page and stream of the console for who is signed in: as it is declared, and an address of it.
-const READ: [(&str, &str); 29] = [
+const READ: [(&str, &str); 31] = [
     ("/", "/"),
     ("/overview/stream", "/overview/stream"),
     ("/runbook", "/runbook"),
@@ -36,6 +36,8 @@ const READ: [(&str, &str); 29] = [
     ("/reconciliation.csv", "/reconciliation.csv"),
     ("/store", "/store"),
     ("/store/stream", "/store/stream"),
+    ("/jobs", "/jobs"),
+    ("/jobs/{name}", "/jobs/last-uses"),
     ("/nodes/{id}", "/nodes/01900000-0000-7000-8000-000000000000"),
     ("/audit", "/audit"),
     ("/people", "/people"),
@@ -44,12 +46,13 @@ const READ: [(&str, &str); 29] = [
     ("/factor", "/factor"),
 ];
 /// Those that ask before something is directed.
-const ASKED: [&str; 7] = [
+const ASKED: [&str; 8] = [
     "/transactions/{id}/mismatch",
     "/transactions/{id}/charges/{number}",
     "/transactions/{id}/operations/{operation}",
     "/acquirers/{name}/{method}/{directive}",
     "/exceptions/act",
+    "/jobs/{name}",
     "/nodes/{id}",
     "/people/{login}/{verb}",
 ];
@@ -66,7 +69,7 @@ pub(crate) const OWN: [&str; 9] = [
     "/sign-out",
 ];
 /// Every form of who is signed in.
-const CHANGED: [(&str, &str); 17] = [
+const CHANGED: [(&str, &str); 18] = [
     ("/acquirers/{name}/{method}/{directive}", "/acquirers/sandbox/pix/paused"),
     ("/transactions/{id}/mismatch", "/transactions/01900000-0000-7000-8000-000000000000/mismatch"),
     ("/transactions/{id}/charges/{number}", "/transactions/01900000-0000-7000-8000-000000000000/charges/1"),
@@ -75,6 +78,7 @@ const CHANGED: [(&str, &str); 17] = [
         "/transactions/01900000-0000-7000-8000-000000000000/operations/01900000-0000-7000-8000-000000000000",
     ),
     ("/exceptions/act", "/exceptions/act"),
+    ("/jobs/{name}", "/jobs/last-uses"),
     ("/nodes/{id}", "/nodes/01900000-0000-7000-8000-000000000000"),
     ("/people", "/people"),
     ("/people/{login}/{verb}", "/people/aldo%40ops.example/reset"),

@@ -184,6 +184,7 @@ impl Language {
                 self.pick("deu uma diretiva ao adquirente", "directed the acquirer")
             }
             AuditAction::NodeTakenOff => self.pick("tirou da lista o nó", "took off the list the node"),
+            AuditAction::JobRun => self.pick("rodou a tarefa", "ran the job"),
             AuditAction::ExceptionResolved => self.pick("resolveu a exceção", "resolved the exception"),
             AuditAction::OperationResolved => {
                 self.pick("encerrou a operação parada", "ended the stuck operation")

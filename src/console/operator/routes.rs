@@ -4,7 +4,7 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{self, PathConfig, QueryConfig, ServiceConfig};
 
 use super::{
-    account, acquirers, actors, audit, charges, exceptions, first, live, mismatches, nodes, operations,
+    account, acquirers, actors, audit, charges, exceptions, first, jobs, live, mismatches, nodes, operations,
     overview, people, reconciliation, runbook, sign_in, store, transactions,
 };
 use crate::console::kit::failure::Failure;
@@ -46,6 +46,9 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
         .route("/reconciliation.csv", web::get().to(reconciliation::download))
         .route("/store", web::get().to(store::show))
         .route("/store/stream", web::get().to(store::stream))
+        .route("/jobs", web::get().to(jobs::show))
+        .route("/jobs/{name}", web::get().to(jobs::ask))
+        .route("/jobs/{name}", web::post().to(jobs::act))
         .route("/nodes/{id}", web::get().to(nodes::ask))
         .route("/nodes/{id}", web::post().to(nodes::act))
         .route("/audit", web::get().to(audit::show))

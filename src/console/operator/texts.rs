@@ -242,6 +242,23 @@ group! {
         lost: "Perdido", "Lost";
         alive: "Vivo", "Alive";
         seen_lately: "há pouco", "a moment ago";
+        jobs: "Tarefas de fundo", "Background jobs";
+        jobs_lead: "Deste nó. Cada uma roda uma por vez; a que falha roda de novo na próxima hora marcada.",
+            "Of this node. Each runs once at a time; one that fails runs again at its next time.";
+        job: "Tarefa", "Job";
+        job_began: "Última vez", "Last run";
+        job_took: "Duração", "Took";
+        job_next: "Próxima", "Next";
+        job_every: "A cada", "Every";
+        job_runs: "Vezes", "Runs";
+        job_done: "Concluída", "Done";
+        job_failed: "Falhou", "Failed";
+        job_failures: "Falhas", "Failures";
+        job_waits: "Aguardando", "Waiting";
+        job_runs_now: "rodando agora", "running now";
+        job_run_now: "Rodar agora", "Run now";
+        job_run_effect: "Roda uma vez, agora ou logo depois da rodada em curso. Não move dinheiro.",
+            "Runs it once, now or right after the run that goes on. It moves no money.";
         take_off: "Tirar da lista", "Take off the list";
         take_off_effect: "Este nó não parou e não é mais visto: morreu, ou perdeu o armazenamento. Se ainda viver, volta à lista sozinho; nada do que fazia se perde, os outros continuam.",
             "This node did not stop and is not seen any more: it died, or lost the store. If it still lives, it comes back to the list by itself; nothing that it did is lost, the others go on.";

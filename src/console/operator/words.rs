@@ -7,6 +7,7 @@ use quita_domain::people::OperatorRole;
 
 use super::texts::Texts;
 use crate::console::kit::language::Language;
+use crate::jobs::JobName;
 
 /// Returns the words for a route's state.
 pub(super) const fn state(state: RouteState, texts: &Texts) -> &'static str {
@@ -36,6 +37,36 @@ pub(super) const fn action(action: ExceptionAction, texts: &Texts) -> (&'static 
     match action {
         ExceptionAction::AskAcquirer => (texts.ask_acquirer, texts.ask_effect),
         ExceptionAction::Resolve => (texts.resolve, texts.resolve_effect),
+    }
+}
+
+/// Returns the effect of a background job.
+pub(super) const fn job(name: JobName, language: Language) -> &'static str {
+    match name {
+        JobName::StoreProbe => language.pick("Testa o armazenamento", "Probes the store"),
+        JobName::LastUses => {
+            language.pick("Grava o último uso das chaves de API", "Stores the last use of API keys")
+        }
+        JobName::NightlyComparison => {
+            language.pick("Compara as listas dos adquirentes", "Compares acquirers' lists with the payments")
+        }
+        JobName::Retention => {
+            language.pick("Apaga pagadores guardados além do prazo", "Erases payers past their retention")
+        }
+        JobName::Erasures => language.pick("Esquece pagadores apagados", "Forgets payers that were erased"),
+        JobName::EndingKeys => {
+            language.pick("Conta as chaves de API prestes a expirar", "Counts API keys that expire soon")
+        }
+        JobName::Certificates => {
+            language.pick("Avisa de certificados prestes a expirar", "Warns of certificates that expire soon")
+        }
+        JobName::CallbackRegistration => language
+            .pick("Registra o endereço de retorno nos bancos", "Registers the callback address at banks"),
+        JobName::Sealing => {
+            language.pick("Criptografa segredos ainda legíveis", "Encrypts secrets that are still readable")
+        }
+        JobName::CurrentSecretKey => language
+            .pick("Segue a chave secreta do armazenamento", "Follows the secret key that the store names"),
     }
 }
 

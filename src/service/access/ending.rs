@@ -6,10 +6,12 @@ use std::time::Duration;
 use prometheus::{IntGaugeVec, Opts, Registry};
 use quita_domain::identity::Mode;
 use quita_ports::{Clock, KeyringStore, StoreError};
-use tokio::time::{MissedTickBehavior, interval};
 
-/// Interval between counts.
-const EVERY: Duration = Duration::from_secs(60);
+use crate::jobs::{JobName, JobOutcome, Rhythm};
+
+/// Rhythm of counts.
+pub(crate) const ENDING_KEYS: Rhythm =
+    Rhythm { name: JobName::EndingKeys, every: Duration::from_secs(60), first_after: Duration::ZERO };
 
 /// Latest count of the keys that work and end within 30 days.
 #[derive(Clone)]
@@ -51,16 +53,12 @@ impl EndingKeys {
         EndingKeyCount(self.gauge.clone())
     }
 
-    /// Counts once a minute, for ever.
-    pub(crate) async fn run(self) {
-        let mut ticks = interval(EVERY);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        loop {
-            ticks.tick().await;
-            if let Err(error) = self.count().await {
-                tracing::debug!(%error, "the keys that end soon could not be counted; it is done later");
-            }
-        }
+    /// Counts the keys that end soon.
+    pub(crate) async fn pass(&self) -> JobOutcome {
+        self.count().await.map_err(|error| {
+            tracing::debug!(%error, "the keys that end soon could not be counted; it is done later");
+            error.to_string()
+        })
     }
 
     async fn count(&self) -> Result<(), StoreError> {
