@@ -53,6 +53,8 @@ pub(crate) enum JobName {
     Retention,
     /// Makes this process forget payers that were erased.
     Erasures,
+    /// Sends messages to people who are not looking.
+    Messages,
     /// Counts API keys that end soon.
     EndingKeys,
     /// Warns of certificates that end soon.
@@ -74,6 +76,7 @@ impl JobName {
             Self::NightlyComparison => "nightly-comparison",
             Self::Retention => "retention",
             Self::Erasures => "erasures",
+            Self::Messages => "messages",
             Self::EndingKeys => "ending-keys",
             Self::Certificates => "certificates",
             Self::CallbackRegistration => "callback-registration",

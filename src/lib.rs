@@ -10,7 +10,7 @@ pub mod http;
 mod jobs;
 mod keyring;
 mod listener;
-mod mailing;
+mod messages;
 mod nightly;
 mod ops;
 mod retention;

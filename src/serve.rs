@@ -36,7 +36,7 @@ use crate::http::{
 use crate::jobs::{JobName, JobOutcome, Jobs, Rhythm};
 use crate::keyring::{CURRENT_KEY, CurrentKey, Keyring, SEALING, Sealing};
 use crate::listener::{ConnectionLimits, ConnectionMetrics, Listener, Places, cannot_listen, open_files};
-use crate::mailing::{MailRunner, WatchedService};
+use crate::messages::{MESSAGES, MessageParts, MessageRunner, WatchedService};
 use crate::nightly::{NIGHTLY, Nightly};
 use crate::ops::{KnownHosts, ReadyMetric};
 use crate::retention::{ERASURES, RETENTION, RetentionRunner, follow_erasures};
@@ -168,16 +168,19 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let verifier = KeyVerifier::new(store.clone(), Arc::clone(&clock)).with_refused(Arc::clone(&refused));
     let keys = (&config, Arc::clone(&keyring));
     announce_public_url(&public_url);
-    let mailed_url = public_url.clone();
+    let message_url = public_url.clone();
     let edge = Edge::new(system.payments(), verifier, Arc::clone(&clock), public_url, store.clone(), keys);
     let edge = Data::new(edge);
     let console = (&config, strongbox.clone());
     let audit = Audit::open(store.clone(), &strongbox, Arc::clone(&clock)).await?;
     let node = Initiator::service(api_address);
+    let message_node = node.clone();
     let eraser = audit.eraser(node.clone());
     let watch = AuditWatch::begin(audit.clone(), node, AuditMetrics::register(&registry)?).await?;
     let refused = Arc::new(RefusedSignIns::new(audit.clone(), store.clone(), refused));
+    let message_audit = audit.clone();
     let log = (audit, Arc::clone(&refused));
+    let message_sender = webhooks.build();
     let console = MerchantConsole::new(edge.clone(), store.clone(), webhooks, console, log.clone());
     let console = Data::new(console);
     let streams = Arc::clone(&console.streams);
@@ -204,8 +207,17 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let mut follower = ErasureFollower::new(store.clone(), system.payments(), last_erasure);
     let watched =
         WatchedService { operators: system.operators(), payments: system.payments(), links: links.clone() };
-    let mailing =
-        MailRunner::new(&config, (store.clone(), Arc::clone(&clock)), watched, mailed_url, &registry)?;
+    let message_parts = MessageParts {
+        store: store.clone(),
+        clock: Arc::clone(&clock),
+        strongbox: strongbox.clone(),
+        sender: message_sender,
+        mail: config.mail.as_ref(),
+        public_url: message_url,
+        audit: message_audit,
+        node: message_node,
+    };
+    let mut messages = MessageRunner::new(message_parts, watched, &registry)?;
     let console = (&config, strongbox.clone());
     let operators = OperatorConsole::new(
         system.operators(),
@@ -247,7 +259,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     if follower.is_needed() {
         jobs.start(ERASURES, async move || follow_erasures(&mut follower).await);
     }
-    let mailing = mailing.map(|mailing| actix_web::rt::spawn(mailing.run()));
+    jobs.start(MESSAGES, async move || messages.pass().await);
     jobs.start(ENDING_KEYS, async move || ending.pass().await);
     let mut certificates = CertificateWatch::new(links.clone(), Arc::clone(&clock));
     jobs.start(CERTIFICATES, async move || {
@@ -267,9 +279,6 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     // If a listener fails, what waits to be stored is stored all the same.
     let served = serve(api, ops, (&system, reload), config.shutdown_time, || streams.close()).await;
     jobs.stop();
-    if let Some(mailing) = mailing {
-        mailing.abort();
-    }
     if tokio::time::timeout(LAST_WRITE_WITHIN, store_last_uses(&edge)).await.is_err() {
         tracing::debug!("when keys were last used could not be stored in time");
     }

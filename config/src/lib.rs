@@ -160,11 +160,10 @@ pub enum LogLevel {
 impl Config {
     /// What is decided about creation requests.
     pub const fn request_limits(&self) -> RequestLimits {
-        let postback = match self.environment {
-            Environment::Development => PostbackPolicy::AllowAnything,
-            Environment::Production => PostbackPolicy::HttpsPublicOnly,
-        };
-        RequestLimits { max_installments: self.max_installments, postback }
+        RequestLimits {
+            max_installments: self.max_installments,
+            postback: self.environment.postback_policy(),
+        }
     }
 
     /// Reads everything that was set; what was not has its default.
@@ -174,9 +173,7 @@ impl Config {
     /// [`Config::refuse_unsafe`].
     pub fn from_settings(mut settings: Settings) -> Result<Self, ConfigError> {
         let written = settings.written();
-        let environment = settings
-            .read("environment", "development or production", Environment::parse)
-            .unwrap_or(Environment::Development);
+        let environment = Environment::read(&mut settings);
         let is_development = environment == Environment::Development;
         let store_is_flag =
             settings.given("store").is_some_and(|given| matches!(given.origin, Origin::Flag(_)));
@@ -273,6 +270,8 @@ pub struct StoreAccess {
     pub url: StoreUrl,
     /// What it may be sealed with.
     pub secret_keys: SecretKeys,
+    /// How careful to be, as far as the variables and the file say so.
+    pub environment: Environment,
 }
 
 impl StoreAccess {
@@ -281,7 +280,11 @@ impl StoreAccess {
     /// # Errors
     /// [`ConfigError`] with everything that was refused.
     pub fn from_settings(mut settings: Settings) -> Result<Self, ConfigError> {
-        let access = Self { url: store(&mut settings), secret_keys: SecretKeys::read(&mut settings) };
+        let access = Self {
+            url: store(&mut settings),
+            secret_keys: SecretKeys::read(&mut settings),
+            environment: Environment::read(&mut settings),
+        };
         settings.finish().map(|()| access)
     }
 }
@@ -293,6 +296,18 @@ impl Environment {
             Self::Development => "development",
             Self::Production => "production",
         }
+    }
+
+    /// Returns the policy for addresses of webhooks.
+    pub const fn postback_policy(self) -> PostbackPolicy {
+        match self {
+            Self::Development => PostbackPolicy::AllowAnything,
+            Self::Production => PostbackPolicy::HttpsPublicOnly,
+        }
+    }
+
+    fn read(settings: &mut Settings) -> Self {
+        settings.read("environment", "development or production", Self::parse).unwrap_or(Self::Development)
     }
 
     fn parse(text: &str) -> Option<Self> {

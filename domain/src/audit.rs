@@ -92,6 +92,8 @@ actions! {
     SessionsEnded = "sessions.ended",
     /// Turned messages to a person on or off, or changed their language.
     MailingChanged = "mailing.changed",
+    /// Changed to which host messages to a person go by webhook, or turned them off.
+    MessageWebhookChanged = "message_webhook.changed",
     /// Changed the rules for a merchant's users.
     PolicyChanged = "policy.changed",
     /// Changed what a merchant's payers read of it.

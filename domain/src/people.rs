@@ -4,6 +4,7 @@ mod credentials;
 mod login;
 mod logo;
 mod mailing;
+mod message_webhook;
 mod operator;
 mod policy;
 mod profile;
@@ -18,6 +19,7 @@ pub use credentials::{
 pub use login::Login;
 pub use logo::{Logo, LogoError, MAX_LOGO_BYTES, MAX_LOGO_SIDE};
 pub use mailing::{MAIL_GAP_MS, MAIL_LOOK_BACK_MS, MAIL_REMINDER_MS, MailLanguage, Mailing, ReportedTrouble};
+pub use message_webhook::MessageWebhook;
 pub use operator::{Operator, OperatorRole};
 pub use policy::MerchantPolicy;
 pub use profile::{MAX_CONTACT, MAX_DISPLAY_NAME, MerchantProfile, ProfileError};

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use quita_actors::Strongbox;
+use quita_domain::request::PostbackPolicy;
 use quita_machine::SystemClock;
 use quita_ports::WholeStore;
 
@@ -35,13 +36,15 @@ pub(super) struct Beside {
     pub(super) url: StoreUrl,
     pub(super) store: Arc<dyn WholeStore>,
     pub(super) secret_keys: SecretKeys,
+    /// Policy for addresses of webhooks, as far as the variables and the file name an environment.
+    pub(super) postback: PostbackPolicy,
 }
 
 impl Beside {
     pub(super) async fn open(flags: StoreAccessFlags) -> Result<Self, Failure> {
-        let StoreAccess { url, secret_keys } = StoreAccess::from_settings(flags.settings())?;
+        let StoreAccess { url, secret_keys, environment } = StoreAccess::from_settings(flags.settings())?;
         let store = open_store(&url).await?;
-        Ok(Self { url, store, secret_keys })
+        Ok(Self { url, store, secret_keys, postback: environment.postback_policy() })
     }
 
     /// Returns the strongbox that seals and opens secrets. Nothing else needs a secret key.

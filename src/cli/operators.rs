@@ -8,7 +8,7 @@ use super::beside::Beside;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::output;
-use super::people::{self, MailChange, Office, One, login, show_once};
+use super::people::{self, MailChange, Office, One, WebhookChange, login, show_once};
 use crate::service::audit::AuditDraft;
 
 /// What is done with operators.
@@ -26,6 +26,8 @@ pub(super) enum OperatorsCommand {
     ResetFactor(One),
     /// Turn messages by e-mail to an operator on or off
     Mail(MailChange),
+    /// Set where messages to an operator go by webhook, and print the secret alone that signs them: it is shown only once
+    Webhook(WebhookChange),
     /// Remove an operator, whose sessions end; never the last one
     Remove(One),
 }
@@ -103,6 +105,7 @@ pub(super) async fn run(command: OperatorsCommand) -> Result<(), Failure> {
             Ok(())
         }
         OperatorsCommand::Mail(change) => people::set_mailing::<Operator>(change).await,
+        OperatorsCommand::Webhook(change) => people::set_webhook::<Operator>(change).await,
         OperatorsCommand::Remove(One { email, store }) => {
             let office = Office::open(store).await?;
             office.people.remove_operator(&email).await?;

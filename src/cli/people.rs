@@ -5,6 +5,7 @@ use std::sync::Arc;
 use clap::Args;
 use quita_domain::audit::AuditAction;
 use quita_domain::people::{Login, MailLanguage};
+use quita_domain::request::PostbackPolicy;
 use quita_domain::secret::Secret;
 use quita_machine::SystemClock;
 use serde::Serialize;
@@ -16,7 +17,9 @@ use super::flags::StoreAccessFlags;
 use super::{output, table};
 use crate::service::audit::{Audit, AuditDraft};
 use crate::service::holdings::Keyholders;
-use crate::service::people::{People, Someone, mailing_in_words};
+use crate::service::people::{
+    ChangedWebhook, MessageWebhooks, People, Someone, mailing_in_words, message_webhook_in_words,
+};
 
 /// About whom a command is.
 #[derive(Debug, Args)]
@@ -48,6 +51,50 @@ enum Switch {
     Off,
 }
 
+/// About whose messages by webhook a command is, and where they shall go.
+#[derive(Debug, Args)]
+pub(super) struct WebhookChange {
+    #[command(flatten)]
+    person: One,
+    /// Where messages are sent, or off
+    #[arg(value_name = "URL|off")]
+    url: String,
+    /// Language of the messages: pt-BR or en [default: the one that there is, and pt-BR at first]
+    #[arg(long, value_name = "TAG", value_parser = language)]
+    language: Option<MailLanguage>,
+}
+
+/// Sets where messages by webhook to somebody go, and prints a new secret alone, or turns them off.
+pub(super) async fn set_webhook<S: Someone>(change: WebhookChange) -> Result<(), Failure> {
+    let WebhookChange { person: One { email, store }, url, language } = change;
+    let office = Office::open(store).await?;
+    let (before, after, secret) = if url == "off" {
+        let (before, after) = office.people.remove_message_webhook::<S>(&email).await?;
+        (before, after, None)
+    } else {
+        if !office.postback.allows(&url) {
+            return Err(Failure::failed(
+                "a webhook goes to a whole http or https URL without user, password and fragment; in production to \
+                 https at a public address",
+            ));
+        }
+        let ChangedWebhook { before, after, secret } =
+            office.webhooks.set::<S>(&email, &url, language).await?;
+        (before, after, secret)
+    };
+    let [was, is] = [&before, &after].map(|person| message_webhook_in_words(person.message_webhook()));
+    output::note(&format!("Messages by webhook to {email}: {is}."));
+    if before.message_webhook() != after.message_webhook() {
+        office.note(after.draft(AuditAction::MessageWebhookChanged).before(was).after(is)).await;
+    }
+    let Some(secret) = secret else { return Ok(()) };
+    output::result(secret.expose())?;
+    output::note(
+        "The receiver verifies with this secret that a message is from here. It is not shown again.",
+    );
+    Ok(())
+}
+
 /// Turns messages by e-mail to somebody on or off.
 pub(super) async fn set_mailing<S: Someone>(change: MailChange) -> Result<(), Failure> {
     let MailChange { person: One { email, store }, switch, language } = change;
@@ -63,6 +110,8 @@ pub(super) async fn set_mailing<S: Someone>(change: MailChange) -> Result<(), Fa
 pub(super) struct Office {
     pub(super) people: People,
     pub(super) keyholders: Keyholders,
+    webhooks: MessageWebhooks,
+    postback: PostbackPolicy,
     audit: Audit,
 }
 
@@ -70,7 +119,9 @@ impl Office {
     pub(super) async fn open(flags: StoreAccessFlags) -> Result<Self, Failure> {
         let beside = Beside::open(flags).await?;
         let keyholders = Keyholders::new(beside.store.clone(), Arc::new(SystemClock));
-        Ok(Self { people: beside.people(), keyholders, audit: beside.audit().await? })
+        let (people, postback) = (beside.people(), beside.postback);
+        let webhooks = MessageWebhooks::new(people.clone(), beside.strongbox());
+        Ok(Self { people, keyholders, webhooks, postback, audit: beside.audit().await? })
     }
 
     pub(super) async fn note(&self, draft: AuditDraft) {
@@ -112,6 +163,8 @@ struct ListedPerson<'a> {
     has_second_factor: bool,
     /// Choice about messages by e-mail: `off`, or `on` with the language.
     mail: String,
+    /// Host to which messages go by webhook, with their language, or `off`.
+    webhook: String,
     created_at: String,
 }
 
@@ -122,6 +175,7 @@ impl<'a> ListedPerson<'a> {
             role: person.role(),
             has_second_factor: has_second_factor(person),
             mail: mailing_in_words(person.mailing()),
+            webhook: message_webhook_in_words(person.message_webhook()),
             created_at: person.created_at().to_string(),
         }
     }

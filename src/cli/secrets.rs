@@ -125,19 +125,19 @@ async fn rewrap(flags: StoreAccessFlags) -> Result<(), Failure> {
         "{looked_at} webhook secrets were looked at, and {sealed} of them encrypted anew."
     ));
     output::note(&format!(
-        "{} second factors were looked at, and {} of them encrypted anew.",
+        "{} secrets of people were looked at, and {} of them encrypted anew.",
         people.looked_at, people.sealed
     ));
     let unmoved_people = people.unmoved.len();
     match (unmoved, unmoved_people) {
         (0, 0) => Ok(()),
         _ => Err(Failure::failed(format!(
-            "{unmoved} applications and {unmoved_people} second factors stay as they are."
+            "The secrets of {unmoved} applications and of {unmoved_people} people stay as they are."
         ))),
     }
 }
 
-/// Re-encrypts the second factors of users and operators.
+/// Re-encrypts the secrets of users and operators.
 async fn rewrap_people(strongbox: &Strongbox) -> Result<MovedPeople, Failure> {
     let mut all = strongbox.move_operators(Which::All).await?;
     let mut place = None;
@@ -153,7 +153,7 @@ async fn rewrap_people(strongbox: &Strongbox) -> Result<MovedPeople, Failure> {
     }
     for UnmovedPerson { login, why } in &all.unmoved {
         let login = output::printable(login.as_str());
-        output::note(&format!("The second factor of {login} stays as it is: {why}."));
+        output::note(&format!("The secrets of {login} stay as they are: {why}."));
     }
     Ok(all)
 }

@@ -11,7 +11,7 @@ use super::flags::StoreAccessFlags;
 use super::keys::name;
 use super::operators::{self, OperatorsCommand};
 use super::output;
-use super::people::{self, MailChange, Office, One, login, show_once};
+use super::people::{self, MailChange, Office, One, WebhookChange, login, show_once};
 use crate::service::audit::AuditDraft;
 use crate::service::holdings::Holdings;
 use crate::service::people::{PeopleError, Someone};
@@ -31,6 +31,8 @@ pub(super) enum UsersCommand {
     ResetFactor(One),
     /// Turn messages by e-mail to a user on or off: owners get them about what fails
     Mail(MailChange),
+    /// Set where messages to a user go by webhook, and print the secret alone that signs them: it is shown only once
+    Webhook(WebhookChange),
     /// Remove a user, whose sessions end; lists the API keys and webhook secrets that the user was shown
     Remove(Removal),
     /// Operators, who have a console of their own
@@ -142,6 +144,7 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
             Ok(())
         }
         UsersCommand::Mail(change) => people::set_mailing::<User>(change).await,
+        UsersCommand::Webhook(change) => people::set_webhook::<User>(change).await,
         UsersCommand::Remove(removal) => remove(removal).await,
         UsersCommand::Operators(command) => operators::run(command).await,
     }

@@ -46,7 +46,7 @@ use overview::days::Days;
 use quita_config::Config;
 use user_limits::UserLimits;
 
-pub(crate) use deliveries::{outcome_of, receiver_of};
+pub(crate) use deliveries::outcome_of;
 pub(crate) use routes::configure;
 
 /// Shared state of the pages of the merchants' console.

@@ -81,7 +81,7 @@ async fn seal_unprotected(strongbox: &Strongbox) -> Result<(), SecretKeyError> {
             break;
         }
     }
-    let of_people = seal_unprotected_factors(strongbox).await?;
+    let of_people = seal_unprotected_of_people(strongbox).await?;
     sealed = sealed.saturating_add(of_people);
     let is_audit_key_moved = strongbox.move_audit_key(Which::Unprotected).await?;
     if sealed > 0 || is_audit_key_moved {
@@ -91,8 +91,8 @@ async fn seal_unprotected(strongbox: &Strongbox) -> Result<(), SecretKeyError> {
     Ok(())
 }
 
-/// Seals readable second factors, which were never stored in clear. Returns how many.
-async fn seal_unprotected_factors(strongbox: &Strongbox) -> Result<u64, SecretKeyError> {
+/// Seals readable secrets of people, which were never stored in clear. Returns how many.
+async fn seal_unprotected_of_people(strongbox: &Strongbox) -> Result<u64, SecretKeyError> {
     let (mut place, mut sealed) = (None, 0_u64);
     loop {
         let moved = strongbox.move_users(Which::Unprotected, place.as_ref(), PAGE).await?;
@@ -108,11 +108,11 @@ async fn seal_unprotected_factors(strongbox: &Strongbox) -> Result<u64, SecretKe
     Ok(sealed.saturating_add(moved.sealed))
 }
 
-/// Logs second factors that are still readable.
+/// Logs secrets of people that are still readable.
 fn log_readable(moved: &MovedPeople) {
     // An address has no business in a log.
     for UnmovedPerson { why, .. } in &moved.unmoved {
-        tracing::error!(%why, "a second factor is readable still");
+        tracing::error!(%why, "a secret of somebody is readable still");
     }
 }
 

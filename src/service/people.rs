@@ -3,6 +3,7 @@
 mod duty;
 mod first_operator;
 mod mailings;
+mod message_webhooks;
 mod operators;
 mod password;
 mod passwords_of;
@@ -28,7 +29,9 @@ use quita_ports::{Clock, PeopleStore, StoreError};
 use thiserror::Error;
 
 pub use duty::Duty;
+pub(crate) use mailings::Channel;
 pub use mailings::mailing_in_words;
+pub use message_webhooks::{ChangedWebhook, MessageWebhooks, message_webhook_in_words};
 pub use operators::SetupPassword;
 use password::Passwords;
 pub use password::{Line, PasswordError};

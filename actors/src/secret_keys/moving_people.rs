@@ -1,24 +1,24 @@
-//! Sealing the second factors of people with another key.
+//! Sealing the secrets of people with another key: second factors, and what signs the messages to them.
 
-use quita_domain::people::{Login, Operator, SecondFactor, User};
-use quita_domain::secret_key::{SecretKeyId, SecretPlace};
+use quita_domain::people::{Login, Operator, User};
+use quita_domain::secret_key::{SealedSecret, SecretKeyId, SecretPlace};
 
 use super::{MAX_RACES, SecretKeyError, Strongbox, Which};
 
-/// What became of the second factors of one page of people.
+/// What became of the secrets of one page of people.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct MovedPeople {
     /// Secrets that were looked at.
     pub looked_at: u64,
     /// Those of them that were sealed anew.
     pub sealed: u64,
-    /// People whose secret stays as it is, and why.
+    /// People whose secrets stay as they are, and why.
     pub unmoved: Vec<UnmovedPerson>,
     /// After whom the next page begins; `None` after the last one.
     pub next: Option<Login>,
 }
 
-/// Somebody whose secret stays as it is.
+/// Somebody whose secrets stay as they are.
 #[derive(Debug, PartialEq, Eq)]
 pub struct UnmovedPerson {
     /// Who.
@@ -28,10 +28,15 @@ pub struct UnmovedPerson {
 }
 
 impl MovedPeople {
-    fn note(&mut self, login: &Login, moved: Result<bool, SecretKeyError>) -> Result<(), SecretKeyError> {
-        self.looked_at = self.looked_at.saturating_add(1);
+    fn note(
+        &mut self,
+        login: &Login,
+        secrets: u64,
+        moved: Result<u64, SecretKeyError>,
+    ) -> Result<(), SecretKeyError> {
+        self.looked_at = self.looked_at.saturating_add(secrets);
         match moved {
-            Ok(is_sealed) => self.sealed = self.sealed.saturating_add(u64::from(is_sealed)),
+            Ok(sealed) => self.sealed = self.sealed.saturating_add(sealed),
             Err(SecretKeyError::Store(error)) => return Err(error.into()),
             Err(why) => self.unmoved.push(UnmovedPerson { login: login.clone(), why }),
         }
@@ -40,7 +45,7 @@ impl MovedPeople {
 }
 
 impl Strongbox {
-    /// Seals the second factors of one page of users anew, each in one guarded write. As [`Strongbox::move_page`].
+    /// Seals the secrets of one page of users anew, each user in one guarded write. As [`Strongbox::move_page`].
     ///
     /// # Errors
     /// [`SecretKeyError`], if the page can't be read, or nothing can be sealed.
@@ -55,9 +60,11 @@ impl Strongbox {
         if page.len() >= limit {
             moved.next = page.last().map(|user| user.login.clone());
         }
-        for user in page.into_iter().filter(|user| user.credentials.second_factor.is_some()) {
-            let login = user.login.clone();
-            moved.note(&login, self.move_user(which, user).await)?;
+        for mut user in page {
+            let (login, secrets) = (user.login.clone(), count(&secrets_of_user(&mut user)));
+            if secrets > 0 {
+                moved.note(&login, secrets, self.move_user(which, user).await)?;
+            }
         }
         Ok(moved)
     }
@@ -69,60 +76,83 @@ impl Strongbox {
     pub async fn move_operators(&self, which: Which) -> Result<MovedPeople, SecretKeyError> {
         let operators = self.store.operators().await?;
         let mut moved = MovedPeople::default();
-        for operator in operators.into_iter().filter(|one| one.credentials.second_factor.is_some()) {
-            let login = operator.login.clone();
-            moved.note(&login, self.move_operator(which, operator).await)?;
+        for mut operator in operators {
+            let (login, secrets) = (operator.login.clone(), count(&secrets_of_operator(&mut operator)));
+            if secrets > 0 {
+                moved.note(&login, secrets, self.move_operator(which, operator).await)?;
+            }
         }
         Ok(moved)
     }
 
-    async fn move_user(&self, which: Which, mut before: User) -> Result<bool, SecretKeyError> {
-        let (current, place) = (self.current().await?, SecretPlace::user_factor(&before.login));
+    async fn move_user(&self, which: Which, mut before: User) -> Result<u64, SecretKeyError> {
+        let current = self.current().await?;
         for _ in 0..MAX_RACES {
             let mut after = before.clone();
-            let factor = after.credentials.second_factor.as_mut();
-            if !self.seal_factor(which, factor, (&current, &place))? {
-                return Ok(false);
+            let sealed = self.seal_anew(which, secrets_of_user(&mut after), &current)?;
+            if sealed == 0 || self.store.replace_user(&before, &after).await? {
+                return Ok(sealed);
             }
-            if self.store.replace_user(&before, &after).await? {
-                return Ok(true);
-            }
-            let Some(again) = self.store.user(&before.login).await? else { return Ok(false) };
+            let Some(again) = self.store.user(&before.login).await? else { return Ok(0) };
             before = again;
         }
         Err(SecretKeyError::Raced)
     }
 
-    async fn move_operator(&self, which: Which, mut before: Operator) -> Result<bool, SecretKeyError> {
-        let (current, place) = (self.current().await?, SecretPlace::operator_factor(&before.login));
+    async fn move_operator(&self, which: Which, mut before: Operator) -> Result<u64, SecretKeyError> {
+        let current = self.current().await?;
         for _ in 0..MAX_RACES {
             let mut after = before.clone();
-            let factor = after.credentials.second_factor.as_mut();
-            if !self.seal_factor(which, factor, (&current, &place))? {
-                return Ok(false);
+            let sealed = self.seal_anew(which, secrets_of_operator(&mut after), &current)?;
+            if sealed == 0 || self.store.replace_operator(&before, &after).await? {
+                return Ok(sealed);
             }
-            if self.store.replace_operator(&before, &after).await? {
-                return Ok(true);
-            }
-            let Some(again) = self.store.operator(&before.login).await? else { return Ok(false) };
+            let Some(again) = self.store.operator(&before.login).await? else { return Ok(0) };
             before = again;
         }
         Err(SecretKeyError::Raced)
     }
 
-    /// Says whether the factor was sealed anew.
-    fn seal_factor(
+    /// Returns the number of secrets that were sealed anew.
+    fn seal_anew(
         &self,
         which: Which,
-        factor: Option<&mut SecondFactor>,
-        (current, place): (&SecretKeyId, &SecretPlace),
-    ) -> Result<bool, SecretKeyError> {
-        let Some(factor) = factor else { return Ok(false) };
-        if self.key_stays(which, &factor.secret.key, current) {
-            return Ok(false);
+        secrets: SecretsOfPerson<'_>,
+        current: &SecretKeyId,
+    ) -> Result<u64, SecretKeyError> {
+        let mut sealed = 0_u64;
+        for (secret, place) in secrets.into_iter().flatten() {
+            if !self.key_stays(which, &secret.key, current) {
+                let text = self.vault.open(secret, &place)?;
+                *secret = self.vault.seal(current, &text, &place)?;
+                sealed = sealed.saturating_add(1);
+            }
         }
-        let secret = self.vault.open(&factor.secret, place)?;
-        factor.secret = self.vault.seal(current, &secret, place)?;
-        Ok(true)
+        Ok(sealed)
     }
+}
+
+/// Secrets that a person may have: of the second factor, and of the webhook for messages.
+type SecretsOfPerson<'a> = [Option<(&'a mut SealedSecret, SecretPlace)>; 2];
+
+fn secrets_of_user(user: &mut User) -> SecretsOfPerson<'_> {
+    let factor = user.credentials.second_factor.as_mut().map(|factor| &mut factor.secret);
+    let webhook = user.message_webhook.as_mut().map(|webhook| &mut webhook.secret);
+    [
+        factor.map(|secret| (secret, SecretPlace::user_factor(&user.login))),
+        webhook.map(|secret| (secret, SecretPlace::user_messages(&user.login))),
+    ]
+}
+
+fn secrets_of_operator(operator: &mut Operator) -> SecretsOfPerson<'_> {
+    let factor = operator.credentials.second_factor.as_mut().map(|factor| &mut factor.secret);
+    let webhook = operator.message_webhook.as_mut().map(|webhook| &mut webhook.secret);
+    [
+        factor.map(|secret| (secret, SecretPlace::operator_factor(&operator.login))),
+        webhook.map(|secret| (secret, SecretPlace::operator_messages(&operator.login))),
+    ]
+}
+
+fn count(secrets: &SecretsOfPerson<'_>) -> u64 {
+    secrets.iter().flatten().map(|_| 1).sum()
 }

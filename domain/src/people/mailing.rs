@@ -1,4 +1,4 @@
-//! Messages to a person by e-mail.
+//! Messages to a person by e-mail or webhook: each of the two has its own memory.
 
 use serde::{Deserialize, Serialize};
 
@@ -62,7 +62,7 @@ pub struct ReportedTrouble {
     pub at: Timestamp,
 }
 
-/// Choice of a person about messages, and what was reported to that person.
+/// Choice of a person about messages of one channel, and what was reported by it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Mailing {
@@ -125,6 +125,12 @@ impl Mailing {
         let doubled = FIRST_RETRY_MS.saturating_mul(1 << self.begun.min(MAX_DOUBLINGS));
         self.next_at = Some(now.plus_ms(doubled.min(LONGEST_RETRY_MS)));
         self.begun = self.begun.saturating_add(1);
+    }
+
+    /// Returns true if the message that another one claimed is still the one that is claimed here.
+    pub fn is_same_claim(&self, claimed: &Self) -> bool {
+        // The language may be chosen anew meanwhile.
+        Self { language: claimed.language, ..self.clone() } == *claimed
     }
 
     /// Notes a message that was sent: it reported events up to `until`, and these troubles.

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Credentials, Login, Mailing};
+use super::{Credentials, Login, Mailing, MessageWebhook};
 use crate::time::Timestamp;
 
 /// Role of an operator.
@@ -58,6 +58,9 @@ pub struct Operator {
     /// Messages by e-mail.
     #[serde(default, skip_serializing_if = "Mailing::is_untouched")]
     pub mailing: Mailing,
+    /// Messages by webhook; none while absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_webhook: Option<MessageWebhook>,
 }
 
 impl fmt::Debug for Operator {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Credentials, Login, Mailing, Role};
+use super::{Credentials, Login, Mailing, MessageWebhook, Role};
 use crate::identity::MerchantId;
 use crate::time::Timestamp;
 
@@ -25,6 +25,9 @@ pub struct User {
     /// Messages by e-mail, which the owner of a merchant gets.
     #[serde(default, skip_serializing_if = "Mailing::is_untouched")]
     pub mailing: Mailing,
+    /// Messages by webhook; none while absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_webhook: Option<MessageWebhook>,
 }
 
 impl fmt::Debug for User {

@@ -63,6 +63,16 @@ impl SecretPlace {
         Self::of(&["quita second factor of an operator 1", login.as_str()])
     }
 
+    /// Names the secret that signs the messages to a user.
+    pub fn user_messages(login: &Login) -> Self {
+        Self::of(&["quita message webhook of a user 1", login.as_str()])
+    }
+
+    /// Names the secret that signs the messages to an operator.
+    pub fn operator_messages(login: &Login) -> Self {
+        Self::of(&["quita message webhook of an operator 1", login.as_str()])
+    }
+
     /// Names the keys that derive the ids of payments.
     pub fn id_keys() -> Self {
         Self::of(&["quita id keys 1"])

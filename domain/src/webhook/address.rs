@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use url::Url;
+
 /// Azure's platform address: globally assigned, but reachable from inside a virtual network only.
 const AZURE_PLATFORM: Ipv4Addr = Ipv4Addr::new(168, 63, 129, 16);
 
@@ -26,6 +28,14 @@ pub fn is_public_name(name: &str) -> bool {
     let local_zones =
         ["localhost", "local", "internal", "localdomain", "lan", "intranet", "corp", "home", "private"];
     !local_zones.contains(&zone) && !name.ends_with(".home.arpa")
+}
+
+/// Returns the host of a URL, with its port unless that is the default one.
+pub fn receiver_of(url: &str) -> String {
+    let parsed = Url::parse(url).ok();
+    let host = parsed.as_ref().and_then(Url::host_str).unwrap_or(url);
+    let port = parsed.as_ref().and_then(Url::port).map(|port| format!(":{port}"));
+    format!("{host}{}", port.unwrap_or_default())
 }
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
@@ -80,6 +90,17 @@ mod tests {
     fn check(public: bool, addresses: &str) {
         for text in addresses.split_whitespace() {
             assert_eq!(is_public(text.parse().unwrap()), public, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_receiver_is_a_host_and_a_port_that_is_not_the_usual_one() {
+        for (url, receiver) in [
+            ("https://loja.example/a?b=c", "loja.example"),
+            ("http://127.0.0.1:8090/", "127.0.0.1:8090"),
+            ("nonsense", "nonsense"),
+        ] {
+            assert_eq!(receiver_of(url), receiver);
         }
     }
 

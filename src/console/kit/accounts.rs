@@ -15,6 +15,7 @@ use actix_web::HttpRequest;
 use actix_web::web::Data;
 use quita_actors::Strongbox;
 use quita_domain::audit::AuditAction;
+use quita_domain::request::PostbackPolicy;
 use quita_domain::secret::Secret;
 use quita_ports::Clock;
 
@@ -27,7 +28,7 @@ use super::failure::Failure;
 use super::page_context::PageContext;
 use crate::http::Mount;
 use crate::service::audit::{Audit, AuditDraft, Initiator};
-use crate::service::people::{People, SecondFactors, Signed, Someone};
+use crate::service::people::{MessageWebhooks, People, SecondFactors, Signed, Someone};
 use crate::service::refused_requests::RefusedRequests;
 use crate::service::refused_sign_ins::{Door, RefusedSignIns, Why};
 use quita_config::{Config, Environment};
@@ -39,6 +40,9 @@ pub(crate) struct Accounts {
     console: ConsoleKind,
     people: People,
     factors: SecondFactors,
+    webhooks: MessageWebhooks,
+    /// Policy for the addresses of messages by webhook.
+    postback: PostbackPolicy,
     audit: Audit,
     refused: Arc<RefusedSignIns>,
     clock: Arc<dyn Clock>,
@@ -82,7 +86,9 @@ impl Accounts {
     ) -> Self {
         Self {
             console,
-            factors: SecondFactors::new(people.clone(), strongbox),
+            factors: SecondFactors::new(people.clone(), strongbox.clone()),
+            webhooks: MessageWebhooks::new(people.clone(), strongbox),
+            postback: config.environment.postback_policy(),
             people,
             audit,
             refused,

@@ -53,6 +53,15 @@ pub(crate) struct RecoveryCodesPage {
     next: String,
 }
 
+/// Page that shows the secret of messages by webhook, once.
+#[derive(Template)]
+#[template(path = "console/kit/message_secret.html")]
+pub(crate) struct MessageSecretPage {
+    frame: Frame,
+    secret: Secret<String>,
+    next: String,
+}
+
 /// Page that asks for a new password in place of one that somebody else set.
 #[derive(Template)]
 #[template(path = "console/kit/given_password.html")]
@@ -98,6 +107,13 @@ impl FactorPage {
     fn typed(&self) -> String {
         let letters: Vec<char> = self.secret.expose().chars().collect();
         letters.chunks(GROUP).map(|group| group.iter().collect::<String>()).collect::<Vec<_>>().join(" ")
+    }
+}
+
+impl MessageSecretPage {
+    /// Creates the page with this secret; it leads on to the address `next`.
+    pub(crate) fn new(token: &Secret<String>, secret: Secret<String>, next: String) -> Self {
+        Self { frame: bare_frame(token), secret, next }
     }
 }
 

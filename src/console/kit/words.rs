@@ -142,6 +142,9 @@ impl Language {
             AuditAction::MailingChanged => {
                 self.pick("mudou as mensagens por e-mail a", "changed the messages by e-mail to")
             }
+            AuditAction::MessageWebhookChanged => {
+                self.pick("mudou os avisos por webhook a", "changed the messages by webhook to")
+            }
             AuditAction::PolicyChanged => {
                 self.pick("mudou as regras de acesso de", "changed the access rules of")
             }

@@ -60,6 +60,16 @@ pub(crate) async fn set_mailing(
     console.accounts.set_mailing(&visitor.holder(), &form, &mode.base()).await
 }
 
+/// Handles `POST /console/{mode}/account/webhook`.
+pub(crate) async fn set_webhook(
+    request: HttpRequest,
+    OwnChange { visitor, form }: OwnChange,
+    mode: InMode,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    console.accounts.set_webhook(&request, &visitor.holder(), &form, &mode.base()).await
+}
+
 /// Handles `POST /console/{mode}/account/sessions/{id}/end`.
 pub(crate) async fn end_session(
     OwnChange { visitor, .. }: OwnChange,

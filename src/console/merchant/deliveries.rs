@@ -25,7 +25,6 @@ use crate::console::kit::answer::html;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
 use health::ReceiverHealth;
-pub(crate) use health::receiver_of;
 
 /// Minimum number of deliveries per page, if there are enough.
 const PAGE: usize = 20;

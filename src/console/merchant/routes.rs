@@ -61,6 +61,7 @@ fn in_a_mode(config: &mut ServiceConfig) {
         .service(page("/{mode}/account", web::get().to(account::show)))
         .service(change("/{mode}/account/password", web::post().to(account::change_password)))
         .service(change("/{mode}/account/mail", web::post().to(account::set_mailing)))
+        .service(change("/{mode}/account/webhook", web::post().to(account::set_webhook)))
         .service(change("/{mode}/account/recovery-codes", web::post().to(account::renew_recovery_codes)))
         .service(change("/{mode}/account/factor/remove", web::post().to(account::remove_factor)))
         .service(change("/{mode}/account/sessions/end-others", web::post().to(account::end_other_sessions)))

@@ -49,6 +49,15 @@ pub(super) async fn set_mailing(
     console.accounts.set_mailing(&visitor.holder(), &form, BASE).await
 }
 
+/// Handles `POST /account/webhook`.
+pub(super) async fn set_webhook(
+    request: HttpRequest,
+    OwnForm { visitor: Settled(visitor), form }: OwnForm,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, Failure> {
+    console.accounts.set_webhook(&request, &visitor.holder(), &form, BASE).await
+}
+
 /// Handles `POST /account/sessions/{id}/end`.
 pub(super) async fn end_session(
     OwnForm { visitor: Settled(visitor), .. }: OwnForm,

@@ -55,6 +55,7 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
         .route("/account", web::get().to(account::show))
         .route("/account/password", web::post().to(account::change_password))
         .route("/account/mail", web::post().to(account::set_mailing))
+        .route("/account/webhook", web::post().to(account::set_webhook))
         .route("/account/sessions/end-others", web::post().to(account::end_other_sessions))
         .route("/account/sessions/{id}/end", web::post().to(account::end_session))
         .route("/factor", web::get().to(account::ask_factor))

@@ -54,6 +54,9 @@ pub(super) const fn job(name: JobName, language: Language) -> &'static str {
             language.pick("Apaga pagadores guardados além do prazo", "Erases payers past their retention")
         }
         JobName::Erasures => language.pick("Esquece pagadores apagados", "Forgets payers that were erased"),
+        JobName::Messages => {
+            language.pick("Manda mensagens a donos e operadores", "Sends messages to owners and operators")
+        }
         JobName::EndingKeys => {
             language.pick("Conta as chaves de API prestes a expirar", "Counts API keys that expire soon")
         }

@@ -31,6 +31,7 @@ impl People {
             credentials,
             created_at,
             mailing: Mailing::default(),
+            message_webhook: None,
         };
         must_be_strong(password, operator.known_words()).await?;
         operator.credentials.password_hash = self.passwords.hash(password).await?;

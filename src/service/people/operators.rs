@@ -19,8 +19,14 @@ impl People {
         role: OperatorRole,
     ) -> Result<Secret<String>, PeopleError> {
         let (password, credentials) = self.new_credentials(Reader::Another).await?;
-        let operator =
-            Operator { login, role, credentials, created_at: self.clock.now(), mailing: Mailing::default() };
+        let operator = Operator {
+            login,
+            role,
+            credentials,
+            created_at: self.clock.now(),
+            mailing: Mailing::default(),
+            message_webhook: None,
+        };
         let is_new = self.store.insert_operator(&operator).await?;
         if is_new { Ok(password) } else { Err(PeopleError::Taken(operator.login)) }
     }

@@ -1,7 +1,9 @@
 //! Common traits of users and operators: a login, credentials, sessions.
 
 use quita_domain::audit::AuditAction;
-use quita_domain::people::{Credentials, Login, Mailing, Operator, OperatorRole, Role, SessionOf, User};
+use quita_domain::people::{
+    Credentials, Login, Mailing, MessageWebhook, Operator, OperatorRole, Role, SessionOf, User,
+};
 use quita_domain::secret_key::SecretPlace;
 use quita_domain::time::Timestamp;
 use quita_ports::{PeopleStore, StoreError};
@@ -25,8 +27,14 @@ pub trait Someone: Clone + PartialEq + Send + Sync + Sized + 'static {
     /// Returns that choice, to be changed.
     fn mailing_mut(&mut self) -> &mut Mailing;
 
-    /// Returns true if the role gets messages by e-mail, where it wants them.
-    fn is_told_by_mail(&self) -> bool;
+    /// Returns the receiver of messages by webhook.
+    fn message_webhook(&self) -> Option<&MessageWebhook>;
+
+    /// Returns that receiver, to be changed.
+    fn message_webhook_mut(&mut self) -> &mut Option<MessageWebhook>;
+
+    /// Returns true if the role gets messages, where it wants them.
+    fn gets_messages(&self) -> bool;
 
     /// Returns the role, as the command line spells it.
     fn role(&self) -> &'static str;
@@ -39,6 +47,9 @@ pub trait Someone: Clone + PartialEq + Send + Sync + Sized + 'static {
 
     /// Returns the place for which the authenticator's secret is sealed.
     fn factor_place(&self) -> SecretPlace;
+
+    /// Returns the place for which the secret is sealed that signs the messages to the person.
+    fn messages_place(&self) -> SecretPlace;
 
     /// Drafts an audit entry about the person.
     fn draft(&self, action: AuditAction) -> AuditDraft;
@@ -83,6 +94,14 @@ macro_rules! signs_in_as {
             &mut self.mailing
         }
 
+        fn message_webhook(&self) -> Option<&MessageWebhook> {
+            self.message_webhook.as_ref()
+        }
+
+        fn message_webhook_mut(&mut self) -> &mut Option<MessageWebhook> {
+            &mut self.message_webhook
+        }
+
         fn role(&self) -> &'static str {
             self.role.as_str()
         }
@@ -101,12 +120,16 @@ macro_rules! signs_in_as {
 impl Someone for User {
     signs_in_as!(User);
 
-    fn is_told_by_mail(&self) -> bool {
+    fn gets_messages(&self) -> bool {
         self.role == Role::Owner
     }
 
     fn factor_place(&self) -> SecretPlace {
         SecretPlace::user_factor(&self.login)
+    }
+
+    fn messages_place(&self) -> SecretPlace {
+        SecretPlace::user_messages(&self.login)
     }
 
     fn draft(&self, action: AuditAction) -> AuditDraft {
@@ -129,12 +152,16 @@ impl Someone for User {
 impl Someone for Operator {
     signs_in_as!(Operator);
 
-    fn is_told_by_mail(&self) -> bool {
+    fn gets_messages(&self) -> bool {
         self.role == OperatorRole::Operator
     }
 
     fn factor_place(&self) -> SecretPlace {
         SecretPlace::operator_factor(&self.login)
+    }
+
+    fn messages_place(&self) -> SecretPlace {
+        SecretPlace::operator_messages(&self.login)
     }
 
     fn draft(&self, action: AuditAction) -> AuditDraft {

@@ -49,6 +49,7 @@ impl People {
             credentials,
             created_at: self.clock.now(),
             mailing: Mailing::default(),
+            message_webhook: None,
         };
         if self.store.insert_user(&user).await? { Ok(password) } else { Err(PeopleError::Taken(user.login)) }
     }

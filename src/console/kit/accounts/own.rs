@@ -1,6 +1,7 @@
 //! Account page, as far as both consoles show the same: second factor, sessions, password.
 
 mod mail;
+mod webhook;
 
 use actix_web::HttpResponse;
 use quita_domain::audit::AuditAction;
@@ -16,6 +17,7 @@ use crate::console::kit::form::Form;
 use crate::console::kit::texts::Texts;
 use crate::service::people::Someone;
 use mail::MailChoice;
+use webhook::WebhookForm;
 
 /// Content of `console/kit/account_part.html`.
 pub(crate) struct AccountPart {
@@ -29,6 +31,8 @@ pub(crate) struct AccountPart {
     pub(crate) sessions: Vec<SessionRow>,
     /// Choices about messages by e-mail, where this service sends the person any.
     pub(crate) mail_choices: Option<Vec<MailChoice>>,
+    /// Receiver of messages by webhook, if the person may get any.
+    pub(crate) webhook: Option<WebhookForm>,
 }
 
 /// Session as the page shows it.
@@ -68,6 +72,7 @@ impl AccountPart {
             "session-ended" => Some(texts.session_ended),
             "others-ended" => Some(texts.others_ended),
             "mail" => Some(texts.mail_changed),
+            "webhook" => Some(texts.webhook_changed),
             _ => None,
         }
     }
@@ -95,8 +100,9 @@ impl Accounts {
             is_factor_required,
             set_up_address: with_next(&Self::address("/factor"), &format!("{base}/account")),
             sessions,
-            mail_choices: (self.sends_mail && person.is_told_by_mail())
+            mail_choices: (self.sends_mail && person.gets_messages())
                 .then(|| MailChoice::all(person.mailing())),
+            webhook: person.gets_messages().then(|| WebhookForm::of(person)),
         })
     }
 

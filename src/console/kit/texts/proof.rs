@@ -81,6 +81,19 @@ group! {
             "What fails and needs you, gathered in one message, at most one in 15 minutes.";
         mail_off: "Não receber", "None";
         mail_changed: "Avisos por e-mail mudados.", "Messages by e-mail changed.";
+        webhook: "Avisos por webhook", "Messages by webhook";
+        webhook_sentence: "O mesmo, por POST com JSON assinado, ao endereço que você indicar: um programa seu ou o webhook de um chat. Vazio: não receber.",
+            "The same, as a signed POST with JSON, to the address that you name: a program of yours, or the webhook of a chat. Empty: none.";
+        webhook_url: "Endereço", "Address";
+        webhook_language: "Idioma", "Language";
+        webhook_changed: "Avisos por webhook mudados.", "Messages by webhook changed.";
+        bad_webhook_url: "O endereço precisa ser uma URL http ou https inteira, sem usuário, senha e fragmento; em produção, https e público.",
+            "The address must be a whole http or https URL without user, password and fragment; in production https, and public.";
+        bad_webhook_language: "Escolha um idioma.", "Choose a language.";
+        webhook_secret: "Segredo dos avisos", "Secret of the messages";
+        webhook_secret_once: "Com ele o seu programa confere a assinatura de cada aviso. Guarde-o agora: não aparece de novo. Outro endereço ganha outro segredo.",
+            "With it your program verifies the signature of each message. Keep it now: it is not shown again. Another address gets another secret.";
+        webhook_secret_kept: "Guardei o segredo", "I have kept the secret";
         bad_mail_choice: "Escolha um idioma, ou não receber.", "Choose a language, or none.";
         others_ended: "As outras sessões foram encerradas.", "The other sessions have ended.";
     }

@@ -6,7 +6,7 @@ use quita_domain::delivery::{DeliveryAttempt, DeliveryState};
 use quita_domain::listing::DeliveryFilter;
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
-use url::Url;
+use quita_domain::webhook::address::receiver_of;
 
 use super::outcome_of;
 use crate::console::kit::failure::Failure;
@@ -86,14 +86,6 @@ fn count(health: &mut ReceiverHealth, attempt: &DeliveryAttempt) {
     }
 }
 
-/// Returns the host of an address, with its port unless that is the default one.
-pub(crate) fn receiver_of(url: &str) -> String {
-    let parsed = Url::parse(url).ok();
-    let host = parsed.as_ref().and_then(Url::host_str).unwrap_or(url);
-    let port = parsed.as_ref().and_then(Url::port).map(|port| format!(":{port}"));
-    format!("{host}{}", port.unwrap_or_default())
-}
-
 fn median(mut durations: Vec<u64>) -> u64 {
     durations.sort_unstable();
     durations.get(durations.len() / 2).copied().unwrap_or_default()
@@ -102,17 +94,6 @@ fn median(mut durations: Vec<u64>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_receiver_is_a_host_and_a_port_that_is_not_the_usual_one() {
-        for (url, receiver) in [
-            ("https://loja.example/a?b=c", "loja.example"),
-            ("http://127.0.0.1:8090/", "127.0.0.1:8090"),
-            ("nonsense", "nonsense"),
-        ] {
-            assert_eq!(receiver_of(url), receiver);
-        }
-    }
 
     #[test]
     fn a_share_is_counted_in_attempts_and_the_last_failure_is_the_newest() {

@@ -10,10 +10,10 @@ use quita_domain::audit::AuditAction;
 use quita_domain::listing::Cursor;
 use quita_domain::people::Permission;
 use quita_domain::time::Timestamp;
+use quita_domain::webhook::address::receiver_of;
 use serde::Deserialize;
 use url::form_urlencoded;
 
-use super::health::receiver_of;
 use crate::console::kit::answer::{html, see_other};
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;

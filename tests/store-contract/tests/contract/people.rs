@@ -5,8 +5,9 @@ use std::sync::Arc;
 use quita_domain::identity::MerchantId;
 use quita_domain::money::Money;
 use quita_domain::people::{
-    Credentials, Login, MailLanguage, Mailing, MerchantPolicy, MerchantProfile, Operator, OperatorRole,
-    Origin, ReportedTrouble, Role, SecondFactor, Session, SessionOf, SessionStage, User, WrongCodes,
+    Credentials, Login, MailLanguage, Mailing, MerchantPolicy, MerchantProfile, MessageWebhook, Operator,
+    OperatorRole, Origin, ReportedTrouble, Role, SecondFactor, Session, SessionOf, SessionStage, User,
+    WrongCodes,
 };
 use quita_domain::secret_key::{SealedSecret, SecretKeyId};
 use quita_domain::time::Timestamp;
@@ -50,6 +51,12 @@ fn full_mailing() -> Mailing {
     }
 }
 
+/// Receiver of messages that has everything that there is.
+fn full_webhook() -> MessageWebhook {
+    let secret = SealedSecret { key: SecretKeyId::of(b"key"), text: String::from("d2hzZWM=") };
+    MessageWebhook { url: "https://hooks.example/T0/B0?x=1".into(), secret, mailing: full_mailing() }
+}
+
 pub fn operator(address: &str, role: OperatorRole) -> Operator {
     Operator {
         login: login(address),
@@ -57,6 +64,7 @@ pub fn operator(address: &str, role: OperatorRole) -> Operator {
         credentials: credentials(1),
         created_at: NOW,
         mailing: Mailing::default(),
+        message_webhook: None,
     }
 }
 
@@ -68,6 +76,7 @@ pub fn user(address: &str, merchant: &str) -> User {
         credentials: credentials(1),
         created_at: NOW,
         mailing: Mailing::default(),
+        message_webhook: None,
     }
 }
 
@@ -109,7 +118,12 @@ pub async fn a_user_is_replaced_only_if_it_is_as_expected(store: Arc<dyn PeopleS
     assert_eq!(store.replace_user(&owner, &viewer).await, Ok(true));
     assert_eq!(store.replace_user(&owner, &with_role(&owner, Role::Developer)).await, Ok(false));
     assert_eq!(store.user(&owner.login).await, Ok(Some(viewer.clone())));
-    let fresh = User { credentials: full_credentials(), mailing: full_mailing(), ..viewer.clone() };
+    let fresh = User {
+        credentials: full_credentials(),
+        mailing: full_mailing(),
+        message_webhook: Some(full_webhook()),
+        ..viewer.clone()
+    };
     assert_eq!(store.replace_user(&viewer, &fresh).await, Ok(true));
     assert_eq!(store.users(&owner.merchant).await, Ok(vec![fresh]));
 }
@@ -225,7 +239,13 @@ pub async fn operators_are_made_listed_and_replaced_only_as_expected(store: Arc<
     assert_eq!(store.insert_user(&user("ana@quita.example", "loja")).await, Ok(true), "users are others");
     assert_eq!(store.operators().await, Ok(vec![ana.clone(), bia.clone()]));
     let role = OperatorRole::Operator;
-    let after = Operator { credentials: full_credentials(), mailing: full_mailing(), role, ..ana.clone() };
+    let after = Operator {
+        credentials: full_credentials(),
+        mailing: full_mailing(),
+        message_webhook: Some(full_webhook()),
+        role,
+        ..ana.clone()
+    };
     assert_eq!(store.replace_operator(&ana, &after).await, Ok(true));
     assert_eq!(store.replace_operator(&ana, &after).await, Ok(false), "it is another now");
     assert_eq!(store.operator(&ana.login).await, Ok(Some(after.clone())));

@@ -26,12 +26,17 @@ impl MailChoice {
     /// Every choice, with the one that holds.
     pub(super) fn all(mailing: &Mailing) -> Vec<Self> {
         let off = Self { value: OFF, name: Texts::current().proof.mail_off, is_chosen: mailing.is_off };
-        let languages = MailLanguage::ALL.map(|language| Self {
+        let chosen = Some(mailing.language).filter(|_| !mailing.is_off);
+        Self::languages(chosen).into_iter().chain([off]).collect()
+    }
+
+    /// Every language, with the one that holds.
+    pub(super) fn languages(chosen: Option<MailLanguage>) -> [Self; 2] {
+        MailLanguage::ALL.map(|language| Self {
             value: language.as_str(),
             name: Language::of_mail(language).own_name(),
-            is_chosen: !mailing.is_off && mailing.language == language,
-        });
-        languages.into_iter().chain([off]).collect()
+            is_chosen: chosen == Some(language),
+        })
     }
 }
 

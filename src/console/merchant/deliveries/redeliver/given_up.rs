@@ -8,11 +8,11 @@ use quita_domain::identity::{Owner, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter};
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
+use quita_domain::webhook::address::receiver_of;
 use quita_ports::place_of;
 
 use crate::console::kit::failure::Failure;
 use crate::console::merchant::MerchantConsole;
-use crate::console::merchant::deliveries::health::receiver_of;
 
 /// Maximum number of events redelivered by one click.
 pub(super) const MOST_AT_ONCE: usize = 1_000;

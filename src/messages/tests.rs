@@ -1,20 +1,24 @@
 //! Messages to owners on a real embedded store.
 
+mod webhooks;
+
+use std::cell::{Cell, RefCell};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
 use quita_domain::access::ApiKey;
+use quita_domain::delivery::DeliveryAttempt;
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
 use quita_domain::people::{Login, MAIL_GAP_MS, MailLanguage, Role, User};
-use quita_domain::time::DAY_MS;
+use quita_domain::time::{DAY_MS, Timestamp};
 use quita_embedded::EmbeddedStore;
-use quita_ports::{AccessStore, Mail, MailError, Mailer};
+use quita_machine::vault::AeadVault;
+use quita_ports::{AccessStore, Mail, MailError, Mailer, WebhookRequest};
 use tempfile::TempDir;
 
 use super::*;
 use crate::service::hand_clock::HandClock;
-use crate::service::people::People;
 
 const NOW: i64 = 1_795_262_400_000;
 const ANA: &str = "ana@loja.example";
@@ -37,29 +41,68 @@ impl Mailer for Mailbox {
     }
 }
 
+/// A receiver of webhooks that answers this status, or 200.
+#[derive(Default)]
+struct Receiver {
+    received: RefCell<Vec<WebhookRequest>>,
+    answer: Cell<Option<u16>>,
+}
+
+#[async_trait(?Send)]
+impl WebhookSender for Receiver {
+    async fn send(&self, request: WebhookRequest) -> DeliveryAttempt {
+        self.received.borrow_mut().push(request);
+        DeliveryAttempt {
+            at: Timestamp::from_millis(NOW),
+            duration_ms: 1,
+            status: self.answer.get().or(Some(200)),
+            error: None,
+            retry_after_ms: None,
+            answer: None,
+        }
+    }
+}
+
 struct Office {
     store: Arc<EmbeddedStore>,
     clock: Arc<HandClock>,
     mailbox: Arc<Mailbox>,
+    receiver: Rc<Receiver>,
     people: People,
+    strongbox: Strongbox,
     notifier: Notifier,
     _folder: TempDir,
 }
 
-fn office() -> Office {
+async fn office() -> Office {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(EmbeddedStore::open(folder.path().join("quita.db")).unwrap());
     let (clock, mailbox) = (Arc::new(HandClock::default()), Arc::<Mailbox>::default());
     clock.set(NOW);
     let people = People::new(store.clone(), clock.clone());
-    let notifier = notifier(&store, &clock, &mailbox);
-    Office { store, clock, mailbox, people, notifier, _folder: folder }
+    let strongbox =
+        Strongbox::new(store.clone(), Arc::new(AeadVault::new([&b"a secret key of the tests"[..]], [])));
+    let receiver = Rc::new(Receiver::default());
+    let service = (&store, &clock, &strongbox);
+    let notifier = notifier(service, Some(&mailbox), &receiver).await;
+    Office { store, clock, mailbox, receiver, people, strongbox, notifier, _folder: folder }
 }
 
-fn notifier(store: &Arc<EmbeddedStore>, clock: &Arc<HandClock>, mailbox: &Arc<Mailbox>) -> Notifier {
-    let metrics = MailMetrics::register(&Registry::new()).unwrap();
-    let url = "https://pay.example".into();
-    Notifier::new((store.clone(), clock.clone()), mailbox.clone(), url, metrics)
+async fn notifier(
+    (store, clock, strongbox): (&Arc<EmbeddedStore>, &Arc<HandClock>, &Strongbox),
+    mailbox: Option<&Arc<Mailbox>>,
+    receiver: &Rc<Receiver>,
+) -> Notifier {
+    let (registry, clock): (_, Arc<dyn Clock>) = (Registry::new(), clock.clone());
+    let mails = MessageMetrics::of_mails(&registry).unwrap();
+    let by_mail = mailbox.map(|mailbox| ByMail::new(mailbox.clone(), mails));
+    let webhooks = MessageWebhooks::new(People::new(store.clone(), Arc::clone(&clock)), strongbox.clone());
+    let metrics = MessageMetrics::of_webhooks(&registry).unwrap();
+    let by_webhook = ByWebhook::new(receiver.clone(), webhooks, Arc::clone(&clock), metrics);
+    let audit = Audit::open(store.clone(), strongbox, Arc::clone(&clock)).await.unwrap();
+    let log = (audit, Initiator::service("127.0.0.1:8080"));
+    let channels = Channels { by_mail, by_webhook };
+    Notifier::new((store.clone(), clock), channels, log, "https://pay.example".into())
 }
 
 fn login(text: &str) -> Login {
@@ -93,6 +136,24 @@ impl Office {
         self.store.insert_key(&key).await.unwrap();
     }
 
+    /// Starts another node.
+    async fn another(&self, mailbox: Option<&Arc<Mailbox>>) -> Notifier {
+        notifier((&self.store, &self.clock, &self.strongbox), mailbox, &self.receiver).await
+    }
+
+    /// Sends the messages to Ana to a URL; returns its secret, if it is a new one.
+    async fn call(&self, url: &str, language: Option<MailLanguage>) -> Option<String> {
+        let webhooks = MessageWebhooks::new(self.people.clone(), self.strongbox.clone());
+        let changed = webhooks.set::<User>(&login(ANA), url, language).await.unwrap();
+        changed.secret.map(|secret| secret.expose().clone())
+    }
+
+    /// Looks, and takes the requests out of the receiver.
+    async fn called(&self) -> Vec<WebhookRequest> {
+        self.look(&self.notifier).await;
+        self.receiver.received.take()
+    }
+
     fn pass(&self, ms: u64) {
         self.clock.set(self.clock.now().plus_ms(ms).millis());
     }
@@ -110,7 +171,7 @@ impl Office {
 
 #[tokio::test]
 async fn an_owner_is_warned_of_a_key_a_week_and_a_day_before_its_end() {
-    let office = office();
+    let office = office().await;
     office.hire(ANA, Role::Owner).await;
     office.hire("vera@loja.example", Role::Viewer).await;
     office.key("0011223344556677", 10).await;
@@ -132,18 +193,18 @@ async fn an_owner_is_warned_of_a_key_a_week_and_a_day_before_its_end() {
 
 #[tokio::test]
 async fn of_two_nodes_one_sends() {
-    let office = office();
+    let office = office().await;
     office.hire(ANA, Role::Owner).await;
     office.key("0011223344556677", 8).await;
     office.pass(DAY_MS + 60_000);
-    let other = notifier(&office.store, &office.clock, &office.mailbox);
+    let other = office.another(Some(&office.mailbox)).await;
     tokio::join!(office.look(&office.notifier), office.look(&other));
     assert_eq!(office.mailed().await.len(), 1);
 }
 
 #[tokio::test]
 async fn a_message_that_the_server_refuses_is_tried_again_later() {
-    let office = office();
+    let office = office().await;
     office.hire(ANA, Role::Owner).await;
     office.key("0011223344556677", 8).await;
     office.pass(DAY_MS + 60_000);
@@ -157,7 +218,7 @@ async fn a_message_that_the_server_refuses_is_tried_again_later() {
 
 #[tokio::test]
 async fn who_turned_messages_off_gets_none_and_another_language_is_obeyed() {
-    let office = office();
+    let office = office().await;
     office.hire(ANA, Role::Owner).await;
     office.hire("bia@loja.example", Role::Owner).await;
     let bia = login("bia@loja.example");

@@ -7,15 +7,16 @@ use quita_domain::delivery::{DeliveryAttempt, DeliveryState};
 use quita_domain::identity::{MerchantId, Mode};
 use quita_domain::listing::DeliveryFilter;
 use quita_domain::payment::Payment;
-use quita_domain::people::{MAIL_LOOK_BACK_MS, User};
+use quita_domain::people::MAIL_LOOK_BACK_MS;
 use quita_domain::time::{DAY_MS, Timestamp};
+use quita_domain::webhook::address::receiver_of;
 use quita_ports::{StoreError, WholeStore};
 
-use super::digest::{Digest, MailTexts};
+use super::digest::{Digest, MessageTexts, News, NewsKind, Reader, filled};
 use super::notifier::Look;
 use super::receivers::{self, FailingReceiver};
 use crate::console::Language;
-use crate::console::merchant::{outcome_of, receiver_of};
+use crate::console::merchant::outcome_of;
 
 /// Payments with a delivery of some state that are looked at, the newest.
 pub(super) const LOOK_AT: usize = 200;
@@ -43,6 +44,11 @@ pub(super) struct MerchantNews {
 /// Filter of the deliveries of a merchant in a state.
 pub(super) fn filter(merchant: &MerchantId, mode: Mode, state: DeliveryState) -> DeliveryFilter {
     DeliveryFilter { merchant: merchant.clone(), mode, transaction_id: None, state: Some(state) }
+}
+
+/// Page of the merchants' console, below the public URL.
+fn page(mode: Mode, name: &str) -> String {
+    format!("/console/{}/{name}", mode.as_str())
 }
 
 /// Returns true if one of the warnings before this end falls into a time.
@@ -74,17 +80,19 @@ impl MerchantNews {
     }
 
     /// Picks what this owner was not told yet.
-    pub(super) fn digest(&self, user: &User, look: &Look) -> Digest {
-        let language = Language::of_mail(user.mailing.language);
-        let since = user.mailing.unreported_since(user.created_at, look.now);
+    pub(super) fn digest(&self, owner: Reader<'_>, look: &Look) -> Digest {
+        let (language, since) = (owner.language(), owner.unreported_since(look.now));
         let mut digest = Digest::default();
         self.add_given_up(&mut digest, language, since, look.until);
-        let texts = MailTexts::of(language);
+        let texts = MessageTexts::of(language);
         for (mode, FailingReceiver { receiver, since }) in &self.failing {
             let trouble = format!("receiver {} {receiver}", mode.as_str());
-            if user.mailing.is_unreported(&trouble, look.now) {
-                let (mode, time) = (texts.mode(*mode), language.time(*since));
-                digest.add(texts.receiver_fails, &[("receiver", receiver), ("mode", mode), ("time", &time)]);
+            if owner.mailing.is_unreported(&trouble, look.now) {
+                let time = language.time(*since);
+                let gaps = [("receiver", &**receiver), ("mode", texts.mode(*mode)), ("time", &time)];
+                let text = filled(texts.receiver_fails, &gaps);
+                let page = Some(page(*mode, "deliveries"));
+                digest.news.push(News { kind: NewsKind::ReceiverFailing, text, at: *since, page });
                 digest.troubles.push(trouble);
             }
         }
@@ -96,7 +104,9 @@ impl MerchantNews {
                 let application = key.owner.application.as_str();
                 let gaps =
                     [("key", &*key.id), ("application", application), ("mode", mode), ("time", &*time)];
-                digest.add(texts.key_ends, &gaps);
+                let text = filled(texts.key_ends, &gaps);
+                let page = Some(page(key.owner.mode, "applications"));
+                digest.news.push(News { kind: NewsKind::KeyEnding, text, at: end, page });
             }
         }
         digest
@@ -104,7 +114,7 @@ impl MerchantNews {
 
     fn add_given_up(&self, digest: &mut Digest, language: Language, since: Timestamp, until: Timestamp) {
         let mut receivers: BTreeMap<(&str, &str), Vec<&GivenUp>> = BTreeMap::new();
-        let texts = MailTexts::of(language);
+        let texts = MessageTexts::of(language);
         for given_up in self.given_up.iter().filter(|given_up| given_up.at > since && given_up.at <= until) {
             let of = (texts.mode(given_up.mode), given_up.receiver.as_str());
             receivers.entry(of).or_default().push(given_up);
@@ -115,8 +125,9 @@ impl MerchantNews {
             let gone = || String::from("410");
             let outcome = last.attempt.as_ref().map_or_else(gone, |attempt| outcome_of(attempt, language));
             let gaps = [("receiver", receiver), ("mode", mode), ("count", &*count), ("time", &*time)];
-            let gaps = [&gaps[..], &[("outcome", &*outcome)]].concat();
-            digest.add(texts.given_up, &gaps);
+            let text = filled(texts.given_up, &[&gaps[..], &[("outcome", &*outcome)]].concat());
+            let page = Some(page(last.mode, "deliveries"));
+            digest.news.push(News { kind: NewsKind::EventsExhausted, text, at: last.at, page });
         }
     }
 }

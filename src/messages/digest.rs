@@ -1,7 +1,7 @@
-//! Text of a message, in the language of its reader.
+//! News of one message, in the language of its reader, and the message by e-mail.
 
 use quita_domain::identity::Mode;
-use quita_domain::people::{Operator, User};
+use quita_domain::people::{Mailing, Operator, User};
 use quita_domain::time::Timestamp;
 use quita_ports::Mail;
 
@@ -10,7 +10,7 @@ use crate::console::group;
 
 group! {
     /// Sentences of messages.
-    MailTexts {
+    MessageTexts {
         to_owner: "Quita: {whose} precisa de atenção", "Quita: {whose} needs attention";
         to_operator: "Quita: o serviço precisa de atenção", "Quita: the service needs attention";
         greeting: "Desde a última mensagem:", "Since the last message:";
@@ -36,15 +36,20 @@ group! {
     }
 }
 
-impl MailTexts {
+impl MessageTexts {
     /// Sentences in a language.
     pub(super) fn of(language: Language) -> &'static Self {
-        static PORTUGUESE: MailTexts = MailTexts::PORTUGUESE;
-        static ENGLISH: MailTexts = MailTexts::ENGLISH;
+        static PORTUGUESE: MessageTexts = MessageTexts::PORTUGUESE;
+        static ENGLISH: MessageTexts = MessageTexts::ENGLISH;
         match language {
             Language::Portuguese => &PORTUGUESE,
             Language::English => &ENGLISH,
         }
+    }
+
+    /// Subject of a message to an owner.
+    pub(super) fn subject_to_owner(&self, user: &User) -> String {
+        filled(self.to_owner, &[("whose", user.merchant.as_str())])
     }
 
     /// Name of a mode.
@@ -68,11 +73,81 @@ fn one_line(text: &str) -> String {
     text.chars().map(|character| if character.is_control() { ' ' } else { character }).collect()
 }
 
+/// Kind of a piece of news, as messages by webhook spell it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NewsKind {
+    /// Events were given up that a receiver did not confirm.
+    EventsExhausted,
+    /// A receiver confirmed no event for an hour.
+    ReceiverFailing,
+    /// An API key ends soon.
+    KeyEnding,
+    /// Exceptions were reported.
+    ExceptionsReported,
+    /// An acquirer fails.
+    AcquirerFailing,
+    /// A node was lost.
+    NodeLost,
+    /// A certificate of an acquirer ends soon.
+    CertificateEnding,
+    /// The store is away.
+    StoreAway,
+}
+
+impl NewsKind {
+    /// Returns the spelling.
+    pub(super) const fn as_str(self) -> &'static str {
+        match self {
+            Self::EventsExhausted => "events_exhausted",
+            Self::ReceiverFailing => "receiver_failing",
+            Self::KeyEnding => "key_ending",
+            Self::ExceptionsReported => "exceptions_reported",
+            Self::AcquirerFailing => "acquirer_failing",
+            Self::NodeLost => "node_lost",
+            Self::CertificateEnding => "certificate_ending",
+            Self::StoreAway => "store_away",
+        }
+    }
+}
+
+/// Piece of news.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct News {
+    pub(super) kind: NewsKind,
+    /// Sentence for its reader.
+    pub(super) text: String,
+    /// Time that the sentence is about: of the last event, the beginning of a trouble, the end of a key.
+    pub(super) at: Timestamp,
+    /// Page of the merchants' console that shows more, below the public URL.
+    pub(super) page: Option<String>,
+}
+
+/// Person who reads a message, by one channel.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Reader<'a> {
+    /// Choice of the person about this channel, and what was reported by it.
+    pub(super) mailing: &'a Mailing,
+    /// Time at which the account was made.
+    pub(super) created_at: Timestamp,
+}
+
+impl Reader<'_> {
+    /// Returns the language.
+    pub(super) const fn language(self) -> Language {
+        Language::of_mail(self.mailing.language)
+    }
+
+    /// Returns the time after which events are unreported.
+    pub(super) fn unreported_since(self, now: Timestamp) -> Timestamp {
+        self.mailing.unreported_since(self.created_at, now)
+    }
+}
+
 /// News of one message.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Digest {
-    /// A sentence for each.
-    pub(super) lines: Vec<String>,
+    /// News in the order in which they are read.
+    pub(super) news: Vec<News>,
     /// Names of the lasting troubles among them.
     pub(super) troubles: Vec<String>,
 }
@@ -80,23 +155,21 @@ pub(super) struct Digest {
 impl Digest {
     /// News that the store is away.
     pub(super) fn outage(since: Timestamp, language: Language) -> Self {
-        let line = filled(MailTexts::of(language).store_away, &[("time", &language.time(since))]);
-        Self { lines: vec![line], troubles: Vec::new() }
+        let text = filled(MessageTexts::of(language).store_away, &[("time", &language.time(since))]);
+        Self {
+            news: vec![News { kind: NewsKind::StoreAway, text, at: since, page: None }],
+            troubles: Vec::new(),
+        }
     }
 
     /// Returns true if there is nothing to report.
     pub(super) fn is_empty(&self) -> bool {
-        self.lines.is_empty()
-    }
-
-    /// Adds a sentence.
-    pub(super) fn add(&mut self, sentence: &str, gaps: &[(&str, &str)]) {
-        self.lines.push(filled(sentence, gaps));
+        self.news.is_empty()
     }
 
     /// Message to an owner.
     pub(super) fn to_owner(&self, user: &User, public_url: &str) -> Mail {
-        let texts = MailTexts::of(Language::of_mail(user.mailing.language));
+        let texts = MessageTexts::of(Language::of_mail(user.mailing.language));
         let console = format!("{public_url}/console");
         let account = format!("{console}/live/account");
         let end = [
@@ -105,14 +178,14 @@ impl Digest {
         ];
         Mail {
             to: user.login.to_string(),
-            subject: filled(texts.to_owner, &[("whose", user.merchant.as_str())]),
+            subject: texts.subject_to_owner(user),
             text: self.text(texts, &end),
         }
     }
 
     /// Message to an operator.
     pub(super) fn to_operator(&self, operator: &Operator) -> Mail {
-        let texts = MailTexts::of(Language::of_mail(operator.mailing.language));
+        let texts = MessageTexts::of(Language::of_mail(operator.mailing.language));
         Mail {
             to: operator.login.to_string(),
             subject: texts.to_operator.into(),
@@ -120,9 +193,13 @@ impl Digest {
         }
     }
 
-    fn text(&self, texts: &MailTexts, end: &[String]) -> String {
-        let lines: String = self.lines.iter().map(|line| format!("- {line}\n")).collect();
-        format!("{}\n\n{lines}\n{}\n", texts.greeting, end.join("\n"))
+    /// Returns the sentences, a line for each.
+    pub(super) fn list(&self) -> String {
+        self.news.iter().map(|news| format!("- {}\n", news.text)).collect()
+    }
+
+    fn text(&self, texts: &MessageTexts, end: &[String]) -> String {
+        format!("{}\n\n{}\n{}\n", texts.greeting, self.list(), end.join("\n"))
     }
 }
 

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use quita_actors::{NodeView, RouteHealth, RouteState};
 use quita_domain::exception::Exception;
-use quita_domain::people::Operator;
 use quita_domain::time::Timestamp;
 use quita_ports::{StoreError, WholeStore};
 
-use super::digest::{Digest, MailTexts};
+use super::digest::{Digest, MessageTexts, News, NewsKind, Reader, filled};
 use super::merchant_news::is_warned_of;
 use super::notifier::Look;
 use super::{LASTS_MS, WatchedService};
@@ -52,50 +51,69 @@ impl OperatorNews {
     }
 
     /// Picks what this operator was not told yet.
-    pub(super) fn digest(&self, operator: &Operator, look: &Look) -> Digest {
-        let (mailing, language) = (&operator.mailing, Language::of_mail(operator.mailing.language));
-        let texts = MailTexts::of(language);
-        let since = mailing.unreported_since(operator.created_at, look.now);
+    pub(super) fn digest(&self, operator: Reader<'_>, look: &Look) -> Digest {
+        let (language, since) = (operator.language(), operator.unreported_since(look.now));
+        let texts = MessageTexts::of(language);
         let mut digest = Digest::default();
-        let is_news = |at: Timestamp| at > since && at <= look.until;
-        let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
-        for exception in self.exceptions.iter().filter(|exception| is_news(exception.reported_at)) {
-            let count = kinds.entry(&exception.kind).or_default();
-            *count = count.saturating_add(1);
-        }
-        for (kind, count) in kinds {
-            let count = count.to_string();
-            digest.add(texts.exceptions, &[("kind", exception_kind(kind, language)), ("count", &count)]);
-        }
+        self.add_exceptions(&mut digest, language, (since, look.until));
         for (route, since) in &self.failing {
             let (acquirer, method) = (route.acquirer.as_str(), language.method(route.method));
             let trouble = format!("route {acquirer} {}", route.method.as_str());
-            if mailing.is_unreported(&trouble, look.now) {
-                let time = language.time(*since);
-                digest.add(texts.route_fails, &[("acquirer", acquirer), ("method", method), ("time", &time)]);
+            if operator.mailing.is_unreported(&trouble, look.now) {
+                let gaps = [("acquirer", acquirer), ("method", method), ("time", &language.time(*since))];
+                digest.news.push(news(NewsKind::AcquirerFailing, filled(texts.route_fails, &gaps), *since));
                 digest.troubles.push(trouble);
             }
         }
-        for view in &self.lost_nodes {
-            let trouble = format!("node {}", view.node.id);
-            if mailing.is_unreported(&trouble, look.now) {
-                digest.add(texts.node_lost, &[("node", &view.node.address)]);
+        for NodeView { node, .. } in &self.lost_nodes {
+            let trouble = format!("node {}", node.id);
+            if operator.mailing.is_unreported(&trouble, look.now) {
+                let text = filled(texts.node_lost, &[("node", &node.address)]);
+                digest.news.push(news(NewsKind::NodeLost, text, node.seen_at));
                 digest.troubles.push(trouble);
             }
         }
         for (acquirer, end) in &self.certificates {
             if is_warned_of(*end, since, look.until) {
-                let time = language.time(*end);
-                digest.add(texts.certificate_ends, &[("acquirer", acquirer), ("time", &time)]);
+                let gaps = [("acquirer", acquirer.as_str()), ("time", &language.time(*end))];
+                let text = filled(texts.certificate_ends, &gaps);
+                digest.news.push(news(NewsKind::CertificateEnding, text, *end));
             }
         }
         digest
     }
+
+    /// Adds exceptions that were reported within a time, by kind.
+    fn add_exceptions(
+        &self,
+        digest: &mut Digest,
+        language: Language,
+        (since, until): (Timestamp, Timestamp),
+    ) {
+        let texts = MessageTexts::of(language);
+        let mut kinds: BTreeMap<&str, Vec<Timestamp>> = BTreeMap::new();
+        for exception in &self.exceptions {
+            if exception.reported_at > since && exception.reported_at <= until {
+                kinds.entry(&exception.kind).or_default().push(exception.reported_at);
+            }
+        }
+        for (kind, times) in kinds {
+            let Some(last) = times.iter().max() else { continue };
+            let count = times.len().to_string();
+            let gaps = [("kind", exception_kind(kind, language)), ("count", &*count)];
+            digest.news.push(news(NewsKind::ExceptionsReported, filled(texts.exceptions, &gaps), *last));
+        }
+    }
+}
+
+/// Piece of news for operators, whose console has no address that is known to the service.
+const fn news(kind: NewsKind, text: String, at: Timestamp) -> News {
+    News { kind, text, at, page: None }
 }
 
 #[cfg(test)]
 mod tests {
-    use quita_domain::people::{Credentials, Login, MailLanguage, Mailing, OperatorRole};
+    use quita_domain::people::{MailLanguage, Mailing};
 
     use super::*;
 
@@ -133,15 +151,11 @@ mod tests {
             reported_until: Some(NOW.minus_ms(5 * 60_000)),
             ..Mailing::default()
         };
-        let operator = Operator {
-            login: Login::parse("olga@ops.example").unwrap(),
-            role: OperatorRole::Operator,
-            credentials: Credentials::new(String::new(), 1, false),
-            created_at: Timestamp::default(),
-            mailing,
-        };
-        let digest = news.digest(&operator, &Look::at(NOW));
+        let operator = Reader { mailing: &mailing, created_at: Timestamp::default() };
+        let digest = news.digest(operator, &Look::at(NOW));
         // The newest one may not be stored on every node yet.
-        assert_eq!(digest.lines, ["New exceptions, Paid twice: 2."]);
+        let read: Vec<_> = digest.news.iter().map(|news| (news.kind, news.text.as_str(), news.at)).collect();
+        let last = NOW.minus_ms(60_000);
+        assert_eq!(read, [(NewsKind::ExceptionsReported, "New exceptions, Paid twice: 2.", last)]);
     }
 }

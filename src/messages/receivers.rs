@@ -7,11 +7,11 @@ use quita_domain::identity::{MerchantId, Mode, TransactionId};
 use quita_domain::listing::Cursor;
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
+use quita_domain::webhook::address::receiver_of;
 use quita_ports::{StoreError, WholeStore};
 use uuid::Uuid;
 
 use super::merchant_news::{LOOK_AT, filter};
-use crate::console::merchant::receiver_of;
 
 /// Time without any confirmation that makes a failing receiver.
 const HOUR_MS: u64 = 3_600_000;

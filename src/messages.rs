@@ -1,0 +1,160 @@
+//! Messages to people who are not looking: to owners about their merchant, to operators about the service.
+//!
+//! They leave by e-mail and by webhook, each with its own memory of what it reported. Each minute this looks for news
+//! that were not reported yet. What was reported is stored with the person, so one of several nodes sends. A message is
+//! sent at least once: again, if its server may not have taken it.
+
+mod by_mail;
+mod by_webhook;
+mod digest;
+mod merchant_news;
+mod metrics;
+mod notifier;
+mod operator_news;
+mod outage;
+mod receivers;
+#[cfg(test)]
+mod tests;
+mod webhook_body;
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use prometheus::Registry;
+use quita_actors::{Operators, Payments, Strongbox};
+use quita_config::mail::{MailConfig, MailProtection};
+use quita_domain::people::Operator;
+use quita_mail::{Access, Protection, SmtpMailer};
+use quita_ports::{Clock, WebhookSender, WholeStore};
+
+use crate::acquirers::Link;
+use crate::jobs::{JobName, JobOutcome, Rhythm};
+use crate::service::audit::{Audit, Initiator};
+use crate::service::people::{Channel, MessageWebhooks, People, PeopleError};
+use by_mail::ByMail;
+use by_webhook::ByWebhook;
+use metrics::MessageMetrics;
+use notifier::{Channels, Look, Notifier};
+use operator_news::OperatorNews;
+use outage::OutageReport;
+
+/// Rhythm of looks for news.
+pub(crate) const MESSAGES: Rhythm = Rhythm {
+    name: JobName::Messages,
+    every: Duration::from_secs(60),
+    first_after: Duration::from_secs(30),
+};
+/// Age from which an outage is reported: most are shorter.
+const LASTS_MS: u64 = 60_000;
+
+/// Looks for news and sends them.
+pub(crate) struct MessageRunner {
+    notifier: Notifier,
+    service: WatchedService,
+    /// Operators as they were read last, for the time when the store is away.
+    operators: Vec<Operator>,
+    outage: OutageReport,
+}
+
+/// Service that operators are told about.
+pub(crate) struct WatchedService {
+    pub(crate) operators: Operators,
+    pub(crate) payments: Payments,
+    pub(crate) links: Vec<Arc<Link>>,
+}
+
+/// Parts of the service that send messages, and remember that they did.
+pub(crate) struct MessageParts<'a> {
+    pub(crate) store: Arc<dyn WholeStore>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) strongbox: Strongbox,
+    /// Sender of this thread, with the policy of addresses of all webhooks.
+    pub(crate) sender: Rc<dyn WebhookSender>,
+    /// Server that takes e-mails, where there is one.
+    pub(crate) mail: Option<&'a MailConfig>,
+    pub(crate) public_url: String,
+    pub(crate) audit: Audit,
+    /// This node, as the audit log names it.
+    pub(crate) node: Initiator,
+}
+
+impl MessageRunner {
+    /// Prepares the messages.
+    ///
+    /// # Errors
+    /// If the way to the mail server can't be prepared, or a metric is registered already.
+    pub(crate) fn new(
+        parts: MessageParts<'_>,
+        service: WatchedService,
+        registry: &Registry,
+    ) -> anyhow::Result<Self> {
+        let MessageParts { store, clock, strongbox, sender, mail, public_url, audit, node } = parts;
+        let people = People::new(store.clone(), Arc::clone(&clock));
+        let by_mail = mail.map(|mail| by_mail(mail, registry)).transpose()?;
+        let webhooks = MessageWebhooks::new(people, strongbox);
+        let metrics = MessageMetrics::of_webhooks(registry)?;
+        let by_webhook = ByWebhook::new(sender, webhooks, Arc::clone(&clock), metrics);
+        let channels = Channels { by_mail, by_webhook };
+        let notifier = Notifier::new((store, clock), channels, (audit, node), public_url);
+        Ok(Self { notifier, service, operators: Vec::new(), outage: OutageReport::default() })
+    }
+
+    /// Reports news that were not reported yet.
+    pub(crate) async fn pass(&mut self) -> JobOutcome {
+        let mut look = self.notifier.begin_look();
+        if let Some(away) = self.service.payments.store_away() {
+            if look.now.ms_since(away.since) >= LASTS_MS {
+                self.outage.report(away.since, &self.operators, &self.notifier).await;
+            }
+            return Err(String::from("the store is away"));
+        }
+        let to_operators = self.report_to_operators(&mut look).await.map_err(|error| {
+            tracing::debug!(%error, "news for operators could not be read; the next look tries again");
+            error.to_string()
+        });
+        let to_owners = self.notifier.report_to_owners(&mut look).await.map_err(|error| {
+            tracing::debug!(%error, "news for owners could not be read; the next look tries again");
+            error.to_string()
+        });
+        to_operators.and(to_owners)
+    }
+
+    async fn report_to_operators(&mut self, look: &mut Look) -> Result<(), PeopleError> {
+        let (notifier, now) = (&self.notifier, look.now);
+        self.operators = notifier.operators().await?;
+        let is_due = |operator| {
+            [Channel::Mail, Channel::Webhook]
+                .into_iter()
+                .any(|channel| notifier.due(operator, channel, now).is_some())
+        };
+        if !self.operators.iter().any(is_due) {
+            return Ok(());
+        }
+        let news = OperatorNews::read(notifier.store(), &self.service, now).await?;
+        let mut by_webhook = Vec::new();
+        for operator in &self.operators {
+            let mail = notifier.due(operator, Channel::Mail, now).map(|reader| news.digest(reader, look));
+            notifier.report_by_mail(operator, mail, look).await?;
+            let webhook = notifier.due(operator, Channel::Webhook, now);
+            by_webhook.extend(webhook.map(|reader| (operator.clone(), news.digest(reader, look))));
+        }
+        notifier.report_by_webhook(by_webhook, look).await;
+        Ok(())
+    }
+}
+
+fn by_mail(mail: &MailConfig, registry: &Registry) -> anyhow::Result<ByMail> {
+    let mailer = Arc::new(SmtpMailer::new(access(mail))?);
+    Ok(ByMail::new(mailer, MessageMetrics::of_mails(registry)?))
+}
+
+fn access(mail: &MailConfig) -> Access {
+    let protection = match mail.protection {
+        MailProtection::Tls => Protection::Tls,
+        MailProtection::StartTls => Protection::StartTls,
+        MailProtection::Loopback => Protection::None,
+    };
+    let MailConfig { host, port, from, credentials, .. } = mail.clone();
+    Access { protection, host, port, credentials, from }
+}
