@@ -53,6 +53,7 @@ mod load;
 mod logs;
 mod mails;
 mod memory;
+mod message_webhooks;
 mod mutations;
 mod nodes;
 mod notices;

@@ -57,8 +57,9 @@ const ASKED: [&str; 8] = [
     "/people/{login}/{verb}",
 ];
 /// What is the own of whoever is signed in.
-pub(crate) const OWN: [&str; 9] = [
+pub(crate) const OWN: [&str; 10] = [
     "/account/mail",
+    "/account/webhook",
     "/account/password",
     "/account/sessions/end-others",
     "/account/sessions/{id}/end",
@@ -83,6 +84,7 @@ const CHANGED: [(&str, &str); 18] = [
     ("/people", "/people"),
     ("/people/{login}/{verb}", "/people/aldo%40ops.example/reset"),
     ("/account/mail", "/account/mail"),
+    ("/account/webhook", "/account/webhook"),
     ("/account/password", "/account/password"),
     ("/account/sessions/end-others", "/account/sessions/end-others"),
     ("/account/sessions/{id}/end", "/account/sessions/0123456789abcdef0123456789abcdef/end"),

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 
 use serde_json::json;
 
-use crate::support::{Edit, Program, TestApp, pix};
+use crate::support::{Account, Edit, Program, TestApp, Visitor, pix};
 
 const SECRET_KEY: &str = "a-key-for-tests-that-is-long-enough-to-be-taken";
 const SANDBOX: &str = "[{ name = \"sandbox\", adapter = \"sandbox\" }]";
@@ -47,6 +47,19 @@ fn webhooks_go_to_public_https_addresses_only() {
     }
     let request = pix(10_027).with("postbackUrl", json!("https://shop.example.com:8443/webhooks?a=b"));
     assert_eq!(app.client().create(&request)["status"], "pending");
+}
+
+#[test]
+fn messages_go_to_public_https_addresses_only() {
+    let app = production();
+    let ana = Account::create(&app, "shop", "ana@shop.example", "owner");
+    let owner = Visitor::signed_in(&app, &ana);
+    for url in
+        ["http://hooks.example.com/", "https://127.0.0.1/", "https://169.254.169.254/", "https://[::1]/"]
+    {
+        let refused = owner.post("/console/live/account/webhook", &[("url", url), ("language", "en")]);
+        assert_eq!(refused.status, 422, "{url}: {refused}");
+    }
 }
 
 #[test]

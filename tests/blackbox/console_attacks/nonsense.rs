@@ -195,6 +195,10 @@ fn what_a_form_says_is_checked_before_anything_is_done() {
         ("/deliveries/redeliver", &receiver, 422),
         ("/account/password", "current={password}&new=short", 422),
         ("/account/mail", "mail=loud", 422),
+        ("/account/webhook", "url=gopher%3A%2F%2F127.0.0.1%2F&language=en", 422),
+        ("/account/webhook", "url=http%3A%2F%2Fa+b%2F&language=en", 422),
+        ("/account/webhook", "url=https%3A%2F%2Fa.example%2F&language=loud", 422),
+        ("/account/webhook", "url=https%3A%2F%2Fa.example%2F4242424242424242&language=en", 422),
     ] {
         let path = shops.ids.fill(&format!("/console/test{path}"));
         let fields = shops.ids.fill(fields).replace("{requested}", "01980000-0000-7000-8000-000000000001");

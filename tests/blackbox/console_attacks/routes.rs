@@ -109,6 +109,7 @@ pub(super) const ROUTES: &[Route] = &[
         )],
     ),
     post("/{mode}/account/mail", SignedIn, &[with("/test/account/mail", &[("mail", "off")])]),
+    post("/{mode}/account/webhook", SignedIn, &[with("/test/account/webhook", &[("url", "")])]),
     post("/{mode}/account/recovery-codes", SignedIn, &[at("/test/account/recovery-codes")]),
     post("/{mode}/account/factor/remove", SignedIn, &[at("/test/account/factor/remove")]),
     post("/{mode}/account/sessions/end-others", SignedIn, &[at("/test/account/sessions/end-others")]),
