@@ -26,7 +26,7 @@ pub(super) enum OperatorsCommand {
     ResetFactor(One),
     /// Turn messages by e-mail to an operator on or off
     Mail(MailChange),
-    /// Set where messages to an operator go by webhook, and print the secret alone that signs them: it is shown only once
+    /// Set where messages to an operator go by webhook, and print the secret that signs them alone, once
     Webhook(WebhookChange),
     /// Remove an operator, whose sessions end; never the last one
     Remove(One),

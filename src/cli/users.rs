@@ -31,7 +31,7 @@ pub(super) enum UsersCommand {
     ResetFactor(One),
     /// Turn messages by e-mail to a user on or off: owners get them about what fails
     Mail(MailChange),
-    /// Set where messages to a user go by webhook, and print the secret alone that signs them: it is shown only once
+    /// Set where messages to a user go by webhook, and print the secret that signs them alone, once
     Webhook(WebhookChange),
     /// Remove a user, whose sessions end; lists the API keys and webhook secrets that the user was shown
     Remove(Removal),

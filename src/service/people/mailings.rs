@@ -8,7 +8,8 @@ use super::someone::Someone;
 use super::{MAX_RACES, People, PeopleError};
 
 impl People {
-    /// Turns messages by e-mail to a person on or off, in this language if one is named. Returns the person before and after.
+    /// Turns messages by e-mail to a person on or off, in this language if one is named. Returns the person before and
+    /// after.
     ///
     /// # Errors
     /// [`PeopleError::NoSuchUser`], and when the store does not answer.
