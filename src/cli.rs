@@ -21,6 +21,7 @@ mod load;
 mod logs;
 mod manual;
 mod merchants;
+mod movements;
 mod operators;
 mod output;
 mod payments;
@@ -80,6 +81,12 @@ enum Command {
     /// Create, read and list payments, through the running service
     #[command(subcommand)]
     Payments(payments::PaymentsCommand),
+    /// List refunds of all payments, through the running service
+    #[command(subcommand)]
+    Refunds(movements::RefundsCommand),
+    /// List disputes about all payments, through the running service
+    #[command(subcommand)]
+    Disputes(movements::DisputesCommand),
     /// Make a sandbox payment that reaches an event, to try a receiver with it
     Trigger(trigger::TriggerCommand),
     /// Move a sandbox payment by hand, through the running service
@@ -170,6 +177,8 @@ async fn run(command: Command) -> Result<(), Failure> {
         Command::Secrets(command) => secrets::run(command).await,
         Command::Audit(command) => audit::run(command).await,
         Command::Payments(command) => payments::run(command).await,
+        Command::Refunds(command) => movements::refunds(command).await,
+        Command::Disputes(command) => movements::disputes(command).await,
         Command::Trigger(command) => trigger::run(command).await,
         Command::Sandbox(command) => sandbox::run(command).await,
         Command::Listen(command) => listen::run(command).await,

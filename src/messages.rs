@@ -40,11 +40,8 @@ use operator_news::OperatorNews;
 use outage::OutageReport;
 
 /// Rhythm of looks for news.
-pub(crate) const MESSAGES: Rhythm = Rhythm {
-    name: JobName::Messages,
-    every: Duration::from_secs(60),
-    first_after: Duration::from_secs(30),
-};
+pub(crate) const MESSAGES: Rhythm =
+    Rhythm { name: JobName::Messages, every: Duration::from_secs(60), first_after: Duration::from_secs(30) };
 /// Age from which an outage is reported: most are shorter.
 const LASTS_MS: u64 = 60_000;
 

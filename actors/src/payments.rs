@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use quita_domain::acquiring::Notice;
 use quita_domain::identity::{Owner, TransactionId};
-use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
+use quita_domain::listing::{Cursor, DeliveryFilter, MovementFilter, PaymentFilter};
 use quita_domain::operation::{Operation, OperationRequest};
 use quita_domain::order::Order;
 use quita_domain::payment::{Command, Payment};
@@ -182,6 +182,19 @@ impl Payments {
         limit: usize,
     ) -> Result<Vec<Listed>, Denied> {
         Ok(self.system.books.store.list_with_deliveries(filter, after, limit).await?)
+    }
+
+    /// Lists payments that hold matching refunds or disputes, newest first.
+    ///
+    /// # Errors
+    /// When the store does not answer.
+    pub async fn list_with_movements(
+        &self,
+        filter: &MovementFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Listed>, Denied> {
+        Ok(self.system.books.store.list_with_movements(filter, after, limit).await?)
     }
 
     /// Refuses a notice whose head shows already that no provider sent it: its body need not be read.

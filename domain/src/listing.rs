@@ -1,4 +1,4 @@
-//! Lists of payments and deliveries: filters, cursors, and their names in a query.
+//! Lists of payments, deliveries, refunds and disputes: filters, cursors, and their names in a query.
 
 pub mod query;
 
@@ -11,6 +11,8 @@ use crate::delivery::DeliveryState;
 use crate::identity::{MerchantId, Mode, TransactionId};
 use crate::method::Method;
 use crate::money::Money;
+use crate::payment::DisputeStatus;
+use crate::state::RefundStatus;
 use crate::status::Status;
 use crate::time::Timestamp;
 
@@ -54,6 +56,56 @@ pub struct DeliveryFilter {
     pub state: Option<DeliveryState>,
 }
 
+/// Filter of refunds or disputes. Always one merchant's, in one mode.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MovementFilter {
+    /// Their merchant.
+    pub merchant: MerchantId,
+    /// Test or live.
+    pub mode: Mode,
+    /// Their kind and statuses.
+    pub movements: Movements,
+    /// Earliest time at which their payment was created, included.
+    pub created_from: Option<Timestamp>,
+    /// Latest time at which their payment was created, excluded.
+    pub created_to: Option<Timestamp>,
+}
+
+impl MovementFilter {
+    /// Returns true if a payment that was created at this time is in the filter's period.
+    pub fn is_in_period(&self, created_at: Timestamp) -> bool {
+        self.created_from.is_none_or(|from| created_at >= from)
+            && self.created_to.is_none_or(|to| created_at < to)
+    }
+}
+
+/// Movements of money back to the payer: refunds, or disputes about chargebacks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Movements {
+    /// Refunds in these statuses; in every status when empty.
+    Refunds(Vec<RefundStatus>),
+    /// Disputes in these statuses; in every status when empty.
+    Disputes(Vec<DisputeStatus>),
+}
+
+impl Movements {
+    /// Returns true if refunds in this status match.
+    pub fn have_refund(&self, status: RefundStatus) -> bool {
+        match self {
+            Self::Refunds(statuses) => statuses.is_empty() || statuses.contains(&status),
+            Self::Disputes(_) => false,
+        }
+    }
+
+    /// Returns true if disputes in this status match.
+    pub fn have_dispute(&self, status: DisputeStatus) -> bool {
+        match self {
+            Self::Refunds(_) => false,
+            Self::Disputes(statuses) => statuses.is_empty() || statuses.contains(&status),
+        }
+    }
+}
+
 /// Position in a list of payments, newest first: everything after this payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cursor {
@@ -80,16 +132,17 @@ impl fmt::Display for Cursor {
     }
 }
 
-/// Position in a list of deliveries: after this delivery of this payment, then everything after the payment.
+/// Position in a list of what payments hold, such as deliveries or refunds: after this entry of this payment, then
+/// everything after the payment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DeliveryCursor {
-    /// The payment of the last delivery shown.
+pub struct EntryCursor {
+    /// The payment of the last entry shown.
     pub payment: Cursor,
-    /// Index of that delivery in the payment's outbox.
+    /// Index of that entry in the payment.
     pub index: u32,
 }
 
-impl DeliveryCursor {
+impl EntryCursor {
     /// Reads the form that `Display` writes; `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
         let plain = decode(text)?;
@@ -99,7 +152,7 @@ impl DeliveryCursor {
     }
 }
 
-impl fmt::Display for DeliveryCursor {
+impl fmt::Display for EntryCursor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&URL_SAFE_NO_PAD.encode(format!("{}.{}", self.payment, self.index)))
     }
@@ -123,8 +176,8 @@ mod tests {
         for millis in [0, -1, 1_795_262_400_005, i64::MAX, i64::MIN] {
             let payment = cursor(millis);
             assert_eq!(Cursor::parse(&payment.to_string()), Some(payment));
-            let delivery = DeliveryCursor { payment, index: u32::MAX };
-            assert_eq!(DeliveryCursor::parse(&delivery.to_string()), Some(delivery));
+            let delivery = EntryCursor { payment, index: u32::MAX };
+            assert_eq!(EntryCursor::parse(&delivery.to_string()), Some(delivery));
             let is_opaque = |character: char| character.is_ascii_alphanumeric() || "-_".contains(character);
             assert!(delivery.to_string().chars().all(is_opaque));
         }
@@ -153,7 +206,7 @@ mod tests {
         ] {
             assert_eq!(Cursor::parse(text), None, "{text}");
         }
-        assert_eq!(DeliveryCursor::parse(&good), None);
-        assert_eq!(DeliveryCursor::parse(&encode(&format!("{good}.-1"))), None);
+        assert_eq!(EntryCursor::parse(&good), None);
+        assert_eq!(EntryCursor::parse(&encode(&format!("{good}.-1"))), None);
     }
 }

@@ -47,7 +47,7 @@ use crate::time::Timestamp;
 pub use answer::AMOUNT_MISMATCH;
 use change::Change;
 pub use decide::{Command, Context, Decision, Effect};
-pub use dispute::{Chargeback, WonDispute};
+pub use dispute::{Chargeback, DisputeStatus, WonDispute};
 pub use erase::{Erasure, FINISHED_STATUSES};
 pub use inquire::Inquiring;
 pub use open::NewPayment;

@@ -130,7 +130,7 @@ pub struct Refund {
 }
 
 /// Progress of a refund.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RefundStatus {
     /// On its way.
@@ -142,6 +142,14 @@ pub enum RefundStatus {
 }
 
 impl RefundStatus {
+    /// Every status.
+    pub const ALL: [Self; 3] = [Self::Processing, Self::Succeeded, Self::Failed];
+
+    /// Reads the API's spelling.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == text)
+    }
+
     /// Returns the API's spelling.
     pub const fn as_str(self) -> &'static str {
         match self {

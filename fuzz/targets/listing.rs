@@ -4,8 +4,8 @@
 use libfuzzer_sys::fuzz_target;
 use quita_domain::delivery::DeliveryId;
 use quita_domain::identity::TransactionId;
-use quita_domain::listing::query::{DeliveryQuery, PaymentQuery};
-use quita_domain::listing::{Cursor, DeliveryCursor};
+use quita_domain::listing::query::{DeliveryQuery, MovementQuery, PaymentQuery};
+use quita_domain::listing::{Cursor, EntryCursor};
 use quita_domain::method::Method;
 use quita_domain::request::{Rejection, code};
 use quita_domain::status::Status;
@@ -38,6 +38,17 @@ fn query(data: &[u8]) {
         }
         Err(rejection) => check_rejection(&rejection),
     }
+    for read in [MovementQuery::refunds, MovementQuery::disputes] {
+        match read(&owner(), &pairs) {
+            Ok(query) => {
+                assert!((1..=100).contains(&query.limit.get()));
+                assert_eq!((&query.filter.merchant, query.filter.mode), (&owner().merchant, owner().mode));
+                let given = pairs.iter().find(|(name, _)| name == "cursor").map(|(_, value)| value.clone());
+                assert_eq!(query.cursor.map(|cursor| cursor.to_string()), given, "a cursor that was not ours");
+            }
+            Err(rejection) => check_rejection(&rejection),
+        }
+    }
 }
 
 fn check_rejection(rejection: &Rejection) {
@@ -49,7 +60,7 @@ fn check_rejection(rejection: &Rejection) {
 fn one_value(text: &str) {
     for (printed, what) in [
         (Cursor::parse(text).map(|it| it.to_string()), "cursor"),
-        (DeliveryCursor::parse(text).map(|it| it.to_string()), "delivery cursor"),
+        (EntryCursor::parse(text).map(|it| it.to_string()), "entry cursor"),
         (DeliveryId::parse(text).map(|it| it.to_string()), "delivery id"),
         (Status::parse(text).map(|it| it.to_string()), "status"),
     ] {

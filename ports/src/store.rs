@@ -9,7 +9,7 @@ use quita_domain::card::CardFingerprint;
 use quita_domain::delivery::Receiver;
 use quita_domain::exception::Exception;
 use quita_domain::identity::{ApplicationName, MerchantId, TransactionId};
-use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
+use quita_domain::listing::{Cursor, DeliveryFilter, MovementFilter, PaymentFilter};
 use quita_domain::payment::Payment;
 use quita_domain::routing::CardTries;
 use quita_domain::time::Timestamp;
@@ -110,6 +110,14 @@ pub trait PaymentStore: Send + Sync + 'static {
     async fn list_with_deliveries(
         &self,
         filter: &DeliveryFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Listed>, StoreError>;
+
+    /// Returns payments with a refund or a dispute that matches, newest first, after the cursor, at most `limit`.
+    async fn list_with_movements(
+        &self,
+        filter: &MovementFilter,
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Vec<Listed>, StoreError>;

@@ -16,6 +16,7 @@ use super::{output, table};
 use create::Create;
 pub(super) use create::card;
 use record::Record;
+pub(super) use record::unreadable;
 
 /// Commands about payments.
 #[derive(Debug, Subcommand)]
@@ -124,7 +125,7 @@ fn print_page(answer: &str) -> Result<(), Failure> {
 }
 
 /// Prints an answer in the order of the API.
-fn print_json(answer: &str) -> Result<(), Failure> {
+pub(super) fn print_json(answer: &str) -> Result<(), Failure> {
     let json = JsonText::parse(answer).ok_or_else(|| Failure::failed("the answer is no JSON"))?;
     output::result(&json.indented())
 }

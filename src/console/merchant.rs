@@ -11,6 +11,7 @@ mod deliveries;
 mod failing;
 mod frame;
 mod mode;
+mod movements;
 mod once;
 mod overview;
 mod payment;

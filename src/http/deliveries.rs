@@ -4,16 +4,15 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use quita_actors::Denied;
 use quita_domain::delivery::{Delivery, DeliveryId, DeliveryState, webhook_id};
-use quita_domain::identity::Owner;
 use quita_domain::listing::query::DeliveryQuery;
-use quita_domain::listing::{Cursor, DeliveryCursor};
+use quita_domain::listing::{Cursor, DeliveryFilter};
 use quita_domain::payment::{Payment, Refusal};
-use quita_ports::{Listed, StoreError, Unreadable, place_of};
+use quita_ports::Listed;
 use serde::Serialize;
 
-use super::answer::Page;
 use super::auth::WebhookOperator;
 use super::edge::Edge;
+use super::entries::{self, EntryList, matching};
 use super::errors::{ApiError, ErrorCode, wordings};
 use super::query;
 
@@ -54,68 +53,27 @@ pub(crate) async fn list(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let query = DeliveryQuery::parse(&caller.0.owner, &query::read(&request)?)?;
-    let limit = query.limit.get();
-    let mut found = rest_of_cursor(&edge, &caller.0.owner, &query).await?;
-    let mut after = query.cursor.map(|after| after.payment);
-    while found.len() <= limit {
-        let listed = edge.payments.list_with_deliveries(&query.filter, after, limit).await?;
-        let Some(last) = listed.last() else { break };
-        after = Some(place_of(last));
-        found.extend(listed.iter().flat_map(|listed| entries(listed, &query)));
-        if query.filter.transaction_id.is_some() {
-            break;
-        }
-    }
-    let has_more = found.len() > limit;
-    found.truncate(limit);
-    let next_cursor = found.last().filter(|_| has_more).map(|(cursor, _)| cursor.to_string());
-    let (mut data, mut unreadable) = (Vec::new(), Vec::new());
-    for (cursor, view) in found {
-        match view {
-            Some(view) => data.push(view),
-            None => unreadable.push(cursor.payment.id.to_string()),
-        }
-    }
-    Ok(HttpResponse::Ok().json(Page { data, has_more, next_cursor, unreadable }))
+    let list = Deliveries { edge: &edge, filter: &query.filter };
+    entries::page(&edge, &caller.0.owner, &list, query.cursor, query.limit.get()).await
 }
 
-/// Entry of the list: a delivery, or only the cursor of a payment that can't be read.
-type Entry = (DeliveryCursor, Option<DeliveryView>);
-
-/// Returns the remaining deliveries of the cursor's payment, which is read again if it may have more.
-async fn rest_of_cursor(edge: &Edge, owner: &Owner, query: &DeliveryQuery) -> Result<Vec<Entry>, ApiError> {
-    let Some(after) = query.cursor.filter(|after| after.index > 0) else { return Ok(Vec::new()) };
-    let listed = match edge.payments.read_own(after.payment.id, owner).await {
-        Ok(payment) => Ok(Payment::clone(&payment)),
-        Err(Denied::StoreUnavailable(StoreError::Unreadable(_))) => Err(Unreadable(after.payment)),
-        Err(denied) => return Err(denied.into()),
-    };
-    Ok(entries(&listed, query).into_iter().filter(|(cursor, _)| cursor.index < after.index).collect())
+struct Deliveries<'a> {
+    edge: &'a Edge,
+    filter: &'a DeliveryFilter,
 }
 
-/// Returns the entries of one payment.
-fn entries(listed: &Listed, query: &DeliveryQuery) -> Vec<Entry> {
-    match listed {
-        Ok(payment) => views(payment, query).map(|(cursor, view)| (cursor, Some(view))).collect(),
-        // Index 0 is the last one of a payment, so the next page begins with the next payment.
-        Err(Unreadable(payment)) => vec![(DeliveryCursor { payment: *payment, index: 0 }, None)],
+impl EntryList for Deliveries<'_> {
+    type View = DeliveryView;
+
+    async fn read(&self, after: Option<Cursor>, limit: usize) -> Result<Vec<Listed>, Denied> {
+        self.edge.payments.list_with_deliveries(self.filter, after, limit).await
     }
-}
 
-/// Returns the matching deliveries of a payment, newest first.
-fn views<'a>(
-    payment: &'a Payment,
-    query: &'a DeliveryQuery,
-) -> impl Iterator<Item = (DeliveryCursor, DeliveryView)> + 'a {
-    let state = query.filter.state;
-    let matches = move |delivery: &Delivery| state.is_none_or(|state| delivery.state == state);
-    payment.outbox.iter().enumerate().rev().filter(move |(_, delivery)| matches(delivery)).filter_map(
-        |(place, delivery)| {
-            let index = u32::try_from(place).ok()?;
-            let cursor = Cursor { created_at: payment.created_at, id: payment.id };
-            Some((DeliveryCursor { payment: cursor, index }, view(payment, index, delivery)))
-        },
-    )
+    fn entries(&self, payment: &Payment) -> Vec<(u32, DeliveryView)> {
+        let matches = |delivery: &Delivery| self.filter.state.is_none_or(|state| delivery.state == state);
+        let deliveries = matching(&payment.outbox, matches);
+        deliveries.map(|(index, delivery)| (index, view(payment, index, delivery))).collect()
+    }
 }
 
 fn view(payment: &Payment, index: u32, delivery: &Delivery) -> DeliveryView {

@@ -8,17 +8,20 @@ use super::errors::ApiError;
 use super::query::HasParameters;
 use super::unknown_address::not_found;
 use super::{
-    deliveries, docs, guides, notifications, operations, page_routes, payments, requests, routing, sandbox,
+    deliveries, docs, guides, movements, notifications, operations, page_routes, payments, requests, routing,
+    sandbox,
 };
 
 /// Addresses of the API, of acquirers and of the sandbox, with their methods.
-pub(super) const ROUTES_OF_PROGRAMS: [(&str, &str); 12] = [
+pub(super) const ROUTES_OF_PROGRAMS: [(&str, &str); 14] = [
     ("/pay/payments", "GET, HEAD, POST"),
     ("/pay/payments/{id}", "GET, HEAD"),
     ("/pay/payments/{id}/events", "GET, HEAD"),
     ("/pay/payments/{id}/cancel", "POST"),
     ("/pay/payments/{id}/capture", "POST"),
     ("/pay/payments/{id}/refunds", "POST"),
+    ("/pay/refunds", "GET, HEAD"),
+    ("/pay/disputes", "GET, HEAD"),
     ("/pay/requests", "GET, HEAD"),
     ("/pay/routing/evaluate", "POST"),
     ("/pay/webhooks/deliveries", "GET, HEAD"),
@@ -46,6 +49,8 @@ fn api(config: &mut ServiceConfig) {
         .service(writing("/pay/payments/{id}/cancel", web::post().to(operations::cancel)))
         .service(writing("/pay/payments/{id}/capture", web::post().to(operations::capture)))
         .service(writing("/pay/payments/{id}/refunds", web::post().to(operations::refund)))
+        .service(reading("/pay/refunds", web::get().to(movements::refunds)).app_data(HasParameters))
+        .service(reading("/pay/disputes", web::get().to(movements::disputes)).app_data(HasParameters))
         .service(reading("/pay/requests", web::get().to(requests::list)))
         .service(writing("/pay/routing/evaluate", web::post().to(routing::evaluate)))
         .service(reading("/pay/webhooks/deliveries", web::get().to(deliveries::list)).app_data(HasParameters))

@@ -8,13 +8,15 @@ use super::edge::Edge;
 use super::errors::{ApiError, ErrorCode, docs_url, wordings};
 
 /// Addresses that the caller may have meant. The parts in braces match anything.
-const ADDRESSES: [&str; 15] = [
+const ADDRESSES: [&str; 17] = [
     "/pay/payments",
     "/pay/payments/{transactionId}",
     "/pay/payments/{transactionId}/events",
     "/pay/payments/{transactionId}/cancel",
     "/pay/payments/{transactionId}/capture",
     "/pay/payments/{transactionId}/refunds",
+    "/pay/refunds",
+    "/pay/disputes",
     "/pay/requests",
     "/pay/routing/evaluate",
     "/pay/webhooks/deliveries",
@@ -117,6 +119,8 @@ mod tests {
             ("/Pay/Payments", "/pay/payments"),
             ("/webhooks/deliveries", "/pay/webhooks/deliveries"),
             ("/pay/deliveries", "/pay/webhooks/deliveries"),
+            ("/v1/refunds", "/pay/refunds"),
+            ("/pay/dispute", "/pay/disputes"),
             ("/v1/routing/evaluate", "/pay/routing/evaluate"),
             ("/docs/", "/docs"),
             ("/swagger", "/docs"),

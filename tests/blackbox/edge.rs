@@ -22,7 +22,8 @@ fn a_parameter_that_an_address_does_not_have_is_400_and_named() {
     let app = TestApp::new();
     let client = app.client();
     let id = client.create(&pix(10_027))["transactionId"].as_str().unwrap().to_owned();
-    let lists = ["/pay/payments", "/pay/webhooks/deliveries"].map(String::from);
+    let lists =
+        ["/pay/payments", "/pay/refunds", "/pay/disputes", "/pay/webhooks/deliveries"].map(String::from);
     let of_one = [format!("/pay/payments/{id}"), format!("/pay/payments/{id}/events")];
     for path in lists.iter().chain(&of_one) {
         for (query, name) in [
@@ -111,6 +112,8 @@ fn head_is_answered_wherever_get_is_with_the_same_headers_and_no_body() {
         format!("/pay/payments/{NOBODY}"),
         format!("/pay/payments/{id}/events"),
         "/pay/payments?x=1".into(),
+        "/pay/refunds?status=failed".into(),
+        "/pay/disputes".into(),
         "/pay/webhooks/deliveries".into(),
         page.clone(),
         format!("{page}.png"),
@@ -170,6 +173,8 @@ fn other_methods_are_405_and_told_which_are_right() {
         ("/pay/payments", "GET, HEAD, POST"),
         ("/pay/payments/7", "GET, HEAD"),
         ("/pay/payments/7/cancel", "POST"),
+        ("/pay/refunds", "GET, HEAD"),
+        ("/pay/disputes", "GET, HEAD"),
         ("/pay/webhooks/deliveries", "GET, HEAD"),
         ("/pix/x", "GET, HEAD"),
         ("/boletos/x/status", "GET, HEAD"),

@@ -71,7 +71,9 @@ fn a_missing_or_wrong_key_is_401_with_a_challenge() {
         (Some(&*key), "must be Bearer and the key"),
     ] {
         let headers: Vec<_> = header.map(|value| ("Authorization", value)).into_iter().collect();
-        for path in ["/pay/payments", "/pay/payments/7", "/pay/webhooks/deliveries"] {
+        for path in
+            ["/pay/payments", "/pay/payments/7", "/pay/refunds", "/pay/disputes", "/pay/webhooks/deliveries"]
+        {
             let answer = nobody.send("GET", path, &headers, b"");
             let error = answer.expect_error(401, "unauthorized");
             let message = error["message"].as_str().unwrap();
@@ -126,6 +128,8 @@ fn a_method_that_an_address_does_not_know_is_405_with_allow() {
         ("PATCH", "/pay/payments/7", "GET"),
         ("GET", "/pay/payments/7/cancel", "POST"),
         ("GET", "/pay/payments/7/refunds", "POST"),
+        ("POST", "/pay/refunds", "GET"),
+        ("DELETE", "/pay/disputes", "GET"),
         ("POST", "/pay/webhooks/deliveries", "GET"),
         ("GET", "/pay/webhooks/deliveries/7/redeliver", "POST"),
     ] {

@@ -19,6 +19,8 @@ fn a_key_does_what_its_scopes_allow_and_nothing_else() {
         ("payments:read", "GET", "/pay/payments".to_owned()),
         ("payments:read", "GET", format!("/pay/payments/{id}")),
         ("payments:read", "GET", format!("/pay/payments/{id}/events")),
+        ("payments:read", "GET", "/pay/refunds".to_owned()),
+        ("payments:read", "GET", "/pay/disputes".to_owned()),
         ("webhooks", "GET", "/pay/webhooks/deliveries".to_owned()),
         ("webhooks", "POST", format!("/pay/webhooks/deliveries/{id}.1/redeliver")),
     ];

@@ -54,6 +54,7 @@ mod logs;
 mod mails;
 mod memory;
 mod message_webhooks;
+mod movements;
 mod mutations;
 mod nodes;
 mod notices;

@@ -50,12 +50,19 @@ fn what_is_answered_has_the_documented_members() {
     let document = client.get("/openapi.json").expect(200);
     let id = client.create(&card("4242424242424242", 10_000))["transactionId"].as_str().unwrap().to_owned();
     let refund = client.post(&format!("/pay/payments/{id}/refunds"), &json!({"amount": 1})).expect(201);
+    client.post_empty(&format!("/sandbox/payments/{id}/chargeback")).expect(200);
+    let [refunds, disputes] =
+        ["refunds", "disputes"].map(|list| client.get(&format!("/pay/{list}")).expect(200));
     let (record, events) = (client.payment(&id), client.events(&id));
     for (object, schema) in [
         (&record, "PaymentRecord"),
         (&record["creditCard"], "CardRecord"),
         (&record["refunds"][0], "Refund"),
         (&refund, "Refund"),
+        (&refunds, "RefundPage"),
+        (&refunds["data"][0], "ListedRefund"),
+        (&disputes, "DisputePage"),
+        (&disputes["data"][0], "Dispute"),
         (&record["routing"], "Routing"),
         (&events[0], "Event"),
     ] {

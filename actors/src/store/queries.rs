@@ -9,6 +9,7 @@ macro_rules! shared_queries {
                 Read fn load(ids: &[TransactionId]) -> Vec<Payment>;
                 Read fn list(filter: &PaymentFilter, after: Option<Cursor>, limit: usize) -> Vec<Listed>;
                 Read fn list_with_deliveries(filter: &DeliveryFilter, after: Option<Cursor>, limit: usize) -> Vec<Listed>;
+                Read fn list_with_movements(filter: &MovementFilter, after: Option<Cursor>, limit: usize) -> Vec<Listed>;
                 Read fn due(now: Timestamp, limit: usize) -> Vec<TransactionId>;
                 Read fn outbox_due(after: Option<OutboxPlace>, now: Timestamp, limit: usize) -> Vec<DueDelivery>;
                 Read fn card_tries(card: &CardFingerprint, now: Timestamp) -> CardTries;

@@ -15,7 +15,7 @@ use quita_domain::control::{Node, RouteControl};
 use quita_domain::exception::{Exception, Resolution};
 use quita_domain::figures::{Figure, FiguresFilter};
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, TransactionId};
-use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
+use quita_domain::listing::{Cursor, DeliveryFilter, MovementFilter, PaymentFilter};
 use quita_domain::payment::Payment;
 use quita_domain::people::{Login, MerchantPolicy, MerchantProfile, Operator, Session, User};
 use quita_domain::reconciliation::{LineCursor, LineFilter, LineSum, SlipNumber, Source, StoredLine};

@@ -29,3 +29,22 @@ CREATE TABLE IF NOT EXISTS file_mark (
     id   INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
     mark BLOB    NOT NULL
 ) STRICT;
+
+-- Payments with a refund or a dispute, once for each status of these: refunds 1 processing, 2 succeeded, 3 failed;
+-- disputes 4 open, 5 won.
+CREATE TABLE IF NOT EXISTS movements (
+    merchant   TEXT    NOT NULL,
+    mode       TEXT    NOT NULL,
+    status     INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    payment    BLOB    NOT NULL,
+    PRIMARY KEY (merchant, mode, status, created_at DESC, payment DESC)
+) STRICT, WITHOUT ROWID;
+
+-- One row: the payments that an earlier version wrote are in `movements` up to this rowid.
+CREATE TABLE IF NOT EXISTS movements_progress (
+    id       INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+    up_to    INTEGER NOT NULL,
+    -- rowid at which it ends
+    until    INTEGER NOT NULL
+) STRICT;

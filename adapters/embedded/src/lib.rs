@@ -16,6 +16,7 @@ mod inbox;
 mod kept_log;
 mod keyring;
 mod listing;
+mod movements;
 mod open;
 mod operator;
 mod payments;
@@ -105,6 +106,7 @@ impl EmbeddedStore {
         let lock = SoleWriter::lock(path)?;
         let mut writer = open::writer(path)?;
         let mark = FileMark::begin(path, &mut writer, |writer| open::settle_log(writer, path))?;
+        movements::index_earlier(&mut writer)?;
         Self::over(writer, path, Some(lock), Some(mark))
     }
 

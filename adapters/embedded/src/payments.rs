@@ -5,7 +5,7 @@ use futures_util::future::try_join_all;
 use quita_domain::card::CardFingerprint;
 use quita_domain::delivery::Receiver;
 use quita_domain::identity::{MerchantId, Mode, TransactionId};
-use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
+use quita_domain::listing::{Cursor, DeliveryFilter, MovementFilter, PaymentFilter};
 use quita_domain::payment::Payment;
 use quita_domain::reconciliation::SlipNumber;
 use quita_domain::routing::{CardTries, PAYMENTS_ARE_COUNTED_TO, TRIES_ARE_COUNTED_FOR_MS};
@@ -20,7 +20,7 @@ use super::failure::Failure;
 use super::open::READERS;
 use super::transaction::Failed;
 use super::trust::Trust;
-use super::{EmbeddedStore, listing};
+use super::{EmbeddedStore, listing, movements};
 use quita_stored_form::PaymentRow;
 use quita_stored_form::turns::Lister;
 use quita_stored_form::{decode, encode, listed, signed, signed_limit};
@@ -39,6 +39,8 @@ const REPLACE: &str = "UPDATE payments SET revision = :revision, last_op = :last
     delivery_states = :delivery_states, card = :card, our_number = :our_number, \
     rests_since = :rests_since, payment = :payment \
     WHERE id = :id AND revision = :expected";
+
+const BY_ID: &str = "SELECT id, payment FROM payments WHERE id = ?1";
 
 /// Payments by one card, the newest.
 const OF_CARD: &str =
@@ -87,6 +89,26 @@ impl PaymentStore for EmbeddedStore {
         self.page(&filter.merchant, listing::of_deliveries(filter, after, limit)).await
     }
 
+    async fn list_with_movements(
+        &self,
+        filter: &MovementFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Listed>, StoreError> {
+        let page = movements::page_of(filter, after, limit);
+        self.list(Lister::Merchant(filter.merchant.as_str().into()), move |transaction| {
+            let places = movements::places(transaction, &page)?;
+            let mut statement = transaction.prepare_cached(BY_ID)?;
+            let mut found = Vec::with_capacity(places.len());
+            for place in places {
+                let stored = statement.query_row([place.id.uuid().as_bytes()], stored)?;
+                found.push(listed(read_payment(&stored), place));
+            }
+            Ok(found)
+        })
+        .await
+    }
+
     async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError> {
         self.waiting("SELECT id FROM payments WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2", now, limit).await
     }
@@ -131,8 +153,7 @@ impl PaymentStore for EmbeddedStore {
 impl EmbeddedStore {
     async fn load_share(&self, ids: Vec<TransactionId>) -> Result<Vec<Payment>, StoreError> {
         self.read(move |transaction| {
-            let mut statement =
-                transaction.prepare_cached("SELECT id, payment FROM payments WHERE id = ?1")?;
+            let mut statement = transaction.prepare_cached(BY_ID)?;
             let mut payments = Vec::with_capacity(ids.len());
             for id in ids {
                 let found = statement.query_row([id.uuid().as_bytes()], stored).optional()?;
@@ -230,7 +251,10 @@ fn write_all(
     let mut outcomes = Vec::with_capacity(writes.len());
     for (write, document) in writes.iter().zip(documents) {
         outcomes.push(match document {
-            Ok(document) if write_one(transaction, write, &document)? == 1 => Ok(()),
+            Ok(document) if write_one(transaction, write, &document)? == 1 => {
+                movements::index(transaction, &write.payment)?;
+                Ok(())
+            }
             Ok(_) => Err(WriteError::Conflict),
             Err(error) => Err(WriteError::NotWritten(error)),
         });

@@ -60,7 +60,7 @@ pub(super) mod plan {
             searches.len() == parts && searches.iter().all(|step| step.contains(index)),
             "{sql}: {plan:?}"
         );
-        let merges = ["MERGE (UNION ALL)", "LEFT", "RIGHT"];
+        let merges = ["MERGE (UNION ALL)", "MERGE (UNION)", "LEFT", "RIGHT"];
         assert!(others.iter().all(|step| merges.contains(&step.as_str())), "{sql}: {plan:?}");
     }
 

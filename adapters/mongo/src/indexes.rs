@@ -32,6 +32,10 @@ pub(super) const SECRET_KEYS: &str = "secret_keys";
 pub(super) const AMOUNT: &str = "payment.order.amount";
 /// When it was paid first.
 pub(super) const PAID_AT: &str = "payment.state.paidAt";
+/// Statuses of a payment's refunds.
+pub(super) const REFUND_STATUS: &str = "payment.state.refunds.status";
+/// Ids of a payment's chargebacks.
+pub(super) const CHARGEBACK_ID: &str = "payment.chargebacks.id";
 /// The merchant of a key.
 pub(super) const KEY_MERCHANT: &str = "apiKey.owner.merchant";
 /// When an exception was resolved.
@@ -48,6 +52,10 @@ pub(super) const BY_EMAIL: &str = "by_email";
 pub(super) const BY_EXTERNAL_REFERENCE: &str = "by_external_reference";
 pub(super) const BY_CARD: &str = "by_card";
 pub(super) const BY_DELIVERY_STATE: &str = "by_delivery_state";
+/// Payments with a refund, by its status; payments with a dispute. Both are of what the payment itself holds, so they
+/// also find what an earlier version wrote.
+pub(super) const BY_REFUND_STATUS: &str = "by_refund_status";
+pub(super) const WITH_DISPUTE: &str = "with_dispute";
 /// Boletos by the bank's number, and by the one that the slip shows as the beneficiary's. Databases from before the mode
 /// was in these two and the next keep indexes without it, which a node of before may still take.
 pub(super) const BY_OUR_NUMBER: &str = "by_our_number_in_mode";
@@ -138,7 +146,7 @@ async fn keep_nodes_longer(database: &Database) {
 }
 
 /// See [`quita_stored_form::PaymentIndex`].
-fn of_payments() -> [IndexModel; 14] {
+fn of_payments() -> [IndexModel; 16] {
     let of_merchant = |middle: Document| {
         let mut keys = doc! { "merchant": 1, "mode": 1 };
         keys.extend(middle);
@@ -147,6 +155,8 @@ fn of_payments() -> [IndexModel; 14] {
     };
     let mut kind = of_merchant(doc! { "status": 1, "method": 1 });
     kind.extend(doc! { AMOUNT: 1, PAID_AT: 1 });
+    let mut dispute = of_merchant(doc! {});
+    dispute.extend(doc! { CHARGEBACK_ID: 1 });
     [
         index(NEWEST, of_merchant(doc! {})),
         index(BY_KIND, kind),
@@ -155,6 +165,8 @@ fn of_payments() -> [IndexModel; 14] {
         only_with("email", BY_EMAIL, of_merchant(doc! { "email": 1 })),
         only_with("externalReference", BY_EXTERNAL_REFERENCE, of_merchant(doc! { "externalReference": 1 })),
         only_with("deliveryStates", BY_DELIVERY_STATE, of_merchant(doc! { "deliveryStates": 1 })),
+        only_with(REFUND_STATUS, BY_REFUND_STATUS, of_merchant(doc! { REFUND_STATUS: 1 })),
+        only_with(CHARGEBACK_ID, WITH_DISPUTE, dispute),
         only_with("card", BY_CARD, doc! { "card": 1, "createdAt": -1 }),
         only_with("dueAt", DUE, doc! { "dueAt": 1, "_id": 1 }),
         only_with("outboxAt", OUTBOX, doc! { "outboxAt": 1, "_id": 1 }),

@@ -3,13 +3,16 @@
 use bson::{Bson, Document, doc};
 use quita_domain::delivery::DeliveryState;
 use quita_domain::identity::{MerchantId, Mode};
-use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
+use quita_domain::listing::{Cursor, DeliveryFilter, MovementFilter, Movements, PaymentFilter};
 use quita_domain::method::Method;
+use quita_domain::payment::DisputeStatus;
+use quita_domain::state::RefundStatus;
 use quita_domain::status::Status;
+use quita_domain::time::Timestamp;
 
 use super::indexes::{
     AMOUNT, BY_AMOUNT, BY_DELIVERY_STATE, BY_DOCUMENT, BY_EMAIL, BY_EXTERNAL_REFERENCE, BY_ID, BY_KIND,
-    NEWEST,
+    BY_REFUND_STATUS, CHARGEBACK_ID, NEWEST, REFUND_STATUS, WITH_DISPUTE,
 };
 use super::reading::binary;
 use quita_stored_form::PaymentIndex;
@@ -40,10 +43,7 @@ pub(super) fn of_payments(filter: &PaymentFilter, after: Option<Cursor>, index: 
     if matches!(index, PaymentIndex::Kind | PaymentIndex::Amount) || filter.method.is_some() {
         query.insert("method", any_method(filter.method));
     }
-    let mut created = Document::new();
-    created.extend(filter.created_from.map(|at| (String::from("$gte"), Bson::from(at.millis()))));
-    created.extend(filter.created_to.map(|at| (String::from("$lt"), Bson::from(at.millis()))));
-    go_on_after(&mut query, created, after);
+    go_on_after(&mut query, period(filter.created_from, filter.created_to), after);
     Listing { filter: query, index: name_of(index) }
 }
 
@@ -93,6 +93,50 @@ pub(super) fn of_deliveries(filter: &DeliveryFilter, after: Option<Cursor>) -> L
     }
     go_on_after(&mut query, Document::new(), after);
     Listing { filter: query, index }
+}
+
+/// Payments that hold a refund or a dispute that matches.
+pub(super) fn of_movements(filter: &MovementFilter, after: Option<Cursor>) -> Listing {
+    let mut query = of_merchant(&filter.merchant, filter.mode);
+    let index = match &filter.movements {
+        Movements::Refunds(statuses) => {
+            query.insert(REFUND_STATUS, any_refund_status(statuses));
+            BY_REFUND_STATUS
+        }
+        Movements::Disputes(statuses) => {
+            query.insert(CHARGEBACK_ID, doc! { "$exists": true });
+            query.extend(dispute_in(statuses));
+            WITH_DISPUTE
+        }
+    };
+    go_on_after(&mut query, period(filter.created_from, filter.created_to), after);
+    Listing { filter: query, index }
+}
+
+/// Any of these statuses; every status when there are none. The server merges the parts of the index that are named.
+fn any_refund_status(statuses: &[RefundStatus]) -> Document {
+    let statuses = if statuses.is_empty() { &RefundStatus::ALL } else { statuses };
+    doc! { "$in": statuses.iter().map(|status| status.as_str()).collect::<Vec<_>>() }
+}
+
+/// Condition for a dispute in one of these statuses; none when every status matches. Payments with disputes are few,
+/// so the index has no status.
+fn dispute_in(statuses: &[DisputeStatus]) -> Document {
+    let won =
+        |is_won: bool| doc! { "payment.chargebacks": { "$elemMatch": { "won": { "$exists": is_won } } } };
+    match statuses {
+        [DisputeStatus::Open] => won(false),
+        [DisputeStatus::Won] => won(true),
+        [] | [_, _, ..] => Document::new(),
+    }
+}
+
+/// Bounds of the time of creation.
+fn period(from: Option<Timestamp>, to: Option<Timestamp>) -> Document {
+    let mut created = Document::new();
+    created.extend(from.map(|at| (String::from("$gte"), Bson::from(at.millis()))));
+    created.extend(to.map(|at| (String::from("$lt"), Bson::from(at.millis()))));
+    created
 }
 
 fn of_merchant(merchant: &MerchantId, mode: Mode) -> Document {

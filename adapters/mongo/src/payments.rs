@@ -8,7 +8,7 @@ use mongodb::options::FindOptions;
 use quita_domain::card::CardFingerprint;
 use quita_domain::delivery::{DeliveryState, Receiver};
 use quita_domain::identity::{MerchantId, Mode, TransactionId};
-use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
+use quita_domain::listing::{Cursor, DeliveryFilter, MovementFilter, PaymentFilter};
 use quita_domain::payment::Payment;
 use quita_domain::reconciliation::SlipNumber;
 use quita_domain::routing::{CardTries, PAYMENTS_ARE_COUNTED_TO, TRIES_ARE_COUNTED_FOR_MS};
@@ -190,6 +190,16 @@ impl PaymentStore for MongoStore {
     ) -> Result<Vec<Listed>, StoreError> {
         let turn = self.turn(&filter.merchant).await?;
         self.page(turn, listing::of_deliveries(filter, after), limit).await
+    }
+
+    async fn list_with_movements(
+        &self,
+        filter: &MovementFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Listed>, StoreError> {
+        let turn = self.turn(&filter.merchant).await?;
+        self.page(turn, listing::of_movements(filter, after), limit).await
     }
 
     async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError> {

@@ -1,12 +1,14 @@
 //! Parsing of a list's query, with all violations reported at once.
 
-use super::{Cursor, DeliveryCursor, DeliveryFilter, PaymentFilter};
+use super::{Cursor, DeliveryFilter, EntryCursor, MovementFilter, Movements, PaymentFilter};
 use crate::card::holds_card_number;
 use crate::delivery::DeliveryState;
 use crate::identity::{Owner, TransactionId};
 use crate::method::Method;
 use crate::nearest::nearest;
+use crate::payment::DisputeStatus;
 use crate::request::{Rejection, Violation, code, wordings};
+use crate::state::RefundStatus;
 use crate::status::Status;
 use crate::time::Timestamp;
 use crate::wording::Wording;
@@ -52,9 +54,7 @@ impl PaymentQuery {
     /// A [`Rejection`] (400) with every parameter that is unreadable, repeated or unknown.
     pub fn parse(caller: &Owner, pairs: &[(String, String)]) -> Result<Self, Rejection> {
         let mut query = Query::new(pairs);
-        let mut statuses = query.every("status", UNKNOWN_STATUS, in_any_case(Status::parse));
-        statuses.sort_unstable();
-        statuses.dedup();
+        let statuses = query.set("status", UNKNOWN_STATUS, in_any_case(Status::parse));
         let filter = PaymentFilter {
             merchant: caller.merchant.clone(),
             mode: caller.mode,
@@ -80,7 +80,7 @@ pub struct DeliveryQuery {
     /// Filter of the deliveries.
     pub filter: DeliveryFilter,
     /// Cursor after which the page begins; from the newest payment's deliveries when absent.
-    pub cursor: Option<DeliveryCursor>,
+    pub cursor: Option<EntryCursor>,
     /// Number of deliveries.
     pub limit: PageLimit,
 }
@@ -98,7 +98,53 @@ impl DeliveryQuery {
             transaction_id: query.one("transactionId", NO_ID, TransactionId::parse),
             state: query.one("state", UNKNOWN_STATE, in_any_case(DeliveryState::parse)),
         };
-        let cursor = query.one("cursor", NO_CURSOR, DeliveryCursor::parse);
+        let cursor = query.one("cursor", NO_CURSOR, EntryCursor::parse);
+        let limit = query.one("limit", NO_LIMIT, PageLimit::parse).unwrap_or(PageLimit::DEFAULT);
+        query.conclude(Self { filter, cursor, limit })
+    }
+}
+
+/// Request for a page of refunds or disputes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MovementQuery {
+    /// Filter of the refunds or disputes.
+    pub filter: MovementFilter,
+    /// Cursor after which the page begins; from the newest payment's refunds or disputes when absent.
+    pub cursor: Option<EntryCursor>,
+    /// Number of refunds or disputes.
+    pub limit: PageLimit,
+}
+
+impl MovementQuery {
+    /// Reads the decoded pairs of a query for refunds. Callers see only what they own.
+    ///
+    /// # Errors
+    /// As [`PaymentQuery::parse`].
+    pub fn refunds(caller: &Owner, pairs: &[(String, String)]) -> Result<Self, Rejection> {
+        let mut query = Query::new(pairs);
+        let statuses = query.set("status", UNKNOWN_REFUND_STATUS, in_any_case(RefundStatus::parse));
+        Self::conclude(query, caller, Movements::Refunds(statuses))
+    }
+
+    /// Reads the decoded pairs of a query for disputes. Callers see only what they own.
+    ///
+    /// # Errors
+    /// As [`PaymentQuery::parse`].
+    pub fn disputes(caller: &Owner, pairs: &[(String, String)]) -> Result<Self, Rejection> {
+        let mut query = Query::new(pairs);
+        let statuses = query.set("status", UNKNOWN_DISPUTE_STATUS, in_any_case(DisputeStatus::parse));
+        Self::conclude(query, caller, Movements::Disputes(statuses))
+    }
+
+    fn conclude(mut query: Query<'_>, caller: &Owner, movements: Movements) -> Result<Self, Rejection> {
+        let filter = MovementFilter {
+            merchant: caller.merchant.clone(),
+            mode: caller.mode,
+            movements,
+            created_from: query.one("createdFrom", NO_TIME, Timestamp::parse),
+            created_to: query.one("createdTo", NO_TIME, Timestamp::parse),
+        };
+        let cursor = query.one("cursor", NO_CURSOR, EntryCursor::parse);
         let limit = query.one("limit", NO_LIMIT, PageLimit::parse).unwrap_or(PageLimit::DEFAULT);
         query.conclude(Self { filter, cursor, limit })
     }
@@ -116,6 +162,8 @@ pub fn refuse_all(pairs: &[(String, String)]) -> Result<(), Rejection> {
 type Refusal = (&'static str, fn() -> Wording);
 
 const UNKNOWN_STATUS: Refusal = (code::UNKNOWN_VALUE, wordings::unknown_status);
+const UNKNOWN_REFUND_STATUS: Refusal = (code::UNKNOWN_VALUE, wordings::unknown_refund_status);
+const UNKNOWN_DISPUTE_STATUS: Refusal = (code::UNKNOWN_VALUE, wordings::unknown_dispute_status);
 const UNKNOWN_METHOD: Refusal = (code::UNKNOWN_VALUE, wordings::unknown_method);
 const UNKNOWN_STATE: Refusal = (code::UNKNOWN_VALUE, wordings::unknown_state);
 const NO_TIME: Refusal = (code::FORMAT, wordings::no_query_time);
@@ -174,13 +222,21 @@ impl<'a> Query<'a> {
         read
     }
 
-    /// Reads a parameter that may be repeated.
-    fn every<T>(&mut self, name: &'static str, refusal: Refusal, read: impl Fn(&str) -> Option<T>) -> Vec<T> {
+    /// Reads a parameter that may be repeated: each value once, in order.
+    fn set<T: Ord>(
+        &mut self,
+        name: &'static str,
+        refusal: Refusal,
+        read: impl Fn(&str) -> Option<T>,
+    ) -> Vec<T> {
         let values: Option<Vec<T>> = self.values(name).into_iter().map(read).collect();
         if values.is_none() {
             self.refuse_value(name, refusal);
         }
-        values.unwrap_or_default()
+        let mut values = values.unwrap_or_default();
+        values.sort_unstable();
+        values.dedup();
+        values
     }
 
     fn values(&mut self, name: &'static str) -> Vec<&'a str> {
@@ -345,6 +401,33 @@ mod tests {
     }
 
     #[test]
+    fn refunds_and_disputes_have_statuses_of_their_own() {
+        let times = "createdFrom=2026-11-22T00%3A00%3A00Z&createdTo=2026-11-21T00%3A00%3A00Z";
+        let text = format!("status=failed&status=PROCESSING&status=failed&{times}&limit=7");
+        let query = MovementQuery::refunds(&caller(), &pairs(&text)).unwrap();
+        let statuses = vec![RefundStatus::Processing, RefundStatus::Failed];
+        assert_eq!(query.filter.movements, Movements::Refunds(statuses));
+        assert_eq!((query.filter.merchant.as_str(), query.filter.mode), ("demo", Mode::Test));
+        assert_eq!(query.filter.created_from, Timestamp::parse("2026-11-22T00:00:00.000Z"));
+        assert_eq!(query.filter.created_to, Timestamp::parse("2026-11-21T00:00:00.000Z"));
+        assert_eq!((query.cursor, query.limit.get()), (None, 7));
+        let query = MovementQuery::disputes(&caller(), &pairs("status=Won")).unwrap();
+        assert_eq!(query.filter.movements, Movements::Disputes(vec![DisputeStatus::Won]));
+        let text = "status=won&createdFrom=now&createdTo=&cursor=MA&limit=101&state=open";
+        let expected = [
+            ("status", code::UNKNOWN_VALUE),
+            ("createdFrom", code::FORMAT),
+            ("createdTo", code::FORMAT),
+            ("cursor", code::CURSOR),
+            ("limit", code::RANGE),
+            ("state", code::UNKNOWN_PARAMETER),
+        ];
+        check_refused(MovementQuery::refunds(&caller(), &pairs(text)), &expected);
+        let expected = [("status", code::UNKNOWN_VALUE)];
+        check_refused(MovementQuery::disputes(&caller(), &pairs("status=open&status=failed")), &expected);
+    }
+
+    #[test]
     fn unknown_parameters_are_told_once_each_beside_what_else_is_wrong() {
         let expected =
             [("limit", code::RANGE), ("b", code::UNKNOWN_PARAMETER), ("a", code::UNKNOWN_PARAMETER)];
@@ -381,7 +464,7 @@ mod tests {
     fn a_page_of_deliveries_goes_on_where_the_last_one_ended() {
         let id = TransactionId::new(uuid::Uuid::from_u128(7));
         let payment = Cursor { created_at: Timestamp::from_millis(5), id };
-        let cursor = DeliveryCursor { payment, index: 2 };
+        let cursor = EntryCursor { payment, index: 2 };
         let text = format!("transactionId={id}&state=exhausted&limit=1&cursor={cursor}");
         let query = DeliveryQuery::parse(&caller(), &pairs(&text)).unwrap();
         assert_eq!((query.cursor, query.limit.get()), (Some(cursor), 1));

@@ -8,6 +8,7 @@ use crate::event::Cause;
 use crate::money::Money;
 use crate::state::{Refund, RefundStatus};
 use crate::status::Status;
+use crate::time::Timestamp;
 
 /// Money that was taken back: all of it, an instalment, an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,6 +19,9 @@ pub struct Chargeback {
     /// Amount; everything that came in when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub amount: Option<Money>,
+    /// Time at which it was learnt. Earlier versions did not store it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learnt_at: Option<Timestamp>,
     /// The won dispute about it. The chargeback is open while this is absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub won: Option<WonDispute>,
@@ -27,6 +31,38 @@ impl Chargeback {
     /// Returns true if the money is still with the payer.
     pub const fn is_open(&self) -> bool {
         self.won.is_none()
+    }
+
+    /// Returns the status of the dispute about it.
+    pub const fn status(&self) -> DisputeStatus {
+        if self.is_open() { DisputeStatus::Open } else { DisputeStatus::Won }
+    }
+}
+
+/// Status of the dispute about a chargeback. A dispute that was lost stays open: no acquirer reports it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum DisputeStatus {
+    /// The money is with the payer.
+    Open,
+    /// The money came back.
+    Won,
+}
+
+impl DisputeStatus {
+    /// Every status.
+    pub const ALL: [Self; 2] = [Self::Open, Self::Won];
+
+    /// Returns the API's spelling.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Won => "won",
+        }
+    }
+
+    /// Reads the API's spelling.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == text)
     }
 }
 
@@ -38,12 +74,25 @@ pub struct WonDispute {
     pub id: String,
     /// True if it named the chargeback. One that did not closed the oldest open one, and gives way to one that does.
     pub names_chargeback: bool,
+    /// Time at which it was learnt. Earlier versions did not store it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub learnt_at: Option<Timestamp>,
 }
 
 impl Payment {
     /// Returns the chargebacks that no won dispute has closed, oldest first.
     pub fn open_chargebacks(&self) -> impl Iterator<Item = &Chargeback> {
         self.chargebacks.iter().filter(|chargeback| chargeback.is_open())
+    }
+
+    /// Returns the amount of a chargeback: everything that came in, if it states none.
+    pub fn amount_of(&self, chargeback: &Chargeback) -> Money {
+        chargeback.amount.or(self.state.captured_amount).unwrap_or(self.order.amount)
+    }
+
+    /// Returns the time of a chargeback. If its own is not stored, returns the time of the payment's first one.
+    pub fn time_of(&self, chargeback: &Chargeback) -> Option<Timestamp> {
+        chargeback.learnt_at.or(self.state.chargeback_at)
     }
 
     fn chargeback(&self, id: &str) -> Option<&Chargeback> {
@@ -67,7 +116,8 @@ impl Draft {
                 }
                 Status::Declined => return Err(self.contradiction("charged back", Some(id))),
             }
-            self.make(Change::ChargedBack(Chargeback { id: id.clone(), amount, won: None }));
+            let learnt_at = Some(self.now());
+            self.make(Change::ChargedBack(Chargeback { id: id.clone(), amount, learnt_at, won: None }));
             self.become_status(Status::Chargeback, None, Cause::Acquirer);
         }
         self.report_refunds_beside_chargebacks(|_, chargeback| chargeback.id == id);
@@ -93,7 +143,8 @@ impl Draft {
             Some(named) => self.make_way_for(named),
         };
         let Some(closed) = closed else { return Err(self.too_early("dispute won", Some(id))) };
-        self.make(Change::DisputeWon(closed, WonDispute { id, names_chargeback }));
+        let learnt_at = Some(self.now());
+        self.make(Change::DisputeWon(closed, WonDispute { id, names_chargeback, learnt_at }));
         if self.payment.status() == Status::Chargeback && self.oldest_open_chargeback().is_none() {
             if self.payment.state.captured_amount.is_none() {
                 self.learn_how_much_was_disputed();

@@ -118,6 +118,9 @@ wordings! {
     // Queries.
     pub(crate) unknown_status =
         "must be a status of a payment, such as paid", "deve ser um status de pagamento, como paid";
+    pub(crate) unknown_refund_status =
+        "must be processing, succeeded or failed", "deve ser processing, succeeded ou failed";
+    pub(crate) unknown_dispute_status = "must be open or won", "deve ser open ou won";
     pub(crate) unknown_state =
         "must be pending, delivered or exhausted", "deve ser pending, delivered ou exhausted";
     pub(crate) no_query_time =

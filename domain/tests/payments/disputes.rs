@@ -1,5 +1,7 @@
 //! Chargebacks, one or several, in whole or in part, and disputes that were won.
 
+use quita_domain::payment::DisputeStatus;
+
 use crate::*;
 
 fn partial(id: &str, cents: u64) -> Fact {
@@ -54,6 +56,34 @@ fn a_won_dispute_that_names_no_chargeback_makes_way_for_one_that_does() {
     let alone = told([charged_back("c1"), dispute_won("w1")]);
     let early = discrepancy(&alone, notice(dispute_won_of("w2", "c1")));
     assert_eq!(early, DiscrepancyKind::TooEarly, "the chargeback of the other one is still to be told");
+}
+
+#[test]
+fn chargebacks_and_won_disputes_keep_the_time_at_which_they_were_learnt_first() {
+    let moments = |payment: &Payment| {
+        let one = &payment.chargebacks[0];
+        (one.learnt_at, one.won.as_ref().and_then(|won| won.learnt_at), one.status())
+    };
+    let [first, second] = [3_000, 4_000].map(|ms| Some(START.plus_ms(ms)));
+    let open = after(&paid(), notice(charged_back("c1")), 3_000);
+    assert_eq!(moments(&open), (first, None, DisputeStatus::Open));
+    let won = after(&open, notice(dispute_won_of("w1", "c1")), 4_000);
+    assert_eq!(moments(&won), (first, second, DisputeStatus::Won));
+    for repeated in [charged_back("c1"), dispute_won_of("w1", "c1")] {
+        let again = won.decide(notice(repeated), &at(5_000)).unwrap().next.unwrap_or(won.clone());
+        assert_eq!(moments(&again), moments(&won));
+    }
+}
+
+#[test]
+fn a_chargeback_of_an_earlier_version_has_the_time_of_the_payments_first_one() {
+    let mut payment = after(&paid(), notice(charged_back("c1")), 3_000);
+    let stored = serde_json::to_value(&payment.chargebacks[0]).unwrap();
+    let earlier = serde_json::json!({"id": stored["id"]});
+    payment.chargebacks[0] = serde_json::from_value(earlier).unwrap();
+    let one = &payment.chargebacks[0];
+    assert_eq!((one.learnt_at, payment.time_of(one)), (None, payment.state.chargeback_at));
+    assert_eq!(payment.amount_of(one), payment.order.amount, "everything that came in");
 }
 
 #[test]

@@ -114,7 +114,7 @@ impl fmt::Display for Record {
 }
 
 /// Returns the failure for an answer that is not a payment.
-pub(super) fn unreadable(error: &serde_json::Error) -> Failure {
+pub(in crate::cli) fn unreadable(error: &serde_json::Error) -> Failure {
     Failure::failed(format!("the answer can't be understood ({error}); --json prints it as it is"))
 }
 

@@ -16,6 +16,10 @@ pub(super) enum Section {
     Overview,
     /// Payments.
     Payments,
+    /// Refunds of all payments.
+    Refunds,
+    /// Disputes about all payments.
+    Disputes,
     /// Deliveries of webhooks.
     Deliveries,
     /// Refused calls of the API.
@@ -32,8 +36,15 @@ pub(super) enum Section {
 
 impl Section {
     /// Sections that the navigation shows before those for owners.
-    const OPEN: [Self; 5] =
-        [Self::Overview, Self::Payments, Self::Deliveries, Self::Requests, Self::Applications];
+    const OPEN: [Self; 7] = [
+        Self::Overview,
+        Self::Payments,
+        Self::Refunds,
+        Self::Disputes,
+        Self::Deliveries,
+        Self::Requests,
+        Self::Applications,
+    ];
     const FOR_OWNERS: [Self; 2] = [Self::People, Self::Audit];
 
     /// Returns the address of the section below the mode.
@@ -41,6 +52,8 @@ impl Section {
         match self {
             Self::Overview => "",
             Self::Payments => "/payments",
+            Self::Refunds => "/refunds",
+            Self::Disputes => "/disputes",
             Self::Deliveries => "/deliveries",
             Self::Requests => "/requests",
             Self::Applications => "/applications",
@@ -55,6 +68,8 @@ impl Section {
         match self {
             Self::Overview => texts.everywhere.overview,
             Self::Payments => texts.everywhere.payments,
+            Self::Refunds => texts.everywhere.refunds,
+            Self::Disputes => texts.everywhere.disputes,
             Self::Deliveries => texts.everywhere.deliveries,
             Self::Requests => texts.everywhere.requests,
             Self::Applications => texts.everywhere.applications,

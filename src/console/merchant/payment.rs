@@ -37,6 +37,7 @@ use crate::console::kit::stream_permits::Watcher;
 use payer::PayerView;
 use route::Step;
 use timeline::Moment;
+pub(super) use timeline::tone_of_refund;
 
 #[derive(Template)]
 #[template(path = "console/merchant/payment.html")]

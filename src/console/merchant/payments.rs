@@ -28,7 +28,8 @@ use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
 use crate::console::kit::live::Look;
 use crate::console::kit::stream_permits::Watcher;
-use search::{Field, MAX_TEXT_CHARACTERS, Search, names_of};
+pub(super) use search::{Field, names_of, read_cursor, read_from, read_to};
+use search::{MAX_TEXT_CHARACTERS, Search};
 
 /// Number of payments per page.
 const PAGE: usize = 20;

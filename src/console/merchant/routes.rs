@@ -8,7 +8,8 @@ use super::applications::{self, keys, one, secrets, test_event};
 use super::payment::{by_hand, operations, payer};
 use super::payments::{export, test_payment};
 use super::{
-    MerchantConsole, account, audit_log, deliveries, overview, payment, payments, people, requests, sign_in,
+    MerchantConsole, account, audit_log, deliveries, movements, overview, payment, payments, people,
+    requests, sign_in,
 };
 use crate::console::kit::failure::Failure;
 use crate::console::kit::{assets, guard, outage};
@@ -46,6 +47,8 @@ fn in_a_mode(config: &mut ServiceConfig) {
     config
         .service(page("/{mode}", web::get().to(overview::show)))
         .configure(payments_routes)
+        .service(page("/{mode}/refunds", web::get().to(movements::refunds)))
+        .service(page("/{mode}/disputes", web::get().to(movements::disputes)))
         .configure(deliveries_routes)
         .service(page("/{mode}/requests", web::get().to(requests::show)))
         .configure(applications_routes)

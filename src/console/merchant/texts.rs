@@ -2,6 +2,7 @@
 
 mod applications;
 mod deliveries;
+mod movements;
 mod overview;
 mod payments;
 mod requests;
@@ -10,6 +11,7 @@ mod users;
 use crate::console::kit::texts::{Everywhere, People, Proof, texts};
 use applications::Applications;
 pub(crate) use deliveries::Deliveries;
+use movements::Movements;
 use overview::Overview;
 use payments::Payments;
 use requests::Requests;
@@ -19,6 +21,7 @@ texts! {
     everywhere: Everywhere,
     applications: Applications,
     deliveries: Deliveries,
+    movements: Movements,
     overview: Overview,
     payments: Payments,
     people: People,

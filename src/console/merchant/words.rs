@@ -2,6 +2,7 @@
 
 use quita_domain::event::Cause;
 use quita_domain::operation::{OperationKind, OperationState};
+use quita_domain::payment::DisputeStatus;
 use quita_domain::people::Role;
 use quita_domain::routing::AttemptOutcome;
 use quita_domain::state::RefundStatus;
@@ -65,6 +66,14 @@ impl Language {
             RefundStatus::Processing => self.pick("em andamento", "on its way"),
             RefundStatus::Succeeded => self.pick("concluída", "done"),
             RefundStatus::Failed => self.pick("não realizada", "failed"),
+        }
+    }
+
+    /// Returns the words for the status of a dispute.
+    pub(crate) const fn dispute_status(self, status: DisputeStatus) -> &'static str {
+        match status {
+            DisputeStatus::Open => self.pick("em aberto", "open"),
+            DisputeStatus::Won => self.pick("ganha", "won"),
         }
     }
 

@@ -184,8 +184,17 @@ fn who_must_have_a_second_factor_does_nothing_before() {
     assert_eq!(owner.give_code(&guarded.code(), "").status, 303);
     let fields = [("secondFactorRequired", "true")];
     assert_eq!(owner.post("/console/test/people/policy", &fields).status, 303);
-    for page in ["", "/payments.csv", "/payments/stream", "/deliveries", "/applications", "/people", "/audit"]
-    {
+    for page in [
+        "",
+        "/payments.csv",
+        "/payments/stream",
+        "/refunds",
+        "/disputes",
+        "/deliveries",
+        "/applications",
+        "/people",
+        "/audit",
+    ] {
         check_sets_up(&vera.get(&format!("/console/test{page}")));
     }
     let changes: [(&str, &[(&str, &str)]); 3] = [

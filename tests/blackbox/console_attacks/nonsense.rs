@@ -49,6 +49,8 @@ fn nonsense_in_a_query_is_no_defect() {
     let searching = [
         "/{mode}/payments",
         "/{mode}/payments.csv",
+        "/{mode}/refunds",
+        "/{mode}/disputes",
         "/{mode}/deliveries",
         "/{mode}/deliveries/redeliver",
         "/{mode}/audit",

@@ -67,6 +67,8 @@ pub(super) const ROUTES: &[Route] = &[
     post("/sign-out", SignedIn, &[at("/sign-out")]),
     post("/language", Visit, &[with("/language", &[("language", "en")])]),
     get("/{mode}", SignedIn, &[at("/test")]),
+    get("/{mode}/refunds", SignedIn, &[at("/test/refunds")]),
+    get("/{mode}/disputes", SignedIn, &[at("/test/disputes")]),
     get("/{mode}/requests", SignedIn, &[at("/test/requests")]),
     get("/{mode}/people", ManagePeople, &[at("/test/people")]),
     post(

@@ -77,8 +77,17 @@ impl EvilShop {
         let client = app.client_with(&key);
         let payments = pay(&client, &receiver);
         let payment = &payments[0];
-        let parts =
-            ["", "/payments", "/deliveries?state=failing", "/applications", "/people", "/audit", "/account"];
+        let parts = [
+            "",
+            "/payments",
+            "/refunds",
+            "/disputes",
+            "/deliveries?state=failing",
+            "/applications",
+            "/people",
+            "/audit",
+            "/account",
+        ];
         let mut pages: Vec<_> = parts.iter().map(|part| format!("/console/test{part}")).collect();
         let below = ["", "/refund", "/deliveries/0/redeliver"];
         pages.extend(below.map(|part| format!("/console/test/payments/{payment}{part}")));

@@ -86,8 +86,8 @@ impl Shops {
         let modes = ["test", "live"].map(|mode| format!("/console/{mode}/applications/{application}"));
         let states = ["pending", "failing", "exhausted", "delivered"]
             .map(|state| format!("/console/test/deliveries?state={state}"));
-        let others =
-            ["/payments", "/applications", "/people", "/audit"].map(|part| format!("/console/test{part}"));
+        let others = ["/payments", "/refunds", "/disputes", "/applications", "/people", "/audit"]
+            .map(|part| format!("/console/test{part}"));
         let pages = payments.iter().chain(&modes).chain(&states).chain(&others);
         let text: String = pages.map(|page| self.owner.page(page)).collect();
         // When a key was used last is stored now and then.

@@ -101,6 +101,8 @@ fn listed(who: &Visitor, ids: &Ids) -> Vec<String> {
         "/payments?q={pending}",
         "/payments.csv",
         "/payments.csv?q={paid}",
+        "/refunds",
+        "/disputes",
         "/deliveries?state=delivered",
         "/deliveries?state=exhausted",
         "/applications",

@@ -26,12 +26,16 @@ fn shop(app: &TestApp, receiver: &TestReceiver) -> (Account, Vec<String>) {
     client.create(&furnished(boleto(10_027)));
     client.create(&furnished(card("4000000000009995", 10_000)));
     receiver.wait_for_events(&id, 2, PATIENCE);
+    client.post(&format!("/pay/payments/{id}/refunds"), &json!({"amount": 1})).expect(201);
+    client.post_empty(&format!("/sandbox/payments/{id}/chargeback")).expect(200);
     let pages = [
         "",
         "/payments",
         "/payments?q=x&method=PIX&amount=1&from=2026-01-01&status=paid",
         &format!("/payments/{id}"),
         &format!("/payments/{id}/refund"),
+        "/refunds",
+        "/disputes?status=open&from=2026-01-01",
         "/deliveries?state=delivered",
         "/deliveries/redeliver",
         "/applications",

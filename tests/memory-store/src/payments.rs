@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use quita_domain::card::CardFingerprint;
 use quita_domain::identity::TransactionId;
-use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
+use quita_domain::listing::{Cursor, DeliveryFilter, MovementFilter, PaymentFilter};
 use quita_domain::payment::Payment;
 use quita_domain::routing::CardTries;
 use quita_domain::time::Timestamp;
@@ -43,6 +43,16 @@ impl<C: Connection> PaymentStore for MemoryStore<C> {
     ) -> Result<Vec<Listed>, StoreError> {
         let shows = |payment: &Payment| has_delivery(payment, filter);
         self.0.read("list_with_deliveries", |records| Ok(page(records, shows, after, limit))).await
+    }
+
+    async fn list_with_movements(
+        &self,
+        filter: &MovementFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Listed>, StoreError> {
+        let shows = |payment: &Payment| has_movement(payment, filter);
+        self.0.read("list_with_movements", |records| Ok(page(records, shows, after, limit))).await
     }
 
     async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError> {
@@ -118,6 +128,14 @@ fn has_delivery(payment: &Payment, filter: &DeliveryFilter) -> bool {
     (&payment.owner.merchant, payment.owner.mode) == (&filter.merchant, filter.mode)
         && filter.transaction_id.is_none_or(|id| payment.id == id)
         && payment.outbox.iter().any(|delivery| filter.state.is_none_or(|state| delivery.state == state))
+}
+
+fn has_movement(payment: &Payment, filter: &MovementFilter) -> bool {
+    let (refunds, chargebacks) = (&payment.state.refunds, &payment.chargebacks);
+    (&payment.owner.merchant, payment.owner.mode) == (&filter.merchant, filter.mode)
+        && filter.is_in_period(payment.created_at)
+        && (refunds.iter().any(|refund| filter.movements.have_refund(refund.status))
+            || chargebacks.iter().any(|chargeback| filter.movements.have_dispute(chargeback.status())))
 }
 
 fn outbox_due(

@@ -165,8 +165,23 @@ pub fn pending(payment: &Payment, at: i64) -> Payment {
 
 /// A waiting payment once the money came in.
 pub fn paid(payment: &Payment, at: i64) -> Payment {
+    notified(payment, settled(payment), at)
+}
+
+fn notified(payment: &Payment, fact: Fact, at: i64) -> Payment {
     let acquirer = payment.acquirer().unwrap().clone();
-    told(payment, Command::Notified { acquirer, fact: settled(payment) }, at)
+    told(payment, Command::Notified { acquirer, fact }, at)
+}
+
+/// A paid payment once this chargeback of a part of it came in.
+pub fn charged_back(payment: &Payment, id: &str, at: i64) -> Payment {
+    notified(payment, Fact::ChargedBack { id: id.into(), amount: Some(Money::from_cents(1_000)) }, at)
+}
+
+/// A payment once the dispute about this chargeback was won.
+pub fn dispute_won(payment: &Payment, chargeback: &str, at: i64) -> Payment {
+    let fact = Fact::DisputeWon { id: format!("won-{chargeback}"), chargeback_id: Some(chargeback.into()) };
+    notified(payment, fact, at)
 }
 
 fn settled(payment: &Payment) -> Fact {
@@ -179,12 +194,21 @@ fn settled(payment: &Payment) -> Fact {
     })
 }
 
+/// A paid payment once a refund of this much was asked for.
+pub fn refund_asked(payment: &Payment, cents: u64, at: i64) -> Payment {
+    let requested = RequestedOperation::Refund(Some(Money::from_cents(cents)));
+    told(payment, Command::Operate(OperationRequest { id: Uuid::now_v7(), requested, key: None }), at)
+}
+
 /// A paid payment once its acquirer ended a refund of this much: done, or refused.
 pub fn refunded(payment: &Payment, cents: u64, answer: OperationAnswer, at: i64) -> Payment {
-    let id = Uuid::now_v7();
-    let requested = RequestedOperation::Refund(Some(Money::from_cents(cents)));
-    let asked = told(payment, Command::Operate(OperationRequest { id, requested, key: None }), at);
-    told(&asked, Command::OperationAnswered { operation: id, sending: 1, answer }, at)
+    let asked = refund_asked(payment, cents, at);
+    operation_answered(&asked, asked.operations.last().unwrap().id, answer, at)
+}
+
+/// The payment once its acquirer answered the first sending of an operation.
+pub fn operation_answered(payment: &Payment, operation: Uuid, answer: OperationAnswer, at: i64) -> Payment {
+    told(payment, Command::OperationAnswered { operation, sending: 1, answer }, at)
 }
 
 /// The payment after its receiver answered this to a delivery.

@@ -12,6 +12,8 @@ group! {
         actions: "Ações", "Actions";
         overview: "Visão geral", "Overview";
         payments: "Pagamentos", "Payments";
+        refunds: "Devoluções", "Refunds";
+        disputes: "Contestações", "Disputes";
         deliveries: "Entregas", "Deliveries";
         requests: "Chamadas", "Requests";
         applications: "Aplicações", "Applications";

@@ -163,7 +163,7 @@ impl Teller {
 }
 
 /// Returns the colour class of a refund.
-const fn tone_of_refund(status: RefundStatus) -> &'static str {
+pub(crate) const fn tone_of_refund(status: RefundStatus) -> &'static str {
     match status {
         RefundStatus::Processing => "tone-waiting",
         RefundStatus::Succeeded => "tone-back",

@@ -138,10 +138,10 @@ impl Search {
             external_reference: None,
             id: None,
             amount: read(&self.amount, Field::Amount, &mut unreadable, |text| language.parse_money(text)),
-            created_from: read(&self.from, Field::From, &mut unreadable, beginning),
-            created_to: read(&self.to, Field::To, &mut unreadable, end),
+            created_from: read_from(&self.from, &mut unreadable),
+            created_to: read_to(&self.to, &mut unreadable),
         };
-        let cursor = read(&self.cursor, Field::Cursor, &mut unreadable, Cursor::parse);
+        let cursor = read_cursor(&self.cursor, &mut unreadable);
         if self.has_odd_status {
             unreadable.push(Field::Status);
         }
@@ -167,6 +167,21 @@ fn look_for(text: &str, filter: &mut PaymentFilter) {
     } else {
         filter.external_reference = Some(text.to_owned());
     }
+}
+
+/// Reads the first day of a period: its beginning.
+pub(crate) fn read_from(text: &str, unreadable: &mut Vec<Field>) -> Option<Timestamp> {
+    read(text, Field::From, unreadable, beginning)
+}
+
+/// Reads the last day of a period: the beginning of the next one.
+pub(crate) fn read_to(text: &str, unreadable: &mut Vec<Field>) -> Option<Timestamp> {
+    read(text, Field::To, unreadable, end)
+}
+
+/// Reads the cursor of a page.
+pub(crate) fn read_cursor(text: &str, unreadable: &mut Vec<Field>) -> Option<Cursor> {
+    read(text, Field::Cursor, unreadable, Cursor::parse)
 }
 
 fn read<'a, T>(

@@ -39,7 +39,11 @@ pub fn payments() -> Vec<Payment> {
 }
 
 fn won(names_chargeback: bool) -> WonDispute {
-    WonDispute { id: String::from("w-1"), names_chargeback }
+    WonDispute { id: String::from("w-1"), names_chargeback, learnt_at: Some(at(46)) }
+}
+
+fn chargeback(id: &str, amount: Option<Money>, won: WonDispute) -> Chargeback {
+    Chargeback { id: id.into(), amount, learnt_at: Some(at(45)), won: Some(won) }
 }
 
 fn payment(
@@ -76,8 +80,8 @@ fn payment(
         others: vec![Reference::none().with("paymentId", "sale-2")],
         second_look: Some(SecondLook { acquirer: AcquirerName::new("sandbox"), at: at(62), made: 1 }),
         chargebacks: vec![
-            Chargeback { id: String::from("c-1"), amount: Some(cents(300)), won: Some(won(true)) },
-            Chargeback { id: String::from("c-2"), amount: None, won: Some(won(false)) },
+            chargeback("c-1", Some(cents(300)), won(true)),
+            chargeback("c-2", None, won(false)),
         ],
         operations: vec![operation(kind, call)],
         history: vec![event(1, Some(state.clone())), event(2, None)],

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use quita_domain::acquiring::OperationAnswer;
 use quita_domain::audit::chain::{ChainHead, ChainedEntry};
 use quita_domain::audit::{AuditEntry, AuditErasure, AuditScope};
+use quita_domain::payment::DisputeStatus;
 use quita_domain::people::{Login, Origin, SESSION_MS, Session, SessionOf, SessionStage};
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_embedded::EmbeddedStore;
@@ -14,7 +16,10 @@ use quita_ports::{
 };
 use tempfile::TempDir;
 
-use quita_store_contract::samples::{created_at, insert, notice, pending, replace};
+use crate::movements::{disputes, refunds};
+use quita_store_contract::samples::{
+    charged_back, created_at, insert, notice, paid, pending, refunded, replace,
+};
 
 fn file() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -128,6 +133,50 @@ async fn writers_in_two_stores_on_one_file_never_both_win() {
         won += usize::from(task.await.unwrap() == [Ok(())]);
     }
     assert_eq!(won, 1);
+}
+
+#[tokio::test]
+async fn refunds_and_disputes_of_an_earlier_version_are_listed_once_its_file_is_served() {
+    let (_folder, path) = file();
+    // More than one step looks at.
+    let mut payments: Vec<_> = (0..2_300).map(created_at).collect();
+    for place in [7, 999, 1_000, 2_299] {
+        let paid = paid(&pending(&payments[place], 3_000), 3_001);
+        payments[place] = charged_back(&refunded(&paid, 1, OperationAnswer::Done, 3_002), "c-1", 3_003);
+    }
+    let moved = [2_299, 1_000, 999, 7].map(|place| payments[place].id);
+    let listed = async |store: &EmbeddedStore, filter| {
+        let listed = store.list_with_movements(&filter, None, 10).await.unwrap();
+        listed.into_iter().map(|listed| listed.unwrap().id).collect::<Vec<_>>()
+    };
+    {
+        let store = EmbeddedStore::open_sole_writer(&path).unwrap();
+        let batch: Vec<_> = payments.iter().map(insert).collect();
+        assert!(store.commit(&batch).await.iter().all(Result::is_ok));
+        assert_eq!(listed(&store, refunds(None)).await, moved);
+    }
+    let meddler = rusqlite::Connection::open(&path).unwrap();
+    meddler.execute_batch("DROP TABLE movements; DROP TABLE movements_progress").unwrap();
+    {
+        let command = EmbeddedStore::open(&path).unwrap();
+        assert_eq!(
+            listed(&command, refunds(None)).await,
+            [],
+            "a command beside a service of before leaves it"
+        );
+    }
+    for _ in 0..2 {
+        let store = EmbeddedStore::open_sole_writer(&path).unwrap();
+        assert_eq!(listed(&store, refunds(None)).await, moved);
+        assert_eq!(listed(&store, disputes(Some(DisputeStatus::Open))).await, moved);
+        assert_eq!(listed(&store, disputes(Some(DisputeStatus::Won))).await, []);
+        // Interrupted after the first step.
+        let forget =
+            "DELETE FROM movements WHERE created_at > 500; UPDATE movements_progress SET up_to = 500";
+        meddler.execute_batch(forget).unwrap();
+    }
+    let store = EmbeddedStore::open_sole_writer(&path).unwrap();
+    assert_eq!(listed(&store, refunds(None)).await, moved);
 }
 
 #[tokio::test]

@@ -27,6 +27,7 @@ mod memory;
 mod mongo;
 mod mongo_faults;
 mod mongo_version;
+mod movements;
 mod operator;
 mod payments;
 mod people;
@@ -59,6 +60,12 @@ macro_rules! for_each_case {
             listing::deliveries_are_found_by_state_and_payment,
             listing::pages_of_deliveries_neither_skip_nor_repeat_whatever_their_states,
             listing::an_ended_refund_is_told_and_leaves_the_payment_where_it_is_found,
+            movements::refunds_and_disputes_are_found_by_what_they_are_now,
+            movements::a_payment_with_several_comes_once,
+            movements::pages_neither_skip_nor_repeat_whatever_the_statuses,
+            movements::their_period_is_that_of_their_payment_with_its_start_and_without_its_end,
+            movements::a_merchant_in_one_mode_sees_its_own,
+            movements::what_moved_back_stays_listed_when_the_payer_is_erased,
             waiting::what_is_due_comes_in_the_order_of_its_time,
             waiting::what_is_no_longer_due_is_gone,
             waiting::deliveries_wait_in_the_order_of_their_time,

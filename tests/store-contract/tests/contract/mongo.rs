@@ -394,6 +394,9 @@ async fn every_query(store: &MongoStore) {
     for filter in crate::listing::delivery_filters() {
         store.list_with_deliveries(&filter, None, 10).await.unwrap();
     }
+    for filter in crate::movements::filters() {
+        store.list_with_movements(&filter, Some(crate::listing::place(&opened)), 10).await.unwrap();
+    }
     for after in [None, Some(crate::listing::place(&opened))] {
         store.past_payments(&crate::history::since(0), after, 10).await.unwrap();
     }
