@@ -52,7 +52,7 @@ def anchors(path):
 def broken_links():
     known = {}
     for path in files("*.md"):
-        # The service shows the guides under addresses of its own, which a test follows.
+        # Links of the guides are those of the pages that the service makes of them.
         if path.startswith("docs/guides/"):
             continue
         text = re.sub(r"`[^`]*`", "", "\n".join(prose(read(path))))

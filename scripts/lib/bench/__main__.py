@@ -27,6 +27,7 @@ from verify import check_everything
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 DOCUMENT = os.path.join(ROOT, "docs", "PERFORMANCE.md")
 PLOTS = os.path.join(ROOT, "docs", "performance")
+CAMPAIGNS = os.path.join(ROOT, "docs", "campaigns")
 MOST_NODES = 3
 
 
@@ -88,7 +89,6 @@ def tables(bench, options, results, about):
         texts["measured"] = [
             f"{about} {report.rounds(options.rounds, options.seconds)}",
             report.figures_table(beside(main_figures(measured), main_figures(measured, OTHER))),
-            report.cells_table(measured), report.events_table(measured),
         ]
     if options.lives:
         texts["measured, lives"] = [about, report.table(lives.HEAD, lives.table_rows(results))]
@@ -113,6 +113,13 @@ def tables(bench, options, results, about):
     return texts, measured
 
 
+def write_campaign(date, texts, measured):
+    """Writes a page with every cell of this run."""
+    parts = ["# " + date + ": every cell", *texts["measured"], report.cells_table(measured), report.events_table(measured)]
+    with open(os.path.join(CAMPAIGNS, f"{date}-bench.md"), "w", encoding="utf-8") as file:
+        file.write("\n\n".join(part for part in parts if part) + "\n")
+
+
 def main(arguments):
     options = options_of(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("told to end"))
@@ -131,6 +138,8 @@ def main(arguments):
     texts, measured = tables(bench, options, results, about)
     for parts in texts.values():
         print("\n\n".join(part for part in parts if part) + "\n")
+    if options.rounds:
+        print(report.cells_table(measured), report.events_table(measured), sep="\n\n", end="\n\n")
     for warning in bench.warnings:
         print(f"mind: {warning}", file=sys.stderr)
     for failure in bench.failures:
@@ -146,6 +155,7 @@ def main(arguments):
             report.replace_between(path, marker, "\n\n".join(part for part in parts if part))
         if options.rounds:
             plots.draw(PLOTS, measured)
+            write_campaign(description["date"], texts, measured)
 
 
 def save(path, bench, results, description, before, after):
