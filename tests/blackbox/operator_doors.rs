@@ -103,6 +103,7 @@ fn every_form_that_directs_something_wants_a_proof_that_is_at_most_five_minutes_
             ("{operation}", nobody),
             ("{number}", "1"),
             ("{id}", nobody),
+            ("{name}", "last-uses"),
         ];
         let path = path.iter().fold((*pattern).to_owned(), |path, (name, value)| path.replace(name, value));
         assert!(!path.contains('{'), "say here what stands for the names in {pattern}");
