@@ -1,5 +1,5 @@
-//! The application service of the operators' console: what operators may see and direct. Payments are changed by their
-//! own actors only, as everywhere.
+//! The application service of the operators' console: views and directives. A payment is changed only by its own actor,
+//! here as everywhere.
 
 use std::sync::Arc;
 
@@ -26,14 +26,14 @@ use crate::upkeep::known_nodes::NodeView;
 use crate::watch::actor_view::{ActorView, ShardView};
 use crate::watch::sample::{MessageSample, Sample};
 
-/// What came of a question to an acquirer, which is answered by itself.
+/// Result of asking an acquirer. The acquirer's answer changes the payment later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
     /// It is being asked.
     Asked(Arc<Payment>),
-    /// Nothing is open, or a call is under way whose end has to be awaited.
+    /// Nothing is open, or a call is under way and has to end first.
     NothingToAsk(Arc<Payment>),
-    /// Nothing is sent to it now: an operator directed so, or it is not configured any more.
+    /// Nothing is sent to this acquirer now: an operator directed so, or it is no longer configured.
     Withheld(Arc<Payment>),
 }
 
@@ -48,27 +48,27 @@ impl Operators {
         Self { system }
     }
 
-    /// How everything was during the last second.
+    /// Returns the sample of the last second.
     pub fn sample(&self) -> Arc<Sample> {
         Arc::clone(&self.system.samples.follow().borrow())
     }
 
-    /// The newest sample, and each that follows it: one a second, however many watch.
+    /// Subscribes to samples, starting with the newest. There is one a second, however many clients watch.
     pub fn samples(&self) -> watch::Receiver<Arc<Sample>> {
         self.system.samples.follow()
     }
 
-    /// The last 15 minutes, the oldest first; each sample covers 5 seconds.
+    /// Returns the samples of the last 15 minutes, oldest first; each covers 5 seconds.
     pub fn history(&self) -> Vec<Arc<Sample>> {
         self.system.samples.history()
     }
 
-    /// Each message of one kind of actor, during the last minute.
+    /// Returns the figures of each message of one kind of actor during the last minute.
     pub fn messages(&self, kind: ActorKind) -> Vec<MessageSample> {
         self.system.samples.messages(kind)
     }
 
-    /// The actor of a transaction; `None` if it is not in memory on this node.
+    /// Returns the actor of a transaction; `None` if it is not in memory on this node.
     ///
     /// # Errors
     /// When its front does not answer.
@@ -77,7 +77,7 @@ impl Operators {
         front.mailbox().ask(Inspect(id)).await.map_err(unanswered)
     }
 
-    /// The transactions that are in memory on this node, by shard: some of them, the busiest first.
+    /// Returns transactions in memory on this node, by shard: some of them, busiest first.
     ///
     /// # Errors
     /// When a front does not answer.
@@ -90,7 +90,7 @@ impl Operators {
         join_all(asked).await.into_iter().collect()
     }
 
-    /// Routes new payments of this node by this table, from the next one on.
+    /// Routes new payments of this node by this table from now on.
     pub fn route_by(&self, table: RoutingTable) {
         if let Some(routes) = self.system.routes.get() {
             let before = routes.version();
@@ -99,21 +99,21 @@ impl Operators {
         }
     }
 
-    /// Which table of routes decides on this node.
+    /// Returns the version of the routing table in use on this node.
     pub fn routing_version(&self) -> Option<Version> {
         self.system.routes.get().map(|routes| routes.version())
     }
 
-    /// Every route, as it is on this node.
+    /// Returns every route with its state on this node.
     pub fn routes(&self) -> Vec<RouteView> {
         self.system.routes.get().map(|routes| routes.views(self.system.clock.now())).unwrap_or_default()
     }
 
-    /// Directs whether an acquirer is used for a method: here at once, on every other node within two seconds, and over
-    /// restarts. `None` if there is no such route.
+    /// Directs whether an acquirer is used for a method. Takes effect here at once, on every other node within two
+    /// seconds, and survives restarts. Returns `None` if there is no such route.
     ///
     /// # Errors
-    /// When the directive may not be stored; asking the routes a second later tells.
+    /// When the directive may not have been stored; the routes show it a second later.
     pub async fn direct(
         &self,
         acquirer: &AcquirerName,
@@ -131,7 +131,7 @@ impl Operators {
         self.system.routes.get()?.find(acquirer, method)
     }
 
-    /// Exceptions that need a person, newest first.
+    /// Lists open exceptions, newest first.
     ///
     /// # Errors
     /// When the store does not answer.
@@ -139,12 +139,12 @@ impl Operators {
         Ok(self.system.books.store.exceptions(limit).await?)
     }
 
-    /// Counts an exception that was found by comparing lists with payments.
+    /// Counts an exception found by reconciliation.
     pub fn count_exception(&self, kind: ReconciliationKind) {
         self.system.meter.exceptions.with_label_values(&[kind.as_str()]).inc();
     }
 
-    /// Exceptions that a person resolved, those resolved last first.
+    /// Lists resolved exceptions, most recently resolved first.
     ///
     /// # Errors
     /// When the store does not answer.
@@ -152,7 +152,7 @@ impl Operators {
         Ok(self.system.books.store.resolved_exceptions(limit).await?)
     }
 
-    /// One exception, open or resolved.
+    /// Returns one exception, open or resolved.
     ///
     /// # Errors
     /// When the store does not answer.
@@ -160,7 +160,7 @@ impl Operators {
         Ok(self.system.books.store.exception(id).await?)
     }
 
-    /// Resolves an exception; `false` if there is no open one with this id. Nothing else is changed by it.
+    /// Resolves an exception and changes nothing else. Returns `false` if no open exception has this id.
     ///
     /// # Errors
     /// When the store does not answer.
@@ -168,8 +168,7 @@ impl Operators {
         Ok(self.system.books.store.resolve_exception(id, resolution).await?)
     }
 
-    /// Has a payment ask its acquirer now what became of whatever is open. What is answered changes the payment as if
-    /// it had come by itself.
+    /// Has a payment ask its acquirer now about whatever is open. The answer changes the payment like any other.
     ///
     /// # Errors
     /// [`Denied::NotFound`] if there is no such payment; or when the store does not answer.
@@ -187,7 +186,7 @@ impl Operators {
         })
     }
 
-    /// Ends an operation that is stuck as a person found out that it ended. What the acquirer says later, and otherwise, is
+    /// Ends a stuck operation with the outcome that a person found out. A later, different answer of the acquirer is
     /// reported.
     ///
     /// # Errors
@@ -205,8 +204,8 @@ impl Operators {
         Ok(executed.payment)
     }
 
-    /// Ends a charge of which no answer tells what became of it, as a person found out. What the acquirer says later, and
-    /// otherwise, is given back and reported.
+    /// Ends a charge whose outcome no answer tells, with the outcome that a person found out. A later, different answer
+    /// of the acquirer is given back and reported.
     ///
     /// # Errors
     /// [`Denied::NotFound`] if there is no such payment, [`Denied::Refused`] if the charge is not stuck; or when the store
@@ -223,23 +222,23 @@ impl Operators {
         Ok(executed.payment)
     }
 
-    /// Ends a payment whose acquirer takes no more money, although what it has is not what was asked for.
+    /// Ends a payment whose acquirer takes no more money for it, although the charge there is not what was asked for.
     ///
     /// # Errors
-    /// [`Denied::NotFound`] if there is no such payment, [`Denied::Refused`] if it is no such one; or when the store does
-    /// not answer.
+    /// [`Denied::NotFound`] if there is no such payment, [`Denied::Refused`] if it has no such mismatch; or when the
+    /// store does not answer.
     pub async fn end_mismatch(&self, id: TransactionId) -> Result<Arc<Payment>, Denied> {
         let executed = self.system.commands.execute(id, Command::MismatchEnded).await?;
         Ok(executed.payment)
     }
 
-    /// The processes on this store as they were seen last, within five seconds unless the store is away; those that died
-    /// too. The oldest start first.
+    /// Returns the processes on this store, lost ones included, oldest start first. At most five seconds old unless the
+    /// store is away.
     pub fn nodes(&self) -> Vec<NodeView> {
         self.system.known_nodes.all()
     }
 
-    /// Takes a lost node off the list, on every node. `false` if there is none with this id that is lost.
+    /// Removes a lost node from the list, on every node. Returns `false` if no lost node has this id.
     ///
     /// # Errors
     /// When the store does not answer.
@@ -253,11 +252,11 @@ impl Operators {
         Ok(removed)
     }
 
-    /// Tells the other nodes that this one has stopped, so that they do not miss it. To be called when its actors have
+    /// Removes this node from the list, so that the other nodes do not report it as lost. Call it after its actors have
     /// stopped.
     ///
     /// # Errors
-    /// Fails if the store does not answer; then it counts as lost.
+    /// When the store does not answer; then this node counts as lost.
     pub async fn leave(&self) -> Result<(), Denied> {
         self.system.books.store.remove_node(self.system.own_node).await?;
         Ok(())

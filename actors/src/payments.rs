@@ -1,5 +1,5 @@
-//! The application service: what the edge may ask of the actors. The API, the pages and the merchants' console call
-//! this and nothing else; what operators may ask is [`crate::Operators`].
+//! The application service: everything the edge may ask of the actors. The API, the pages and the merchants' console
+//! call nothing else; the operators' service is [`crate::Operators`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,20 +26,20 @@ use crate::transaction::messages::{
 };
 use crate::transaction::published::Seen;
 
-/// How long a caller that waits for a payment leaves a dead actor alone.
+/// Pause before a waiting caller asks again after an actor died.
 const ASK_AGAIN_AFTER: Duration = Duration::from_millis(20);
 
-/// How soon, and how often at least, the store is asked whether another node has done what a caller waits for.
+/// First and longest pause between two looks at the store, where another node may have made the awaited change.
 const LOOK_AFTER: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(800)];
 
-/// What came of a cancellation, a capture or a refund.
+/// Result of a cancellation, a capture or a refund.
 #[derive(Debug, Clone)]
 pub struct Operated {
-    /// The payment as it is now.
+    /// The payment after it.
     pub payment: Arc<Payment>,
     /// The operation.
     pub operation: Operation,
-    /// Whether it was there before, under the same key.
+    /// True if the operation existed already, under the same key.
     pub is_replay: bool,
 }
 
@@ -57,11 +57,11 @@ impl Payments {
         Self { system, inbox, notices }
     }
 
-    /// Creates a payment, or finds it under its key. Returns once it is durable and the acquirer has answered, or
-    /// after a while as it is then, mostly `initial`: it is worked on in the background.
+    /// Creates a payment, or finds it under its key. Returns once it is durable and the acquirer has answered. After
+    /// `answer_within` it returns the payment as it is then, mostly `initial`; processing continues in the background.
     ///
     /// # Errors
-    /// When it was refused, or nothing certain can be said of it (the same key will tell).
+    /// When it was refused, or its outcome is uncertain; then a request with the same key returns it.
     pub async fn create(&self, new: CreatePayment) -> Result<Created, Denied> {
         let (id, until) = (new.id, self.patience_ends());
         let created = self.system.commands.ask(id, Create(Box::new(new))).await?;
@@ -85,11 +85,11 @@ impl Payments {
         }
     }
 
-    /// Lets nobody be told what is remembered of a payment whose payer was erased in the store. An actor that is about to
-    /// write meets its guard, and begins again with what is stored.
+    /// Drops the copies of a payment in memory after its payer was erased in the store. An actor that is about to write
+    /// fails at its guard and starts again from what is stored.
     ///
     /// # Errors
-    /// When its actor does not answer: what it remembers may still be told.
+    /// When its actor does not answer: its copy may still be returned.
     pub async fn forget(&self, id: TransactionId) -> Result<(), Denied> {
         self.system.commands.ask(id, Forget(id)).await
     }
@@ -97,14 +97,14 @@ impl Payments {
     /// Reads a payment that this owner may see.
     ///
     /// # Errors
-    /// [`Denied::NotFound`] for another's payment too; or when the store does not answer.
+    /// [`Denied::NotFound`], also for another owner's payment; or when the store does not answer.
     pub async fn read_own(&self, id: TransactionId, owner: &Owner) -> Result<Arc<Payment>, Denied> {
         let payment = self.read(id).await?;
         payment.filter(|payment| owner.may_see(&payment.owner)).ok_or(Denied::NotFound)
     }
 
-    /// Which way an order would go at this time, with these dice or any, and the acquirers as they are on this node.
-    /// Nothing comes of it.
+    /// Evaluates how an order would be routed at this time, with this dice value or a random one. Uses the current
+    /// state of the acquirers on this node, and has no effect.
     ///
     /// # Errors
     /// When the service is stopping.
@@ -121,10 +121,11 @@ impl Payments {
         Ok(routes.evaluate(order, owner, (now, at), dice, merchant_waits))
     }
 
-    /// Cancels, captures or refunds. Returns once the acquirer has answered, or after a while while it is processing.
+    /// Cancels, captures or refunds. Returns once the acquirer has answered, or after `answer_within` while it is still
+    /// processing.
     ///
     /// # Errors
-    /// When it was refused, or nothing certain can be said of it.
+    /// When it was refused, or its outcome is uncertain.
     pub async fn operate(
         &self,
         id: TransactionId,
@@ -141,7 +142,7 @@ impl Payments {
         Ok(Operated { payment, operation, is_replay: executed.is_replay })
     }
 
-    /// Delivers an event again; returns the payment and the place of the new delivery.
+    /// Delivers an event again. Returns the payment and the index of the new delivery.
     ///
     /// # Errors
     /// When there is no such delivery, or the store does not answer.
@@ -197,24 +198,25 @@ impl Payments {
         Ok(self.system.books.store.list_with_movements(filter, after, limit).await?)
     }
 
-    /// Refuses a notice whose head shows already that no provider sent it: its body need not be read.
+    /// Refuses a notice whose head already shows that no provider sent it, so that its body need not be read.
     ///
     /// # Errors
-    /// If there is no such address, or it is not authentic.
+    /// When there is no such address, or the notice is not authentic.
     pub fn admit_notice(&self, acquirer: &str, head: &NoticeHead<'_>) -> Result<(), NoticeDenied> {
         self.notices.admit(acquirer, head)
     }
 
-    /// Takes what a provider sent to its acquirer's address: returns once its payment has learnt it, or it is kept to be
-    /// worked later.
+    /// Takes a notice that a provider sent to its acquirer's address. Returns once the payment has recorded it, or it
+    /// is stored to be processed later.
     ///
     /// # Errors
-    /// When there is no such address, it is not authentic, or it was not kept: then the provider has to send it again.
+    /// When there is no such address, or the notice is not authentic or was not stored. In the last case the provider
+    /// has to send it again.
     pub async fn take_notice(&self, acquirer: &str, notice: &RawNotice<'_>) -> Result<(), NoticeDenied> {
         self.notices.take(acquirer, notice).await
     }
 
-    /// Takes a notice that was made in this process; `true` if it is new.
+    /// Takes a notice made in this process. Returns true if it is new.
     ///
     /// # Errors
     /// When it was not stored.
@@ -222,7 +224,8 @@ impl Payments {
         self.inbox.submit(notice).await
     }
 
-    /// Takes a notice, and waits a while until the payment has learnt it. Returns the payment as it is then.
+    /// Takes a notice, and waits up to `answer_within` until the payment has recorded it. Returns the payment as it is
+    /// then.
     ///
     /// # Errors
     /// When the notice was not stored.
@@ -239,37 +242,37 @@ impl Payments {
         Ok(self.wait(payment, Until::ChangedSince(version), self.patience_ends()).await)
     }
 
-    /// How the acquirers are.
+    /// Returns the health of every route.
     pub fn acquirers(&self) -> Vec<RouteHealth> {
         self.system.routes.get().map(|routes| routes.health(self.system.clock.now())).unwrap_or_default()
     }
 
-    /// Whether the store answers and can be trusted.
+    /// Checks that the store answers and can be trusted.
     ///
     /// # Errors
-    /// Why not.
+    /// When it does not answer, or the fuse has blown.
     pub async fn check_store(&self) -> Result<(), StoreError> {
         self.system.books.fuse.check()?;
         self.system.books.store.ping().await
     }
 
-    /// Tells whether payments can be taken: the store is there, the actors take messages, and an acquirer is used.
+    /// Returns true if payments can be taken: the store is up, the actors take messages, and an acquirer is in use.
     pub fn is_ready(&self) -> bool {
         let has_route = || self.acquirers().iter().any(|route| route.state.takes_new_payments());
         self.system.books.state.is_up() && self.takes_messages() && has_route()
     }
 
-    /// State of the store.
+    /// Returns the state of the store.
     pub fn store_state(&self) -> Arc<StoreState> {
         Arc::clone(&self.system.books.state)
     }
 
-    /// Absence of the store; `None` while it is there.
+    /// Returns the absence of the store; `None` while it is up.
     pub fn store_away(&self) -> Option<StoreAway> {
         self.system.books.state.away()
     }
 
-    /// Whether every front shard and the journal take messages.
+    /// Returns true if every front shard and the journal take messages.
     pub fn takes_messages(&self) -> bool {
         let fronts = self
             .system
@@ -280,12 +283,12 @@ impl Payments {
         fronts && self.system.books.takes_writes()
     }
 
-    /// By when whoever asks now is answered.
+    /// Returns the time by which a caller that asks now is answered.
     fn patience_ends(&self) -> Instant {
         Instant::now() + self.system.limits.answer_within
     }
 
-    /// Waits until something has come true for a payment, or that moment has come; tells what the payment is then.
+    /// Waits until the condition holds for a payment, or the time is up. Returns the payment as it is then.
     async fn wait(&self, payment: &Arc<Payment>, until: Until, latest: Instant) -> Arc<Payment> {
         let id = payment.id;
         if until.has_come(payment) {
@@ -305,18 +308,18 @@ impl Payments {
         found.filter(|found| found.revision >= payment.revision).unwrap_or_else(|| Arc::clone(payment))
     }
 
-    /// Waits for the payment's actor on this node to tell that it has come true.
+    /// Waits until the payment's actor on this node reports that the condition holds.
     async fn told_here(&self, id: TransactionId, until: Until) -> Result<Arc<Payment>, Denied> {
         loop {
             match self.system.commands.ask(id, Await { id, until }).await {
-                // Its actor died, or left the memory with the question in hand: the next one is asked.
+                // The actor died, or left memory before it answered. Ask its successor.
                 Err(Denied::Interrupted) => sleep(ASK_AGAIN_AFTER).await,
                 result => return result,
             }
         }
     }
 
-    /// Waits until the store shows it, where somebody else may have made the change.
+    /// Polls the store until the condition holds there: another node may have made the change.
     async fn seen_in_store(&self, id: TransactionId, until: Until) -> Arc<Payment> {
         let [mut wait, longest] = LOOK_AFTER;
         loop {

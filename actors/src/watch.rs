@@ -1,4 +1,4 @@
-//! What is measured, and what operators see of it.
+//! Measurements, and the views of them that operators see.
 
 pub(crate) mod actor_view;
 pub(crate) mod meter;

@@ -1,4 +1,4 @@
-//! Why an actor died: what it said when it panicked, and where.
+//! Causes of actors' deaths: the panic's message and its location.
 //!
 //! A hook notes every panic of a thread before it unwinds; what belongs to the actor is dropped while it does, and
 //! takes the note (`tests/actix_facts.rs` has that as a fact).
@@ -14,26 +14,26 @@ use serde::Serialize;
 
 use crate::limits::CAUSE_LENGTH;
 
-/// Why an actor died last.
+/// Cause of an actor's last death.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CrashCause {
-    /// When.
+    /// Time of the panic.
     pub at: Timestamp,
-    /// What it said.
+    /// Message of the panic.
     pub what: String,
-    /// The place in the source: `file:line`.
+    /// Location in the source: `file:line`.
     pub place: String,
-    /// The message that it was handling, if it was.
+    /// Message being handled, if any.
     pub message: Option<&'static str>,
-    /// Whose actor it was, if it was a transaction's.
+    /// Transaction of the actor, if it was a transaction's.
     pub transaction_id: Option<TransactionId>,
-    /// Tells this panic from every other one.
+    /// Number of this panic within the process.
     #[serde(skip)]
     number: u64,
 }
 
-/// What a thread said when it began to panic.
+/// Message and location of a panic, noted before the thread unwinds.
 #[derive(Debug, Clone)]
 struct Note {
     number: u64,
@@ -47,7 +47,7 @@ thread_local! {
 
 static NUMBERS: AtomicU64 = AtomicU64::new(0);
 
-/// Notes panics from now on, in the whole process. Whatever else listens to them still does.
+/// Notes panics from now on, in the whole process. Hooks installed before still run.
 pub(crate) fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -69,23 +69,23 @@ fn note(panic: &PanicHookInfo<'_>) {
     LAST.try_with(|last| last.replace(Some(Note { number, what, place }))).ok();
 }
 
-/// The path inside of its package: where that was built is nobody's business.
+/// Returns the path inside the package, without the directory in which it was built.
 fn inside(file: &str) -> &str {
     let package = file.rmatch_indices('/').nth(2).filter(|_| file.starts_with('/'));
     package.and_then(|(before, _)| file.get(before.saturating_add(1)..)).unwrap_or(file)
 }
 
-/// The place for the last cause of one kind of actor.
+/// Holds the last cause of one kind of actor.
 #[derive(Debug, Default)]
 pub(crate) struct LastCause(Mutex<Option<Arc<CrashCause>>>);
 
 impl LastCause {
-    /// The last one, if any actor of the kind died since the start.
+    /// Returns the last cause, if any actor of the kind has died since the start.
     pub(crate) fn get(&self) -> Option<Arc<CrashCause>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// This thread is panicking: keeps why. What several guards know of the same panic is put together.
+    /// Keeps the cause of this thread's panic. Details from several guards of the same panic are merged.
     pub(crate) fn keep(
         &self,
         at: Timestamp,

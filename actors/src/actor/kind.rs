@@ -1,4 +1,4 @@
-//! The kinds of actors, as metrics and the operators' console label them.
+//! Kinds of actors, with their labels in metrics and in the operators' console.
 
 use serde::Serialize;
 
@@ -6,11 +6,11 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ActorKind {
-    /// The door to the transactions of one shard.
+    /// Entry to the transactions of one shard.
     Front,
     /// Owns one payment.
     Transaction,
-    /// Recreates what dies.
+    /// Recreates actors that died.
     Supervisor,
     /// One acquirer for one method.
     Acquirer,
@@ -18,15 +18,15 @@ pub enum ActorKind {
     Journal,
     /// Group read.
     Reader,
-    /// What is due.
+    /// Wakes payments and notices that are due.
     Timer,
-    /// What acquirers said.
+    /// Stores acquirers' notices and brings them to their payments.
     Inbox,
     /// Gives deliveries to workers.
     WebhookPool,
     /// Sends one delivery at a time.
     WebhookWorker,
-    /// Tells how the actors are.
+    /// Publishes the state of the actors.
     Sampler,
     /// This process among those on the same store.
     Node,
@@ -49,7 +49,7 @@ impl ActorKind {
         Self::Node,
     ];
 
-    /// As metrics label it.
+    /// Returns its label in metrics.
     pub const fn label(self) -> &'static str {
         match self {
             Self::Front => "front",
@@ -67,7 +67,7 @@ impl ActorKind {
         }
     }
 
-    /// Reads that label.
+    /// Parses a label.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.label() == text)
     }

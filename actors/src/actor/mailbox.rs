@@ -1,4 +1,4 @@
-//! Mailboxes: an address that measures, is bounded, and carries the way back for the answer.
+//! Mailboxes: bounded, measured addresses whose messages carry a channel for the answer.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,25 +14,26 @@ use tokio::time::Instant;
 use crate::actor::meter::ActorMeter;
 use crate::actor::trail::{Step, Trail};
 
-/// What an actor is asked, and what it answers.
+/// A message to an actor, with the type of its answer.
 pub(crate) trait Question: Send + 'static {
     /// The answer.
     type Answer: Send + 'static;
-    /// The name under which the time for it is measured.
+    /// Name under which the handling time is measured.
     const NAME: &'static str;
-    /// The same, thin: what remembers many of them has it.
+    /// The same name behind a thin reference, for trails that remember many of them.
     const NAMED: &'static &'static str = &Self::NAME;
 
-    /// The name among an actor's last messages, which may say more.
+    /// Returns the name shown among an actor's last messages, which may be more specific.
     fn step_name(&self) -> &'static &'static str {
         Self::NAMED
     }
 
-    /// What a span of its handling records of it: ids and names, nothing that a person wrote.
+    /// Records attributes of the question in the span of its handling: identifiers and names, nothing that a person
+    /// wrote.
     fn record(&self, _: &mut Span) {}
 }
 
-/// A question on its way, with the way back.
+/// A question on its way, with the channel for its answer.
 pub(crate) struct Ask<Q: Question> {
     question: Q,
     reply: Reply<Q::Answer>,
@@ -44,40 +45,40 @@ impl<Q: Question> Message for Ask<Q> {
 }
 
 impl<Q: Question> Ask<Q> {
-    /// Opens it: the wait ends and the handling begins.
+    /// Opens the question: waiting ends and handling begins.
     pub(crate) fn open(self) -> (Q, Reply<Q::Answer>, Handling) {
         let mut handling = self.stamp.begin(Q::NAME, self.question.step_name());
         handling.span.record_with(|span| self.question.record(span));
         (self.question, self.reply, handling)
     }
 
-    /// Gives it back to be sent elsewhere; the wait there is measured apart.
+    /// Takes the question out to be sent elsewhere. The wait there is measured separately.
     pub(crate) fn redirect(self) -> (Q, Reply<Q::Answer>) {
         (self.question, self.reply)
     }
 }
 
-/// The way back for one answer.
+/// Channel for one answer.
 pub(crate) struct Reply<T>(oneshot::Sender<T>);
 
 impl<T> Reply<T> {
-    /// Whether nobody waits for the answer any more.
+    /// Returns true if nobody waits for the answer any more.
     pub(crate) fn is_given_up(&self) -> bool {
         self.0.is_closed()
     }
 
-    /// Answers. Somebody who no longer waits is not an error.
+    /// Sends the answer. A caller that no longer waits is not an error.
     pub(crate) fn send(self, answer: T) {
         drop(self.0.send(answer));
     }
 }
 
-/// Why there is no answer.
+/// Reason for a missing answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NoAnswer {
     /// The mailbox was full; nothing was done.
     Full,
-    /// The actor died, perhaps after it did what was asked.
+    /// The actor died, perhaps after it had done what was asked.
     Died,
 }
 
@@ -90,14 +91,14 @@ pub(crate) struct Mailbox<A: Actor> {
     gate: Arc<Gate>,
 }
 
-/// Counts what waits for one actor.
+/// Counts the messages waiting for one actor.
 struct Gate {
     meter: Arc<ActorMeter>,
     capacity: usize,
     waiting: AtomicUsize,
-    /// Messages that are being handled; an actor of which the handling goes on in the background has several.
+    /// Messages being handled. There are several if the actor finishes them in the background.
     handling: AtomicUsize,
-    /// The last messages, of an actor that handles one at a time and is looked at.
+    /// Last messages, for an actor that handles one at a time and is shown to operators.
     trail: Option<Mutex<Trail>>,
 }
 
@@ -109,7 +110,7 @@ impl Gate {
     }
 }
 
-/// The state of a mailbox, for the pages that show it.
+/// State of a mailbox, for the pages that show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Inside {
     pub(crate) waiting: usize,
@@ -118,7 +119,7 @@ pub(crate) struct Inside {
     pub(crate) steps: Vec<Step>,
 }
 
-/// Takes actix's own bound away from an actor that a [`Mailbox`] bounds.
+/// Disables actix's own bound for an actor that a [`Mailbox`] bounds.
 pub(crate) fn leave_bound_to_mailbox<A: Actor<Context = Context<A>>>(context: &mut Context<A>) {
     context.set_mailbox_capacity(0);
 }
@@ -130,12 +131,12 @@ impl<A: Actor> Clone for Mailbox<A> {
 }
 
 impl<A: Actor> Mailbox<A> {
-    /// At most `capacity` messages wait.
+    /// Creates a mailbox in which at most `capacity` messages wait.
     pub(crate) fn new(address: Addr<A>, meter: Arc<ActorMeter>, capacity: usize) -> Self {
         Self::with(address, meter, capacity, None)
     }
 
-    /// Remembers the last messages too.
+    /// Creates a mailbox that also remembers the last messages.
     pub(crate) fn with_trail(address: Addr<A>, meter: Arc<ActorMeter>, capacity: usize) -> Self {
         Self::with(address, meter, capacity, Some(Mutex::default()))
     }
@@ -145,22 +146,22 @@ impl<A: Actor> Mailbox<A> {
         Self { address, gate: Arc::new(Gate { meter, capacity, waiting, handling, trail }) }
     }
 
-    /// Whether the actor is alive.
+    /// Returns true if the actor is alive.
     pub(crate) fn is_alive(&self) -> bool {
         self.address.connected()
     }
 
-    /// Whether something waits for the actor or is being handled by it.
+    /// Returns true if messages are waiting or being handled.
     pub(crate) fn is_busy(&self) -> bool {
         self.gate.waiting.load(Ordering::Acquire) > 0 || self.gate.handling.load(Ordering::Acquire) > 0
     }
 
-    /// How much waits or is being handled.
+    /// Returns the number of messages waiting or being handled.
     pub(crate) fn load(&self) -> usize {
         self.gate.waiting.load(Ordering::Relaxed).saturating_add(self.gate.handling.load(Ordering::Relaxed))
     }
 
-    /// How it is now.
+    /// Returns the current state.
     pub(crate) fn inside(&self) -> Inside {
         let (mut steps, now) = (Vec::new(), self.gate.meter.trail_time(Instant::now()));
         self.gate.with_trail(|trail| steps = trail.steps(now));
@@ -168,7 +169,7 @@ impl<A: Actor> Mailbox<A> {
         Inside { waiting, handling: self.gate.handling.load(Ordering::Relaxed), steps }
     }
 
-    /// Asks, and waits for the answer. A full mailbox refuses at once.
+    /// Asks and waits for the answer. A full mailbox refuses at once.
     pub(crate) async fn ask<Q: Question>(&self, question: Q) -> Result<Q::Answer, NoAnswer>
     where
         A: Handler<Ask<Q>>,
@@ -179,7 +180,7 @@ impl<A: Actor> Mailbox<A> {
         receiver.await.map_err(|_| NoAnswer::Died)
     }
 
-    /// Offers work without waiting for the answer. What is not taken is due again by the store.
+    /// Sends work without waiting for the answer. Work that is not taken comes again: the store still has it as due.
     pub(crate) fn offer<Q: Question>(&self, question: Q)
     where
         A: Handler<Ask<Q>>,
@@ -191,7 +192,7 @@ impl<A: Actor> Mailbox<A> {
         }
     }
 
-    /// Passes on a question whose answer somebody else waits for; gives it back if it was not taken.
+    /// Passes on a question whose answer another caller awaits. Returns it if it was not taken.
     pub(crate) fn pass_on<Q: Question>(
         &self,
         question: Q,
@@ -220,12 +221,12 @@ impl<A: Actor> Mailbox<A> {
 struct Stamp {
     gate: Arc<Gate>,
     sent_at: Instant,
-    /// Where in a trace it was sent.
+    /// Position in a trace at which it was sent.
     sent_from: Option<SpanContext>,
 }
 
 impl Stamp {
-    /// `None` when as many wait as may.
+    /// Counts one more message as waiting. `None` if the mailbox is full.
     fn new(gate: &Arc<Gate>) -> Option<Self> {
         if gate.waiting.fetch_add(1, Ordering::Relaxed) >= gate.capacity {
             gate.waiting.fetch_sub(1, Ordering::Relaxed);
@@ -252,7 +253,7 @@ impl Stamp {
     }
 }
 
-/// A message that is being handled, until this is dropped: counted and timed.
+/// A message being handled. Counts and times it until dropped.
 pub(crate) struct Handling {
     name: &'static str,
     times: Histogram,
@@ -262,22 +263,22 @@ pub(crate) struct Handling {
 }
 
 impl Handling {
-    /// What this thread does until the guard is dropped is the message's consequence.
+    /// Makes everything this thread does until the guard is dropped part of the message's span.
     pub(crate) fn enter(&self) -> Option<Entered> {
         self.span.context().map(SpanContext::enter)
     }
 
-    /// Where in a trace it is handled.
+    /// Returns its position in a trace.
     pub(crate) fn context(&self) -> Option<SpanContext> {
         self.span.context().cloned()
     }
 
-    /// Its span, which ends with this unless it is handed over.
+    /// Returns its span, which ends with this unless it is handed over.
     pub(crate) const fn span(&mut self) -> &mut Span {
         &mut self.span
     }
 
-    /// Its span, to be kept until what was asked for is done.
+    /// Takes the span out, to be kept until the requested work is done.
     pub(crate) fn hand_over(&mut self) -> Span {
         std::mem::take(&mut self.span)
     }

@@ -1,4 +1,4 @@
-//! What is counted of each kind of actor.
+//! Metrics of each kind of actor.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use crate::actor::crash_cause::LastCause;
 use crate::actor::kind::ActorKind;
 use crate::watch::metric::{enter, seconds};
 
-/// Every kind's meter.
+/// The meters of all kinds.
 pub(crate) struct ActorMeters {
     all: Vec<Arc<ActorMeter>>,
     vectors: Vectors,
@@ -26,29 +26,29 @@ impl ActorMeters {
     /// Makes the metrics and enters them into the registry.
     pub(crate) fn new(registry: &Registry, clock: &Arc<dyn Clock>) -> Result<Self, prometheus::Error> {
         let vectors = Vectors::new(registry)?;
-        // What a kind that has done nothing yet counts shows as zero rather than not at all.
+        // Created at once, so that a kind that has done nothing yet is exported as zero.
         let all = ActorKind::ALL.map(|kind| Arc::new(vectors.of(kind, clock))).into();
         Ok(Self { all, vectors, clock: Arc::clone(clock) })
     }
 
-    /// One kind's: the same one for all.
+    /// Returns the shared meter of one kind.
     pub(crate) fn of(&self, kind: ActorKind) -> Arc<ActorMeter> {
         let known = self.all.iter().find(|meter| meter.kind == kind).map(Arc::clone);
         known.unwrap_or_else(|| Arc::new(self.vectors.of(kind, &self.clock)))
     }
 
-    /// Each kind's.
+    /// Returns the meters of all kinds.
     pub(crate) fn all(&self) -> &[Arc<ActorMeter>] {
         &self.all
     }
 
-    /// How long each message of each kind took.
+    /// Returns the handling times of each message, by kind.
     pub(crate) fn handled(&self) -> Vec<proto::MetricFamily> {
         self.vectors.handle.collect()
     }
 }
 
-/// The metrics, with a label for the kind.
+/// The metrics, labelled by kind.
 struct Vectors {
     live: IntGaugeVec,
     depth: IntGaugeVec,
@@ -114,7 +114,7 @@ pub(crate) struct ActorMeter {
     pub(crate) refused: IntCounter,
     pub(crate) last_cause: LastCause,
     clock: Arc<dyn Clock>,
-    /// From when the times of trails count.
+    /// Start of the times in trails.
     base: Instant,
 }
 
@@ -135,24 +135,24 @@ impl ActorMeter {
         Alive { meter: Arc::clone(self), transaction }
     }
 
-    /// An actor died and was recreated.
+    /// Counts an actor that died and was recreated.
     pub(crate) fn restarted(&self) {
         self.restarts.inc();
     }
 
-    /// The time that handling takes, by the message's name.
+    /// Returns the histogram of handling times for a message.
     pub(crate) fn handling(&self, message: &str) -> Histogram {
         self.handle.with_label_values(&[self.kind.label(), message])
     }
 
-    /// Whatever drops this guard may be dying: keeps why.
+    /// Keeps the cause if this thread is panicking: a guard may be dropped because its actor dies.
     pub(crate) fn keep_cause(&self, message: Option<&'static str>, transaction: Option<TransactionId>) {
         if std::thread::panicking() {
             self.last_cause.keep(self.clock.now(), message, transaction);
         }
     }
 
-    /// The time as trails count it.
+    /// Converts a time into the form that trails store.
     pub(crate) fn trail_time(&self, at: Instant) -> Duration {
         at.saturating_duration_since(self.base)
     }
@@ -165,30 +165,30 @@ pub(crate) struct Alive {
 }
 
 impl Alive {
-    /// Counts what waits inside the actor, beyond its mailbox.
+    /// Returns a gauge for messages waiting inside the actor, beyond its mailbox.
     pub(crate) fn level(&self) -> Level {
         Level::of(self.meter.depth.clone())
     }
 
-    /// Something was turned away because too much waits inside the actor.
+    /// Counts a message refused because too many wait inside the actor.
     pub(crate) fn refused(&self) {
         self.meter.refused.inc();
     }
 }
 
-/// How much waits inside an actor that took it out of its mailbox: to the caller, it waits all the same.
+/// Number of messages that an actor took out of its mailbox and holds back. For the caller they are still waiting.
 pub(crate) struct Level {
     depth: IntGauge,
     waiting: i64,
 }
 
 impl Level {
-    /// Counts into this gauge.
+    /// Creates a level that is counted in this gauge.
     pub(crate) const fn of(depth: IntGauge) -> Self {
         Self { depth, waiting: 0 }
     }
 
-    /// So much waits now.
+    /// Sets how many are waiting now.
     pub(crate) fn set(&mut self, waiting: usize) {
         let waiting = i64::try_from(waiting).unwrap_or(i64::MAX);
         if waiting != self.waiting {

@@ -1,4 +1,4 @@
-//! A place for one actor that can be recreated when it dies.
+//! A slot for one actor, which is recreated when it dies.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
@@ -9,10 +9,10 @@ use tokio::time::Instant;
 use crate::actor::mailbox::Mailbox;
 use crate::actor::meter::ActorMeter;
 
-/// Makes an actor; `None` once what it is made of is gone.
+/// Creates an actor; `None` once its system is gone.
 type Build<A> = Box<dyn Fn() -> Option<Mailbox<A>> + Send + Sync>;
 
-/// Holds the mailbox of an actor, and how to make another one.
+/// Holds the mailbox of an actor and the function that recreates it.
 pub(crate) struct Slot<A: Actor> {
     mailbox: RwLock<Mailbox<A>>,
     build: Build<A>,
@@ -21,7 +21,7 @@ pub(crate) struct Slot<A: Actor> {
 }
 
 impl<A: Actor> Slot<A> {
-    /// Makes the actor of what belongs to its system.
+    /// Creates the actor from the parts of its system.
     pub(crate) fn new<S: Send + Sync + 'static>(
         system: &Arc<S>,
         meter: Arc<ActorMeter>,
@@ -34,15 +34,15 @@ impl<A: Actor> Slot<A> {
         Self { mailbox, build, meter, backoff: Mutex::new(RestartBackoff::default()) }
     }
 
-    /// The mailbox of the actor that lives there now.
+    /// Returns the mailbox of the current actor.
     pub(crate) fn mailbox(&self) -> Mailbox<A> {
         self.mailbox.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// Something that can be recreated when it died.
+/// Something that can be recreated after it died.
 pub(crate) trait Revive: Send + Sync {
-    /// Recreates the actor if it is dead and its back-off is over. Says whether it did.
+    /// Recreates the actor if it is dead and its back-off is over. Returns true if it did.
     fn revive_if_dead(&self, restart_after: Duration) -> bool;
 }
 
@@ -59,7 +59,7 @@ impl<A: Actor> Revive for Slot<A> {
     }
 }
 
-/// How long an actor that dies again and again stays away.
+/// Back-off of an actor that dies repeatedly.
 #[derive(Default)]
 struct RestartBackoff {
     died_at: Option<Instant>,
@@ -67,9 +67,9 @@ struct RestartBackoff {
 }
 
 impl RestartBackoff {
-    /// Deaths in a row after which the wait grows no longer.
+    /// Deaths in a row after which the wait no longer grows.
     const MAX_DOUBLINGS: u32 = 8;
-    /// An actor that lived this long starts with a clean count.
+    /// Lifetime after which the count of deaths starts again.
     const FORGIVEN_AFTER: Duration = Duration::from_secs(60);
 
     fn is_over(&mut self, restart_after: Duration) -> bool {

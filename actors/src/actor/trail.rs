@@ -4,19 +4,19 @@ use std::time::Duration;
 
 use crate::limits::MESSAGES_REMEMBERED;
 
-/// A time that stands for "still being handled".
+/// Value for "still being handled".
 const NOT_OVER: u32 = u32::MAX;
 
-/// Remembers the last messages. Each field of all of them lies together, which saves a quarter.
+/// Remembers the last messages. One array per field: a quarter smaller than an array of structs.
 #[derive(Default)]
 pub(crate) struct Trail {
-    /// A thin reference to a name.
+    /// Thin references to names.
     names: [Option<&'static &'static str>; MESSAGES_REMEMBERED],
-    /// Milliseconds without the highest bits: what is that old was forgotten long ago.
+    /// Milliseconds without the highest bits: messages old enough to need those have left the trail.
     at_ms: [u32; MESSAGES_REMEMBERED],
     waited_us: [u32; MESSAGES_REMEMBERED],
     took_us: [u32; MESSAGES_REMEMBERED],
-    /// The place of the next message.
+    /// Index of the next message.
     next: u8,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct Trail {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Step {
     pub(crate) name: &'static str,
-    /// How long ago.
+    /// Time since handling began.
     pub(crate) ago: Duration,
     pub(crate) waited: Duration,
     /// `None` while it is being handled.
@@ -32,7 +32,7 @@ pub(crate) struct Step {
 }
 
 impl Trail {
-    /// A message is opened, this long after the common start of all times.
+    /// Records that a message was opened, `at` after the common start of all times.
     pub(crate) fn begin(&mut self, name: &'static &'static str, at: Duration, waited: Duration) {
         let place = usize::from(self.next);
         put(&mut self.names, place, Some(name));
@@ -43,13 +43,13 @@ impl Trail {
             if place.saturating_add(1) < MESSAGES_REMEMBERED { self.next.saturating_add(1) } else { 0 };
     }
 
-    /// The message that was opened last is handled. An actor with a trail handles one at a time.
+    /// Records that the message opened last was handled. An actor with a trail handles one at a time.
     pub(crate) fn end(&mut self, took: Duration) {
         let last = usize::from(self.next).checked_sub(1).unwrap_or(MESSAGES_REMEMBERED - 1);
         put(&mut self.took_us, last, micros(took));
     }
 
-    /// What is remembered, the newest first.
+    /// Returns the remembered messages, newest first.
     pub(crate) fn steps(&self, now: Duration) -> Vec<Step> {
         let (newer, older) = (0..usize::from(self.next), usize::from(self.next)..MESSAGES_REMEMBERED);
         let newest_first = newer.rev().chain(older.rev());
@@ -75,13 +75,13 @@ fn put<T>(places: &mut [T], place: usize, value: T) {
     }
 }
 
-/// The low bits of the milliseconds.
+/// Returns the low 32 bits of the milliseconds.
 fn wrapped_ms(time: Duration) -> u32 {
     let ms = time.as_secs().wrapping_mul(1_000).wrapping_add(time.subsec_millis().into());
     u32::try_from(ms & u64::from(u32::MAX)).unwrap_or_default()
 }
 
-/// Up to 71 minutes.
+/// Returns microseconds, saturating at about 71 minutes.
 fn micros(time: Duration) -> u32 {
     let micros = time.as_secs().saturating_mul(1_000_000).saturating_add(time.subsec_micros().into());
     u32::try_from(micros).unwrap_or(u32::MAX).min(NOT_OVER - 1)

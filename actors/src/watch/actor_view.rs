@@ -12,21 +12,21 @@ use crate::watch::sample::Thousandths;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ActorView {
-    /// Whose it is.
+    /// Transaction of this actor.
     pub transaction_id: TransactionId,
-    /// Whether it is alive; one that died comes back from the store with the next message.
+    /// True while the actor is alive. An actor that died is loaded again from the store with its next message.
     pub is_alive: bool,
-    /// Since when it is in memory.
+    /// Time at which it was loaded into memory.
     pub since: Timestamp,
-    /// When a message was sent to it last.
+    /// Time at which the last message was sent to it.
     pub last_used_at: Timestamp,
-    /// Messages that wait for it.
+    /// Messages waiting in its mailbox.
     pub waiting: usize,
-    /// Messages that it handles: one at a time.
+    /// Messages being handled: one at most.
     pub handling: usize,
-    /// Whether it holds a card whose charge is under way.
+    /// True while it holds a card whose charge is under way.
     pub holds_card: bool,
-    /// The last messages, the newest first.
+    /// Last messages, newest first.
     pub messages: Vec<MessageView>,
 }
 
@@ -34,13 +34,13 @@ pub struct ActorView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageView {
-    /// Its name.
+    /// Name of the message.
     pub name: &'static str,
-    /// When it was taken up.
+    /// Time at which handling began.
     pub at: Timestamp,
-    /// How long it waited.
+    /// Time in the mailbox.
     pub waited_ms: Thousandths,
-    /// How long it took; `None` while it is being handled.
+    /// Handling time; `None` while it is being handled.
     pub took_ms: Option<Thousandths>,
 }
 
@@ -48,11 +48,11 @@ pub struct MessageView {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ShardView {
-    /// How many there are.
+    /// Number of transactions in memory.
     pub live: usize,
-    /// How many of them were looked at.
+    /// Number of these that were examined.
     pub looked_at: usize,
-    /// Some of these, the busiest first.
+    /// The busiest of the examined transactions, busiest first.
     pub transactions: Vec<LiveView>,
 }
 
@@ -60,21 +60,21 @@ pub struct ShardView {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LiveView {
-    /// Which.
+    /// Identifier.
     pub transaction_id: TransactionId,
-    /// Messages that wait for it, or that it handles.
+    /// Messages waiting or being handled.
     pub load: usize,
-    /// When a message was sent to it last.
+    /// Time at which the last message was sent to it.
     pub last_used_at: Timestamp,
 }
 
-/// This long before now.
+/// Returns the time this long before now.
 pub(crate) fn ago(now: Timestamp, ago: Duration) -> Timestamp {
     let ago_ms = i64::try_from(ago.as_millis()).unwrap_or(i64::MAX);
     Timestamp::from_millis(now.millis().saturating_sub(ago_ms))
 }
 
-/// As it is shown, in milliseconds.
+/// Converts a duration into milliseconds with three decimals.
 pub(crate) fn shown(time: Duration) -> Thousandths {
     Thousandths::new(u64::try_from(time.as_micros()).unwrap_or(u64::MAX))
 }

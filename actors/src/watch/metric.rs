@@ -1,23 +1,23 @@
-//! How a metric is made: the buckets of histograms, and the registry.
+//! Construction of metrics: histogram buckets and registration.
 
 use prometheus::core::Collector;
 use prometheus::{HistogramOpts, Registry};
 
-/// Buckets for what takes microseconds to seconds.
+/// Buckets for durations from microseconds to seconds.
 pub(crate) const SECONDS: [f64; 14] =
     [0.000_01, 0.000_05, 0.000_1, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5, 10.0];
-/// Buckets for what may take hours.
+/// Buckets for durations of up to a day.
 pub(crate) const LONG_SECONDS: [f64; 12] =
     [0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 1.0, 5.0, 30.0, 300.0, 3_600.0, 86_400.0];
 /// Buckets for counts of writes.
 pub(crate) const COUNTS: [f64; 10] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0];
 
-/// A histogram of what takes microseconds to seconds.
+/// Returns the options of a histogram of durations from microseconds to seconds.
 pub(crate) fn seconds(name: &str, help: &str) -> HistogramOpts {
     HistogramOpts::new(name, help).buckets(SECONDS.to_vec())
 }
 
-/// Enters a metric into the registry.
+/// Registers a metric.
 pub(crate) fn enter<C: Collector + Clone + 'static>(
     registry: &Registry,
     metric: C,

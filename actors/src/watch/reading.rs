@@ -1,4 +1,4 @@
-//! What all meters show at a moment; two of these make a sample.
+//! A reading of all meters at one moment. The difference between two readings is a sample.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::watch::metric::{COUNTS, LONG_SECONDS, SECONDS};
 use crate::watch::sample::{KindSample, MessageSample, PaymentSample, Sample, StoreSample, WebhookSample};
 use crate::watch::tally::{Bounds, Tally, per_second};
 
-/// The bounds of the meters' histograms.
+/// Bucket bounds of the meters' histograms.
 pub(crate) struct Scales {
     times: Bounds,
     long_times: Bounds,
@@ -35,7 +35,7 @@ impl Default for Scales {
     }
 }
 
-/// Everything as it has been counted since the start.
+/// All counters since the start of the process.
 #[derive(Debug, Clone)]
 pub(crate) struct Reading {
     at: Timestamp,
@@ -98,7 +98,7 @@ impl Reading {
         }
     }
 
-    /// What happened since an earlier one.
+    /// Returns the sample for the time since an earlier reading.
     pub(crate) fn since(&self, earlier: &Self, scales: &Scales) -> Sample {
         let within = self.within(earlier);
         let rate = |now: u64, before: u64| per_second(now.saturating_sub(before), within);
@@ -135,7 +135,7 @@ impl Reading {
         }
     }
 
-    /// Each message of one kind of actor since an earlier reading, by name.
+    /// Returns the figures of each message of one kind of actor since an earlier reading, by name.
     pub(crate) fn messages(&self, earlier: &Self, kind: ActorKind, scales: &Scales) -> Vec<MessageSample> {
         let (none, within) = (Tally::default(), self.within(earlier));
         let before = earlier.kinds.get(&kind);
@@ -200,14 +200,14 @@ fn label<'a>(metric: &'a proto::Metric, name: &str) -> Option<&'a str> {
     metric.get_label().iter().find(|label| label.name() == name).map(proto::LabelPair::value)
 }
 
-/// Over all labels.
+/// Sums a counter over all labels.
 fn total(counters: &IntCounterVec) -> u64 {
     let families = counters.collect();
     let values = families.iter().flat_map(|family| family.get_metric());
     values.map(|metric| whole(metric.get_counter().get_value())).fold(0, u64::saturating_add)
 }
 
-/// A whole number that a library keeps as a float.
+/// Converts a whole number that the library stores as a float.
 fn whole(number: f64) -> u64 {
     Duration::try_from_secs_f64(number).map_or(0, |number| number.as_secs())
 }

@@ -1,4 +1,4 @@
-//! How the actors are at a moment: plain figures for the operators' console.
+//! State of the actors at one moment: plain figures for the operators' console.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,31 +11,31 @@ use crate::actor::crash_cause::CrashCause;
 use crate::actor::kind::ActorKind;
 use crate::store::state::StoreAway;
 
-/// A number in thousandths: microseconds of a time that is shown in milliseconds, thousandths of a rate.
+/// A number in thousandths: microseconds of a time displayed in milliseconds, or thousandths of a rate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Thousandths(u64);
 
 impl Thousandths {
-    /// This many thousandths.
+    /// Creates a number from its thousandths.
     pub const fn new(thousandths: u64) -> Self {
         Self(thousandths)
     }
 
-    /// How many thousandths.
+    /// Returns the thousandths.
     pub const fn get(self) -> u64 {
         self.0
     }
 }
 
 impl fmt::Display for Thousandths {
-    /// With three decimals.
+    /// Formats the number with three decimals.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{:03}", self.0 / 1_000, self.0 % 1_000)
     }
 }
 
 impl Serialize for Thousandths {
-    /// As the number itself.
+    /// Serialises the number as a JSON number.
     #[allow(
         clippy::float_arithmetic,
         reason = "JSON has no other way to tell a fraction; nothing computes with it"
@@ -48,15 +48,15 @@ impl Serialize for Thousandths {
     }
 }
 
-/// How everything was at a moment. Rates and times are of the time since the sample before.
+/// State of the whole system at one moment. Rates and times cover the time since the previous sample.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Sample {
-    /// When.
+    /// Time of the sample.
     pub at: Timestamp,
     /// Each kind of actor.
     pub kinds: BTreeMap<ActorKind, KindSample>,
-    /// The store and what waits in it.
+    /// The store and its backlogs.
     pub store: StoreSample,
     /// Payments.
     pub payments: PaymentSample,
@@ -64,91 +64,91 @@ pub struct Sample {
     pub webhooks: WebhookSample,
 }
 
-/// How the actors of one kind are. Times are `None` if nothing happened.
+/// State of the actors of one kind. Times are `None` if nothing happened.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KindSample {
     /// Actors that are alive.
     pub live: i64,
-    /// Messages that wait.
+    /// Messages waiting.
     pub depth: i64,
-    /// Messages taken up a second.
+    /// Messages taken up per second.
     pub per_second: Thousandths,
-    /// How long they waited.
+    /// Median waiting time.
     pub wait_median_ms: Option<Thousandths>,
-    /// How long one in a hundred waited at least.
+    /// 99th percentile of the waiting time.
     pub wait_p99_ms: Option<Thousandths>,
-    /// How long they took.
+    /// Median handling time.
     pub handle_median_ms: Option<Thousandths>,
-    /// How long one in a hundred took at least.
+    /// 99th percentile of the handling time.
     pub handle_p99_ms: Option<Thousandths>,
     /// Actors that died and were recreated, since the start.
     pub restarts: u64,
-    /// Messages that were refused because something was full, since the start.
+    /// Messages refused because a mailbox or queue was full, since the start.
     pub refused: u64,
-    /// Why one of them died last.
+    /// Cause of the last crash of an actor of this kind.
     pub last_cause: Option<Arc<CrashCause>>,
 }
 
-/// How the store is. Times are `None` if nothing was written.
+/// State of the store. Times are `None` if nothing was written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoreSample {
     /// Absence of the store; `None` while it is there.
     pub away: Option<StoreAway>,
-    /// Writes in a batch.
+    /// Median number of writes in a batch.
     pub batch_median: Option<Thousandths>,
-    /// How long a batch took.
+    /// Median time of a batch.
     pub commit_median_ms: Option<Thousandths>,
-    /// How long one in a hundred took at least.
+    /// 99th percentile of the time of a batch.
     pub commit_p99_ms: Option<Thousandths>,
-    /// Writes that another writer forestalled, since the start.
+    /// Writes that lost against another writer, since the start.
     pub conflicts: u64,
-    /// Payments with an event that is not confirmed. Counted every two seconds.
+    /// Payments with an unconfirmed event. Counted every two seconds.
     pub webhook_backlog: i64,
-    /// Payments whose time has come and that wait.
+    /// Payments that are due and waiting.
     pub timer_backlog: i64,
-    /// Notices of acquirers that wait to be worked.
+    /// Acquirers' notices waiting to be processed.
     pub inbox_backlog: i64,
 }
 
-/// How many payments come in.
+/// Rates of payments.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PaymentSample {
-    /// Payments created a second; what was found under its key is not counted.
+    /// Payments created per second. Creations answered from an existing idempotency key do not count.
     pub per_second: Thousandths,
-    /// Changes of status a second.
+    /// Status changes per second.
     pub events_per_second: Thousandths,
 }
 
-/// How webhooks are delivered.
+/// Rates and times of webhook deliveries.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WebhookSample {
-    /// Attempts a second that were confirmed.
+    /// Confirmed attempts per second.
     pub delivered_per_second: Thousandths,
-    /// That were answered with something else.
+    /// Attempts per second that got another answer.
     pub refused_per_second: Thousandths,
-    /// That got no answer.
+    /// Attempts per second that got no answer.
     pub failed_per_second: Thousandths,
-    /// From an event to its confirmed delivery.
+    /// Median time from an event to its confirmed delivery.
     pub lag_median_ms: Option<Thousandths>,
-    /// What one in a hundred exceeds.
+    /// 99th percentile of that time.
     pub lag_p99_ms: Option<Thousandths>,
 }
 
-/// How one message of a kind of actor was handled, during the last minute.
+/// Handling of one message by one kind of actor during the last minute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageSample {
-    /// Its name.
+    /// Name of the message.
     pub name: String,
-    /// How many a second.
+    /// Messages per second.
     pub per_second: Thousandths,
-    /// How long they took.
+    /// Median handling time.
     pub handle_median_ms: Option<Thousandths>,
-    /// How long one in a hundred took at least.
+    /// 99th percentile of the handling time.
     pub handle_p99_ms: Option<Thousandths>,
 }
 

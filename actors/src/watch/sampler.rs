@@ -1,7 +1,7 @@
-//! The sampler: tells how the actors are.
+//! The sampler: publishes the state of the actors once a second.
 //!
-//! Owns nothing: what it read is kept for all. Reads every meter once a second, however many look, and shows each
-//! route's state as a metric. Asks nobody and changes nothing. Recreated by the supervisor when it dies.
+//! Owns no state; its readings are shared. Reads every meter once a second, however many clients watch, and exports
+//! each route's state as a metric. Sends no messages and changes nothing. Recreated by the supervisor when it dies.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::watch::meter::Meter;
 use crate::watch::reading::Reading;
 use crate::watch::samples::Samples;
 
-/// What the sampler is made of.
+/// Dependencies of the sampler.
 pub(crate) struct SamplerParts {
     pub(crate) meter: Arc<Meter>,
     pub(crate) store_state: Arc<StoreState>,

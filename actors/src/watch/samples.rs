@@ -1,4 +1,4 @@
-//! What the sampler read lately, for the pages that show it.
+//! Recent samples of the meters, for the pages that show them.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use crate::limits::{Limits, READINGS_KEPT};
 use crate::watch::reading::{Reading, Scales};
 use crate::watch::sample::{MessageSample, Sample};
 
-/// What was read lately.
+/// Recent samples and the readings behind them.
 pub(crate) struct Samples {
     scales: Scales,
     newest: watch::Sender<Arc<Sample>>,
@@ -24,7 +24,7 @@ struct Past {
     samples: VecDeque<Arc<Sample>>,
     readings: VecDeque<Arc<Reading>>,
     newest: Option<Arc<Reading>>,
-    /// Readings since one was kept.
+    /// Readings since the last one that was kept.
     since_kept: u32,
 }
 
@@ -43,17 +43,17 @@ impl Samples {
         self.past.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The newest sample, and each that follows it.
+    /// Subscribes to samples, starting with the newest.
     pub(crate) fn follow(&self) -> watch::Receiver<Arc<Sample>> {
         self.newest.subscribe()
     }
 
-    /// The samples that were kept, the oldest first.
+    /// Returns the kept samples, oldest first.
     pub(crate) fn history(&self) -> Vec<Arc<Sample>> {
         self.past().samples.iter().cloned().collect()
     }
 
-    /// Each message of one kind of actor, during the last minute.
+    /// Returns the figures of each message of one kind of actor during the last minute.
     pub(crate) fn messages(&self, kind: ActorKind) -> Vec<MessageSample> {
         let (newest, oldest) = {
             let past = self.past();
@@ -63,7 +63,7 @@ impl Samples {
         both.map(|(newest, oldest)| newest.messages(&oldest, kind, &self.scales)).unwrap_or_default()
     }
 
-    /// The meters were read.
+    /// Adds a reading and publishes the sample since the one before.
     pub(crate) fn add(&self, reading: Reading) {
         let reading = Arc::new(reading);
         let mut past = self.past();

@@ -1,4 +1,4 @@
-//! Counts of a histogram, and what follows from them: rates and quantiles, without floats.
+//! Histogram counts, and the rates and quantiles computed from them without floats.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use prometheus::proto;
 
 use crate::watch::sample::Thousandths;
 
-/// The upper bounds of a histogram's buckets, in thousandths of what is shown.
+/// Upper bounds of a histogram's buckets, in thousandths of the displayed unit.
 #[derive(Debug, Clone)]
 pub(crate) struct Bounds {
     upper: Vec<u64>,
@@ -15,23 +15,23 @@ pub(crate) struct Bounds {
 }
 
 impl Bounds {
-    /// Of times that were observed in seconds, to be shown in milliseconds.
+    /// Bounds of times observed in seconds and displayed in milliseconds.
     pub(crate) fn of_seconds(seconds: &[f64]) -> Self {
         Self { upper: seconds.iter().map(|bound| micros(*bound)).collect(), step: 0 }
     }
 
-    /// Of whole numbers.
+    /// Bounds of whole numbers.
     pub(crate) fn of_counts(counts: &[f64]) -> Self {
         let upper = counts.iter().map(|bound| micros(*bound) / 1_000).collect();
         Self { upper, step: 1_000 }
     }
 
-    /// How many buckets there are, besides the one without an upper bound.
+    /// Returns the number of buckets, without the one that has no upper bound.
     pub(crate) const fn len(&self) -> usize {
         self.upper.len()
     }
 
-    /// The bucket for this value.
+    /// Returns the index of the bucket for this value.
     pub(crate) fn bucket(&self, value: u64) -> usize {
         self.upper.partition_point(|bound| *bound < value)
     }
@@ -43,7 +43,7 @@ fn micros(number: f64) -> u64 {
     u64::try_from(number.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// How many observations a histogram has made in all, and in each bucket and those below it.
+/// Number of observations in a histogram, with cumulative counts for each bucket.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Tally {
     pub(crate) count: u64,
@@ -51,13 +51,13 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// What a histogram has counted since its start.
+    /// Reads the counts of a histogram since its start.
     pub(crate) fn of(histogram: &proto::Histogram) -> Self {
         let cumulative = histogram.get_bucket().iter().map(proto::Bucket::cumulative_count).collect();
         Self { count: histogram.get_sample_count(), cumulative }
     }
 
-    /// From the counts of each bucket, the last of which has no upper bound.
+    /// Creates a tally from the count of each bucket. The last bucket has no upper bound.
     pub(crate) fn of_buckets(buckets: impl IntoIterator<Item = u64>) -> Self {
         let mut count = 0_u64;
         let mut cumulative: Vec<_> = buckets
@@ -71,14 +71,14 @@ impl Tally {
         Self { count, cumulative }
     }
 
-    /// What was counted since an earlier look.
+    /// Returns the counts since an earlier tally of the same histogram.
     pub(crate) fn since(&self, earlier: &Self) -> Self {
         let before = earlier.cumulative.iter().copied().chain(std::iter::repeat(0));
         let cumulative = self.cumulative.iter().zip(before).map(|(now, before)| now.saturating_sub(before));
         Self { count: self.count.saturating_sub(earlier.count), cumulative: cumulative.collect() }
     }
 
-    /// Together with what another one of the same buckets has counted.
+    /// Adds the counts of another tally with the same buckets.
     pub(crate) fn add(&mut self, other: &Self) {
         self.count = self.count.saturating_add(other.count);
         self.cumulative.resize(self.cumulative.len().max(other.cumulative.len()), 0);
@@ -87,8 +87,8 @@ impl Tally {
         }
     }
 
-    /// The value that `per_mille` thousandths of the observations do not exceed, interpolated in its bucket; what lies
-    /// above the highest bound counts as that. `None` if nothing was observed.
+    /// Returns the value that `per_mille` thousandths of the observations do not exceed, interpolated within its
+    /// bucket. Observations above the highest bound count as that bound. `None` if nothing was observed.
     pub(crate) fn quantile(&self, bounds: &Bounds, per_mille: u64) -> Option<Thousandths> {
         if self.count == 0 {
             return None;
@@ -107,23 +107,23 @@ impl Tally {
         Some(Thousandths::new(below))
     }
 
-    /// The median.
+    /// Returns the median.
     pub(crate) fn median(&self, bounds: &Bounds) -> Option<Thousandths> {
         self.quantile(bounds, 500)
     }
 
-    /// What one in a hundred exceeds.
+    /// Returns the 99th percentile.
     pub(crate) fn p99(&self, bounds: &Bounds) -> Option<Thousandths> {
         self.quantile(bounds, 990)
     }
 
-    /// How many a second, if they were counted within this time.
+    /// Returns the number of observations per second, given the time in which they were made.
     pub(crate) fn per_second(&self, within: Duration) -> Thousandths {
         per_second(self.count, within)
     }
 }
 
-/// How many a second, if they were counted within this time.
+/// Returns the rate per second of `count` events within this time.
 pub(crate) fn per_second(count: u64, within: Duration) -> Thousandths {
     let micros = u64::try_from(within.as_micros()).unwrap_or(u64::MAX);
     Thousandths::new(count.saturating_mul(1_000_000_000).checked_div(micros).unwrap_or(0))
