@@ -1,11 +1,11 @@
-//! Why something was not done.
+//! Reasons why a request was not carried out.
 
 use quita_domain::payment::Refusal;
 use quita_domain::routing::NoRoute;
 use quita_ports::StoreError;
 use thiserror::Error;
 
-/// Why something was not done.
+/// Reason why a request was not carried out.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Denied {
     /// No such payment for this owner.
@@ -20,7 +20,7 @@ pub enum Denied {
     /// No acquirer takes this method in this mode.
     #[error("no acquirer is configured for this payment method in this mode")]
     MethodUnavailable,
-    /// None of the acquirers that it may go to takes this amount.
+    /// None of the acquirers available to it takes this amount.
     #[error("no acquirer that this payment may go to takes this amount")]
     AmountNotAccepted,
     /// None of the acquirers that take it keeps a PIX payable for so long.
@@ -32,7 +32,7 @@ pub enum Denied {
     /// Too much is waiting; nothing was done.
     #[error("too much is waiting, try again")]
     Overloaded,
-    /// The actor died while it worked; the store tells what became of it.
+    /// The actor died while it worked; the store has the outcome.
     #[error("the work was interrupted, ask again")]
     Interrupted,
     /// The store did not answer as it should.
@@ -41,7 +41,7 @@ pub enum Denied {
     /// The service is starting or stopping.
     #[error("the service is stopping")]
     Stopping,
-    /// A mistake in this program.
+    /// A bug in this program.
     #[error("defect: {0}")]
     Defect(&'static str),
 }
@@ -58,12 +58,12 @@ impl From<NoRoute> for Denied {
 }
 
 impl Denied {
-    /// Tells whether the store was out of reach, which is told once for everybody: see `store/state.rs`.
+    /// Returns true if the store was out of reach, which `store/state.rs` logs once for everyone.
     pub(crate) const fn is_store_away(&self) -> bool {
         matches!(self, Self::StoreUnavailable(StoreError::Unavailable(_)))
     }
 
-    /// Whether the same request may succeed later without anything being changed.
+    /// Returns true if the same request may succeed later with no change to it.
     pub const fn is_transient(&self) -> bool {
         match self {
             Self::NoRoute
@@ -82,8 +82,8 @@ impl Denied {
     }
 }
 
-/// Logs what could not be done: a warning, or at debug if only the store is away. That is told once, and not again by
-/// each payment that waits for it.
+/// Logs a failure: as a warning, or at debug level if only the store is away. An outage is logged once, and not again
+/// by each payment that waits for it.
 macro_rules! warn_unless_away {
     ($denied:expr, $($told:tt)+) => {
         if $denied.is_store_away() {

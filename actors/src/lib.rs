@@ -1,6 +1,6 @@
-//! Who does it, in which order: one actor per transaction, and those that serve them.
+//! Actors: one for each transaction, and those that serve them.
 //!
-//! The tree is in `system.rs`; each actor has a file of its own, with the messages that it receives.
+//! The tree is in `system.rs`. Each actor has its own file, with the messages that it receives.
 //! Nothing here knows HTTP, BSON, SQL or a provider.
 
 mod acquirers;

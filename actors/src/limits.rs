@@ -1,26 +1,26 @@
-//! Every limit of the actor system, with its name.
+//! All limits of the actor system.
 
 use std::time::Duration;
 
-/// Characters that are kept of what an actor said when it died, and of why a call failed.
+/// Characters kept of a panic's message, and of the error of a failed call.
 pub(crate) const CAUSE_LENGTH: usize = 256;
 
-/// Messages of a transaction that are remembered for the page that shows it.
+/// Messages of a transaction that are kept for the page that shows it.
 pub(crate) const MESSAGES_REMEMBERED: usize = 8;
 
-/// Minutes whose calls to an acquirer are shown, the one that has just begun included.
+/// Minutes whose calls to an acquirer are shown, including the current one.
 pub(crate) const MINUTES_OF_CALLS: usize = 5;
 
-/// Readings of the meters that are kept, as often as samples are: they cover the last minute.
+/// Readings of the meters that are kept, at the interval of samples: they cover the last minute.
 pub(crate) const READINGS_KEPT: usize = 12;
 
-/// Sizes of mailboxes and queues, and how long things may take; grouped by the folder that keeps to them.
+/// Sizes of mailboxes and queues, intervals and time-outs, grouped by the folder that uses them.
 #[derive(Debug, Clone)]
 pub struct Limits {
     // actor/
-    /// How long an actor that died stays away before it is recreated, doubled for each death in a row.
+    /// Pause before a dead actor is recreated, doubled for each death in a row.
     pub restart_after: Duration,
-    /// How often the supervisor looks for what died.
+    /// Interval at which the supervisor looks for dead actors.
     pub supervision_interval: Duration,
 
     // transaction/
@@ -30,15 +30,15 @@ pub struct Limits {
     pub transaction_mailbox: usize,
     /// Live transactions of one shard; beyond this, new ones are refused until some are idle.
     pub live_transactions: usize,
-    /// How long a transaction stays in memory after its last message; once more if it was read meanwhile.
+    /// Time for which a transaction stays in memory after its last message; once more if it was read in the meantime.
     pub idle_after: Duration,
-    /// How long a card stays in memory while its charge is under way. Such a transaction is not idle.
+    /// Time for which a card stays in memory while its charge is under way. Such a transaction is not idle.
     pub card_held_for: Duration,
-    /// How long a caller waits for the acquirer's answer to a creation, or for an operation to end.
+    /// Time for which a caller waits for the acquirer's answer to a creation, or for an operation to end.
     pub answer_within: Duration,
     /// Live transactions of one shard that are shown at once.
     pub transactions_shown: usize,
-    /// Live transactions of one shard that are looked at to find these.
+    /// Live transactions of one shard that are examined to find these.
     pub transactions_looked_at: usize,
 
     // store/
@@ -54,104 +54,104 @@ pub struct Limits {
     pub reader_batch: usize,
     /// Reads under way at once.
     pub reader_in_flight: usize,
-    /// How long a payment waits for its write before it counts as not made.
+    /// Time for which a payment waits for its write; after that the outcome is unknown.
     pub write_time_out: Duration,
-    /// How long the store may take to count how often a card was tried; then it is not tried further.
+    /// Time for which the store may count a card's tries; after that the card is not tried further.
     pub count_time_out: Duration,
 
     // acquirers/
-    /// Messages that may wait for one acquirer actor, and local charges whose beginning it may still have to note.
+    /// Messages that may wait for one acquirer actor, and local charges that it may still have to record.
     pub acquirer_mailbox: usize,
     /// Failures in a row after which an acquirer is tried last for a while.
     pub breaker_failures: u32,
-    /// How long such an acquirer is tried last.
+    /// Time for which such an acquirer is tried last.
     pub breaker_open: Duration,
     /// Notices that may wait to be stored.
     pub inbox_mailbox: usize,
-    /// Notices worked at once.
+    /// Notices processed at once.
     pub inbox_in_flight: usize,
 
     // webhooks/
-    /// What the webhook pool keeps to.
+    /// Limits of the webhook pool.
     pub webhooks: WebhookLimits,
 
     // upkeep/
-    /// How often the timer looks for what is due.
+    /// Interval at which the timer looks for what is due.
     pub timer_interval: Duration,
-    /// How much of what is due the timer takes at once.
+    /// Due payments, and due notices, that the timer takes at once.
     pub timer_batch: usize,
     /// Due payments woken at once.
     pub timer_in_flight: usize,
-    /// Payments that could not be woken, and notices that could not be worked, that are remembered so that they are
-    /// left alone for a while.
+    /// Payments that could not be woken, and notices that could not be processed, that are remembered in order to back
+    /// off.
     pub failed_lately: usize,
-    /// How often it is counted how much waits, which is for metrics only.
+    /// Interval at which backlogs are counted, for metrics only.
     pub backlog_interval: Duration,
-    /// As far as it is counted: then it costs the same however much waits.
+    /// Number up to which they are counted, so that counting costs the same however long the backlog.
     pub backlog_counted: u32,
-    /// Exceptions that may wait until the store takes them; one more is only logged.
+    /// Exceptions that may wait to be stored; any more are only logged.
     pub exceptions_waiting: usize,
-    /// How often the operators' directives, which every node follows, are read from the store.
+    /// Interval at which every node reads the operators' directives from the store.
     pub directives_interval: Duration,
-    /// How long the store may take for it.
+    /// Time-out of that read.
     pub directives_time_out: Duration,
-    /// How often a node tells the store that it is alive.
+    /// Interval of a node's heartbeat to the store.
     pub node_interval: Duration,
-    /// How long ago a node may have done so and still be shown.
+    /// Age of the last heartbeat up to which a node is shown.
     pub node_seen_within: Duration,
 
     // watch/
-    /// How often a sample is taken of how the actors are.
+    /// Interval at which the state of the actors is sampled.
     pub sample_interval: Duration,
-    /// One of this many samples is kept, and covers the time of all of them.
+    /// Samples for each one that is kept, which covers the time of all of them.
     pub samples_per_kept: u32,
     /// Samples that are kept.
     pub samples_kept: usize,
 }
 
-/// The lines of the webhook pool: to new, to prompt and to slow receivers, each of test and of live.
+/// Lines of the webhook pool: to new, prompt and slow receivers, each for test and live.
 pub(crate) const LINES: usize = 6;
 
 /// Exchanges at once in one line, however few files may be open.
 const FEWEST_PLACES: usize = 8;
 
-/// What the webhook pool keeps to. A line is what goes to new, to prompt or to slow receivers, each of test and of live.
+/// Limits of the webhook pool. A line serves new, prompt or slow receivers, in test or in live mode.
 #[derive(Debug, Clone)]
 pub struct WebhookLimits {
     /// Messages that may wait for the pool.
     pub mailbox: usize,
-    /// Exchanges at once in one line, of which a merchant may have half: what is bounded is sockets.
+    /// Exchanges at once in one line, of which a merchant may have half. This bounds sockets.
     pub places: usize,
-    /// Bytes of events under way in one line, about, of which a merchant may have half.
+    /// Approximate bytes of events under way in one line, of which a merchant may have half.
     pub bytes: usize,
-    /// Exchanges that one receiver may have at once; it begins with one, and each answer doubles them.
+    /// Exchanges that one receiver may have at once. It begins with one, and each answer doubles the number.
     pub places_per_receiver: usize,
-    /// Bytes of events that wait for prompt receivers; those of others are read again when their turn comes.
+    /// Bytes of events held for prompt receivers. Events for others are read again when their turn comes.
     pub bytes_held: usize,
-    /// Payments that may wait here for one receiver; the store has the others.
+    /// Payments that may wait here for one receiver; the others stay in the store.
     pub waiting_per_receiver: usize,
     /// Payments that may wait here for one merchant, in each mode.
     pub waiting_per_merchant: usize,
     /// Receivers that are remembered although nothing waits for them.
     pub receivers_remembered: usize,
-    /// Workers that are kept although they have nothing to do.
+    /// Idle workers that are kept.
     pub idle_workers: usize,
-    /// Outcomes of deliveries that may wait to be stored; until some are, nothing more is sent.
+    /// Delivery outcomes that may wait to be stored. At this number sending pauses.
     pub outcomes: usize,
-    /// How long a prompt receiver may take.
+    /// Time within which a prompt receiver answers.
     pub prompt: Duration,
-    /// How often the store is asked for what became due.
+    /// Interval at which the store is asked for newly due deliveries.
     pub interval: Duration,
-    /// How much it is asked for at once.
+    /// Deliveries read at once.
     pub page: usize,
-    /// How often, at most, the store is asked for all that is due, however long ago.
+    /// Minimum interval at which the store is asked for all due deliveries, however old.
     pub review: Duration,
-    /// How long a payment that could not be claimed is left alone.
+    /// Pause after a payment's deliveries could not be claimed.
     pub retry: Duration,
 }
 
 impl WebhookLimits {
-    /// For a process that may have this many sockets for webhooks: all lines together keep to them.
+    /// Returns limits for a process that may use this many sockets for webhooks, over all lines.
     #[must_use]
     pub fn with_sockets(sockets: u64) -> Self {
         let most = Self::default();

@@ -1,7 +1,7 @@
-//! Secret keys: with which one a store works, and how everything moves to another.
+//! Secret keys: the key that a store works with, and the move of everything to another.
 //!
-//! No actor: the service and the commands beside it do the same. The record in the store decides, never what one process
-//! was given: so two nodes in the middle of a change derive the same id from one `Idempotency-Key`.
+//! No actor: the service and the commands beside it do the same. The record in the store decides on the key, not the
+//! configuration of a process. So two nodes in the middle of a change derive the same id from one `Idempotency-Key`.
 
 mod audit_key;
 mod moving;
@@ -17,31 +17,31 @@ use thiserror::Error;
 pub use moving::{Moved, Unmoved, Which};
 pub use moving_people::{MovedPeople, UnmovedPerson};
 
-/// Writers that may be faster in a row before something is given up.
+/// Lost races in a row after which an attempt is given up.
 const MAX_RACES: usize = 8;
 
-/// Why a secret key could not be used or changed.
+/// Reason why a secret key could not be used or changed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SecretKeyError {
-    /// The store works with a key that this process was not given.
+    /// The store works with a key that this process does not hold.
     #[error(
         "the store works with the secret key {current}, and this process was given {}: add that key to \
          QUITA_SECRET_KEY or secret-key-file, a line for each key, behind the newest one",
         listed(.held)
     )]
     NotHeld {
-        /// The key that is missing.
+        /// Key that is missing.
         current: SecretKeyId,
-        /// Those that are there.
+        /// Keys that this process holds.
         held: Vec<SecretKeyId>,
     },
-    /// A secret does not open.
+    /// A secret can't be opened.
     #[error("a secret of the store can't be used: {0}")]
     Vault(#[from] VaultError),
-    /// The store did not do its part.
+    /// The store failed.
     #[error("{0}")]
     Store(#[from] StoreError),
-    /// Others changed the same again and again.
+    /// Other writers were faster each time.
     #[error("others change the secret key at the same time; do it again")]
     Raced,
 }
@@ -58,18 +58,19 @@ pub struct Strongbox {
 }
 
 impl Strongbox {
-    /// Over this store, with the keys of this vault.
+    /// Creates a strongbox over this store, with the keys of this vault.
     pub fn new(store: Arc<dyn SecretKeyStore>, vault: Arc<dyn Vault>) -> Self {
         Self { store, vault }
     }
 
-    /// Which key the store works with, and what derives ids. The first who asks notes `oldest`, which follows from the
-    /// oldest key that is held: a store that has no record yet was served with that one, or with none.
+    /// Returns the key that the store works with, and the keys that derive ids. If the store has no record yet, the
+    /// first caller writes one with `oldest`, which derives from the oldest key held. Without a record, the store was
+    /// served with that key or with none.
     ///
-    /// A key that only opens is left at once for the newest that is held.
+    /// If the record names a key that can only open, the newest held key replaces it at once.
     ///
     /// # Errors
-    /// [`SecretKeyError`]; nobody may derive an id then.
+    /// [`SecretKeyError`]; then no id may be derived.
     pub async fn establish(&self, oldest: &IdKeys) -> Result<(SecretKeyId, IdKeys), SecretKeyError> {
         for _ in 0..MAX_RACES {
             let Some(record) = self.store.key_record().await? else {
@@ -87,10 +88,11 @@ impl Strongbox {
         Err(SecretKeyError::Raced)
     }
 
-    /// Has the store work with the newest key that is held; what derives ids stays. Says whether it did with another.
+    /// Makes the store work with the newest key held; the keys that derive ids stay. Returns true if it worked with
+    /// another before.
     ///
     /// # Errors
-    /// [`SecretKeyError`]; the store works with the key with which it worked.
+    /// [`SecretKeyError`]; the store keeps working with its key.
     pub async fn work_with_newest(&self, oldest: &IdKeys) -> Result<bool, SecretKeyError> {
         for _ in 0..MAX_RACES {
             self.establish(oldest).await?;
@@ -106,7 +108,7 @@ impl Strongbox {
         Err(SecretKeyError::Raced)
     }
 
-    /// The key that everything new is made with: what the record names, or the newest that is held while there is none.
+    /// Returns the key for new secrets: the one in the record, or the newest held while there is no record.
     ///
     /// # Errors
     /// [`SecretKeyError`], if it is not held.
@@ -117,13 +119,13 @@ impl Strongbox {
         match noted {
             None => Ok(newest.clone()),
             Some(current) if held.contains(&current) => Ok(current),
-            // The next start leaves it for this one.
+            // The next start replaces it in the record.
             Some(current) if self.vault.opens(&current) => Ok(newest.clone()),
             Some(current) => Err(SecretKeyError::NotHeld { current, held: held.to_vec() }),
         }
     }
 
-    /// Seals a secret for a place, with the key that the store works with now.
+    /// Seals a secret for a place, with the key that the store works with.
     ///
     /// # Errors
     /// [`SecretKeyError`].
@@ -135,7 +137,7 @@ impl Strongbox {
         self.seal_secret(secret, place).await.map(StoredSecret::Sealed)
     }
 
-    /// The same, of what never was in clear in any store.
+    /// Seals a secret that was never in clear text in any store.
     ///
     /// # Errors
     /// [`SecretKeyError`].
@@ -148,7 +150,7 @@ impl Strongbox {
         Ok(self.vault.seal(&current, secret, place)?)
     }
 
-    /// Reads a secret as the store has it.
+    /// Reads a stored secret.
     ///
     /// # Errors
     /// [`SecretKeyError::Vault`].
@@ -172,7 +174,7 @@ impl Strongbox {
         Ok(KeyRecord { current: key.clone(), id_keys })
     }
 
-    /// Has the store work with the newest key. Says whether nobody was faster.
+    /// Makes the store work with the newest key. Returns false if another writer was faster.
     async fn replace(&self, record: &KeyRecord, id_keys: &IdKeys) -> Result<bool, SecretKeyError> {
         let Some(newest) = self.vault.held().first() else { return Err(SecretKeyError::Raced) };
         let next = self.record_of(newest, id_keys)?;

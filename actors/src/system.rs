@@ -1,4 +1,4 @@
-//! The tree of actors, and how it starts and stops.
+//! The tree of actors, its start and its stop.
 //!
 //! ```text
 //! ActorSystem
@@ -45,33 +45,33 @@ use crate::watch::meter::Meter;
 use crate::watch::samples::Samples;
 use crate::webhooks::secrets::Secrets;
 
-/// What the actors reach the outside through.
+/// Ports through which the actors reach the outside.
 pub struct Ports {
-    /// The truth.
+    /// Store of record.
     pub store: Arc<dyn Store>,
     /// Opens the secrets that the store keeps sealed.
     pub vault: Arc<dyn Vault>,
-    /// Who moves the money.
+    /// Acquirers that move the money.
     pub acquirers: Vec<Arc<dyn AcquirerFactory>>,
-    /// Who tells the merchants.
+    /// Senders of the merchants' webhooks.
     pub webhooks: Arc<dyn WebhookSenderFactory>,
-    /// The time.
+    /// Wall clock.
     pub clock: Arc<dyn Clock>,
     /// Fresh ids.
     pub ids: Arc<dyn Ids>,
     /// Randomness that need not be secret.
     pub dice: Arc<dyn Dice>,
-    /// Who records what one call brings about, if anybody does.
+    /// Recorder of traces, if traces are wanted.
     pub tracer: Option<Arc<dyn Tracer>>,
 }
 
-/// On which threads the actors live.
+/// Threads on which the actors run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
     /// All on the thread that starts them: deterministic, for simulation.
     Here,
-    /// On this many threads, with a front shard on each. The others share them: where two actors of one payment meet on
-    /// one thread, no message between them wakes another.
+    /// On this many threads, with a front shard on each. The other actors share them. Where two actors of one payment
+    /// run on one thread, a message between them wakes no other thread.
     Threads(usize),
 }
 
@@ -143,25 +143,25 @@ impl ActorSystem {
         Ok(Self { system, inbox: sink, arbiters: builder.arbiters, supervisor })
     }
 
-    /// The application service.
+    /// Returns the application service.
     pub fn payments(&self) -> Payments {
         Payments::new(Arc::clone(&self.system), self.inbox.clone())
     }
 
-    /// The application service of operators.
+    /// Returns the application service of operators.
     pub fn operators(&self) -> Operators {
         Operators::new(Arc::clone(&self.system))
     }
 
-    /// Looks after the supervisor, which looks after all others. To be called now and then.
+    /// Recreates the supervisor if it is dead. To be called now and then; the supervisor looks after all other actors.
     pub fn watch(&self) {
         self.supervisor.revive_if_dead(self.system.limits.restart_after);
     }
 
-    /// Stops every actor. What they had not finished is due again by the store.
+    /// Stops every actor. The store reports their unfinished work as due again.
     pub async fn stop(self) {
         self.system.commands.store_confirmed().await;
-        // A moment for outcomes that are on their way to the store; nothing depends on it.
+        // Gives outcomes on their way to the store a moment; nothing depends on it.
         tokio::time::sleep(Duration::from_millis(50)).await;
         for arbiter in self.arbiters {
             arbiter.stop();

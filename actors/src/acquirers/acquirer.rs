@@ -1,9 +1,10 @@
 //! One acquirer for one method.
 //!
-//! Owns the bound on calls under way and their time-out, which begins when nothing is waited for any more. Turns what the provider answered into a fact, and everything
-//! else into "not delivered" or "unknown"; never guesses, never retries. Sends nothing that an operator's directive
-//! withholds, and nothing faster than the provider allows. However many inquiries wait, charges and operations go
-//! first (`line.rs`). Recreated by the supervisor when it dies: a caller that waited then counts the call as unknown.
+//! Owns the bound on calls under way and their time-out, which begins once a call waits for nothing else. Turns the
+//! provider's answer into a fact, and everything else into "not delivered" or "unknown"; never guesses, never retries.
+//! Sends nothing that an operator's directive withholds, and nothing faster than the provider allows. However many
+//! inquiries wait, charges and operations go first (`line.rs`). Recreated by the supervisor when it dies: a waiting
+//! caller then counts the call as unknown.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -30,7 +31,7 @@ use crate::watch::meter::Meter;
 
 type Queued = Pin<Box<dyn Future<Output = ()>>>;
 
-/// What an acquirer actor is made of.
+/// Dependencies of an acquirer actor.
 pub(crate) struct AcquirerParts {
     pub(crate) name: AcquirerName,
     pub(crate) method: Method,
@@ -58,7 +59,7 @@ impl AcquirerActor {
         Self { parts: Rc::new(parts), line, level: alive.level(), alive }
     }
 
-    /// Why a call is not even queued.
+    /// Returns the reason why a call is not even queued.
     fn turns_away(&mut self, call: &impl Call) -> Option<CallFailure> {
         if let Some(withheld) = self.parts.withholds(call) {
             return Some(withheld);
@@ -71,13 +72,13 @@ impl AcquirerActor {
             Held::NewCharge { .. } | Held::Operation => {
                 CallFailure::NotDelivered("too many calls are waiting".into())
             }
-            // Nobody was asked. It comes back when those before it are done.
+            // The provider was not asked. The inquiry comes back when those before it are done.
             Held::Inquiry => put_off(self.line.next_place(Instant::now())),
         })
     }
 
-    /// New payments are routed elsewhere, or refused before anything is written, while charges and operations take half
-    /// of their room. Inquiries never shut them out.
+    /// Reports the load. While charges and operations fill half of their queue, new payments are routed elsewhere, or
+    /// refused before anything is written. Inquiries never shut them out.
     fn report_load(&mut self) {
         self.level.set(self.line.waiting());
         self.parts.health.set_load(self.line.under_way(), self.line.waiting(), self.line.is_busy());
@@ -115,18 +116,18 @@ impl<C: Call> Handler<Ask<C>> for AcquirerActor {
 }
 
 impl AcquirerParts {
-    /// Whether an operator's directive forbids to send it.
+    /// Returns the failure if an operator's directive forbids the call.
     fn withholds(&self, call: &impl Call) -> Option<CallFailure> {
         let sends = self.health.sends() && (self.health.takes_new_payments() || !call.is_failover());
         (!sends).then_some(CallFailure::Withheld)
     }
 
-    /// Makes a call whose turn it is, as soon as the provider allows.
+    /// Makes a call whose turn has come, as soon as the provider allows.
     async fn make<C: Call>(&self, call: &C, message: &Span) -> C::Answer {
         let begun = Instant::now();
         match self.wait_for_pace(call).await {
             Err(why) => C::failed(why),
-            // What was directed meanwhile holds.
+            // Checked again: a directive may have come while it waited.
             Ok(()) => match self.withholds(call) {
                 Some(why) => C::failed(why),
                 None => self.timed(call, message, self.waits_until(call, begun)).await,
@@ -134,9 +135,10 @@ impl AcquirerParts {
         }
     }
 
-    /// Waits until the call may leave. If it might still be under way when its lease ends, an inquiry would be answered
-    /// then that the acquirer never saw it, and it would be sent again: so it does not leave at all.
+    /// Waits until the call may leave, or fails if it can't end before its lease does.
     async fn wait_for_pace(&self, call: &impl Call) -> Result<(), CallFailure> {
+        // If it were still under way when its lease ends, an inquiry could be answered that the acquirer never saw it.
+        // It would then be sent again.
         let (now, held) = (Instant::now(), call.held());
         let by_lease = call.lease_end().map(|lease_end| lease_end.checked_sub(self.time_out));
         let latest = match by_lease {
@@ -150,22 +152,22 @@ impl AcquirerParts {
                 Held::Inquiry => self.pace.take_inquiry_turn(latest).await,
             };
             sleep_until(turn.map_err(|wait| held.failure(wait))?).await;
-            // Meanwhile a call that was under way may have heard that the acquirer wants fewer.
+            // In the meantime a call under way may have been told that the acquirer wants fewer.
             if self.pace.throttled_for().is_none() {
                 return Ok(());
             }
         }
     }
 
-    /// By when what a call needs before it leaves has to be there: as long as it may wait, and so that it can end before its
-    /// lease does.
+    /// Returns the time by which everything that the call needs must be ready: within its patience, and so that it can
+    /// end before its lease does.
     fn waits_until(&self, call: &impl Call, begun: Instant) -> Instant {
         let patience = begun + call.held().patience_once_made();
         let by_lease = call.lease_end().and_then(|lease_end| lease_end.checked_sub(self.time_out));
         by_lease.map_or(patience, |by_lease| by_lease.min(patience))
     }
 
-    /// Makes a call under the time-out, and counts what came of it.
+    /// Makes a call under the time-out, and counts its outcome.
     async fn timed<C: Call>(&self, call: &C, message: &Span, waits_until: Instant) -> C::Answer {
         let mut span = Span::child(message.context(), || C::SPAN.into()).of_kind(SpanKind::Client);
         span.record_with(|span| {
@@ -197,7 +199,7 @@ impl AcquirerParts {
         answer
     }
 
-    /// Logs that the acquirer began to fail, and that it answers again: once each, however many payments it concerns.
+    /// Logs that the acquirer began to fail, and that it answers again: once each, however many payments are affected.
     fn tell(&self, turn: Option<Turn>, why: Option<&str>) {
         let (acquirer, method) = (&self.name, self.method.label());
         match turn {

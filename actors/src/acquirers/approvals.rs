@@ -1,9 +1,9 @@
-//! How often an acquirer approved lately: what became of its last tries for one method, by the card's brand.
+//! Recent approval rate of an acquirer: the results of its last tries for one method, by card brand.
 //!
-//! A try is a charge whose end is known, told when it ends. An issuer's irreversible decline is not the acquirer's doing
-//! and is no try, and neither is what was never delivered: no issuer was asked, and the breaker knows of it. What the
-//! acquirer explicitly refused counts as not approved: it brought no more than a decline. Of PIX and boletos a charge that
-//! was taken counts as approved.
+//! A try is a charge whose outcome is known; it is counted when it ends. An issuer's irreversible decline is not the
+//! acquirer's doing and is no try. Neither is a charge that was never delivered: no issuer was asked, and the breaker
+//! counts it. A charge that the acquirer explicitly refused counts as not approved: to the merchant it is a decline. A
+//! PIX or boleto charge that the acquirer accepted counts as approved.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,10 +13,10 @@ use quita_domain::payment::Payment;
 use quita_domain::routing::{Approvals, Attempt, AttemptOutcome, TRIES};
 use quita_domain::status::Status;
 
-/// Windows of one acquirer for one method: one for each brand, and one for what has none.
+/// Windows of one acquirer for one method: one for each brand, and one for charges without a brand.
 const WINDOWS: usize = Brand::ALL.len() + 1;
 
-/// How often one acquirer approved lately, for one method.
+/// Recent approvals of one acquirer for one method.
 #[derive(Debug, Default)]
 pub(crate) struct ApprovalWindows(Mutex<[Window; WINDOWS]>);
 
@@ -25,19 +25,19 @@ impl ApprovalWindows {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A try ended.
+    /// Adds a try that ended.
     pub(crate) fn add(&self, brand: Option<Brand>, is_approved: bool) {
         if let Some(window) = self.windows().get_mut(place(brand)) {
             window.add(is_approved);
         }
     }
 
-    /// What became of the last tries of cards of this brand, or of what has none.
+    /// Returns the approvals among the last tries of this brand, or of charges without a brand.
     pub(crate) fn of(&self, brand: Option<Brand>) -> Approvals {
         self.windows().get(place(brand)).map(Window::told).unwrap_or_default()
     }
 
-    /// The same of every brand that was tried at all.
+    /// Returns the approvals of every brand that was tried at all.
     pub(crate) fn all(&self) -> Vec<(Option<Brand>, Approvals)> {
         let brands = Brand::ALL.into_iter().map(Some).chain([None]);
         let windows = self.windows();
@@ -56,7 +56,7 @@ fn place(brand: Option<Brand>) -> usize {
 #[derive(Debug, Clone, Copy, Default)]
 struct Window {
     bits: [u128; 2],
-    /// Where the next one goes.
+    /// Index of the next bit.
     next: u8,
     tries: u8,
     approved: u8,
@@ -81,7 +81,8 @@ impl Window {
     }
 }
 
-/// The tries of a payment that ended by a write, each with whether it was approved. There was nothing before the first.
+/// Returns the tries of a payment that ended by a write, each with whether it was approved. `before` is `None` for the
+/// first write.
 pub(crate) fn ended<'a>(
     before: Option<&'a Payment>,
     after: &'a Payment,
@@ -97,12 +98,12 @@ pub(crate) fn ended<'a>(
     })
 }
 
-/// Whether a charge was approved; `None` if it has not ended or is no try.
+/// Returns whether a charge was approved; `None` if it has not ended or is no try.
 fn is_approved(payment: &Payment, attempt: &Attempt, is_last: bool) -> Option<bool> {
     match attempt.outcome {
         AttemptOutcome::Sent | AttemptOutcome::Unknown | AttemptOutcome::Registering => None,
         AttemptOutcome::NotDelivered => None,
-        // It was taken and brought nothing: no code to pay with, or it was over at once.
+        // Declined or cancelled although accepted: it has no code to pay with, or was over at once.
         AttemptOutcome::Accepted => Some(!matches!(payment.status(), Status::Declined | Status::Cancelled)),
         AttemptOutcome::Declined => {
             let decline = attempt.decline.as_ref().or(payment.state.decline.as_ref().filter(|_| is_last));

@@ -19,40 +19,41 @@ pub(crate) trait Call: Question<Answer: Answered> {
     /// The name of its span.
     const SPAN: &'static str;
 
-    /// Makes it.
+    /// Makes the call.
     async fn make(&self, acquirer: &dyn Acquirer) -> Self::Answer;
 
-    /// What it is for the pace of calls.
+    /// Returns how the call is treated while the provider wants fewer.
     fn held(&self) -> Held;
 
-    /// By when it must be over; then others may ask what became of it. `None` if it changes nothing.
+    /// Returns the time by which the call must be over; after that, others may inquire about it. `None` if it changes
+    /// nothing.
     fn lease_end(&self) -> Option<Instant> {
         None
     }
 
-    /// Whether it brings a payment that another acquirer could not take: then it is a new one here.
+    /// Returns true if it brings a payment that another acquirer could not take: for this acquirer it is a new one.
     fn is_failover(&self) -> bool {
         false
     }
 
-    /// The answer which says that it failed in this way.
+    /// Creates the answer for a call that failed in this way.
     fn failed(why: CallFailure) -> Self::Answer {
         Self::Answer::failed(why)
     }
 
-    /// How it ended.
+    /// Returns the end of the call.
     fn ended(answer: &Self::Answer) -> Ended<'_> {
         answer.ended()
     }
 }
 
-/// What becomes of a call while the provider wants fewer.
+/// Treatment of a call while the provider wants fewer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Held {
-    /// It waits as long as its merchant does, then goes to another acquirer; one that is sent again and that no other
-    /// one could take is sent later.
+    /// It waits as long as its merchant does, then goes to another acquirer. A charge that is sent again and that no
+    /// other acquirer could take is sent later.
     NewCharge {
-        /// How long that is.
+        /// Time for which the merchant waits.
         merchant_waits: Duration,
     },
     /// It is sent later.
@@ -62,7 +63,7 @@ pub(crate) enum Held {
 }
 
 impl Held {
-    /// Whom it goes before.
+    /// Returns the queue it waits in.
     pub(super) const fn class(self) -> Class {
         match self {
             Self::NewCharge { .. } | Self::Operation => Class::Urgent,
@@ -70,18 +71,19 @@ impl Held {
         }
     }
 
-    /// What it means that its acquirer's mailbox had no room for it: an inquiry that never left asked nobody.
+    /// Returns the failure for a call that found the acquirer's mailbox full.
     pub(crate) fn without_room(self) -> CallFailure {
         match self {
             Self::NewCharge { .. } | Self::Operation => {
                 CallFailure::NotDelivered("the acquirer's mailbox is full".into())
             }
+            // Nobody was asked: the inquiry never left this process.
             Self::Inquiry => CallFailure::Withheld,
         }
     }
 }
 
-/// Send this charge, if its call can end before its lease does.
+/// Sends this charge, if its call can end before its lease does.
 pub(crate) struct SendCharge {
     pub(crate) charge: Box<Charge>,
     pub(crate) is_failover: bool,
@@ -118,7 +120,7 @@ impl Call for SendCharge {
     }
 }
 
-/// Ask what became of this charge.
+/// Asks for the outcome of this charge.
 pub(crate) struct InquireCharge(pub(crate) Box<ChargeQuery>);
 
 impl Question for InquireCharge {
@@ -142,7 +144,7 @@ impl Call for InquireCharge {
     }
 }
 
-/// Cancel, capture or refund, if the call can end before its lease does.
+/// Cancels, captures or refunds, if the call can end before its lease does.
 pub(crate) struct SendOperation {
     pub(crate) query: Box<ChargeQuery>,
     pub(crate) operation: Operation,
@@ -174,7 +176,7 @@ impl Call for SendOperation {
     }
 }
 
-/// Ask what became of this operation.
+/// Asks for the outcome of this operation.
 pub(crate) struct InquireOperation {
     pub(crate) query: Box<ChargeQuery>,
     pub(crate) operation: Operation,
@@ -201,7 +203,7 @@ impl Call for InquireOperation {
     }
 }
 
-/// Ask whose charge the provider means by this reference.
+/// Asks which payment the provider means by this reference.
 pub(crate) struct Identify(pub(crate) Reference);
 
 impl Question for Identify {

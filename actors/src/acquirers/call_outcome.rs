@@ -1,10 +1,10 @@
-//! How a call to an acquirer ended.
+//! Outcomes of calls to an acquirer.
 
 use std::time::Duration;
 
 use quita_domain::acquiring::{CallFailure, ChargeAnswer, Identified, OperationAnswer};
 
-/// How a call that was sent ended.
+/// Outcome of a call that was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum CallOutcome {
     Answered,
@@ -29,13 +29,13 @@ impl CallOutcome {
     }
 }
 
-/// What there is to count of a call.
+/// End of a call, as it is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ended<'a> {
     pub(crate) outcome: CallOutcome,
-    /// What went wrong, if that is a failure of the acquirer's.
+    /// Error, if the call failed on the acquirer's side.
     pub(crate) failure: Option<&'a str>,
-    /// For how long the acquirer wants no calls.
+    /// Time for which the acquirer wants no calls.
     pub(crate) throttled: Option<Duration>,
 }
 
@@ -45,12 +45,12 @@ impl Ended<'_> {
     }
 }
 
-/// An answer of an acquirer, or that there was none.
+/// An answer of an acquirer, or the failure to get one.
 pub(crate) trait Answered {
-    /// The answer which says that the call failed in this way.
+    /// Creates the answer for a call that failed in this way.
     fn failed(why: CallFailure) -> Self;
 
-    /// How the call ended.
+    /// Returns the end of the call.
     fn ended(&self) -> Ended<'_>;
 }
 

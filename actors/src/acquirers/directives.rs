@@ -1,4 +1,4 @@
-//! What operators directed for the acquirers, as every node follows it.
+//! Operators' directives for acquirers, which every node follows.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,14 +11,14 @@ use tokio::time::timeout;
 
 use crate::acquirers::routing::{Route, Routes};
 
-/// Brings what is stored to the routes. While the store is out of reach the last directives hold; until they were read
-/// once, no payment is routed.
+/// Applies the stored directives to the routes. While the store is away the last directives hold. Until they have been
+/// read once, no payment is routed.
 #[derive(Default)]
 pub(crate) struct RouteDirectives {
     are_known: AtomicBool,
-    /// Wakes who waits for them, in the order of waiting; a `watch` would wake in any.
+    /// Wakes those who wait for the directives in the order of waiting; a `watch` would wake them in any order.
     became_known: Notify,
-    /// Directives that were given here: what was read before one of them is stale.
+    /// Number of directives given on this node. A read that began before one of them is stale.
     given: Mutex<u64>,
 }
 
@@ -27,7 +27,7 @@ impl RouteDirectives {
         self.given.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Reads what is stored, and follows it.
+    /// Reads the stored directives and applies them.
     pub(crate) async fn refresh(&self, store: &dyn OperatorStore, routes: &Routes) -> Result<(), StoreError> {
         let before = *self.given();
         let controls = store.route_controls().await?;
@@ -43,7 +43,7 @@ impl RouteDirectives {
         Ok(())
     }
 
-    /// Stores a directive, and follows it here at once.
+    /// Stores a directive, and applies it here at once.
     pub(crate) async fn give(
         &self,
         store: &dyn OperatorStore,
@@ -58,14 +58,14 @@ impl RouteDirectives {
         Ok(())
     }
 
-    /// Whether they were read.
+    /// Returns true once they have been read.
     pub(crate) fn are_known(&self) -> bool {
         self.are_known.load(Ordering::Acquire)
     }
 
-    /// Whether they are known, if need be after a while.
+    /// Returns true if they are known, or become known within this time.
     pub(crate) async fn are_known_within(&self, patience: Duration) -> bool {
-        // Before the look: what becomes known after it is not missed.
+        // Registered before the check, so that no wake-up in between is missed.
         let became_known = self.became_known.notified();
         self.are_known() || timeout(patience, became_known).await.is_ok()
     }

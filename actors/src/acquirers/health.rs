@@ -1,4 +1,4 @@
-//! How one route is: written by its actor and by operators' directives, read by everybody.
+//! Health of one route: written by its actor and by operators' directives, read by everyone.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,7 +14,7 @@ use crate::acquirers::recent_calls::RecentCalls;
 use crate::acquirers::route_view::{RouteFailure, RouteHealth, RouteState, RouteView};
 use crate::limits::{CAUSE_LENGTH, Limits};
 
-/// A directive as a number; 0 while none is known.
+/// Encodes a directive as a number; 0 while none is known.
 const fn code(directive: Option<RouteDirective>) -> u8 {
     match directive {
         None => 0,
@@ -32,30 +32,30 @@ fn of_code(number: u8) -> Option<RouteDirective> {
 const FEW_LOST: u32 = 3;
 const FEW_LOST_FOR_MS: u64 = 60_000;
 
-/// A turn of a route's health, to be logged.
+/// A change of a route's health, to be logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// So many calls in a row were lost that it counts as failing.
+    /// So many calls in a row were lost that the route counts as failing.
     Fails {
-        /// Number.
+        /// Number of lost calls.
         lost: u32,
     },
     /// A call was answered again.
     Answers {
-        /// Time since the first of the calls that were lost.
+        /// Time since the first of the lost calls.
         after_ms: u64,
     },
 }
 
-/// What is known of a route's health.
+/// Health of a route.
 #[derive(Debug)]
 pub(crate) struct Health {
-    /// What was directed, as a number.
+    /// Last directive, as a number.
     directive: AtomicU8,
     failures: AtomicU32,
-    /// Time at which the first of these ended; 0 if there is none.
+    /// Time at which the first of these calls ended; 0 if there is none.
     failing_since_ms: AtomicI64,
-    /// Tells whether the log has that it fails.
+    /// True if the log already says that it fails.
     is_told_to_fail: AtomicBool,
     open_until_ms: AtomicI64,
     busy: AtomicBool,
@@ -63,7 +63,7 @@ pub(crate) struct Health {
     waiting: AtomicUsize,
     failures_to_open: u32,
     open_for_ms: u64,
-    /// Taken once for each call.
+    /// Locked once for each call.
     past: Mutex<Past>,
 }
 
@@ -96,12 +96,12 @@ impl Health {
         self.past.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was directed; `None` until the store has answered.
+    /// Returns the last directive; `None` until the store has answered.
     pub(crate) fn directive(&self) -> Option<RouteDirective> {
         of_code(self.directive.load(Ordering::Acquire))
     }
 
-    /// Whether new payments are routed there.
+    /// Returns true if new payments are routed there.
     pub(crate) fn takes_new_payments(&self) -> bool {
         match self.directive() {
             Some(RouteDirective::Open) => true,
@@ -109,7 +109,7 @@ impl Health {
         }
     }
 
-    /// Whether anything is sent there.
+    /// Returns true if calls are sent there.
     pub(crate) fn sends(&self) -> bool {
         match self.directive() {
             Some(RouteDirective::Open | RouteDirective::Paused) => true,
@@ -117,15 +117,16 @@ impl Health {
         }
     }
 
-    /// An operator directed this; at no time if nobody ever did. Says whether that is news.
+    /// Applies a directive. `at` is `None` if no operator ever gave one. Returns true if it differs from the one
+    /// before.
     pub(crate) fn follow(&self, directive: RouteDirective, at: Option<Timestamp>) -> bool {
         self.past().directed_at = at;
         let before = self.directive.swap(code(Some(directive)), Ordering::AcqRel);
         directive != of_code(before).unwrap_or(RouteDirective::Open)
     }
 
-    /// A charge or an operation ended with this outcome, after this time. `why` says what went wrong if it brought no
-    /// answer. Returns the turn that its health took, if it took one.
+    /// Records the end of a charge or an operation. `why` is the error if it brought no answer. Returns the change of
+    /// health, if there is one.
     pub(crate) fn ended(
         &self,
         outcome: CallOutcome,
@@ -162,27 +163,28 @@ impl Health {
         is_news.then_some(Turn::Fails { lost })
     }
 
-    /// Tells whether its last calls were lost, and none has been answered since. Where new payments go is decided by
-    /// [`Self::condition`]: that tries it again now and then, or it would never be known to work.
+    /// Returns true if the last calls were lost and none has been answered since. This is for display.
+    /// [`Self::condition`] decides where new payments go: it lets the route be tried again now and then, or a recovery
+    /// would go unnoticed.
     fn is_failing(&self, now: Timestamp) -> bool {
         let lost = self.failures.load(Ordering::Relaxed);
         let since = Timestamp::from_millis(self.failing_since_ms.load(Ordering::Relaxed));
         lost >= self.failures_to_open || (lost >= FEW_LOST && now >= since.plus_ms(FEW_LOST_FOR_MS))
     }
 
-    /// Time at which the first of the lost calls ended, while it counts as failing.
+    /// Returns the time at which the first of the lost calls ended, while the route counts as failing.
     pub(crate) fn failing_since(&self, now: Timestamp) -> Option<Timestamp> {
         let since = Timestamp::from_millis(self.failing_since_ms.load(Ordering::Relaxed));
         self.is_failing(now).then_some(since)
     }
 
-    /// The same of an inquiry. It tells nothing of how new payments fare: after an outage of ours there are thousands of
-    /// them, and an acquirer may answer them while it can't charge.
+    /// Records the end of an inquiry, which says nothing about new payments. After an outage of ours there are
+    /// thousands of inquiries, and an acquirer may answer them while it can't charge.
     pub(crate) fn inquired(&self, outcome: CallOutcome, took: Duration, now: Timestamp, why: Option<&str>) {
         self.note(outcome, took, now, why);
     }
 
-    /// Keeps what is shown of a call.
+    /// Keeps what the views show of a call.
     fn note(&self, outcome: CallOutcome, took: Duration, now: Timestamp, why: Option<&str>) {
         let mut past = self.past();
         past.recent.add(outcome, took, Instant::now());
@@ -196,7 +198,7 @@ impl Health {
         }
     }
 
-    /// Sets how many calls are under way, how many wait, and whether that is more than it should be given.
+    /// Sets the number of calls under way and waiting, and whether the acquirer should get no more.
     pub(crate) fn set_load(&self, under_way: usize, waiting: usize, is_busy: bool) {
         self.under_way.store(under_way, Ordering::Release);
         self.waiting.store(waiting, Ordering::Relaxed);
@@ -211,7 +213,7 @@ impl Health {
         self.open_until_ms.load(Ordering::Relaxed) > now.millis()
     }
 
-    /// How it is for a new payment, whatever its provider allows.
+    /// Returns its condition for a new payment, without regard to the provider's rate limits.
     pub(crate) fn condition(&self, now: Timestamp) -> Condition {
         if !self.takes_new_payments() {
             Condition::Paused
@@ -224,7 +226,7 @@ impl Health {
         }
     }
 
-    /// How it is, in a word.
+    /// Returns its state.
     pub(crate) fn state(&self, now: Timestamp) -> RouteState {
         match self.directive() {
             Some(RouteDirective::Paused) => RouteState::Paused,
@@ -237,7 +239,7 @@ impl Health {
         }
     }
 
-    /// Everything that is shown of the route whose health this is.
+    /// Returns the view of this route for operators.
     pub(crate) fn view(&self, route: RouteHealth, now: Timestamp) -> RouteView {
         let RouteHealth { acquirer, method, mode, state, failing_since } = route;
         let until = self.is_open(now).then(|| self.open_until_ms.load(Ordering::Relaxed));

@@ -1,8 +1,8 @@
-//! The inbox: stored notices of acquirers, brought to their payments.
+//! The inbox: stored notices from acquirers, brought to their payments.
 //!
-//! Owns which notices are being worked here. A notice is answered once it is stored, then worked until the payment
-//! has learnt it or an exception is stored; only then is it finished. Never drops one. Recreated by the supervisor
-//! when it dies; what it had begun is due again by the store.
+//! Owns the set of notices being processed here. A notice is answered once it is stored. It is processed until the
+//! payment has learnt it or an exception is stored, and only then finished. Never drops one. Recreated by the
+//! supervisor when it dies; the store reports unfinished notices as due again.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -25,17 +25,17 @@ use crate::transaction::messages::{Asker, Executed};
 use crate::upkeep::backoff::Backoff;
 use crate::upkeep::reporting::Exceptions;
 
-/// Waits before a notice that came too early, or whose payment is unknown, is tried again. After the last one it is
-/// given up.
+/// Waits before another try of a notice that came too early, or whose payment is unknown. It is given up after the last
+/// one.
 const TRIES_MS: [u64; 8] = [300, 1_000, 5_000, 30_000, 300_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_000];
 
-/// Tries after which it is an exception; what it waits for may still come.
+/// Tries after which an exception is reported. The payment may still come.
 const REPORTED_AFTER: u32 = 5;
 
 /// Notices stored in one batch.
 const BATCH: usize = 256;
 
-/// Store this notice, then work it. Answered with whether it is new.
+/// Stores this notice, then processes it. The answer says whether it is new.
 pub(crate) struct Submit(pub(crate) Notice);
 
 impl Question for Submit {
@@ -47,7 +47,7 @@ impl Question for Submit {
     }
 }
 
-/// Work these notices, which are stored and due.
+/// Processes these notices, which are stored and due.
 pub(crate) struct Work(pub(crate) Vec<(Notice, u32)>);
 
 impl Question for Work {
@@ -55,7 +55,7 @@ impl Question for Work {
     const NAME: &'static str = "work";
 }
 
-/// A notice that waits to be stored.
+/// A notice waiting to be stored.
 struct Submitted {
     notice: Notice,
     reply: Reply<Result<bool, StoreError>>,
@@ -63,14 +63,14 @@ struct Submitted {
     span: Span,
 }
 
-/// A notice that is stored and waits to be worked.
+/// A stored notice waiting to be processed.
 struct Ready {
     notice: Notice,
     tried: u32,
     origin: Origin,
 }
 
-/// How a notice came to be worked.
+/// Origin of a notice that is being processed.
 enum Origin {
     /// It was just submitted: from this span, if its trace is recorded.
     Submitted(Option<SpanContext>),
@@ -78,12 +78,12 @@ enum Origin {
     Stored,
 }
 
-/// What the inbox is made of.
+/// Dependencies of the inbox.
 pub(crate) struct InboxParts {
     pub(crate) books: Arc<Books>,
     pub(crate) commands: Arc<Commands>,
     pub(crate) exceptions: Arc<Exceptions>,
-    /// Notices that could not be worked.
+    /// Notices that could not be processed.
     pub(crate) failed_notices: Arc<Backoff<String>>,
     pub(crate) clock: Arc<dyn Clock>,
     /// Records the traces that begin here, if anybody wants them.
@@ -91,7 +91,7 @@ pub(crate) struct InboxParts {
     pub(crate) limits: Limits,
 }
 
-/// Stores and works notices.
+/// Stores and processes notices.
 pub(crate) struct InboxActor {
     parts: Arc<InboxParts>,
     waiting: VecDeque<Submitted>,
@@ -121,7 +121,7 @@ impl InboxActor {
         }
     }
 
-    /// Stores what waits as one batch, then works what is new.
+    /// Stores the waiting notices as one batch, then processes the new ones.
     fn store(&mut self, context: &mut Context<Self>) {
         self.level.set(self.waiting.len());
         if self.is_storing || self.waiting.is_empty() {
@@ -166,7 +166,7 @@ impl InboxActor {
         }));
     }
 
-    /// Works what is ready, as long as there is room.
+    /// Processes notices that are ready, as long as there is room.
     fn work(&mut self, context: &mut Context<Self>) {
         while self.in_flight < self.parts.limits.inbox_in_flight {
             let Some(Ready { notice, tried, origin }) = self.ready.pop_front() else { break };
@@ -198,7 +198,7 @@ impl InboxActor {
         }
     }
 
-    /// Finishes what is done, as one batch.
+    /// Finishes processed notices as one batch.
     fn finish(&mut self, context: &mut Context<Self>) {
         if self.is_finishing || self.done.is_empty() {
             return;
@@ -208,7 +208,7 @@ impl InboxActor {
         let parts = Arc::clone(&self.parts);
         let work = async move {
             if let Err(error) = parts.books.store.finish_notices(&ids, parts.clock.now()).await {
-                // They stay due; working them again changes nothing.
+                // They stay due. Processing is idempotent.
                 let denied = Denied::StoreUnavailable(error);
                 warn_unless_away!(denied, error = %denied, count = ids.len(), "worked notices could not be finished");
             }
@@ -224,16 +224,16 @@ impl InboxActor {
     }
 }
 
-/// What came of bringing a notice to its payment.
+/// Result of bringing a notice to its payment.
 enum Worked {
     Done,
-    /// It came too early; the store knows when it is tried again.
+    /// It came too early. The store has the time of its next try.
     PutOff,
-    /// It stays due as it was: what went wrong here does not count as one of its tries.
+    /// It stays due as it was: a failure on this side does not count as one of its tries.
     Failed(Denied),
 }
 
-/// The span of bringing a notice: of the trace that it came with, or the first of one.
+/// Opens the span of bringing a notice: in the trace it came with, or in a new one.
 fn bring_span(parts: &InboxParts, notice: &Notice, origin: Origin) -> Span {
     let name = || "bring notice".into();
     let mut span = match origin {
@@ -257,7 +257,7 @@ async fn bring(parts: &InboxParts, notice: &Notice, tried: u32) -> Worked {
             for discrepancy in &unstored {
                 let exception = parts.exceptions.of(&payment, discrepancy, &notice.id);
                 match discrepancy.kind {
-                    // A fact that is too early has changed nothing, and is odd in no other way.
+                    // A fact that is too early has changed nothing and has no other discrepancy.
                     DiscrepancyKind::TooEarly => return put_off(parts, notice, tried, exception).await,
                     DiscrepancyKind::Contradiction
                     | DiscrepancyKind::ForeignCharge
@@ -284,7 +284,8 @@ async fn bring(parts: &InboxParts, notice: &Notice, tried: u32) -> Worked {
     }
 }
 
-/// Puts a notice off that waits for another one. After a while an operator is told; in the end it is given up.
+/// Postpones a notice that waits for another one. An operator gets an exception after a while; in the end it is given
+/// up.
 async fn put_off(parts: &InboxParts, notice: &Notice, tried: u32, exception: Exception) -> Worked {
     if tried == REPORTED_AFTER
         && let Err(error) = parts.exceptions.report(exception).await
@@ -298,7 +299,7 @@ async fn put_off(parts: &InboxParts, notice: &Notice, tried: u32, exception: Exc
     once_stored(parts.books.store.postpone_notice(&notice.id, tried, until).await, notice, Worked::PutOff)
 }
 
-/// What comes of a notice once the store has what had to be stored for it; else it stays due.
+/// Returns `worked` if the store call succeeded; otherwise the notice stays due.
 fn once_stored(result: Result<(), StoreError>, notice: &Notice, worked: Worked) -> Worked {
     match result {
         Ok(()) => worked,

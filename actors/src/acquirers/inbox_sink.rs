@@ -1,7 +1,7 @@
-//! Where acquirers and the edge leave notices.
+//! The sink in which acquirers and the edge leave notices.
 //!
-//! A fact that its payment can learn now is stored with the payment, in one write. The inbox is for what can't be taken
-//! now: facts that came too early, of payments that nobody knows yet, or that an operator has to see.
+//! A fact that its payment can take now is stored with the payment, in one write. The inbox holds the others: facts
+//! that came too early, that belong to payments not yet known, or that an operator has to see.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub(crate) struct InboxSink {
 }
 
 impl InboxSink {
-    /// Has the payment learn the fact. Says whether it was new; `None` if it is left for the inbox.
+    /// Has the payment learn the fact. Returns whether it was new; `None` if it is left for the inbox.
     async fn tell_payment(&self, notice: &Notice) -> Option<bool> {
         let Notice { acquirer, fact, .. } = notice;
         let command = Command::Notified { acquirer: acquirer.clone(), fact: fact.clone() };

@@ -1,4 +1,4 @@
-//! For how long acquirers have been asked about unknown outcomes, by a clock that never jumps.
+//! Duration of inquiries about unknown outcomes, measured by a monotonic clock.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,17 +10,18 @@ use quita_domain::payment::{Inquiring, Payment};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-/// After this long without an inquiry another node may have had the answer: inquiries are an hour apart at most.
+/// Age of the last inquiry after which an entry may be forgotten. Inquiries are an hour apart at most, so another node
+/// may have had the answer since.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(2 * 3_600);
 
-/// Remembers since when this process asks, in memory only and never of more than its capacity. What is forgotten is
-/// measured from the start, which delays a second charge or operation and never hurries it.
+/// Remembers, in memory and up to its capacity, when this process began to inquire about each outcome. A forgotten
+/// entry is measured from the start again, which delays a second charge or operation and never hastens it.
 pub(crate) struct InquiryClock {
     known: Mutex<HashMap<Subject, Inquiries>>,
     capacity: usize,
 }
 
-/// What is asked about.
+/// Subject of an inquiry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Subject {
     Charge(TransactionId),
@@ -28,7 +29,7 @@ enum Subject {
 }
 
 struct Inquiries {
-    /// Which call, and whether it was known to be over: what was measured before is worth nothing after it.
+    /// Number of the call, and whether it was known to be over. The measurement starts again when either changes.
     call: (u32, bool),
     since: Instant,
     last: Instant,
@@ -43,14 +44,14 @@ impl InquiryClock {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The acquirer is asked about the last charge now. `None` if what became of the charge is known.
+    /// Records an inquiry about the last charge. `None` if the charge's outcome is known.
     pub(crate) fn asks_about_charge(&self, payment: &Payment) -> Option<Inquiring> {
         let attempt = payment.state.attempts.last().filter(|attempt| attempt.outcome.is_open())?;
         let number = u32::try_from(payment.state.attempts.len()).unwrap_or(u32::MAX);
         Some(self.asks(Subject::Charge(payment.id), (number, attempt.call_is_over)))
     }
 
-    /// The acquirer is asked about an operation now.
+    /// Records an inquiry about an operation.
     pub(crate) fn asks_about_operation(&self, operation: &Operation) -> Inquiring {
         let call = (operation.sending(), operation.call_is_over);
         self.asks(Subject::Operation(operation.id), call)
@@ -60,7 +61,7 @@ impl InquiryClock {
         Inquiring { call_is_over: call.1, for_ms: self.measure(subject, call) }
     }
 
-    /// For how many milliseconds it has been asked about.
+    /// Returns the milliseconds since the first inquiry about this call.
     fn measure(&self, subject: Subject, call: (u32, bool)) -> u64 {
         let (now, mut known) = (Instant::now(), self.lock());
         if known.len() >= self.capacity && !known.contains_key(&subject) {
@@ -78,14 +79,14 @@ impl InquiryClock {
         u64::try_from(now.duration_since(inquiries.since).as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// The outcome of the last charge may be known now.
+    /// Forgets the last charge if its outcome is known now.
     pub(crate) fn charge_answered(&self, payment: &Payment) {
         if payment.state.attempts.last().is_none_or(|attempt| !attempt.outcome.is_open()) {
             self.lock().remove(&Subject::Charge(payment.id));
         }
     }
 
-    /// The outcome of an operation may be known now.
+    /// Forgets an operation if its outcome is known now.
     pub(crate) fn operation_answered(&self, payment: &Payment, id: Uuid) {
         let operation = payment.operations.iter().find(|operation| operation.id == id);
         let is_unknown =

@@ -1,32 +1,34 @@
-//! Who is next: the calls that wait for one acquirer, in two queues.
+//! Order of the calls that wait for one acquirer, in two queues.
 //!
-//! After an outage everything is inquired about at once. A merchant who creates a payment meanwhile waits, an inquiry can:
-//! charges and operations go first, inquiries have a quarter of the places, and each class a room of its own to wait in.
+//! After an outage everything is inquired about at once. A merchant who creates a payment then is waiting; an inquiry
+//! can wait. So charges and operations go first, inquiries get a quarter of the concurrent calls, and each class has
+//! its own queue.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Calls that may wait for each one that may be under way.
+/// Calls that may wait, for each one that may be under way.
 const QUEUED_PER_CALL: usize = 8;
 
-/// The share of inquiries: one place of this many, and one beginning of this many while charges and operations wait too.
+/// Share of inquiries: one in this many concurrent calls, and one in this many calls begun while charges and operations
+/// wait too.
 pub(super) const INQUIRY_SHARE: u32 = 4;
 
-/// The longest that an inquiry without a place is put off.
+/// Longest time for which an inquiry is put off when its queue is full.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
-/// What a call is for whoever waits beside it.
+/// Class of a call, which decides on its queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
-    /// Somebody waits for it: a charge, or an operation.
+    /// A caller waits for it: a charge, or an operation.
     Urgent,
     /// It can wait: an inquiry.
     Inquiry,
 }
 
-/// One class's calls.
+/// Calls of one class.
 #[derive(Debug)]
 struct Queue<T> {
     waiting: VecDeque<T>,
@@ -48,22 +50,22 @@ impl<T> Queue<T> {
     }
 }
 
-/// The calls of one acquirer that wait, and how many are under way.
+/// Calls of one acquirer that wait, and the number under way.
 #[derive(Debug)]
 pub(super) struct Line<T> {
     urgent: Queue<T>,
     inquiries: Queue<T>,
     places: usize,
-    /// Charges and operations that began since the last inquiry did.
+    /// Charges and operations begun since the last inquiry.
     urgent_in_a_row: u32,
-    /// How long an inquiry takes, lately.
+    /// Recent average duration of an inquiry.
     inquiry_takes: Duration,
-    /// When the next inquiry that finds no room may come back.
+    /// Time at which the next inquiry that finds no room may come back.
     next_place: Option<Instant>,
 }
 
 impl<T> Line<T> {
-    /// With this many places for calls under way.
+    /// Creates queues for at most this many concurrent calls.
     pub(super) fn new(places: usize) -> Self {
         let share = usize::try_from(INQUIRY_SHARE).unwrap_or(1).max(1);
         Self {
@@ -83,17 +85,17 @@ impl<T> Line<T> {
         }
     }
 
-    /// Whether one more of this class may wait.
+    /// Returns true if one more call of this class may wait.
     pub(super) fn has_room(&mut self, class: Class) -> bool {
         self.queue(class).has_room()
     }
 
-    /// One more waits.
+    /// Adds a call to its queue.
     pub(super) fn push(&mut self, class: Class, call: T) {
         self.queue(class).waiting.push_back(call);
     }
 
-    /// Takes the next one that may begin, if any.
+    /// Takes the next call that may begin, if any.
     pub(super) fn begin_next(&mut self) -> Option<(Class, T)> {
         if self.under_way() >= self.places {
             return None;
@@ -115,7 +117,7 @@ impl<T> Line<T> {
         Some((class, call))
     }
 
-    /// One that began is over, after this time.
+    /// Records that a call ended after this time.
     pub(super) fn ended(&mut self, class: Class, took: Duration) {
         let queue = self.queue(class);
         queue.under_way = queue.under_way.saturating_sub(1);
@@ -124,23 +126,23 @@ impl<T> Line<T> {
         }
     }
 
-    /// How many wait.
+    /// Returns the number of calls waiting.
     pub(super) fn waiting(&self) -> usize {
         self.urgent.waiting.len().saturating_add(self.inquiries.waiting.len())
     }
 
-    /// How many are under way.
+    /// Returns the number of calls under way.
     pub(super) const fn under_way(&self) -> usize {
         self.urgent.under_way.saturating_add(self.inquiries.under_way)
     }
 
-    /// Whether charges and operations take more than half of their room.
+    /// Returns true if charges and operations fill more than half of their queue.
     pub(super) fn is_busy(&self) -> bool {
         self.urgent.waiting.len() > self.places.saturating_mul(QUEUED_PER_CALL / 2)
     }
 
-    /// How long an inquiry that finds no room had better stay away: each gets a time of its own, as far apart as inquiries
-    /// begin, so that they come back when there is room for them and not all at once.
+    /// Returns how long an inquiry that finds no room should stay away. Each gets its own time, as far apart as
+    /// inquiries begin, so that they come back when there is room and not all at once.
     pub(super) fn next_place(&mut self, now: Instant) -> Duration {
         let apart = self.inquiry_takes / u32::try_from(self.inquiries.places).unwrap_or(u32::MAX).max(1);
         let room = u32::try_from(QUEUED_PER_CALL).unwrap_or(u32::MAX);

@@ -1,7 +1,8 @@
-//! Notices as providers send them: read by their acquirer's reader, kept or acted on, and counted.
+//! Notices from providers: parsed by their acquirer's reader, stored or acted on, and counted.
 //!
-//! A fact is taken by its payment's own write, or stored by the inbox if that can't be done now. A hint needs no document of
-//! its own: it brings the payment's next inquiry forward in one guarded write. Only then is the provider answered.
+//! A fact is stored by its payment's own write, or by the inbox if the payment can't take it now. A hint needs no
+//! document of its own: it brings the payment's next inquiry forward in one guarded write. The provider is answered
+//! after that.
 
 use std::sync::Arc;
 
@@ -19,21 +20,21 @@ use crate::denied::Denied;
 use crate::system::parts::SystemParts;
 use crate::transaction::messages::Asker;
 
-/// Why a notice is not answered as taken.
+/// Reason why a notice was not taken.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NoticeDenied {
-    /// There is no such acquirer, it sends none, or not to this address.
+    /// There is no such acquirer, or it sends no notices, or not to this address.
     #[error("there is no such address")]
     NoSuchAddress,
     /// Nothing proves that the provider sent it.
     #[error("the notice is not authenticated as this acquirer's notices are")]
     NotAuthentic,
-    /// It was not kept: the provider has to send it again.
+    /// The notice was not stored: the provider has to send it again.
     #[error(transparent)]
     NotTaken(#[from] Denied),
 }
 
-/// What came of one notice, for the meter.
+/// Outcome of one notice, for the meter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Taken,
@@ -55,7 +56,7 @@ impl Outcome {
     }
 }
 
-/// Takes what providers send.
+/// Takes notices from providers.
 #[derive(Clone)]
 pub(crate) struct Notices {
     system: Arc<SystemParts>,
@@ -68,14 +69,14 @@ impl Notices {
         Self { system, inbox, references: Arc::default() }
     }
 
-    /// Refuses what its head shows already to be of nobody who may send notices.
+    /// Refuses a notice whose head already shows that its sender may not send any.
     pub(crate) fn admit(&self, acquirer: &str, head: &NoticeHead<'_>) -> Result<(), NoticeDenied> {
         let (route, reader) = self.reader(acquirer).ok_or(NoticeDenied::NoSuchAddress)?;
         reader.admit(head).or_else(|refused| self.refuse(route, refused))
     }
 
-    /// Takes one request to an acquirer's address. What came to the right address and can't be read is taken too: the
-    /// provider would only send it again.
+    /// Takes one request to an acquirer's address. An unreadable notice to the right address is taken too: the provider
+    /// would only send it again.
     pub(crate) async fn take(&self, acquirer: &str, notice: &RawNotice<'_>) -> Result<(), NoticeDenied> {
         let (route, reader) = self.reader(acquirer).ok_or(NoticeDenied::NoSuchAddress)?;
         match reader.read(notice, self.system.clock.now()) {
@@ -89,7 +90,7 @@ impl Notices {
         Some((route, route.factory.notices()?))
     }
 
-    /// Counts what is not read. To the right address it came for nothing, and is taken.
+    /// Counts a notice that was not read. It counts as taken if it came to the right address.
     fn refuse(&self, route: &Route, refused: NoticeRefused) -> Result<(), NoticeDenied> {
         let (outcome, answer) = match refused {
             NoticeRefused::NoSuchAddress => (Outcome::Refused, Err(NoticeDenied::NoSuchAddress)),
@@ -115,7 +116,7 @@ impl Notices {
                 },
                 NoticeContent::Hint(subject) => match self.hint(route, subject).await {
                     Ok(outcome) => outcome,
-                    // What else it is about is taken all the same. It comes again for this one.
+                    // Take the other contents all the same. The provider sends the notice again for this one.
                     Err(denied @ Denied::Interrupted) => {
                         unanswered = Some(denied);
                         continue;
@@ -129,7 +130,8 @@ impl Notices {
         unanswered.map_or(Ok(()), Err)
     }
 
-    /// Has the acquirer asked about a payment. Of what is unknown nothing is kept: only an answer would count.
+    /// Has the acquirer asked about a payment. Nothing is stored for an unknown payment: a hint counts only through the
+    /// answer to its inquiry.
     async fn hint(&self, route: &Route, subject: Subject) -> Result<Outcome, Denied> {
         let acquirer = &route.spec().name;
         let (id, charge) = match subject {
@@ -155,12 +157,12 @@ impl Notices {
         }
     }
 
-    /// Asks the provider whose charge it calls so, unless that is known or it may not be asked.
+    /// Asks the provider which payment it means by this reference, unless that is cached or the pace forbids it.
     async fn identify(&self, route: &Route, reference: &Reference) -> Result<Option<TransactionId>, Denied> {
         let acquirer = &route.spec().name;
         match self.references.recall(acquirer, reference) {
             Recalled::Told(told) => return Ok(told),
-            // Nobody else tells of a second charge: it has to send this one again.
+            // Only the provider's notice reveals a second charge, so it has to send this one again.
             Recalled::TooMany if route.factory.charge_name().is_some() => return Err(Denied::Interrupted),
             Recalled::TooMany => {
                 tracing::debug!(%acquirer, "too many hints were about nobody: one is dropped");

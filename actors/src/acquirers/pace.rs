@@ -1,4 +1,4 @@
-//! How fast one acquirer may be called: what its provider allows, over all methods and threads.
+//! Rate limit of one acquirer, as its provider sets it, across all methods and threads.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -8,26 +8,26 @@ use tokio::time::{Instant, sleep_until};
 
 use super::line::INQUIRY_SHARE;
 
-/// The longest that an acquirer which wants fewer calls is believed.
+/// Longest pause that an acquirer can impose by asking for fewer calls.
 const LONGEST_THROTTLE: Duration = Duration::from_secs(300);
 
 /// Turns for the calls of one acquirer, in the order in which they are asked for.
 #[derive(Debug)]
 pub(crate) struct Pace {
-    /// Between two calls; none if there is no limit.
+    /// Time between two calls; zero if there is no limit.
     gap: Duration,
     turns: Mutex<Turns>,
-    /// Held by the inquiry that is next: they wait for their turns one behind the other.
+    /// Held by the inquiry that is next: inquiries wait for their turns one behind the other.
     inquiries: tokio::sync::Mutex<()>,
 }
 
 #[derive(Debug, Default)]
 struct Turns {
-    /// When the next call may leave, if any left before.
+    /// Time at which the next call may leave, if any left before.
     next: Option<Instant>,
-    /// Until when the acquirer wants none.
+    /// End of the time in which the acquirer wants no calls.
     throttled_until: Option<Instant>,
-    /// From when on an inquiry may take a turn that a charge or an operation could have.
+    /// Time from which an inquiry may take a turn that a charge or an operation could have.
     inquiry_due: Option<Instant>,
 }
 
@@ -41,26 +41,26 @@ impl Pace {
         self.turns.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The acquirer wants no calls for this long.
+    /// Stops calls for this long, as the acquirer asked.
     pub(crate) fn throttle(&self, wait: Duration) {
         let until = Instant::now() + wait.min(LONGEST_THROTTLE);
         let mut turns = self.turns();
         turns.throttled_until = turns.throttled_until.max(Some(until));
     }
 
-    /// How long it wants none from now on, if it does.
+    /// Returns the remaining time in which the acquirer wants no calls, if any.
     pub(crate) fn throttled_for(&self) -> Option<Duration> {
         let left = self.turns().throttled_until?.saturating_duration_since(Instant::now());
         (!left.is_zero()).then_some(left)
     }
 
-    /// How long a call would have to wait for those before it at the rate that is allowed.
+    /// Returns how long a new call would wait for those before it at the permitted rate.
     pub(crate) fn backlog(&self) -> Duration {
         self.turns().next.map_or(Duration::ZERO, |next| next.saturating_duration_since(Instant::now()))
     }
 
-    /// When a call may leave that wants to leave now and can wait until then; its turn is taken. Else how long it would
-    /// have to wait: nothing is taken.
+    /// Takes the next turn and returns its time, if that is no later than `latest`. Otherwise takes nothing and returns
+    /// how long the call would have to wait.
     pub(crate) fn take_turn(&self, latest: Instant) -> Result<Instant, Duration> {
         let (now, mut turns) = (Instant::now(), self.turns());
         let at = turns.first(now);
@@ -71,7 +71,7 @@ impl Pace {
         Ok(at)
     }
 
-    /// As much for an inquiry. It takes a turn that nobody else wants, and a share of those that others want.
+    /// Does the same for an inquiry, which takes turns that nothing else wants, and a share of the others.
     pub(crate) async fn take_inquiry_turn(&self, latest: Instant) -> Result<Instant, Duration> {
         let came = Instant::now();
         let waits = || latest.saturating_duration_since(came) + self.gap;
@@ -106,18 +106,18 @@ impl Pace {
 }
 
 impl Turns {
-    /// When the next call may leave.
+    /// Returns the time at which the next call may leave.
     fn first(&self, now: Instant) -> Instant {
         [self.next, self.throttled_until].into_iter().flatten().fold(now, Instant::max)
     }
 }
 
-/// What an inquiry that is next finds.
+/// Turn of the inquiry that is next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
-    /// It leaves then.
+    /// It leaves at this time.
     At(Instant),
-    /// Others want every turn before.
+    /// Other calls want every turn before this time.
     NotBefore(Instant),
 }
 

@@ -13,7 +13,7 @@ use crate::watch::tally::{Bounds, Tally};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Counts calls by minute; what is older than that is forgotten.
+/// Counts calls by minute, for the last [`MINUTES_OF_CALLS`] minutes.
 #[derive(Debug)]
 pub(crate) struct RecentCalls {
     bounds: Bounds,
@@ -23,10 +23,10 @@ pub(crate) struct RecentCalls {
 
 #[derive(Debug, Clone, Default)]
 struct Minute {
-    /// Which one since the beginning.
+    /// Number of this minute since the start.
     number: u64,
     outcomes: [u64; CallOutcome::ALL.len()],
-    /// Calls by how long they took; the last one is for what exceeds every bound.
+    /// Calls by duration. The last bucket is for those above every bound.
     took: Vec<u64>,
 }
 
@@ -41,7 +41,7 @@ impl RecentCalls {
         now.saturating_duration_since(self.since).as_secs() / MINUTE.as_secs()
     }
 
-    /// A call ended.
+    /// Adds a call that ended.
     pub(crate) fn add(&mut self, outcome: CallOutcome, took: Duration, now: Instant) {
         let number = self.number(now);
         let place = number.checked_rem(self.minutes.len().try_into().unwrap_or(1)).unwrap_or(0);
@@ -58,7 +58,7 @@ impl RecentCalls {
         count(&mut minute.outcomes, place.unwrap_or_default());
     }
 
-    /// What is shown of them: how they ended; how long they took, the median and what one in a hundred exceeds.
+    /// Returns the calls by outcome, and the median and 99th percentile of their duration.
     pub(crate) fn told(&self, now: Instant) -> (RouteOutcomes, Option<Thousandths>, Option<Thousandths>) {
         let oldest =
             self.number(now).saturating_add(1).saturating_sub(MINUTES_OF_CALLS.try_into().unwrap_or(0));

@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::watch::sample::Thousandths;
 
-/// The health of one route, in a word.
+/// Health of one route, in brief.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RouteHealth {
     /// The acquirer.
@@ -18,13 +18,13 @@ pub struct RouteHealth {
     pub method: Method,
     /// Test or live.
     pub mode: Mode,
-    /// How it is.
+    /// State of the route.
     pub state: RouteState,
-    /// Time at which the first of the calls ended that were lost since the last answer, while it fails.
+    /// Time at which the first of the lost calls ended, while the route is failing.
     pub failing_since: Option<Timestamp>,
 }
 
-/// How a route is.
+/// State of a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RouteState {
@@ -32,11 +32,11 @@ pub enum RouteState {
     Healthy,
     /// Its last calls were lost, and none was answered since.
     Failing,
-    /// An operator paused it: it is given no new payment.
+    /// An operator paused it: it gets no new payments.
     Paused,
-    /// An operator drains it: nothing more is sent, and what is under way has not ended yet.
+    /// An operator drains it: nothing more is sent, and calls are still under way.
     Draining,
-    /// Nothing is sent, and nothing is under way: as directed, or because the directives could not be read yet.
+    /// Nothing is sent, and nothing is under way: as directed, or because the directives have not been read yet.
     Drained,
 }
 
@@ -44,7 +44,7 @@ impl RouteState {
     /// Every state.
     pub const ALL: [Self; 5] = [Self::Healthy, Self::Failing, Self::Paused, Self::Draining, Self::Drained];
 
-    /// As the health page spells it.
+    /// Returns its name on the health page.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Healthy => "healthy",
@@ -55,7 +55,7 @@ impl RouteState {
         }
     }
 
-    /// Whether new payments are routed there.
+    /// Returns true if new payments are routed there.
     pub const fn takes_new_payments(self) -> bool {
         match self {
             Self::Healthy | Self::Failing => true,
@@ -64,7 +64,7 @@ impl RouteState {
     }
 }
 
-/// Everything that is shown of one route, on this node.
+/// Everything that operators see of one route, on this node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RouteView {
@@ -74,47 +74,47 @@ pub struct RouteView {
     pub method: Method,
     /// Test or live.
     pub mode: Mode,
-    /// How it is.
+    /// State of the route.
     pub state: RouteState,
-    /// What an operator directed.
+    /// Directive of an operator.
     pub directive: RouteDirective,
-    /// When; `None` if nobody ever did.
+    /// Time of the directive; `None` if there never was one.
     pub directed_at: Option<Timestamp>,
     /// Calls in a row that brought no answer.
     pub failures_in_a_row: u32,
-    /// Time at which the first of these ended, while it counts as failing.
+    /// Time at which the first of these ended, while the route counts as failing.
     pub failing_since: Option<Timestamp>,
-    /// Until when it is tried last because of them.
+    /// End of the time in which it is tried last because of them.
     pub failing_until: Option<Timestamp>,
-    /// Until when the acquirer wants no calls.
+    /// End of the time in which the acquirer wants no calls.
     pub throttled_until: Option<Timestamp>,
     /// The last call that brought no answer.
     pub last_failure: Option<RouteFailure>,
-    /// When a call was answered last.
+    /// Time of the last answered call.
     pub last_answer_at: Option<Timestamp>,
     /// Calls under way.
     pub under_way: usize,
-    /// Calls that wait for their turn.
+    /// Calls waiting for their turn.
     pub waiting: usize,
     /// Calls of the last minutes by outcome.
     pub outcomes: RouteOutcomes,
-    /// How long they took.
+    /// Median duration of a call.
     pub median_ms: Option<Thousandths>,
-    /// How long one in a hundred took at least.
+    /// 99th percentile of the duration.
     pub p99_ms: Option<Thousandths>,
-    /// How often it approved lately, by brand.
+    /// Recent approvals, by brand.
     pub approvals: Vec<RouteApprovals>,
 }
 
-/// What became of the last tries of an acquirer, at most 200.
+/// Results of the last tries of an acquirer, at most 200.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RouteApprovals {
-    /// Of cards of this brand; `None` for what has none.
+    /// Brand of the cards; `None` for charges without a brand.
     pub brand: Option<Brand>,
-    /// Those that were approved.
+    /// Approved tries.
     pub approved: u8,
-    /// All of them.
+    /// All tries.
     pub tries: u8,
 }
 
@@ -122,9 +122,9 @@ pub struct RouteApprovals {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RouteFailure {
-    /// When it ended.
+    /// Time at which it ended.
     pub at: Timestamp,
-    /// Why.
+    /// Error.
     pub what: String,
 }
 
@@ -140,6 +140,6 @@ pub struct RouteOutcomes {
     pub not_delivered: u64,
     /// Perhaps with an effect.
     pub unknown: u64,
-    /// Not wanted by the acquirer at that time.
+    /// Turned away because the acquirer wanted fewer calls.
     pub throttled: u64,
 }

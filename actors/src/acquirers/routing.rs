@@ -1,4 +1,4 @@
-//! Routing: which acquirers a payment may take, in which order. Reads what the acquirer actors report of their health.
+//! Routing: the acquirers that a payment may take, in order. Reads the health that the acquirer actors report.
 
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
@@ -40,7 +40,7 @@ impl Route {
         self.factory.spec()
     }
 
-    /// Everything that is shown of it.
+    /// Returns the view of the route for operators.
     pub(crate) fn view(&self, now: Timestamp) -> RouteView {
         let throttled_ms =
             self.pace.throttled_for().map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
@@ -51,7 +51,7 @@ impl Route {
         }
     }
 
-    /// How it is, in a word.
+    /// Returns its health, in brief.
     fn health(&self, now: Timestamp) -> RouteHealth {
         RouteHealth {
             acquirer: self.spec().name.clone(),
@@ -62,20 +62,21 @@ impl Route {
         }
     }
 
-    /// Counts a charge that was answered without a call, in this process: operators see it as any other.
+    /// Counts a charge that was answered in this process, without a call. Operators see it like any other.
     pub(crate) fn count_local(&self, took: Duration, meter: &Meter, now: Timestamp) {
         let outcome = CallOutcome::Answered;
         self.health.ended(outcome, took, now, None);
         meter.count_call(&self.spec().name, self.method, outcome, took);
     }
 
-    /// Time for which no call leaves: the provider wants none, or what calls need can't be had.
+    /// Returns the time for which no call leaves: the provider wants none, or a prerequisite of calls is not available.
     fn held_for(&self) -> Option<Duration> {
         let preparation = self.factory.preparation().and_then(Preparation::held_for);
         self.pace.throttled_for().max(preparation)
     }
 
-    /// What the plan has to know of it for a card of this brand, or for what has none. A merchant waits for this long.
+    /// Returns the route as a candidate for a card of this brand, or for an order without a brand. The merchant waits
+    /// for `merchant_waits`.
     fn candidate(&self, now: Timestamp, merchant_waits: Duration, brand: Option<Brand>) -> Candidate<'_> {
         let condition = match (self.health.condition(now), self.held_for()) {
             (Condition::Healthy | Condition::Failing, Some(wait)) if wait > merchant_waits => {
@@ -110,15 +111,15 @@ impl From<RoutingTable> for Running {
     }
 }
 
-/// Every route there is. Fixed at the start; only the health changes, and the table that decides among them.
+/// All routes. Fixed at the start; only their health and the routing table change.
 pub(crate) struct Routes {
     all: Vec<Route>,
-    /// Changed all at once: a plan is made with the one of before or with the one of after.
+    /// Replaced as a whole: each plan uses the old table or the new one.
     running: RwLock<Arc<Running>>,
 }
 
 impl Routes {
-    /// With a table that has no rules.
+    /// Creates the routes with a table that has no rules.
     pub(crate) fn new(all: Vec<Route>) -> Self {
         let standing = |spec: &AcquirerSpec| Standing { priority: spec.priority, weight: spec.weight };
         let standings = all.iter().map(|route| (route.spec().name.clone(), standing(route.spec())));
@@ -126,7 +127,7 @@ impl Routes {
         Self { all, running: RwLock::new(Arc::new(table.into())) }
     }
 
-    /// Decides by this table, from the next plan on.
+    /// Uses this table from the next plan on.
     pub(crate) fn route_by(&self, table: RoutingTable) {
         *self.running.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(table.into());
     }
@@ -135,29 +136,29 @@ impl Routes {
         Arc::clone(&self.running.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Which table decides.
+    /// Returns the version of the table in use.
     pub(crate) fn version(&self) -> Version {
         self.running().version.clone()
     }
 
-    /// Whether tries of one card are counted, because a rule sends what was declined to a further acquirer.
+    /// Returns true if tries of a card are counted, because a rule sends declined charges to a further acquirer.
     pub(crate) fn count_tries(&self) -> bool {
         self.running().counts_tries
     }
 
-    /// The route of an acquirer for a method.
+    /// Returns the route of an acquirer for a method.
     pub(crate) fn find(&self, acquirer: &AcquirerName, method: Method) -> Option<&Route> {
         self.all.iter().find(|route| route.spec().name == *acquirer && route.method == method)
     }
 
-    /// The route of an acquirer for any method: one on which something is sent, if there is one.
+    /// Returns a route of an acquirer for any method, preferably one on which calls are sent.
     pub(crate) fn any_of(&self, acquirer: &str) -> Option<&Route> {
         let mut routes = self.all.iter().filter(|route| route.spec().name.as_str() == acquirer);
         routes.clone().find(|route| route.health.sends()).or_else(|| routes.next())
     }
 
-    /// The acquirers looked at for an order, the eligible ones first and in the order in which they are tried; and what
-    /// decided so. Those that are known not to be ready in time are passed over as if they were throttled.
+    /// Plans the route of an order. Returns the acquirers considered, eligible ones first in the order in which they
+    /// are tried, and the reason for that order. Acquirers in `unready` are passed over as if they were throttled.
     pub(crate) fn plan(
         &self,
         order: &Order,
@@ -181,7 +182,7 @@ impl Routes {
 }
 
 impl Routes {
-    /// Those that take an order of this mode, as they are now.
+    /// Returns the routes that take an order of this mode, in their current state.
     fn candidates(
         &self,
         order: &Order,
@@ -194,7 +195,7 @@ impl Routes {
         routes.map(|route| route.candidate(now, merchant_waits, brand)).collect()
     }
 
-    /// Which way an order would go at this time, with the acquirers as they are now. Nothing comes of it.
+    /// Evaluates how an order would be routed at this time, with the current state of the acquirers. Has no effect.
     pub(crate) fn evaluate(
         &self,
         order: &Order,
@@ -220,22 +221,22 @@ impl Routes {
         }
     }
 
-    /// Every route.
+    /// Returns every route.
     pub(crate) fn all(&self) -> &[Route] {
         &self.all
     }
 
-    /// The health of every route.
+    /// Returns the health of every route.
     pub(crate) fn health(&self, now: Timestamp) -> Vec<RouteHealth> {
         self.all.iter().map(|route| route.health(now)).collect()
     }
 
-    /// Everything that is shown of every route.
+    /// Returns the views of all routes for operators.
     pub(crate) fn views(&self, now: Timestamp) -> Vec<RouteView> {
         self.all.iter().map(|route| route.view(now)).collect()
     }
 
-    /// Shows as a metric how every route is.
+    /// Exports the state of every route as metrics.
     pub(crate) fn show(&self, meter: &Meter, now: Timestamp) {
         for route in &self.all {
             let is = route.health.state(now);
@@ -253,7 +254,7 @@ impl Routes {
     }
 }
 
-/// Thousandths as the fraction that a metric is.
+/// Converts thousandths into the fraction that the metric holds.
 #[allow(clippy::float_arithmetic, reason = "a metric is a float, and nothing is decided by it")]
 fn ratio(per_mille: u32) -> f64 {
     f64::from(per_mille) / 1_000.0

@@ -1,4 +1,4 @@
-//! Asking acquirers about payments, from wherever this runs: by hints in the inbox of the store.
+//! Inquiries to acquirers from any process, by hints in the store's inbox.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -12,20 +12,20 @@ use tokio::time::{Instant, sleep};
 
 use super::Reconciler;
 
-/// How often it is looked whether acquirers have answered.
+/// Interval at which payments are checked for answers.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 
-/// How lately a node must have been seen that is to ask.
+/// Age of the last heartbeat up to which a node counts as serving.
 const SEEN_WITHIN_MS: i64 = 60_000;
 
-/// Payments whose acquirers were asked.
+/// Result of asking acquirers about payments.
 pub(super) struct Asked {
-    /// The payments that were answered for, as they are since.
+    /// Payments whose acquirers answered, in their new state.
     pub(super) answered: BTreeMap<TransactionId, Payment>,
 }
 
 impl Reconciler {
-    /// Whether a process serves on this store that can ask.
+    /// Returns true if a process that can ask serves this store.
     ///
     /// # Errors
     /// When the store does not answer.
@@ -34,8 +34,8 @@ impl Reconciler {
         Ok(!self.store.nodes(since).await?.is_empty())
     }
 
-    /// Has these acquirers asked about these payments, and waits a while until they have answered. If nobody serves, the
-    /// hints wait for who will.
+    /// Has these acquirers asked about these payments, and waits up to `patience` for their answers. If no node serves,
+    /// the hints stay in the inbox for the next one.
     pub(super) async fn ask(&self, wanted: &[(Payment, AcquirerName)]) -> Result<Asked, StoreError> {
         let mut asked = Asked { answered: BTreeMap::new() };
         if wanted.is_empty() {
@@ -48,7 +48,7 @@ impl Reconciler {
         if !self.is_served().await? {
             return Ok(asked);
         }
-        // The hint about each, and when it was asked last before.
+        // The hint about each payment, and the time of the inquiry before it.
         let hinted = wanted.iter().zip(hints);
         let mut open: BTreeMap<_, _> =
             hinted.map(|((payment, _), hint)| (payment.id, (hint.id, payment.inquired_at))).collect();
@@ -66,7 +66,7 @@ impl Reconciler {
         Ok(asked)
     }
 
-    /// Those payments that have heard of their hints: what was answered to an inquiry from before that is not meant.
+    /// Returns the payments that have taken their hints. Answers to inquiries from before the hint do not count.
     async fn payments_that_were_hinted(
         &self,
         open: &BTreeMap<TransactionId, (String, Option<Timestamp>)>,
@@ -79,7 +79,7 @@ impl Reconciler {
     }
 }
 
-/// Nothing but that something may have happened. Asked again later, it has another id.
+/// Returns a notice which says only that something may have happened. Each time has its own id.
 fn hint(id: TransactionId, acquirer: &AcquirerName, now: Timestamp) -> Notice {
     Notice {
         id: format!("{acquirer}:reconciliation {id} {}", now.millis()),

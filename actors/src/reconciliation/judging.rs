@@ -1,4 +1,4 @@
-//! Lines, held against their payments: found, judged, asked for where they differ, judged again, kept.
+//! Judging of lines: match with a payment, judge, ask the acquirer about a difference, judge again, store.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,24 +15,25 @@ use quita_ports::StoreError;
 
 use super::Reconciler;
 
-/// Payments that may have one number of a boleto: each bank and each agreement counts for itself.
+/// Payments that may share one boleto number: every bank and every agreement numbers separately.
 const NAMESAKES: usize = 20;
 
-/// Lines of one boleto that are looked at for a second settlement; banks list a handful.
+/// Lines of one boleto that are searched for a second settlement; banks list a handful.
 const OF_ONE_SLIP: usize = 100;
 
-/// What a line is held against.
+/// Comparison by which a line is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Held {
-    /// Its payment.
+    /// With its payment.
     Against,
-    /// That the list has it not: the line is what it should have had.
+    /// With the list, which lacks it: the line is the one that the list should have had.
     Missing,
 }
 
 impl Reconciler {
-    /// Judges lines, at most [`RECONCILED_AT_ONCE`](super::RECONCILED_AT_ONCE) of them, keeps them with their verdicts, and
-    /// reports what differs. Lines that say what was imported before change nothing but what has changed here.
+    /// Judges at most [`RECONCILED_AT_ONCE`](super::RECONCILED_AT_ONCE) lines, stores them with their verdicts, and
+    /// reports differences. Lines imported before with the same content change nothing, except for what has changed in
+    /// the payment.
     ///
     /// # Errors
     /// When the store does not answer. Judging them again goes on from there.
@@ -40,7 +41,7 @@ impl Reconciler {
         self.judge_held(lines, Held::Against).await
     }
 
-    /// The same for lines that a list should have had.
+    /// Judges lines that a list should have had.
     pub(super) async fn judge_missing(
         &self,
         lines: Vec<StatementLine>,
@@ -73,7 +74,7 @@ impl Reconciler {
         Ok(stored)
     }
 
-    /// Finds boletos that files settle twice: each line agrees with its payment, and only one of them paid it.
+    /// Finds boletos that files settle twice: each line agrees with its payment, but only one of them paid it.
     async fn find_second_settlements(&self, stored: &mut [StoredLine]) -> Result<(), StoreError> {
         let agrees = |stored: &StoredLine| {
             stored.judged.as_ref().is_some_and(|judged| judged.finding == Finding::Matched)
@@ -96,7 +97,7 @@ impl Reconciler {
         Ok(())
     }
 
-    /// Lines as they are stored: those that say what was imported before are what they were.
+    /// Returns lines as they are stored. Lines imported before with the same content keep their verdict.
     pub(super) async fn as_stored(&self, lines: Vec<StatementLine>) -> Result<Vec<StoredLine>, StoreError> {
         let ids: Vec<_> = lines.iter().map(|line| line.id.clone()).collect();
         let known = self.store.lines_with_ids(&ids).await?;
@@ -113,7 +114,7 @@ impl Reconciler {
         Ok(stored.collect())
     }
 
-    /// Judges a line by its payment as it is.
+    /// Judges a line by the current state of its payment.
     fn look(&self, stored: &mut StoredLine, payment: Option<&Payment>, held: Held) {
         let finding = match held {
             Held::Against => judge(&stored.line, payment),
@@ -127,7 +128,7 @@ impl Reconciler {
         });
     }
 
-    /// A line that differs is final once everybody was asked who could be, or too long ago.
+    /// Makes a differing line final once its acquirer has answered, can't be asked, or the time for asking is over.
     fn settle(&self, stored: &mut StoredLine, was_asked: bool) {
         let is_over = stored.imported_at.plus_ms(ASKED_FOR_MS) <= self.clock.now();
         if let Some(judged) = &mut stored.judged {
@@ -135,7 +136,7 @@ impl Reconciler {
         }
     }
 
-    /// The payments that differ from their lines and whose acquirers can be asked.
+    /// Returns the payments that differ from their lines and whose acquirers can be asked.
     fn worth_asking(
         &self,
         stored: &[StoredLine],
@@ -153,7 +154,7 @@ impl Reconciler {
         wanted
     }
 
-    /// Who knows more of a line: who listed it, or the acquirer of its payment.
+    /// Returns the acquirer to ask about a line: its source, or the acquirer of its payment.
     fn acquirer_of(&self, line: &StatementLine, payment: Option<&Payment>) -> Option<AcquirerName> {
         match &line.subject {
             Subject::Pix { .. } | Subject::Refund { .. } => Some(AcquirerName::new(line.source.as_str())),
@@ -161,7 +162,7 @@ impl Reconciler {
         }
     }
 
-    /// Stores what is new or was found to be something else, and reports what differs.
+    /// Stores lines that are new or have another verdict, and reports differences.
     async fn keep(
         &self,
         stored: &[StoredLine],
@@ -170,7 +171,7 @@ impl Reconciler {
         let has_changed =
             |stored: &&StoredLine| known.get(&stored.line.id).is_none_or(|judged| *judged != stored.judged);
         let changed: Vec<_> = stored.iter().filter(has_changed).cloned().collect();
-        // First what a person has to see: a line that is stored as final is not looked at again.
+        // Exceptions first: a line that is stored as final is not looked at again.
         let now = self.clock.now();
         for exception in changed.iter().filter_map(|stored| stored.exception(now)) {
             tracing::warn!(
@@ -184,7 +185,7 @@ impl Reconciler {
         if changed.is_empty() { Ok(()) } else { self.store.put_lines(&changed).await }
     }
 
-    /// The payment of each line that has one, by the line's id.
+    /// Returns the payments of those lines that have one, by the line's id.
     pub(super) async fn payments_of(
         &self,
         stored: &[StoredLine],
@@ -222,8 +223,8 @@ impl Reconciler {
     }
 }
 
-/// Says whether a payment was ever charged by who lists the line, under the line's key: our name of a charge is nobody
-/// else's there.
+/// Returns true if a payment was ever charged by the source of the line, under the line's key. Under that key, our name
+/// of a charge is unique there.
 fn was_charged_by(payment: &Payment, line: &StatementLine) -> bool {
     let source = line.source.as_str();
     let has_key = |attempt: &Attempt| {
@@ -234,7 +235,8 @@ fn was_charged_by(payment: &Payment, line: &StatementLine) -> bool {
     payment.state.attempts.iter().any(|attempt| attempt.acquirer.as_str() == source && has_key(attempt))
 }
 
-/// Of boletos of one number the one of this bank; of several, the only one with the line's amount.
+/// Chooses the boleto of this bank among those with one number; among several of the bank, the only one with the line's
+/// amount.
 fn meant(payments: Vec<Payment>, bank: &str, line: &StatementLine) -> Option<Payment> {
     let of_bank = |payment: &Payment| match payment.state.issued.as_deref() {
         Some(Issued::Boleto(slip)) => slip.barcode.starts_with(bank),

@@ -1,4 +1,4 @@
-//! One day of an acquirer's list: imported whole, then judged, then asked what it should have had besides.
+//! One day of an acquirer's list: imported to its end, judged, and then searched for missing entries.
 
 use std::collections::BTreeSet;
 
@@ -14,20 +14,21 @@ use quita_ports::StoreError;
 use super::pages::{Imported, List};
 use super::{NotReconciled, RECONCILED_AT_ONCE, Reconciler};
 
-/// How long after its day a payment may be learnt to have been paid, in milliseconds, to be missed in that day's list.
+/// Milliseconds after a day within which a payment of that day must be known to be paid to count as missing in its
+/// list.
 const LEARNT_WITHIN_MS: u64 = 7 * DAY_MS;
 
-/// Gets each line that was judged.
+/// Receives each line that was judged.
 pub type Tell<'a> = &'a mut dyn FnMut(&StoredLine) -> Result<(), NotReconciled>;
 
 impl Reconciler {
-    /// Compares an acquirer's list of these days in Brasília, the last included, with the payments, and hands on each line
-    /// with its verdict. Returns how many lines of the list were not judged, because they were before, with that of another
-    /// day.
+    /// Compares an acquirer's list of these days in Brasília, the last included, with the payments. Hands on each line
+    /// with its verdict. Returns the number of lines that were not judged because they already were, with the list of
+    /// another day.
     ///
     /// # Errors
-    /// When there is no whole list: then there is no verdict either. Or when the store does not answer, or a line can't be
-    /// handed on: another run goes on from there.
+    /// When the list is incomplete: then there is no verdict at all. Or when the store does not answer, or a line can't
+    /// be handed on: another run continues from there.
     pub async fn reconcile_list(
         &self,
         list: &List,
@@ -48,7 +49,7 @@ impl Reconciler {
         Ok(imported.elsewhere)
     }
 
-    /// Judges lines that belong to other days, whose turn may be over, unless those were just judged.
+    /// Judges lines that belong to days outside this run, unless they were just judged.
     async fn judge_astray(&self, ids: &[String], tell: Tell<'_>) -> Result<(), NotReconciled> {
         for ids in ids.chunks(RECONCILED_AT_ONCE) {
             let stored = self.store.lines_with_ids(ids).await?;
@@ -59,8 +60,9 @@ impl Reconciler {
         Ok(())
     }
 
-    /// When a day's list was read last, by the clock of the node that missed something in it which is open yet. By a clock
-    /// that is behind that one it would not be missed, nor ever be settled.
+    /// Returns the time of the latest reading of a day's list that missed an entry which is still open. That time is
+    /// from the clock of the node that read it. With an earlier time the entry would not be missed, nor ever be
+    /// settled.
     async fn latest_reading(&self, list: &List, day: NaiveDate) -> Result<Option<Timestamp>, NotReconciled> {
         let verdict = Some(Verdict::MissingThere);
         let filter = LineFilter { source: Source::list_of(&list.acquirer), from: day, until: day, verdict };
@@ -74,7 +76,7 @@ impl Reconciler {
         }
     }
 
-    /// Judges what was imported of a day, and what is missing there.
+    /// Judges the imported lines of a day, and then its missing entries.
     async fn judge_list(
         &self,
         list: &List,
@@ -88,7 +90,7 @@ impl Reconciler {
             let page = self.store.lines(&filter, after.as_ref(), RECONCILED_AT_ONCE).await?;
             let Some(last) = page.last() else { break };
             after = Some(LineCursor::of(&last.line));
-            // What was missed before is looked for below, and may have come.
+            // Entries missed before are searched for below, and may have come.
             let lines = page.into_iter().map(|stored| stored.line).filter(|line| !line.is_expected());
             let judged = self.judge(lines.collect()).await?;
             judged.iter().try_for_each(&mut *tell)?;
@@ -98,7 +100,7 @@ impl Reconciler {
         self.miss_pix(list, (day, read_at), tell).await
     }
 
-    /// The refunds that should stand with these Pix.
+    /// Returns the refunds that should be listed with these Pix.
     async fn expected_with(
         &self,
         judged: &[StoredLine],
@@ -119,7 +121,7 @@ impl Reconciler {
         Ok(expected.flat_map(|(stored, payment)| expected_refunds(&stored.line, payment, read_at)).collect())
     }
 
-    /// Looks for payments that the list of the day should have had and has not.
+    /// Searches for payments that are missing in the list of the day.
     async fn miss_pix(
         &self,
         list: &List,
@@ -143,7 +145,7 @@ impl Reconciler {
         }
     }
 
-    /// Judges those of these lines that the list has not.
+    /// Judges those of these lines that are missing in the list.
     async fn tell_missing(
         &self,
         mut expected: Vec<StatementLine>,

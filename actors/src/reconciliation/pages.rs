@@ -1,4 +1,4 @@
-//! A list, read whole: page by page, patiently, and not faster than its acquirer wants.
+//! Reading a list page by page, with retries, and no faster than its acquirer allows.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -17,47 +17,47 @@ use tokio::time::{sleep, timeout};
 
 use super::{NotReconciled, Reconciler};
 
-/// Pages that a list of one day may have: beyond that it is somebody's mistake.
+/// Pages that a list of one day may have. More would be a mistake.
 const MAX_PAGES: u32 = 100_000;
 
-/// Waits before a page that can't be had is asked for again; after the last one the list can't be had.
+/// Waits before a failed page is requested again. After the last one the list is unavailable.
 const TRIES_MS: [u64; 3] = [500, 2_000, 5_000];
 
-/// How long one page may take, whatever the reader makes of it.
+/// Time-out of one page, whatever the reader does.
 const PAGE_TIME_OUT: Duration = Duration::from_secs(60);
 
-/// What an acquirer lists.
+/// List of an acquirer.
 pub struct List {
-    /// Whose it is.
+    /// The acquirer.
     pub acquirer: AcquirerName,
-    /// Who reads it.
+    /// Reader of its pages.
     pub reader: Rc<dyn ListReader>,
-    /// How many calls a second the acquirer wants at most.
+    /// Calls per second that the acquirer allows.
     pub rate: Option<NonZeroU32>,
     /// The mode of its payments.
     pub mode: Mode,
 }
 
-/// Lines that an import brought and its days do not have.
+/// Lines of an import that belong to other days.
 #[derive(Debug)]
 pub(super) struct Imported {
-    /// The days that were asked for.
+    /// Days that were requested.
     days: RangeInclusive<NaiveDate>,
-    /// Lines that belong to a day beside those that were asked for, and were never judged.
+    /// Lines of other days that were never judged.
     pub(super) astray: Vec<String>,
-    /// Number of lines that were compared with the list of another day.
+    /// Number of lines that were judged with the list of another day.
     pub(super) elsewhere: u64,
 }
 
 impl Imported {
-    /// Nothing yet, of these days.
+    /// Creates an empty import of these days.
     pub(super) fn of(from: NaiveDate, until: NaiveDate) -> Self {
         Self { days: from..=until, astray: Vec::new(), elsewhere: 0 }
     }
 }
 
 impl Reconciler {
-    /// Reads the list of a day, with a little of the days beside it, and imports its lines. They count once all are there.
+    /// Reads the list of a day, with a margin on either side, and imports its lines. They count once all are there.
     pub(super) async fn import(
         &self,
         list: &List,
@@ -83,8 +83,8 @@ impl Reconciler {
         Ok(())
     }
 
-    /// Lines with the days to which they belong: that of the list in which they were judged first, or else this one. Money
-    /// that went back is with its Pix.
+    /// Sets the day of each line: the day of the list in which it was judged first, or else this one. A refund has the
+    /// day of its Pix.
     pub(super) async fn of_their_days(
         &self,
         mut lines: Vec<StatementLine>,
@@ -107,10 +107,10 @@ impl Reconciler {
         Ok(lines)
     }
 
-    /// The next page; none behind the last one.
+    /// Returns the next page; `None` after the last one.
     ///
     /// # Errors
-    /// If it can't be had, or if the list turns out not to be whole.
+    /// If it is unavailable, or if the list turns out to be incomplete.
     pub(super) async fn next_page(
         &self,
         list: &List,
@@ -154,10 +154,10 @@ impl Reconciler {
         }
     }
 
-    /// Says whether anything may be sent there.
+    /// Checks that requests may be sent to the acquirer.
     ///
     /// # Errors
-    /// If an operator directed that nothing is, or if the store does not answer.
+    /// If an operator drained it, or if the store does not answer.
     pub(super) async fn check_open(&self, list: &List) -> Result<(), NotReconciled> {
         if self.is_drained(&list.acquirer).await? {
             return Err(NotReconciled::NoList("an operator directed that nothing is sent there".into()));
@@ -175,32 +175,32 @@ impl Reconciler {
     }
 }
 
-/// A list while it is read.
+/// Progress of reading a list.
 pub(super) struct Pages {
     listed: ListedPix,
     period: (Timestamp, Timestamp),
-    /// Which page is next, from 0.
+    /// Number of the next page, from 0.
     next: u32,
     entries: u64,
     is_over: bool,
 }
 
 impl Pages {
-    /// From the first one on.
+    /// Starts with the first page.
     pub(super) const fn of(listed: ListedPix, period: (Timestamp, Timestamp)) -> Self {
         Self { listed, period, next: 0, entries: 0, is_over: false }
     }
 }
 
-/// To which day a line belongs that stands in the list of this one. What is dated before was not there in time, or is dated
-/// by a wrong clock: nobody looks at the day before again. What was made on the day after will be in its own list.
+/// Returns the day to which a line in the list of `day` belongs. A line dated earlier came late or has a wrong date,
+/// and the day before is not read again: it counts for `day`. A line made on the next day will be in that day's list.
 fn day_of(line: &StatementLine, day: NaiveDate) -> NaiveDate {
     let is_of_next_day = |date: NaiveDate| date.pred_opt() == Some(day);
     let is_later = is_of_next_day(line.day) && line.transferred_on().is_none_or(is_of_next_day);
     if is_later { line.day } else { day }
 }
 
-/// A day in Brasília, and a little more on either side, as far as it has come.
+/// Returns the time of a day in Brasília with a margin on either side, but not beyond now.
 fn period(day: NaiveDate, now: Timestamp) -> (Timestamp, Timestamp) {
     let end = Timestamp::end_of_sao_paulo_day(day);
     let before = i64::try_from(DAY_MS.saturating_add(MARGIN_MS)).unwrap_or(i64::MAX);
@@ -208,7 +208,7 @@ fn period(day: NaiveDate, now: Timestamp) -> (Timestamp, Timestamp) {
     (from, end.plus_ms(MARGIN_MS).min(now).max(from))
 }
 
-/// A list that is cut says so by its total.
+/// Refuses a list with fewer entries than its total says: it was cut off.
 fn whole(entries: u64, total: Option<u64>) -> Result<(), NotReconciled> {
     match total {
         Some(total) if entries < total => {

@@ -1,4 +1,4 @@
-//! Sealing everything anew, page by page, beside whoever works with it.
+//! Resealing of all secrets, page by page, while the store is in use.
 
 use quita_domain::access::Application;
 use quita_domain::identity::Mode;
@@ -7,40 +7,40 @@ use quita_ports::ApplicationPlace;
 
 use super::{MAX_RACES, SecretKeyError, Strongbox};
 
-/// Which secrets are sealed anew.
+/// Selection of the secrets to reseal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
-    /// Those that anybody could read: in clear, or sealed with a key that only opens.
+    /// Those that anyone could read: in clear text, or sealed with a key that can only open.
     Unprotected,
-    /// All that are not sealed with the key that the store works with.
+    /// All that are not sealed with the store's current key.
     All,
 }
 
-/// What became of one page.
+/// Result of resealing one page of applications.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Moved {
-    /// Secrets that were looked at.
+    /// Secrets examined.
     pub looked_at: u64,
-    /// Those of them that were sealed anew.
+    /// Secrets resealed.
     pub sealed: u64,
-    /// Applications that stay as they are, and why.
+    /// Applications that were left as they were, with the reason.
     pub unmoved: Vec<Unmoved>,
-    /// Where the next page begins; `None` after the last one.
+    /// Start of the next page; `None` after the last one.
     pub next: Option<ApplicationPlace>,
 }
 
-/// An application with a secret that stays as it is.
+/// An application with a secret that was left as it was.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Unmoved {
-    /// Whose.
+    /// The application.
     pub application: ApplicationPlace,
-    /// Why.
+    /// Reason.
     pub why: SecretKeyError,
 }
 
 impl Strongbox {
-    /// Seals the secrets of one page of applications anew, each application in one guarded write. Done again, it changes
-    /// nothing; ended in between, it goes on from any place.
+    /// Reseals the secrets of one page of applications, each application in one guarded write. Idempotent; after an
+    /// interruption it can continue from any position.
     ///
     /// # Errors
     /// [`SecretKeyError`], if the page can't be read, or nothing can be sealed.
@@ -71,7 +71,7 @@ impl Strongbox {
         Ok(moved)
     }
 
-    /// What was replaced by the pages is taken out of the store's files, as far as the store decides that.
+    /// Removes the replaced secrets from the store's files, as far as the store can do that.
     ///
     /// # Errors
     /// [`SecretKeyError::Store`]; it may be done again.
@@ -111,11 +111,11 @@ impl Strongbox {
         stored.key().is_some_and(|key| self.key_stays(which, key, current))
     }
 
-    /// Whether what is sealed with this key stays so.
+    /// Returns true if a secret sealed with this key need not be resealed.
     pub(super) fn key_stays(&self, which: Which, key: &SecretKeyId, current: &SecretKeyId) -> bool {
         match which {
             Which::All => key == current,
-            // What can't be opened is protected from us, too.
+            // A secret that can't be opened here is protected from this process, too.
             Which::Unprotected => self.vault.held().contains(key) || !self.vault.opens(key),
         }
     }

@@ -1,29 +1,29 @@
-//! Sealing the secrets of people with another key: second factors, and what signs the messages to them.
+//! Resealing the secrets of people with another key: second factors, and signing secrets of their message webhooks.
 
 use quita_domain::people::{Login, Operator, User};
 use quita_domain::secret_key::{SealedSecret, SecretKeyId, SecretPlace};
 
 use super::{MAX_RACES, SecretKeyError, Strongbox, Which};
 
-/// What became of the secrets of one page of people.
+/// Result of resealing one page of people.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct MovedPeople {
-    /// Secrets that were looked at.
+    /// Secrets examined.
     pub looked_at: u64,
-    /// Those of them that were sealed anew.
+    /// Secrets resealed.
     pub sealed: u64,
-    /// People whose secrets stay as they are, and why.
+    /// People whose secrets were left as they were, with the reason.
     pub unmoved: Vec<UnmovedPerson>,
-    /// After whom the next page begins; `None` after the last one.
+    /// Person after whom the next page begins; `None` after the last page.
     pub next: Option<Login>,
 }
 
-/// Somebody whose secrets stay as they are.
+/// A person whose secrets were left as they were.
 #[derive(Debug, PartialEq, Eq)]
 pub struct UnmovedPerson {
-    /// Who.
+    /// Login of the person.
     pub login: Login,
-    /// Why.
+    /// Reason.
     pub why: SecretKeyError,
 }
 
@@ -45,7 +45,7 @@ impl MovedPeople {
 }
 
 impl Strongbox {
-    /// Seals the secrets of one page of users anew, each user in one guarded write. As [`Strongbox::move_page`].
+    /// Reseals the secrets of one page of users, each user in one guarded write. As [`Strongbox::move_page`].
     ///
     /// # Errors
     /// [`SecretKeyError`], if the page can't be read, or nothing can be sealed.
@@ -69,7 +69,7 @@ impl Strongbox {
         Ok(moved)
     }
 
-    /// The same of all operators, of whom there are few.
+    /// Reseals the secrets of all operators. They are few, so there are no pages.
     ///
     /// # Errors
     /// As [`Strongbox::move_users`].
@@ -113,7 +113,7 @@ impl Strongbox {
         Err(SecretKeyError::Raced)
     }
 
-    /// Returns the number of secrets that were sealed anew.
+    /// Reseals secrets, and returns the number of those that changed.
     fn seal_anew(
         &self,
         which: Which,
@@ -132,7 +132,7 @@ impl Strongbox {
     }
 }
 
-/// Secrets that a person may have: of the second factor, and of the webhook for messages.
+/// Secrets that a person may have: the second factor's, and the message webhook's.
 type SecretsOfPerson<'a> = [Option<(&'a mut SealedSecret, SecretPlace)>; 2];
 
 fn secrets_of_user(user: &mut User) -> SecretsOfPerson<'_> {

@@ -1,4 +1,4 @@
-//! The store as payments have it: guarded writes and reads through the journal and the reader, which never hang.
+//! Access of payments to the store: guarded writes and reads through the journal and the reader, with time-outs.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::store::reader::{Load, ReaderActor};
 use crate::store::state::StoreState;
 use crate::store::uncertain_writes::UncertainWrites;
 
-/// Writes and reads payments, and knows whether what is remembered of one may be behind the store.
+/// Writes and reads payments, and keeps track of payments whose copy in memory may be stale.
 pub(crate) struct Books {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) fuse: Arc<Fuse>,
@@ -47,19 +47,20 @@ impl Books {
         }
     }
 
-    /// Whether the store may have a payment in another state than the memory here.
+    /// Returns true if the store may have a later state of a payment than the copy in memory.
     pub(crate) fn may_be_stale(&self, id: TransactionId) -> bool {
         !self.store.is_sole_writer() || self.uncertain.has(id)
     }
 
-    /// A write of a payment may still land. Where several write, the memory here is never trusted anyway.
+    /// Marks a payment of which a write may still land. With several writers the copy in memory is never trusted
+    /// anyway.
     pub(crate) fn doubt(&self, id: TransactionId) {
         if self.store.is_sole_writer() {
             self.uncertain.begin(id);
         }
     }
 
-    /// How often a card was tried; `None` if that can't be told while its merchant waits.
+    /// Returns how often a card was tried; `None` if the store does not count it in time.
     pub(crate) async fn card_tries(&self, card: &CardFingerprint, now: Timestamp) -> Option<CardTries> {
         let counted = timeout(self.count_time_out, self.store.card_tries(card, now)).await;
         let why = match counted {
@@ -103,7 +104,7 @@ impl Books {
         Err(refused)
     }
 
-    /// The store's answer, or why there is none.
+    /// Returns the store's answer, or the failure to get one.
     async fn ask_journal(&self, write: Write) -> Result<Result<(), WriteError>, WriteError> {
         let Some(journal) = self.journal.get() else { return Err(lost("the journal has not started")) };
         match timeout(self.time_out, journal.mailbox().ask(Commit(write))).await {
@@ -114,7 +115,7 @@ impl Books {
         }
     }
 
-    /// Whether the journal takes writes.
+    /// Returns true if the journal takes writes.
     pub(crate) fn takes_writes(&self) -> bool {
         self.journal.get().is_some_and(|journal| journal.mailbox().is_alive())
     }

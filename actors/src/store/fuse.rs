@@ -1,4 +1,4 @@
-//! Whether the store can still be trusted.
+//! Trust in the store, which ends with a failed commit.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -9,12 +9,12 @@ use quita_ports::StoreError;
 pub(crate) struct Fuse(AtomicBool);
 
 impl Fuse {
-    /// Whether the store failed in a way after which nothing may be accepted.
+    /// Returns true if the store failed in a way after which nothing may be accepted.
     pub(crate) fn is_blown(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 
-    /// Refuses once it is blown.
+    /// Fails once the fuse has blown.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         if self.is_blown() {
             return Err(StoreError::Broken("a commit failed; restart the service".into()));

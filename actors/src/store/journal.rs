@@ -1,8 +1,8 @@
 //! The journal: group commit.
 //!
-//! Owns the order in which writes go to the store. While batches are under way, everything that waits gathers into
-//! the next one. Never decides, never reorders the writes of one payment, never reports a write that it can't prove.
-//! Recreated by the supervisor when it dies; callers that waited then read the store.
+//! Owns the order in which writes go to the store. While batches are under way, waiting writes gather into the next
+//! one. Never decides, never reorders the writes of one payment, never reports a write that it can't prove. Recreated
+//! by the supervisor when it dies; waiting callers then read the store.
 
 mod lost;
 
@@ -23,7 +23,7 @@ use crate::store::fuse::Fuse;
 use crate::store::lanes::{Gathers, Lanes};
 use crate::watch::meter::Meter;
 
-/// Make this write durable.
+/// Makes this write durable.
 pub(crate) struct Commit(pub(crate) Write);
 
 impl Question for Commit {
@@ -35,7 +35,7 @@ impl Question for Commit {
     }
 }
 
-/// Who waits for a write to be durable.
+/// Caller that waits for a write to be durable.
 struct Writer {
     reply: Reply<Result<(), WriteError>>,
     /// Lasts until then.
@@ -91,8 +91,8 @@ impl JournalActor {
         }
     }
 
-    /// The oldest writes. What its writer gave up while it waited is left out: nobody would know that it landed. So
-    /// no two are of one payment, whose actor has one at a time.
+    /// Takes the oldest writes, except those whose callers have given up: nobody would learn that they landed. So no
+    /// two are of one payment, whose actor has one write at a time.
     fn next_batch(&mut self) -> (Vec<Write>, Vec<Writer>) {
         let (mut writes, mut writers) = (Vec::new(), Vec::new());
         while writes.len() < self.batch_size {
@@ -148,7 +148,7 @@ impl Gathers for JournalActor {
             journal.lanes.arrive(size);
             journal.pump(context);
             if !lost.is_empty() {
-                // Nobody else waits for it: the store may well take the next batch.
+                // In a separate task, so that the next batch need not wait for it.
                 let (store, meter) = (Arc::clone(&journal.store), Arc::clone(&journal.meter));
                 context.spawn(
                     async move { lost::read_back(store.as_ref(), &meter, lost).await }.into_actor(journal),
@@ -187,7 +187,7 @@ async fn commit(
 ) -> Vec<Result<(), WriteError>> {
     let started = Instant::now();
     let results = store.commit(writes).await;
-    // At once, and not only when those who wait hear of it: the next batch must not be sent.
+    // Before the callers are answered: the next batch must not be sent.
     for result in &results {
         if let Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) = result {
             fuse.note_store_error(error);

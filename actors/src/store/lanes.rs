@@ -1,4 +1,4 @@
-//! Batches under way to the store, and when the next one may leave.
+//! Batches under way to the store, and the decision when the next one may leave.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use actix::prelude::*;
 
 use crate::actor::meter::Level;
 
-/// How long what waits is held back at most for the sake of a larger batch.
+/// Longest time for which waiting writes are held back for a larger batch.
 const PATIENCE: Duration = Duration::from_millis(25);
 
-/// How often whatever else can run on this thread goes first.
+/// Number of times other tasks on this thread run first.
 const TURNS: u32 = 2;
 
-/// Lets what else can run on this thread do so: what it sends then goes along with the next batch.
+/// Lets other tasks on this thread run: their messages then join the next batch.
 async fn after_the_others() {
     for _ in 0..TURNS {
         tokio::task::yield_now().await;
@@ -21,26 +21,26 @@ async fn after_the_others() {
 
 /// The sizes of the batches under way.
 ///
-/// While none is, whatever waits leaves at once. While one is, a second one pays only if it is at least as large:
-/// many small batches cost the store, and this process, more than their early start saves anybody.
+/// While no batch is under way, whatever waits leaves at once. While one is, a second batch pays only if it is at least
+/// as large: many small batches cost the store and this process more than their early start saves.
 pub(crate) struct Lanes {
     under_way: Vec<usize>,
     most: usize,
     level: Level,
-    /// Whether a batch leaves as soon as the others on this thread had their turn.
+    /// True while a batch is to leave as soon as the other tasks on this thread have run.
     is_about_to_leave: bool,
-    /// Whether what waits leaves after a while, however little it is.
+    /// True while the waiting writes are to leave after a pause, however few they are.
     is_held_back: bool,
 }
 
-/// An actor that gathers what waits into batches.
+/// An actor that gathers messages into batches.
 pub(crate) trait Gathers: Actor<Context = Context<Self>> {
     fn lanes(&mut self) -> &mut Lanes;
 
-    /// How much waits.
+    /// Returns the number of waiting messages.
     fn waiting(&self) -> usize;
 
-    /// Lets a batch of what waits leave, if anything does.
+    /// Sends a batch of the waiting messages, if there are any.
     fn depart(&mut self, context: &mut Context<Self>);
 
     fn is_worth_a_batch(&mut self) -> bool {
@@ -48,7 +48,7 @@ pub(crate) trait Gathers: Actor<Context = Context<Self>> {
         self.lanes().is_worth_a_batch(waiting)
     }
 
-    /// Lets what waits leave if it is worth a batch: soon, together with what is on its way, or after a while.
+    /// Sends the waiting messages if they are worth a batch: soon, together with those on their way, or after a pause.
     fn pump(&mut self, context: &mut Context<Self>) {
         if self.is_worth_a_batch() && !self.lanes().is_about_to_leave {
             self.lanes().is_about_to_leave = true;
@@ -63,7 +63,7 @@ pub(crate) trait Gathers: Actor<Context = Context<Self>> {
         self.hold_back(context);
     }
 
-    /// What is too little for another batch now leaves after a while all the same.
+    /// Schedules the departure of messages that are too few for another batch now.
     fn hold_back(&mut self, context: &mut Context<Self>) {
         let waiting = self.waiting();
         let lanes = self.lanes();
@@ -82,27 +82,27 @@ pub(crate) trait Gathers: Actor<Context = Context<Self>> {
 }
 
 impl Lanes {
-    /// At most `most` batches at once.
+    /// Allows at most `most` batches at once.
     pub(crate) const fn new(most: usize, level: Level) -> Self {
         Self { under_way: Vec::new(), most, level, is_about_to_leave: false, is_held_back: false }
     }
 
-    /// Whether another batch could be under way.
+    /// Returns true if another batch may be under way.
     pub(crate) fn is_one_free(&self) -> bool {
         self.under_way.len() < self.most
     }
 
-    /// Whether a batch of what waits should leave now.
+    /// Returns true if a batch of the waiting messages should leave now.
     pub(crate) fn is_worth_a_batch(&self, waiting: usize) -> bool {
         waiting > 0 && self.is_one_free() && self.under_way.iter().all(|size| waiting >= *size)
     }
 
-    /// A batch of this size leaves.
+    /// Records that a batch of this size leaves.
     pub(crate) fn leave(&mut self, size: usize) {
         self.under_way.push(size);
     }
 
-    /// A batch of this size is over.
+    /// Records that a batch of this size is over.
     pub(crate) fn arrive(&mut self, size: usize) {
         if let Some(place) = self.under_way.iter().position(|known| *known == size) {
             self.under_way.swap_remove(place);

@@ -1,4 +1,4 @@
-//! A slow connection to the in-memory store, for the tests of what stands before a store.
+//! A slow connection to the in-memory store, for tests of the actors in front of a store.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -19,10 +19,10 @@ use crate::actor::mailbox::{Mailbox, leave_bound_to_mailbox};
 use crate::actor::meter::Alive;
 use crate::watch::meter::Meter;
 
-/// How long every call takes.
+/// Duration of every call.
 pub(crate) const TAKES: Duration = Duration::from_millis(10);
 
-/// A way to records on which every call takes a while, and which remembers what it was asked for.
+/// A connection on which every call takes a while, and which records the calls.
 #[derive(Default)]
 pub(crate) struct SlowConnection {
     pub(crate) records: Mutex<Records>,

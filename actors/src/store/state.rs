@@ -1,7 +1,7 @@
-//! The store's state: whether it answers, and since when not.
+//! State of the store: up, or away since a known time.
 //!
-//! Every call of the store reports here how it ended, whoever made it. Nothing else decides that the store is away, logs
-//! it, or shows it as a metric.
+//! Every call of the store reports its result here. Nothing else decides that the store is away, logs that, or exports
+//! it as a metric.
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,8 @@ use tokio::time::Instant;
 use crate::watch::actor_view::ago;
 use crate::watch::metric::enter;
 
-/// Time of failures without a success after which the store is away. An idle service must not call one slow list an outage.
+/// Time of failures without a success after which the store is away. In an idle service, one slow query alone must not
+/// count as an outage.
 const GRACE: Duration = Duration::from_secs(2);
 
 /// A call of the store, by what it does there.
@@ -26,7 +27,7 @@ pub enum StoreCall {
     Write,
     /// Changes nothing.
     Read,
-    /// Asks only whether it answers.
+    /// Checks only that the store answers.
     Probe,
 }
 
@@ -57,7 +58,7 @@ pub enum StoreTrouble {
 }
 
 impl StoreTrouble {
-    /// As logs and samples spell it.
+    /// Returns its name in logs and samples.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Silent => "silent",
@@ -79,7 +80,7 @@ pub struct StoreAway {
     pub why: Arc<str>,
 }
 
-/// Calls of one kind: those that succeed and fail by themselves while others do not.
+/// Calls of one kind, which can fail while those of the other kind succeed.
 #[derive(Debug, Default)]
 struct Lane {
     answered_at: Option<Instant>,
@@ -94,7 +95,7 @@ impl Lane {
     }
 
     fn failed(&mut self, began: Instant, now: Instant) {
-        // A call that took long and failed says nothing of the time in which others succeeded.
+        // A slow call that failed may have begun before the last success. Failures count from that success on.
         let earliest = self.answered_at.map_or(began, |answered_at| answered_at.max(began));
         let since = *self.failing_since.get_or_insert(earliest);
         self.is_away |= now.saturating_duration_since(since) >= GRACE;
@@ -134,7 +135,7 @@ pub struct StoreState {
 }
 
 impl StoreState {
-    /// Enters its metrics into the registry. The store was just opened, so it is there.
+    /// Registers its metrics. The store was just opened, so it is up.
     pub(crate) fn register(
         registry: &Registry,
         clock: Arc<dyn Clock>,
@@ -146,7 +147,7 @@ impl StoreState {
         let failures = Opts::new("quita_store_failures_total", failures);
         let failures = enter(registry, IntCounterVec::new(failures, &["kind"])?)?;
         up.set(1);
-        // An increase from nothing is none that an alert sees.
+        // Created with zero: an alert does not see an increase of a series that did not exist.
         for kind in [StoreCall::Write, StoreCall::Read, StoreCall::Probe].map(StoreCall::label) {
             failures.with_label_values(&[kind]);
         }
@@ -158,17 +159,17 @@ impl StoreState {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Absence of the store; `None` while it is there.
+    /// Returns the absence of the store; `None` while it is up.
     pub fn away(&self) -> Option<StoreAway> {
         self.lock().away.as_ref().map(|(_, away)| away.clone())
     }
 
-    /// Tells whether the store answers and takes writes.
+    /// Returns true if the store answers and takes writes.
     pub fn is_up(&self) -> bool {
         self.lock().away.is_none()
     }
 
-    /// Makes a call, and learns from how it ends.
+    /// Makes a call and records its result.
     ///
     /// # Errors
     /// Those of the call.
@@ -183,7 +184,7 @@ impl StoreState {
         result
     }
 
-    /// The same of a batch of writes.
+    /// Makes a batch of writes and records its results.
     pub async fn watch_batch(
         &self,
         call: impl Future<Output = Vec<Result<(), WriteError>>>,
@@ -196,7 +197,7 @@ impl StoreState {
             Ok(()) | Err(WriteError::Conflict) => None,
         });
         let count = failed.clone().count();
-        // One write that was made shows that writes are taken.
+        // One successful write shows that the store takes writes.
         let error = failed.clone().next().filter(|error| count == results.len() || is_broken(error));
         match error {
             Some(error) => watched.ended(count, Some(error)),
@@ -208,7 +209,7 @@ impl StoreState {
         results
     }
 
-    /// A call was turned away, or given up, before the store answered.
+    /// Counts a call that was refused or given up before the store answered.
     pub(crate) fn refused(&self) {
         self.count(REFUSED, 1);
     }
@@ -225,7 +226,7 @@ impl StoreState {
                 inner.reads.answered(now);
             }
             StoreCall::Read | StoreCall::Probe => {
-                // Back from an outage of everything. The next write will tell if it is not.
+                // The store is back from a complete outage. If it still takes no writes, the next write shows that.
                 if inner.reads.is_away {
                     inner.writes.answered(now);
                 }
@@ -247,7 +248,7 @@ impl StoreState {
         self.follow(&mut inner, now, &error.to_string());
     }
 
-    /// Tells it once when the store goes, and once when it is back.
+    /// Logs once when the store goes away, and once when it is back.
     fn follow(&self, inner: &mut Inner, now: Instant, why: &str) {
         match (inner.trouble(), inner.away.take()) {
             (None, None) => {}
@@ -278,7 +279,7 @@ const fn is_broken(error: &StoreError) -> bool {
     matches!(error, StoreError::Broken(_))
 }
 
-/// A call that is under way.
+/// A call under way.
 struct Watched<'a> {
     state: &'a StoreState,
     kind: StoreCall,
@@ -290,7 +291,7 @@ impl Watched<'_> {
     fn ended(&mut self, count: usize, error: Option<&StoreError>) {
         self.is_over = true;
         match error {
-            // What it holds and can't be read, it answered.
+            // Unreadable data is an answer: the store is up.
             None | Some(StoreError::Unreadable(_)) => self.state.answered(self.kind),
             Some(error @ (StoreError::Unavailable(_) | StoreError::Broken(_))) => {
                 self.state.failed(self.kind, count, self.began, error);
@@ -300,7 +301,7 @@ impl Watched<'_> {
 }
 
 impl Drop for Watched<'_> {
-    /// Whoever waited gave it up. That says something of the store only if it had its time.
+    /// Records a call that its caller gave up. It counts as a failure only if it had its time.
     fn drop(&mut self) {
         if !self.is_over && self.began.elapsed() >= GRACE {
             let error = StoreError::Unavailable("it did not answer in time".into());

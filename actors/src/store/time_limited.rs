@@ -1,7 +1,7 @@
-//! A store whose every call ends in time, whatever the one behind it does.
+//! A store whose calls all end in time, whatever the store behind it does.
 //!
-//! An adapter may wait for a server that hangs, and an actor that waits with it would be stuck for good. So the time
-//! is limited here, once, for every actor; and how each call ends is reported to the store's state.
+//! An adapter may wait for a server that hangs, and an actor that waits with it would be stuck for good. So the time is
+//! limited here, once, for every actor. The result of each call is reported to the store's state.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use uuid::Uuid;
 use crate::store::queries::shared_queries;
 use crate::store::state::{StoreCall, StoreState};
 
-/// How long one call may take. The caller counts its outcome as unknown afterwards.
+/// Time-out of one call. Afterwards its outcome counts as unknown.
 const TIME_OUT: Duration = Duration::from_secs(30);
 
 /// Ends calls that take too long.
@@ -52,8 +52,8 @@ fn no_answer() -> StoreError {
     StoreError::Unavailable("the store does not answer".into())
 }
 
-/// Implements a trait of the store by calls that end in time: each query is its kind and its signature. What is written
-/// apart is passed as it is.
+/// Implements a trait of the store by calls that end in time: each query is its kind and its signature. Items written
+/// separately are passed on unchanged.
 macro_rules! in_time {
     (
         $trait:ident {

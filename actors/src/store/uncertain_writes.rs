@@ -1,4 +1,4 @@
-//! Payments whose memory here may be behind the store, although nobody else writes there.
+//! Payments whose copy in memory may be stale, although this process is the only writer.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,13 +6,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use quita_domain::identity::TransactionId;
 
-/// Holds the payments of which a write may still land after its writer gave it up: a commit that hung for too long, or
-/// an actor that died over it. The next write that succeeds ends the doubt: its guard lets no older one through. One
-/// that is never written again stays until the process ends, at some bytes each.
+/// Holds payments of which a write may still land after its writer gave up: a commit that hung for too long, or an
+/// actor that died during one. The next successful write ends the doubt, as its guard lets no older one through. A
+/// payment that is never written again stays here until the process ends, at a few bytes each.
 #[derive(Default)]
 pub(crate) struct UncertainWrites {
     ids: Mutex<HashSet<TransactionId>>,
-    /// Almost always none, and every read asks.
+    /// Number of these. It is almost always zero, and every read checks it.
     count: AtomicUsize,
 }
 
@@ -21,14 +21,14 @@ impl UncertainWrites {
         self.ids.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A write of it may still land.
+    /// Records that a write of it may still land.
     pub(crate) fn begin(&self, id: TransactionId) {
         let mut ids = self.lock();
         ids.insert(id);
         self.count.store(ids.len(), Ordering::Release);
     }
 
-    /// A write of it succeeded.
+    /// Records that a write of it succeeded.
     pub(crate) fn end(&self, id: TransactionId) {
         if self.count.load(Ordering::Acquire) > 0 {
             let mut ids = self.lock();
@@ -37,7 +37,7 @@ impl UncertainWrites {
         }
     }
 
-    /// Whether only the store can tell what it is.
+    /// Returns true if only the store has its true state.
     pub(crate) fn has(&self, id: TransactionId) -> bool {
         self.count.load(Ordering::Acquire) > 0 && self.lock().contains(&id)
     }

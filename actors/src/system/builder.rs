@@ -1,4 +1,4 @@
-//! How the actors are started, each on its thread.
+//! Start of the actors, each on its thread.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -34,14 +34,14 @@ use crate::webhooks::pool::{PoolParts, WebhookPoolActor, Workers};
 use crate::webhooks::secrets::Secrets;
 use crate::webhooks::worker::{self, WebhookWorkerActor, WorkerParts};
 
-/// The capacity of an actor that is asked nothing: it goes by time alone.
+/// Capacity of an actor that gets no messages: it acts by time alone.
 const NO_MESSAGES: usize = 0;
 
 /// Starts the actors, each on its thread.
 pub(super) struct Builder {
     system: Arc<SystemParts>,
     pub(super) arbiters: Vec<Arbiter>,
-    /// Threads that were handed out.
+    /// Number of threads handed out.
     handed_out: usize,
     charges: Vec<(&'static str, Arc<dyn Revive>)>,
 }
@@ -56,14 +56,14 @@ impl Builder {
         Self { system, arbiters, handed_out: 0, charges: Vec::new() }
     }
 
-    /// The next thread in turn, or this one.
+    /// Returns the next thread in turn, or this one.
     fn thread(&mut self) -> ArbiterHandle {
         let turn = self.handed_out.checked_rem(self.arbiters.len()).unwrap_or(0);
         self.handed_out = self.handed_out.saturating_add(1);
         self.arbiters.get(turn).map_or_else(Arbiter::current, Arbiter::handle)
     }
 
-    /// Makes a place for an actor that the supervisor keeps alive.
+    /// Creates a slot for an actor that the supervisor keeps alive.
     fn keep<A: Actor<Context = Context<A>>>(
         &mut self,
         kind: ActorKind,
@@ -86,7 +86,7 @@ impl Builder {
         slot
     }
 
-    /// What reads and writes the store, on one thread with the inbox.
+    /// Starts the journal and the reader. The inbox shares their thread.
     pub(super) fn start_books(&mut self) -> ArbiterHandle {
         let thread = self.thread();
         let Limits { journal_mailbox, reader_mailbox, .. } = self.system.limits;
@@ -238,7 +238,7 @@ impl Builder {
         });
     }
 
-    /// What operators see, and what they direct.
+    /// Starts the sampler and the node.
     pub(super) fn start_watch(&mut self, node: Node, routes: Arc<Routes>) {
         let (thread, system) = (self.thread(), &self.system);
         let sampler = Arc::new(SamplerParts {
@@ -277,7 +277,7 @@ impl Builder {
     }
 }
 
-/// How the pool gets a worker.
+/// Returns the function by which the pool gets a worker.
 fn hire(
     parts: &Arc<WorkerParts>,
     senders: &Arc<dyn WebhookSenderFactory>,
@@ -295,7 +295,7 @@ fn hire(
     })
 }
 
-/// Fills a place that is filled once.
+/// Fills a place that may be filled once.
 fn set<T>(place: &OnceLock<T>, value: T) {
     if place.set(value).is_err() {
         tracing::error!("an actor was started twice");

@@ -1,9 +1,9 @@
-//! The parts of one system: the services that its actors share, and where those are that payments turn to.
+//! The parts of one system: services shared by its actors, and the addresses of those that payments turn to.
 //!
-//! Fronts and transactions take all of it, any other actor what it needs. A circle of files stays, because the messages
-//! themselves go round: a front starts transactions, what a transaction decides goes to acquirers and to the webhook
-//! pool, and what came of it returns as a command to the front. So these parts and `transaction/commands.rs` know the
-//! front and the pool, and are known to them. Nothing else belongs to it.
+//! Fronts and transactions take all of it, any other actor only what it needs. A cycle of files remains, because the
+//! messages themselves go round. A front starts transactions; a transaction's decisions go to acquirers and to the
+//! webhook pool; their results return as commands to the front. So these parts and `transaction/commands.rs` use the
+//! front and the pool, and are used by them. No other file belongs to the cycle.
 
 use std::sync::{Arc, OnceLock};
 
@@ -25,7 +25,7 @@ use crate::watch::meter::Meter;
 use crate::watch::samples::Samples;
 use crate::webhooks::pool::WebhookPoolActor;
 
-/// What one system is made of.
+/// Parts of one system.
 pub(crate) struct SystemParts {
     pub(crate) limits: Limits,
     pub(crate) clock: Arc<dyn Clock>,
@@ -38,7 +38,7 @@ pub(crate) struct SystemParts {
     pub(crate) published: Arc<Published>,
     pub(crate) directives: Arc<RouteDirectives>,
     pub(crate) known_nodes: Arc<KnownNodes>,
-    /// This process, among them.
+    /// Id of this process among them.
     pub(crate) own_node: Uuid,
     pub(crate) inquiry_clock: InquiryClock,
     pub(crate) samples: Arc<Samples>,
@@ -48,7 +48,7 @@ pub(crate) struct SystemParts {
 }
 
 impl SystemParts {
-    /// What a decision may depend on, fresh.
+    /// Returns fresh inputs for a decision.
     pub(crate) fn context(&self, card_at_hand: bool) -> Context {
         let (now, dice, op) = (self.clock.now(), self.dice.roll(), self.ids.fresh());
         Context {

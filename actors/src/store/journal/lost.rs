@@ -1,4 +1,4 @@
-//! Writes whose replies were lost: whether they are the ones that are stored.
+//! Writes whose replies were lost: read back, to find out whether they are stored.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -10,11 +10,11 @@ use quita_ports::{PaymentStore, StoreError, Write, WriteError};
 use super::Writer;
 use crate::watch::meter::Meter;
 
-/// How often they are looked up, and how long the first wait before is, doubled each time: 3.1 s in all.
+/// Number of times they are read back, and the first wait, doubled each time: 3.1 s in all.
 const LOOKS: u32 = 5;
 const FIRST_WAIT: Duration = Duration::from_millis(100);
 
-/// A write of which nobody knows whether it was made.
+/// A write whose outcome is unknown.
 pub(super) struct Lost {
     pub(super) write: Write,
     pub(super) writer: Writer,
@@ -22,7 +22,7 @@ pub(super) struct Lost {
 }
 
 impl Lost {
-    /// What became of it, if what is stored tells. What is not there yet may still land.
+    /// Returns the outcome, if the stored payment shows it. A write that is not there yet may still land.
     fn verdict(&self, stored: Option<&Payment>) -> Option<Result<(), WriteError>> {
         let stored = stored?;
         if stored.last_op == self.write.payment.last_op {
@@ -31,7 +31,7 @@ impl Lost {
         (stored.revision != self.write.expected_revision).then_some(Err(WriteError::Conflict))
     }
 
-    /// Tells its writer, if what is stored tells; else it is still lost.
+    /// Answers its writer if the stored payment shows the outcome; otherwise returns the write, still lost.
     fn told(self, meter: &Meter, stored: &HashMap<TransactionId, Payment>) -> Option<Self> {
         let Some(verdict) = self.verdict(stored.get(&self.write.payment.id)) else { return Some(self) };
         meter.conflicts.inc_by(u64::from(verdict.is_err()));
@@ -40,8 +40,8 @@ impl Lost {
     }
 }
 
-/// Looks them up and tells their writers; again while the store does not answer, or does not show them yet: a replica
-/// set shows a write once its majority has it.
+/// Reads them back and answers their writers. Tries again while the store does not answer or does not show them: a
+/// replica set shows a write once its majority has it.
 pub(super) async fn read_back(store: &dyn PaymentStore, meter: &Meter, mut lost: Vec<Lost>) {
     tracing::debug!(writes = lost.len(), "replies of writes were lost, reading them back");
     let mut wait = FIRST_WAIT;
