@@ -1,8 +1,8 @@
-//! Erasing payers: of one payment, of one person, or of whatever has rested for long enough.
+//! Erasure of payers: in one payment, for one person, or in all payments that have rested long enough.
 //!
-//! No actor: the service and the command beside it do the same. Each payment is one guarded write, as any other; whoever
-//! holds the payment in its memory meets that guard. Bounded steps, each of which may be the last: done again, what is
-//! left is done, and what was done is not found any more.
+//! No actor: the service and the command beside it do the same. Each payment takes one guarded write, like any other;
+//! an actor that holds the payment in memory fails at that guard. The steps are bounded, and a run may end after any of
+//! them: another run does the rest, and no longer finds the payments that are done.
 
 use std::sync::Arc;
 
@@ -17,27 +17,27 @@ use quita_ports::{
     AuditEraser, Clock, Ids, Listed, RestingPlace, StoreError, WholeStore, Write, WriteError, place_of,
 };
 
-/// Payments of one step.
+/// Payments in one step.
 const PAGE: usize = 100;
 
-/// Writers that may be faster in a row before a payment is left to the next call.
+/// Lost races in a row after which a payment is left to the next call.
 const MAX_RACES: usize = 16;
 
-/// What became of some payments.
+/// Result of erasing payers from some payments.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ErasureTally {
     /// Payments whose payer was erased, or would have been.
     pub erased: u64,
-    /// Those of which that was done before.
+    /// Payments whose payer was erased before.
     pub erased_before: u64,
-    /// Those that are not finished, and stay as they are.
+    /// Payments that are not finished, and stay as they are.
     pub not_finished: u64,
-    /// Those that can't be read, or that others change all the time.
+    /// Payments that can't be read, or that others change all the time.
     pub left: u64,
 }
 
 impl ErasureTally {
-    /// Both together.
+    /// Adds two tallies.
     #[must_use]
     pub const fn plus(self, other: Self) -> Self {
         Self {
@@ -49,21 +49,21 @@ impl ErasureTally {
     }
 }
 
-/// Where the next step of a search for one person begins: among the payments of one merchant in one mode.
+/// Start of the next step in the search for one person: among the payments of one merchant in one mode.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DocumentPlace {
     payee: (MerchantId, Mode),
     after: Option<Cursor>,
 }
 
-/// What one step did.
+/// Result of one step.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ErasedPage<Place> {
-    /// Its payments.
+    /// Tally of its payments.
     pub tally: ErasureTally,
-    /// Whose they are, if they are one merchant's.
+    /// Merchant of the payments, if they belong to one.
     pub merchant: Option<MerchantId>,
-    /// Where the next one begins; `None` after the last.
+    /// Start of the next step; `None` after the last.
     pub next: Option<Place>,
 }
 
@@ -74,14 +74,13 @@ pub struct Eraser {
     audit: Arc<dyn AuditEraser>,
     clock: Arc<dyn Clock>,
     ids: Arc<dyn Ids>,
-    /// A payment that was paid so long ago is finished.
+    /// Time after payment at which a payment counts as finished.
     paid_for_ms: u64,
     changes_nothing: bool,
 }
 
 impl Eraser {
-    /// Of payments in this store, and of what its audit log says of them. Those are finished that were paid so many
-    /// milliseconds ago.
+    /// Erases in this store and in its audit log. A payment is finished once it was paid this many milliseconds ago.
     pub fn new(
         (store, audit): (Arc<dyn WholeStore>, Arc<dyn AuditEraser>),
         (clock, ids): (Arc<dyn Clock>, Arc<dyn Ids>),
@@ -90,7 +89,7 @@ impl Eraser {
         Self { store, audit, clock, ids, paid_for_ms, changes_nothing: false }
     }
 
-    /// The same, that only counts.
+    /// Makes it count only, and change nothing.
     #[must_use]
     pub fn that_only_counts(self) -> Self {
         Self { changes_nothing: true, ..self }
@@ -99,18 +98,18 @@ impl Eraser {
     /// Erases the payer of one payment. `None` if there is no such payment.
     ///
     /// # Errors
-    /// [`StoreError`]; it may be done or not, and may be tried again.
+    /// [`StoreError`]; the payer may be erased or not, and the call may be repeated.
     pub async fn erase(&self, id: TransactionId) -> Result<Option<(MerchantId, ErasureTally)>, StoreError> {
         let Some(payment) = self.store.load(&[id]).await?.pop() else { return Ok(None) };
         let merchant = payment.owner.merchant.clone();
         Ok(Some((merchant, self.erase_all(vec![payment]).await?)))
     }
 
-    /// Erases one person from some of the payments with this document: of every merchant, in both modes, one after the
-    /// other.
+    /// Erases one person from a page of the payments with this document. The pages cover every merchant in both modes,
+    /// one after the other.
     ///
     /// # Errors
-    /// [`StoreError`]; some of them may be done.
+    /// [`StoreError`]; some payments may be done.
     pub async fn erase_page_of(
         &self,
         document: &Document,
@@ -133,10 +132,10 @@ impl Eraser {
         Ok(ErasedPage { tally: self.erase_listed(found).await?, merchant, next })
     }
 
-    /// Erases the payers of some of the payments of this status that have rested for so many milliseconds.
+    /// Erases the payers from a page of the payments of this status that have rested for so many milliseconds.
     ///
     /// # Errors
-    /// [`StoreError`]; some of them may be done.
+    /// [`StoreError`]; some payments may be done.
     pub async fn erase_page_of_resting(
         &self,
         status: Status,
@@ -154,24 +153,25 @@ impl Eraser {
         Ok(ErasedPage { tally, merchant: None, next })
     }
 
-    /// Whether any payment of this status has rested for so many milliseconds.
+    /// Returns true if any payment of this status has rested for so many milliseconds.
     ///
     /// # Errors
-    /// [`StoreError`], if that can't be told.
+    /// [`StoreError`], if the store can't answer.
     pub async fn has_resting(&self, status: Status, rested_for_ms: u64) -> Result<bool, StoreError> {
         let until = self.rests_until(status, rested_for_ms);
         Ok(!self.store.resting(status, until, None, 1).await?.is_empty())
     }
 
-    /// What payments were before they were erased is taken out of the store's files, as far as the store decides that.
+    /// Removes the old states of erased payments from the store's files, as far as the store can do that.
     ///
     /// # Errors
-    /// [`StoreError`]; it may be done again.
+    /// [`StoreError`]; the call may be repeated.
     pub async fn forget_replaced(&self) -> Result<(), StoreError> {
         if self.changes_nothing { Ok(()) } else { self.store.forget_replaced().await }
     }
 
-    /// Of what was paid nothing is looked at that is not finished anyway.
+    /// Returns the time up to which payments of this status have rested. Paid payments that are not finished anyway are
+    /// left out.
     fn rests_until(&self, status: Status, rested_for_ms: u64) -> Timestamp {
         let least_ms = match status {
             Status::Paid => self.paid_for_ms,
@@ -202,7 +202,7 @@ impl Eraser {
         Ok(tally.plus(ErasureTally { left, ..ErasureTally::default() }))
     }
 
-    /// One after the other, so that one that can't be read keeps no others.
+    /// Erases one payment after the other, so that an unreadable one does not stop the others.
     async fn erase_readable(&self, ids: &[TransactionId]) -> Result<ErasureTally, StoreError> {
         let mut tally = ErasureTally::default();
         for id in ids {
@@ -218,7 +218,7 @@ impl Eraser {
         Ok(tally)
     }
 
-    /// Erases them in one batch; those that others changed meanwhile are read and tried again.
+    /// Erases them in one batch. Payments that others changed in the meantime are read and tried again.
     async fn erase_all(&self, mut payments: Vec<Payment>) -> Result<ErasureTally, StoreError> {
         let mut tally = ErasureTally::default();
         for _ in 0..MAX_RACES {
@@ -242,14 +242,14 @@ impl Eraser {
         Ok(tally)
     }
 
-    /// What is kept of payments outside of their own documents goes first: a payment whose payer was erased is found by
-    /// nobody who looks for what is left. That is what entries of the audit log tell of them.
+    /// Erases the entries of the audit log about these payments. This comes first: once the payer is erased, nothing
+    /// leads to those entries any more.
     async fn erase_beside(&self, payments: &[TransactionId]) -> Result<(), StoreError> {
         let subjects = payments.iter().map(ToString::to_string).collect();
         self.audit.erase(&AuditErasure::ContentOf(subjects)).await.map(|_| ())
     }
 
-    /// What is to be written; what stays as it is, is counted.
+    /// Returns the writes to make, and counts the payments that stay as they are.
     fn decide(&self, payments: &[Payment], tally: &mut ErasureTally) -> Vec<Write> {
         let now = self.clock.now();
         let mut writes = Vec::new();
@@ -266,7 +266,7 @@ impl Eraser {
         writes
     }
 
-    /// Makes the writes, and tells for which somebody was faster.
+    /// Makes the writes, and returns the payments for which another writer was faster.
     async fn write(
         &self,
         writes: &[Write],
@@ -284,7 +284,7 @@ impl Eraser {
     }
 }
 
-/// A person's payments at one merchant.
+/// Returns a filter for a person's payments at one merchant.
 fn of_payer(merchant: MerchantId, mode: Mode, document: &Document) -> PaymentFilter {
     PaymentFilter {
         merchant,

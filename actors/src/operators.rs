@@ -71,7 +71,7 @@ impl Operators {
     /// Returns the actor of a transaction; `None` if it is not in memory on this node.
     ///
     /// # Errors
-    /// When its front does not answer.
+    /// Fails if its front does not answer.
     pub async fn inspect(&self, id: TransactionId) -> Result<Option<ActorView>, Denied> {
         let front = self.system.commands.front(id).ok_or(Denied::Stopping)?;
         front.mailbox().ask(Inspect(id)).await.map_err(unanswered)
@@ -80,7 +80,7 @@ impl Operators {
     /// Returns transactions in memory on this node, by shard: some of them, busiest first.
     ///
     /// # Errors
-    /// When a front does not answer.
+    /// Fails if a front does not answer.
     pub async fn busiest(&self) -> Result<Vec<ShardView>, Denied> {
         let fronts = self.system.commands.fronts.get().ok_or(Denied::Stopping)?;
         let asked = fronts.iter().map(|front| {
@@ -113,7 +113,7 @@ impl Operators {
     /// seconds, and survives restarts. Returns `None` if there is no such route.
     ///
     /// # Errors
-    /// When the directive may not have been stored; the routes show it a second later.
+    /// Fails if the directive may not have been stored; the routes show it a second later.
     pub async fn direct(
         &self,
         acquirer: &AcquirerName,
@@ -134,7 +134,7 @@ impl Operators {
     /// Lists open exceptions, newest first.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn exceptions(&self, limit: usize) -> Result<Vec<Exception>, Denied> {
         Ok(self.system.books.store.exceptions(limit).await?)
     }
@@ -147,7 +147,7 @@ impl Operators {
     /// Lists resolved exceptions, most recently resolved first.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn resolved(&self, limit: usize) -> Result<Vec<Exception>, Denied> {
         Ok(self.system.books.store.resolved_exceptions(limit).await?)
     }
@@ -155,7 +155,7 @@ impl Operators {
     /// Returns one exception, open or resolved.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn exception(&self, id: &str) -> Result<Option<Exception>, Denied> {
         Ok(self.system.books.store.exception(id).await?)
     }
@@ -163,7 +163,7 @@ impl Operators {
     /// Resolves an exception and changes nothing else. Returns `false` if no open exception has this id.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn resolve(&self, id: &str, resolution: &Resolution) -> Result<bool, Denied> {
         Ok(self.system.books.store.resolve_exception(id, resolution).await?)
     }
@@ -241,7 +241,7 @@ impl Operators {
     /// Removes a lost node from the list, on every node. Returns `false` if no lost node has this id.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn take_off(&self, id: Uuid) -> Result<bool, Denied> {
         let is_lost = |view: &NodeView| view.node.id == id && view.is_lost;
         if !self.nodes().iter().any(is_lost) {
@@ -256,7 +256,7 @@ impl Operators {
     /// stopped.
     ///
     /// # Errors
-    /// When the store does not answer; then this node counts as lost.
+    /// Fails if the store does not answer; then this node counts as lost.
     pub async fn leave(&self) -> Result<(), Denied> {
         self.system.books.store.remove_node(self.system.own_node).await?;
         Ok(())

@@ -61,7 +61,7 @@ impl Payments {
     /// `answer_within` it returns the payment as it is then, mostly `initial`; processing continues in the background.
     ///
     /// # Errors
-    /// When it was refused, or its outcome is uncertain; then a request with the same key returns it.
+    /// Fails if it was refused, or its outcome is uncertain; then a request with the same key returns it.
     pub async fn create(&self, new: CreatePayment) -> Result<Created, Denied> {
         let (id, until) = (new.id, self.patience_ends());
         let created = self.system.commands.ask(id, Create(Box::new(new))).await?;
@@ -72,7 +72,7 @@ impl Payments {
     /// Reads a payment; `None` if there is none with this id.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn read(&self, id: TransactionId) -> Result<Option<Arc<Payment>>, Denied> {
         let load = || async { self.system.books.load(id).await.map_err(Denied::StoreUnavailable) };
         if self.system.books.may_be_stale(id) {
@@ -89,7 +89,7 @@ impl Payments {
     /// fails at its guard and starts again from what is stored.
     ///
     /// # Errors
-    /// When its actor does not answer: its copy may still be returned.
+    /// Fails if its actor does not answer; then its copy may still be returned.
     pub async fn forget(&self, id: TransactionId) -> Result<(), Denied> {
         self.system.commands.ask(id, Forget(id)).await
     }
@@ -107,7 +107,7 @@ impl Payments {
     /// state of the acquirers on this node, and has no effect.
     ///
     /// # Errors
-    /// When the service is stopping.
+    /// Fails if the service is stopping.
     pub fn evaluate(
         &self,
         order: &Order,
@@ -125,7 +125,7 @@ impl Payments {
     /// processing.
     ///
     /// # Errors
-    /// When it was refused, or its outcome is uncertain.
+    /// Fails if it was refused, or its outcome is uncertain.
     pub async fn operate(
         &self,
         id: TransactionId,
@@ -145,7 +145,7 @@ impl Payments {
     /// Delivers an event again. Returns the payment and the index of the new delivery.
     ///
     /// # Errors
-    /// When there is no such delivery, or the store does not answer.
+    /// Fails if there is no such delivery, or the store does not answer.
     pub async fn redeliver(
         &self,
         id: TransactionId,
@@ -162,7 +162,7 @@ impl Payments {
     /// Lists payments, newest first.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn list(
         &self,
         filter: &PaymentFilter,
@@ -175,7 +175,7 @@ impl Payments {
     /// Lists payments that hold matching deliveries, newest first.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn list_with_deliveries(
         &self,
         filter: &DeliveryFilter,
@@ -188,7 +188,7 @@ impl Payments {
     /// Lists payments that hold matching refunds or disputes, newest first.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn list_with_movements(
         &self,
         filter: &MovementFilter,
@@ -201,7 +201,7 @@ impl Payments {
     /// Refuses a notice whose head already shows that no provider sent it, so that its body need not be read.
     ///
     /// # Errors
-    /// When there is no such address, or the notice is not authentic.
+    /// Fails if there is no such address, or the notice is not authentic.
     pub fn admit_notice(&self, acquirer: &str, head: &NoticeHead<'_>) -> Result<(), NoticeDenied> {
         self.notices.admit(acquirer, head)
     }
@@ -210,8 +210,8 @@ impl Payments {
     /// is stored to be processed later.
     ///
     /// # Errors
-    /// When there is no such address, or the notice is not authentic or was not stored. In the last case the provider
-    /// has to send it again.
+    /// Fails if there is no such address, or the notice is not authentic or was not stored. In the last case the
+    /// provider has to send it again.
     pub async fn take_notice(&self, acquirer: &str, notice: &RawNotice<'_>) -> Result<(), NoticeDenied> {
         self.notices.take(acquirer, notice).await
     }
@@ -219,7 +219,7 @@ impl Payments {
     /// Takes a notice made in this process. Returns true if it is new.
     ///
     /// # Errors
-    /// When it was not stored.
+    /// Fails if it was not stored.
     pub async fn submit(&self, notice: Notice) -> Result<bool, SinkError> {
         self.inbox.submit(notice).await
     }
@@ -228,7 +228,7 @@ impl Payments {
     /// then.
     ///
     /// # Errors
-    /// When the notice was not stored.
+    /// Fails if the notice was not stored.
     pub async fn submit_and_await(
         &self,
         notice: Notice,
@@ -250,7 +250,7 @@ impl Payments {
     /// Checks that the store answers and can be trusted.
     ///
     /// # Errors
-    /// When it does not answer, or the fuse has blown.
+    /// Fails if it does not answer, or if the fuse has blown.
     pub async fn check_store(&self) -> Result<(), StoreError> {
         self.system.books.fuse.check()?;
         self.system.books.store.ping().await

@@ -87,7 +87,7 @@ impl ActorSystem {
     /// Starts every actor. Must be called inside an actix system.
     ///
     /// # Errors
-    /// When the metrics can't be entered into the registry.
+    /// Fails if the metrics can't be entered into the registry.
     pub fn start(
         ports: Ports,
         limits: Limits,

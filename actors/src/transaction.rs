@@ -1,8 +1,8 @@
 //! One actor per transaction: the only writer of its status.
 //!
 //! Owns one payment: decide → persist → apply → reply → effects. Awaits nothing but the store (and an acquirer that
-//! answers locally) while it handles a message; calls to acquirers run in tasks of their own and come back as
-//! commands. Never changes what is not stored yet, never stops itself: its front drops the address.
+//! answers locally) while it handles a message. Calls to acquirers run in separate tasks, and their answers come back
+//! as commands. Never acts on a state that is not stored yet, never stops itself: its front drops the address.
 
 mod card_in_hand;
 pub(crate) mod commands;
@@ -40,9 +40,9 @@ type Waiter = (Until, Reply<Result<Arc<Payment>, Denied>>);
 
 /// Owns one payment.
 pub(crate) struct TransactionActor {
-    /// Taken while a message is handled; nothing else is handled meanwhile.
+    /// Taken out while a message is handled; no other is handled at that time.
     core: Option<Core>,
-    /// The timer of the confirmation that waits, if one does.
+    /// Timer of the waiting confirmation, if there is one.
     timer: Option<SpawnHandle>,
     waiters: Vec<Waiter>,
     _alive: Alive,
@@ -53,7 +53,7 @@ impl TransactionActor {
         Self { core: Some(Core::new(id, system, hold)), timer: None, waiters: Vec::new(), _alive: alive }
     }
 
-    /// Starts it with its mailbox. The hold tells when it must not leave the memory.
+    /// Starts the actor with its mailbox. The hold tells the front when it must not leave memory.
     pub(crate) fn launch(
         id: TransactionId,
         system: &Arc<SystemParts>,
@@ -71,7 +71,7 @@ impl TransactionActor {
     /// The kind, for the meter.
     pub(crate) const KIND: ActorKind = ActorKind::Transaction;
 
-    /// Takes the core back, and tells those who waited for what has now come true.
+    /// Takes the core back, and answers callers whose condition now holds.
     fn settle(&mut self, mut core: Core, context: &mut Context<Self>) {
         core.drop_expired_card();
         match (core.stores_confirmed_after(), self.timer) {
@@ -194,7 +194,7 @@ impl Handler<Ask<Read>> for TransactionActor {
     }
 }
 
-/// The time of the confirmation that waits for another write is over.
+/// The waiting confirmation must be stored now.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct ConfirmedIsDue;
@@ -245,14 +245,15 @@ impl Handler<Ask<Forget>> for TransactionActor {
     }
 }
 
-/// Tells which status a payment has now.
+/// Records the payment's current status in the span.
 fn record_status(span: &mut Span, payment: Option<&Arc<Payment>>) {
     if let Some(payment) = payment {
         span.record("payment.status", payment.status().as_str());
     }
 }
 
-/// Can't happen: the core is there whenever a message is handled. The caller sees a dropped reply.
+/// Handles a case that can't happen: the core is present whenever a message is handled. The caller would see a dropped
+/// reply.
 fn no_core(actor: &TransactionActor) -> AtomicResponse<TransactionActor, ()> {
     AtomicResponse::new(Box::pin(async {}.into_actor(actor)))
 }

@@ -1,4 +1,4 @@
-//! What keeps the system going: waking what is due, the node's sign of life, exceptions for operators.
+//! Upkeep of the system: waking due payments and notices, the node's heartbeat, exceptions for operators.
 
 pub(crate) mod backoff;
 pub(crate) mod known_nodes;

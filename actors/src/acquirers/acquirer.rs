@@ -216,7 +216,7 @@ impl AcquirerParts {
 }
 
 impl Held {
-    /// How long a call waits for its turn.
+    /// Returns the time for which a call waits for its turn.
     const fn patience(self) -> Duration {
         match self {
             Self::NewCharge { merchant_waits } => merchant_waits,
@@ -233,7 +233,7 @@ impl Held {
         }
     }
 
-    /// What becomes of one that would have to wait for longer: it never left.
+    /// Returns the failure of a call that would have to wait longer: it never left.
     fn failure(self, wait: Duration) -> CallFailure {
         match self {
             Self::NewCharge { .. } | Self::Operation => CallFailure::Withheld,

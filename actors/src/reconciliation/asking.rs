@@ -28,7 +28,7 @@ impl Reconciler {
     /// Returns true if a process that can ask serves this store.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// Fails if the store does not answer.
     pub async fn is_served(&self) -> Result<bool, StoreError> {
         let since = Timestamp::from_millis(self.clock.now().millis().saturating_sub(SEEN_WITHIN_MS));
         Ok(!self.store.nodes(since).await?.is_empty())

@@ -36,7 +36,7 @@ impl Reconciler {
     /// the payment.
     ///
     /// # Errors
-    /// When the store does not answer. Judging them again goes on from there.
+    /// Fails if the store does not answer. Judging the lines again continues from there.
     pub async fn judge(&self, lines: Vec<StatementLine>) -> Result<Vec<StoredLine>, StoreError> {
         self.judge_held(lines, Held::Against).await
     }

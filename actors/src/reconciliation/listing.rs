@@ -27,8 +27,8 @@ impl Reconciler {
     /// another day.
     ///
     /// # Errors
-    /// When the list is incomplete: then there is no verdict at all. Or when the store does not answer, or a line can't
-    /// be handed on: another run continues from there.
+    /// Fails if the list is incomplete; then there is no verdict at all. Fails also if the store does not answer, or a
+    /// line can't be handed on; then another run continues from there.
     pub async fn reconcile_list(
         &self,
         list: &List,

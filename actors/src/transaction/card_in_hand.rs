@@ -1,4 +1,4 @@
-//! The card that may still have to be charged, and how long it may stay in memory.
+//! The card that may still have to be charged, and the limit of its time in memory.
 
 use quita_domain::card::CardData;
 use tokio::time::Instant;
@@ -17,13 +17,13 @@ impl CardInHand {
         Self { card: None, hold }
     }
 
-    /// Takes a card, until this time at most.
+    /// Takes a card, to be held until this time at most.
     pub(super) fn take(&mut self, card: Option<CardData>, until: Instant) {
         self.hold.for_card(card.is_some().then_some(until));
         self.card = card;
     }
 
-    /// The card, if it is still there; one that was held for too long is gone.
+    /// Returns the card if it is still there. Drops a card that was held for too long.
     pub(super) fn get(&mut self) -> Option<&CardData> {
         if self.card.is_some() && !self.hold.is_held_for_card(Instant::now()) {
             self.release();
@@ -31,7 +31,7 @@ impl CardInHand {
         self.card.as_ref()
     }
 
-    /// It is not needed any more.
+    /// Drops the card: it is no longer needed.
     pub(super) fn release(&mut self) {
         self.card = None;
         self.hold.for_card(None);

@@ -1,4 +1,4 @@
-//! Commands and questions on their way to payments, wherever those are held.
+//! Commands and questions to payments, on whichever front they live.
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
@@ -18,10 +18,10 @@ use crate::denied::Denied;
 use crate::transaction::front::FrontActor;
 use crate::transaction::messages::{Asker, Execute, Executed, StoreConfirmed};
 
-/// How often a step that must happen is sent again to a payment whose mailbox is full.
+/// Number of times a required step is sent again to a payment whose mailbox is full.
 const INSISTENCE: u32 = 6;
 
-/// How long what waits to be written may take when the service stops.
+/// Time for storing what waits to be written when the service stops.
 const STORED_AT_STOP: Duration = Duration::from_secs(3);
 
 /// Sends commands to payments.
@@ -29,12 +29,12 @@ const STORED_AT_STOP: Duration = Duration::from_secs(3);
 pub(crate) struct Commands {
     /// Filled once, at the start.
     pub(crate) fronts: OnceLock<Vec<Arc<Slot<FrontActor>>>>,
-    /// Whether nothing may wait for a later write any more.
+    /// Set when nothing may wait for a later write any more.
     is_stopping: AtomicBool,
 }
 
 impl Commands {
-    /// The shard of a payment: always the same one, so that its actor is on one thread.
+    /// Returns the shard of a payment: always the same one, so that its actor is on one thread.
     pub(crate) fn front(&self, id: TransactionId) -> Option<&Arc<Slot<FrontActor>>> {
         let fronts = self.fronts.get()?;
         let mut hasher = DefaultHasher::new();
@@ -43,13 +43,13 @@ impl Commands {
         fronts.get(usize::try_from(hasher.finish() % count).unwrap_or(0))
     }
 
-    /// Whether the service is stopping.
+    /// Returns true if the service is stopping.
     pub(crate) fn is_stopping(&self) -> bool {
         self.is_stopping.load(Ordering::Relaxed)
     }
 
-    /// Has every payment store what waits for another write, as far as the store takes it in time. From now on nothing
-    /// waits.
+    /// Has every payment store the confirmations that wait for another write, as far as the store takes them in time.
+    /// From now on none waits.
     pub(crate) async fn store_confirmed(&self) {
         self.is_stopping.store(true, Ordering::Relaxed);
         let (fronts, until) = (self.fronts.get().into_iter().flatten(), Instant::now() + STORED_AT_STOP);
@@ -84,12 +84,12 @@ impl Commands {
         }
     }
 
-    /// Has a command of the service itself executed by the payment's actor.
+    /// Has the payment's actor execute a command of the service itself.
     pub(crate) async fn execute(&self, id: TransactionId, command: Command) -> Result<Executed, Denied> {
         self.execute_for(Asker::Service, id, command).await
     }
 
-    /// Has somebody's command executed by the payment's actor.
+    /// Has the payment's actor execute a command for an asker.
     pub(crate) async fn execute_for(
         &self,
         asker: Asker,
@@ -99,7 +99,8 @@ impl Commands {
         self.ask(id, Execute { id, asker, command }).await
     }
 
-    /// Has a command executed that must not be lost to a full mailbox. What still fails is due again by the store.
+    /// Has a command executed that must not be lost to a full mailbox. If it still fails, the store reports the step as
+    /// due again.
     pub(crate) async fn insist(&self, id: TransactionId, command: Command) -> Result<Executed, Denied> {
         let mut wait = Duration::from_millis(20);
         for _ in 0..INSISTENCE {

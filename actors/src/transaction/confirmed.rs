@@ -1,4 +1,4 @@
-//! A receiver's confirmation that waits for its payment's next write.
+//! A receiver's confirmation that waits for the payment's next write.
 
 use std::time::Duration;
 
@@ -8,28 +8,28 @@ use tokio::time::Instant;
 
 use super::hold::Hold;
 
-/// How long a confirmation waits for another write, at most: then it makes one.
+/// Longest time for which a confirmation waits for another write before it makes one.
 const STORED_WITHIN_MS: u64 = 4_000;
 
-/// How far the moments lie apart at which confirmations are stored. Those of all payments share them, and so a batch, which
-/// costs the store less than writes by themselves.
+/// Interval of the moments at which confirmations are stored. Those of all payments share the moments, and so a batch,
+/// which costs the store less than separate writes.
 const MOMENTS_APART_MS: u64 = 50;
 
-/// How long it is held while the store is away. Its lease is over then, and the event is sent again.
+/// Time for which it is held while the store is away. Its lease is over by then, and the event is sent again.
 const HELD_FOR: Duration = Duration::from_secs(30);
 
-/// How long it waits for another write: among other nodes only until the next moment. One of them may have stored the next
-/// event meanwhile, and nobody sends that before this one counts as confirmed.
+/// Returns the wait for another write. Among other nodes it lasts only until the next moment: one of them may have
+/// stored the next event, which is not sent before this one counts as confirmed.
 fn stored_after(now: Timestamp, may_wait_long: bool) -> Duration {
     let within_ms = if may_wait_long { STORED_WITHIN_MS } else { MOMENTS_APART_MS };
     let latest = now.plus_ms(within_ms).millis().unsigned_abs();
     Duration::from_millis(within_ms.saturating_sub(latest % MOMENTS_APART_MS))
 }
 
-/// What a receiver confirmed and no store has. It is lost with the process: then the event is sent once more.
+/// A confirmation that no store has yet. If the process crashes, it is lost, and the event is sent once more.
 pub(super) struct Confirmed {
     waiting: Option<Confirmation>,
-    /// Whether it was tried in vain to store it by itself.
+    /// True if an attempt to store it separately has failed.
     has_failed: bool,
     until: Option<Instant>,
     hold: Hold,
@@ -44,35 +44,36 @@ impl Confirmed {
         self.waiting.as_ref()
     }
 
-    /// When it is to be stored at the latest, if one waits: a store that failed is left alone for a while.
+    /// Returns the time after which a waiting confirmation must be stored. After a failure it is longer, to give the
+    /// store a pause.
     pub(super) fn stored_after(&self, now: Timestamp, is_alone: bool) -> Option<Duration> {
         self.waiting.as_ref().map(|_| stored_after(now, is_alone || self.has_failed))
     }
 
-    /// Keeps it; none may be there.
+    /// Keeps a confirmation; there must be none yet.
     pub(super) fn keep(&mut self, confirmation: Confirmation) {
         let until = *self.until.get_or_insert_with(|| Instant::now() + HELD_FOR);
         self.hold.for_confirmed(Some(until));
         self.waiting = Some(confirmation);
     }
 
-    /// Takes it out, to store it.
+    /// Takes the confirmation out, to store it.
     pub(super) const fn take(&mut self) -> Option<Confirmation> {
         self.waiting.take()
     }
 
-    /// Keeps what was taken out: it could not be stored.
+    /// Puts a confirmation back that could not be stored.
     pub(super) fn put_back(&mut self, confirmation: Confirmation) {
         self.waiting = Some(confirmation);
         self.has_failed = true;
     }
 
-    /// Whether it was held for so long that its event is sent again.
+    /// Returns true if it was held so long that its event is sent again.
     pub(super) fn is_too_old(&self) -> bool {
         self.until.is_some_and(|until| until <= Instant::now())
     }
 
-    /// It is stored, or is not worth it any more.
+    /// Forgets a confirmation that is stored or no longer needed.
     pub(super) fn forget(&mut self) {
         self.waiting = None;
         self.has_failed = false;

@@ -1,4 +1,4 @@
-//! The heart of a transaction: load, decide, persist, apply.
+//! Core of a transaction: load, decide, persist, apply.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,13 +25,13 @@ use crate::acquirers::routing::{Route, Routes};
 use crate::denied::{Denied, warn_unless_away};
 use crate::system::parts::SystemParts;
 
-/// Why nothing is routed until the operators' directives were read once.
+/// Error while nothing is routed, because the operators' directives have not been read yet.
 const NO_DIRECTIVES: &str = "it has not told yet which acquirers may be used";
 
-/// Times a decision is made again because another writer was faster.
+/// Number of times a decision is made again because another writer was faster.
 const MAX_CONFLICTS: u32 = 16;
 
-/// The way of a new payment, and when it was decided.
+/// Plan for a new payment, and the time of the decision.
 struct Planned {
     considered: Vec<Considered>,
     routed: Routed,
@@ -39,13 +39,13 @@ struct Planned {
     decided_at: Instant,
 }
 
-/// One payment, as it is stored, and the card that may still have to be charged.
+/// One payment as it is stored, and the card that may still have to be charged.
 pub(super) struct Core {
     id: TransactionId,
     system: Arc<SystemParts>,
     memory: Memory,
     card: CardInHand,
-    /// What tells that card under secret keys that are in use besides the one that the payment was made with.
+    /// Fingerprints of that card under other secret keys in use than the payment's.
     other_fingerprints: Vec<CardFingerprint>,
     unsent: Unsent,
     confirmed: Confirmed,
@@ -59,17 +59,17 @@ impl Core {
         Self { id, system, memory, card, other_fingerprints: Vec::new(), unsent, confirmed }
     }
 
-    /// What is known without asking the store.
+    /// Returns the copy in memory, without asking the store.
     pub(super) const fn payment(&self) -> Option<&Arc<Payment>> {
         self.memory.payment()
     }
 
-    /// Nothing is known any more: the store tells what comes next.
+    /// Drops the copy in memory: the next message reads the store.
     pub(super) fn forget(&mut self) {
         self.memory.forget();
     }
 
-    /// The payment as it is: known here, or read from the store.
+    /// Returns the current payment, from memory or from the store.
     pub(super) async fn current(&mut self) -> Result<Arc<Payment>, Denied> {
         if let Some(payment) = self.memory.payment() {
             return Ok(Arc::clone(payment));
@@ -80,7 +80,7 @@ impl Core {
         Ok(found)
     }
 
-    /// Creates the payment; the insert decides whether it was there before.
+    /// Creates the payment; the insert decides whether it existed before.
     pub(super) async fn create(&mut self, new: CreatePayment) -> Result<Created, Denied> {
         if self.memory.payment().is_some() {
             self.forget_if_others_write();
@@ -143,8 +143,8 @@ impl Core {
         }
     }
 
-    /// Plans the way of a new payment. What the first acquirer's call needs before it can leave is waited for here, as long
-    /// as a merchant waits: nothing is stored yet, and an acquirer that has not got it by then is passed over.
+    /// Plans the route of a new payment. Waits, as long as a merchant waits, for the prerequisites of the first
+    /// acquirer's call. Nothing is stored at that time, and an acquirer that is not ready by then is passed over.
     async fn plan(
         &self,
         routes: &Routes,
@@ -174,7 +174,7 @@ impl Core {
         }
     }
 
-    /// The payment was there before: the same request gets it, another one is refused.
+    /// Answers a creation whose id is taken: the same request gets the payment, another one is refused.
     async fn was_there(
         &mut self,
         fingerprint: Option<&str>,
@@ -185,8 +185,8 @@ impl Core {
         if self.unsent.is(&known) { self.go_on(&known, card).await } else { Ok(replayed) }
     }
 
-    /// A creation of ours was stored, and nobody knew: its charge leaves now, with the card that this request brings.
-    /// Who was faster than this write has gone on with it by other ways.
+    /// Continues a creation that was stored without this process knowing: its charge leaves now, with the card of this
+    /// request. If another writer was faster, the payment has already been continued elsewhere.
     async fn go_on(&mut self, known: &Arc<Payment>, card: Option<CardData>) -> Result<Created, Denied> {
         let (context, decided_at) = (self.system.context(card.is_some()), Instant::now());
         let decision = known.decide(Command::ChargeNeverLeft, &context).map_err(Denied::Refused)?;
@@ -223,7 +223,7 @@ impl Core {
         self.card.take(card, Instant::now() + self.system.limits.card_held_for);
     }
 
-    /// The payment that took the id. A replica set refuses to store twice what a reader may not be shown yet: the
+    /// Returns the payment that took the id. A replica set may refuse a duplicate that a reader can't see yet. Then the
     /// caller has to ask again, and must not be told that there is none.
     async fn taken(&mut self) -> Result<Arc<Payment>, Denied> {
         match self.current().await {
@@ -235,7 +235,7 @@ impl Core {
         }
     }
 
-    /// What was created under the key stays a replay when nobody would take it any more.
+    /// Answers a creation for which there is no route. A payment already created under the key is still a replay.
     async fn known_without_route(
         &mut self,
         fingerprint: Option<String>,
@@ -251,8 +251,8 @@ impl Core {
         }
     }
 
-    /// If the acquirer answers without any outside effect, its answer goes into the first write. Says how long it
-    /// took, if it does.
+    /// Puts an acquirer's answer into the first write, if the acquirer answers without outside effects. Returns how
+    /// long the answer took, if there was one.
     fn answer_locally(&self, opened: Decision) -> (Decision, Option<Duration>) {
         let begun = Instant::now();
         let charge = opened.next.as_ref().zip(first_charge(&opened.effects));
@@ -269,8 +269,8 @@ impl Core {
         }
     }
 
-    /// What follows from a charge that was answered locally may begin, now that it is stored. If this is lost, or
-    /// nothing may be sent there, the acquirer is asked when it expects news.
+    /// Starts the effects of a charge that was answered locally, now that it is stored. If this is lost, or nothing may
+    /// be sent there, the acquirer is asked when it expects news.
     fn begin_local_charge(&self, payment: &Payment, took: Duration) {
         let Some(route) = payment.acquirer().and_then(|acquirer| self.route(payment, acquirer)) else {
             return;
@@ -285,14 +285,14 @@ impl Core {
         self.system.routes.get()?.find(acquirer, payment.method())
     }
 
-    /// What is known here may be stale while other nodes write: the store tells.
+    /// Drops the copy in memory if it may be stale because other nodes write.
     fn forget_if_others_write(&mut self) {
         if self.system.books.may_be_stale(self.id) {
             self.memory.forget();
         }
     }
 
-    /// Executes a command; a confirmation may have to wait for the next one.
+    /// Executes a command. A confirmation may have to wait for the next one.
     pub(super) async fn execute(&mut self, asker: &Asker, command: Command) -> Result<Executed, Denied> {
         match self.keep_for_later(&command) {
             Some(executed) => Ok(executed),
@@ -300,10 +300,10 @@ impl Core {
         }
     }
 
-    /// Decides on the stored state, again if another writer was faster.
+    /// Decides on the stored state, and again if another writer was faster.
     ///
-    /// A write finds out by itself whether its payment was stale. What is refused or changes nothing makes no write,
-    /// so it is decided on what the store has.
+    /// A write detects a stale copy by its guard. A decision that refuses or changes nothing makes no write, so it is
+    /// repeated on the state in the store.
     async fn change(&mut self, asker: &Asker, command: Command) -> Result<Executed, Denied> {
         for _ in 0..MAX_CONFLICTS {
             let was_known = self.memory.payment().is_some();
@@ -357,13 +357,13 @@ impl Core {
         Err(Denied::Overloaded)
     }
 
-    /// A confirmation that nothing follows from is stored with what comes next.
+    /// Keeps a confirmation without further effects, to be stored with the next write.
     fn keep_for_later(&mut self, command: &Command) -> Option<Executed> {
         let Command::DeliveryAnswered { delivery, attempt } = command else { return None };
         if self.confirmed.waiting().is_some() || self.system.commands.is_stopping() {
             return None;
         }
-        // It is: who sent it had it stored a moment ago.
+        // It is in memory: the claim of this delivery was stored a moment ago.
         let payment = self.memory.payment()?;
         let new = Confirmation { delivery: *delivery, attempt: attempt.clone() };
         if !payment.may_wait(&new, self.system.clock.now()) {
@@ -374,13 +374,14 @@ impl Core {
         Some(Executed::without_change(payment, command.source()))
     }
 
-    /// When the confirmation that waits is to be stored at the latest, if one does.
+    /// Returns the time after which a waiting confirmation must be stored, if there is one.
     pub(super) fn stores_confirmed_after(&self) -> Option<Duration> {
         let is_alone = self.system.books.store.is_sole_writer() || self.system.known_nodes.are_none();
         self.confirmed.stored_after(self.system.clock.now(), is_alone)
     }
 
-    /// Stores the confirmation that waited for another write in vain. Answers how many could not be stored.
+    /// Stores a confirmation for which no other write came. Returns the number of confirmations that could not be
+    /// stored.
     pub(super) async fn store_confirmed(&mut self) -> u64 {
         let Some(waiting) = self.confirmed.take() else { return 0 };
         let Confirmation { delivery, attempt } = waiting.clone();
@@ -399,7 +400,8 @@ impl Core {
         1
     }
 
-    /// What is decided depends on the acquirer that has the charge, and perhaps on how often its card was tried.
+    /// Returns the inputs of a decision, which depend on the acquirer that has the charge, and perhaps on how often its
+    /// card was tried.
     async fn context_for(&mut self, payment: &Payment, command: &Command) -> Context {
         let card_at_hand = self.card.get().is_some();
         let card_tries = match payment.card_to_count(command, card_at_hand) {
@@ -413,18 +415,18 @@ impl Core {
                 charge_name: route.factory.charge_name(),
                 refund_shows_after_ms: route.factory.refund_shows_after_ms(payment.method()),
                 hint_gap_ms: route.spec().hint_gap_ms,
-                // What lives in this process changes nothing by itself.
+                // An acquirer inside this process changes nothing by itself.
                 reads_approved: route.factory.local_issue().is_none(),
                 looks_at_paid: route.factory.looks_at_paid(payment.method()),
                 ..context
             },
-            // It is not configured any more, and may know operations by its sums alone: they have their turns until it is
-            // back.
+            // The acquirer is no longer configured, and may identify operations by their amounts alone. Until it is
+            // back, they are sent one after the other.
             None => Context { operates_in_turn: true, ..context },
         }
     }
 
-    /// How often a card was tried until now, under whichever secret key; `None` if that can't be told.
+    /// Returns how often a card was tried, under any secret key; `None` if the store does not count it in time.
     async fn count_tries_so_far(&self, card: &CardFingerprint) -> Option<CardTries> {
         let now = self.system.clock.now();
         let mut tries = self.system.books.card_tries(card, now).await?;
@@ -434,7 +436,7 @@ impl Core {
         Some(tries)
     }
 
-    /// Stores the payment, and only then holds it for true.
+    /// Stores the payment, and only then keeps it as the copy in memory.
     async fn persist(&mut self, next: Payment, expected_revision: u64) -> Result<Arc<Payment>, WriteError> {
         let next = Arc::new(next);
         self.memory.begin();
@@ -452,7 +454,7 @@ impl Core {
         }
     }
 
-    /// A card that was held for too long leaves the memory, whatever was asked.
+    /// Drops a card that was held for too long, whatever the message was.
     pub(super) fn drop_expired_card(&mut self) {
         self.card.get();
     }
@@ -469,7 +471,7 @@ impl Core {
         }
     }
 
-    /// What became of its charges is known where they were asked for: how often each acquirer approves.
+    /// Counts ended charges for each acquirer's approval rate, on the node that asked for them.
     fn count_tries(&self, before: Option<&Payment>, after: &Payment) {
         if let Some(routes) = self.system.routes.get() {
             routes.count_ended(before, after);
@@ -506,7 +508,7 @@ fn first_charge(effects: &[Effect]) -> Option<&AcquirerName> {
     })
 }
 
-/// A payment that was there before: the same request gets it, another one is refused.
+/// Answers a repeated creation: the same request gets the payment, another one is refused.
 fn replay(known: &Arc<Payment>, fingerprint: Option<&str>) -> Result<Created, Denied> {
     if fingerprint.is_some() && known.fingerprint.as_deref() == fingerprint {
         Ok(Created { payment: Arc::clone(known), is_replay: true })

@@ -1,4 +1,4 @@
-//! What follows from a stored decision: calls and deliveries, each in a task of its own.
+//! Effects of a stored decision: calls and deliveries, each in its own task.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,14 +20,14 @@ use crate::denied::{Denied, warn_unless_away};
 use crate::system::parts::SystemParts;
 use crate::webhooks::deliver::Deliver;
 
-/// Starts an effect of what was decided at this moment. What is lost here with the process is due again by the store.
+/// Starts an effect of a decision made at this moment. Effects lost with the process are due again by the store.
 pub(super) fn run(
     system: &Arc<SystemParts>,
     payment: &Arc<Payment>,
     (effect, decided_at): (Effect, Instant),
     card: Option<&CardData>,
 ) {
-    // By a clock that never jumps, and from before the write: a lease that others see can't be over any earlier.
+    // By the monotonic clock, and from before the write: the lease that others see can't end any earlier.
     let lease_end = decided_at + Duration::from_millis(CALL_LEASE_MS);
     match effect {
         Effect::Charge(acquirer) => {
@@ -61,7 +61,7 @@ pub(super) fn run(
     }
 }
 
-/// Stores the exceptions of what an operator has to see of a payment, and then takes it off the payment.
+/// Stores the exceptions that a payment reports to operators, and then removes them from the payment.
 fn report(system: &Arc<SystemParts>, payment: &Payment) {
     let on_their_way = system.exceptions.take_up(payment);
     if on_their_way.is_empty() {
@@ -79,7 +79,7 @@ fn report(system: &Arc<SystemParts>, payment: &Payment) {
     }));
 }
 
-/// The charge as its acquirer gets it.
+/// Returns the charge for its acquirer.
 fn charge(payment: &Payment, card: Option<&CardData>) -> Charge {
     Charge { query: payment.query(), order: Arc::clone(&payment.order), card: card.cloned() }
 }
@@ -148,7 +148,7 @@ impl Calls {
         }));
     }
 
-    /// An acquirer actor that is full, or not there any more, did nothing; one that died may have sent the call.
+    /// Makes a call. An acquirer actor that is full or gone did nothing; one that died may have sent the call.
     async fn make<C: Call>(&self, call: C) -> C::Answer {
         let Some(mailbox) = &self.mailbox else {
             return C::failed(CallFailure::NotDelivered("the acquirer is not configured any more".into()));
@@ -166,7 +166,7 @@ impl Calls {
         self.system.commands.insist(self.id, command).await
     }
 
-    /// Keeps what the table refused for an operator, and logs what could not be executed.
+    /// Reports discrepancies that the payment did not store, and logs answers that could not be stored.
     fn report(&self, result: Result<Executed, Denied>, source: &'static str) {
         match result {
             Ok(executed) => self.system.exceptions.report_all(&executed),

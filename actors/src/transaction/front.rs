@@ -1,8 +1,8 @@
-//! The front: the door to the transactions of one shard.
+//! The front: entry to the transactions of one shard.
 //!
-//! Owns the addresses of its live transactions: finds or starts them, passes questions on, and drops the addresses
-//! of those that were idle for a while and hold nothing that no store has. Never reads or decides itself. One per
-//! thread; recreated by the supervisor, after which every transaction comes back from the store.
+//! Owns the addresses of its live transactions: finds or starts them, and passes questions on. Drops the addresses of
+//! those that were idle for a while and hold nothing that is missing in the store. Never reads or decides itself. One
+//! per thread; recreated by the supervisor, after which every transaction is loaded from the store again.
 
 pub(crate) mod look;
 
@@ -27,10 +27,10 @@ use crate::transaction::messages::{Addressed, Await, Create, Execute, Forget, Re
 use crate::transaction::wheel::Wheel;
 use crate::transaction::{Hold, TransactionActor};
 
-/// How often a question is passed on to a transaction that turns out to be dead.
+/// Number of times a question is passed on to a transaction that turns out to be dead.
 const PASSES: u32 = 3;
 
-/// Transactions looked at before others have their turn.
+/// Transactions examined before other tasks have their turn.
 const LOOKS_AT_ONCE: usize = 128;
 
 struct Live {
@@ -48,13 +48,13 @@ impl Live {
         Self { mailbox, since: now, used_at: now, hold }
     }
 
-    /// When it has been idle for this long.
+    /// Returns the time at which it has been idle for this long.
     fn idle_at(&self, idle_after: Duration) -> Instant {
         self.used_at + idle_after
     }
 
-    /// Whether it may leave the memory. One whose card may still have to be charged would come back without it, and
-    /// one that is at work would write behind the back of the next.
+    /// Returns true if it may leave memory. A transaction whose card may still have to be charged would come back
+    /// without the card. One that is at work would write concurrently with its successor.
     fn is_idle(&self, now: Instant, idle_after: Duration) -> bool {
         let is_needed = self.mailbox.is_busy() || self.hold.is_held(now);
         now >= self.idle_at(idle_after) && !(is_needed && self.mailbox.is_alive())
@@ -66,7 +66,7 @@ pub(crate) struct FrontActor {
     system: Arc<SystemParts>,
     live: HashMap<TransactionId, Live>,
     wheel: Wheel,
-    /// Those whose turn it is to be looked at.
+    /// Transactions due for examination.
     turns: VecDeque<TransactionId>,
     transactions: Arc<ActorMeter>,
     alive: Alive,
@@ -79,7 +79,7 @@ impl FrontActor {
         Self { system, live: HashMap::new(), wheel, turns: VecDeque::new(), transactions, alive }
     }
 
-    /// The mailbox of a transaction, which is started if it is not alive.
+    /// Returns the mailbox of a transaction, which is started if it is not alive.
     fn transaction(&mut self, id: TransactionId) -> Option<Mailbox<TransactionActor>> {
         let has_room = self.live.len() < self.system.limits.live_transactions;
         match self.live.entry(id) {
@@ -129,7 +129,7 @@ impl FrontActor {
         reply.send(Err(Denied::Overloaded));
     }
 
-    /// Turns the wheel, and begins to look at those whose time has come unless that goes on already.
+    /// Turns the wheel, and starts to examine the transactions that are due unless that is in progress.
     fn turn(&mut self, context: &mut Context<Self>) {
         let is_looking = !self.turns.is_empty();
         self.turns.extend(self.wheel.turn());
@@ -138,7 +138,7 @@ impl FrontActor {
         }
     }
 
-    /// Drops the addresses of transactions that were idle for a while: some, then lets others have their turn.
+    /// Drops the addresses of idle transactions: a bounded number, then other tasks have their turn.
     fn passivate(&mut self, context: &mut Context<Self>) {
         for _ in 0..LOOKS_AT_ONCE {
             let Some(id) = self.turns.pop_front() else { break };
@@ -195,8 +195,8 @@ pass_on!(Create, Execute, Await);
 impl Handler<Ask<StoreConfirmed>> for FrontActor {
     type Result = ();
 
-    /// Has every transaction store what waits for another write: as many at once as one batch takes, because the journal
-    /// refuses what it has no room for.
+    /// Has every transaction store its waiting confirmation: as many at once as one batch takes, because the journal
+    /// refuses writes that it has no room for.
     fn handle(&mut self, ask: Ask<StoreConfirmed>, _: &mut Self::Context) {
         let (question, reply, _handling) = ask.open();
         let waiting = self.live.values().filter(|live| live.hold.has_confirmed());
@@ -216,7 +216,7 @@ impl Handler<Ask<StoreConfirmed>> for FrontActor {
 impl Handler<Ask<Forget>> for FrontActor {
     type Result = ();
 
-    /// What is not live knows nothing.
+    /// Passes it on to a live transaction only; any other has no copy in memory.
     fn handle(&mut self, ask: Ask<Forget>, _: &mut Self::Context) {
         let (question, reply, handling) = ask.open();
         let _here = handling.enter();
@@ -231,7 +231,7 @@ impl Handler<Ask<Forget>> for FrontActor {
 impl Handler<Ask<Read>> for FrontActor {
     type Result = ();
 
-    /// A live transaction answers by itself; for any other the store is read without making it live.
+    /// Passes it on to a live transaction; for any other, reads the store without starting its actor.
     fn handle(&mut self, ask: Ask<Read>, _: &mut Self::Context) {
         let (question, reply, handling) = ask.open();
         let _here = handling.enter();

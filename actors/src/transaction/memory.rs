@@ -1,4 +1,4 @@
-//! What an actor knows of its payment, and makes known to readers.
+//! Copy of the payment that its actor holds, and publishes to readers.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use quita_domain::payment::Payment;
 use crate::store::books::Books;
 use crate::transaction::published::{Published, Ticket};
 
-/// Holds the payment as it is stored, or nothing.
+/// Holds the stored payment, or nothing.
 pub(super) struct Memory {
     id: TransactionId,
     books: Arc<Books>,
@@ -26,15 +26,16 @@ impl Memory {
         self.payment.as_ref()
     }
 
-    /// The store is about to be asked or changed: until [`Memory::hold`], readers wait for their turn.
+    /// Takes the published entry back before the store is read or written. Until [`Memory::hold`], readers wait for
+    /// their turn.
     pub(super) fn begin(&mut self) {
         if self.books.store.is_sole_writer() {
             self.ticket = Some(self.published.take_back(self.id));
         }
     }
 
-    /// This is what the store has. If another actor of the payment has come to life meanwhile, which happens when a
-    /// front died over this one's write, that one may hold what was there before.
+    /// Holds and publishes the state that the store has. Another actor of the payment may have been started in the
+    /// meantime, if a front died during this one's write. That actor may hold the state before it.
     pub(super) fn hold(&mut self, payment: &Arc<Payment>) {
         self.payment = Some(Arc::clone(payment));
         if let Some(ticket) = self.ticket
@@ -44,7 +45,7 @@ impl Memory {
         }
     }
 
-    /// What the store has is not known any more.
+    /// Drops the copy: the state in the store is no longer known.
     pub(super) fn forget(&mut self) {
         self.payment = None;
         if let Some(ticket) = self.ticket.take() {

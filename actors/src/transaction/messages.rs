@@ -1,4 +1,4 @@
-//! What a transaction is asked, and what it answers.
+//! Messages to a transaction, and its answers.
 
 use std::sync::Arc;
 
@@ -15,22 +15,22 @@ use uuid::Uuid;
 use crate::actor::mailbox::Question;
 use crate::denied::Denied;
 
-/// What a payment is created with.
+/// Data for the creation of a payment.
 #[derive(Debug)]
 pub struct CreatePayment {
-    /// Its id: derived from the caller's key, or fresh.
+    /// Id, derived from the caller's key or fresh.
     pub id: TransactionId,
-    /// To whom it belongs.
+    /// Owner of the payment.
     pub owner: Owner,
-    /// What was asked for, and the card.
+    /// Order and card.
     pub purchase: Purchase,
     /// Keyed hash of the request, if it came with an `Idempotency-Key`.
     pub fingerprint: Option<String>,
-    /// Tells by which card it is to be paid. It is kept only if the routes count tries of one card.
+    /// Fingerprint of the card. It is stored only if the routes count tries of a card.
     pub card_fingerprint: Option<CardFingerprint>,
-    /// What tells that card under the other secret keys that are in use: it may have been tried under them.
+    /// Fingerprints of that card under the other secret keys in use, as it may have been tried under them.
     pub other_card_fingerprints: Vec<CardFingerprint>,
-    /// The unguessable part of its public pages' addresses.
+    /// Unguessable part of the addresses of its public pages.
     pub page_token: String,
 }
 
@@ -39,17 +39,17 @@ pub struct CreatePayment {
 pub struct Created {
     /// The payment as it is now.
     pub payment: Arc<Payment>,
-    /// Whether it was there before.
+    /// True if it existed before.
     pub is_replay: bool,
 }
 
-/// A question that is for one payment.
+/// A question to one payment.
 pub(crate) trait Addressed: Question {
-    /// Which.
+    /// Returns the payment's id.
     fn id(&self) -> TransactionId;
 }
 
-/// Create the payment, or find it under its key.
+/// Creates the payment, or finds it under its key.
 pub(crate) struct Create(pub(crate) Box<CreatePayment>);
 
 impl Question for Create {
@@ -67,22 +67,22 @@ impl Addressed for Create {
     }
 }
 
-/// Execute a command.
+/// Executes a command.
 pub(crate) struct Execute {
     pub(crate) id: TransactionId,
-    /// Who asks.
+    /// Origin of the command.
     pub(crate) asker: Asker,
     pub(crate) command: Command,
 }
 
-/// Who asks, which decides what the payment is to them. To anybody else it does not exist.
+/// Origin of a command, which decides whether it may see the payment. To anyone else the payment does not exist.
 #[derive(Debug, Clone)]
 pub(crate) enum Asker {
     /// The service itself.
     Service,
-    /// A merchant, of the payments of its own.
+    /// A merchant, for its own payments.
     Owner(Owner),
-    /// An acquirer, of the payments that were charged there.
+    /// An acquirer, for payments charged there.
     Acquirer(AcquirerName),
 }
 
@@ -116,24 +116,24 @@ impl Addressed for Execute {
     }
 }
 
-/// What came of a command.
+/// Result of a command.
 #[derive(Debug, Clone)]
 pub(crate) struct Executed {
     pub(crate) payment: Arc<Payment>,
-    /// What an operator has to see and is not stored with the payment.
+    /// Discrepancies for an operator that are not stored with the payment.
     pub(crate) unstored: Vec<Discrepancy>,
-    /// Who said what that came of.
+    /// Source of the statement behind the command.
     pub(crate) source: &'static str,
     pub(crate) operation: Option<Uuid>,
     pub(crate) is_replay: bool,
-    /// Whether it made a write.
+    /// True if it made a write.
     pub(crate) is_changed: bool,
-    /// Whether an acquirer is called because of it.
+    /// True if it causes a call to an acquirer.
     pub(crate) calls_acquirer: bool,
 }
 
 impl Executed {
-    /// Nothing was to be written for it.
+    /// Result of a command that needed no write.
     pub(crate) const fn without_change(payment: Arc<Payment>, source: &'static str) -> Self {
         Self {
             payment,
@@ -147,8 +147,8 @@ impl Executed {
     }
 }
 
-/// Store now the confirmations that wait for another write, as far as the store takes them until this time. Answered with
-/// the number of those that are not stored.
+/// Stores the confirmations that wait for another write, as far as the store takes them until this time. The answer is
+/// the number of those not stored.
 #[derive(Clone, Copy)]
 pub(crate) struct StoreConfirmed {
     pub(crate) until: Instant,
@@ -159,7 +159,7 @@ impl Question for StoreConfirmed {
     const NAME: &'static str = "store_confirmed";
 }
 
-/// Answer when this has come true.
+/// Answers once the condition holds.
 pub(crate) struct Await {
     pub(crate) id: TransactionId,
     pub(crate) until: Until,
@@ -180,13 +180,13 @@ impl Addressed for Await {
     }
 }
 
-/// What a caller waits for.
+/// Condition that a caller waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// The acquirer has answered, or its call is known to be lost. A notice that overtakes the answer is not enough for
-    /// a method that has a code to pay with: it brings none.
+    /// The acquirer has answered, or its call is known to be lost. A notice that overtakes the answer does not suffice
+    /// for a method with a code to pay with, as it brings none.
     Answered,
-    /// The operation was done or refused, or the acquirer took it and will take its time.
+    /// The operation was done or refused, or the acquirer accepted it and will take some time.
     Ended(Uuid),
     /// Something changed that the merchant can see.
     ChangedSince(u32),
@@ -206,7 +206,7 @@ impl Until {
     }
 }
 
-/// Whether the acquirer is just being asked why it refused to withdraw a charge: most likely it has the money.
+/// Returns true if the acquirer is being asked why it refused to withdraw a charge: most likely it has the money.
 fn is_looked_into(payment: &Payment, operation: &Operation) -> bool {
     let is_refused = match operation.state {
         OperationState::Refused => true,
@@ -216,7 +216,7 @@ fn is_looked_into(payment: &Payment, operation: &Operation) -> bool {
     operation.kind == OperationKind::Cancel && is_refused && asks && payment.status() == Status::Pending
 }
 
-/// Another process took the payer out of the payment: what is known of it here may not be told any more.
+/// Drops the copy in memory, because another process erased the payer of the payment.
 pub(crate) struct Forget(pub(crate) TransactionId);
 
 impl Question for Forget {
@@ -234,7 +234,7 @@ impl Addressed for Forget {
     }
 }
 
-/// Tell what the payment is now.
+/// Reads the current payment.
 pub(crate) struct Read(pub(crate) TransactionId);
 
 impl Question for Read {

@@ -1,4 +1,4 @@
-//! What live payments are, for those who only read.
+//! States of live payments, for readers.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,30 +7,30 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::Payment;
 
-/// Parts, each with a lock of its own, so that readers on several threads rarely meet.
+/// Parts, each with its own lock, so that readers on several threads rarely contend.
 const PARTS: usize = 64;
 
-/// Holds what the actors of payments made known. Only of use where nobody else writes the store.
+/// Holds the states that the payments' actors published. Useful only where no other process writes the store.
 ///
-/// An actor takes its payment's entry back before it writes and fills it again once the write is durable: meanwhile
-/// readers ask the actor and wait for their turn, so nobody reads what a list has shown to be over.
+/// An actor takes its payment's entry back before it writes, and fills it again once the write is durable. In between,
+/// readers ask the actor and wait for their turn. So no one reads a state older than one that a list has shown.
 pub(crate) struct Published {
     parts: Vec<Mutex<HashMap<TransactionId, Entry>>>,
     tickets: AtomicU64,
 }
 
-/// What there is to be read of a payment.
+/// Published state of a payment.
 #[derive(Debug)]
 pub(crate) enum Seen {
-    /// What its actor made known last.
+    /// Last state that its actor published.
     Known(Arc<Payment>),
-    /// Its actor asks or changes the store: only it can tell.
+    /// Its actor is reading or writing the store: only the actor can answer.
     AtWork,
-    /// It does not live here: the store tells.
+    /// It is not in memory here: read the store.
     NotLive,
 }
 
-/// Entitles its holder to fill an entry; an entry that is taken back later comes with another ticket.
+/// Entitles its holder to fill an entry. An entry that is taken back later has another ticket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket(u64);
 
@@ -54,7 +54,7 @@ impl Published {
         Some(part.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// What there is to be read of a payment.
+    /// Returns the published state of a payment.
     pub(crate) fn look(&self, id: TransactionId) -> Seen {
         let mut part = self.part(id);
         let Some(entry) = part.as_mut().and_then(|part| part.get_mut(&id)) else { return Seen::NotLive };
@@ -62,14 +62,14 @@ impl Published {
         entry.payment.clone().map_or(Seen::AtWork, Seen::Known)
     }
 
-    /// Whether anybody looked since this was asked last.
+    /// Returns true if the entry was read since the last call.
     pub(crate) fn was_read(&self, id: TransactionId) -> bool {
         let mut part = self.part(id);
         let entry = part.as_mut().and_then(|part| part.get_mut(&id));
         entry.is_some_and(|entry| std::mem::take(&mut entry.was_read))
     }
 
-    /// Takes the entry of a payment back; nobody reads it until it is filled.
+    /// Takes the entry of a payment back. It cannot be read until it is filled.
     pub(crate) fn take_back(&self, id: TransactionId) -> Ticket {
         let ticket = Ticket(self.tickets.fetch_add(1, Ordering::Relaxed));
         if let Some(mut part) = self.part(id) {
@@ -79,7 +79,7 @@ impl Published {
         ticket
     }
 
-    /// Makes known what a payment is. `false` if somebody else has taken its entry back meanwhile.
+    /// Publishes the state of a payment. Returns false if another actor has taken the entry back in the meantime.
     pub(crate) fn fill(&self, ticket: Ticket, payment: &Arc<Payment>) -> bool {
         let mut part = self.part(payment.id);
         let entry = part.as_mut().and_then(|part| part.get_mut(&payment.id));
@@ -88,7 +88,7 @@ impl Published {
         true
     }
 
-    /// Gives the entry up.
+    /// Removes the entry.
     pub(crate) fn give_up(&self, id: TransactionId, ticket: Ticket) {
         let Some(mut part) = self.part(id) else { return };
         if part.get(&id).is_some_and(|entry| entry.ticket == ticket) {

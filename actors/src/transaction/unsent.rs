@@ -1,4 +1,4 @@
-//! Creations of which nobody knew that they were stored: their charges never left.
+//! Creations that were stored without this process knowing: their charges never left.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use uuid::Uuid;
 
 use super::hold::Hold;
 
-/// Creations of one payment that are remembered: each is a request that was answered 503 within the lease.
+/// Remembered creations of one payment: each is a request that was answered 503 within the lease.
 const REMEMBERED: usize = 32;
 
-/// The writes of creations whose replies were lost. What follows from a write begins only once it is known to be stored:
-/// if one of these is what is stored, and nobody has changed it since, nothing has left.
+/// Writes of creations whose replies were lost. The effects of a write begin only once it is known to be stored. So if
+/// one of these is the stored state, unchanged, no charge has left.
 pub(super) struct Unsent {
     writes: Vec<Uuid>,
     hold: Hold,
@@ -23,7 +23,8 @@ impl Unsent {
         Self { writes: Vec::new(), hold }
     }
 
-    /// The reply to this write was lost. It is remembered until the lease of its charge is over: then it is asked for.
+    /// Remembers a write whose reply was lost, until the lease of its charge is over: then the acquirer is asked about
+    /// the charge.
     pub(super) fn remember(&mut self, write: Uuid) {
         if self.writes.len() >= REMEMBERED {
             self.writes.remove(0);
@@ -32,12 +33,12 @@ impl Unsent {
         self.hold.for_unsent(Some(Instant::now() + Duration::from_millis(CALL_LEASE_MS)));
     }
 
-    /// Whether what is stored is one of them, as it was written.
+    /// Returns true if the stored payment is one of these writes, unchanged.
     pub(super) fn is(&self, stored: &Payment) -> bool {
         self.writes.contains(&stored.last_op)
     }
 
-    /// A later write is known to be stored.
+    /// Forgets them: a later write is known to be stored.
     pub(super) fn forget(&mut self) {
         self.writes.clear();
         self.hold.for_unsent(None);

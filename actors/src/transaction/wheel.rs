@@ -1,28 +1,28 @@
-//! When each of many is to be looked at.
+//! A timer wheel over many transactions.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use quita_domain::identity::TransactionId;
 
-/// Steps of one whole turn.
+/// Steps in one full turn.
 const STEPS: u32 = 8;
 
-/// A timer wheel: who is to be looked at after how many steps. All of it is seen once in a while, a part at a time.
+/// Timer wheel: transactions by the number of steps until they are examined. Each step examines a part of them.
 pub(crate) struct Wheel {
     slots: VecDeque<Vec<TransactionId>>,
-    /// How often it is to be turned.
+    /// Interval at which it must be turned.
     pub(crate) step: Duration,
 }
 
 impl Wheel {
-    /// For waits of up to this long.
+    /// Creates a wheel for waits of up to this long.
     pub(crate) fn new(longest: Duration) -> Self {
         let step = (longest / STEPS).max(Duration::from_millis(1));
         Self { slots: (0..=STEPS).map(|_| Vec::new()).collect(), step }
     }
 
-    /// Has it looked at after this long, or up to two steps later.
+    /// Schedules a transaction after this long, or up to two steps later.
     pub(crate) fn put(&mut self, id: TransactionId, after: Duration) {
         let steps = after.as_nanos().div_ceil(self.step.as_nanos().max(1));
         let last = self.slots.len().saturating_sub(1);
@@ -32,7 +32,7 @@ impl Wheel {
         }
     }
 
-    /// Turns it by a step: who is to be looked at now.
+    /// Turns the wheel by a step, and returns the transactions that are due.
     pub(crate) fn turn(&mut self) -> Vec<TransactionId> {
         let due = self.slots.pop_front().unwrap_or_default();
         self.slots.push_back(Vec::new());

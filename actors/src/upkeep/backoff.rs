@@ -1,4 +1,4 @@
-//! What failed lately: left alone for a while, so that it is neither tried all the time nor keeps others waiting.
+//! Back-off after failures, so that a failing item is neither tried all the time nor delays the others.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -10,16 +10,16 @@ use tokio::time::Instant;
 
 use crate::denied::Denied;
 
-/// The first wait; doubled for each failure in a row.
+/// First wait, doubled for each failure in a row.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 
-/// The longest wait after a failure that time alone is not likely to mend.
+/// Longest wait after a failure that time alone is unlikely to cure.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// The longest wait while the store is away: when it is back, nothing is to wait for long.
+/// Longest wait while the store is away: once it is back, nothing should wait for long.
 const LONGEST_OUTAGE_WAIT: Duration = Duration::from_secs(5);
 
-/// Remembers what failed, in memory only and never more than its capacity.
+/// Remembers failures, in memory only and up to its capacity.
 pub(crate) struct Backoff<K> {
     known: Mutex<HashMap<K, Failure>>,
     capacity: usize,
@@ -39,28 +39,28 @@ impl<K: Eq + Hash> Backoff<K> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether it may be tried now.
+    /// Returns true if the item may be tried now.
     pub(crate) fn may_try(&self, key: &K) -> bool {
         self.lock().get(key).is_none_or(|failure| failure.until <= Instant::now())
     }
 
-    /// How many are left alone now. As many more have to be asked for to reach the others.
+    /// Returns the number of items that are held back now. A caller asks for as many more, to reach the others.
     pub(crate) fn held_back(&self) -> usize {
         let now = Instant::now();
         self.lock().values().filter(|failure| failure.until > now).count()
     }
 
-    /// It succeeded, or there is nothing left to do.
+    /// Forgets an item that succeeded or has nothing left to do.
     pub(crate) fn succeeded(&self, key: &K) {
         self.lock().remove(key);
     }
 
-    /// It failed: for each time in a row it waits twice as long.
+    /// Records a failure. Each failure in a row doubles the wait.
     pub(crate) fn failed(&self, key: K, why: &Denied) {
         let (now, longest) = (Instant::now(), longest_wait(why));
         let mut known = self.lock();
         if known.len() >= self.capacity && !known.contains_key(&key) {
-            // What was not tried again for this long is not due any more, or was done by another node.
+            // An item not tried again for this long is no longer due, or was done by another node.
             known.retain(|_, failure| failure.until + LONGEST_WAIT > now);
             if known.len() >= self.capacity {
                 tracing::error!(count = known.len(), "too much fails to remember all of it");

@@ -1,8 +1,8 @@
 //! The node: this process among those on the same store.
 //!
-//! Owns what is reported of this one to the others. Follows what operators directed for the acquirers, wherever it was
-//! directed, and tells the store now and then that this process is alive. No payment passes through it. While the store
-//! is out of reach the last directives hold. Recreated by the supervisor when it dies.
+//! Owns the report of this process to the others. Follows the operators' directives for acquirers, on whichever node
+//! they were given, and sends a heartbeat to the store. No payment passes through it. While the store is out of reach
+//! the last directives hold. Recreated by the supervisor when it dies.
 
 use std::sync::Arc;
 
@@ -21,23 +21,23 @@ use crate::upkeep::known_nodes::{KnownNodes, NodeNews};
 use crate::watch::actor_view::ago;
 use crate::watch::meter::Meter;
 
-/// How a process is known to others.
+/// Identity of a process, as others see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeIdentity {
-    /// How the outside reaches the service, whichever node answers.
+    /// Address at which clients reach the service, whichever node answers.
     pub public_url: String,
-    /// Where this process itself serves merchants.
+    /// Address on which this process itself serves merchants.
     pub address: String,
-    /// The version of the program.
+    /// Version of the program.
     pub version: String,
 }
 
-/// What the node's actor is made of.
+/// Dependencies of the node's actor.
 pub(crate) struct NodeParts {
-    /// This process, as the others know it.
+    /// This process, as the others see it.
     pub(crate) node: Node,
     pub(crate) store: Arc<dyn OperatorStore>,
-    /// Tells whether no other process may serve this store.
+    /// True if no other process may serve this store.
     pub(crate) is_sole_writer: bool,
     pub(crate) directives: Arc<RouteDirectives>,
     pub(crate) routes: Arc<Routes>,
@@ -47,12 +47,12 @@ pub(crate) struct NodeParts {
     pub(crate) limits: Limits,
 }
 
-/// Follows directives, and tells that this process is alive.
+/// Follows directives, and reports that this process is alive.
 pub(crate) struct NodeActor {
     parts: Arc<NodeParts>,
     is_asking: bool,
     is_telling: bool,
-    /// Whether the last question was answered.
+    /// True if the last question was answered.
     was_told: bool,
     _alive: Alive,
 }
@@ -124,7 +124,7 @@ async fn be_seen(parts: &NodeParts) -> Result<(), StoreError> {
     parts.store.put_node(&node).await?;
     let mut stored = parts.store.nodes(Timestamp::from_millis(0)).await?;
     if parts.is_sole_writer {
-        // Whoever else was here has ended, or this process could not have begun.
+        // All other processes have ended, or this one could not have started.
         stored.retain(|node| node.id == parts.node.id);
     }
     let alive_since = ago(parts.clock.now(), parts.limits.node_seen_within);

@@ -1,8 +1,8 @@
-//! The timer: what is due.
+//! The timer: wakes payments and notices that are due.
 //!
-//! Owns nothing: the times stand in the store, and what failed lately outlives it. Wakes payments whose time has come
-//! (unknown outcomes, charges that wait, operations) and hands due notices to the inbox. What is due for delivery is the
-//! webhook pool's. Many nodes may do so at once: waking is a versioned write. Recreated by the supervisor when it
+//! Owns nothing: the times are in the store, and the records of recent failures outlive it. Wakes payments whose time
+//! has come (unknown outcomes, charges that wait, operations) and hands due notices to the inbox. Due deliveries belong
+//! to the webhook pool. Many nodes may do so at once: waking is a versioned write. Recreated by the supervisor when it
 //! dies.
 
 use std::sync::Arc;
@@ -28,10 +28,10 @@ use crate::upkeep::backoff::Backoff;
 use crate::upkeep::reporting::{Exceptions, unreadable};
 use crate::watch::meter::Meter;
 
-/// How long one round, or one count, may take before the next one begins.
+/// Time-out of one round, or of one count.
 const ROUND_TIME_OUT: Duration = Duration::from_secs(30);
 
-/// What the timer is made of.
+/// Dependencies of the timer.
 pub(crate) struct TimerParts {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) store_state: Arc<StoreState>,
@@ -40,7 +40,7 @@ pub(crate) struct TimerParts {
     pub(crate) exceptions: Arc<Exceptions>,
     /// Payments that could not be woken.
     pub(crate) failed_payments: Backoff<TransactionId>,
-    /// Notices that could not be worked.
+    /// Notices that could not be processed.
     pub(crate) failed_notices: Arc<Backoff<String>>,
     pub(crate) clock: Arc<dyn Clock>,
     /// Records the traces that begin here, if anybody wants them.
@@ -49,7 +49,7 @@ pub(crate) struct TimerParts {
     pub(crate) limits: Limits,
 }
 
-/// Wakes what is due.
+/// Wakes due payments and notices.
 pub(crate) struct TimerActor {
     parts: Arc<TimerParts>,
     is_busy: bool,
@@ -76,7 +76,7 @@ impl TimerActor {
         context.spawn(work.into_actor(self).map(|(), timer, _| timer.is_busy = false));
     }
 
-    /// Counts what waits, in a task of its own: nothing that is due waits for that.
+    /// Counts the backlogs in a separate task, so that nothing due waits for that.
     fn count(&mut self, context: &mut Context<Self>) {
         if self.is_counting {
             return;
@@ -112,7 +112,7 @@ fn warn_of_late_round(parts: &TimerParts, what: &'static str) {
 
 async fn wake_all(parts: &TimerParts) {
     let now = parts.clock.now();
-    // What fails is left alone for a while; as many more are asked for, so that the others are reached.
+    // Failing payments are held back for a while. Ask for as many more, so that the others are reached.
     let held_back = parts.failed_payments.held_back();
     let limit = parts.limits.timer_batch.saturating_add(held_back);
     let mut ids = due(parts.store.due(now, limit).await);
@@ -125,7 +125,7 @@ async fn wake_all(parts: &TimerParts) {
     stream::iter(ids).for_each_concurrent(parts.limits.timer_in_flight, |id| wake(parts, id)).await;
 }
 
-/// What is due; if one list can't be read, the others still are.
+/// Returns the items found, or none if the list can't be read: the other lists are still read.
 fn due<T>(found: Result<Vec<T>, StoreError>) -> Vec<T> {
     found.unwrap_or_else(|error| {
         let denied = Denied::StoreUnavailable(error);
@@ -134,7 +134,7 @@ fn due<T>(found: Result<Vec<T>, StoreError>) -> Vec<T> {
     })
 }
 
-/// Nobody here knows any more what it is a consequence of, so it begins a trace.
+/// Wakes a payment. Its cause is no longer known here, so this begins a trace.
 async fn wake(parts: &TimerParts, id: TransactionId) {
     let mut span = Span::begin(parts.tracer.as_ref(), || "wake".into());
     span.record("transaction.id", id);

@@ -1,4 +1,5 @@
-//! What is due in the store, read in order of its time and only once: the place up to which it was read is kept here.
+//! Due deliveries in the store, read in the order of their time and only once. Keeps the position up to which they were
+//! read.
 
 use std::time::Duration;
 
@@ -6,12 +7,13 @@ use quita_domain::time::Timestamp;
 use quita_ports::OutboxPlace;
 use tokio::time::Instant;
 
-/// How much longer than a review took the next one waits, at least: reviews of a long backlog cost little of the whole.
+/// Minimum wait before the next review, as a multiple of the last one's duration. It keeps reviews of a long backlog
+/// cheap.
 const REVIEW_SHARE: u32 = 20;
 
-/// How far the store was read.
+/// Progress of reading the store.
 pub(super) struct Backlog {
-    /// The last place that was read; none at the beginning.
+    /// Last position that was read; `None` at the beginning.
     read_to: Option<OutboxPlace>,
     is_reading: bool,
     review_began: Instant,
@@ -21,7 +23,7 @@ pub(super) struct Backlog {
 }
 
 impl Backlog {
-    /// Begins with a review: all that is due.
+    /// Begins with a review: all due deliveries.
     pub(super) fn new(review: Duration) -> Self {
         let now = Instant::now();
         Self {
@@ -34,7 +36,7 @@ impl Backlog {
         }
     }
 
-    /// From where to read on; none while somebody reads.
+    /// Returns the position to read from; `None` while a read is under way.
     pub(super) fn begin(&mut self) -> Option<Option<OutboxPlace>> {
         if self.is_reading {
             return None;
@@ -47,7 +49,7 @@ impl Backlog {
         Some(self.read_to)
     }
 
-    /// A page was read up to this place, if there was anything; `is_last` if nothing more is due.
+    /// Records that a page was read up to this position, if there was anything. `is_last` if nothing more is due.
     pub(super) fn read(&mut self, to: Option<OutboxPlace>, is_last: bool) {
         self.is_reading = false;
         self.read_to = to.or(self.read_to);
@@ -59,12 +61,12 @@ impl Backlog {
         }
     }
 
-    /// The store could not be read.
+    /// Records that the store could not be read.
     pub(super) const fn failed(&mut self) {
         self.is_reading = false;
     }
 
-    /// Reads again from this place on, inclusive.
+    /// Moves back so that the store is read again from this position, inclusive.
     pub(super) fn go_back(&mut self, to: OutboxPlace) {
         let before = OutboxPlace { at: Timestamp::from_millis(to.at.millis().saturating_sub(1)), ..to };
         self.read_to = self.read_to.map(|read_to| read_to.min(before));

@@ -1,4 +1,4 @@
-//! A delivery that was claimed, as the pool and its workers get it.
+//! A claimed delivery, as the pool and its workers receive it.
 
 use std::sync::Arc;
 
@@ -9,22 +9,22 @@ use quita_ports::trace::Span;
 
 use crate::actor::mailbox::Question;
 
-/// Bytes of an event besides what the merchant wrote into its payment, about.
+/// Approximate bytes of an event, apart from the merchant's own text in the payment.
 const EVENT_BYTES: usize = 2_048;
 
-/// Bytes of an item or a note besides its text, about.
+/// Approximate bytes of an item or a note, apart from its text.
 const ENTRY_BYTES: usize = 64;
 
-/// Deliver this, which was claimed.
+/// Delivers this claimed delivery.
 #[derive(Clone)]
 pub(crate) struct Deliver {
     pub(crate) payment: Arc<Payment>,
-    /// Place in the payment's outbox.
+    /// Index in the payment's outbox.
     pub(crate) index: u32,
 }
 
 impl Deliver {
-    /// The claim, if there is one.
+    /// Returns the claim, if there is one.
     pub(super) fn lease(&self) -> Option<Lease> {
         let place = usize::try_from(self.index).unwrap_or(usize::MAX);
         let ends_at = self.payment.outbox.get(place)?.next_attempt_at?;
@@ -42,7 +42,7 @@ impl Question for Deliver {
     }
 }
 
-/// How many bytes an event of a payment has, about.
+/// Returns the approximate bytes of an event of a payment.
 pub(super) fn weight_of(payment: &Payment) -> usize {
     let Order { items, metadata, .. } = payment.order.as_ref();
     let items = items.iter().map(|item| item.name.len().saturating_add(ENTRY_BYTES));

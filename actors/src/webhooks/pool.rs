@@ -1,9 +1,9 @@
-//! The webhook pool: gives deliveries to workers.
+//! The webhook pool: assigns deliveries to workers.
 //!
-//! Owns the queue of what waits to be delivered, the place up to which the store was read for it, and who works on what.
-//! A delivery that waits is not claimed: it costs the store nothing until its turn comes. What came of an attempt is
-//! stored while its worker goes on. Never decides whether a delivery succeeded, never has one twice. Recreated by the
-//! supervisor when it dies; what it held is found in the store.
+//! Owns the queue of waiting deliveries, the position up to which the store was read for it, and the assignment of
+//! deliveries to workers. A waiting delivery is not claimed: it costs the store nothing until its turn comes. The
+//! outcome of an attempt is stored while its worker goes on. Never decides whether a delivery succeeded, never holds
+//! one twice. Recreated by the supervisor when it dies; its deliveries are found in the store.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -30,16 +30,16 @@ use crate::webhooks::deliver::{Deliver, weight_of};
 use crate::webhooks::queue::{Ended, Place, Queue, Turn, Waiting};
 use crate::webhooks::worker::{SendWebhook, WebhookWorkerActor};
 
-/// Pages of what is due that are read one after the other, before the next interval.
+/// Pages of due deliveries that are read one after the other, before the next interval.
 const PAGES_AT_ONCE: u32 = 8;
 
-/// How long the store may take for one.
+/// Time-out of reading one page.
 const READ_TIME_OUT: Duration = Duration::from_secs(30);
 
-/// Hires workers, and their successors.
+/// Creates workers.
 pub(crate) type Workers = Box<dyn Fn() -> Mailbox<WebhookWorkerActor> + Send>;
 
-/// What the pool is made of, besides its workers.
+/// Dependencies of the pool, except its workers.
 pub(crate) struct PoolParts {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) commands: Arc<Commands>,
@@ -50,7 +50,7 @@ pub(crate) struct PoolParts {
     pub(crate) limits: WebhookLimits,
 }
 
-/// A payment whose deliveries could not be claimed, and since when.
+/// A payment whose deliveries could not be claimed, and the time of the failure.
 struct Failed {
     at: Instant,
     receiver: Arc<Receiver>,
@@ -58,7 +58,7 @@ struct Failed {
     waiting: Waiting,
 }
 
-/// Gives deliveries to workers.
+/// Assigns deliveries to workers.
 pub(crate) struct WebhookPoolActor {
     parts: Arc<PoolParts>,
     hire: Workers,
@@ -68,16 +68,16 @@ pub(crate) struct WebhookPoolActor {
     pages: u32,
     /// Places of payments whose deliveries are being claimed.
     claiming: HashMap<TransactionId, Place>,
-    /// The oldest first.
+    /// Oldest first.
     failed: VecDeque<Failed>,
     /// Places of the exchanges under way, by number.
     exchanges: HashMap<u64, Place>,
-    /// When exchanges began, until they are over or slow.
+    /// Start times of exchanges, until they end or are slow.
     begun: VecDeque<(Instant, u64)>,
     last_number: u64,
-    /// Deliveries that are being sent, or whose outcome is being stored.
+    /// Deliveries being sent, or whose outcome is being stored.
     under_way: HashMap<TransactionId, Vec<u32>>,
-    /// Attempts that are over, and whose outcomes are not stored yet.
+    /// Attempts that have ended and whose outcomes are not stored yet.
     unstored: usize,
     meter: Arc<ActorMeter>,
     workers: Arc<ActorMeter>,
@@ -110,7 +110,7 @@ impl WebhookPoolActor {
         }
     }
 
-    /// A delivery was claimed: by a change of the payment, or because its turn had come.
+    /// Takes a claimed delivery, which comes from a change of the payment or because its turn had come.
     fn claimed(&mut self, delivery: Deliver, span: Span, context: &mut Context<Self>) {
         let id = delivery.payment.id;
         if self.under_way.get(&id).is_some_and(|indexes| indexes.contains(&delivery.index)) {
@@ -128,7 +128,7 @@ impl WebhookPoolActor {
         self.queue.lighten(&id);
     }
 
-    /// Begins as much as there are places for.
+    /// Begins as many deliveries as there are places for.
     fn pump(&mut self, context: &mut Context<Self>) {
         while self.unstored < self.parts.limits.outcomes
             && let Some(turn) = self.queue.next()
@@ -141,7 +141,7 @@ impl WebhookPoolActor {
         self.level.set(self.queue.len());
     }
 
-    /// Sends what is still claimed, and claims what is not.
+    /// Sends a delivery whose claim is still valid, or claims what is due.
     fn begin(&mut self, Turn { id, waiting, place }: Turn, context: &mut Context<Self>) {
         let Waiting { mut leases, payment, span } = waiting;
         let now = self.parts.clock.now();
@@ -158,9 +158,9 @@ impl WebhookPoolActor {
         }
     }
 
-    /// Claims what is due of a payment. What follows comes back as deliveries, before the reply or after.
+    /// Claims the due deliveries of a payment. They come back as messages, before the reply or after it.
     fn claim(&mut self, id: TransactionId, held: Vec<Lease>, place: Place, context: &mut Context<Self>) {
-        // One that failed and was put back may have been found in the store again meanwhile: then it has two turns.
+        // A payment that was put back after a failure may have been found in the store again: then it has two turns.
         if let Some(other) = self.claiming.insert(id, place) {
             self.queue.free(other, Ended::Unused);
         }
@@ -176,7 +176,7 @@ impl WebhookPoolActor {
         }));
     }
 
-    /// Has it sent, and has it stored how that went, whatever becomes of the pool meanwhile.
+    /// Has a delivery sent and its outcome stored, whatever happens to the pool in the meantime.
     fn send(&mut self, delivery: Deliver, mut place: Place, span: Option<Span>, context: &mut Context<Self>) {
         self.queue.weigh(&mut place, weight_of(&delivery.payment));
         self.last_number = self.last_number.wrapping_add(1);
@@ -203,7 +203,7 @@ impl WebhookPoolActor {
         actix::spawn(within(span_context, work));
     }
 
-    /// It is neither sent nor stored any more.
+    /// Forgets a delivery that is neither sent nor stored any more.
     fn is_over(&mut self, id: TransactionId, index: u32) {
         if let Some(indexes) = self.under_way.get_mut(&id) {
             indexes.retain(|other| *other != index);
@@ -232,7 +232,7 @@ impl WebhookPoolActor {
         self.read_on(context);
     }
 
-    /// Reads a page of what became due since the last one.
+    /// Reads the next page of due deliveries.
     fn read_on(&mut self, context: &mut Context<Self>) {
         let Some(after) = self.backlog.begin() else { return };
         let parts = Arc::clone(&self.parts);
@@ -273,7 +273,7 @@ impl WebhookPoolActor {
     }
 }
 
-/// How an exchange ended for its receiver.
+/// Classifies the end of an exchange for its receiver.
 fn ended(attempt: &DeliveryAttempt, prompt: Duration) -> Ended {
     if attempt.status.is_some() {
         Ended::Answered
@@ -284,7 +284,7 @@ fn ended(attempt: &DeliveryAttempt, prompt: Duration) -> Ended {
     }
 }
 
-/// An attempt has ended. `is_over`: there is nothing to be stored of it.
+/// End of an attempt. `is_over` if it has no outcome to store.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Sent {
@@ -297,7 +297,7 @@ struct Sent {
     is_over: bool,
 }
 
-/// How an attempt went is stored, or could not be.
+/// End of storing an attempt's outcome, successful or not.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct Stored {
@@ -305,7 +305,7 @@ struct Stored {
     index: u32,
 }
 
-/// What is due of a payment was claimed, or could not be.
+/// Result of claiming the due deliveries of a payment.
 #[derive(Message)]
 #[rtype(result = "()")]
 struct ClaimAnswered {
@@ -314,7 +314,7 @@ struct ClaimAnswered {
     result: Result<(), Denied>,
 }
 
-/// Tells the pool, which knows of no more than its places and a bounded number of outcomes.
+/// Sends a message to the pool. Their number is bounded by its places and the limit of outcomes.
 fn tell<M: Message<Result = ()> + Send + 'static>(pool: &Addr<WebhookPoolActor>, news: M)
 where
     WebhookPoolActor: Handler<M>,
@@ -369,7 +369,7 @@ impl Handler<ClaimAnswered> for WebhookPoolActor {
     type Result = ();
 
     fn handle(&mut self, ClaimAnswered { id, held, result }: ClaimAnswered, context: &mut Self::Context) {
-        // If it is still there, nothing was claimed: somebody else was faster, or it failed.
+        // If it is still there, nothing was claimed: another node was faster, or the claim failed.
         let Some(place) = self.claiming.remove(&id) else { return };
         if let Err(denied) = result {
             warn_unless_away!(denied, transaction.id = %id, error = %denied, "a delivery could not be claimed");

@@ -1,8 +1,9 @@
-//! What waits to be delivered, and who may send next.
+//! Queue of waiting deliveries, and the choice of the next one to send.
 //!
-//! Places are shared by test and live first, then by merchant, then by receiver. Receivers are of three standings, and
-//! each standing has places of its own, so that those that don't answer take none from those that do. Whoever can't send
-//! stands in no line: choosing costs the same with one receiver and with a hundred thousand.
+//! Places are shared first between test and live, then between merchants, then between receivers. A receiver has one of
+//! three standings. Each standing has its own places, so that receivers that don't answer take none from those that do.
+//! Receivers that can't be sent to are in no line: the choice costs the same with one receiver and with a hundred
+//! thousand.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use quita_ports::trace::Span;
 use crate::limits::{LINES, WebhookLimits};
 use crate::webhooks::deliver::weight_of;
 
-/// How a receiver did lately.
+/// Recent behaviour of a receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
     /// Nothing is known of it yet.
@@ -38,10 +39,10 @@ const fn line_of(mode: Mode, standing: Standing) -> usize {
     }
 }
 
-/// How an exchange with a receiver ended.
+/// End of an exchange with a receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// It answered, whatever it said.
+    /// It answered, with whatever status.
     Answered,
     /// There was no answer in time.
     Silent,
@@ -51,7 +52,7 @@ pub(super) enum Ended {
     Unused,
 }
 
-/// A place that is taken: one exchange with a receiver, and the bytes that it holds.
+/// A place in use: one exchange with a receiver, and the bytes that it holds.
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) receiver: Arc<Receiver>,
@@ -60,25 +61,25 @@ pub(super) struct Place {
     is_slow: bool,
 }
 
-/// A payment that waits, with what is known of its deliveries here.
+/// A waiting payment, with the claims and data held for it.
 #[derive(Default)]
 pub(super) struct Waiting {
-    /// The claims on its deliveries that this process holds.
+    /// Claims on its deliveries that this process holds.
     pub(super) leases: VecDeque<Lease>,
-    /// As it was when it was claimed last; not kept if that would take too much memory.
+    /// The payment when it was last claimed. Not kept if that would take too much memory.
     pub(super) payment: Option<Arc<Payment>>,
-    /// Lasts as long as that.
+    /// Span of the claimed delivery, kept as long as the payment.
     pub(super) span: Option<Span>,
 }
 
-/// Whose turn it is.
+/// The next delivery to send.
 pub(super) struct Turn {
     pub(super) id: TransactionId,
     pub(super) waiting: Waiting,
     pub(super) place: Place,
 }
 
-/// What is under way, and who is next.
+/// Exchanges under way in one line, and the merchants in turn.
 #[derive(Default)]
 struct Line {
     under_way: usize,
@@ -92,23 +93,23 @@ struct Line {
 struct Share {
     under_way: usize,
     bytes: usize,
-    /// Receivers, each with the ticket that it has for this turn; another one is no longer valid.
+    /// Receivers, each with the ticket of its turn. A turn whose ticket has been replaced is void.
     turns: VecDeque<(Arc<Receiver>, u64)>,
     is_in_line: bool,
 }
 
-/// What is known of a receiver.
+/// State of a receiver.
 struct Record {
     standing: Standing,
-    /// Exchanges that it may have at once: more with each answer.
+    /// Exchanges that it may have at once; doubled with each answer.
     allowed: usize,
     under_way: usize,
     waiting: VecDeque<TransactionId>,
-    /// Of its turn; none if it waits for none.
+    /// Ticket of its turn; `None` if it waits for none.
     ticket: Option<u64>,
-    /// Where the first delivery stands that found no room here; the store has it.
+    /// Position in the store of the first delivery that found no room here.
     more_from: Option<OutboxPlace>,
-    /// Its place among those that have nothing to do.
+    /// Its key among the idle receivers.
     idle_since: Option<u64>,
 }
 
@@ -126,16 +127,16 @@ impl Default for Record {
     }
 }
 
-/// Deliveries that wait, and the places that are taken.
+/// Waiting deliveries, and the places in use.
 pub(super) struct Queue {
     limits: WebhookLimits,
     lines: [Line; LINES],
     next_line: usize,
     receivers: HashMap<Arc<Receiver>, Record>,
     waiting: HashMap<TransactionId, Waiting>,
-    /// How many wait for each merchant.
+    /// Number of waiting payments of each merchant.
     merchants: HashMap<(Mode, MerchantId), usize>,
-    /// Receivers that have nothing to do, each once, by when they began to rest.
+    /// Idle receivers, in the order in which they became idle.
     idle: BTreeMap<u64, Arc<Receiver>>,
     held_bytes: usize,
     tickets: u64,
@@ -158,7 +159,7 @@ impl Queue {
         }
     }
 
-    /// How many payments wait.
+    /// Returns the number of waiting payments.
     pub(super) fn len(&self) -> usize {
         self.waiting.len()
     }
@@ -167,8 +168,8 @@ impl Queue {
         self.waiting.contains_key(id)
     }
 
-    /// Takes in a delivery that this process claimed. Says whether there was room; if not, the store has it, and it is
-    /// due when its lease ends.
+    /// Adds a delivery that this process claimed. Returns false if there was no room; then the store reports it as due
+    /// when its lease ends.
     pub(super) fn put_claimed(
         &mut self,
         receiver: Receiver,
@@ -188,13 +189,13 @@ impl Queue {
         has_room
     }
 
-    /// Takes in a payment of which the store says that a delivery is due. Says whether there was room; if not, it is
-    /// asked for again when there is.
+    /// Adds a payment with a delivery that the store reports as due. Returns false if there was no room; then the store
+    /// is asked again once there is.
     pub(super) fn put_due(&mut self, receiver: Receiver, place: OutboxPlace) -> bool {
         self.holds(&place.id) || self.put(receiver, place.id, Some(place))
     }
 
-    /// Takes back in a payment whose turn could not be used.
+    /// Puts back a payment whose turn could not be used.
     pub(super) fn put_back(&mut self, receiver: &Receiver, id: TransactionId, waiting: Waiting) {
         if !self.holds(&id) && self.put(receiver.clone(), id, None) {
             self.held_bytes = self.held_bytes.saturating_add(waiting.payment.as_deref().map_or(0, weight_of));
@@ -202,7 +203,7 @@ impl Queue {
         }
     }
 
-    /// Lets go of the content of what has to wait, unless its receiver will soon be ready for it.
+    /// Drops the content of a delivery that has to wait, unless its receiver will soon be ready for it.
     pub(super) fn lighten(&mut self, id: &TransactionId) {
         let Some(waiting) = self.waiting.get_mut(id) else { return };
         let Some(payment) = &waiting.payment else { return };
@@ -215,7 +216,7 @@ impl Queue {
         }
     }
 
-    /// The next one that may be sent.
+    /// Takes the next delivery that may be sent.
     pub(super) fn next(&mut self) -> Option<Turn> {
         for _ in 0..LINES {
             let line = self.next_line;
@@ -237,7 +238,8 @@ impl Queue {
         }
     }
 
-    /// An exchange lasts long: its receiver is slow, and its place one of those for slow ones if there is room.
+    /// Marks the receiver of a long exchange as slow. The exchange moves to a place for slow receivers if there is
+    /// room.
     pub(super) fn slow(&mut self, place: &mut Place) {
         place.is_slow = true;
         self.change_standing(&place.receiver, Standing::Slow);
@@ -256,7 +258,7 @@ impl Queue {
         }
     }
 
-    /// An exchange has ended, and its place is free.
+    /// Frees the place of an exchange that has ended.
     pub(super) fn free(&mut self, place: Place, ended: Ended) {
         self.leave_line(&place);
         let most = self.limits.places_per_receiver;
@@ -280,7 +282,8 @@ impl Queue {
         self.rest_if_idle(&place.receiver);
     }
 
-    /// From where the store has to be read again, because there is room now for what found none.
+    /// Takes the position from which the store has to be read again, because there is room now for deliveries that
+    /// found none.
     pub(super) const fn take_refill(&mut self) -> Option<OutboxPlace> {
         self.refill.take()
     }
@@ -290,7 +293,7 @@ impl Queue {
         let of_merchant = self.merchants.entry((receiver.mode, receiver.merchant.clone())).or_default();
         let receiver = Arc::new(receiver);
         let is_first = self.receivers.get(&receiver).is_none_or(|record| record.waiting.is_empty());
-        // Nobody who has nothing waiting is refused, but for a merchant with thousands of receivers.
+        // A receiver with nothing waiting is refused only if its merchant has thousands of receivers.
         let most = if is_first { waiting_per_merchant.saturating_mul(2) } else { waiting_per_merchant };
         let fits = *of_merchant < most;
         if is_first && !fits {
@@ -329,7 +332,7 @@ impl Queue {
             let record = self.receivers.get_mut(&receiver).filter(|record| record.ticket == Some(ticket));
             let next = record.and_then(|record| {
                 record.ticket = None;
-                // It may be allowed less than when it got its turn.
+                // Its allowance may have been reduced since it got its turn.
                 let id = record.waiting.pop_front_if(|_| record.under_way < record.allowed)?;
                 record.under_way = record.under_way.saturating_add(1);
                 Some(id)
@@ -362,7 +365,7 @@ impl Queue {
         Turn { id, waiting, place: Place { receiver, line, bytes: 0, is_slow: false } }
     }
 
-    /// Has the store read again from where there was no room, once half of it is free.
+    /// Asks for another read of the store from where there was no room, once half of the room is free.
     fn ask_for_more(&mut self, receiver: &Arc<Receiver>, of_merchant: usize) {
         let WebhookLimits { waiting_per_receiver, waiting_per_merchant, .. } = self.limits;
         let Some(record) = self.receivers.get_mut(receiver) else { return };
@@ -371,7 +374,7 @@ impl Queue {
         }
     }
 
-    /// Gives a receiver a turn if it may send and waits for none.
+    /// Gives a receiver a turn if it may be sent to and has none.
     fn line_up(&mut self, receiver: &Arc<Receiver>) {
         let Some(record) = self.receivers.get_mut(receiver) else { return };
         let may_send = record.under_way < record.allowed && !record.waiting.is_empty();
@@ -388,7 +391,7 @@ impl Queue {
         self.line_up_merchant(line, &receiver.merchant);
     }
 
-    /// Gives a merchant a turn if it may send and waits for none; forgets it if it has nothing to do with the line.
+    /// Gives a merchant a turn in a line if it may send and has none; removes it if it has nothing in the line.
     fn line_up_merchant(&mut self, line: usize, merchant: &MerchantId) {
         let Some(line) = self.lines.get_mut(line) else { return };
         let Some(share) = line.shares.get_mut(merchant) else { return };
@@ -413,7 +416,7 @@ impl Queue {
         self.line_up_merchant(place.line, &place.receiver.merchant);
     }
 
-    /// Moves a receiver to another line; the turn that it had in the old one is void.
+    /// Changes a receiver's standing, which moves it to another line and voids its turn in the old one.
     fn change_standing(&mut self, receiver: &Arc<Receiver>, standing: Standing) {
         let Some(record) = self.receivers.get_mut(receiver) else { return };
         if record.standing != standing {
@@ -423,7 +426,7 @@ impl Queue {
         }
     }
 
-    /// Remembers how a receiver did; of many that have nothing to do, the longest idle are forgotten.
+    /// Marks a receiver as idle if nothing is waiting or under way. Forgets the longest idle receivers above the limit.
     fn rest_if_idle(&mut self, receiver: &Arc<Receiver>) {
         let Some(record) = self.receivers.get_mut(receiver) else { return };
         if record.under_way > 0 || !record.waiting.is_empty() {
@@ -442,7 +445,7 @@ impl Queue {
 }
 
 impl Share {
-    /// A merchant may take half of a line.
+    /// Returns true if the merchant uses less than half of the line.
     const fn has_room(&self, limits: &WebhookLimits) -> bool {
         self.under_way < limits.places.div_ceil(2) && self.bytes < limits.bytes.div_ceil(2)
     }

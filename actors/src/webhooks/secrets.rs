@@ -1,4 +1,4 @@
-//! The webhook secrets of applications, read from the store and kept for a moment.
+//! Webhook secrets of applications, read from the store and cached briefly.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,12 +10,12 @@ use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::{Clock, Store, StoreError, Vault};
 use tokio::time::Instant;
 
-/// How long secrets are kept before they are read again.
+/// Time for which secrets are cached.
 const KEPT_FOR: Duration = Duration::from_secs(2);
 
 type Kept = HashMap<Owner, (Instant, Arc<[WebhookSecret]>)>;
 
-/// Reads secrets, at most once in a while for each application and mode.
+/// Reads and caches secrets by application and mode.
 pub(crate) struct Secrets {
     store: Arc<dyn Store>,
     vault: Arc<dyn Vault>,
@@ -28,8 +28,8 @@ impl Secrets {
         Self { store, vault, clock, kept: Mutex::default() }
     }
 
-    /// The secrets that sign for this owner now, in the owner's mode, newest first. If one of them does not open, nothing
-    /// is signed: a receiver may know that one alone.
+    /// Returns the secrets that sign for this owner now, in the owner's mode, newest first. Fails if one of them can't
+    /// be opened: a receiver may have that one alone.
     pub(crate) async fn of(&self, owner: &Owner) -> Result<Arc<[WebhookSecret]>, StoreError> {
         if let Some((read_at, secrets)) = self.lock().get(owner)
             && read_at.elapsed() < KEPT_FOR

@@ -1,6 +1,6 @@
 //! A webhook worker: one delivery at a time.
 //!
-//! Owns its sender. Signs, sends, and tells the pool what came of it. Never decides when to try again. Recreated by
+//! Owns its sender. Signs, sends, and reports the attempt to the pool. Never decides when to try again. Recreated by
 //! the pool when it dies; its delivery is due again when its lease ends.
 
 use std::rc::Rc;
@@ -26,7 +26,7 @@ use crate::webhooks::secrets::Secrets;
 /// Messages that may wait for one worker: the pool gives it one at a time.
 pub(crate) const MAILBOX: usize = 2;
 
-/// Send this delivery. Answered with how the attempt went; `None` if it could not be made.
+/// Sends this delivery. The answer is the attempt; `None` if it could not be made.
 pub(crate) struct SendWebhook(pub(crate) Deliver);
 
 impl Question for SendWebhook {
@@ -38,7 +38,7 @@ impl Question for SendWebhook {
     }
 }
 
-/// What a worker is made of, besides its sender.
+/// Dependencies of a worker, except its sender.
 pub(crate) struct WorkerParts {
     pub(crate) secrets: Secrets,
     pub(crate) clock: Arc<dyn Clock>,
@@ -95,7 +95,7 @@ async fn deliver(
         }
     };
     let mut span = sending_span(&request, event, claimed.attempts.len());
-    // What is sent is as large as the payment, and a receiver may take fifteen seconds: one of the two is enough.
+    // The request is as large as the payment, and a receiver may take fifteen seconds: keep only one of them in memory.
     drop(payment);
     let attempt = sender.send(request).await;
     span.record_with(|span| record_attempt(span, &attempt));
@@ -111,7 +111,7 @@ async fn deliver(
     Some(attempt)
 }
 
-/// The span of one exchange with a receiver, of which it tells the host and nothing else.
+/// Opens the span of one exchange with a receiver. Of the address it records the host only.
 fn sending_span(request: &WebhookRequest, event: &Event, attempts_before: usize) -> Span {
     let here = trace::here();
     let mut span = Span::child(here.as_ref(), || "webhook".into()).of_kind(SpanKind::Client);

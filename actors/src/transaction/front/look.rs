@@ -1,4 +1,4 @@
-//! What an operator may see of a shard. Nothing is started or kept alive by looking at it.
+//! Operators' views of a shard. Looking starts no actor and keeps none alive.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,7 +11,7 @@ use super::{FrontActor, Live};
 use crate::actor::mailbox::{Ask, Question};
 use crate::watch::actor_view::{ActorView, LiveView, MessageView, ShardView, ago, shown};
 
-/// How is the actor of this transaction, if it is in memory?
+/// Returns the view of a transaction's actor, if it is in memory.
 pub(crate) struct Inspect(pub(crate) TransactionId);
 
 impl Question for Inspect {
@@ -19,7 +19,7 @@ impl Question for Inspect {
     const NAME: &'static str = "inspect";
 }
 
-/// Which transactions are in memory? A bounded number, the busiest of a bounded number.
+/// Returns transactions in memory: a bounded number, the busiest among a bounded number examined.
 pub(crate) struct Busiest;
 
 impl Question for Busiest {
