@@ -1,4 +1,4 @@
-//! The acquirers: which one is asked, how they are, and what they report by themselves.
+//! Acquirers: choice of the one to ask, their health, and the notices that they send.
 
 pub(crate) mod acquirer;
 pub(crate) mod approvals;

@@ -105,8 +105,7 @@ impl Eraser {
         Ok(Some((merchant, self.erase_all(vec![payment]).await?)))
     }
 
-    /// Erases one person from a page of the payments with this document. The pages cover every merchant in both modes,
-    /// one after the other.
+    /// Erases one person from a page of the payments with this document. The pages cover every merchant in both modes.
     ///
     /// # Errors
     /// [`StoreError`]; some payments may be done.

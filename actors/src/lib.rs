@@ -1,7 +1,7 @@
 //! Actors: one for each transaction, and those that serve them.
 //!
 //! The tree is in `system.rs`. Each actor has its own file, with the messages that it receives.
-//! Nothing here knows HTTP, BSON, SQL or a provider.
+//! Nothing here depends on HTTP, BSON, SQL or a provider.
 
 mod acquirers;
 mod actor;

@@ -204,8 +204,8 @@ impl Operators {
         Ok(executed.payment)
     }
 
-    /// Ends a charge whose outcome no answer tells, with the outcome that a person found out. A later, different answer
-    /// of the acquirer is given back and reported.
+    /// Ends a charge of unknown outcome, with the outcome that a person found out. A later, different answer of the
+    /// acquirer is given back and reported.
     ///
     /// # Errors
     /// [`Denied::NotFound`] if there is no such payment, [`Denied::Refused`] if the charge is not stuck; or when the store

@@ -35,7 +35,7 @@ const LOOK_AFTER: [Duration; 2] = [Duration::from_millis(100), Duration::from_mi
 /// Result of a cancellation, a capture or a refund.
 #[derive(Debug, Clone)]
 pub struct Operated {
-    /// The payment after it.
+    /// The payment after the operation.
     pub payment: Arc<Payment>,
     /// The operation.
     pub operation: Operation,

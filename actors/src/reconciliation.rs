@@ -1,7 +1,7 @@
 //! Reconciliation: matches the lines of lists and files with payments, and judges them.
 //!
 //! No actor, and nothing here changes a payment. Where a line and its payment differ, the payment's acquirer is asked
-//! first, in the ordinary way: `asking.rs` puts a hint into the inbox in the store, which any serving node takes up.
+//! first, in the ordinary way. `asking.rs` puts a hint into the inbox in the store, and any serving node takes it up.
 //! So this works the same in the service and in a command beside it (decision 27). A remaining difference becomes an
 //! exception.
 //!

@@ -1,7 +1,7 @@
-//! Personal data that is old enough: erased by one process of all on a store, and forgotten wherever it is remembered.
+//! Retention of personal data: erased in time by one of the processes on a store, and dropped from the memory of all.
 //!
-//! No actor: whoever runs the service takes a step now and then. A step may be the last one at any time; the next one, of
-//! whichever process, goes on.
+//! No actor: the service calls a step now and then. It may be interrupted at any step; the next step, in any process,
+//! continues.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,38 +18,38 @@ use crate::denied::Denied;
 use crate::erasure::{Eraser, ErasureTally};
 use crate::payments::Payments;
 
-/// Time for which a claim holds. It is made anew with each page.
+/// Time for which a claim holds. It is renewed with each page.
 const LEASE_MS: u64 = 5 * 60_000;
 
-/// Longest time of one call. One that never comes back would end all erasing until the next start.
+/// Time-out of one call. A call that never returned would stop all erasing until the next start.
 const CALL_WITHIN: Duration = Duration::from_secs(60);
 
-/// Erased payments that are forgotten at once.
+/// Erased payments that are followed at once.
 const FOLLOWED_AT_ONCE: usize = 500;
 
 /// Times for which payers are kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct KeptFor {
-    /// After nothing changed any more in a finished payment, in milliseconds.
+    /// Milliseconds after the last change of a finished payment.
     pub rested_ms: u64,
-    /// After it was paid, in milliseconds: only then a paid payment is finished.
+    /// Milliseconds after the payment was paid: only then is a paid payment finished.
     pub paid_ms: u64,
 }
 
-/// Erases payers that were kept for long enough.
+/// Erases payers that were kept long enough.
 pub struct Retention {
     eraser: Eraser,
     store: Arc<dyn WholeStore>,
     clock: Arc<dyn Clock>,
     rested_ms: u64,
-    /// This process among those on the store.
+    /// Id of this process among those on the store.
     node: Uuid,
-    /// Says whether what was erased may still be in the store's log.
+    /// True if erased data may still be in the store's log.
     is_to_empty: bool,
 }
 
 impl Retention {
-    /// Of payments in this store, and of what its audit log says of them.
+    /// Erases in this store and in its audit log.
     pub fn new(
         (store, audit): (Arc<dyn WholeStore>, Arc<dyn AuditEraser>),
         (clock, ids): (Arc<dyn Clock>, Arc<dyn Ids>),
@@ -60,10 +60,10 @@ impl Retention {
         Self { eraser, store, clock, rested_ms: kept_for.rested_ms, node, is_to_empty: false }
     }
 
-    /// Erases all that may be, if there is any and nobody else does it. Tells after each page how many it erased.
+    /// Erases all payers that are due, unless another process does. Reports the number erased after each page.
     ///
     /// # Errors
-    /// [`StoreError`]; some may be erased, and the next call does the rest.
+    /// [`StoreError`]; some payers may be erased, and the next call does the rest.
     pub async fn erase_due(&mut self, mut tell: impl FnMut(u64)) -> Result<ErasureTally, StoreError> {
         let mut tally = ErasureTally::default();
         for status in FINISHED_STATUSES {
@@ -98,7 +98,7 @@ impl Retention {
         }
     }
 
-    /// Claims what is to be done for so long, or goes on claiming it.
+    /// Claims the erasing for so long, or renews the claim.
     async fn claim(&self, for_ms: u64) -> Result<bool, StoreError> {
         let now = self.clock.now();
         let (source, day) = (Source::personal_data(), NaiveDate::default());
@@ -107,22 +107,23 @@ impl Retention {
     }
 }
 
-/// Follows which payers were erased in a store whose payments this process holds in its memory for true, by another
-/// process or by itself, and has them forgotten.
+/// Follows the payers erased in a store, by another process or by this one, and drops their payments from this
+/// process's memory. Needed where the copy in memory is trusted.
 pub struct ErasureFollower {
     store: Arc<dyn WholeStore>,
     payments: Payments,
-    /// The number of the last erasure that was followed.
+    /// Number of the last erasure that was followed.
     number: u64,
 }
 
 impl ErasureFollower {
-    /// Follows those after this number.
+    /// Follows the erasures after this number.
     pub fn new(store: Arc<dyn WholeStore>, payments: Payments, number: u64) -> Self {
         Self { store, payments, number }
     }
 
-    /// Says whether there is anything to follow: where others write, nothing is told without the store.
+    /// Returns true if there is anything to follow: with several writers, the copy in memory is never used without the
+    /// store.
     pub fn is_needed(&self) -> bool {
         self.store.is_sole_writer()
     }
@@ -130,7 +131,7 @@ impl ErasureFollower {
     /// Has all payments forgotten whose payers were erased since the last call.
     ///
     /// # Errors
-    /// If the store or a payment's actor does not answer; the next call goes on.
+    /// If the store or a payment's actor does not answer; the next call continues.
     pub async fn follow(&mut self) -> Result<(), Denied> {
         loop {
             let erased = in_time(self.store.erased_after(self.number, FOLLOWED_AT_ONCE)).await?;
@@ -145,7 +146,7 @@ impl ErasureFollower {
     }
 }
 
-/// Answer of a call, if it comes back at all.
+/// Returns the result of a call, or an error if it takes too long.
 async fn in_time<T>(call: impl Future<Output = Result<T, StoreError>>) -> Result<T, StoreError> {
     let late = |_| Err(StoreError::Unavailable("it takes too long".into()));
     timeout(CALL_WITHIN, call).await.unwrap_or_else(late)

@@ -1,4 +1,4 @@
-//! The way to the store: writes and reads in batches, each limited in time.
+//! Access to the store: reads and writes in batches, each with a time-out.
 
 pub(crate) mod batch_span;
 pub(crate) mod books;

@@ -4,11 +4,11 @@
 //! ActorSystem
 //! ├─ FrontActor ×threads         a shard of the payments each
 //! │   └─ TransactionActor ×N     on its front's thread
-//! ├─ SupervisorActor             recreates what dies
+//! ├─ SupervisorActor             recreates dead actors
 //! ├─ AcquirerActor ×acquirer×method
 //! ├─ JournalActor, ReaderActor   group commit, group read
-//! ├─ TimerActor, InboxActor      what is due, what acquirers said
-//! ├─ NodeActor, SamplerActor     what operators direct, what they see
+//! ├─ TimerActor, InboxActor      due payments, acquirers' notices
+//! ├─ NodeActor, SamplerActor     operators' directives, their views
 //! └─ WebhookPoolActor
 //!     └─ WebhookWorkerActor ×n
 //! ```

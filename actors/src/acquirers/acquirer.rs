@@ -224,8 +224,9 @@ impl Held {
         }
     }
 
-    /// Longest wait of a call altogether, with what its adapter waits for once it is made. Nobody waits for an inquiry,
-    /// and for an operation no longer than for a charge; but a provider may want some seconds between two of them.
+    /// Longest total wait of a call, including what its adapter waits for once the call is made. No caller waits for an
+    /// inquiry, and for an operation no longer than for a charge. But a provider may want some seconds between two
+    /// calls.
     const fn patience_once_made(self) -> Duration {
         match self {
             Self::NewCharge { merchant_waits } => merchant_waits,
@@ -242,7 +243,7 @@ impl Held {
     }
 }
 
-/// An inquiry that did not leave is made after this time, and does not count.
+/// Returns the failure of an inquiry that did not leave. It is repeated after this time, and does not count.
 fn put_off(wait: Duration) -> CallFailure {
     CallFailure::Throttled { after_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX) }
 }

@@ -131,7 +131,7 @@ impl InboxActor {
         let count = self.waiting.len().min(BATCH);
         let apart = |Submitted { notice, reply, span }| (notice, (reply, span));
         let (notices, mut waiting): (Vec<_>, Vec<_>) = self.waiting.drain(..count).map(apart).unzip();
-        // Known before they are stored, so that the timer does not work them a second time.
+        // Known before they are stored, so that the timer does not process them a second time.
         let fresh: Vec<_> = notices.iter().map(|notice| self.known.insert(notice.id.clone())).collect();
         let parts = Arc::clone(&self.parts);
         let work = async move {

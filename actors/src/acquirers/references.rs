@@ -1,7 +1,7 @@
-//! Charges that providers mean by names of their own: remembered for a while, and asked about no faster than is needed.
+//! Charges that providers name by references of their own: answers are cached, and questions limited in rate.
 //!
-//! Hints may come from anybody who knows the address for them. Made-up names, and the same name again and again, would
-//! each be a call to the provider. A hint that is dropped loses nothing: payments are asked about without any.
+//! Hints may come from anyone who knows their address. Each invented or repeated reference would cause a call to the
+//! provider. A dropped hint loses nothing: payments are inquired about without hints too.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,41 +11,41 @@ use quita_domain::acquiring::Reference;
 use quita_domain::identity::{AcquirerName, TransactionId};
 use tokio::time::Instant;
 
-/// Life of an answer.
+/// Lifetime of a cached answer.
 const REMEMBERED: Duration = Duration::from_secs(60);
-/// The most answers that are remembered for one acquirer.
+/// Maximum number of cached answers for one acquirer.
 const MOST: usize = 4_096;
-/// Between two calls about what is nobody's, at length: five a second.
+/// Average interval of calls about references without a payment here: five a second.
 const GAP: Duration = Duration::from_millis(200);
-/// Lead over that pace: a burst of five.
+/// Burst allowed above that rate: five calls.
 const BURST: Duration = Duration::from_secs(1);
 
-/// Answer to the question whose charge a name means.
+/// Result of looking up a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Recalled {
-    /// The provider told a moment ago whose it is; nobody's, perhaps.
+    /// The provider answered recently. `None` if the charge belongs to no payment here.
     Told(Option<TransactionId>),
-    /// The provider is to be asked.
+    /// The provider must be asked.
     Unknown,
-    /// Too much was nobody's lately: it is not to be asked.
+    /// Too many references belonged to no payment recently: the provider must not be asked.
     TooMany,
 }
 
-/// Answers of providers about the names that hints held, on this node.
+/// Providers' answers about references in hints, on this node.
 #[derive(Debug, Default)]
 pub(crate) struct References(Mutex<HashMap<AcquirerName, OfAcquirer>>);
 
 #[derive(Debug, Default)]
 struct OfAcquirer {
     told: HashMap<Reference, Option<TransactionId>>,
-    /// The oldest first.
+    /// Oldest first.
     order: VecDeque<(Instant, Reference)>,
-    /// Until when the pace of calls about what is nobody's is used up.
+    /// End of the time for which the rate limit is used up.
     used_until: Option<Instant>,
 }
 
 impl References {
-    /// Looks a name up.
+    /// Looks a reference up.
     pub(crate) fn recall(&self, acquirer: &AcquirerName, reference: &Reference) -> Recalled {
         let (now, mut all) = (Instant::now(), self.all());
         let Some(known) = all.get_mut(acquirer) else { return Recalled::Unknown };
@@ -57,13 +57,13 @@ impl References {
         if is_used_up { Recalled::TooMany } else { Recalled::Unknown }
     }
 
-    /// Remembers what the provider told.
+    /// Caches the provider's answer.
     pub(crate) fn learn(&self, acquirer: &AcquirerName, reference: Reference, told: Option<TransactionId>) {
         let now = Instant::now();
         self.all().entry(acquirer.clone()).or_default().learn(now, reference, told);
     }
 
-    /// Counts one more call that was for nothing: the payment of this name is not here.
+    /// Counts a call without result: the payment with this reference is not here.
     pub(crate) fn count_nobodys(&self, acquirer: &AcquirerName, reference: Reference) {
         let now = Instant::now();
         let mut all = self.all();
@@ -72,7 +72,7 @@ impl References {
         known.use_up(now);
     }
 
-    /// Counts one more call that was for nothing. The name is not remembered: it may be known there a moment later.
+    /// Counts a call without result. The reference is not cached: the provider may find it a moment later.
     pub(crate) fn was_not_found(&self, acquirer: &AcquirerName) {
         self.all().entry(acquirer.clone()).or_default().use_up(Instant::now());
     }
@@ -85,7 +85,7 @@ impl References {
 impl OfAcquirer {
     fn use_up(&mut self, now: Instant) {
         let until = self.used_until.map_or(now, |until| until.max(now)) + GAP;
-        // Calls that were under way at once count too, yet for no longer than anything is remembered.
+        // Concurrent calls count too, but for no longer than an answer is cached.
         self.used_until = Some(until.min(now + REMEMBERED));
     }
 
@@ -126,7 +126,7 @@ mod tests {
         Reference::none().with("id", &number.to_string())
     }
 
-    /// Counts the names of these that the bank is asked about, if each is nobody's.
+    /// Counts the references for which the bank is asked, if none belongs to a payment.
     fn asked(references: &References, numbers: std::ops::Range<usize>) -> usize {
         let is_asked = |number: &usize| {
             let is_asked = references.recall(&bank(), &named(*number)) == Recalled::Unknown;

@@ -1,7 +1,7 @@
 //! Causes of actors' deaths: the panic's message and its location.
 //!
-//! A hook notes every panic of a thread before it unwinds; what belongs to the actor is dropped while it does, and
-//! takes the note (`tests/actix_facts.rs` has that as a fact).
+//! A hook notes every panic of a thread before it unwinds. The actor's guards are dropped while it does, and take the
+//! note (`tests/actix_facts.rs` asserts that order).
 
 use std::cell::RefCell;
 use std::panic::PanicHookInfo;
@@ -65,7 +65,7 @@ fn note(panic: &PanicHookInfo<'_>) {
     let place =
         panic.location().map_or_else(String::new, |at| format!("{}:{}", inside(at.file()), at.line()));
     let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
-    // The thread may be ending.
+    // Fails if the thread is ending.
     LAST.try_with(|last| last.replace(Some(Note { number, what, place }))).ok();
 }
 

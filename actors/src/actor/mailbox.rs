@@ -84,8 +84,8 @@ pub(crate) enum NoAnswer {
 
 /// A bounded, measured address.
 ///
-/// actix bounds what one clone of an address may have under way, not what waits for the actor: where every message
-/// is sent by a clone of its own, that bound never holds. So messages are counted here, over all clones.
+/// actix bounds the messages of each clone of an address, not those waiting for the actor. Where every message is sent
+/// by its own clone, that bound never takes effect. So messages are counted here, over all clones.
 pub(crate) struct Mailbox<A: Actor> {
     address: Addr<A>,
     gate: Arc<Gate>,

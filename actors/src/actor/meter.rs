@@ -23,7 +23,7 @@ pub(crate) struct ActorMeters {
 }
 
 impl ActorMeters {
-    /// Makes the metrics and enters them into the registry.
+    /// Creates and registers the metrics.
     pub(crate) fn new(registry: &Registry, clock: &Arc<dyn Clock>) -> Result<Self, prometheus::Error> {
         let vectors = Vectors::new(registry)?;
         // Created at once, so that a kind that has done nothing yet is exported as zero.

@@ -28,7 +28,7 @@ impl<A: Actor> Slot<A> {
         build: impl Fn(&Arc<S>) -> Mailbox<A> + Send + Sync + 'static,
     ) -> Self {
         let mailbox = RwLock::new(build(system));
-        // Weak, as the system holds its slots: it would hold itself for good.
+        // Weak, because the system holds its slots: a strong reference would be a cycle.
         let system = Arc::downgrade(system);
         let build: Build<A> = Box::new(move || system.upgrade().map(|system| build(&system)));
         Self { mailbox, build, meter, backoff: Mutex::new(RestartBackoff::default()) }

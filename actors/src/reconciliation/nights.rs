@@ -1,7 +1,7 @@
-//! Nights: each day of an acquirer's list is compared once, by one node of all; what could not be is made up for.
+//! Nightly runs: each day of an acquirer's list is compared once, by one of the nodes. Missed days are made up for.
 //!
-//! Owns no thread and no timer: whoever calls [`Nights::pass`] does it often. What is done, and what was begun, is in the
-//! store, so a night that failed, or on which no node was up, is found by the next pass of any node (decision 35).
+//! Owns no thread and no timer: [`Nights::pass`] must be called often. The store has which runs are done and which are
+//! begun. So a night that failed, or on which no node was up, is found by the next pass of any node (decision 35).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,28 +17,28 @@ use uuid::Uuid;
 
 use super::{List, NotReconciled, Reconciler};
 
-/// Days back within which a day is made up for that was never compared.
+/// Days back within which a missed day is still compared.
 const MADE_UP_WITHIN_DAYS: u64 = 90;
 
-/// Time for which a claim to a day holds: what a node that died has begun, or what could not be finished, is begun
-/// again then.
+/// Time for which a claim to a day holds. After it, a run that a dead node began, or that could not be finished, begins
+/// again.
 const LEASE_MS: u64 = 15 * 60_000;
 
-/// Time after its turn for which a day is tried as often as the last one, so that the oldest comes first; and how long
-/// one that is older is left alone.
+/// Age of a missed day up to which it is tried as often as the last one, so that the oldest comes first. And the
+/// interval at which an older one is tried.
 const STALE_AFTER_MS: u64 = 7 * DAY_MS;
 const STALE_EVERY_MS: u64 = 6 * 3_600_000;
 
-/// Time after a failure of the store at which a claim is tried again.
+/// Pause after a failure of the store before a claim is tried again.
 const AFTER_FAILURE_MS: u64 = 60_000;
 
-/// Interval at which the claim is made anew while a comparison goes on.
+/// Interval at which the claim is renewed during a comparison.
 const RENEW_EVERY: Duration = Duration::from_secs(5 * 60);
 
-/// Days of one list that fail in one pass before the others wait for the next one: the acquirer is away.
+/// Failed days of one list after which the others wait for the next pass: the acquirer is away.
 const FAILURES_OF_A_PASS: u32 = 3;
 
-/// Gets each exception that was reported.
+/// Receives each exception that was reported.
 pub type Count = Box<dyn Fn(ReconciliationKind) + Send + Sync>;
 
 /// Compares the lists of acquirers night by night.
@@ -48,23 +48,23 @@ pub struct Nights {
     clock: Arc<dyn Clock>,
     /// Time of day, in Brasília, at which the day before has its turn.
     at: NaiveTime,
-    /// This process among those on the store.
+    /// Id of this process among those on the store.
     node: Uuid,
     count: Count,
-    /// Moment at which something is looked at again, so that the store is not asked all day long.
+    /// Time of the next look at a task, so that the store is not asked all day long.
     put_off: BTreeMap<(AcquirerName, Task), Timestamp>,
-    /// The same for all of an acquirer of whom nothing is left to do.
+    /// Time of the next look at an acquirer with nothing left to do.
     idle_until: BTreeMap<AcquirerName, Timestamp>,
     /// Exceptions that this process stored.
     reported: BTreeSet<String>,
 }
 
-/// Something that is done once.
+/// A task that is done once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Task {
-    /// The list of a day.
+    /// Comparison of the list of a day.
     Day(NaiveDate),
-    /// Refunds and chargebacks of the Pix of the last 90 days, until this one.
+    /// Comparison of refunds and chargebacks of the Pix of the last 90 days, until this one.
     Returned(NaiveDate),
 }
 
@@ -83,11 +83,11 @@ impl Task {
     }
 }
 
-/// Something to do, and since when it has not been done.
+/// A task, and the first day for which it is missing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Due {
     task: Task,
-    /// The first day that is not compared.
+    /// First day that has not been compared.
     since: NaiveDate,
 }
 
@@ -102,18 +102,18 @@ struct Outcome {
     elsewhere: u64,
 }
 
-/// Outcome of something that was due.
+/// Outcome of a due task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Ended {
     Done,
-    /// Another node is at it, or the store did not answer: it is looked at again after so many milliseconds.
+    /// Another node is doing it, or the store did not answer. The next look comes after so many milliseconds.
     Later(u64),
-    /// It can't be compared, and why.
+    /// It can't be compared, for this reason.
     Failed(String),
 }
 
 impl Nights {
-    /// Compares with what is in this store, at this time of day in Brasília.
+    /// Compares with the payments in this store, at this time of day in Brasília.
     pub fn new(
         reconciler: Reconciler,
         (store, clock): (Arc<dyn WholeStore>, Arc<dyn Clock>),
@@ -125,8 +125,8 @@ impl Nights {
         Self { reconciler, store, clock, at, node, count, put_off, idle_until, reported }
     }
 
-    /// Does what is due of an acquirer's list, oldest first, unless somebody else does so or has done so. Returns whether
-    /// nothing is left to do for now.
+    /// Does the due tasks of an acquirer's list, oldest first, unless another node does them. Returns true if nothing
+    /// is left to do for now.
     pub async fn pass(&mut self, list: &List) -> bool {
         let now = self.clock.now();
         if self.idle_until.get(&list.acquirer).is_some_and(|until| now < *until) {
@@ -183,7 +183,7 @@ impl Nights {
         let is_done = |day: &NaiveDate| days.iter().any(|run| run.day == *day && run.is_finished);
         let open = first.iter_days().take_while(|day| *day <= last).filter(|day| !is_done(day));
         let mut due: Vec<_> = open.map(|day| Due { task: Task::Day(day), since: day }).collect();
-        // One comparison of what went back makes up for those before it.
+        // One comparison of refunds covers the missed ones before it.
         let returned = self.store.runs(&Source::refunds_of(acquirer), from, last).await?;
         let finished = returned.iter().rev().find(|run| run.is_finished);
         let begun = returned.first().map(|run| run.day);
@@ -194,7 +194,7 @@ impl Nights {
         Ok(due)
     }
 
-    /// Compares what is due, if nobody else does so.
+    /// Does a task, if no other node does.
     async fn compare(&self, list: &List, due: Due) -> Ended {
         let (acquirer, day) = (&list.acquirer, due.task.day());
         match self.store.claim_run(&self.claim(acquirer, due.task)).await {
@@ -262,7 +262,7 @@ impl Nights {
         }
     }
 
-    /// Makes the claim anew, again and again.
+    /// Renews the claim at intervals, forever.
     async fn renew(&self, acquirer: &AcquirerName, task: Task) {
         let mut ticks = interval(RENEW_EVERY);
         loop {
@@ -279,7 +279,7 @@ impl Nights {
         RunClaim { source, day: task.day(), node: self.node, now, until: now.plus_ms(LEASE_MS) }
     }
 
-    /// Tells operators of what could not be compared for a day after its turn. The same is told once.
+    /// Reports to operators a task that was not done within a day after its turn. Each is reported once.
     async fn report(&mut self, acquirer: &AcquirerName, due: Due, why: &str) {
         let source = due.task.source(acquirer);
         let exception = list_not_compared(&source, acquirer, (due.since, why), self.clock.now());
@@ -291,25 +291,26 @@ impl Nights {
                 (self.count)(ReconciliationKind::ListNotCompared);
                 self.reported.insert(exception.id);
             }
-            // The next failure tells it.
+            // The next failure reports it.
             Err(error) => tracing::warn!(%acquirer, %error, "an exception could not be stored"),
         }
     }
 
-    /// Moment at which the next day has its turn.
+    /// Returns the time at which the next day has its turn.
     fn next_turn(&self, now: Timestamp) -> Timestamp {
         let next = last_day(now, self.at).succ_opt().unwrap_or(NaiveDate::MAX);
         turn_of(next, self.at)
     }
 }
 
-/// Moment at which a day has its turn: on the next one, at this time of day in Brasília.
+/// Returns the time at which a day has its turn: on the next day, at this time of day in Brasília.
 fn turn_of(day: NaiveDate, at: NaiveTime) -> Timestamp {
     let turn = day.succ_opt().and_then(|next| Timestamp::from_sao_paulo(next.and_time(at)));
     turn.unwrap_or(Timestamp::from_millis(i64::MAX))
 }
 
-/// The last day in Brasília whose turn has come: yesterday, or before the time of day the day before that.
+/// Returns the last day in Brasília whose turn has come: yesterday, or the day before that until the time of day is
+/// reached.
 pub fn last_day(now: Timestamp, at: NaiveTime) -> NaiveDate {
     let local = now.in_sao_paulo();
     let back = Days::new(if local.time() >= at { 1 } else { 2 });

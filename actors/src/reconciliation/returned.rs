@@ -1,5 +1,4 @@
-//! Money that went back long after it came in: a Pix of another day is listed with its refunds by no list of
-//! the days since.
+//! Refunds of older Pix. A list of a later day does not have the Pix of an earlier one, nor its refunds.
 
 use std::collections::BTreeSet;
 
@@ -11,19 +10,19 @@ use quita_ports::ListedPix;
 use super::pages::{List, Pages};
 use super::{NotReconciled, RECONCILED_AT_ONCE, Reconciler, Tell};
 
-/// Days back for which money is looked for that went back since: the banks may take a Pix back for 80 days, and its
-/// receiver may give it back for 90 (rails: API Pix 2.9.0, devolução).
+/// Days back from which refunded Pix are searched for. Banks may take a Pix back for 80 days, and its receiver may
+/// return it for 90 (rails: API Pix 2.9.0, devolução).
 const RETURNED_WITHIN_DAYS: u64 = 90;
 
-/// As much of that as banks list at once that limit the period.
+/// Part of that period which is requested at once from banks that limit the period.
 const WEEK_DAYS: u64 = 7;
 
 impl Reconciler {
-    /// Compares what went back of the Pix of the last 90 days, until this one, with the payments, and hands on each line of
-    /// ours with its verdict. Nothing is concluded from what is not there.
+    /// Compares the refunds of the Pix of the last 90 days, until this one, with the payments. Hands on each line that
+    /// belongs to a payment here, with its verdict. Draws no conclusion from missing lines.
     ///
     /// # Errors
-    /// If the list can't be had. What was judged before that stands.
+    /// If the list is unavailable. Lines judged before that keep their verdicts.
     pub async fn reconcile_returned(
         &self,
         list: &List,
@@ -66,7 +65,7 @@ impl Reconciler {
         Ok(())
     }
 
-    /// Those that are about payments here. Others were told about, or were before this service was.
+    /// Returns the lines about payments here. The others were handed on before, or precede this service.
     async fn ours(&self, lines: Vec<StatementLine>) -> Result<Vec<StatementLine>, NotReconciled> {
         let stored = self.as_stored(lines).await?;
         let payments = self.payments_of(&stored).await?;
@@ -75,7 +74,7 @@ impl Reconciler {
     }
 }
 
-/// The Pix of which anything went back, with what did: not every bank heeds that others are not wanted.
+/// Returns the Pix with refunds, and those refunds: not every bank applies that filter.
 fn returned(lines: Vec<StatementLine>) -> Vec<StatementLine> {
     let refunds = lines.iter().filter(|line| line.kind == LineKind::Refund);
     let names: BTreeSet<_> = refunds.filter_map(StatementLine::end_to_end_id).map(String::from).collect();

@@ -1,4 +1,4 @@
-//! The key of the audit log: random, sealed like every secret, and the same for as long as the store lives.
+//! Key of the audit log: random, sealed like every secret, and constant for the life of the store.
 
 use quita_domain::audit::chain::{AuditKey, ChainKey};
 use quita_domain::secret_key::{SealedSecret, SecretPlace, StoredSecret};
@@ -7,19 +7,19 @@ use quita_ports::VaultError;
 use super::{MAX_RACES, SecretKeyError, Strongbox, Which};
 
 impl Strongbox {
-    /// The key of the audit log; none if nobody ever wrote to one.
+    /// Returns the key of the audit log; `None` if no log was ever written.
     ///
     /// # Errors
-    /// [`SecretKeyError`], if it does not open.
+    /// [`SecretKeyError`], if it can't be opened.
     pub async fn audit_key(&self) -> Result<Option<AuditKey>, SecretKeyError> {
         let sealed = self.store.audit_key().await?;
         sealed.map(|sealed| self.open_audit_key(&sealed)).transpose()
     }
 
-    /// The key of the audit log: the first who asks makes it this one.
+    /// Returns the key of the audit log. The first caller stores `fresh` as that key.
     ///
     /// # Errors
-    /// [`SecretKeyError`]; nothing may be written to the log then.
+    /// [`SecretKeyError`]; then nothing may be written to the log.
     pub async fn establish_audit_key(&self, fresh: ChainKey) -> Result<AuditKey, SecretKeyError> {
         let fresh = AuditKey { key: fresh, has_begun: false };
         for _ in 0..MAX_RACES {
@@ -32,10 +32,10 @@ impl Strongbox {
         Err(SecretKeyError::Raced)
     }
 
-    /// From now on a log of which nothing is left is missed.
+    /// Records that the log has begun. From now on an empty log is reported as missing.
     ///
     /// # Errors
-    /// [`SecretKeyError`]; it may be said again.
+    /// [`SecretKeyError`]; the call may be repeated.
     pub async fn note_audit_begun(&self) -> Result<(), SecretKeyError> {
         for _ in 0..MAX_RACES {
             let Some(before) = self.store.audit_key().await? else { break };
@@ -51,10 +51,10 @@ impl Strongbox {
         Err(SecretKeyError::Raced)
     }
 
-    /// Seals the key of the audit log anew. Says whether it was sealed otherwise.
+    /// Reseals the key of the audit log. Returns true if it was sealed with another key.
     ///
     /// # Errors
-    /// [`SecretKeyError`]; it stays as it is.
+    /// [`SecretKeyError`]; the sealed key is unchanged.
     pub async fn move_audit_key(&self, which: Which) -> Result<bool, SecretKeyError> {
         for _ in 0..MAX_RACES {
             let Some(before) = self.store.audit_key().await? else { return Ok(false) };

@@ -1,14 +1,14 @@
-//! The span of a call to the store that serves many payments at once.
+//! Span of a call to the store that serves many payments at once.
 
 use quita_ports::trace::{Span, SpanKind};
 
-/// Payments of a batch to which its span has links.
+/// Members to which the span of a batch has links.
 const LINKS: usize = 32;
 
-/// The span of a batch, recorded if that of any of its members is.
+/// Opens the span of a batch. It is recorded if the span of any member is.
 ///
-/// It is no child of any of them, as it serves all: it begins a trace of its own, with links to them, and each of them
-/// gets a link to it. A member's own span lasts until the batch is over, and so tells how long it had to wait.
+/// It is not a child of any member, as it serves all. It begins its own trace with links to the members, and each of
+/// them gets a link to it. A member's own span lasts until the batch is over, and so includes its wait.
 pub(crate) fn batch_span<'a>(name: &'static str, members: impl Iterator<Item = &'a mut Span>) -> Span {
     let (mut size, mut recorded) = (0_usize, Vec::new());
     for member in members {

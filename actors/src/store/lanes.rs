@@ -22,7 +22,7 @@ async fn after_the_others() {
 /// The sizes of the batches under way.
 ///
 /// While no batch is under way, whatever waits leaves at once. While one is, a second batch pays only if it is at least
-/// as large: many small batches cost the store and this process more than their early start saves.
+/// as large. Many small batches cost the store and this process more than their early start saves.
 pub(crate) struct Lanes {
     under_way: Vec<usize>,
     most: usize,

@@ -1,7 +1,7 @@
-//! The queries of the store that both actors and services beside them ask: one list for whoever stands before the store.
+//! Queries of the store that both actors and other services make: one list for every wrapper of a store.
 
 /// Implements six traits of the store by `$implement!`, which gets the kind and the signature of each query. `commit`
-/// answers each write apart, so it is written out by whoever calls this.
+/// answers each write separately, so the caller writes it out.
 macro_rules! shared_queries {
     ($implement:ident, $commit:item) => {
         $implement! {

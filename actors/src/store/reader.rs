@@ -1,7 +1,7 @@
 //! The reader: group read.
 //!
-//! Owns nothing. Concurrent lookups become one; two for the same payment share its answer. Never caches: what it
-//! answers was read after it was asked. Recreated by the supervisor when it dies.
+//! Owns nothing. Concurrent lookups become one; two for the same payment share its answer. Never caches: an answer was
+//! read after its question arrived. Recreated by the supervisor when it dies.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::limits::Limits;
 use crate::store::batch_span::batch_span;
 use crate::store::lanes::{Gathers, Lanes};
 
-/// Read this payment from the store.
+/// Reads this payment from the store.
 pub(crate) struct Load(pub(crate) TransactionId);
 
 impl Question for Load {
@@ -32,15 +32,15 @@ impl Question for Load {
 
 type Found = Result<Option<Arc<Payment>>, StoreError>;
 
-/// Those who wait for one payment, each with a span that lasts until it is read.
+/// Callers that wait for one payment, each with a span that lasts until it is read.
 type Waiting = Vec<(Reply<Found>, Span)>;
 
 /// Gathers lookups into batches.
 pub(crate) struct ReaderActor {
     store: Arc<dyn PaymentStore>,
-    /// In the order of their ids: when this actor dies, those who wait hear of it in the same order every time.
+    /// In the order of the ids: when this actor dies, the waiting callers learn of it in the same order every time.
     waiting: BTreeMap<TransactionId, Waiting>,
-    /// Whose turn it is: what waits longest is read first.
+    /// Payments in the order of their questions, oldest first.
     turns: VecDeque<TransactionId>,
     lanes: Lanes,
     capacity: usize,
@@ -77,7 +77,7 @@ fn answer(replies: Vec<(TransactionId, Waiting)>, loaded: Result<Vec<Payment>, S
     }
 }
 
-/// One payment that can't be read must not keep the others of its batch from being read.
+/// Reads one payment after the other, so that an unreadable one does not fail the others of its batch.
 async fn answer_one_by_one(store: &dyn PaymentStore, replies: Vec<(TransactionId, Waiting)>) {
     for (id, waiting) in replies {
         answer(vec![(id, waiting)], store.load(&[id]).await);

@@ -75,7 +75,7 @@ impl Connection for SlowConnection {
     }
 }
 
-/// The store that this connection leads to.
+/// Returns the store that this connection leads to.
 pub(crate) fn store_over(connection: &Arc<SlowConnection>) -> Arc<dyn PaymentStore> {
     Arc::new(MemoryStore::over(Arc::clone(connection)))
 }
@@ -88,7 +88,7 @@ impl Clock for Midnight {
     }
 }
 
-/// The meter of a system that has nothing else.
+/// Returns the meter of a system without actors.
 pub(crate) fn meter() -> Arc<Meter> {
     let clock: Arc<dyn Clock> = Arc::new(Midnight);
     Meter::new(&Registry::new(), &clock).unwrap()
@@ -108,12 +108,12 @@ pub(crate) fn start<A: Actor<Context = Context<A>>>(
     Mailbox::new(address, meter.of(kind), 100)
 }
 
-/// The id of the payment with this number.
+/// Returns the id of the payment with this number.
 pub(crate) fn id(number: u128) -> TransactionId {
     TransactionId::new(Uuid::from_u128(number))
 }
 
-/// A payment that no acquirer took.
+/// Returns a payment that no acquirer took.
 pub(crate) fn payment(number: u128) -> Payment {
     let address = json!({
         "street": "Rua Augusta", "number": "100", "neighborhood": "Centro", "city": "São Paulo", "state": "SP",

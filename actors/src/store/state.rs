@@ -42,7 +42,7 @@ impl StoreCall {
     }
 }
 
-/// Label of what was turned away, or given up, before the store answered.
+/// Label of calls that were refused or given up before the store answered.
 const REFUSED: &str = "refused";
 
 /// Trouble of a store that is away.

@@ -34,7 +34,7 @@ use uuid::Uuid;
 use crate::store::queries::shared_queries;
 use crate::store::state::{StoreCall, StoreState};
 
-/// A store whose every call tells the store's state how it ended.
+/// A store whose calls report their results to the store's state.
 pub struct WatchedStore {
     store: Arc<dyn WholeStore>,
     state: Arc<StoreState>,
@@ -47,8 +47,8 @@ impl WatchedStore {
     }
 }
 
-/// Implements a trait of the store by calls that are watched: each query is its kind and its signature. What is written
-/// apart is passed as it is.
+/// Implements a trait of the store by calls that are watched: each query is its kind and its signature. Items written
+/// separately are passed on unchanged.
 macro_rules! watched {
     (
         $trait:ident {

@@ -18,7 +18,7 @@ const MOMENTS_APART_MS: u64 = 50;
 /// Time for which it is held while the store is away. Its lease is over by then, and the event is sent again.
 const HELD_FOR: Duration = Duration::from_secs(30);
 
-/// Returns the wait for another write. Among other nodes it lasts only until the next moment: one of them may have
+/// Returns the wait for another write. Among other nodes it lasts only until the next moment. One of them may have
 /// stored the next event, which is not sent before this one counts as confirmed.
 fn stored_after(now: Timestamp, may_wait_long: bool) -> Duration {
     let within_ms = if may_wait_long { STORED_WITHIN_MS } else { MOMENTS_APART_MS };

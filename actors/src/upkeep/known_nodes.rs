@@ -1,4 +1,4 @@
-//! The processes on this store, as this node saw them last: those that live, and those that were lost.
+//! The processes on this store as this node last saw them, live or lost.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,31 +13,31 @@ use uuid::Uuid;
 pub struct NodeView {
     /// The process.
     pub node: Node,
-    /// Tells whether it is the one that tells this.
+    /// True for the process that makes this view.
     pub is_own: bool,
-    /// Tells whether it was not seen for a while and never said that it stops. It stays until an operator takes it off.
+    /// True if it was not seen for a while and never reported its stop. It stays until an operator removes it.
     pub is_lost: bool,
 }
 
-/// Nodes of which there is news.
+/// Nodes that were lost or came back.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct NodeNews {
-    /// Those that were seen alive by this process, and are not any more.
+    /// Nodes that this process saw alive, and that are not alive any more.
     pub(crate) lost: Vec<Node>,
-    /// Those that were lost and live after all.
+    /// Nodes that were lost and are alive again.
     pub(crate) back: Vec<Node>,
 }
 
 #[derive(Debug, Default)]
 struct Inner {
     nodes: Vec<NodeView>,
-    /// Those that this process saw alive.
+    /// Nodes that this process saw alive.
     alive: HashSet<Uuid>,
-    /// Those of them that it saw no more.
+    /// Nodes among them that have since been lost.
     lost: HashSet<Uuid>,
 }
 
-/// Knowledge of them. Until it is known, other processes may work on the same store.
+/// Known nodes. Until they have been read, other processes are assumed to work on the same store.
 #[derive(Debug, Default)]
 pub(crate) struct KnownNodes {
     are_none: AtomicBool,
@@ -49,18 +49,18 @@ impl KnownNodes {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells whether no other process was seen lately.
+    /// Returns true if no other process was seen lately.
     pub(crate) fn are_none(&self) -> bool {
         self.are_none.load(Ordering::Relaxed)
     }
 
-    /// Every node, by its start.
+    /// Returns every node, in the order of their start.
     pub(crate) fn all(&self) -> Vec<NodeView> {
         self.lock().nodes.clone()
     }
 
-    /// Learns what is stored. Those that were seen at `alive_since` or later live. Where this node is not among them, that
-    /// says nothing: it stood still for so long.
+    /// Records the stored nodes. Those seen at `alive_since` or later are alive. If this node is not among them, it was
+    /// suspended for that long, and no conclusion is drawn about the others.
     pub(crate) fn note(&self, stored: Vec<Node>, own: Uuid, alive_since: Timestamp) -> NodeNews {
         let view = |node: Node| {
             let is_own = node.id == own;
@@ -83,7 +83,7 @@ impl KnownNodes {
                 news.back.push(node.clone());
             }
         }
-        // Those that stopped, or were taken off, are not remembered for ever.
+        // Forget nodes that stopped or were removed.
         let stored: HashSet<_> = nodes.iter().map(|view| view.node.id).collect();
         inner.alive.retain(|id| stored.contains(id));
         inner.lost.retain(|id| stored.contains(id));
@@ -91,7 +91,7 @@ impl KnownNodes {
         news
     }
 
-    /// An operator took this one off.
+    /// Forgets a node that an operator removed.
     pub(crate) fn forget(&self, id: Uuid) {
         let mut inner = self.lock();
         inner.nodes.retain(|view| view.node.id != id);

@@ -1,4 +1,4 @@
-//! Exceptions on their way to the store: what an operator has to see is not lost because the store was away.
+//! Exceptions on their way to the store: an outage of the store must not lose what an operator has to see.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ use crate::limits::Limits;
 use crate::transaction::messages::Executed;
 use crate::watch::meter::Meter;
 
-/// The first wait before an exception is stored again, and the longest; doubled each time.
+/// First and longest wait before an exception is stored again; doubled each time.
 const FIRST_WAIT: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
@@ -27,7 +27,7 @@ pub(crate) struct Exceptions {
     meter: Arc<Meter>,
     time_out: Duration,
     capacity: usize,
-    /// Those that wait to be stored, by their ids.
+    /// Ids of the exceptions waiting to be stored.
     waiting: Mutex<HashSet<String>>,
 }
 
@@ -46,13 +46,13 @@ impl Exceptions {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The exception for a discrepancy that is not stored with its payment.
+    /// Returns the exception for a discrepancy that is not stored with its payment.
     pub(crate) fn of(&self, payment: &Payment, discrepancy: &Discrepancy, source: &str) -> Exception {
         Report::of(payment, discrepancy, source, self.clock.now()).exception(payment.id)
     }
 
-    /// Stores, until each is stored, what an operator has to see of a command and is not stored with the payment: there
-    /// was no room. What it leads to after the payment has moved on is another exception.
+    /// Stores the discrepancies of a command that are not stored with the payment, because there was no room, and tries
+    /// until each is stored. Consequences after the payment has moved on are another exception.
     pub(crate) fn report_all(self: &Arc<Self>, executed: &Executed) {
         let source = source_now(executed.source, &executed.payment);
         for discrepancy in &executed.unstored {
@@ -60,7 +60,7 @@ impl Exceptions {
         }
     }
 
-    /// Takes up a payment's reports that are not on their way here already. One without room is due again by the store.
+    /// Takes up a payment's reports that are not on their way already. The store reports one without room as due again.
     pub(crate) fn take_up(self: &Arc<Self>, payment: &Payment) -> Vec<(String, OnItsWay)> {
         let take_up = |report: &Report| {
             let begun = self.begin(report.exception(payment.id)).ok()?;
@@ -69,13 +69,13 @@ impl Exceptions {
         payment.reports.iter().filter_map(take_up).collect()
     }
 
-    /// Stores something that an operator has to see; if that fails, the caller reports it again.
+    /// Stores an exception. If that fails, the caller reports it again.
     pub(crate) async fn report(&self, exception: Exception) -> Result<(), StoreError> {
         self.announce(&exception);
         self.store.put_exception(&exception).await
     }
 
-    /// Counts and logs something that an operator has to see.
+    /// Counts and logs an exception.
     fn announce(&self, exception: &Exception) {
         self.meter.exceptions.with_label_values(&[&exception.kind]).inc();
         tracing::warn!(
@@ -86,9 +86,10 @@ impl Exceptions {
         );
     }
 
-    /// Stores an exception in a task of its own, again and again until it is stored. The same one is on its way once.
+    /// Stores an exception in a separate task, which tries until it is stored. The same exception is on its way only
+    /// once.
     ///
-    /// Lost with the process; the log has it.
+    /// If the process crashes, the exception is lost; the log has it.
     pub(crate) fn report_until_stored(self: &Arc<Self>, exception: Exception) {
         match self.begin(exception) {
             Ok(on_its_way) => drop(actix::spawn(async move { on_its_way.store().await })),
@@ -102,7 +103,7 @@ impl Exceptions {
         }
     }
 
-    /// Sees to it that the same exception is on its way once, and not too many are.
+    /// Ensures that the same exception is on its way only once, and that not too many are.
     fn begin(self: &Arc<Self>, exception: Exception) -> Result<OnItsWay, NotBegun> {
         let mut waiting = self.waiting();
         if waiting.contains(&exception.id) {
@@ -121,7 +122,7 @@ impl Exceptions {
     }
 }
 
-/// Something is due of a payment that can't be read.
+/// Returns the exception for something due in a payment that can't be read.
 pub(crate) fn unreadable(id: TransactionId, now: Timestamp) -> Exception {
     Exception {
         id: format!("{id}:unreadable"),
@@ -135,20 +136,20 @@ pub(crate) fn unreadable(id: TransactionId, now: Timestamp) -> Exception {
     }
 }
 
-/// Why an exception is not on its way by this call.
+/// Reason why this call did not start an exception on its way.
 enum NotBegun {
     OnItsWay,
     NoRoom(Box<Exception>),
 }
 
-/// An exception that is on its way; no longer when this is dropped, however its task ends.
+/// An exception on its way, until this is dropped.
 pub(crate) struct OnItsWay {
     exceptions: Arc<Exceptions>,
     exception: Exception,
 }
 
 impl OnItsWay {
-    /// Stores it, again and again until it is stored.
+    /// Tries until the exception is stored.
     pub(crate) async fn store(&self) {
         let exception = &self.exception;
         self.exceptions.announce(exception);

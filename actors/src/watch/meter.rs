@@ -20,7 +20,7 @@ use crate::actor::kind::ActorKind;
 use crate::actor::meter::{ActorMeter, ActorMeters};
 use crate::watch::metric::{COUNTS, LONG_SECONDS, enter, seconds};
 
-/// Everything that is counted.
+/// All metrics of the service.
 pub(crate) struct Meter {
     pub(crate) actors: ActorMeters,
     pub(crate) created: IntCounterVec,
@@ -46,7 +46,7 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Makes the metrics and enters them into the registry.
+    /// Creates and registers the metrics.
     pub(crate) fn new(registry: &Registry, clock: &Arc<dyn Clock>) -> Result<Arc<Self>, prometheus::Error> {
         let counters = |name: &str, help: &str, labels: &[&str]| {
             enter(registry, IntCounterVec::new(Opts::new(name, help), labels)?)
@@ -110,7 +110,7 @@ impl Meter {
                 "Processes on this store that were not seen lately and never stopped",
             )?,
         };
-        // An alert on an increase does not see the first one of a kind that was not there before.
+        // Created with zero: an alert does not see an increase of a series that did not exist.
         let kinds = DiscrepancyKind::ALL.map(DiscrepancyKind::as_str).into_iter();
         let kinds = kinds.chain(RECONCILIATION_KINDS.map(ReconciliationKind::as_str));
         for kind in kinds.chain([UNKNOWN_PAYMENT, UNREADABLE]) {
@@ -122,7 +122,7 @@ impl Meter {
         Ok(Arc::new(meter))
     }
 
-    /// Shows which table of routes decides, instead of the one of before.
+    /// Exports the version of the routing table in use, in place of the one before.
     pub(crate) fn show_routing(&self, before: &Version, now: &Version) {
         if before != now {
             self.routing_version.remove_label_values(&[before.as_str()]).ok();
@@ -142,7 +142,7 @@ impl Meter {
         self.acquirer_requests.with_label_values(&labels).observe(took.as_secs_f64());
     }
 
-    /// The meter of one kind of actor.
+    /// Returns the meter of one kind of actor.
     pub(crate) fn of(&self, kind: ActorKind) -> Arc<ActorMeter> {
         self.actors.of(kind)
     }

@@ -88,7 +88,7 @@ async fn deliver(
     let (id, sequence, occurred_at) = (payment.id, event.sequence, event.occurred_at);
     let request = match request(parts, &payment, event).await {
         Ok(request) => request,
-        // Not an attempt: the lease ends, and it is tried again.
+        // This does not count as an attempt. The delivery is due again when its lease ends.
         Err(why) => {
             tracing::warn!(transaction.id = %id, why, "a webhook could not be made");
             return None;
