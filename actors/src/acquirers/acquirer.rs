@@ -77,8 +77,8 @@ impl AcquirerActor {
         })
     }
 
-    /// Reports the load. While charges and operations fill half of their queue, new payments are routed elsewhere, or
-    /// refused before anything is written. Inquiries never shut them out.
+    /// Reports the load. While charges and operations fill more than half of their queue, new payments are routed
+    /// elsewhere, or refused before anything is written. Inquiries never shut them out.
     fn report_load(&mut self) {
         self.level.set(self.line.waiting());
         self.parts.health.set_load(self.line.under_way(), self.line.waiting(), self.line.is_busy());

@@ -2,8 +2,8 @@
 //!
 //! A try is a charge whose outcome is known; it is counted when it ends. An issuer's irreversible decline is not the
 //! acquirer's doing and is no try. Neither is a charge that was never delivered: no issuer was asked, and the breaker
-//! counts it. A charge that the acquirer explicitly refused counts as not approved: to the merchant it is a decline. A
-//! PIX or boleto charge that the acquirer accepted counts as approved.
+//! counts it. A charge that the acquirer explicitly refused counts as not approved, like a decline. A PIX or boleto
+//! charge that the acquirer accepted counts as approved.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
