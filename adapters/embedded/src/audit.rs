@@ -1,4 +1,4 @@
-//! What people did.
+//! The audit log.
 
 mod erasing;
 mod rows;

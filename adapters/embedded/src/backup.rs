@@ -28,7 +28,7 @@ pub enum BackupError {
     /// The copy can't be written.
     #[error("{0} can't be made: {1}")]
     Copy(PathBuf, io::Error),
-    /// What was written does not read back whole.
+    /// The copy does not read back whole.
     #[error("the copy is damaged: {0}; check the disk, and the store itself")]
     Damaged(String),
 }

@@ -1,4 +1,4 @@
-//! What needs a person.
+//! Exceptions, which need a person.
 
 use async_trait::async_trait;
 use quita_domain::exception::Exception;

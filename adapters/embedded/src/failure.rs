@@ -1,4 +1,4 @@
-//! What SQLite's errors mean for the caller of the store.
+//! Meanings of SQLite's errors for the caller of the store.
 
 use quita_ports::StoreError;
 use rusqlite::{ErrorCode, ffi};

@@ -20,7 +20,7 @@ const OF_PAYMENTS: &str = "SELECT method, status, created_at, paid_at, amount \
     FROM payments INDEXED BY payments_newest \
     WHERE merchant = ?1 AND mode = ?2 AND created_at >= ?3 AND created_at < ?4";
 
-/// What makes a figure of its own.
+/// Key of one figure.
 type Kind = (Method, Status, Option<u8>);
 
 #[async_trait]

@@ -16,7 +16,7 @@ use super::failure::Failure;
 
 /// Bytes of the log's header: <https://www.sqlite.org/fileformat.html#the_wal_file>.
 const HEADER_BYTES: u64 = 32;
-/// What a header begins with; the last bit tells the byte order of checksums.
+/// First bytes of a header; the last bit is the byte order of checksums.
 const MAGIC: [[u8; 4]; 2] = [[0x37, 0x7f, 0x06, 0x82], [0x37, 0x7f, 0x06, 0x83]];
 
 /// The log of a store, and how its writer left it.

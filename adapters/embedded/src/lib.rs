@@ -57,7 +57,7 @@ const MAX_FORGOTTEN_AT_ONCE: i64 = 500;
 const LISTERS: usize = 3;
 /// Lists of one merchant that are in the queue of these threads at once: one thread is left for the others.
 const LISTS_AT_ONCE: usize = LISTERS - 1;
-/// How long such a query may take, with its time in the queue; then it ends itself.
+/// Time limit of such a query, with its wait in the queue; then it ends itself.
 const LIST_TIME_OUT: Duration = Duration::from_secs(10);
 /// Steps of a query between two looks at the time: some ten thousand a millisecond.
 const STEPS_PER_LOOK: i32 = 10_000;

@@ -10,7 +10,7 @@ use rusqlite::types::Value;
 use quita_stored_form::PaymentIndex;
 use quita_stored_form::{signed, signed_limit};
 
-/// What is read of each payment.
+/// Columns that are read of each payment.
 const COLUMNS: &str = "id, created_at, payment";
 
 /// A query that grows by conditions.

@@ -11,7 +11,7 @@ use rusqlite::{Connection, OpenFlags};
 use super::failure::{Failure, is_undone};
 use super::schema;
 
-/// How long a write waits for another process, such as a command that makes a key.
+/// Wait of a write for another process, such as a command that makes a key.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
 /// Threads that look up.
 pub(super) const READERS: usize = 3;
@@ -24,7 +24,7 @@ pub(super) const PRIVATE_FILE: u32 = 0o600;
 #[cfg(unix)]
 const PRIVATE_FOLDER: u32 = 0o700;
 
-/// Where SQLite keeps what is not in the file itself.
+/// Endings of the files in which SQLite keeps data beside the store's own.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
 /// The connection that writes; makes file and schema if they are missing.

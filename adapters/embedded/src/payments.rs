@@ -262,7 +262,7 @@ fn write_all(
     Ok(outcomes)
 }
 
-/// How many rows were written: one, or none if somebody was faster.
+/// Returns the number of written rows: one, or none if somebody was faster.
 fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> rusqlite::Result<usize> {
     let row = PaymentRow::of(&write.payment);
     let our_number = row.our_number.as_ref().map(SlipNumber::as_str);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use quita_ports::StoreError;
 
-/// What stands beside the database: its write-ahead log, and where in it each process reads.
+/// Files beside the database: its write-ahead log, and the index of readers' positions in it.
 const BESIDE: [&str; 2] = ["-wal", "-shm"];
 
 /// The database file and what stands beside it.

@@ -1,4 +1,4 @@
-//! Which secret key the store works with, and everything that is sealed.
+//! The secret key that the store works with, and everything that is sealed.
 
 use std::sync::Arc;
 

@@ -40,7 +40,7 @@ impl AeadVault {
     }
 }
 
-/// What is derived always has the right length, so it is always a key.
+/// Derives a key. The result has the right length, so it is always a key.
 fn key_of(secret_key: &[u8]) -> Option<(SecretKeyId, LessSafeKey)> {
     let key = UnboundKey::new(&CHACHA20_POLY1305, derive(secret_key, PURPOSE).expose()).ok()?;
     Some((SecretKeyId::of(secret_key), LessSafeKey::new(key)))

@@ -172,7 +172,7 @@ async fn run_one(
     }
 }
 
-/// What the reply to a command of `count` writes says about each of them.
+/// Reads the outcome of each of `count` writes from the reply to their command.
 fn judge(reply: &Document, count: usize) -> Vec<Outcome> {
     let mut outcomes = vec![remaining(reply, count); count];
     for error in write_errors(reply) {
@@ -203,7 +203,7 @@ fn write_errors(reply: &Document) -> impl Iterator<Item = &Document> {
     reply.get_array("writeErrors").into_iter().flatten().filter_map(bson::Bson::as_document)
 }
 
-/// What became of the writes that the reply names no error for.
+/// Returns the outcome of the writes for which the reply has no error.
 fn remaining(reply: &Document, count: usize) -> Outcome {
     let unknown = |why: String| Err(WriteError::Unknown(StoreError::Unavailable(why)));
     if let Ok(error) = reply.get_document("writeConcernError") {

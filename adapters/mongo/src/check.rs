@@ -1,4 +1,4 @@
-//! What this store relies on, asked of the server at the start.
+//! Requirements of this store, checked at the server at the start.
 
 use bson::{Document, doc};
 use mongodb::Client;

@@ -1,17 +1,17 @@
-//! What the driver's errors mean: for a read, and for a write that may have happened.
+//! Meanings of the driver's errors: for a read, and for a write that may have happened.
 
 use std::time::Duration;
 
 use mongodb::error::{Error, ErrorKind, WriteFailure};
 use quita_ports::{StoreError, WriteError};
 
-/// How long one operation may take altogether; longer than the wait for a majority.
+/// Time limit of one operation altogether; longer than the wait for a majority.
 const OPERATION_TIME_OUT: Duration = Duration::from_secs(15);
 
 /// How long the server works on a list or on figures before it ends that itself: less than they are waited for.
 pub(super) const LIST_TIME_OUT: Duration = Duration::from_secs(10);
 
-/// How far a command came that failed.
+/// Progress of a command that failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reach {
     /// It never left, or was refused before it did anything.
@@ -60,7 +60,7 @@ fn reach(kind: &ErrorKind) -> Reach {
     }
 }
 
-/// What an error means for a caller that only asked. Whatever MongoDB says now, it may say otherwise later.
+/// Translates an error for a caller that only read. Whatever MongoDB says now, it may say otherwise later.
 pub(super) fn store_error(error: &Error) -> StoreError {
     let kind = error.kind.as_ref();
     let why = if let ErrorKind::Write(WriteFailure::WriteError(refused)) = kind {
@@ -94,7 +94,7 @@ fn no_primary(message: &str) -> String {
     }
 }
 
-/// What an error means for every write of the command that it ended.
+/// Translates an error for every write of the command that it ended.
 pub(super) fn write_error(error: &Error) -> WriteError {
     let cause = store_error(error);
     match reach(error.kind.as_ref()) {
@@ -108,7 +108,7 @@ pub(super) fn refusal(code: i32) -> String {
     format!("MongoDB refused a write with code {code}")
 }
 
-/// What it means that no answer came in time.
+/// Returns the meaning of an answer that did not come in time.
 pub(super) fn no_answer() -> StoreError {
     StoreError::Unavailable(format!("MongoDB did not answer within {} s", OPERATION_TIME_OUT.as_secs()))
 }

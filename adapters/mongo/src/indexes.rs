@@ -30,7 +30,7 @@ pub(super) const SECRET_KEYS: &str = "secret_keys";
 
 /// A payment's amount, indexed where it is in the payment itself, so that it is stored once.
 pub(super) const AMOUNT: &str = "payment.order.amount";
-/// When it was paid first.
+/// Time at which a payment was paid first.
 pub(super) const PAID_AT: &str = "payment.state.paidAt";
 /// Statuses of a payment's refunds.
 pub(super) const REFUND_STATUS: &str = "payment.state.refunds.status";
@@ -38,7 +38,7 @@ pub(super) const REFUND_STATUS: &str = "payment.state.refunds.status";
 pub(super) const CHARGEBACK_ID: &str = "payment.chargebacks.id";
 /// The merchant of a key.
 pub(super) const KEY_MERCHANT: &str = "apiKey.owner.merchant";
-/// When an exception was resolved.
+/// Time at which an exception was resolved.
 pub(super) const RESOLVED_AT: &str = "exception.resolution.at";
 
 /// Newest first: one merchant's payments in one mode; the audit log.
@@ -68,7 +68,7 @@ pub(super) const RESTING: &str = "resting";
 pub(super) const SUMMED: &str = "summed";
 pub(super) const OF_SOURCE: &str = "of_source";
 pub(super) const BY_VERDICT: &str = "by_verdict";
-/// What the timer looks for; notices that wait.
+/// Payments that the timer looks for, and notices that wait.
 pub(super) const DUE: &str = "due";
 pub(super) const OUTBOX: &str = "outbox";
 /// Keys by age.

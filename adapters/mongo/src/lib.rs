@@ -49,7 +49,7 @@ pub struct MongoStore {
     database: Database,
     threads: Arc<Threads>,
     turns: Arc<Turns>,
-    /// Whoever of this node appends to the audit log.
+    /// Lock that lets one task of this node append to the audit log.
     audit_turn: Arc<Mutex<()>>,
 }
 

@@ -18,7 +18,7 @@ use super::reading::binary;
 use quita_stored_form::PaymentIndex;
 use quita_stored_form::signed;
 
-/// What to look for, and along which index.
+/// Query of a list, with the index that it is read along.
 #[derive(Debug, PartialEq)]
 pub(super) struct Listing {
     pub(super) filter: Document,

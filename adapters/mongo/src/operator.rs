@@ -1,4 +1,4 @@
-//! What operators decide, and what they see of the nodes.
+//! Decisions of operators, and the nodes that they see.
 
 use async_trait::async_trait;
 use bson::{Bson, DateTime, RawDocumentBuf, doc};

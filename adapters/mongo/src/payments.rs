@@ -340,7 +340,7 @@ fn read_listed(found: &RawDocument) -> Result<Listed, StoreError> {
     Ok(listed(value_in(found, "payment"), place_in(found)?))
 }
 
-/// Where a payment stands in a list: in what is indexed, which is there even if the payment can't be read.
+/// Returns the position of a payment in a list, from indexed fields, which exist even if the payment can't be read.
 pub(super) fn place_in(found: &RawDocument) -> Result<Cursor, StoreError> {
     let created_at = found.get_i64("createdAt").map_err(|_| unknown_word("time of creation"))?;
     Ok(Cursor { created_at: Timestamp::from_millis(created_at), id: read_id(found)? })

@@ -11,7 +11,7 @@ use super::failure::{LIST_TIME_OUT, within_time};
 use super::indexes::named;
 use quita_stored_form::{FromDocument, decode};
 
-/// What `read` makes of each document that a query finds, in order; fails if one of them can't be read.
+/// Applies `read` to each document that a query finds, in order; fails if one of them can't be read.
 pub(super) async fn find_all<T>(
     collection: &Collection<RawDocumentBuf>,
     filter: Document,
@@ -21,7 +21,7 @@ pub(super) async fn find_all<T>(
     find_each(collection, filter, options, read).await?.into_iter().collect()
 }
 
-/// What `read` makes of each document that a query finds, in order.
+/// Applies `read` to each document that a query finds, in order.
 pub(super) async fn find_each<T>(
     collection: &Collection<RawDocumentBuf>,
     filter: Document,

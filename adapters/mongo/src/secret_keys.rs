@@ -1,4 +1,4 @@
-//! Which secret key the store works with, and everything that is sealed.
+//! The secret key that the store works with, and everything that is sealed.
 
 use async_trait::async_trait;
 use bson::{Document, doc};
@@ -21,7 +21,7 @@ const ID: &str = "record";
 /// The id of the key of the audit log.
 const AUDIT_KEY: &str = "audit";
 
-/// That key as it is stored.
+/// Key of the audit log, as it is stored.
 #[derive(Serialize)]
 struct StoredAuditKey<'a> {
     #[serde(rename = "_id")]

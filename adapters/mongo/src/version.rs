@@ -1,4 +1,4 @@
-//! Which form the database is stored in, kept in a collection of its own.
+//! Number of the form in which the database is stored, kept in a collection of its own.
 
 use bson::{RawDocumentBuf, doc};
 use mongodb::Database;

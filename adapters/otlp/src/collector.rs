@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use opentelemetry_http::{Bytes, HttpClient, HttpError, Request, Response};
 use ureq::Agent;
 
-/// What is read of an answer. It tells no more than how many spans were refused.
+/// Part of an answer that is read: the number of refused spans.
 const LONGEST_ANSWER: u64 = 64 * 1024;
 
 /// Posts to a collector, and waits for the answer on the thread of the caller: the exporter has one of its own.

@@ -1,4 +1,4 @@
-//! Which spans were sent and which were lost.
+//! Counts of spans: sent, and lost.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,10 +8,10 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::{OTelSdkError, OTelSdkResult};
 use opentelemetry_sdk::trace::{SpanData, SpanExporter};
 
-/// How often at most it is logged that spans are lost.
+/// Shortest time between two log lines about lost spans.
 const LOGGED_EVERY: Duration = Duration::from_secs(60);
 
-/// What became of a span.
+/// Outcome of a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
     /// The collector answered that it took the batch; whether it kept every span it may say in its own log.

@@ -27,7 +27,7 @@ pub use counted::Fate;
 use collector::Collector;
 use counted::{Counted, Queue};
 
-/// Where a collector takes traces, below its address.
+/// Path of a collector's traces, below its address.
 const PATH: &str = "v1/traces";
 
 /// Spans that may wait to be sent, and be under way.
@@ -37,10 +37,10 @@ const QUEUE: usize = 8_192;
 const BATCH: usize = 512;
 const GATHERED_FOR: Duration = Duration::from_secs(1);
 
-/// How long a request may take.
+/// Time limit of a request.
 const TIME_OUT: Duration = Duration::from_secs(5);
 
-/// How long the last spans may take when the service stops.
+/// Time limit of the last spans, when the service stops.
 const FLUSH_WITHIN: Duration = Duration::from_secs(2);
 
 /// The exporter can't be made of these settings.
@@ -61,7 +61,7 @@ impl OtlpTracer {
     /// Starts to send this share of the traces to the collector at this address; tells the fate of every span.
     ///
     /// # Errors
-    /// When the address, or one of the standard `OTEL_…` variables, is nothing that the exporter understands.
+    /// Fails if the exporter does not understand the address, or one of the standard `OTEL_…` variables.
     pub fn start(
         endpoint: &Url,
         share: TraceShare,

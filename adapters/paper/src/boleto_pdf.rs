@@ -13,7 +13,7 @@ use crate::slip::BoletoSlip;
 const LEFT_UM: i64 = 10_000;
 /// Width of both parts; the model allows 170 to 216 mm.
 const WIDTH_UM: i64 = 190_000;
-/// Where the page is cut: the ficha below is 107 mm high, of 95 to 108 allowed.
+/// Position of the cut: the ficha below is 107 mm high, of 95 to 108 allowed.
 const CUT_UM: i64 = 190_000;
 
 /// Draws the slip. Texts that do not fit get smaller, then end in `…`; nothing leaves its cell.

@@ -1,4 +1,4 @@
-//! How money and dates are written in Brazil.
+//! Money and dates in Brazilian notation.
 
 use chrono::{Datelike, NaiveDate};
 

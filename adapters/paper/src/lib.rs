@@ -1,4 +1,4 @@
-//! What a payer sees on paper or screen: the QR code, the bar code and the boleto as PDF.
+//! Payers' documents on paper and screen: the QR code, the bar code and the boleto as PDF.
 //!
 //! Pure drawing: nothing here reads a clock, a store or the network. Lengths are integer micrometres,
 //! because the pieces have to add up exactly (a bar code of 103 mm, a slip of 190 mm).

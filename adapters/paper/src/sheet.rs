@@ -28,7 +28,7 @@ pub(crate) struct Area {
     pub(crate) height_um: i64,
 }
 
-/// Where a line of text stands within its room.
+/// Alignment of a line of text within its room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,
@@ -36,7 +36,7 @@ pub(crate) enum Align {
     Right,
 }
 
-/// How a line of text looks.
+/// Style of a line of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TextStyle {
     pub(crate) font: Font,

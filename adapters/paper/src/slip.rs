@@ -1,4 +1,4 @@
-//! What stands on a boleto, as the words and numbers that are printed.
+//! Contents of a boleto, as the printed words and numbers.
 
 use chrono::NaiveDate;
 
@@ -15,7 +15,7 @@ pub struct BoletoSlip {
     pub line_formatted: String,
     /// Bars of the 44 digits.
     pub barcode: ItfBarcode,
-    /// Who is paid.
+    /// Beneficiary.
     pub beneficiary: Party,
     /// Agência and code of the beneficiary, as in `0057 / 12345-7`.
     pub agency_and_account: String,
@@ -25,9 +25,9 @@ pub struct BoletoSlip {
     pub document_number: String,
     /// Espécie do documento, as in `DM`.
     pub document_kind: String,
-    /// When the document was made.
+    /// Date of the document.
     pub document_date: NaiveDate,
-    /// When the slip was made.
+    /// Date of the slip.
     pub processing_date: NaiveDate,
     /// Vencimento.
     pub due_date: NaiveDate,
@@ -35,11 +35,11 @@ pub struct BoletoSlip {
     pub portfolio: String,
     /// Valor do documento in cents.
     pub amount_cents: i64,
-    /// Where it can be paid.
+    /// Places of payment.
     pub payment_place: String,
-    /// What the cashier is told: amounts and dates, not percentages. At most six lines are printed.
+    /// Instructions to the cashier: amounts and dates, not percentages. At most six lines are printed.
     pub instructions: Vec<String>,
-    /// Who pays.
+    /// Payer.
     pub payer: Party,
     /// A slip that no bank knows is marked as worthless on both parts.
     pub is_test: bool,

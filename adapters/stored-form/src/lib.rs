@@ -47,7 +47,7 @@ pub fn listed(read: Result<Payment, StoreError>, place: Cursor) -> Listed {
     })
 }
 
-/// What was read of a payment for a replay, and where it stands.
+/// Part of a payment that a replay reads, with its cursor.
 pub type PastRead = (Cursor, Result<PastPayment, StoreError>);
 
 /// The page that these make: the last one if there are fewer than were asked for. What can't be read is counted, and logged

@@ -1,4 +1,4 @@
-//! Which index a list of payments is found along, the same in both stores.
+//! Index that a list of payments is read along, the same in both stores.
 
 use quita_domain::listing::PaymentFilter;
 
@@ -9,7 +9,7 @@ use quita_domain::listing::PaymentFilter;
 /// over without reading it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PaymentIndex {
-    /// That one payment.
+    /// The id of one payment.
     Id,
     /// A payer's, by CPF or CNPJ.
     Document,

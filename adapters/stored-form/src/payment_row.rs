@@ -1,4 +1,4 @@
-//! What the stores index of a payment, computed in one place for both.
+//! Indexed properties of a payment, computed in one place for both stores.
 
 use quita_domain::delivery::DeliveryState;
 use quita_domain::payment::Payment;
@@ -14,7 +14,7 @@ pub struct PaymentRow<'a> {
     pub id: Uuid,
     /// The guard of the next write.
     pub revision: i64,
-    /// Which write made it what it is.
+    /// Id of the write that made it as it is.
     pub last_op: Uuid,
     /// Whose it is.
     pub merchant: &'a str,
@@ -30,20 +30,20 @@ pub struct PaymentRow<'a> {
     pub external_reference: Option<&'a str>,
     /// Tells by which card it is to be paid; removed when tries of it count no more.
     pub card: Option<&'a str>,
-    /// When it was created.
+    /// Time of its creation.
     pub created_at: i64,
-    /// What was asked for, in cents.
+    /// Requested amount, in cents.
     pub amount: i64,
     /// What it is now. This and what follows may change; what stands above never does, but for the guard, and when the payer
     /// is erased.
     pub status: &'static str,
-    /// When it was paid first.
+    /// Time at which it was paid first.
     pub paid_at: Option<i64>,
-    /// When the timer must look at it.
+    /// Time at which the timer must look at it.
     pub due_at: Option<i64>,
-    /// When its next delivery may be tried.
+    /// Time at which its next delivery may be tried.
     pub outbox_at: Option<i64>,
-    /// Where that goes; see [`quita_domain::delivery::address_of`].
+    /// Receiver of that delivery; see [`quita_domain::delivery::address_of`].
     pub outbox_to: Option<String>,
     /// The states that its deliveries are in, each once.
     pub delivery_states: Vec<DeliveryState>,
@@ -51,7 +51,7 @@ pub struct PaymentRow<'a> {
     pub our_number: Option<SlipNumber>,
     /// Since when it rests, and its payer may be erased some day.
     pub rests_since: Option<i64>,
-    /// What the slip shows as the beneficiary's number, bare. Changes only with the merchant's own id.
+    /// Beneficiary's number on the slip, bare. Changes only with the merchant's own id.
     pub document_number: Option<SlipNumber>,
 }
 

@@ -1,4 +1,4 @@
-//! What both stores keep to, said once.
+//! Rules that both stores keep.
 
 use quita_domain::figures::PAID_WITHIN_MS;
 use quita_domain::time::DAY_MS;
@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::VERSION;
 
-/// How long a finished notice is kept, so that a repetition of it is known.
+/// Time for which a finished notice is kept, so that a repetition of it is known.
 pub const KEEP_FINISHED_MS: u64 = 30 * DAY_MS;
 
 /// Time for which a node is kept that is no longer seen, unless an operator takes it off.

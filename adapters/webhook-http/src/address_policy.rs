@@ -1,10 +1,10 @@
-//! Which addresses may be dialled.
+//! Policy of the addresses that may be dialled.
 
 use std::net::IpAddr;
 
 use quita_domain::webhook::address::is_public;
 
-/// Which addresses a webhook may be sent to.
+/// Addresses that a webhook may be sent to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressPolicy {
     /// All of them: for development.

@@ -1,4 +1,4 @@
-//! What is read and kept of a receiver's answer.
+//! A receiver's answer, as far as it is read and kept.
 
 use quita_domain::retry_after;
 use quita_domain::time::{DAY_MS, Timestamp};
@@ -10,10 +10,10 @@ use super::failure::Failure;
 /// The longest `Retry-After` that is believed: more than any step of the schedule could use.
 const MAX_WAIT_MS: u64 = DAY_MS;
 
-/// How much of an answer is read; what follows is cut off together with the connection.
+/// Bytes of an answer that are read; the rest is cut off together with the connection.
 pub(super) const MAX_READ_BYTES: usize = 64 * 1024;
 
-/// How much of an answer is kept, in characters.
+/// Characters of an answer that are kept.
 const KEPT_CHARACTERS: usize = 256;
 
 /// Bytes that hold as many characters, whichever they are.

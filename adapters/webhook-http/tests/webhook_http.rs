@@ -18,7 +18,7 @@ const PATIENCE_MS: u64 = 10_000;
 /// Short, where the time-out is what is tried.
 const IMPATIENCE_MS: u64 = 300;
 
-/// What a receiver does after it read a request.
+/// Behaviour of a receiver after it read a request.
 #[derive(Clone)]
 enum Behaviour {
     /// Answers with these bytes; the connection stays open.

@@ -11,7 +11,7 @@ use uuid::Uuid;
 use crate::failure::Failure;
 use quita_stored_form::{signed, unsigned};
 
-/// What is read of the table.
+/// Columns that are read.
 pub(super) const COLUMNS: &str = "SELECT sequence, id, at, merchant, action, subject, \
     initiator, person, content, body, place, hash FROM audit";
 

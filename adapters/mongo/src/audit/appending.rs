@@ -19,7 +19,7 @@ use crate::indexes::{AUDIT, AUDIT_HEAD, SEQUENCE, named};
 use crate::reading::binary;
 use quita_stored_form::rules::entry_exists;
 
-/// How long others may be faster before an entry is given up.
+/// Time for which others may be faster before an entry is given up.
 const RACE_TIME_OUT: Duration = Duration::from_secs(10);
 const FIRST_WAIT: Duration = Duration::from_millis(4);
 const LONGEST_WAIT: Duration = Duration::from_millis(1_000);
