@@ -17,6 +17,7 @@ mod charge;
 mod cob;
 mod code;
 pub mod dialect;
+mod due;
 mod factory;
 mod identify;
 mod lenient;

@@ -251,7 +251,8 @@ impl Sandbox {
     fn first_fact(&self, query: &ChargeQuery, script: &Script, now: Timestamp) -> Result<Fact, CannotIssue> {
         let issued = match &query.terms {
             Terms::Pix { expires_in_s } => issue::pix(query, *expires_in_s, &self.settings)?,
-            Terms::Boleto { due_date } => issue::boleto(query, *due_date)?,
+            Terms::DuePix(due) => issue::due_pix(query, due, &self.settings)?,
+            Terms::Boleto(due) => issue::boleto(query, due, &self.settings)?,
             Terms::CreditCard { card, .. } => return Ok(card::verdict(query, card)),
         };
         let news_at = script.steps.first().map(|step| step.at.max(now).plus_ms(NEWS_MARGIN_MS));

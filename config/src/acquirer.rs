@@ -134,6 +134,7 @@ impl Reader<'_> {
         if table.is_refused() {
             return None;
         }
+        let adapter = adapter?;
         let spec = AcquirerSpec {
             name: name?,
             mode,
@@ -148,9 +149,10 @@ impl Reader<'_> {
             ),
             rate,
             max_expiry_s: kind.max_expiry_s(),
+            due_dates: adapter.due_dates(),
             hint_gap_ms: kind.hint_gap_ms(),
         };
-        Some(AcquirerConfig { adapter: adapter?, spec, written })
+        Some(AcquirerConfig { adapter, spec, written })
     }
 
     /// Reads the name, which no other has, nor one that becomes the same variables.

@@ -13,8 +13,8 @@ use quita_domain::identity::{AcquirerName, MerchantId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::routing::{
-    Approvals, Candidate, Condition, CostLine, Criteria, Criterion, Preference, Rate, RoutingTable, Rule,
-    Standing, Then, Use, Wanted, Weekday, plan,
+    Approvals, Candidate, Condition, CostLine, Criteria, Criterion, DueDates, Preference, Rate, RoutingTable,
+    Rule, Standing, Then, Use, Wanted, Weekday, plan,
 };
 
 const RULES: u64 = 50;
@@ -31,6 +31,7 @@ fn main() {
         method: Method::CreditCard,
         amount: Money::from_cents(10_000),
         expires_in_s: None,
+        due: None,
         brand: Some(Brand::Visa),
         first_digits: Some("424242"),
         installments: Some(3),
@@ -72,6 +73,7 @@ const fn candidate(acquirer: &AcquirerName) -> Candidate<'_> {
         min_amount: Money::from_cents(1),
         max_amount: Money::MAX,
         max_expiry_s: None,
+        due_dates: DueDates::ALL,
         condition: Condition::Healthy,
         approvals: Approvals { approved: 150, tries: 200 },
     }

@@ -92,6 +92,7 @@ pub fn possible_actions(kind: &str) -> &'static [ExceptionAction] {
         // The acquirer has stated what happened.
         Some(
             DiscrepancyKind::AmountMismatch
+            | DiscrepancyKind::Overpaid
             | DiscrepancyKind::PaidTwice
             | DiscrepancyKind::PaidAfterDeclined
             | DiscrepancyKind::RefundExceedsPaid

@@ -25,6 +25,7 @@ pub mod time;
 pub mod access;
 pub mod audit;
 pub mod control;
+pub mod due_terms;
 pub mod exception;
 pub mod order;
 pub mod people;

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use crate::card::{CardData, MaskedCard};
 use crate::document::{Document, DocumentType};
+use crate::due_terms::DueTerms;
 use crate::method::Method;
 use crate::money::Money;
 use crate::phone::Phone;
@@ -64,12 +64,10 @@ pub enum Terms {
         /// Time for which the code may be paid, in seconds from the creation.
         expires_in_s: u64,
     },
+    /// PIX with a due date.
+    DuePix(DueTerms),
     /// Boleto.
-    #[serde(rename_all = "camelCase")]
-    Boleto {
-        /// Last date on which it is payable without surcharge.
-        due_date: NaiveDate,
-    },
+    Boleto(DueTerms),
     /// Credit card.
     #[serde(rename_all = "camelCase")]
     CreditCard {
@@ -87,7 +85,15 @@ impl Terms {
     pub const fn installments(&self) -> Option<u8> {
         match self {
             Self::CreditCard { installments, .. } => Some(*installments),
-            Self::Pix { .. } | Self::Boleto { .. } => None,
+            Self::Pix { .. } | Self::DuePix(_) | Self::Boleto(_) => None,
+        }
+    }
+
+    /// Returns the terms of a charge with a due date.
+    pub const fn due(&self) -> Option<&DueTerms> {
+        match self {
+            Self::DuePix(due) | Self::Boleto(due) => Some(due),
+            Self::Pix { .. } | Self::CreditCard { .. } => None,
         }
     }
 
@@ -95,7 +101,7 @@ impl Terms {
     pub const fn card(&self) -> Option<&MaskedCard> {
         match self {
             Self::CreditCard { card, .. } => Some(card),
-            Self::Pix { .. } | Self::Boleto { .. } => None,
+            Self::Pix { .. } | Self::DuePix(_) | Self::Boleto(_) => None,
         }
     }
 }
@@ -115,7 +121,7 @@ impl Order {
     pub const fn captures_at_once(&self) -> bool {
         match &self.terms {
             Terms::CreditCard { capture, .. } => *capture,
-            Terms::Pix { .. } | Terms::Boleto { .. } => true,
+            Terms::Pix { .. } | Terms::DuePix(_) | Terms::Boleto(_) => true,
         }
     }
 }

@@ -17,7 +17,9 @@ use crate::state::State;
 use crate::status::Status;
 use crate::time::Timestamp;
 
-use parts::{Boleto, CreditCard, Customer, Pix, Product, Routing, Shipping, SplitRecord, UtmRecord};
+use parts::{
+    Boleto, CreditCard, Customer, Pix, Product, Routing, Shipping, SplitRecord, TermsRecord, UtmRecord,
+};
 use wire::Printed;
 
 pub use parts::RefundRecord;
@@ -50,6 +52,7 @@ pub struct PaymentRecord<'a> {
     refunds: Vec<RefundRecord<'a>>,
     refunded_amount: Printed<Money>,
     installments: Option<u8>,
+    terms: Option<TermsRecord<'a>>,
     external_reference: Option<&'a str>,
     metadata: &'a BTreeMap<String, String>,
     status_reason: Option<&'a str>,
@@ -99,6 +102,7 @@ impl<'a> PaymentRecord<'a> {
             refunds: state.refunds.iter().map(RefundRecord::of).collect(),
             refunded_amount: Printed(state.refunded_amount()),
             installments: order.installments(),
+            terms: order.terms.due().map(TermsRecord::of),
             external_reference: order.external_reference.as_deref(),
             metadata: &order.metadata,
             status_reason: state.status_reason.as_deref(),

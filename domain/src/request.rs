@@ -3,7 +3,9 @@
 //! The rules are those of the contract's table of `POST /pay/payments`, with one file for each part of it.
 
 mod basket;
+pub mod by_hand;
 mod card;
+mod due;
 mod email;
 pub mod evaluation;
 mod fields;
@@ -25,7 +27,7 @@ use crate::time::Timestamp;
 
 use fields::{Fields, Findings};
 use json::Node;
-use terms::CardForm;
+use terms::{CardForm, SentDates};
 use violation::Broken;
 
 pub use postback::PostbackPolicy;
@@ -57,8 +59,8 @@ pub struct ParsedRequest {
     pub clock_violations: Vec<Violation>,
     /// Unknown names in the body.
     pub unknown: Vec<UnknownName>,
-    /// True if the due date was sent, and not derived from the time.
-    due_date_was_sent: bool,
+    /// Dates that were sent, and not derived from the time.
+    sent_dates: SentDates,
 }
 
 impl ParsedRequest {
@@ -112,7 +114,10 @@ fn read_body(
     let postback_url = postback::read(root, limits.postback);
     let splits = splits::read(root, amount);
     let utm = notes::utm(root);
-    let sent = terms::read(root, method, now, (limits.max_installments, card_form));
+    let sent = terms::read(root, (method, amount), now, (limits.max_installments, card_form));
+    if let (Some(amount), Some(due)) = (amount, sent.as_ref().and_then(|sent| sent.terms.due())) {
+        splits::check_against_discount(root, &splits, amount, due.greatest_discount(amount));
+    }
     let external_reference = root.optional("externalReference").text_of(0..=100);
     let metadata = notes::metadata(root);
 
@@ -136,7 +141,7 @@ fn read_body(
         purchase,
         clock_violations: Vec::new(),
         unknown: Vec::new(),
-        due_date_was_sent: sent.due_date_was_sent,
+        sent_dates: sent.dates,
     })
 }
 

@@ -33,7 +33,7 @@ pub use evaluated::Evaluated;
 pub use limit::{CardTries, LimitReached, PAYMENTS_ARE_COUNTED_TO, TRIES_ARE_COUNTED_FOR_MS, further_try};
 pub use lint::{Capability, Finding, FindingKind, Gravity, lint};
 pub use past::{PastOrder, PastPayer, PastPayment};
-pub use plan::{Candidate, Choice, Condition, NoRoute, Plan, plan};
+pub use plan::{Candidate, Choice, Condition, DueDates, DueTermsTaken, NoRoute, Plan, plan};
 pub use replay::{Replayed, replay, seen};
 pub use routed::{Routed, Saw};
 pub use rule::{Rule, Then, Use};

@@ -46,4 +46,7 @@ pub struct IssuedBoleto {
     pub beneficiary_document: String,
     /// Address of the beneficiary.
     pub beneficiary_address: String,
+    /// BR Code of the PIX that pays it as well.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pix_code: Option<String>,
 }

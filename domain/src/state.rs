@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
 use crate::acquiring::{Decline, Issued};
@@ -68,6 +69,9 @@ pub struct State {
     /// Refunds, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub refunds: Vec<Refund>,
+    /// Day of the payment in Brasília, as the acquirer states it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paid_on: Option<NaiveDate>,
 }
 
 impl State {
@@ -91,6 +95,7 @@ impl State {
             authorization_code: None,
             decline: None,
             refunds: Vec::new(),
+            paid_on: None,
             attempts: Vec::new(),
         }
     }

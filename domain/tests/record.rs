@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quita_domain::acquiring::{Decline, DeclineKind, Issued, Reference};
+use quita_domain::due_terms::DueTerms;
 use quita_domain::event::{Cause, EndedRefund, Event};
 use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
 use quita_domain::money::Money;
@@ -115,7 +116,7 @@ const INITIAL: &str = concat!(
     r#""utm":{"source":null,"medium":null,"campaign":null,"term":null,"content":null},"#,
     r#""createdAt":"2026-07-10T15:00:00.000Z","paidAt":null,"refundedAt":null,"chargebackAt":null,"#,
     r#""creditCard":null,"capturedAmount":null,"shipping":null,"splits":[],"refunds":[],"#,
-    r#""refundedAmount":"0.00","installments":null,"externalReference":null,"metadata":{},"#,
+    r#""refundedAmount":"0.00","installments":null,"terms":null,"externalReference":null,"metadata":{},"#,
     r#""statusReason":null,"acquirer":"sandbox","acquirerReference":null,"routing":{"rule":null,"version":null,"#,
     r#""considered":[{"acquirer":"sandbox","#,
     r#""eligible":true,"reason":"preferred"}],"attempts":[{"acquirer":"sandbox","outcome":"accepted","#,
@@ -193,7 +194,7 @@ const FULL: &str = concat!(
     r#""splits":[{"recipientId":"r1","percentage":12.5},{"recipientId":"r2","percentage":33.33}],"#,
     r#""refunds":[{"refundId":"f1","amount":"99.98","status":"succeeded","#,
     r#""createdAt":"2026-07-10T15:00:08.000Z","failureReason":null},{"refundId":"f2","amount":"0.01","#,
-    r#""status":"failed","createdAt":"2026-07-10T15:00:08.000Z","failureReason":"no balance"}],"refundedAmount":"99.98","installments":3,"#,
+    r#""status":"failed","createdAt":"2026-07-10T15:00:08.000Z","failureReason":"no balance"}],"refundedAmount":"99.98","installments":3,"terms":null,"#,
     r#""externalReference":"order-7","metadata":{"color":"azul","size":"M"},"statusReason":"refunded","#,
     r#""acquirer":"sandbox","acquirerReference":{"paymentId":"p1","tid":"t1"},"#,
     r#""routing":{"rule":"cards","version":"00c0ffee0000","considered":[{"acquirer":"sandbox","eligible":true,"#,
@@ -219,7 +220,8 @@ fn shares_by_amount_are_decimal_texts() {
 fn a_pix_shows_its_code_and_a_picture_of_it() {
     let expected = concat!(
         r#""pix":{"qrCode":"https://pay.example.com/pix/t0ken.png","code":"000201","#,
-        r#""txid":"018f3b1a7c0070008000000000000007","expiresAt":"2026-07-10T16:00:00.000Z","endToEndId":null},"boleto":null"#,
+        r#""txid":"018f3b1a7c0070008000000000000007","expiresAt":"2026-07-10T16:00:00.000Z","#,
+        r#""dueDate":null,"paidAmount":null,"paidOn":null,"endToEndId":null},"boleto":null"#,
     );
     let mut payment = pix();
     for url in [URL, "https://pay.example.com/"] {
@@ -233,7 +235,7 @@ fn a_pix_shows_its_code_and_a_picture_of_it() {
 #[test]
 fn a_boleto_shows_its_codes_and_its_page() {
     let mut payment = payment(order(r#""paymentMethod":"boleto","dueDate":"2026-07-15""#));
-    let Terms::Boleto { due_date } = payment.order.terms else { panic!("no boleto") };
+    let Terms::Boleto(DueTerms { due_date, .. }) = payment.order.terms else { panic!("no boleto") };
     let text_of = |what: &str| what.to_owned();
     let boleto = Issued::Boleto(IssuedBoleto {
         barcode: "1".repeat(44),
@@ -247,11 +249,12 @@ fn a_boleto_shows_its_codes_and_its_page() {
         beneficiary_name: text_of("Loja"),
         beneficiary_document: text_of("11.222.333/0001-81"),
         beneficiary_address: text_of("Rua"),
+        pix_code: None,
     });
     Arc::make_mut(&mut payment.state).issued = Some(Arc::new(boleto));
     let record = text(&PaymentRecord::now(&payment, URL));
     let expected = format!(
-        r#""pix":null,"boleto":{{"code":"{}","url":"https://pay.example.com/boletos/t0ken","digitableLine":"{}","dueDate":"2026-07-15","paidAmount":null}}"#,
+        r#""pix":null,"boleto":{{"code":"{}","url":"https://pay.example.com/boletos/t0ken","digitableLine":"{}","dueDate":"2026-07-15","payableUntil":"2026-07-15","pixCode":null,"pixQrCode":null,"paidAmount":null,"paidOn":null,"endToEndId":null}}"#,
         "1".repeat(44),
         "2".repeat(47),
     );

@@ -8,8 +8,8 @@ use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::money::Money;
 use quita_domain::payment::{Context, NewPayment, Payment};
 use quita_domain::routing::{
-    Approvals, Candidate, Condition, CostLine, Criteria, PastPayment, Preference, Rate, Replayed, Routed,
-    RoutingTable, Rule, Standing, Then, Use, Wanted, plan, replay, seen,
+    Approvals, Candidate, Condition, CostLine, Criteria, DueDates, PastPayment, Preference, Rate, Replayed,
+    Routed, RoutingTable, Rule, Standing, Then, Use, Wanted, plan, replay, seen,
 };
 use samples::{START, at, owner, pix_order};
 use uuid::Uuid;
@@ -26,7 +26,15 @@ fn candidates(names: &[AcquirerName], how: impl Fn(usize) -> (Condition, Approva
     let candidates = names.iter().enumerate().map(|(place, acquirer)| {
         let (condition, approvals) = how(place);
         let (min_amount, max_amount) = (Money::from_cents(1), Money::MAX);
-        Candidate { acquirer, min_amount, max_amount, max_expiry_s: None, condition, approvals }
+        Candidate {
+            acquirer,
+            min_amount,
+            max_amount,
+            max_expiry_s: None,
+            due_dates: DueDates::ALL,
+            condition,
+            approvals,
+        }
     });
     candidates.collect()
 }

@@ -11,6 +11,7 @@ mod request {
     //! One file for each part of the table.
     pub(crate) mod bodies;
     pub(crate) mod card;
+    pub(crate) mod due;
     pub(crate) mod evaluation;
     pub(crate) mod fingerprint;
     pub(crate) mod free_text;

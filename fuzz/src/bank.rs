@@ -14,6 +14,7 @@ use quita_domain::acquiring::CallFailure;
 use quita_domain::identity::{AcquirerName, Mode};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
+use quita_domain::routing::DueDates;
 use quita_domain::secret::Secret;
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::{AcquirerFactory, AcquirerSpec, Clock, ListPage, ListedPix};
@@ -74,6 +75,7 @@ fn spec() -> AcquirerSpec {
         time_out_ms: 10_000,
         rate: None,
         max_expiry_s: None,
+            due_dates: DueDates::ALL,
         hint_gap_ms: 2_000,
     }
 }

@@ -211,6 +211,7 @@ fn issued(input: &mut Unstructured<'_>) -> Result<Issued> {
         beneficiary_name: text(),
         beneficiary_document: text(),
         beneficiary_address: text(),
+        pix_code: None,
     }))
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use chrono::NaiveDate;
 use quita_domain::card::{CardData, CardFingerprint, CardNumber, Cvv, Expiry};
 use quita_domain::document::{Document, DocumentType};
+use quita_domain::due_terms::DueTerms;
 use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
@@ -109,7 +110,7 @@ fn order(choice: Choice) -> Order {
 fn terms(choice: Choice) -> Terms {
     match choice.method {
         Method::Pix => Terms::Pix { expires_in_s: 3_600 },
-        Method::Boleto => Terms::Boleto { due_date: NaiveDate::from_ymd_opt(2026, 11, 24).expect("a date") },
+        Method::Boleto => Terms::Boleto(DueTerms::plain(NaiveDate::from_ymd_opt(2026, 11, 24).expect("a date"))),
         Method::CreditCard => {
             let number = card_number();
             let cvv = Cvv::parse("123", number.brand()).expect("a security code");

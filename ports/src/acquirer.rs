@@ -13,7 +13,7 @@ use quita_domain::identity::{AcquirerName, Mode};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::operation::Operation;
-use quita_domain::routing::{Approvals, Candidate, Condition};
+use quita_domain::routing::{Approvals, Candidate, Condition, DueDates};
 use quita_domain::time::Timestamp;
 use thiserror::Error;
 use tokio::time::Instant;
@@ -45,6 +45,8 @@ pub struct AcquirerSpec {
     pub rate: Option<NonZeroU32>,
     /// Longest time, in seconds, for which it can keep a PIX payable; none if there is no limit.
     pub max_expiry_s: Option<u64>,
+    /// Charges with a due date that it takes.
+    pub due_dates: DueDates,
     /// Shortest time between an inquiry and the next one about the same charge that a hint causes, in milliseconds.
     pub hint_gap_ms: u64,
 }
@@ -57,6 +59,7 @@ impl AcquirerSpec {
             min_amount: self.min_amount,
             max_amount: self.max_amount,
             max_expiry_s: self.max_expiry_s,
+            due_dates: self.due_dates,
             condition,
             approvals,
         }

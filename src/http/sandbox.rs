@@ -1,21 +1,29 @@
 //! Moving sandbox payments by hand.
 
-use actix_web::HttpResponse;
-use actix_web::web::{Data, Path};
+use actix_web::web::{Data, Path, Payload};
+use actix_web::{HttpRequest, HttpResponse};
 use quita_acquirers::sandbox::{SandboxAction, manual_notice};
 use quita_domain::identity::Mode;
+use quita_domain::method::Method;
+use quita_domain::payment::Payment;
+use quita_domain::request::by_hand::{self, PaidBy, PayByHand};
+use quita_domain::status::Status;
 
 use super::answer;
 use super::auth::Writer;
+use super::body::read_optional_json;
 use super::edge::Edge;
 use super::errors::{ApiError, ErrorCode, wordings};
+use super::ignored_names;
 use super::payments::own;
 
-/// `POST /sandbox/payments/{id}/{pay|expire|refund|chargeback}`
+/// Handles `POST /sandbox/payments/{id}/{pay|expire|refund|chargeback}`. Only `pay` has a body.
 pub(crate) async fn act(
     caller: Writer,
     edge: Data<Edge>,
     path: Path<(String, String)>,
+    request: HttpRequest,
+    payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
     let (id, action) = path.into_inner();
     let Some(action) = SandboxAction::parse(&action) else {
@@ -29,11 +37,28 @@ pub(crate) async fn act(
     if !payment.acquirer().is_some_and(|acquirer| edge.is_sandbox(acquirer)) {
         return Err(ApiError::new(ErrorCode::NotASandboxPayment, wordings::no_sandbox_payment()));
     }
+    let body = read_optional_json(&request, payload).await?;
+    let pay = match action {
+        SandboxAction::Pay => {
+            let read = by_hand::parse(&body, &payment, edge.clock.now());
+            let unknown = read.as_ref().map_or_else(|rejection| &rejection.unknown, |read| &read.unknown);
+            ignored_names::note(&request, &caller.0, unknown);
+            read?
+        }
+        SandboxAction::Expire | SandboxAction::Refund | SandboxAction::Chargeback => PayByHand::default(),
+    };
     let (status, target) = (payment.status(), action.target());
-    if !status.allows(target) {
+    let crosses = action == SandboxAction::Pay && is_paid_by_other_code(&payment, &pay);
+    if !status.allows(target) && !crosses {
         return Err(ApiError::new(ErrorCode::StatusConflict, wordings::no_such_step(status, target)));
     }
-    let notice = manual_notice(action, &payment, edge.clock.now());
+    let notice = manual_notice(action, &pay, &payment, edge.clock.now());
     let moved = edge.payments.submit_and_await(notice, &payment).await?;
     Ok(answer::record(&mut HttpResponse::Ok(), &edge, &moved))
+}
+
+/// Returns true if a boleto is paid by one of its codes, and its payer pays by the other one as well.
+fn is_paid_by_other_code(payment: &Payment, pay: &PayByHand) -> bool {
+    let is_paid_boleto = payment.method() == Method::Boleto && payment.status() == Status::Paid;
+    is_paid_boleto && pay.by != PaidBy::of_paid(payment)
 }

@@ -13,7 +13,7 @@ const ALREADY_PAID: &str = "already_paid";
 /// Withdraws a charge.
 pub(super) async fn cancel(link: &Link, query: &ChargeQuery) -> OperationAnswer {
     let body = json!({ "status": "REMOVIDA_PELO_USUARIO_RECEBEDOR" });
-    let refusal = match link.patch(&cob::path(query.id), &body).await {
+    let refusal = match link.patch(&cob::path(query), &body).await {
         Ok(Answer::Success(answer)) => match found(link, query, &answer) {
             Found::Removed => return OperationAnswer::Done,
             Found::Paid | Found::Open | Found::Unclear(_) => None,
@@ -31,7 +31,7 @@ pub(super) async fn cancel(link: &Link, query: &ChargeQuery) -> OperationAnswer 
 
 /// Asks whether a charge was withdrawn. One that still waits for its payer was not.
 pub(super) async fn inquire(link: &Link, query: &ChargeQuery) -> OperationAnswer {
-    match link.get(&cob::path(query.id)).await {
+    match link.get(&cob::path(query)).await {
         Ok(Answer::Success(answer)) => match found(link, query, &answer) {
             Found::Removed => OperationAnswer::Done,
             Found::Paid => OperationAnswer::Refused(ALREADY_PAID.into()),

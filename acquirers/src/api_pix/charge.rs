@@ -8,9 +8,10 @@ use quita_domain::time::Timestamp;
 use serde_json::{Map, Value, json};
 
 use super::cob::{self, Cob, payment_of};
-use super::lenient::{expected_money, list, text};
+use super::lenient::{expected_money, instant, list, text};
 use super::link::{Answer, Link};
-use super::lists;
+use super::received::pays;
+use super::{due, lists};
 
 /// The most characters of the payer's name (`devedor.nome`), and of what the payer is told (`solicitacaoPagador`).
 const MAX_NAME: usize = 200;
@@ -19,10 +20,14 @@ const MAX_MESSAGE: usize = 140;
 /// Makes a charge. A refusal is one of this sending; whether an earlier one had an effect, only an inquiry tells.
 pub(super) async fn charge(link: &Link, charge: &Charge, now: Timestamp) -> ChargeAnswer {
     let query = &charge.query;
-    let Terms::Pix { expires_in_s } = query.terms else {
-        return ChargeAnswer::Failed(CallFailure::NotDelivered("this acquirer takes PIX alone".into()));
+    let body = match &query.terms {
+        Terms::Pix { expires_in_s } => request(charge, json!({ "expiracao": expires_in_s }), link),
+        Terms::DuePix(due) => due::complete(request(charge, due::calendar(due), link), charge, due),
+        Terms::Boleto(_) | Terms::CreditCard { .. } => {
+            return ChargeAnswer::Failed(CallFailure::NotDelivered("this acquirer takes PIX alone".into()));
+        }
     };
-    match link.put(&cob::path(query.id), &request(charge, expires_in_s, link)).await {
+    match link.put(&cob::path(query), &Value::Object(body)).await {
         Ok(Answer::Success(answer)) => stated(&answer, query, link, now),
         Ok(Answer::NotFound(why) | Answer::Refused(why)) => ChargeAnswer::Refused(why),
         Err(failure) => ChargeAnswer::Failed(failure),
@@ -31,7 +36,7 @@ pub(super) async fn charge(link: &Link, charge: &Charge, now: Timestamp) -> Char
 
 /// Asks what became of a charge.
 pub(super) async fn inquire(link: &Link, query: &ChargeQuery) -> ChargeAnswer {
-    match link.get(&cob::path(query.id)).await {
+    match link.get(&cob::path(query)).await {
         Ok(Answer::Success(answer)) => {
             let answer = with_its_money(answer, query, link).await;
             stated(&answer, query, link, query.sent_at)
@@ -54,7 +59,8 @@ async fn with_its_money(mut answer: Value, query: &ChargeQuery, link: &Link) -> 
     // Lists err: only what names the charge and pays it is taken from one, and everything else the charge has to show.
     let pays = |pix: &&Value| {
         let is_named = text(pix, "txid").is_some_and(|txid| payment_of(txid) == Some(query.id));
-        is_named && expected_money(pix, "valor", query.amount) == Some(query.amount)
+        let amount = expected_money(pix, "valor", query.amount);
+        is_named && amount.is_some_and(|amount| pays(query, amount, instant(pix, "horario")))
     };
     let paying: Vec<Value> = list(&listed, "pix").iter().filter(pays).cloned().collect();
     if let Some(cob) = answer.as_object_mut().filter(|_| !paying.is_empty()) {
@@ -70,10 +76,10 @@ fn stated(answer: &Value, query: &ChargeQuery, link: &Link, begun: Timestamp) ->
     }
 }
 
-fn request(charge: &Charge, expires_in_s: u64, link: &Link) -> Value {
+fn request(charge: &Charge, calendar: Value, link: &Link) -> Map<String, Value> {
     let order = &charge.order;
     let mut body = Map::new();
-    body.insert("calendario".into(), json!({ "expiracao": expires_in_s }));
+    body.insert("calendario".into(), calendar);
     body.insert("devedor".into(), payer(&order.payer));
     body.insert("valor".into(), json!({ "original": charge.query.amount.to_string() }));
     body.insert("chave".into(), link.settings().pix_key.as_str().into());
@@ -81,10 +87,10 @@ fn request(charge: &Charge, expires_in_s: u64, link: &Link) -> Value {
     if let Some(message) = message.filter(|message| !message.is_empty()) {
         body.insert("solicitacaoPagador".into(), message.into());
     }
-    Value::Object(body)
+    body
 }
 
-/// Document and name alone: some banks refuse what else the document of the standard allows for charges that are due.
+/// Returns document and name alone: some banks refuse an address where the charge has no due date.
 fn payer(payer: &Payer) -> Value {
     let document = match payer.document.kind() {
         DocumentType::Cpf => "cpf",
@@ -93,7 +99,7 @@ fn payer(payer: &Payer) -> Value {
     json!({ document: payer.document.as_str(), "nome": one_line(&payer.full_name(), MAX_NAME) })
 }
 
-fn one_line(text: &str, max: usize) -> String {
+pub(super) fn one_line(text: &str, max: usize) -> String {
     let line = text.chars().map(|each| if each.is_control() { ' ' } else { each }).take(max);
     line.collect::<String>().trim().to_owned()
 }

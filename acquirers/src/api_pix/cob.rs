@@ -23,9 +23,11 @@ const CLOCK_TOLERANCE_MS: u64 = 10 * 60_000;
 /// Seconds for which a charge can be paid: `expiracao` has 32 bits (bacen/pix-api, `openapi.yaml`). Others are unreadable.
 const EXPIRY_S: RangeInclusive<u64> = 1..=2_147_483_647;
 
-/// Where a charge is: under its id without hyphens, which is its txid.
-pub(super) fn path(id: TransactionId) -> String {
-    format!("/cob/{}", txid(id))
+/// Returns the address of a charge: under its id without hyphens, which is its txid. Those with a due date are of another
+/// kind, and a hint does not say which is meant.
+pub(super) fn path(query: &ChargeQuery) -> String {
+    let kind = if query.terms.due().is_some() { "cobv" } else { "cob" };
+    format!("/{kind}/{}", txid(query.id))
 }
 
 /// The name of a charge at the bank: 32 hexadecimal digits.
@@ -150,6 +152,9 @@ impl<'a> Cob<'a> {
     /// Our own clock decides. The bank's time of creation is more exact by moments, and is not used where it is off by
     /// more: some banks write the time of Brasília as if it were UTC (bacen/pix-api, issues 163 and 573).
     fn expires_at(&self, begun: Timestamp) -> Timestamp {
+        if let Some(due) = self.query.terms.due() {
+            return due.payable_before();
+        }
         let calendar = self.answer.get("calendario");
         let stated = calendar.and_then(|calendar| instant(calendar, "criacao"));
         // One that was sent again may have been made by an earlier sending.
@@ -167,7 +172,7 @@ impl<'a> Cob<'a> {
         let seconds =
             stated.filter(|seconds| EXPIRY_S.contains(seconds)).unwrap_or(match &self.query.terms {
                 Terms::Pix { expires_in_s } => *expires_in_s,
-                Terms::Boleto { .. } | Terms::CreditCard { .. } => 0,
+                Terms::DuePix(_) | Terms::Boleto(_) | Terms::CreditCard { .. } => 0,
             });
         created_at.plus_ms(seconds.saturating_mul(1_000))
     }

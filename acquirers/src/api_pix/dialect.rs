@@ -41,6 +41,8 @@ pub struct Dialect {
     pub webhook_headers: BTreeMap<String, String>,
     /// Whether `GET /pix` by time is there; it is, if absent.
     pub lists: Option<bool>,
+    /// True if the bank documents charges with a due date (`/cobv`).
+    pub cobv: bool,
 }
 
 impl Dialect {
@@ -62,8 +64,11 @@ impl Dialect {
     }
 
     /// What is asked for with a token; nothing if empty.
-    pub fn scope(&self) -> &str {
-        self.scope.as_deref().unwrap_or(Self::STANDARD_SCOPE)
+    ///
+    /// Charges with a due date have scopes of their own.
+    pub fn scope(&self, cobv: bool) -> String {
+        let scope = self.scope.as_deref().unwrap_or(Self::STANDARD_SCOPE);
+        if cobv && !scope.is_empty() { format!("{scope} cobv.write cobv.read") } else { scope.to_owned() }
     }
 
     /// Names under which an answer may have the code to copy.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use quita_domain::acquiring::{ChargeQuery, Fact, Settlement};
+use quita_domain::due_terms::Paid;
 use quita_domain::money::Money;
 use quita_domain::time::Timestamp;
 use serde_json::Value;
@@ -68,7 +69,7 @@ impl Income {
         }
         all.sort_by_key(|pix| (pix.at.is_none(), pix.at));
         let known = query.reference.get(END_TO_END_ID);
-        let pays = |pix: &Received| pix.amount == query.amount;
+        let pays = |pix: &Received| pays(query, pix.amount, pix.at);
         let place = all.iter().position(|pix| pays(pix) && Some(pix.end_to_end_id.as_str()) == known);
         let payment = place.or_else(|| all.iter().position(pays)).map(|place| all.remove(place));
         Self { payment, others: all, foreign: foreign.into_iter().map(String::from).collect() }
@@ -91,6 +92,15 @@ impl Income {
         let foreign = self.foreign.iter().map(|id| Fact::PaidToOthers { id: id.clone() });
         settled.chain(self.payment.iter().flat_map(Received::given_back)).chain(foreign).collect()
     }
+}
+
+/// Returns true if a Pix of this amount and time pays the charge. With a due date, what is owed depends on the day.
+pub(super) fn pays(query: &ChargeQuery, amount: Money, at: Option<Timestamp>) -> bool {
+    let due = query.terms.due();
+    due.map_or(amount == query.amount, |due| {
+        let day = at.map_or_else(|| due.moved_due_date(), Timestamp::sao_paulo_date);
+        due.compare(query.amount, amount, day) != Paid::TooLittle
+    })
 }
 
 fn end_to_end_id(pix: &Value) -> Option<&str> {

@@ -77,7 +77,7 @@ async fn path(
     if let Some(known) = known.filter(|known| is_end_to_end_id(known)) {
         return Ok(Some(of_pix(known)));
     }
-    match link.get(&cob::path(query.id)).await? {
+    match link.get(&cob::path(query)).await? {
         Answer::Success(answer) => {
             let cob = Cob::read(&answer, query, &link.credential);
             let cob = cob.map_err(|_| CallFailure::Unknown("the answer is about another charge".into()))?;

@@ -3,6 +3,7 @@
 use quita_domain::acquiring::{ChargeQuery, Issued};
 use quita_domain::boleto::{Bank, Barcode, CollectionAccount, Line, due_factor};
 use quita_domain::document::{Document, DocumentType};
+use quita_domain::due_terms::DueTerms;
 use quita_domain::identity::Mode;
 use quita_domain::order::Terms;
 use quita_domain::pix::amount;
@@ -33,7 +34,8 @@ pub(super) struct Issuer<'a> {
 pub(super) fn issued(query: &ChargeQuery, sale: &Sale, issuer: Issuer<'_>) -> Result<Issued, NoCode> {
     match &query.terms {
         Terms::Pix { expires_in_s } => pix(query, sale, *expires_in_s),
-        Terms::Boleto { .. } => boleto(query, sale, issuer).map(Issued::Boleto),
+        Terms::DuePix(_) => Err(NoCode("Cielo has no PIX with a due date")),
+        Terms::Boleto(_) => boleto(query, sale, issuer).map(Issued::Boleto),
         Terms::CreditCard { .. } => Err(NoCode("a card has no code")),
     }
 }
@@ -78,7 +80,7 @@ fn object<'a>(code: &'a str, wanted: &str) -> Option<&'a str> {
 
 /// The slip, if its bar code is right, has our amount and our due date, and its line is that of the bar code.
 fn boleto(query: &ChargeQuery, sale: &Sale, issuer: Issuer<'_>) -> Result<IssuedBoleto, NoCode> {
-    let Terms::Boleto { due_date } = query.terms else { return Err(NoCode("it is no boleto")) };
+    let Terms::Boleto(DueTerms { due_date, .. }) = query.terms else { return Err(NoCode("it is no boleto")) };
     let given = sale.boleto.barcode.as_deref().ok_or(NoCode("there is no BarCodeNumber"))?;
     let barcode = Barcode::parse(&digits_of(given)).map_err(|_| NoCode("the bar code is not valid"))?;
     if barcode.amount_cents() != query.amount.cents() {
@@ -111,6 +113,7 @@ fn boleto(query: &ChargeQuery, sale: &Sale, issuer: Issuer<'_>) -> Result<Issued
         beneficiary_name: issuer.boleto.map(|known| known.assignor.clone()).unwrap_or_default(),
         beneficiary_document: issuer.boleto.map(masked_document).unwrap_or_default(),
         beneficiary_address: issuer.boleto.and_then(|known| known.address.clone()).unwrap_or_default(),
+        pix_code: None,
         barcode: barcode.into(),
     })
 }

@@ -8,6 +8,7 @@ mod card;
 mod pix;
 
 use quita_domain::acquiring::Charge;
+use quita_domain::due_terms::DueTerms;
 use quita_domain::order::{Payer, Terms};
 use quita_domain::text::fold_ascii;
 use quita_domain::time::Timestamp;
@@ -53,7 +54,8 @@ pub(super) fn body(
             let name = Some(needed_name(payer, MAX_NAME)?);
             written(&Sale { merchant_order_id: &order_id, customer: customer(payer, name), payment })
         }
-        Terms::Boleto { due_date } => {
+        Terms::DuePix(_) => return Err(Unsendable::Refused("due_date_unsupported")),
+        Terms::Boleto(DueTerms { due_date, .. }) => {
             let boleto =
                 settings.boleto.as_ref().ok_or(Unsendable::NotReady("boletos are not configured"))?;
             let bank = boleto::Rules::of(&boleto.provider);

@@ -129,7 +129,7 @@ impl Reader<'_> {
             Terms::Pix { expires_in_s } => {
                 query.created_at.plus_ms(expires_in_s.saturating_mul(1000)) <= self.now
             }
-            Terms::Boleto { .. } | Terms::CreditCard { .. } => false,
+            Terms::DuePix(_) | Terms::Boleto(_) | Terms::CreditCard { .. } => false,
         }
     }
 }

@@ -15,7 +15,7 @@ pub(super) fn verdict(query: &ChargeQuery, card: &MaskedCard) -> Fact {
         return Fact::Declined(Decline::of_kind(code, kind));
     }
     if query.captures_at_once && !refuses_capture(card) {
-        Fact::Settled(movement::settlement(query, query.amount, query.created_at))
+        Fact::Settled(movement::settlement(query, query.amount, query.created_at.sao_paulo_date()))
     } else {
         Fact::Authorized(movement::approval(query.id))
     }

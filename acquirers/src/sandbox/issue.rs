@@ -1,8 +1,8 @@
 //! Codes to pay with. The same charge always gets the same one.
 
-use chrono::NaiveDate;
 use quita_domain::acquiring::{ChargeQuery, Issued};
 use quita_domain::boleto::{Barcode, BoletoError, CollectionAccount};
+use quita_domain::due_terms::DueTerms;
 use quita_domain::pix::br_code::{BrCodeError, DynamicBrCode};
 use quita_domain::pix::txid::DynamicTxid;
 use quita_domain::slip::IssuedBoleto;
@@ -42,8 +42,31 @@ pub(super) fn pix(
     Ok(Issued::Pix { txid: txid.into(), code, expires_at })
 }
 
-/// A boleto of Banco do Brasil.
-pub(super) fn boleto(query: &ChargeQuery, due_date: NaiveDate) -> Result<Issued, CannotIssue> {
+/// Issues a PIX with a due date.
+pub(super) fn due_pix(
+    query: &ChargeQuery,
+    due: &DueTerms,
+    settings: &SandboxSettings,
+) -> Result<Issued, CannotIssue> {
+    let txid = DynamicTxid::from_uuid(query.id.uuid());
+    let code = due_code(&txid, settings)?;
+    Ok(Issued::Pix { txid: txid.into(), code, expires_at: due.payable_before() })
+}
+
+/// Returns the BR Code of a charge with a due date (`cobv`).
+fn due_code(txid: &DynamicTxid, settings: &SandboxSettings) -> Result<String, CannotIssue> {
+    let location = format!("{}cobv/{txid}", settings.pix_location);
+    let (name, city) = (settings.merchant_name.clone(), settings.merchant_city.clone());
+    Ok(DynamicBrCode::new(location, name, city).build()?)
+}
+
+/// Issues a boleto of Banco do Brasil, which can be paid by its PIX code as well.
+pub(super) fn boleto(
+    query: &ChargeQuery,
+    due: &DueTerms,
+    settings: &SandboxSettings,
+) -> Result<Issued, CannotIssue> {
+    let due_date = due.due_date;
     let account = CollectionAccount::banco_do_brasil(AGREEMENT, WALLET)?;
     let field = account.free_field(movement::slip_number(query.id))?;
     let barcode = Barcode::compose(Some(due_date), query.amount.cents(), &field)?;
@@ -59,5 +82,6 @@ pub(super) fn boleto(query: &ChargeQuery, due_date: NaiveDate) -> Result<Issued,
         beneficiary_name: BENEFICIARY_NAME.to_owned(),
         beneficiary_document: BENEFICIARY_DOCUMENT.to_owned(),
         beneficiary_address: BENEFICIARY_ADDRESS.to_owned(),
+        pix_code: Some(due_code(&DynamicTxid::from_uuid(query.id.uuid()), settings)?),
     }))
 }

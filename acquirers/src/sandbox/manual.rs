@@ -1,8 +1,10 @@
 //! Payments that are moved by hand.
 
-use quita_domain::acquiring::{Fact, Notice};
+use quita_domain::acquiring::{Fact, Notice, Settlement};
 use quita_domain::identity::AcquirerName;
+use quita_domain::method::Method;
 use quita_domain::payment::Payment;
+use quita_domain::request::by_hand::{PaidBy, PayByHand};
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 
@@ -51,11 +53,24 @@ impl SandboxAction {
     }
 }
 
+/// Returns the settlement of a payment by hand.
+fn settlement(pay: &PayByHand, payment: &Payment, now: Timestamp) -> Settlement {
+    let query = payment.query();
+    let on = pay.on.unwrap_or_else(|| now.sao_paulo_date());
+    let amount = pay.amount.unwrap_or_else(|| movement::owed_on(&query, on));
+    match pay.by {
+        PaidBy::Pix if payment.method() == Method::Boleto => {
+            movement::settlement_by_pix_code(&query, amount, on)
+        }
+        PaidBy::Barcode | PaidBy::Pix => movement::settlement(&query, amount, on),
+    }
+}
+
 /// The notice that the sandbox would send if this happened now.
 ///
 /// Its id holds the payment's version, or the chargeback that it is about: a double click is one notice, the same click
 /// after a change another. `Pay` tells the settlement that would come by itself, so that the payment is never paid twice.
-pub fn manual_notice(action: SandboxAction, payment: &Payment, now: Timestamp) -> Notice {
+pub fn manual_notice(action: SandboxAction, pay: &PayByHand, payment: &Payment, now: Timestamp) -> Notice {
     let acquirer = payment.acquirer().cloned().unwrap_or_else(|| AcquirerName::new("sandbox"));
     let (id, version) = (payment.id, payment.state.version);
     let mut event = format!("{}-v{version}", action.as_str());
@@ -67,9 +82,7 @@ pub fn manual_notice(action: SandboxAction, payment: &Payment, now: Timestamp) -
             event = format!("won-{}", oldest.as_deref().unwrap_or_default());
             Fact::DisputeWon { id: event.clone(), chargeback_id: oldest }
         }
-        SandboxAction::Pay => {
-            Fact::Settled(movement::settlement(&payment.query(), payment.order.amount, now))
-        }
+        SandboxAction::Pay => Fact::Settled(settlement(pay, payment, now)),
         SandboxAction::Expire => Fact::Expired,
         SandboxAction::Refund => Fact::Refunded { refund_id: movement_id, amount: None },
         SandboxAction::Chargeback => Fact::ChargedBack { id: movement_id, amount: None },

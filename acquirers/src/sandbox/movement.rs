@@ -1,7 +1,8 @@
 //! Money that is pretended to move, and its names. All of them follow from the payment's id.
 
-use chrono::DateTime;
+use chrono::{DateTime, NaiveDate};
 use quita_domain::acquiring::{Approval, ChargeQuery, Settlement};
+use quita_domain::due_terms::InterestSince;
 use quita_domain::identity::TransactionId;
 use quita_domain::method::Method;
 use quita_domain::money::Money;
@@ -14,23 +15,38 @@ const PAYER_ISPB: &str = "99999999";
 ///
 /// Nothing but the payment's id is in that: a charge that is made once more for a repeated request, before the
 /// insert finds the payment there, has another time of creation.
-pub(super) fn settlement(query: &ChargeQuery, amount: Money, paid_at: Timestamp) -> Settlement {
+pub(super) fn settlement(query: &ChargeQuery, amount: Money, paid_on: NaiveDate) -> Settlement {
     let plain = query.id.uuid().simple();
-    let paid_on = None;
+    let paid_on = Some(paid_on);
     match query.method {
-        Method::Pix => {
-            let end_to_end_id = Some(end_to_end_id(query.id, query.created_at));
-            Settlement { id: format!("pix-{plain}"), amount, paid_on, end_to_end_id, approval: None }
-        }
+        Method::Pix => by_pix(query, format!("pix-{plain}"), amount, paid_on),
         Method::Boleto => {
-            let paid_on = Some(paid_at.sao_paulo_date());
             Settlement { id: format!("boleto-{plain}"), amount, paid_on, end_to_end_id: None, approval: None }
         }
         Method::CreditCard => {
-            let approval = Some(approval(query.id));
+            let (paid_on, approval) = (None, Some(approval(query.id)));
             Settlement { id: format!("card-{plain}"), amount, paid_on, end_to_end_id: None, approval }
         }
     }
+}
+
+/// Returns the settlement of a boleto that is paid by its PIX code.
+pub(super) fn settlement_by_pix_code(query: &ChargeQuery, amount: Money, paid_on: NaiveDate) -> Settlement {
+    by_pix(query, format!("boleto-pix-{}", query.id.uuid().simple()), amount, Some(paid_on))
+}
+
+fn by_pix(query: &ChargeQuery, id: String, amount: Money, paid_on: Option<NaiveDate>) -> Settlement {
+    let end_to_end_id = Some(end_to_end_id(query.id, query.created_at));
+    Settlement { id, amount, paid_on, end_to_end_id, approval: None }
+}
+
+/// Returns the amount that a payer owes on a day.
+pub(super) fn owed_on(query: &ChargeQuery, day: NaiveDate) -> Money {
+    let since = match query.method {
+        Method::Pix | Method::CreditCard => InterestSince::MovedDueDate,
+        Method::Boleto => InterestSince::DueDate,
+    };
+    query.terms.due().map_or(query.amount, |due| due.owed_on(query.amount, day, since))
 }
 
 /// What the issuer answers to an authorisation: six digits.

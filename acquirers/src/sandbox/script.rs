@@ -76,7 +76,7 @@ impl Script {
     /// The script of a charge.
     pub(super) fn of(query: &ChargeQuery, timing: Timing) -> Self {
         match &query.terms {
-            Terms::Pix { .. } | Terms::Boleto { .. } => {
+            Terms::Pix { .. } | Terms::DuePix(_) | Terms::Boleto(_) => {
                 let reception = Reception::of_amount(query.amount);
                 Self { reception, steps: steps_of_code(query, reception, timing) }
             }
@@ -126,15 +126,16 @@ fn steps_of_code(query: &ChargeQuery, reception: Reception, timing: Timing) -> V
     let later = soon.plus_ms(timing.settle_after_ms);
     let cent = Money::from_cents(1);
     let paid = |at, amount| settled(at, query, amount);
-    let settled = |at| paid(at, query.amount);
+    let owed = |at: Timestamp| movement::owed_on(query, at.sao_paulo_date());
+    let settled = |at| paid(at, owed(at));
     match query.amount.last_two_digits() {
         7 => vec![settled(created_at.plus_ms(SLOW_PAYER_MS))],
         17 => vec![expired(created_at)],
         27 => Vec::new(),
         31 => vec![settled(soon), charged_back(later, query)],
         41 => vec![settled(soon), refunded(later, query)],
-        51 if query.method == Method::Boleto => vec![paid(soon, query.amount.minus(cent))],
-        52 if query.method == Method::Boleto => vec![paid(soon, query.amount.plus(cent))],
+        51 if query.method == Method::Boleto => vec![paid(soon, owed(soon).minus(cent))],
+        52 if query.method == Method::Boleto => vec![paid(soon, owed(soon).plus(cent))],
         61 => vec![settled(soon), settled(soon), Step { event: "settled-again", ..settled(soon) }],
         62 => vec![settled(created_at)],
         71 => vec![expired(soon), settled(later)],
@@ -143,7 +144,11 @@ fn steps_of_code(query: &ChargeQuery, reception: Reception, timing: Timing) -> V
 }
 
 fn settled(at: Timestamp, query: &ChargeQuery, amount: Money) -> Step {
-    Step { at, event: "settled", fact: Fact::Settled(movement::settlement(query, amount, at)) }
+    Step {
+        at,
+        event: "settled",
+        fact: Fact::Settled(movement::settlement(query, amount, at.sao_paulo_date())),
+    }
 }
 
 const fn expired(at: Timestamp) -> Step {

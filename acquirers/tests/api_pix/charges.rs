@@ -2,6 +2,7 @@
 
 use quita_acquirers::exchange::{Failure, Verb};
 use quita_domain::acquiring::{CallFailure, ChargeAnswer, Fact, Issued};
+use quita_domain::due_terms::DueTerms;
 use quita_domain::order::Terms;
 use quita_domain::pix::br_code::{BrCode, DynamicBrCode};
 use quita_domain::time::Timestamp;
@@ -302,7 +303,7 @@ async fn configured_headers_and_parameters_go_with_every_call_and_uuids_are_fres
 async fn only_pix_is_charged() {
     let world = World::open();
     let mut charge = charge(1_000);
-    charge.query.terms = Terms::Boleto { due_date: Timestamp::default().sao_paulo_date() };
+    charge.query.terms = Terms::Boleto(DueTerms::plain(Timestamp::default().sao_paulo_date()));
     assert!(matches!(failure(world.adapter.charge(&charge).await), CallFailure::NotDelivered(_)));
     assert!(world.bank.asked().is_empty());
     assert!(!world.factory.operates_in_turn());

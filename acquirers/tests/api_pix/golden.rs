@@ -237,7 +237,7 @@ fn settings_of(recorded: &str) -> ApiPixSettings {
         form,
         client_id: "id".into(),
         client_secret: Some(Secret::new("secret".into())),
-        scope: dialect.scope().into(),
+        scope: dialect.scope(false),
     };
     settings.headers = filled(&dialect.headers);
     settings.query = filled(&dialect.query);

@@ -17,6 +17,7 @@ use quita_domain::operation::{Operation, OperationCall, OperationKind, Operation
 use quita_domain::order::{Address, Order, Payer, Terms, Utm};
 use quita_domain::phone::Phone;
 use quita_domain::postal::{Cep, Uf};
+use quita_domain::routing::DueDates;
 use quita_domain::secret::Secret;
 use quita_domain::time::Timestamp;
 use quita_ports::{Acquirer, AcquirerFactory, AcquirerSpec, Clock, Preparation};
@@ -60,6 +61,7 @@ pub(crate) fn spec() -> AcquirerSpec {
         time_out_ms: 10_000,
         rate: None,
         max_expiry_s: None,
+        due_dates: DueDates::ALL,
         hint_gap_ms: 2_000,
     }
 }

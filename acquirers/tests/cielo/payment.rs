@@ -12,6 +12,7 @@ use quita_domain::acquiring::{Charge, ChargeAnswer, ChargeQuery, Fact, Reference
 use quita_domain::boleto::{Barcode, CollectionAccount};
 use quita_domain::card::{CardData, CardNumber, Cvv, Expiry};
 use quita_domain::document::{Document, DocumentType};
+use quita_domain::due_terms::DueTerms;
 use quita_domain::identity::{AcquirerName, Mode, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
@@ -21,6 +22,7 @@ use quita_domain::phone::Phone;
 use quita_domain::pix::br_code::DynamicBrCode;
 use quita_domain::pix::crc16;
 use quita_domain::postal::{Cep, Uf};
+use quita_domain::routing::DueDates;
 use quita_domain::secret::Secret;
 use quita_domain::time::Timestamp;
 use quita_ports::{Acquirer, AcquirerSpec, Clock};
@@ -102,6 +104,7 @@ fn made(
         time_out_ms,
         rate: None,
         max_expiry_s: Some(86_400),
+        due_dates: DueDates::PLAIN,
         hint_gap_ms: 5_000,
     };
     CieloFactory::new(spec, settings, exchange, Arc::new(TestClock(Instant::now())))
@@ -126,7 +129,7 @@ fn card(number: &str) -> CardData {
 fn order(method: Method, cents: u64, card: Option<&CardData>) -> Order {
     let terms = match method {
         Method::Pix => Terms::Pix { expires_in_s: 3600 },
-        Method::Boleto => Terms::Boleto { due_date: due_date() },
+        Method::Boleto => Terms::Boleto(DueTerms::plain(due_date())),
         Method::CreditCard => {
             Terms::CreditCard { card: card.unwrap().masked(), installments: 3, capture: true }
         }

@@ -9,6 +9,7 @@ use quita_domain::method::Method::{self, Boleto, CreditCard, Pix};
 use quita_domain::payment::Command;
 use quita_domain::pix::br_code::BrCode;
 use quita_domain::pix::txid::EndToEndId;
+use quita_domain::request::by_hand::PayByHand;
 use quita_domain::status::Status;
 use quita_ports::{AcquirerFactory, Clock};
 
@@ -198,7 +199,7 @@ async fn moved(method: Method, cents: u64, actions: &[SandboxAction]) -> World {
     let mut world = World::open(&["sandbox"], method, cents, None, true);
     world.run_for(500).await;
     for action in actions {
-        let notice = manual_notice(*action, &world.payment, world.clock.now());
+        let notice = manual_notice(*action, &PayByHand::default(), &world.payment, world.clock.now());
         world.decide(Command::Notified { acquirer: notice.acquirer, fact: notice.fact });
     }
     world
@@ -209,7 +210,9 @@ async fn a_double_click_is_one_notice_and_a_click_after_a_change_another() {
     let before = moved(Pix, 10_027, &[]).await;
     let after = moved(Pix, 10_027, &[SandboxAction::Pay]).await;
     for action in SandboxAction::ALL {
-        let id = |world: &World| manual_notice(action, &world.payment, world.clock.now()).id;
+        let id = |world: &World| {
+            manual_notice(action, &PayByHand::default(), &world.payment, world.clock.now()).id
+        };
         assert_eq!(id(&before), id(&before));
         assert_ne!(id(&before), id(&after));
         assert_eq!(SandboxAction::parse(action.as_str()), Some(action));

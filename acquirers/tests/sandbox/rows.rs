@@ -2,7 +2,7 @@
 
 use quita_domain::acquiring::Issued;
 use quita_domain::method::Method::{self, Boleto, CreditCard, Pix};
-use quita_domain::payment::DiscrepancyKind::{self, AmountMismatch};
+use quita_domain::payment::DiscrepancyKind::{self, AmountMismatch, Overpaid};
 use quita_domain::status::Status::{
     self, Approved, Chargeback, Declined, Expired, Initial, Paid, Pending, Refund,
 };
@@ -34,7 +34,7 @@ const ROWS: &[Row] = &[
     (Pix, 10_051, &[(2_000, "settled")], &[Initial, Pending, Paid], &[]),
     (Boleto, 10_051, &[(2_000, "settled")], &[Initial, Pending], &[AmountMismatch]),
     (Pix, 10_052, &[(2_000, "settled")], &[Initial, Pending, Paid], &[]),
-    (Boleto, 10_052, &[(2_000, "settled")], &[Initial, Pending], &[AmountMismatch]),
+    (Boleto, 10_052, &[(2_000, "settled")], &[Initial, Pending, Paid], &[Overpaid]),
     (
         Pix,
         10_061,

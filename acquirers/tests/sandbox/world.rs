@@ -10,6 +10,7 @@ use quita_acquirers::sandbox::{SandboxFactory, SandboxSettings};
 use quita_domain::acquiring::{CallFailure, Charge, ChargeAnswer, Notice};
 use quita_domain::card::{CardData, CardNumber, Cvv, Expiry};
 use quita_domain::document::{Document, DocumentType};
+use quita_domain::due_terms::DueTerms;
 use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
@@ -19,7 +20,7 @@ use quita_domain::payment::{
 };
 use quita_domain::phone::Phone;
 use quita_domain::postal::{Cep, Uf};
-use quita_domain::routing::{Considered, Routed};
+use quita_domain::routing::{Considered, DueDates, Routed};
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::signature::WebhookSecret;
@@ -98,6 +99,7 @@ pub(crate) fn factory(name: &str, clock: &Arc<TestClock>, sink: &Arc<RecordingSi
         time_out_ms: TIME_OUT_MS,
         rate: None,
         max_expiry_s: None,
+        due_dates: DueDates::ALL,
         hint_gap_ms: 2_000,
     };
     let clock: Arc<dyn Clock> = Arc::<TestClock>::clone(clock);
@@ -117,7 +119,7 @@ pub(crate) fn card(number: &str) -> CardData {
 pub(crate) fn order(method: Method, cents: u64, card: Option<&CardData>, capture: bool) -> Order {
     let terms = match method {
         Method::Pix => Terms::Pix { expires_in_s: 3600 },
-        Method::Boleto => Terms::Boleto { due_date: "2026-12-01".parse().unwrap() },
+        Method::Boleto => Terms::Boleto(DueTerms::plain("2026-12-01".parse().unwrap())),
         Method::CreditCard => Terms::CreditCard { card: card.unwrap().masked(), installments: 1, capture },
     };
     let address = Address {

@@ -262,6 +262,7 @@ async fn bring(parts: &InboxParts, notice: &Notice, tried: u32) -> Worked {
                     DiscrepancyKind::Contradiction
                     | DiscrepancyKind::ForeignCharge
                     | DiscrepancyKind::AmountMismatch
+                    | DiscrepancyKind::Overpaid
                     | DiscrepancyKind::PaidTwice
                     | DiscrepancyKind::PaidAfterDeclined
                     | DiscrepancyKind::RefundExceedsPaid

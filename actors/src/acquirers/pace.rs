@@ -127,6 +127,7 @@ mod tests {
 
     use quita_domain::identity::{AcquirerName, Mode};
     use quita_domain::money::Money;
+    use quita_domain::routing::DueDates;
 
     use super::*;
 
@@ -143,6 +144,7 @@ mod tests {
             time_out_ms: 1_000,
             rate: rate.and_then(NonZeroU32::new),
             max_expiry_s: None,
+            due_dates: DueDates::ALL,
             hint_gap_ms: 2_000,
         })
     }

@@ -20,6 +20,7 @@ use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::operation::Operation;
 use quita_domain::payment::Command;
+use quita_domain::routing::DueDates;
 use quita_ports::{
     Acquirer, AcquirerFactory, AcquirerSpec, ListReader, LocalIssue, NoticeReader, NoticeSink, Preparation,
     call_time,
@@ -123,6 +124,7 @@ impl Bank {
             time_out_ms: TIME_OUT_MS,
             rate: None,
             max_expiry_s: None,
+            due_dates: DueDates::ALL,
             hint_gap_ms: 2_000,
         };
         Self {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use quita_domain::identity::Mode;
 use quita_domain::method::Method;
+use quita_domain::routing::{DueDates, DueTermsTaken};
 
 use super::Surroundings;
 use super::api_pix::ApiPixConfig;
@@ -99,6 +100,15 @@ pub enum AdapterConfig {
 }
 
 impl AdapterConfig {
+    /// Returns the charges with a due date that it takes.
+    pub(super) const fn due_dates(&self) -> DueDates {
+        match self {
+            Self::Sandbox(_) => DueDates::ALL,
+            Self::ApiPix(config) => DueDates { of_pix: config.cobv, terms: DueTermsTaken::All },
+            // Its boletos have their own fine and interest, agreed with the bank.
+            Self::Cielo(_) => DueDates::PLAIN,
+        }
+    }
     /// Which adapter it is.
     pub const fn kind(&self) -> AdapterKind {
         match self {

@@ -40,6 +40,8 @@ pub struct ApiPixConfig {
     code_fields: Vec<String>,
     answers_other_txid: bool,
     lists: bool,
+    /// Whether it takes charges with a due date (`/cobv`).
+    pub cobv: bool,
     /// Where the bank calls back.
     pub callbacks: CallbackConfig,
     /// What a handshake needs.
@@ -58,7 +60,8 @@ impl ApiPixConfig {
         let dialect = Dialect::named(&name)?;
         let hosts = Hosts::read(table, surroundings, dialect, mode);
         let fillings = extras::fillings(table, dialect);
-        let token = token::read(table, surroundings, dialect, mode, fillings.client_id.as_deref());
+        let cobv = truth(table, "cobv").unwrap_or(dialect.cobv);
+        let token = token::read(table, surroundings, dialect, (mode, cobv), fillings.client_id.as_deref());
         let headers = extras::headers(table, dialect, &fillings);
         let query = extras::query(table, dialect, &fillings);
         let pix_key = table.required("pix-key", PIX_KEY_FORM, |text| {
@@ -85,6 +88,7 @@ impl ApiPixConfig {
             code_fields: code_fields.unwrap_or_else(|| dialect.code_fields()),
             answers_other_txid: answers_other_txid.unwrap_or(of_sandbox),
             lists,
+            cobv,
             callbacks,
             tls,
             dialect: name,

@@ -20,6 +20,18 @@ pub fn roll(date: NaiveDate) -> NaiveDate {
     day
 }
 
+/// Returns the last business day before the date.
+pub fn before(date: NaiveDate) -> NaiveDate {
+    let mut day = date;
+    while let Some(earlier) = day.pred_opt() {
+        day = earlier;
+        if is_business_day(day) {
+            break;
+        }
+    }
+    day
+}
+
 /// Returns the business day that comes `count` business days after the date.
 ///
 /// A date that is no business day counts as the one before it: one business day after a Saturday is the Monday.
@@ -108,6 +120,19 @@ mod tests {
         assert_eq!(roll(date("2026-12-31")), date("2027-01-04"), "the last day of the year, and a weekend");
         assert_eq!(roll(NaiveDate::MAX), NaiveDate::MAX);
         let _ = is_business_day(NaiveDate::MIN);
+    }
+
+    #[test]
+    fn the_business_day_before_skips_weekends_and_holidays() {
+        for (day, before_it) in [
+            ("2026-11-24", "2026-11-23"),
+            ("2026-11-23", "2026-11-19"), // a weekend, and a holiday on the Friday
+            ("2026-11-21", "2026-11-19"),
+            ("2027-01-04", "2026-12-30"),
+        ] {
+            assert_eq!(before(date(day)), date(before_it), "{day}");
+        }
+        assert_eq!(before(NaiveDate::MIN), NaiveDate::MIN);
     }
 
     #[test]

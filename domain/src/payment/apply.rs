@@ -55,7 +55,7 @@ impl Payment {
             Change::Approved(approval) => {
                 self.state_mut().authorization_code = Some(approval.authorization_code);
             }
-            Change::Settled(settlement) => self.apply_settlement(settlement),
+            Change::Settled(settlement) => self.apply_settlement(settlement, clock),
             Change::Declined(decline) => self.state_mut().decline = Some(decline),
             Change::StatusChanged { to, reason, cause } => self.apply_status(to, reason, cause, (now, clock)),
             Change::Captured(amount) => self.state_mut().captured_amount = Some(amount),
@@ -130,16 +130,19 @@ impl Payment {
         Arc::make_mut(&mut self.state)
     }
 
-    fn apply_settlement(&mut self, settlement: Settlement) {
-        let is_boleto = self.method() == Method::Boleto;
-        let asked_for = self.order.amount;
+    fn apply_settlement(&mut self, settlement: Settlement, clock: Timestamp) {
+        let (is_boleto, came) = (self.method() == Method::Boleto, settlement.amount);
+        // Fine and interest of a boleto belong to the beneficiary, and are never refunded with the payment.
+        let principal = self.order.terms.due().filter(|_| is_boleto).map(|due| {
+            let day = settlement.paid_on.unwrap_or_else(|| clock.sao_paulo_date());
+            due.principal_of(self.order.amount, came, day)
+        });
         let state = self.state_mut();
-        // Fine and interest belong to the beneficiary, and are never refunded with the payment.
-        state.captured_amount =
-            Some(if is_boleto { asked_for.min(settlement.amount) } else { settlement.amount });
-        state.paid_amount = is_boleto.then_some(settlement.amount);
+        state.captured_amount = Some(principal.unwrap_or(came));
+        state.paid_amount = is_boleto.then_some(came);
         state.settlement_id = Some(settlement.id);
         state.end_to_end_id = settlement.end_to_end_id;
+        state.paid_on = settlement.paid_on;
     }
 
     fn apply_status(

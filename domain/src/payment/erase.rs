@@ -118,7 +118,13 @@ impl Order {
             ERASED.clone_into(note);
         }
         match &mut self.terms {
-            Terms::Pix { .. } | Terms::Boleto { .. } => {}
+            Terms::Pix { .. } => {}
+            // They may name the payer, or what was bought.
+            Terms::DuePix(due) | Terms::Boleto(due) => {
+                for text in &mut due.instructions {
+                    ERASED.clone_into(text);
+                }
+            }
             Terms::CreditCard { card, .. } => {
                 ERASED.clone_into(&mut card.holder_name);
                 ERASED_LAST_DIGITS.clone_into(&mut card.last_digits);

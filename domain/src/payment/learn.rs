@@ -1,10 +1,13 @@
 //! Acquirers' facts, checked against the table of statuses.
 
+use chrono::NaiveDate;
+
 use super::answer::AMOUNT_MISMATCH;
 use super::change::{CheckChange, OperationChange};
 use super::decide::Draft;
 use super::{Change, Discrepancy, DiscrepancyKind};
 use crate::acquiring::{Approval, Decline, Fact, Issued, Reference, RemovedBy, Settlement};
+use crate::due_terms::{InterestSince, Paid};
 use crate::event::Cause;
 use crate::identity::AcquirerName;
 use crate::money::Money;
@@ -255,12 +258,13 @@ impl Draft {
     fn learn_settled(&mut self, settlement: Settlement) -> Result<(), Discrepancy> {
         let status = self.payment.status();
         if status.allows(Status::Paid) && status != Status::Chargeback {
-            let expected = self.expected_settlement();
-            let fits = settlement.amount == expected || self.has_interest(&settlement);
-            if !fits && !self.was_captured_by_others(&settlement) {
-                let detail = format!("{} came in for a payment of {expected}", settlement.amount);
-                let about = Some(settlement.id);
-                return Err(Discrepancy { kind: DiscrepancyKind::AmountMismatch, detail, stated: "", about });
+            let came = self.compare_with_owed(&settlement);
+            if came != Paid::Right && !self.was_captured_by_others(&settlement) {
+                let discrepancy = self.another_amount(&settlement, came);
+                if discrepancy.kind == DiscrepancyKind::AmountMismatch {
+                    return Err(discrepancy);
+                }
+                self.discrepancies.push(discrepancy);
             }
             if let Some(approval) = settlement.approval.clone().filter(|_| status == Status::Initial) {
                 self.make(Change::Approved(approval));
@@ -300,10 +304,36 @@ impl Draft {
         Err(Discrepancy { kind, detail, stated: "", about: Some(settlement.id) })
     }
 
-    /// Returns true if the amount is larger because it was paid after the due date, with fine and interest.
-    fn has_interest(&self, settlement: &Settlement) -> bool {
-        let paid_on = settlement.paid_on.unwrap_or_else(|| self.clock().sao_paulo_date());
-        settlement.amount > self.payment.order.amount && self.payment.is_late_on(paid_on)
+    /// Compares what came in with what was owed on the day that the acquirer names.
+    fn compare_with_owed(&self, settlement: &Settlement) -> Paid {
+        let expected = self.expected_settlement();
+        match self.payment.order.terms.due() {
+            Some(due) => due.compare(expected, settlement.amount, self.day_of(settlement)),
+            None if settlement.amount == expected => Paid::Right,
+            None if settlement.amount < expected => Paid::TooLittle,
+            None => Paid::TooMuch,
+        }
+    }
+
+    /// Returns the discrepancy of an amount that is not as owed. Of a charge with a due date, more than that is paid
+    /// all the same: its payer may type any amount.
+    fn another_amount(&self, settlement: &Settlement, came: Paid) -> Discrepancy {
+        let expected = self.expected_settlement();
+        let owed = self.payment.order.terms.due().filter(|due| due.changes_the_amount()).map(|due| {
+            let day = self.day_of(settlement);
+            (due.owed_on(expected, day, InterestSince::DueDate), day)
+        });
+        let owed = owed.map(|(owed, day)| format!(", of which {owed} was owed on {day}"));
+        let (amount, owed) = (settlement.amount, owed.unwrap_or_default());
+        let detail = format!("{amount} came in for a payment of {expected}{owed}");
+        let is_paid = came == Paid::TooMuch && self.payment.order.terms.due().is_some();
+        let kind = if is_paid { DiscrepancyKind::Overpaid } else { DiscrepancyKind::AmountMismatch };
+        Discrepancy { kind, detail, stated: "", about: Some(settlement.id.clone()) }
+    }
+
+    /// Returns the acquirer's day of a settlement, or today.
+    fn day_of(&self, settlement: &Settlement) -> NaiveDate {
+        settlement.paid_on.unwrap_or_else(|| self.clock().sao_paulo_date())
     }
 
     /// Returns true if an approved card was captured at the acquirer by others, perhaps in part. None of our captures

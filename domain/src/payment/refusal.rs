@@ -95,8 +95,10 @@ pub struct Discrepancy {
 pub enum DiscrepancyKind {
     /// Another fact must come first: to be processed again later.
     TooEarly,
-    /// Another amount came in than was asked for.
+    /// Another amount came in than was asked for, or less than was owed on that day.
     AmountMismatch,
+    /// More came in than was owed on that day. The payment is paid.
+    Overpaid,
     /// A second settlement of one payment.
     PaidTwice,
     /// Money for a payment that was declined.
@@ -117,9 +119,10 @@ pub enum DiscrepancyKind {
 
 impl DiscrepancyKind {
     /// Every kind.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::TooEarly,
         Self::AmountMismatch,
+        Self::Overpaid,
         Self::PaidTwice,
         Self::PaidAfterDeclined,
         Self::RefundExceedsPaid,
@@ -140,6 +143,7 @@ impl DiscrepancyKind {
         match self {
             Self::TooEarly => "too_early",
             Self::AmountMismatch => "amount_mismatch",
+            Self::Overpaid => "overpaid",
             Self::PaidTwice => "paid_twice",
             Self::PaidAfterDeclined => "paid_after_declined",
             Self::RefundExceedsPaid => "refund_exceeds_paid",
@@ -157,6 +161,9 @@ impl DiscrepancyKind {
             Self::TooEarly => "wait: it is worked again when the payment has moved on",
             Self::AmountMismatch => {
                 "compare with the acquirer's statement; refund the payer there, or settle the difference with the merchant"
+            }
+            Self::Overpaid => {
+                "it is paid; settle what came in excess with the merchant or the payer, who may have typed another amount"
             }
             Self::PaidTwice => {
                 "refund the second settlement at the acquirer, unless the detail says that it is given back; verify that then"

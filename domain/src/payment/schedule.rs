@@ -1,12 +1,10 @@
 //! Waiting times: calls, inquiries, checks, expiry.
 
-use chrono::NaiveDate;
-
 use super::{Check, Payment, Planned, REPORT_LEASE_MS};
 use crate::acquiring::Issued;
 use crate::boleto::business_day;
+use crate::due_terms::DueTerms;
 use crate::operation::{Operation, OperationCall, OperationKind};
-use crate::order::Terms;
 use crate::status::Status;
 use crate::time::{DAY_MS, Timestamp};
 use crate::webhook::schedule;
@@ -95,7 +93,8 @@ impl Payment {
         match self.state.issued.as_deref()? {
             Issued::Pix { expires_at, .. } => Some(*expires_at),
             Issued::Boleto(boleto) => {
-                let payable = business_day::roll(boleto.due_date);
+                let payable = self.order.terms.due().map(DueTerms::payable_until);
+                let payable = payable.unwrap_or_else(|| business_day::roll(boleto.due_date));
                 let last = business_day::add(payable, BOLETO_TOLERANCE_DAYS);
                 Some(Timestamp::end_of_sao_paulo_day(last))
             }
@@ -121,15 +120,6 @@ impl Payment {
     /// Returns true if its time is over, but a payment in time may not be known yet.
     pub(super) fn may_have_been_paid_in_time(&self, now: Timestamp) -> bool {
         self.expires_at().is_some_and(|at| at <= now) && self.expiry_check_at().is_some_and(|at| now < at)
-    }
-
-    /// Returns true if a payer who paid on this day owed fine and interest. A boleto that is due on a holiday is
-    /// payable without them on the next business day.
-    pub(super) fn is_late_on(&self, day: NaiveDate) -> bool {
-        match self.order.terms {
-            Terms::Boleto { due_date } => business_day::roll(due_date) < day,
-            Terms::Pix { .. } | Terms::CreditCard { .. } => false,
-        }
     }
 
     /// Returns the check that is scheduled with this status.

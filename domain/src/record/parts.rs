@@ -8,6 +8,7 @@ use uuid::Uuid;
 use super::wire::{DecimalNumber, Percentage, Printed};
 use crate::acquiring::{DeclineKind, Issued};
 use crate::card::Brand;
+use crate::due_terms::{Discount, DueTerms, Interest, Portion};
 use crate::identity::{AcquirerName, TransactionId};
 use crate::money::Money;
 use crate::order::{Item, Payer, Share, Split, Terms};
@@ -40,6 +41,9 @@ pub(super) struct Pix<'a> {
     code: &'a str,
     txid: &'a str,
     expires_at: Printed<Timestamp>,
+    due_date: Option<Printed<NaiveDate>>,
+    paid_amount: Option<Printed<Money>>,
+    paid_on: Option<Printed<NaiveDate>>,
     end_to_end_id: Option<&'a str>,
 }
 
@@ -47,13 +51,21 @@ impl<'a> Pix<'a> {
     pub(super) fn of(payment: &Payment, state: &'a State, public_url: &str) -> Option<Self> {
         let Some(Issued::Pix { txid, code, expires_at }) = state.issued.as_deref() else { return None };
         Some(Self {
-            qr_code: format!("{}/pix/{}.png", public_url.trim_end_matches('/'), payment.page_token),
+            qr_code: qr_code_url(payment, public_url),
             code,
             txid,
             expires_at: Printed(*expires_at),
+            due_date: payment.order.terms.due().map(|due| Printed(due.due_date)),
+            paid_amount: state.captured_amount.map(Printed),
+            paid_on: state.paid_on.map(Printed),
             end_to_end_id: state.end_to_end_id.as_deref(),
         })
     }
+}
+
+/// Returns the address of the picture of a QR code.
+fn qr_code_url(payment: &Payment, public_url: &str) -> String {
+    format!("{}/pix/{}.png", public_url.trim_end_matches('/'), payment.page_token)
 }
 
 /// Payment data of a boleto.
@@ -64,7 +76,12 @@ pub(super) struct Boleto<'a> {
     url: String,
     digitable_line: &'a str,
     due_date: Printed<NaiveDate>,
+    payable_until: Printed<NaiveDate>,
+    pix_code: Option<&'a str>,
+    pix_qr_code: Option<String>,
     paid_amount: Option<Printed<Money>>,
+    paid_on: Option<Printed<NaiveDate>>,
+    end_to_end_id: Option<&'a str>,
 }
 
 impl<'a> Boleto<'a> {
@@ -75,8 +92,61 @@ impl<'a> Boleto<'a> {
             url: format!("{}/boletos/{}", public_url.trim_end_matches('/'), payment.page_token),
             digitable_line: &slip.digitable_line,
             due_date: Printed(slip.due_date),
+            payable_until: Printed(payment.order.terms.due().map_or(slip.due_date, DueTerms::payable_until)),
+            pix_code: slip.pix_code.as_deref(),
+            pix_qr_code: slip.pix_code.as_ref().map(|_| qr_code_url(payment, public_url)),
             paid_amount: state.paid_amount.map(Printed),
+            paid_on: state.paid_on.map(Printed),
+            end_to_end_id: state.end_to_end_id.as_deref(),
         })
+    }
+}
+
+/// Terms of a charge with a due date, in the units of the request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct TermsRecord<'a> {
+    payable_until: Printed<NaiveDate>,
+    payable_after_due_days: u16,
+    fine: Option<PortionRecord>,
+    interest: Option<InterestRecord>,
+    discounts: Vec<DiscountRecord>,
+    instructions: &'a [String],
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+enum InterestRecord {
+    AmountPerDay(Printed<Money>),
+    PercentagePerMonth(Percentage),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct DiscountRecord {
+    until: Printed<NaiveDate>,
+    #[serde(flatten)]
+    portion: PortionRecord,
+}
+
+impl<'a> TermsRecord<'a> {
+    pub(super) fn of(due: &'a DueTerms) -> Self {
+        let discount = |discount: &Discount| DiscountRecord {
+            until: Printed(discount.until),
+            portion: PortionRecord::of(discount.portion),
+        };
+        Self {
+            payable_until: Printed(due.payable_until()),
+            payable_after_due_days: due.payable_after_due_days,
+            fine: due.fine.map(PortionRecord::of),
+            interest: due.interest.map(|interest| match interest {
+                Interest::AmountPerDay(amount) => InterestRecord::AmountPerDay(Printed(amount)),
+                Interest::BasisPointsPerMonth(points) => {
+                    InterestRecord::PercentagePerMonth(Percentage(points))
+                }
+            }),
+            discounts: due.discounts.iter().map(discount).collect(),
+            instructions: &due.instructions,
+        }
     }
 }
 
@@ -173,21 +243,31 @@ pub(super) struct Shipping {
 pub(super) struct SplitRecord<'a> {
     recipient_id: &'a str,
     #[serde(flatten)]
-    share: ShareRecord,
+    share: PortionRecord,
 }
 
+/// An amount or a percentage.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-enum ShareRecord {
+enum PortionRecord {
     Amount(Printed<Money>),
     Percentage(Percentage),
+}
+
+impl PortionRecord {
+    const fn of(portion: Portion) -> Self {
+        match portion {
+            Portion::Amount(amount) => Self::Amount(Printed(amount)),
+            Portion::BasisPoints(points) => Self::Percentage(Percentage(points)),
+        }
+    }
 }
 
 impl<'a> SplitRecord<'a> {
     pub(super) fn of(split: &'a Split) -> Self {
         let share = match split.share {
-            Share::Amount(amount) => ShareRecord::Amount(Printed(amount)),
-            Share::BasisPoints(points) => ShareRecord::Percentage(Percentage(points)),
+            Share::Amount(amount) => PortionRecord::Amount(Printed(amount)),
+            Share::BasisPoints(points) => PortionRecord::Percentage(Percentage(points)),
         };
         Self { recipient_id: &split.recipient_id, share }
     }

@@ -306,6 +306,36 @@ impl<'f> Field<'f> {
         entries.iter().take(max).enumerate().filter_map(read).collect()
     }
 
+    /// Returns true if there is an array without entries.
+    pub(super) fn is_empty_list(self) -> bool {
+        matches!(self.node, Some(Node::List(entries)) if entries.is_empty())
+    }
+
+    /// Reads each text of an array by a parser. Those beyond `max` are ignored, and their number is reported.
+    pub(super) fn texts_by<T>(self, max: usize, parse: impl Fn(&str) -> Result<T, Broken>) -> Vec<T> {
+        let Some(node) = self.node else { return Vec::new() };
+        let Node::List(entries) = node else {
+            return self.wrong_type(wordings::no_array()).unwrap_or_default();
+        };
+        if entries.len() > max {
+            self.refuse(Broken::new(code::TOO_MANY, wordings::too_many_entries(max)));
+        }
+        let findings = self.fields.findings;
+        let read = |(index, entry): (usize, &'f Node<'f>)| {
+            let field = format!("{}[{index}]", self.fields.path_to(self.name));
+            let Node::Text(text) = entry else {
+                let message = wordings::no_text();
+                findings.shape.borrow_mut().push(Violation { field, code: code::TYPE, message });
+                return None;
+            };
+            let refuse = |Broken { code, message }| {
+                findings.rules.borrow_mut().push(Violation { field, code, message });
+            };
+            self.fields.check_card(text).and_then(|()| parse(text)).map_err(refuse).ok()
+        };
+        entries.iter().take(max).enumerate().filter_map(read).collect()
+    }
+
     /// Reports that the field breaks a rule.
     pub(super) fn refuse(self, broken: Broken) {
         self.fields.refuse(self.name, broken);

@@ -5,7 +5,9 @@ use hmac::{HmacReset, KeyInit, Mac};
 use sha2::Sha256;
 
 use super::ParsedRequest;
+use super::terms::SentDates;
 use crate::card::CardData;
+use crate::due_terms::{DueTerms, Interest, Portion};
 use crate::order::{Address, Item, Order, Payer, Share, Split, Terms, Utm};
 use crate::text::hex;
 
@@ -22,7 +24,7 @@ impl ParsedRequest {
         let mut writer = Writer::new(secret);
         writer.text(VERSION);
         writer.order(&self.purchase.order);
-        writer.terms(&self.purchase.order.terms, self.due_date_was_sent);
+        writer.terms(&self.purchase.order.terms, self.sent_dates);
         writer.option(self.purchase.card.as_ref(), Writer::card);
         writer.finish()
     }
@@ -144,16 +146,62 @@ impl Writer {
         }
     }
 
-    fn terms(&mut self, terms: &Terms, due_date_was_sent: bool) {
+    fn terms(&mut self, terms: &Terms, sent: SentDates) {
         match terms {
             Terms::Pix { expires_in_s } => self.number(*expires_in_s),
-            Terms::Boleto { due_date } => {
-                let sent = due_date_was_sent.then(|| due_date.to_string());
-                self.option(sent.as_deref(), Self::text);
+            Terms::DuePix(due) => {
+                // No `expiresIn` looks like this length of a text.
+                self.text("dueDate");
+                self.text(&due.due_date.to_string());
+                self.due(due, sent);
+            }
+            Terms::Boleto(due) => {
+                let date = sent.due_date.then(|| due.due_date.to_string());
+                self.option(date.as_deref(), Self::text);
+                // Boletos had nothing but a due date once: a request that asks for no more keeps its fingerprint.
+                if sent.payable_days || due.changes_the_amount() || !due.instructions.is_empty() {
+                    self.text("terms");
+                    self.due(due, sent);
+                }
             }
             Terms::CreditCard { card: _, installments, capture } => {
                 self.number(u64::from(*installments));
                 self.number(u64::from(*capture));
+            }
+        }
+    }
+
+    fn due(&mut self, due: &DueTerms, sent: SentDates) {
+        let DueTerms { due_date: _, payable_after_due_days, fine, interest, discounts, instructions } = due;
+        let days = sent.payable_days.then_some(*payable_after_due_days);
+        self.option(days, |writer, days| writer.number(days.into()));
+        self.option(*fine, Self::portion);
+        self.option(*interest, |writer, interest| match interest {
+            Interest::AmountPerDay(amount) => {
+                writer.text("amountPerDay");
+                writer.number(amount.cents());
+            }
+            Interest::BasisPointsPerMonth(points) => {
+                writer.text("percentagePerMonth");
+                writer.number(points.into());
+            }
+        });
+        self.list(discounts, |writer, discount| {
+            writer.text(&discount.until.to_string());
+            writer.portion(discount.portion);
+        });
+        self.list(instructions, |writer, text| writer.text(text));
+    }
+
+    fn portion(&mut self, portion: Portion) {
+        match portion {
+            Portion::Amount(amount) => {
+                self.text("amount");
+                self.number(amount.cents());
+            }
+            Portion::BasisPoints(points) => {
+                self.text("percentage");
+                self.number(points.into());
             }
         }
     }

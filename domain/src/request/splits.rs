@@ -1,5 +1,7 @@
 //! `splits`: the shares of recipients.
 
+use std::ops::RangeInclusive;
+
 use super::fields::{Field, Fields};
 use super::violation::{Broken, code};
 use super::wordings;
@@ -26,6 +28,15 @@ pub(super) fn read(root: &Fields<'_>, amount: Option<Money>) -> Vec<Split> {
     splits
 }
 
+/// Refuses shares that exceed what is left after the greatest discount. Percentages are of the whole amount.
+pub(super) fn check_against_discount(root: &Fields<'_>, splits: &[Split], amount: Money, discount: Money) {
+    let shares: Money = splits.iter().map(|split| split.share.of(amount)).sum();
+    // Shares of more than the amount were refused already.
+    if shares > amount.minus(discount) && !exceeds(splits, Some(amount)) {
+        root.refuse("splits", Broken::new(code::EXCEEDS_AMOUNT, wordings::splits_exceed_discounted()));
+    }
+}
+
 fn split(fields: &Fields<'_>) -> Option<Split> {
     let recipient_id = fields.required("recipientId").text_of(1..=100);
     let share = share(fields.optional("amount"), fields.optional("percentage"), fields);
@@ -36,7 +47,7 @@ fn share(amount: Field<'_>, percentage: Field<'_>, fields: &Fields<'_>) -> Optio
     match (amount.is_present(), percentage.is_present()) {
         (true, false) => amount.cents_from(1).map(Share::Amount),
         (false, true) => {
-            let points = basis_points(percentage.number()?);
+            let points = basis_points(percentage.number()?, 1..=WHOLE);
             fields.keep("percentage", points).map(Share::BasisPoints)
         }
         (true, true) => {
@@ -53,15 +64,24 @@ fn share(amount: Field<'_>, percentage: Field<'_>, fields: &Fields<'_>) -> Optio
     }
 }
 
-/// Reads hundredths of a percent from a JSON number, digit by digit: more than 0, at most 100, two decimals.
-fn basis_points(number: &str) -> Result<u32, Broken> {
+/// Reads hundredths of a percent from a JSON number, digit by digit: within bounds, with at most two decimals.
+pub(super) fn basis_points(number: &str, bounds: RangeInclusive<u32>) -> Result<u32, Broken> {
     let (whole, decimals) = number.split_once('.').unwrap_or((number, "00"));
     let digits = whole.strip_prefix('-').unwrap_or(whole);
     if !is_digits(digits) || !is_digits(decimals) || decimals.len() > 2 {
         return Err(Broken::new(code::FORMAT, wordings::no_percentage()));
     }
-    let points = format!("{whole}{decimals:0<2}").parse().ok().filter(|points| (1..=WHOLE).contains(points));
-    points.ok_or_else(|| Broken::new(code::RANGE, wordings::percentage_out_of_range()))
+    let points = format!("{whole}{decimals:0<2}").parse().ok().filter(|points| bounds.contains(points));
+    points.ok_or_else(|| {
+        let (least, most) = bounds.into_inner();
+        Broken::new(code::RANGE, wordings::percentage_out_of_range(&percentage(least), &percentage(most)))
+    })
+}
+
+/// Writes hundredths of a percent: `0.01`, `20`.
+fn percentage(points: u32) -> String {
+    let (whole, decimals) = (points / 100, points % 100);
+    if decimals == 0 { whole.to_string() } else { format!("{whole}.{decimals:02}") }
 }
 
 fn exceeds(splits: &[Split], amount: Option<Money>) -> bool {
@@ -84,7 +104,7 @@ mod tests {
         for (number, points) in
             [("100", 10_000), ("100.00", 10_000), ("12.5", 1250), ("0.01", 1), ("1.1", 110), ("0.07", 7)]
         {
-            assert_eq!(basis_points(number), Ok(points), "{number}");
+            assert_eq!(basis_points(number, 1..=WHOLE), Ok(points), "{number}");
         }
     }
 
@@ -106,7 +126,7 @@ mod tests {
             ("1.0e1", code::FORMAT),
             ("1.0E0", code::FORMAT),
         ] {
-            assert_eq!(basis_points(number).unwrap_err().code, code, "{number}");
+            assert_eq!(basis_points(number, 1..=WHOLE).unwrap_err().code, code, "{number}");
         }
     }
 }

@@ -63,6 +63,11 @@ const ROOT: &[&str] = &[
     "capture",
     "expiresIn",
     "dueDate",
+    "payableAfterDueDays",
+    "fine",
+    "interest",
+    "discounts",
+    "instructions",
     "externalReference",
     "metadata",
 ];
@@ -88,6 +93,9 @@ static ADDRESS: Shape = Shape::flat(&[&[
 static SHIPPING: Shape = Shape::flat(&[&["fee"]]);
 static ITEM: Shape = Shape::flat(&[&["id", "name", "quantity", "price"]]);
 static SPLIT: Shape = Shape::flat(&[&["recipientId", "amount", "percentage"]]);
+static FINE: Shape = Shape::flat(&[&["percentage", "amount"]]);
+static INTEREST: Shape = Shape::flat(&[&["percentagePerMonth", "amountPerDay"]]);
+static DISCOUNT: Shape = Shape::flat(&[&["until", "percentage", "amount"]]);
 static CHARGED_CARD: Shape = Shape::flat(&[CARD]);
 static ROUTED_CARD: Shape = Shape::flat(&[CARD, &["bin", "brand"]]);
 
@@ -99,6 +107,9 @@ pub(super) static CREATION: Shape = Shape {
         ("shipping", &SHIPPING),
         ("items", &ITEM),
         ("splits", &SPLIT),
+        ("fine", &FINE),
+        ("interest", &INTEREST),
+        ("discounts", &DISCOUNT),
         ("creditCard", &CHARGED_CARD),
     ],
 };
@@ -111,12 +122,18 @@ pub(super) static EVALUATION: Shape = Shape {
         ("shipping", &SHIPPING),
         ("items", &ITEM),
         ("splits", &SPLIT),
+        ("fine", &FINE),
+        ("interest", &INTEREST),
+        ("discounts", &DISCOUNT),
         ("creditCard", &ROUTED_CARD),
     ],
 };
 
 /// Body of a capture or refund.
 pub(super) static OPERATION: Shape = Shape::flat(&[&["amount"]]);
+
+/// Body of a sandbox payment that is paid by hand.
+pub(super) static BY_HAND: Shape = Shape::flat(&[&["on", "amount", "by"]]);
 
 /// Finds the names of a body that are not in its shape. Names in `metadata` are the caller's own.
 pub(super) fn find(body: &Object<'_>, shape: &Shape) -> Vec<UnknownName> {

@@ -28,6 +28,8 @@ pub mod code {
     pub const LENGTH: &str = "length";
     /// More entries than the list or object may have.
     pub const TOO_MANY: &str = "too_many";
+    /// Fewer entries than the list must have.
+    pub const TOO_FEW: &str = "too_few";
     /// Below or above the allowed range; also a date outside its window.
     pub const RANGE: &str = "range";
     /// A character that the field can't have, such as a control character.
@@ -40,6 +42,8 @@ pub mod code {
     pub const MISMATCH: &str = "mismatch";
     /// Shares by amount and by percentage in one request, or both in one share.
     pub const MIXED: &str = "mixed";
+    /// Entries of a list that must rise or fall do not.
+    pub const ORDER: &str = "order";
     /// The shares exceed the amount.
     pub const EXCEEDS_AMOUNT: &str = "exceeds_amount";
     /// Belongs to another payment method.
@@ -66,7 +70,7 @@ pub mod code {
     pub const BRAND_LENGTH: &str = "brand_length";
 
     /// All codes.
-    pub const ALL: [&str; 26] = [
+    pub const ALL: [&str; 28] = [
         REQUIRED,
         TYPE,
         SYNTAX,
@@ -75,12 +79,14 @@ pub mod code {
         CURSOR,
         LENGTH,
         TOO_MANY,
+        TOO_FEW,
         RANGE,
         CHARACTER,
         FORMAT,
         UNKNOWN_VALUE,
         MISMATCH,
         MIXED,
+        ORDER,
         EXCEEDS_AMOUNT,
         NOT_APPLICABLE,
         CARD_NUMBER,

@@ -90,8 +90,38 @@ wordings! {
     pub(super) splits_exceed_amount = "must not come to more than the amount", "não podem somar mais que o valor";
     pub(super) no_percentage =
         "must have at most two decimals and no exponent", "deve ter no máximo duas casas decimais e nenhum expoente";
-    pub(super) percentage_out_of_range =
-        "must be more than 0 and at most 100", "deve ser maior que 0 e no máximo 100";
+    pub(super) percentage_out_of_range(least: &str, most: &str) =
+        "must be from {least} to {most} percent", "deve estar entre {least} e {most} por cento";
+    pub(super) splits_exceed_discounted =
+        "must not come to more than the amount less the greatest discount",
+        "não podem somar mais que o valor menos o maior desconto";
+
+    // Charges with a due date.
+    pub(super) needs_due_date = "needs a dueDate", "só existe com dueDate";
+    pub(super) excludes_due_date =
+        "is not for a PIX with a dueDate: payableAfterDueDays says how long it may be paid",
+        "não vale para um PIX com dueDate: payableAfterDueDays diz até quando pode ser pago";
+    pub(super) late_without_days =
+        "must not be 0 with fine or interest: nobody could pay late",
+        "não pode ser 0 com fine ou interest: ninguém poderia pagar em atraso";
+    pub(super) mixed_portion =
+        "must have an amount or a percentage, not both", "deve ter um valor ou um percentual, não os dois";
+    pub(super) mixed_discounts =
+        "must be all amounts or all percentages", "devem ser todos em valores ou todos em percentuais";
+    pub(super) no_discount = "must have at least one entry", "deve ter pelo menos um item";
+    pub(super) until_does_not_rise =
+        "must be later than the one before", "deve ser posterior ao anterior";
+    pub(super) discount_does_not_fall =
+        "must be smaller than the one before", "deve ser menor que o anterior";
+    pub(super) until_after_due_date =
+        "must not be after the due date", "não pode ser posterior ao vencimento";
+    pub(super) until_has_passed = "must be today or later", "deve ser hoje ou depois";
+    pub(super) on_out_of_range =
+        "must be from today to the last day on which it may be paid",
+        "deve estar entre hoje e o último dia em que pode ser pago";
+    pub(super) unknown_paid_by = "must be barcode or pix", "deve ser barcode ou pix";
+    pub(super) nothing_left =
+        "must leave at least 1 cent to pay", "deve deixar pelo menos 1 centavo a pagar";
 
     // postbackUrl.
     pub(super) blanks_in_url =

@@ -7,7 +7,9 @@ use super::{
     Wanted,
 };
 use crate::document::Document;
+use crate::due_terms::{DueTerms, Interest, Portion};
 use crate::identity::AcquirerName;
+use crate::method::Method;
 use crate::money::Money;
 
 /// An acquirer that takes the payment's method in its mode, with its present condition.
@@ -21,10 +23,69 @@ pub struct Candidate<'a> {
     pub max_amount: Money,
     /// Longest time, in seconds, for which it keeps a PIX payable; none if there is no limit.
     pub max_expiry_s: Option<u64>,
+    /// Charges with a due date that it takes.
+    pub due_dates: DueDates,
     /// Its condition.
     pub condition: Condition,
     /// Its recent approvals of such payments.
     pub approvals: Approvals,
+}
+
+/// Charges with a due date that an acquirer takes. Every boleto has a due date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DueDates {
+    /// True if it takes a PIX with a due date.
+    pub of_pix: bool,
+    /// Terms that it takes with a due date.
+    pub terms: DueTermsTaken,
+}
+
+/// Terms that an acquirer takes with a due date.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DueTermsTaken {
+    /// No fine, interest or discount, and nothing after the due date.
+    None,
+    /// A fine, and interest by percentage; percentages are whole. No discount.
+    WholePercentages,
+    /// All.
+    All,
+}
+
+impl DueDates {
+    /// Boletos without further terms.
+    pub const PLAIN: Self = Self { of_pix: false, terms: DueTermsTaken::None };
+    /// Everything.
+    pub const ALL: Self = Self { of_pix: true, terms: DueTermsTaken::All };
+
+    /// Returns the reason against an acquirer that does not take these terms.
+    fn objection(self, method: Method, due: &DueTerms) -> Option<&'static str> {
+        if method == Method::Pix && !self.of_pix {
+            return Some(DUE_DATE_UNSUPPORTED);
+        }
+        (!self.terms.include(due)).then_some(TERMS_UNSUPPORTED)
+    }
+}
+
+impl DueTermsTaken {
+    fn include(self, due: &DueTerms) -> bool {
+        match self {
+            Self::None => !due.changes_the_amount() && due.payable_after_due_days == 0,
+            Self::WholePercentages => {
+                let is_whole = |points: u32| points.is_multiple_of(100);
+                let fine = match due.fine {
+                    Some(Portion::BasisPoints(points)) => is_whole(points),
+                    Some(Portion::Amount(_)) | None => true,
+                };
+                let interest = match due.interest {
+                    Some(Interest::BasisPointsPerMonth(points)) => is_whole(points),
+                    Some(Interest::AmountPerDay(_)) => false,
+                    None => true,
+                };
+                fine && interest && due.discounts.is_empty()
+            }
+            Self::All => true,
+        }
+    }
 }
 
 /// Condition of an acquirer, as far as it matters to a new payment.
@@ -47,7 +108,7 @@ pub enum Condition {
 /// Reason why no acquirer can be tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoRoute {
-    /// No acquirer takes this method in this mode.
+    /// No acquirer takes this method in this mode, or none takes such terms.
     MethodUnavailable,
     /// None of the payment's possible acquirers takes this amount; a rule that stops allows only those that it names.
     AmountNotAccepted,
@@ -70,8 +131,17 @@ const OUT_OF_BOUNDS: &str = "amount_out_of_bounds";
 /// Reason against an acquirer: it can't keep a PIX payable for the requested time.
 const EXPIRY_TOO_LONG: &str = "expiry_too_long";
 
+/// Reason against an acquirer: it has no PIX with a due date.
+const DUE_DATE_UNSUPPORTED: &str = "due_date_unsupported";
+
+/// Reason against an acquirer: it can't keep the fine, the interest, the discounts or the last day.
+const TERMS_UNSUPPORTED: &str = "terms_unsupported";
+
 /// Reason against an acquirer: the payment's rule names others, and stops after them.
 const NOT_IN_RULE: &str = "not_in_rule";
+
+/// Reasons that do not pass.
+const NEVER: [&str; 4] = [OUT_OF_BOUNDS, EXPIRY_TOO_LONG, DUE_DATE_UNSUPPORTED, TERMS_UNSUPPORTED];
 
 /// Acquirers that were considered for a payment, and the reasons.
 #[derive(Debug, Clone)]
@@ -114,6 +184,8 @@ impl Plan<'_> {
             NoRoute::AmountNotAccepted
         } else if reasons().all(|reason| [OUT_OF_BOUNDS, EXPIRY_TOO_LONG].contains(&reason)) {
             NoRoute::ExpiryNotAccepted
+        } else if reasons().all(|reason| NEVER.contains(&reason)) {
+            NoRoute::MethodUnavailable
         } else {
             NoRoute::NoneEligible
         })
@@ -266,6 +338,10 @@ impl Candidate<'_> {
         let is_too_long = |longest| wanted.expires_in_s.is_some_and(|wanted| wanted > longest);
         if self.max_expiry_s.is_some_and(is_too_long) {
             return (Rank::Refused, EXPIRY_TOO_LONG);
+        }
+        let objection = wanted.due.and_then(|due| self.due_dates.objection(wanted.method, due));
+        if let Some(reason) = objection {
+            return (Rank::Refused, reason);
         }
         match self.condition {
             Condition::Healthy => (Rank::InTurn, "eligible"),

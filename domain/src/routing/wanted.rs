@@ -7,6 +7,7 @@ use chrono::{Datelike, Timelike};
 use super::Weekday;
 use crate::card::Brand;
 use crate::document::Document;
+use crate::due_terms::DueTerms;
 use crate::identity::MerchantId;
 use crate::method::Method;
 use crate::money::Money;
@@ -22,6 +23,8 @@ pub struct Wanted<'a> {
     pub amount: Money,
     /// Time for which a PIX is to be payable, in seconds.
     pub expires_in_s: Option<u64>,
+    /// Terms of a charge with a due date.
+    pub due: Option<&'a DueTerms>,
     /// The card's brand.
     pub brand: Option<Brand>,
     /// The card's first six digits.
@@ -56,13 +59,14 @@ impl<'a> Wanted<'a> {
     ) -> Self {
         let expires_in_s = match terms {
             Terms::Pix { expires_in_s } => Some(*expires_in_s),
-            Terms::Boleto { .. } | Terms::CreditCard { .. } => None,
+            Terms::DuePix(_) | Terms::Boleto(_) | Terms::CreditCard { .. } => None,
         };
         let local = at.in_sao_paulo();
         Self {
             method,
             amount,
             expires_in_s,
+            due: terms.due(),
             brand: terms.card().map(|card| card.brand),
             first_digits: terms.card().map(|card| card.first_digits.as_str()),
             installments: terms.installments(),

@@ -1,6 +1,7 @@
 //! Boletos are paid late: with fine and interest, after they expired, or never, and then they are withdrawn.
 
 use chrono::NaiveDate;
+use quita_domain::due_terms::{Discount, DueTerms, Interest, Portion};
 use quita_domain::record::PaymentRecord;
 use quita_domain::slip::IssuedBoleto;
 
@@ -17,7 +18,12 @@ const DUE: &str = "2026-11-21";
 
 /// A boleto of 100.00 that waits for its payer.
 fn waiting() -> Payment {
-    let terms = Terms::Boleto { due_date: date(DUE) };
+    of(DueTerms::plain(date(DUE)))
+}
+
+/// Such a boleto with these terms.
+fn of(terms: DueTerms) -> Payment {
+    let terms = Terms::Boleto(terms);
     let order = Order { method: Method::Boleto, terms, ..pix_order() };
     let issued = Issued::Boleto(IssuedBoleto {
         barcode: "0".repeat(44),
@@ -31,6 +37,7 @@ fn waiting() -> Payment {
         beneficiary_name: "Loja".into(),
         beneficiary_document: "1".into(),
         beneficiary_address: "Rua".into(),
+        pix_code: None,
     });
     let fact = Fact::Pending { issued, news_at: None };
     after(&open(order).next.unwrap(), charge_answered(ChargeAnswer::known(fact)), 500)
@@ -68,15 +75,72 @@ fn paid_late_with_fine_and_interest_it_is_paid_and_both_amounts_are_shown() {
 
 #[test]
 fn without_the_day_from_the_acquirer_the_day_on_which_it_is_learnt_counts() {
-    for (ms, status) in [(DAY, Status::Pending), (4 * DAY, Status::Paid)] {
-        assert_eq!(after(&waiting(), notice(settled_on(None, 10_233)), ms).status(), status);
+    let terms = DueTerms {
+        fine: Some(Portion::BasisPoints(200)),
+        interest: Some(Interest::BasisPointsPerMonth(100)),
+        ..DueTerms::plain(date(DUE))
+    };
+    for (ms, cents, expected) in [
+        (DAY, 10_213, Some(DiscrepancyKind::Overpaid)),
+        (4 * DAY, 10_213, None),
+        (4 * DAY, 10_000, Some(DiscrepancyKind::AmountMismatch)),
+    ] {
+        let told = notice(settled_on(None, cents));
+        let decision = of(terms.clone()).decide(told, &at(ms)).unwrap();
+        assert_eq!(decision.discrepancies.first().map(|found| found.kind), expected, "{ms} {cents}");
     }
 }
 
 #[test]
-fn on_time_another_amount_is_an_exception_however_late_it_is_learnt() {
+fn more_than_was_owed_is_paid_and_told_once() {
+    for (day, cents) in [(DUE, 10_001), ("2026-11-23", 10_001), ("2026-11-24", 10_233)] {
+        let told = || notice(settled_on(Some(day), cents));
+        let decision = waiting().decide(told(), &at(5 * DAY)).unwrap();
+        let kinds: Vec<_> = decision.discrepancies.iter().map(|found| found.kind).collect();
+        assert_eq!(kinds, [DiscrepancyKind::Overpaid], "{day} {cents}");
+        let paid = decision.next.unwrap();
+        assert_eq!(amounts(&paid), (Status::Paid, Some(10_000), Some(cents)));
+        assert_eq!(paid.decide(told(), &at(6 * DAY)).unwrap().discrepancies, []);
+    }
+}
+
+#[test]
+fn with_a_discount_what_was_left_is_paid_and_is_all_that_can_be_refunded() {
+    let discount = Discount { until: date("2026-11-18"), portion: Portion::Amount(Money::from_cents(500)) };
+    let boleto = || of(DueTerms { discounts: vec![discount], ..DueTerms::plain(date(DUE)) });
+    let paid = after(&boleto(), notice(settled_on(Some("2026-11-18"), 9_500)), DAY);
+    assert_eq!(amounts(&paid), (Status::Paid, Some(9_500), Some(9_500)));
+    assert_eq!(paid.state.refundable_amount(), Money::from_cents(9_500));
+    assert_eq!(
+        discrepancy(&boleto(), notice(settled_on(Some("2026-11-21"), 9_500))),
+        DiscrepancyKind::AmountMismatch
+    );
+}
+
+#[test]
+fn a_pix_with_a_due_date_is_paid_late_with_fine_and_interest_which_can_be_refunded() {
+    let terms = DueTerms {
+        payable_after_due_days: 30,
+        fine: Some(Portion::BasisPoints(200)),
+        ..DueTerms::plain(date(DUE))
+    };
+    let order = Order { terms: Terms::DuePix(terms.clone()), ..pix_order() };
+    let expires_at = terms.payable_before();
+    let issued = Issued::Pix { txid: "t".repeat(32), code: "c".into(), expires_at };
+    let fact = Fact::Pending { issued, news_at: None };
+    let waiting = after(&open(order).next.unwrap(), charge_answered(ChargeAnswer::known(fact)), 500);
+    assert_eq!(waiting.expires_at().unwrap().to_string(), "2026-12-24T03:00:00.000Z");
+    let paid = after(&waiting, notice(settled_on(Some("2026-12-01"), 10_200)), 12 * DAY);
+    assert_eq!((paid.status(), paid.state.refundable_amount()), (Status::Paid, Money::from_cents(10_200)));
+    let record = serde_json::to_value(PaymentRecord::now(&paid, "https://pay.example")).unwrap();
+    assert_eq!([&record["pix"]["paidAmount"], &record["pix"]["paidOn"]], ["102.00", "2026-12-01"]);
+    assert_eq!([&record["pix"]["dueDate"], &record["terms"]["payableUntil"]], [DUE, "2026-12-23"]);
+}
+
+#[test]
+fn on_time_too_little_is_an_exception_however_late_it_is_learnt() {
     // A boleto that is due on a Saturday is payable without interest on the Monday.
-    for (day, cents) in [(DUE, 9_999), (DUE, 10_001), ("2026-11-23", 10_001), ("2026-11-23", 9_999)] {
+    for (day, cents) in [(DUE, 9_999), ("2026-11-23", 9_999)] {
         for ms in [DAY, 20 * DAY] {
             let told = notice(settled_on(Some(day), cents));
             assert_eq!(discrepancy(&waiting(), told), DiscrepancyKind::AmountMismatch, "{day} {cents}");

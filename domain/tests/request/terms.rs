@@ -1,6 +1,7 @@
 //! The rows of `expiresIn` and `dueDate`.
 
 use chrono::NaiveDate;
+use quita_domain::due_terms::DueTerms;
 use quita_domain::order::Terms;
 use quita_domain::request::parse;
 use quita_domain::time::Timestamp;
@@ -32,7 +33,7 @@ fn a_boleto_is_due_in_three_days_unless_it_says_otherwise() {
         let now = Timestamp::parse(now).unwrap();
         parse(body.to_string().as_bytes(), now, &LIMITS).unwrap().purchase.order.terms
     };
-    let date = |text: &str| Terms::Boleto { due_date: text.parse::<NaiveDate>().unwrap() };
+    let date = |text: &str| Terms::Boleto(DueTerms::plain(text.parse::<NaiveDate>().unwrap()));
     assert_eq!(due_on(&boleto(), "2026-07-10T15:00:00Z"), date("2026-07-13"));
     assert_eq!(due_on(&boleto(), "2026-07-11T02:59:59.999Z"), date("2026-07-13"));
     assert_eq!(due_on(&boleto(), "2026-07-11T03:00:00Z"), date("2026-07-14"));
@@ -65,13 +66,11 @@ fn a_due_date_is_a_date() {
 fn what_belongs_to_another_method_is_refused() {
     check(&with(boleto(), "/expiresIn", json!(3600)), &["expiresIn not_applicable"]);
     check(&with(card(), "/expiresIn", json!(3600)), &["expiresIn not_applicable"]);
-    check(&with(pix(), "/dueDate", json!("2026-07-15")), &["dueDate not_applicable"]);
     check(&with(card(), "/dueDate", json!("x")), &["dueDate not_applicable"]);
     let mut all = pix();
     all["installments"] = json!(2);
     all["capture"] = json!(false);
     all["creditCard"] = json!({});
-    all["dueDate"] = json!("2026-07-15");
-    let names = ["installments", "creditCard", "capture", "dueDate"];
+    let names = ["installments", "creditCard", "capture"];
     check(&all, &names.map(|name| format!("{name} not_applicable")).each_ref().map(String::as_str));
 }

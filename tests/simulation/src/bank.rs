@@ -13,6 +13,7 @@ use quita_domain::acquiring::{Charge, ChargeQuery, Reference};
 use quita_domain::identity::{AcquirerName, Mode, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
+use quita_domain::routing::DueDates;
 use quita_ports::AcquirerSpec;
 
 pub(crate) use self::entry::{Entry, Holding};
@@ -48,6 +49,7 @@ impl Bank {
             time_out_ms: TIME_OUT_MS,
             rate: None,
             max_expiry_s: None,
+            due_dates: DueDates::ALL,
             hint_gap_ms: 2_000,
         };
         Self { spec, manner, books: Mutex::default(), sent: Mutex::default() }

@@ -6,6 +6,7 @@ use chrono::TimeDelta;
 use quita_actors::CreatePayment;
 use quita_domain::card::{Brand, CardData, CardFingerprint, CardNumber, Cvv, Expiry};
 use quita_domain::document::{Document, DocumentType};
+use quita_domain::due_terms::DueTerms;
 use quita_domain::identity::TransactionId;
 use quita_domain::method::Method;
 use quita_domain::money::Money;
@@ -103,7 +104,7 @@ impl Request {
             Kind::Pix => (Method::Pix, Terms::Pix { expires_in_s: 600 }, None),
             Kind::Boleto => {
                 let due_date = now.sao_paulo_date() + TimeDelta::days(1);
-                (Method::Boleto, Terms::Boleto { due_date }, None)
+                (Method::Boleto, Terms::Boleto(DueTerms::plain(due_date)), None)
             }
             Kind::Card | Kind::HeldCard => {
                 let card = card(self.card, self.person());

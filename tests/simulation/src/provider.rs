@@ -20,6 +20,7 @@ use quita_domain::identity::{AcquirerName, Mode, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::payment::Payment;
+use quita_domain::routing::DueDates;
 use quita_domain::time::Timestamp;
 use quita_ports::{AcquirerFactory, AcquirerSpec, Clock};
 
@@ -328,6 +329,7 @@ fn spec(name: String, methods: Vec<Method>, time_out_ms: u64) -> AcquirerSpec {
         time_out_ms,
         rate: None,
         max_expiry_s: None,
+        due_dates: DueDates::ALL,
         hint_gap_ms: 2_000,
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use quita_domain::acquiring::{ChargeAnswer, Fact, Issued, Notice, OperationAnswer, Settlement};
 use quita_domain::delivery::DeliveryAttempt;
 use quita_domain::document::{Document, DocumentType};
+use quita_domain::due_terms::DueTerms;
 use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
@@ -83,7 +84,9 @@ impl Sample {
     fn order(&self) -> Order {
         let terms = match self.method {
             Method::Pix | Method::CreditCard => Terms::Pix { expires_in_s: 3_600 },
-            Method::Boleto => Terms::Boleto { due_date: Timestamp::from_millis(self.at).sao_paulo_date() },
+            Method::Boleto => {
+                Terms::Boleto(DueTerms::plain(Timestamp::from_millis(self.at).sao_paulo_date()))
+            }
         };
         let item = Item {
             id: Some(Uuid::from_u128(5)),

@@ -35,7 +35,7 @@ pub(super) fn read(
     table: &mut AcquirerTable<'_>,
     surroundings: &Surroundings<'_>,
     dialect: &Dialect,
-    mode: Mode,
+    (mode, cobv): (Mode, bool),
     client_id: Option<&str>,
 ) -> Option<TokenSettings> {
     let is_wrong = |table: &AcquirerTable<'_>| table.contains("token-auth");
@@ -71,7 +71,7 @@ pub(super) fn read(
             None => None,
             Some(given) => Some(given?),
         },
-        scope: scope.unwrap_or_else(|| dialect.scope().into()),
+        scope: scope.unwrap_or_else(|| dialect.scope(cobv)),
     })
 }
 

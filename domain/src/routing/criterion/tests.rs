@@ -9,6 +9,7 @@ fn holds(criterion: &Criterion, change: impl FnOnce(&mut Wanted<'_>)) -> bool {
         method: Method::CreditCard,
         amount: Money::from_cents(10_000),
         expires_in_s: None,
+        due: None,
         brand: Some(Brand::Elo),
         first_digits: Some("650485"),
         installments: Some(3),

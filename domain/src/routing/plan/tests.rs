@@ -41,6 +41,7 @@ impl Stage {
             method: Method::Pix,
             amount: Money::from_cents(500),
             expires_in_s: None,
+            due: None,
             brand: None,
             first_digits: None,
             installments: None,
@@ -58,6 +59,7 @@ impl Stage {
             min_amount: Money::from_cents(10),
             max_amount: Money::from_cents(1_000),
             max_expiry_s: None,
+            due_dates: DueDates::ALL,
             condition,
             approvals: Approvals::default(),
         }

@@ -8,6 +8,7 @@ use quita_domain::audit::AuditAction;
 use quita_domain::identity::Mode;
 use quita_domain::payment::Payment;
 use quita_domain::people::Permission;
+use quita_domain::request::by_hand::PayByHand;
 use quita_domain::status::Status;
 use uuid::Uuid;
 
@@ -76,7 +77,7 @@ pub(crate) async fn act(
     let payment = own(&visitor, mode, &path.1, &console).await?;
     let action = wanted(&path.2, &payment, &console)?;
     let before = payment.status();
-    let notice = manual_notice(action, &payment, console.clock.now());
+    let notice = manual_notice(action, &PayByHand::default(), &payment, console.clock.now());
     let moved = console.edge.payments.submit_and_await(notice, &payment).await?;
     let draft = visitor.draft(AuditAction::SandboxMoved, payment.id).before(before);
     console.audit.note(&visitor.initiator(), draft.after(moved.status())).await;

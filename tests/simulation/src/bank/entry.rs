@@ -8,6 +8,7 @@ use quita_domain::acquiring::{
     Settlement, Statement,
 };
 use quita_domain::boleto::business_day;
+use quita_domain::due_terms::DueTerms;
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::operation::{Operation, OperationKind};
@@ -443,7 +444,7 @@ fn issue(query: &ChargeQuery) -> (Option<Issued>, Timestamp) {
             let txid = query.id.uuid().simple().to_string();
             (Some(Issued::Pix { txid, code: "code".into(), expires_at }), expires_at)
         }
-        Terms::Boleto { due_date } => {
+        Terms::Boleto(DueTerms { due_date, .. }) => {
             let slip = IssuedBoleto {
                 barcode: "0".repeat(44),
                 digitable_line: "0".repeat(47),
@@ -456,6 +457,7 @@ fn issue(query: &ChargeQuery) -> (Option<Issued>, Timestamp) {
                 beneficiary_name: "Loja".into(),
                 beneficiary_document: "1".into(),
                 beneficiary_address: "Rua".into(),
+                pix_code: None,
             };
             (Some(Issued::Boleto(slip)), Timestamp::end_of_sao_paulo_day(*due_date))
         }

@@ -9,10 +9,12 @@ use quita_acquirers::exchange::{ExchangeFactory, Request, Verb};
 use quita_banks::cielo::{Cielo, Config, Entry, Failure, Notifications, Outcome, Plan, Status, Trap};
 use quita_banks::{Counterparty, Notice};
 use quita_domain::boleto::business_day;
+use quita_domain::due_terms::DueTerms;
 use quita_domain::identity::TransactionId;
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::order::Terms;
+use quita_domain::routing::DueDates;
 use quita_domain::secret::Secret;
 use quita_domain::time::Timestamp;
 use quita_ports::{AcquirerFactory, AcquirerSpec, Clock};
@@ -131,6 +133,7 @@ pub(super) fn open(place: usize, ways: Ways) -> (AcquirerSpec, Box<dyn Till>) {
     };
     let mut spec = spec(format!("cielo{place}"), Method::ALL.to_vec(), TIME_OUT_MS);
     (spec.max_expiry_s, spec.hint_gap_ms) = (Some(86_400), 5_000);
+    spec.due_dates = DueDates::PLAIN;
     (spec, Box::new(till))
 }
 
@@ -275,7 +278,9 @@ impl Till for CieloTill {
         let Some(payment) = world.store.payment(id).filter(|_| !self.asked.contains_key(&id)) else { return };
         let expires_at = match payment.order.terms {
             Terms::Pix { expires_in_s } => world.clock.now().plus_ms(expires_in_s * 1_000),
-            Terms::Boleto { due_date } => Timestamp::end_of_sao_paulo_day(business_day::roll(due_date)),
+            Terms::Boleto(DueTerms { due_date, .. }) => {
+                Timestamp::end_of_sao_paulo_day(business_day::roll(due_date))
+            }
             Terms::CreditCard { .. } => Timestamp::from_millis(i64::MAX),
         };
         let is_card = payment.method() == Method::CreditCard;

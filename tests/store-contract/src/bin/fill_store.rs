@@ -13,7 +13,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use quita_domain::identity::AcquirerName;
 use quita_domain::money::Money;
 use quita_domain::payment::Payment;
-use quita_domain::routing::{Approvals, Candidate, Condition, RoutingTable, Standing, Wanted, plan};
+use quita_domain::routing::{
+    Approvals, Candidate, Condition, DueDates, RoutingTable, Standing, Wanted, plan,
+};
 use quita_embedded::EmbeddedStore;
 use quita_mongo::MongoStore;
 use quita_ports::{Store, Write};
@@ -68,7 +70,15 @@ fn routed(payment: Payment, number: usize) -> Payment {
         };
         let approvals = Approvals { approved: u8::try_from(number % 200).unwrap(), tries: 200 };
         let (min_amount, max_amount, max_expiry_s) = (Money::from_cents(1), Money::MAX, None);
-        Candidate { acquirer, min_amount, max_amount, max_expiry_s, condition, approvals }
+        Candidate {
+            acquirer,
+            min_amount,
+            max_amount,
+            max_expiry_s,
+            due_dates: DueDates::ALL,
+            condition,
+            approvals,
+        }
     });
     let standings = names.iter().cloned().zip([7, 3].map(|weight| Standing { priority: 1, weight }));
     let table = RoutingTable { standings: standings.collect(), ..RoutingTable::default() };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use quita_domain::acquiring::{Decline, DeclineKind, Issued, Reference};
 use quita_domain::card::{Brand, CardFingerprint, CardNumber, MaskedCard};
 use quita_domain::delivery::{Delivery, DeliveryAttempt, DeliveryState};
+use quita_domain::due_terms::{Discount, DueTerms, Interest, Portion};
 use quita_domain::event::{Cause, EndedRefund, Event};
 use quita_domain::identity::{AcquirerName, Mode};
 use quita_domain::method::Method;
@@ -29,7 +30,7 @@ use quita_store_contract::samples::Sample;
 pub fn payments() -> Vec<Payment> {
     use OperationCall::{Accepted, Ready, Sent, Unknown};
     use OperationKind::{Cancel, Capture, Refund};
-    let boleto = Terms::Boleto { due_date: at(9).sao_paulo_date() };
+    let boleto = Terms::Boleto(every_term());
     vec![
         payment(u64::MAX, Planned::At(at(70)), (Refund(cents(250)), Ready), (card(), pix())),
         payment(1 << 63, Planned::Never, (Capture(cents(9_999_999_999)), Sent), (boleto, slip())),
@@ -103,14 +104,29 @@ fn report() -> Report {
     }
 }
 
+fn every_term() -> DueTerms {
+    let day = |ms: i64| at(ms).sao_paulo_date();
+    DueTerms {
+        due_date: day(9),
+        payable_after_due_days: 180,
+        fine: Some(Portion::BasisPoints(200)),
+        interest: Some(Interest::AmountPerDay(cents(10))),
+        discounts: vec![
+            Discount { until: day(7), portion: Portion::Amount(cents(500)) },
+            Discount { until: day(8), portion: Portion::BasisPoints(1) },
+        ],
+        instructions: vec![String::from("não receber após 30 dias")],
+    }
+}
+
 fn complete_order(order: &Order, terms: Terms) -> Order {
     let text = |text: &str| Some(String::from(text));
     let split = |share| Split { recipient_id: String::from("r-1"), share };
     let address = Address { complement: text("ap. 7"), ..order.payer.address.clone() };
     Order {
         method: match terms {
-            Terms::Pix { .. } => Method::Pix,
-            Terms::Boleto { .. } => Method::Boleto,
+            Terms::Pix { .. } | Terms::DuePix(_) => Method::Pix,
+            Terms::Boleto(_) => Method::Boleto,
             Terms::CreditCard { .. } => Method::CreditCard,
         },
         amount: cents(i64::MAX.cast_unsigned()),
@@ -159,6 +175,7 @@ fn state(status: Status, issued: Issued) -> State {
         decline: Some(decline()),
         refunds: vec![refund],
         attempts: vec![attempt(AttemptOutcome::NotDelivered), attempt(AttemptOutcome::Registering)],
+        paid_on: Some(at(40).sao_paulo_date()),
     }
 }
 
@@ -292,6 +309,7 @@ fn slip() -> Issued {
         beneficiary_name: text("Loja"),
         beneficiary_document: text("11.222.333/0001-81"),
         beneficiary_address: text("Rua B"),
+        pix_code: None,
     })
 }
 

@@ -254,6 +254,7 @@ fn slip() -> Issued {
         beneficiary_name: text("Loja"),
         beneficiary_document: text("11.222.333/0001-81"),
         beneficiary_address: text("Rua B"),
+        pix_code: None,
     })
 }
 

@@ -2,6 +2,7 @@
 
 use quita_domain::acquiring::{ChargeQuery, Issued};
 use quita_domain::boleto::{Barcode, CollectionAccount};
+use quita_domain::due_terms::DueTerms;
 use quita_domain::order::Terms;
 use quita_domain::pix::br_code::DynamicBrCode;
 use quita_domain::pix::txid::DynamicTxid;
@@ -17,7 +18,7 @@ pub(crate) fn issued(query: &ChargeQuery) -> Option<Issued> {
             let expires_at = query.created_at.plus_ms(expires_in_s * 1_000);
             Some(Issued::Pix { txid: txid.into(), code, expires_at })
         }
-        Terms::Boleto { due_date } => {
+        Terms::Boleto(DueTerms { due_date, .. }) => {
             let account = CollectionAccount::banco_do_brasil("1234567", "17").ok()?;
             let number = u64::try_from(query.id.uuid().as_u128() % 10_000_000_000).ok()?;
             let field = account.free_field(number).ok()?;
@@ -34,6 +35,7 @@ pub(crate) fn issued(query: &ChargeQuery) -> Option<Issued> {
                 beneficiary_name: "BANK".into(),
                 beneficiary_document: "11.222.333/0001-81".into(),
                 beneficiary_address: "Avenida Paulista, 1000".into(),
+                pix_code: None,
             }))
         }
         Terms::CreditCard { .. } => None,
