@@ -47,7 +47,7 @@ pub struct Considered {
     pub acquirer: AcquirerName,
     /// True if it may take the payment. The eligible ones are in the order in which they are tried.
     pub eligible: bool,
-    /// Reason for that: `eligible`, `failing_lately`, `throttled`, `amount_out_of_bounds`, `expiry_too_long`, `paused`,
-    /// `busy`, `not_in_rule`.
+    /// Reason for that: `eligible`, `failing_lately`, `throttled`, `amount_out_of_bounds`, `expiry_too_long`,
+    /// `due_date_unsupported`, `terms_unsupported`, `paused`, `busy`, `not_in_rule`.
     pub reason: Cow<'static, str>,
 }

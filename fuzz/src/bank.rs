@@ -75,7 +75,7 @@ fn spec() -> AcquirerSpec {
         time_out_ms: 10_000,
         rate: None,
         max_expiry_s: None,
-            due_dates: DueDates::ALL,
+        due_dates: DueDates::ALL,
         hint_gap_ms: 2_000,
     }
 }

@@ -6,17 +6,19 @@ use actix_web::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_SECURI
 use actix_web::web::{Data, Path};
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use askama::Template;
+use chrono::NaiveDate;
 use quita_actors::Denied;
 use quita_domain::acquiring::Issued;
 use quita_domain::boleto::line::Line;
 use quita_domain::document::DocumentType;
-use quita_domain::identity::{MerchantId, Mode};
+use quita_domain::identity::Mode;
 use quita_domain::method::Method;
 use quita_domain::order::Payer;
 use quita_domain::payment::Payment;
 use quita_domain::people::MerchantProfile;
 use quita_domain::slip::{IssuedBoleto, document_number};
 use quita_paper::boleto_pdf::boleto_pdf;
+use quita_paper::brazilian::day;
 use quita_paper::itf::ItfBarcode;
 use quita_paper::slip::{BoletoSlip, Party};
 use serde::Serialize;
@@ -24,7 +26,8 @@ use subtle::ConstantTimeEq;
 
 use super::edge::Edge;
 use super::errors::{ApiError, ErrorCode, wordings};
-use super::pages::boleto_page::{BoletoPage, PartyView};
+use super::pages::boleto_page::{BoletoPage, PartyView, PixCodeView};
+use super::pages::due_words::DueWords;
 use super::pages::is_open;
 use super::pages::pix_page::PixPage;
 use super::pages::{self, assets};
@@ -38,8 +41,10 @@ const DOCUMENT_KIND: &str = "DM";
 /// `GET /pix/{token}`, with `.svg` or `.png` its QR code, with `.logo` the merchant's logo
 pub(crate) async fn pix(edge: Data<Edge>, name: Path<String>) -> Result<HttpResponse, ApiError> {
     let (token, kind) = split(&name);
-    let payment = payment(&edge, token, Method::Pix).await?;
+    let payment = any_payment(&edge, token).await?;
     match kind {
+        // A boleto that can be paid by PIX as well has a picture here, and its own page.
+        "" | "logo" if payment.method() != Method::Pix => Err(ApiError::nothing_here()),
         "" => pix_page(&edge, token, &payment).await,
         "svg" => code_picture(&edge, &payment, PictureKind::Svg),
         "png" => code_picture(&edge, &payment, PictureKind::Png),
@@ -61,7 +66,8 @@ pub(crate) async fn boleto(edge: Data<Edge>, name: Path<String>) -> Result<HttpR
         }
         "pdf" => {
             let file = format!("inline; filename=\"boleto-{}.pdf\"", issued.due_date);
-            let pdf = boleto_pdf(&slip(&payment, issued, &profile(&edge, &payment).await?)?);
+            let profile = profile(&edge, &payment).await?;
+            let pdf = boleto_pdf(&slip(&payment, issued, &profile, edge.clock.now().sao_paulo_date())?);
             Ok(picture("application/pdf").insert_header((CONTENT_DISPOSITION, file)).body(pdf))
         }
         _ => Err(ApiError::nothing_here()),
@@ -99,8 +105,10 @@ async fn pix_page(edge: &Edge, token: &str, payment: &Payment) -> Result<HttpRes
         Some(Issued::Pix { code, expires_at, .. }) => (Some(code.clone()), *expires_at),
         Some(Issued::Boleto(_)) | None => (None, payment.created_at),
     };
+    let now = edge.clock.now();
     page(&PixPage {
         mount: edge.mount,
+        due: DueWords::of(payment, now.sao_paulo_date()),
         path: format!("{}/pix/{token}", edge.mount),
         merchant_name: profile.name_of(&payment.owner.merchant).to_owned(),
         contact: profile.contact().map(str::to_owned),
@@ -108,7 +116,7 @@ async fn pix_page(edge: &Edge, token: &str, payment: &Payment) -> Result<HttpRes
         amount_cents: cents(payment)?,
         code,
         expires_at,
-        now: edge.clock.now(),
+        now,
         status: payment.status(),
         is_test: payment.owner.mode == Mode::Test,
     })
@@ -121,7 +129,8 @@ async fn boleto_page(
     issued: &IssuedBoleto,
 ) -> Result<HttpResponse, ApiError> {
     let profile = profile(edge, payment).await?;
-    let slip = slip(payment, issued, &profile)?;
+    let today = edge.clock.now().sao_paulo_date();
+    let slip = slip(payment, issued, &profile, today)?;
     let party = |party: Party| PartyView {
         name: party.name,
         document_formatted: party.document_formatted,
@@ -137,6 +146,10 @@ async fn boleto_page(
         line_formatted: slip.line_formatted,
         barcode: slip.barcode,
         amount_cents: slip.amount_cents,
+        due: DueWords::of(payment, today),
+        pix_code: slip
+            .pix_code
+            .map(|code| PixCodeView { code, picture: format!("{}/pix/{token}.svg", edge.mount) }),
         due_date: slip.due_date,
         our_number: slip.our_number,
         document_number: slip.document_number,
@@ -150,7 +163,12 @@ async fn boleto_page(
 }
 
 /// Builds the slip as it is shown and printed.
-fn slip(payment: &Payment, issued: &IssuedBoleto, profile: &MerchantProfile) -> Result<BoletoSlip, ApiError> {
+fn slip(
+    payment: &Payment,
+    issued: &IssuedBoleto,
+    profile: &MerchantProfile,
+    today: NaiveDate,
+) -> Result<BoletoSlip, ApiError> {
     let created_on = payment.created_at.sao_paulo_date();
     Ok(BoletoSlip {
         bank_code: issued.bank_code.clone(),
@@ -174,8 +192,10 @@ fn slip(payment: &Payment, issued: &IssuedBoleto, profile: &MerchantProfile) -> 
         due_date: issued.due_date,
         portfolio: issued.portfolio.clone(),
         amount_cents: cents(payment)?,
-        payment_place: PAYMENT_PLACE.into(),
-        instructions: instructions(profile, &payment.owner.merchant),
+        payment_place: payment_place(payment),
+        terms: DueWords::of(payment, today).map(DueWords::on_paper).unwrap_or_default(),
+        instructions: instructions(payment, profile),
+        pix_code: issued.pix_code.clone(),
         payer: party_of(&payment.order.payer),
         is_test: payment.owner.mode == Mode::Test,
     })
@@ -183,10 +203,21 @@ fn slip(payment: &Payment, issued: &IssuedBoleto, profile: &MerchantProfile) -> 
 
 /// Names the merchant whose sale the slip is for, and the contact for questions. The beneficiary may be another: the
 /// bank.
-fn instructions(profile: &MerchantProfile, merchant: &MerchantId) -> Vec<String> {
-    let purpose = format!("Referente a {}.", profile.name_of(merchant));
+fn instructions(payment: &Payment, profile: &MerchantProfile) -> Vec<String> {
+    let asked = payment.order.terms.due().map(|due| due.instructions.clone()).unwrap_or_default();
+    let purpose = format!("Referente a {}.", profile.name_of(&payment.owner.merchant));
     let contact = profile.contact().map(|contact| format!("Dúvidas: {contact}"));
-    [purpose].into_iter().chain(contact).collect()
+    asked.into_iter().chain([purpose]).chain(contact).collect()
+}
+
+/// Says where and until when the slip can be paid.
+fn payment_place(payment: &Payment) -> String {
+    match payment.order.terms.due() {
+        Some(due) if due.payable_until() > due.moved_due_date() => {
+            format!("Pagável em qualquer banco até {}", day(due.payable_until()))
+        }
+        Some(_) | None => PAYMENT_PLACE.into(),
+    }
 }
 
 async fn profile(edge: &Edge, payment: &Payment) -> Result<MerchantProfile, ApiError> {
@@ -237,10 +268,19 @@ async fn any_payment(edge: &Edge, token: &str) -> Result<Arc<Payment>, ApiError>
 
 /// Draws the code of a PIX that can be paid.
 fn code_picture(edge: &Edge, payment: &Payment, kind: PictureKind) -> Result<HttpResponse, ApiError> {
+    let code = match payment.state.issued.as_deref() {
+        Some(Issued::Pix { code, .. }) => Some(code),
+        Some(Issued::Boleto(slip)) => slip.pix_code.as_ref(),
+        None => None,
+    };
+    let code = match (code, payment.method()) {
+        (Some(code), _) => code,
+        (None, Method::Pix) => return Err(not_issued()),
+        (None, Method::Boleto | Method::CreditCard) => return Err(ApiError::nothing_here()),
+    };
     if !is_open(payment.status()) {
         return Err(ApiError::new(ErrorCode::Gone, wordings::pix_is_over()));
     }
-    let Some(Issued::Pix { code, .. }) = payment.state.issued.as_deref() else { return Err(not_issued()) };
     let drawn = edge.pictures.of(kind, code).map_err(|error| ApiError::defect(&error.to_string()))?;
     Ok(picture(kind.content_type()).body(drawn))
 }

@@ -75,6 +75,26 @@ impl QrImage {
         Ok(bytes)
     }
 
+    /// The runs of dark modules of each row: column, row, and length, without the quiet zone.
+    pub(crate) fn runs(&self) -> Vec<(usize, usize, usize)> {
+        let mut runs = Vec::new();
+        for (y, row) in self.rows.iter().enumerate() {
+            let mut x = 0_usize;
+            for run in row.chunk_by(|left, right| left == right) {
+                if run.first() == Some(&true) {
+                    runs.push((x.saturating_sub(QUIET_MODULES), y.saturating_sub(QUIET_MODULES), run.len()));
+                }
+                x += run.len();
+            }
+        }
+        runs
+    }
+
+    /// The number of modules of a side, without the quiet zone.
+    pub(crate) fn side(&self) -> usize {
+        self.rows.len().saturating_sub(2 * QUIET_MODULES)
+    }
+
     /// One closed path per horizontal run of dark modules: far smaller than a square for each.
     fn dark_runs(&self) -> String {
         let mut path = String::new();

@@ -37,8 +37,12 @@ pub struct BoletoSlip {
     pub amount_cents: i64,
     /// Places of payment.
     pub payment_place: String,
-    /// Instructions to the cashier: amounts and dates, not percentages. At most six lines are printed.
+    /// Discounts, fine and interest, one sentence for each.
+    pub terms: Vec<String>,
+    /// Instructions of the beneficiary. The receipt prints all; the ficha, with the terms, at most seven lines.
     pub instructions: Vec<String>,
+    /// BR Code of the PIX that pays it as well.
+    pub pix_code: Option<String>,
     /// Payer.
     pub payer: Party,
     /// A slip that no bank knows is marked as worthless on both parts.

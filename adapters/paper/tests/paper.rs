@@ -40,6 +40,8 @@ fn slip() -> BoletoSlip {
         portfolio: "109".to_owned(),
         amount_cents: 10_000,
         payment_place: "Pagável em qualquer banco até o vencimento".to_owned(),
+        terms: Vec::new(),
+        pix_code: None,
         instructions: vec![
             "Não receber após 31/12/2026.".to_owned(),
             "Após 01/12/2026, cobrar multa de R$ 2,00 e juros de R$ 0,03 por dia. Dúvidas sobre a compra: fale com a loja \
@@ -78,9 +80,13 @@ fn written(folder: &TempDir, name: &str, bytes: &[u8]) -> String {
 }
 
 fn picture_of(pdf: &str) -> String {
+    picture_at(200, pdf)
+}
+
+fn picture_at(dots: u32, pdf: &str) -> String {
     let stem = Path::new(pdf).with_extension("");
     let stem = stem.to_str().unwrap();
-    run("pdftoppm", "poppler-utils", &["-r", "200", "-png", "-singlefile", pdf, stem]);
+    run("pdftoppm", "poppler-utils", &["-r", &dots.to_string(), "-png", "-singlefile", pdf, stem]);
     format!("{stem}.png")
 }
 
@@ -102,6 +108,30 @@ fn a_reader_finds_the_same_digits_on_both_parts_of_the_slip() {
     let pdf = written(&folder, "boleto.pdf", &boleto_pdf(&slip()));
     let found = barcodes_in(&picture_of(&pdf));
     assert!(!found.is_empty() && found.iter().all(|digits| digits == DIGITS), "{found:?}");
+}
+
+#[test]
+fn a_reader_finds_both_codes_at_150_dots_an_inch() {
+    let folder = TempDir::new().unwrap();
+    let with_code = BoletoSlip { pix_code: Some(PIX_CODE.to_owned()), ..slip() };
+    let pdf = written(&folder, "both.pdf", &boleto_pdf(&with_code));
+    let picture = picture_at(150, &pdf);
+    assert!(barcodes_in(&picture).iter().any(|digits| digits == DIGITS));
+    let qr = ["--quiet", "--raw", "--set", "*.enable=0", "--set", "qr.enable=1", &picture];
+    assert_eq!(run("zbarimg", "zbar-tools", &qr).trim_end(), PIX_CODE);
+}
+
+#[test]
+fn terms_and_instructions_are_on_both_parts_and_all_of_them_on_the_receipt() {
+    let folder = TempDir::new().unwrap();
+    let texts = |word: &str, count: u32| (1..=count).map(|number| format!("{word} {number} x")).collect();
+    let full = BoletoSlip { terms: texts("Termo", 2), instructions: texts("Frase", 7), ..slip() };
+    let pdf = written(&folder, "terms.pdf", &boleto_pdf(&full));
+    let text = run("pdftotext", "poppler-utils", &["-layout", &pdf, "-"]);
+    let count = |part: &str| text.matches(part).count();
+    assert_eq!(["Termo 1 x", "Termo 2 x", "Frase 5 x"].map(count), [2, 2, 2], "{text}");
+    assert_eq!(["Frase 6 x", "Frase 7 x"].map(count), [1, 1], "{text}");
+    assert_eq!(text.matches('\u{c}').count(), 1, "one page");
 }
 
 #[test]
@@ -145,6 +175,8 @@ fn texts_without_end_stay_on_the_page_and_leave_the_bar_code_readable() {
         our_number: endless.clone(),
         payment_place: endless.clone(),
         amount_cents: 9_999_999_999,
+        terms: Vec::new(),
+        pix_code: None,
         instructions: vec![endless.clone(); 20],
         beneficiary: party(),
         payer: party(),

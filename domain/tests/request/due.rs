@@ -133,19 +133,26 @@ fn discounts_rise_in_time_and_fall_in_size_and_leave_a_cent() {
             two(discount("2026-07-12", 10.0), discount("2026-07-13", 10.0)),
             vec!["discounts[1].percentage order"],
         ),
-        (two(discount("2026-07-12", 10.0), json!({ "until": "2026-07-13", "amount": 1 })), vec!["discounts mixed"]),
+        (
+            two(discount("2026-07-12", 10.0), json!({ "until": "2026-07-13", "amount": 1 })),
+            vec!["discounts mixed"],
+        ),
         (json!({ "discounts": [discount("2026-07-21", 1.0)] }), vec!["discounts[0].until range"]),
         (json!({ "discounts": [discount("hoje", 1.0)] }), vec!["discounts[0].until format"]),
         (json!({ "discounts": [discount("2026-07-20", 100.0)] }), vec!["discounts[0].percentage range"]),
         (json!({ "discounts": [discount("2026-07-20", 99.99)] }), vec![]),
-        (json!({ "discounts": [{ "until": "2026-07-20", "amount": 10_000 }] }), vec!["discounts[0].amount range"]),
+        (
+            json!({ "discounts": [{ "until": "2026-07-20", "amount": 10_000 }] }),
+            vec!["discounts[0].amount range"],
+        ),
         (json!({ "discounts": [] }), vec!["discounts too_few"]),
     ] {
         check(&due(boleto(), terms), &expected);
     }
     let four: Vec<_> = (11..15).map(|day| discount(&format!("2026-07-{day}"), f64::from(20 - day))).collect();
     check(&due(boleto(), json!({ "discounts": four })), &["discounts too_many"]);
-    let cent = with(due(boleto(), json!({ "discounts": [discount("2026-07-20", 50.0)] })), "/amount", json!(1));
+    let cent =
+        with(due(boleto(), json!({ "discounts": [discount("2026-07-20", 50.0)] })), "/amount", json!(1));
     check(&with(cent, "/items", json!(null)), &["discounts[0].percentage range"]);
 }
 
@@ -176,9 +183,7 @@ fn instructions_are_short_texts_without_control_characters_or_card_numbers() {
 
 #[test]
 fn splits_leave_room_for_the_greatest_discount() {
-    let terms = |splits: Value| {
-        json!({ "splits": splits, "discounts": [{ "until": "2026-07-12", "percentage": 10 }] })
-    };
+    let terms = |splits: Value| json!({ "splits": splits, "discounts": [{ "until": "2026-07-12", "percentage": 10 }] });
     let amount = |cents: u64| json!([{ "recipientId": "r", "amount": cents }]);
     let percentage = |percent: u64| json!([{ "recipientId": "r", "percentage": percent }]);
     for (splits, expected) in [

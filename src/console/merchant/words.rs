@@ -55,6 +55,11 @@ impl Language {
             "expiry_too_long" => {
                 self.pick("não mantém um PIX por tanto tempo", "does not keep a PIX for so long")
             }
+            "due_date_unsupported" => self.pick("não tem PIX com vencimento", "has no PIX with a due date"),
+            "terms_unsupported" => self.pick(
+                "não aceita esta multa, juros, desconto ou prazo",
+                "does not take this fine, interest, discount or last day",
+            ),
             "not_in_rule" => self.pick("não está na regra", "not in the rule"),
             other => other,
         }
@@ -107,6 +112,8 @@ mod tests {
             "failing_lately",
             "amount_out_of_bounds",
             "expiry_too_long",
+            "due_date_unsupported",
+            "terms_unsupported",
             "paused",
             "busy",
             "throttled",

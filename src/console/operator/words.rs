@@ -83,6 +83,7 @@ pub(crate) fn kind(kind: &str, language: Language) -> &str {
     match kind {
         "too_early" => language.pick("Aviso cedo demais", "A notice that came too early"),
         "amount_mismatch" => language.pick("Valor que não confere", "An amount that does not match"),
+        "overpaid" => language.pick("Pago a mais", "More paid than was owed"),
         "paid_twice" => language.pick("Pago duas vezes", "Paid twice"),
         "paid_after_declined" => language.pick("Pago depois de recusado", "Paid after it was declined"),
         "refund_exceeds_paid" => language.pick("Devolvido mais que o pago", "More refunded than paid"),
@@ -120,6 +121,9 @@ pub(super) fn advice<'a>(kind: &str, stored: &'a str, language: Language) -> &'a
         "too_early" => "Espere: é trabalhado de novo quando o pagamento tiver andado.",
         "amount_mismatch" => {
             "Compare com o extrato do adquirente; devolva ao pagador por lá, ou acerte a diferença com o lojista."
+        }
+        "overpaid" => {
+            "Está pago; acerte o excedente com o lojista ou com o pagador, que pode ter digitado outro valor."
         }
         "paid_twice" => {
             "Devolva a segunda liquidação no adquirente, a não ser que o detalhe diga que já está sendo devolvida; nesse caso, verifique."

@@ -4,7 +4,7 @@ use quita_domain::request::code;
 use quita_domain::wording::Wording;
 
 /// Every code with its meaning, in the order of [`code::ALL`].
-pub(super) const MEANINGS: [(&str, Wording); 26] = [
+pub(super) const MEANINGS: [(&str, Wording); 28] = [
     (
         code::REQUIRED,
         Wording::fixed(
@@ -56,6 +56,13 @@ pub(super) const MEANINGS: [(&str, Wording); 26] = [
         ),
     ),
     (
+        code::TOO_FEW,
+        Wording::fixed(
+            "There are fewer entries than the list must have.",
+            "Há menos itens do que a lista deve ter.",
+        ),
+    ),
+    (
         code::RANGE,
         Wording::fixed(
             "The value is below or above what is allowed; a date is outside its window.",
@@ -84,19 +91,29 @@ pub(super) const MEANINGS: [(&str, Wording); 26] = [
     (
         code::MIXED,
         Wording::fixed(
-            "Amounts and percentages stand in one request, or in one share.",
-            "Há valores e percentuais na mesma requisição, ou na mesma parte.",
+            "Amounts and percentages stand in one list, or in one share, fine, interest or discount.",
+            "Há valores e percentuais na mesma lista, ou na mesma parte, multa, juro ou desconto.",
+        ),
+    ),
+    (
+        code::ORDER,
+        Wording::fixed(
+            "The entries of a list must rise or fall, and don't: discounts have later days and smaller sizes.",
+            "Os itens da lista devem crescer ou diminuir, e não é assim: descontos têm dias posteriores e tamanhos menores.",
         ),
     ),
     (
         code::EXCEEDS_AMOUNT,
-        Wording::fixed("The shares come to more than the amount.", "As partes somam mais que o valor."),
+        Wording::fixed(
+            "The shares come to more than the amount, or to more than the greatest discount leaves of it.",
+            "As partes somam mais que o valor, ou mais do que o maior desconto deixa dele.",
+        ),
     ),
     (
         code::NOT_APPLICABLE,
         Wording::fixed(
-            "The field belongs to another payment method.",
-            "O campo é de outro método de pagamento.",
+            "The field belongs to another payment method, or to a PIX with or without a due date.",
+            "O campo é de outro método de pagamento, ou de um PIX com ou sem vencimento.",
         ),
     ),
     (

@@ -6,6 +6,7 @@ use quita_domain::status::Status;
 use quita_paper::brazilian::{day, reais};
 use quita_paper::itf::ItfBarcode;
 
+use super::due_words::DueWords;
 use super::state_words::{StateWords, is_open};
 use crate::http::Mount;
 
@@ -26,6 +27,10 @@ pub(crate) struct BoletoPage {
     pub(crate) barcode: ItfBarcode,
     /// Amount to be paid, in cents.
     pub(crate) amount_cents: i64,
+    /// Terms of the due date.
+    pub(crate) due: Option<DueWords>,
+    /// Code of the PIX that pays it as well.
+    pub(crate) pix_code: Option<PixCodeView>,
     /// Due date (vencimento).
     pub(crate) due_date: NaiveDate,
     /// Our number (nosso número) as the bank prints it.
@@ -57,12 +62,25 @@ pub(crate) struct PartyView {
     pub(crate) address: Vec<String>,
 }
 
+/// A PIX code on the page.
+#[derive(Debug, Clone)]
+pub(crate) struct PixCodeView {
+    /// BR Code to copy.
+    pub(crate) code: String,
+    /// Path of its QR code.
+    pub(crate) picture: String,
+}
+
 impl BoletoPage {
     fn amount(&self) -> String {
+        reais(self.due.as_ref().map_or(self.amount_cents, |due| due.owed_cents))
+    }
+
+    fn original_amount(&self) -> String {
         reais(self.amount_cents)
     }
 
-    fn due(&self) -> String {
+    fn due_day(&self) -> String {
         day(self.due_date)
     }
 
@@ -116,6 +134,8 @@ mod tests {
             line_formatted: "34191.09008 00000.016003 57123.457000 3 16470000010000".to_owned(),
             barcode: ItfBarcode::from_digits(BARCODE).unwrap(),
             amount_cents: 10_000,
+            due: None,
+            pix_code: None,
             due_date: NaiveDate::from_ymd_opt(2026, 12, 1).unwrap(),
             our_number: "109/00000001-6".to_owned(),
             document_number: "123".to_owned(),

@@ -5,6 +5,7 @@ use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 use quita_paper::brazilian::reais;
 
+use super::due_words::DueWords;
 use super::in_brasilia;
 use super::state_words::{StateWords, is_open};
 use crate::http::Mount;
@@ -26,6 +27,8 @@ pub(crate) struct PixPage {
     pub(crate) has_logo: bool,
     /// Amount to be paid, in cents.
     pub(crate) amount_cents: i64,
+    /// Terms of a due date.
+    pub(crate) due: Option<DueWords>,
     /// The BR Code to copy; absent until an acquirer has issued it.
     pub(crate) code: Option<String>,
     /// Time at which the code expires.
@@ -40,6 +43,10 @@ pub(crate) struct PixPage {
 
 impl PixPage {
     fn amount(&self) -> String {
+        reais(self.due.as_ref().map_or(self.amount_cents, |due| due.owed_cents))
+    }
+
+    fn original_amount(&self) -> String {
         reais(self.amount_cents)
     }
 
@@ -90,6 +97,7 @@ mod tests {
             contact: None,
             has_logo: false,
             amount_cents: 123_456,
+            due: None,
             code: Some("00020126…6304ABCD".to_owned()),
             expires_at: Timestamp::parse("2026-11-21T18:00:00Z").unwrap(),
             now: Timestamp::parse("2026-11-21T17:00:00Z").unwrap(),

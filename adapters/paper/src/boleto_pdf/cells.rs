@@ -1,8 +1,9 @@
-//! The pieces both parts of a slip are made of: labelled cells, the bank's header, the bar code.
+//! The pieces both parts of a slip are made of: labelled cells, the bank's header, the codes.
 
 use super::{LEFT_UM, WIDTH_UM};
 use crate::helvetica::Font;
 use crate::itf;
+use crate::qr::QrImage;
 use crate::sheet::{Align, Area, Sheet, TextRoom, TextStyle};
 use crate::slip::{BoletoSlip, Party};
 
@@ -102,6 +103,21 @@ pub(super) fn barcode(sheet: &mut Sheet, top_um: i64, slip: &BoletoSlip) {
             top_um,
             width_um: bar.width_um,
             height_um: itf::HEIGHT_UM,
+        });
+    }
+}
+
+/// Draws a QR code of this side, without its quiet zone; nothing if the text is too long for one.
+pub(super) fn qr_code(sheet: &mut Sheet, (left_um, top_um): (i64, i64), side_um: i64, text: &str) {
+    let Ok(image) = QrImage::new(text) else { return };
+    let Ok(modules) = i64::try_from(image.side().max(1)) else { return };
+    let at = |module: usize| i64::try_from(module).unwrap_or_default() * side_um / modules;
+    for (x, y, length) in image.runs() {
+        sheet.bar(Area {
+            left_um: left_um + at(x),
+            top_um: top_um + at(y),
+            width_um: at(x + length) - at(x),
+            height_um: at(y + 1) - at(y),
         });
     }
 }

@@ -17,7 +17,14 @@ const RIGHT_UM: i64 = 50_000;
 const MAIN_UM: i64 = WIDTH_UM - RIGHT_UM;
 /// The bars end 10 mm above the edge of the page: beyond a printer's margin, their centre at 16.5 mm.
 const BARCODE_TOP_UM: i64 = 274_000;
-const MOST_INSTRUCTION_LINES: usize = 5;
+/// Lines of instructions of the usual size, and of the smaller one.
+const FEW_LINES: usize = 5;
+const MOST_LINES: usize = 7;
+/// The QR code right of the bars, with white around it, in the corner that printers can still reach.
+const QR_UM: i64 = 20_400;
+const QR_TOP_UM: i64 = 272_300;
+/// Width of the QR code with its white margin.
+const QR_ROOM_UM: i64 = QR_UM + 4_000;
 
 /// Draws the ficha at the foot of the page.
 pub(super) fn draw(sheet: &mut Sheet, slip: &BoletoSlip) {
@@ -42,17 +49,33 @@ pub(super) fn draw(sheet: &mut Sheet, slip: &BoletoSlip) {
     top_um += 3 * ROW_UM;
     payer(sheet, top_um, slip);
     barcode(sheet, BARCODE_TOP_UM, slip);
+    let qr_room_um = if slip.pix_code.is_some() { QR_ROOM_UM } else { 0 };
     let foot = Area {
         left_um: LEFT_UM + MAIN_UM - 20_000,
         top_um: 271_000,
-        width_um: RIGHT_UM + 20_000,
+        width_um: RIGHT_UM + 20_000 - qr_room_um,
         height_um: 3_000,
     };
+    pix(sheet, slip);
     sheet.text(
         room(foot, 2_400),
         TextStyle { align: Align::Right, ..LABEL },
         "Autenticação mecânica – Ficha de compensação",
     );
+}
+
+/// Draws the QR code of the PIX that pays the slip as well.
+fn pix(sheet: &mut Sheet, slip: &BoletoSlip) {
+    let Some(code) = &slip.pix_code else { return };
+    let left_um = LEFT_UM + WIDTH_UM - QR_UM;
+    cells::qr_code(sheet, (left_um, QR_TOP_UM), QR_UM, code);
+    let words =
+        Area { left_um: left_um - 46_000, top_um: BARCODE_TOP_UM, width_um: 43_000, height_um: 13_000 };
+    for (line, down_um) in
+        ["Pague com PIX: aponte a câmera", "do aplicativo do seu banco"].into_iter().zip([6_000, 9_600])
+    {
+        sheet.text(room(words, down_um), style(Font::Regular, 2_600, Align::Right), line);
+    }
 }
 
 /// A wide cell and one of the right column.
@@ -102,9 +125,13 @@ fn instructions(sheet: &mut Sheet, top_um: i64, slip: &BoletoSlip) {
         cells::worthless_mark(sheet, Area { height_um: 14_500, ..area });
     }
     labelled_frame(sheet, area, "Instruções (texto de responsabilidade do beneficiário)");
-    let look = TextStyle { size_um: 2_800, ..VALUE };
-    for (line, down_um) in lines_of(slip, look, area).iter().zip((6_000..).step_by(3_400)) {
-        sheet.text(room(area, down_um), look, line);
+    let usual = TextStyle { size_um: 2_800, ..VALUE };
+    let small = TextStyle { size_um: 2_100, ..VALUE };
+    let lines = lines_of(slip, usual, area);
+    if lines.len() <= FEW_LINES {
+        write_lines(sheet, area, usual, &lines, (6_000, 3_400));
+    } else {
+        write_lines(sheet, area, small, &lines_of(slip, small, area), (5_100, 2_500));
     }
     let right = ["(-) Desconto / abatimento", "(+) Mora / multa", "(=) Valor cobrado"];
     for (label, down) in right.into_iter().zip([0, ROW_UM, 2 * ROW_UM]) {
@@ -112,16 +139,23 @@ fn instructions(sheet: &mut Sheet, top_um: i64, slip: &BoletoSlip) {
     }
 }
 
-/// The instructions broken into the lines there is room for.
-fn lines_of(slip: &BoletoSlip, look: TextStyle, area: Area) -> Vec<String> {
+fn write_lines(
+    sheet: &mut Sheet,
+    area: Area,
+    look: TextStyle,
+    lines: &[String],
+    (first_um, step_um): (i64, usize),
+) {
+    for (line, down_um) in lines.iter().take(MOST_LINES).zip((first_um..).step_by(step_um)) {
+        sheet.text(room(area, down_um), look, line);
+    }
+}
+
+/// The terms and instructions broken into lines.
+pub(super) fn lines_of(slip: &BoletoSlip, look: TextStyle, area: Area) -> Vec<String> {
     let room_um = room(area, 0).width_um;
-    let mut lines: Vec<String> = slip
-        .instructions
-        .iter()
-        .flat_map(|text| wrap(text, look.font, look.size_um, room_um, MOST_INSTRUCTION_LINES))
-        .collect();
-    lines.truncate(MOST_INSTRUCTION_LINES);
-    lines
+    let texts = slip.terms.iter().chain(&slip.instructions);
+    texts.flat_map(|text| wrap(text, look.font, look.size_um, room_um, MOST_LINES)).collect()
 }
 
 fn payer(sheet: &mut Sheet, top_um: i64, slip: &BoletoSlip) {

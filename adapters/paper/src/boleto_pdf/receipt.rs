@@ -3,6 +3,7 @@
 use super::cells::{
     self, HEADER_HEIGHT_UM, LABEL, STRONG, VALUE, barcode, header, labelled_frame, party, room, row, style,
 };
+use super::ficha::lines_of;
 use super::{LEFT_UM, WIDTH_UM};
 use crate::brazilian::{day, reais};
 use crate::helvetica::Font;
@@ -11,6 +12,8 @@ use crate::slip::BoletoSlip;
 
 const TOP_UM: i64 = 12_000;
 const PARTY_UM: i64 = 15_500;
+/// Lines for which there is room above the cut.
+const MOST_TERM_LINES: usize = 11;
 const HOW_TO_PAY: [&str; 3] = [
     "No aplicativo ou no site do seu banco, escolha “pagar boleto” e leia o código de barras ou digite a linha digitável.",
     "Você também pode pagar em agências bancárias e casas lotéricas, com este documento impresso.",
@@ -32,6 +35,7 @@ pub(super) fn draw(sheet: &mut Sheet, slip: &BoletoSlip) {
     top_um += 12_500;
     how_to_pay(sheet, top_um, slip);
     top_um += 24_000;
+    top_um += terms(sheet, top_um, slip);
     let line = Area { left_um: LEFT_UM, top_um, width_um: WIDTH_UM, height_um: 12_000 };
     labelled_frame(sheet, line, "Linha digitável");
     sheet.text(room(line, 9_300), style(Font::Bold, 4_900, Align::Center), &slip.line_formatted);
@@ -64,6 +68,24 @@ fn what_is_due(sheet: &mut Sheet, top_um: i64, slip: &BoletoSlip) {
         (90_000, "Valor do documento", large, amount.as_str()),
     ];
     row(sheet, LEFT_UM, top_um, 12_500, &cells);
+}
+
+/// Draws terms and instructions in full, and returns their height.
+fn terms(sheet: &mut Sheet, top_um: i64, slip: &BoletoSlip) -> i64 {
+    let look = TextStyle { size_um: 2_800, ..VALUE };
+    let all = Area { left_um: LEFT_UM, top_um, width_um: WIDTH_UM, height_um: 0 };
+    let mut lines = lines_of(slip, look, all);
+    if lines.is_empty() {
+        return 0;
+    }
+    lines.truncate(MOST_TERM_LINES);
+    let count = i64::try_from(lines.len()).unwrap_or_default();
+    let area = Area { height_um: 4_500 + 3_500 * count, ..all };
+    labelled_frame(sheet, area, "Condições e instruções");
+    for (line, down_um) in lines.iter().zip((6_300..).step_by(3_500)) {
+        sheet.text(room(area, down_um), look, line);
+    }
+    area.height_um
 }
 
 fn how_to_pay(sheet: &mut Sheet, top_um: i64, slip: &BoletoSlip) {

@@ -444,6 +444,11 @@ fn issue(query: &ChargeQuery) -> (Option<Issued>, Timestamp) {
             let txid = query.id.uuid().simple().to_string();
             (Some(Issued::Pix { txid, code: "code".into(), expires_at }), expires_at)
         }
+        Terms::DuePix(due) => {
+            let expires_at = due.payable_before();
+            let txid = query.id.uuid().simple().to_string();
+            (Some(Issued::Pix { txid, code: "code".into(), expires_at }), expires_at)
+        }
         Terms::Boleto(DueTerms { due_date, .. }) => {
             let slip = IssuedBoleto {
                 barcode: "0".repeat(44),

@@ -8,8 +8,6 @@ use quita_acquirers::cielo::settings::{BoletoSettings, CieloSettings};
 use quita_acquirers::exchange::{ExchangeFactory, Request, Verb};
 use quita_banks::cielo::{Cielo, Config, Entry, Failure, Notifications, Outcome, Plan, Status, Trap};
 use quita_banks::{Counterparty, Notice};
-use quita_domain::boleto::business_day;
-use quita_domain::due_terms::DueTerms;
 use quita_domain::identity::TransactionId;
 use quita_domain::method::Method;
 use quita_domain::money::Money;
@@ -276,10 +274,10 @@ impl Till for CieloTill {
         let Some(order) = body.get("MerchantOrderId").and_then(Value::as_str) else { return };
         let Some(id) = read_order(order) else { return };
         let Some(payment) = world.store.payment(id).filter(|_| !self.asked.contains_key(&id)) else { return };
-        let expires_at = match payment.order.terms {
+        let expires_at = match &payment.order.terms {
             Terms::Pix { expires_in_s } => world.clock.now().plus_ms(expires_in_s * 1_000),
-            Terms::Boleto(DueTerms { due_date, .. }) => {
-                Timestamp::end_of_sao_paulo_day(business_day::roll(due_date))
+            Terms::DuePix(due) | Terms::Boleto(due) => {
+                Timestamp::end_of_sao_paulo_day(due.moved_due_date())
             }
             Terms::CreditCard { .. } => Timestamp::from_millis(i64::MAX),
         };

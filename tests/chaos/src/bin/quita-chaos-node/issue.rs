@@ -7,17 +7,13 @@ use quita_domain::order::Terms;
 use quita_domain::pix::br_code::DynamicBrCode;
 use quita_domain::pix::txid::DynamicTxid;
 use quita_domain::slip::IssuedBoleto;
+use quita_domain::time::Timestamp;
 
 /// The code of this charge; the same at every question. `None` for a card.
 pub(crate) fn issued(query: &ChargeQuery) -> Option<Issued> {
     match &query.terms {
-        Terms::Pix { expires_in_s } => {
-            let txid = DynamicTxid::from_uuid(query.id.uuid());
-            let location = format!("pix.bank.example/v2/{txid}");
-            let code = DynamicBrCode::new(location, "BANK".into(), "SAO PAULO".into()).build().ok()?;
-            let expires_at = query.created_at.plus_ms(expires_in_s * 1_000);
-            Some(Issued::Pix { txid: txid.into(), code, expires_at })
-        }
+        Terms::Pix { expires_in_s } => pix(query, query.created_at.plus_ms(expires_in_s * 1_000)),
+        Terms::DuePix(due) => pix(query, due.payable_before()),
         Terms::Boleto(DueTerms { due_date, .. }) => {
             let account = CollectionAccount::banco_do_brasil("1234567", "17").ok()?;
             let number = u64::try_from(query.id.uuid().as_u128() % 10_000_000_000).ok()?;
@@ -40,4 +36,11 @@ pub(crate) fn issued(query: &ChargeQuery) -> Option<Issued> {
         }
         Terms::CreditCard { .. } => None,
     }
+}
+
+fn pix(query: &ChargeQuery, expires_at: Timestamp) -> Option<Issued> {
+    let txid = DynamicTxid::from_uuid(query.id.uuid());
+    let location = format!("pix.bank.example/v2/{txid}");
+    let code = DynamicBrCode::new(location, "BANK".into(), "SAO PAULO".into()).build().ok()?;
+    Some(Issued::Pix { txid: txid.into(), code, expires_at })
 }
