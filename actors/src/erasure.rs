@@ -297,6 +297,8 @@ fn of_payer(merchant: MerchantId, mode: Mode, document: &Document) -> PaymentFil
         amount: None,
         created_from: None,
         created_to: None,
+        due_from: None,
+        due_to: None,
     }
 }
 

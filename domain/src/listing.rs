@@ -6,6 +6,7 @@ use std::fmt;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use chrono::NaiveDate;
 
 use crate::delivery::DeliveryState;
 use crate::identity::{MerchantId, Mode, TransactionId};
@@ -41,6 +42,17 @@ pub struct PaymentFilter {
     pub created_from: Option<Timestamp>,
     /// Latest time of creation, excluded.
     pub created_to: Option<Timestamp>,
+    /// Earliest due date. A payment without one does not match.
+    pub due_from: Option<NaiveDate>,
+    /// Latest due date. A payment without one does not match.
+    pub due_to: Option<NaiveDate>,
+}
+
+impl PaymentFilter {
+    /// Returns true if only payments with a due date match.
+    pub const fn has_due_date(&self) -> bool {
+        self.due_from.is_some() || self.due_to.is_some()
+    }
 }
 
 /// Filter of deliveries. Always one merchant's, in one mode.

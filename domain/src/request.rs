@@ -30,6 +30,7 @@ use json::Node;
 use terms::{CardForm, SentDates};
 use violation::Broken;
 
+pub(crate) use due::read_date;
 pub use postback::PostbackPolicy;
 pub use unknown_names::UnknownName;
 pub use violation::{Rejection, RejectionKind, Violation, code};

@@ -3,6 +3,7 @@
 mod create;
 mod record;
 
+use chrono::NaiveDate;
 use clap::{Args, Subcommand};
 use quita_domain::identity::TransactionId;
 use quita_domain::method::Method;
@@ -57,6 +58,12 @@ pub(super) struct List {
     /// Number of payments, 1 to 100
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u8).range(1..=100))]
     limit: u8,
+    /// Only those that are due on this day or later
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    due_from: Option<NaiveDate>,
+    /// Only those that are due on this day or earlier
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    due_to: Option<NaiveDate>,
     /// Go on after a list, with the nextCursor that it ended with
     #[arg(long)]
     cursor: Option<String>,
@@ -94,6 +101,8 @@ impl List {
         let others = [
             ("paymentMethod", self.method.map(|method| method.as_str().to_owned())),
             ("externalReference", self.external_reference.clone()),
+            ("dueFrom", self.due_from.map(|day| day.to_string())),
+            ("dueTo", self.due_to.map(|day| day.to_string())),
             ("cursor", self.cursor.clone()),
             ("limit", Some(self.limit.to_string())),
         ];

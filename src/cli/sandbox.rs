@@ -1,7 +1,9 @@
 //! `quita sandbox`: moves a sandbox payment by hand, through the running service.
 
+use chrono::NaiveDate;
 use clap::{Args, Subcommand};
 use quita_domain::identity::TransactionId;
+use serde_json::{Map, Value, json};
 
 use super::api::{Api, Call};
 use super::failure::Failure;
@@ -11,7 +13,7 @@ use super::payments::{print_record, transaction_id};
 #[derive(Debug, Subcommand)]
 pub(super) enum SandboxCommand {
     /// The payer pays
-    Pay(Target),
+    Pay(Pay),
     /// The time to pay runs out
     Expire(Target),
     /// The money goes back
@@ -30,10 +32,36 @@ pub(super) struct Target {
     api: Api,
 }
 
+/// How the payer pays.
+#[derive(Debug, Args)]
+pub(super) struct Pay {
+    /// Day of the payment, of a boleto or a PIX with a due date [default: today]
+    #[arg(long, value_name = "YYYY-MM-DD")]
+    on: Option<NaiveDate>,
+    /// Amount in cents [default: what is owed on that day]
+    #[arg(long, value_name = "CENTS")]
+    amount: Option<u64>,
+    /// Code of a boleto: barcode or pix [default: barcode]
+    #[arg(long, value_name = "CODE", value_parser = ["barcode", "pix"])]
+    by: Option<String>,
+    #[command(flatten)]
+    target: Target,
+}
+
+impl Pay {
+    fn body(&self) -> String {
+        let mut body = Map::new();
+        body.extend(self.on.map(|day| (String::from("on"), json!(day.to_string()))));
+        body.extend(self.amount.map(|amount| (String::from("amount"), json!(amount))));
+        body.extend(self.by.as_ref().map(|by| (String::from("by"), json!(by))));
+        Value::Object(body).to_string()
+    }
+}
+
 impl SandboxCommand {
     fn into_parts(self) -> (&'static str, Target) {
         match self {
-            Self::Pay(target) => ("pay", target),
+            Self::Pay(Pay { target, .. }) => ("pay", target),
             Self::Expire(target) => ("expire", target),
             Self::Refund(target) => ("refund", target),
             Self::Chargeback(target) => ("chargeback", target),
@@ -42,6 +70,12 @@ impl SandboxCommand {
 }
 
 pub(super) async fn run(command: SandboxCommand) -> Result<(), Failure> {
+    if let SandboxCommand::Pay(pay) = &command {
+        let Target { transaction_id, api } = &pay.target;
+        let body = pay.body();
+        let call = Call::post(format!("/sandbox/payments/{transaction_id}/pay")).with_body(&body);
+        return print_record(&api.call("pay", call).await?, true);
+    }
     let (action, Target { transaction_id, api }) = command.into_parts();
     print_record(&moved_by_hand(&api, transaction_id, action).await?, true)
 }

@@ -35,6 +35,7 @@ mod create;
 mod dead_bank;
 mod deliveries;
 mod disk_faults;
+mod due_dates;
 mod edge;
 mod erasure;
 mod errors;

@@ -48,3 +48,7 @@ CREATE TABLE IF NOT EXISTS movements_progress (
     -- rowid at which it ends
     until    INTEGER NOT NULL
 ) STRICT;
+
+-- Lists by due date pass over what is due on other days without reading it.
+CREATE INDEX IF NOT EXISTS payments_by_due_date
+    ON payments (merchant, mode, created_at DESC, id DESC, due_on) WHERE due_on IS NOT NULL;

@@ -67,6 +67,8 @@ pub(super) fn of_payments(
     query.and("method = ?", filter.method.map(|method| method.as_str().to_owned()));
     query.and("created_at >= ?", filter.created_from.map(|at| at.millis()));
     query.and("created_at < ?", filter.created_to.map(|at| at.millis()));
+    query.and("due_on >= ?", filter.due_from.map(|day| day.to_string()));
+    query.and("due_on <= ?", filter.due_to.map(|day| day.to_string()));
     let statuses = filter.statuses.iter().map(|status| Value::from(status.as_str().to_owned()));
     match filter.statuses.len() {
         _ if has_every_status(filter) => {}
@@ -83,6 +85,7 @@ fn index_for(filter: &PaymentFilter) -> Option<&'static str> {
         PaymentIndex::Document => Some("payments_by_document"),
         PaymentIndex::Email => Some("payments_by_email"),
         PaymentIndex::ExternalReference => Some("payments_by_external_reference"),
+        PaymentIndex::DueDate => Some("payments_by_due_date"),
         PaymentIndex::Amount if has_every_status(filter) => Some("payments_by_amount"),
         PaymentIndex::Kind if has_every_status(filter) && filter.method.is_none() => Some("payments_newest"),
         // That by kind holds the amount, and the one by amount no status: it would be one more place to change.
@@ -118,6 +121,12 @@ fn of_kinds(filter: &PaymentFilter, after: Option<Cursor>, limit: usize) -> (Str
     }
     if let Some(to) = filter.created_to {
         and("created_at <", to.millis().into());
+    }
+    if let Some(from) = filter.due_from {
+        and("due_on >=", from.to_string().into());
+    }
+    if let Some(to) = filter.due_to {
+        and("due_on <=", to.to_string().into());
     }
     if let Some(Cursor { created_at, id }) = after {
         values.extend([created_at.millis().into(), id.uuid().as_bytes().to_vec().into()]);
@@ -215,6 +224,8 @@ mod tests {
             amount: None,
             created_from: Some(Timestamp::from_millis(5)),
             created_to: None,
+            due_from: None,
+            due_to: None,
         }
     }
 

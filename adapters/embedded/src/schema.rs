@@ -39,6 +39,15 @@ pub(super) fn form_of(connection: &Connection) -> rusqlite::Result<i64> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
+/// Adds the due date of a payment to a file from before it. Payments that are there keep none.
+fn add_due_dates(connection: &Connection) -> rusqlite::Result<()> {
+    let is_there = "SELECT count(*) FROM pragma_table_info('payments') WHERE name = 'due_on'";
+    if connection.query_row(is_there, [], |row| row.get::<_, i64>(0))? == 0 {
+        connection.execute_batch("ALTER TABLE payments ADD COLUMN due_on TEXT")?;
+    }
+    Ok(())
+}
+
 /// Makes the schema in a new file, and refuses one whose stored form is another. `user_version` tells which it is.
 pub(super) fn make(connection: &mut Connection) -> Result<(), StoreError> {
     let made = transaction::run(connection, |transaction| {
@@ -51,6 +60,7 @@ pub(super) fn make(connection: &mut Connection) -> Result<(), StoreError> {
             }
             other => return Err(other_form(Some(other)).into()),
         }
+        add_due_dates(transaction)?;
         Ok(transaction.execute_batch(ADDITIONS)?)
     });
     Ok(made?)

@@ -30,6 +30,8 @@ pub(super) const SECRET_KEYS: &str = "secret_keys";
 
 /// A payment's amount, indexed where it is in the payment itself, so that it is stored once.
 pub(super) const AMOUNT: &str = "payment.order.amount";
+/// Field of the due date, `YYYY-MM-DD`.
+pub(super) const DUE_DATE: &str = "payment.order.terms.dueDate";
 /// Time at which a payment was paid first.
 pub(super) const PAID_AT: &str = "payment.state.paidAt";
 /// Statuses of a payment's refunds.
@@ -47,6 +49,7 @@ pub(super) const NEWEST: &str = "newest";
 pub(super) const BY_KIND: &str = "by_kind";
 /// Payments by amount and method. Without the status, so that a change of it has one place less to change.
 pub(super) const BY_AMOUNT: &str = "by_amount";
+pub(super) const BY_DUE_DATE: &str = "by_due_date";
 pub(super) const BY_DOCUMENT: &str = "by_document";
 pub(super) const BY_EMAIL: &str = "by_email";
 pub(super) const BY_EXTERNAL_REFERENCE: &str = "by_external_reference";
@@ -146,7 +149,7 @@ async fn keep_nodes_longer(database: &Database) {
 }
 
 /// See [`quita_stored_form::PaymentIndex`].
-fn of_payments() -> [IndexModel; 16] {
+fn of_payments() -> [IndexModel; 17] {
     let of_merchant = |middle: Document| {
         let mut keys = doc! { "merchant": 1, "mode": 1 };
         keys.extend(middle);
@@ -155,12 +158,15 @@ fn of_payments() -> [IndexModel; 16] {
     };
     let mut kind = of_merchant(doc! { "status": 1, "method": 1 });
     kind.extend(doc! { AMOUNT: 1, PAID_AT: 1 });
+    let mut due_date = of_merchant(doc! {});
+    due_date.extend(doc! { DUE_DATE: 1 });
     let mut dispute = of_merchant(doc! {});
     dispute.extend(doc! { CHARGEBACK_ID: 1 });
     [
         index(NEWEST, of_merchant(doc! {})),
         index(BY_KIND, kind),
         index(BY_AMOUNT, of_merchant(doc! { AMOUNT: 1, "method": 1 })),
+        only_with(DUE_DATE, BY_DUE_DATE, due_date),
         only_with("document", BY_DOCUMENT, of_merchant(doc! { "document": 1 })),
         only_with("email", BY_EMAIL, of_merchant(doc! { "email": 1 })),
         only_with("externalReference", BY_EXTERNAL_REFERENCE, of_merchant(doc! { "externalReference": 1 })),

@@ -11,8 +11,8 @@ use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 
 use super::indexes::{
-    AMOUNT, BY_AMOUNT, BY_DELIVERY_STATE, BY_DOCUMENT, BY_EMAIL, BY_EXTERNAL_REFERENCE, BY_ID, BY_KIND,
-    BY_REFUND_STATUS, CHARGEBACK_ID, NEWEST, REFUND_STATUS, WITH_DISPUTE,
+    AMOUNT, BY_AMOUNT, BY_DELIVERY_STATE, BY_DOCUMENT, BY_DUE_DATE, BY_EMAIL, BY_EXTERNAL_REFERENCE, BY_ID,
+    BY_KIND, BY_REFUND_STATUS, CHARGEBACK_ID, DUE_DATE, NEWEST, REFUND_STATUS, WITH_DISPUTE,
 };
 use super::reading::binary;
 use quita_stored_form::PaymentIndex;
@@ -43,6 +43,12 @@ pub(super) fn of_payments(filter: &PaymentFilter, after: Option<Cursor>, index: 
     if matches!(index, PaymentIndex::Kind | PaymentIndex::Amount) || filter.method.is_some() {
         query.insert("method", any_method(filter.method));
     }
+    if filter.has_due_date() {
+        let mut between = doc! { "$exists": true };
+        between.extend(filter.due_from.map(|day| ("$gte".to_owned(), Bson::from(day.to_string()))));
+        between.extend(filter.due_to.map(|day| ("$lte".to_owned(), Bson::from(day.to_string()))));
+        query.insert(DUE_DATE, between);
+    }
     go_on_after(&mut query, period(filter.created_from, filter.created_to), after);
     Listing { filter: query, index: name_of(index) }
 }
@@ -62,6 +68,7 @@ const fn name_of(index: PaymentIndex) -> &'static str {
         PaymentIndex::Email => BY_EMAIL,
         PaymentIndex::ExternalReference => BY_EXTERNAL_REFERENCE,
         PaymentIndex::Amount => BY_AMOUNT,
+        PaymentIndex::DueDate => BY_DUE_DATE,
         PaymentIndex::Kind => BY_KIND,
         PaymentIndex::Newest => NEWEST,
     }

@@ -19,6 +19,8 @@ pub enum PaymentIndex {
     ExternalReference,
     /// By amount.
     Amount,
+    /// By due date: those that have one, and what they are compared with.
+    DueDate,
     /// By status, by method, or both.
     Kind,
     /// Everything.
@@ -38,6 +40,8 @@ impl PaymentIndex {
             Self::ExternalReference
         } else if filter.amount.is_some() {
             Self::Amount
+        } else if filter.has_due_date() {
+            Self::DueDate
         } else if filter.method.is_some() || !filter.statuses.is_empty() {
             Self::Kind
         } else {

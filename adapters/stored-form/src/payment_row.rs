@@ -34,6 +34,8 @@ pub struct PaymentRow<'a> {
     pub created_at: i64,
     /// Requested amount, in cents.
     pub amount: i64,
+    /// Due date, as `YYYY-MM-DD`.
+    pub due_on: Option<String>,
     /// What it is now. This and what follows may change; what stands above never does, but for the guard, and when the payer
     /// is erased.
     pub status: &'static str,
@@ -77,6 +79,7 @@ impl<'a> PaymentRow<'a> {
             card: payment.card_fingerprint.as_ref().map(|card| card.as_str()),
             created_at: payment.created_at.millis(),
             amount: signed(order.amount.cents()),
+            due_on: order.terms.due().map(|due| due.due_date.to_string()),
             status: payment.status().as_str(),
             paid_at: payment.state.paid_at.map(|at| at.millis()),
             due_at: payment.due_at().map(|at| at.millis()),

@@ -1,5 +1,7 @@
 //! Parsing of a list's query, with all violations reported at once.
 
+use chrono::NaiveDate;
+
 use super::{Cursor, DeliveryFilter, EntryCursor, MovementFilter, Movements, PaymentFilter};
 use crate::card::holds_card_number;
 use crate::delivery::DeliveryState;
@@ -7,7 +9,7 @@ use crate::identity::{Owner, TransactionId};
 use crate::method::Method;
 use crate::nearest::nearest;
 use crate::payment::DisputeStatus;
-use crate::request::{Rejection, Violation, code, wordings};
+use crate::request::{Rejection, Violation, code, read_date, wordings};
 use crate::state::RefundStatus;
 use crate::status::Status;
 use crate::time::Timestamp;
@@ -67,6 +69,8 @@ impl PaymentQuery {
             amount: None,
             created_from: query.one("createdFrom", NO_TIME, Timestamp::parse),
             created_to: query.one("createdTo", NO_TIME, Timestamp::parse),
+            due_from: query.one("dueFrom", NO_DATE, date),
+            due_to: query.one("dueTo", NO_DATE, date),
         };
         let cursor = query.one("cursor", NO_CURSOR, Cursor::parse);
         let limit = query.one("limit", NO_LIMIT, PageLimit::parse).unwrap_or(PageLimit::DEFAULT);
@@ -167,6 +171,7 @@ const UNKNOWN_DISPUTE_STATUS: Refusal = (code::UNKNOWN_VALUE, wordings::unknown_
 const UNKNOWN_METHOD: Refusal = (code::UNKNOWN_VALUE, wordings::unknown_method);
 const UNKNOWN_STATE: Refusal = (code::UNKNOWN_VALUE, wordings::unknown_state);
 const NO_TIME: Refusal = (code::FORMAT, wordings::no_query_time);
+const NO_DATE: Refusal = (code::FORMAT, wordings::no_date);
 const NO_ID: Refusal = (code::FORMAT, wordings::no_transaction_id);
 const NO_CURSOR: Refusal = (code::CURSOR, wordings::no_cursor);
 const NO_LIMIT: Refusal = (code::RANGE, wordings::no_limit);
@@ -177,6 +182,10 @@ const MOST_NAMED: usize = 20;
 
 /// Longest name that an answer repeats, in characters.
 const LONGEST_NAME: usize = 40;
+
+fn date(text: &str) -> Option<NaiveDate> {
+    read_date(text).ok()
+}
 
 /// Reads a name of the API in any letter case.
 fn in_any_case<T>(read: impl Fn(&str) -> Option<T>) -> impl Fn(&str) -> Option<T> {

@@ -229,7 +229,7 @@ fn instructions(root: &Fields<'_>) -> Vec<String> {
 }
 
 /// Reads `YYYY-MM-DD`; chrono alone would also accept `2026-1-2`.
-pub(super) fn read_date(text: &str) -> Result<NaiveDate, Broken> {
+pub(crate) fn read_date(text: &str) -> Result<NaiveDate, Broken> {
     let parts: Vec<&str> = text.split('-').collect();
     let has_form =
         parts.iter().map(|part| part.len()).eq([4, 2, 2]) && parts.iter().all(|part| is_digits(part));

@@ -172,7 +172,7 @@ impl std::error::Error for Rejection {}
 
 /// A broken rule: a [`Violation`] without its field.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Broken {
+pub(crate) struct Broken {
     pub(super) code: &'static str,
     pub(super) message: Wording,
 }

@@ -69,7 +69,7 @@ wordings! {
     pub(super) due_out_of_range =
         "must be from today to 365 days ahead, in America/Sao_Paulo",
         "deve estar entre hoje e daqui a 365 dias, em America/Sao_Paulo";
-    pub(super) no_date =
+    pub(crate) no_date =
         "must be a date, YYYY-MM-DD, such as 2030-12-31", "deve ser uma data, AAAA-MM-DD, como 2030-12-31";
     pub(super) no_time =
         "must be a time with an offset, such as 2026-11-21T12:00:00Z",

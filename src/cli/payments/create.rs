@@ -8,7 +8,7 @@ use chrono::NaiveDate;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use quita_domain::method::Method;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Number, Value, json};
 
 use super::{method, print_record};
 use crate::cli::api::{Api, Call};
@@ -54,9 +54,15 @@ pub(in crate::cli) struct Create {
     /// Time for which a PIX can be paid [default: an hour]
     #[arg(long, value_name = "SECONDS")]
     expires_in: Option<u32>,
-    /// Until when a boleto is to be paid [default: in three days]
+    /// Due date of a boleto [default: in three days], or of a PIX [default: none]
     #[arg(long, value_name = "YYYY-MM-DD")]
     due_date: Option<NaiveDate>,
+    /// Fine for late payment, in percent of the amount
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    fine: Option<Number>,
+    /// Interest for late payment, in percent a month
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    interest: Option<Number>,
     /// Address that webhooks go to; `quita listen` listens on http://127.0.0.1:8090/ [default: nowhere]
     #[arg(long, value_name = "URL")]
     postback_url: Option<String>,
@@ -65,7 +71,7 @@ pub(in crate::cli) struct Create {
     external_reference: Option<String>,
     /// The whole body instead, as the API takes it; - reads it from stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["method", "amount", "card", "installments", "authorize_only",
-        "expires_in", "due_date", "postback_url", "external_reference"])]
+        "expires_in", "due_date", "fine", "interest", "postback_url", "external_reference"])]
     file: Option<PathBuf>,
     /// Under one key a payment is created once, however often it is asked for
     #[arg(long, value_name = "KEY")]
@@ -129,6 +135,12 @@ impl Create {
         if let Some(date) = self.due_date {
             put("dueDate", json!(date.to_string()));
         }
+        if let Some(percent) = &self.fine {
+            put("fine", json!({ "percentage": percent }));
+        }
+        if let Some(percent) = &self.interest {
+            put("interest", json!({ "percentagePerMonth": percent }));
+        }
         if let Some(url) = &self.postback_url {
             put("postbackUrl", json!(url));
         }
@@ -137,6 +149,11 @@ impl Create {
         }
         Ok(sample_request::body_with(terms))
     }
+}
+
+/// Reads a percentage as JSON has it.
+fn percent(text: &str) -> Result<Number, String> {
+    text.parse().map_err(|_| "a percentage is a number, such as 2 or 1.5".into())
 }
 
 /// Returns the sandbox card with this outcome, or the approved one by default.

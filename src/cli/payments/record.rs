@@ -33,6 +33,7 @@ struct Pix {
     code: Option<String>,
     qr_code: Option<String>,
     expires_at: Option<String>,
+    due_date: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -40,6 +41,7 @@ struct Pix {
 struct Boleto {
     digitable_line: Option<String>,
     due_date: Option<String>,
+    pix_code: Option<String>,
     url: Option<String>,
 }
 
@@ -83,6 +85,12 @@ impl Record {
             pix.and_then(|pix| pix.qr_code.as_ref()).map(|url| url.trim_end_matches(".png").to_owned());
         let number =
             card.and_then(|card| Some(format!("{} …{}", card.brand.as_ref()?, card.last_digits.as_ref()?)));
+        let due = pix
+            .and_then(|pix| pix.due_date.clone())
+            .or_else(|| boleto.and_then(|boleto| boleto.due_date.clone()));
+        let code = pix
+            .and_then(|pix| pix.code.clone())
+            .or_else(|| boleto.and_then(|boleto| boleto.pix_code.clone()));
         let parts = [
             ("payment", Some(self.transaction_id.clone())),
             ("status", Some(self.status.clone())),
@@ -97,8 +105,8 @@ impl Record {
             ("created", Some(self.created_at.clone())),
             ("paid", self.paid_at.clone()),
             ("expires", pix.and_then(|pix| pix.expires_at.clone())),
-            ("due", boleto.and_then(|boleto| boleto.due_date.clone())),
-            ("pix code", pix.and_then(|pix| pix.code.clone())),
+            ("due", due),
+            ("pix code", code),
             ("line", boleto.and_then(|boleto| boleto.digitable_line.clone())),
             ("page", page.or_else(|| boleto.and_then(|boleto| boleto.url.clone()))),
         ];

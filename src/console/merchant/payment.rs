@@ -1,6 +1,7 @@
 //! Page of one payment: its record, its history, and the operations that it allows.
 
 pub(crate) mod by_hand;
+mod due;
 pub(crate) mod operations;
 pub(crate) mod payer;
 mod route;
@@ -98,6 +99,10 @@ impl PaymentBody {
 
     fn may_refund(&self) -> bool {
         self.allows(RequestedOperation::Refund(None))
+    }
+
+    fn due_rows(&self) -> Vec<(&'static str, String)> {
+        due::rows(&self.payment, self.texts, self.language)
     }
 
     /// Returns the acquirer's ids of the charge, name by name.

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use quita_domain::card::CardFingerprint;
+use quita_domain::due_terms::DueTerms;
 use quita_domain::identity::TransactionId;
 use quita_domain::listing::{Cursor, DeliveryFilter, MovementFilter, PaymentFilter};
 use quita_domain::payment::Payment;
@@ -122,6 +123,12 @@ fn is_listed(payment: &Payment, filter: &PaymentFilter) -> bool {
         && filter.amount.is_none_or(|amount| order.amount == amount)
         && filter.created_from.is_none_or(|from| payment.created_at >= from)
         && filter.created_to.is_none_or(|to| payment.created_at < to)
+        && (!filter.has_due_date() || order.terms.due().is_some_and(|due| is_due_in(due, filter)))
+}
+
+fn is_due_in(due: &DueTerms, filter: &PaymentFilter) -> bool {
+    filter.due_from.is_none_or(|from| due.due_date >= from)
+        && filter.due_to.is_none_or(|to| due.due_date <= to)
 }
 
 fn has_delivery(payment: &Payment, filter: &DeliveryFilter) -> bool {

@@ -140,6 +140,8 @@ impl Search {
             amount: read(&self.amount, Field::Amount, &mut unreadable, |text| language.parse_money(text)),
             created_from: read_from(&self.from, &mut unreadable),
             created_to: read_to(&self.to, &mut unreadable),
+            due_from: None,
+            due_to: None,
         };
         let cursor = read_cursor(&self.cursor, &mut unreadable);
         if self.has_odd_status {

@@ -74,6 +74,14 @@ group! {
         expires: "Expira", "Expires";
         line: "Linha digitável", "Digitable line";
         due_date: "Vencimento", "Due date";
+        payable_until: "Pagável até", "Payable until";
+        discount: "Desconto", "Discount";
+        fine: "Multa", "Fine";
+        interest_per_day: "Juros por dia", "Interest a day";
+        interest_per_month: "Juros ao mês", "Interest a month";
+        instruction: "Instrução", "Instruction";
+        paid_amount: "Valor pago", "Amount paid";
+        paid_on: "Pago em", "Paid on";
         card: "Cartão", "Card";
         card_number: "Número", "Number";
         holder: "Titular", "Holder";

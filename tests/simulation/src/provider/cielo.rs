@@ -276,9 +276,7 @@ impl Till for CieloTill {
         let Some(payment) = world.store.payment(id).filter(|_| !self.asked.contains_key(&id)) else { return };
         let expires_at = match &payment.order.terms {
             Terms::Pix { expires_in_s } => world.clock.now().plus_ms(expires_in_s * 1_000),
-            Terms::DuePix(due) | Terms::Boleto(due) => {
-                Timestamp::end_of_sao_paulo_day(due.moved_due_date())
-            }
+            Terms::DuePix(due) | Terms::Boleto(due) => Timestamp::end_of_sao_paulo_day(due.moved_due_date()),
             Terms::CreditCard { .. } => Timestamp::from_millis(i64::MAX),
         };
         let is_card = payment.method() == Method::CreditCard;

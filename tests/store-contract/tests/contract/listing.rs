@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
+use chrono::NaiveDate;
 use quita_domain::acquiring::OperationAnswer;
 use quita_domain::delivery::DeliveryState;
+use quita_domain::due_terms::DueTerms;
 use quita_domain::identity::{MerchantId, Mode, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, PaymentFilter};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
+use quita_domain::order::Terms;
 use quita_domain::payment::Payment;
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
@@ -30,6 +33,8 @@ pub fn everything() -> PaymentFilter {
         amount: None,
         created_from: None,
         created_to: None,
+        due_from: None,
+        due_to: None,
     }
 }
 
@@ -59,6 +64,7 @@ pub fn filters() -> Vec<PaymentFilter> {
         PaymentFilter { amount: cents(10_000), statuses: vec![Status::Paid], ..everything() },
         PaymentFilter { amount: cents(10_000), statuses: Status::ALL.to_vec(), ..everything() },
         PaymentFilter { amount: cents(10_000), email: text(), ..everything() },
+        PaymentFilter { due_to: Some(NaiveDate::MAX), statuses: vec![Status::Paid], ..everything() },
     ]
 }
 
@@ -77,6 +83,25 @@ async fn store_all(store: &Arc<dyn Store>, payments: &[&Payment]) {
 
 fn ids(listed: &[Listed]) -> Vec<TransactionId> {
     listed.iter().map(|listed| listed.as_ref().unwrap().id).collect()
+}
+
+pub async fn due_dates_are_filtered_by_day_and_only_what_has_one_matches(store: Arc<dyn Store>) {
+    let due = |created: i64, day: &str| {
+        let mut payment = created_at(created);
+        let order = Arc::make_mut(&mut payment.order);
+        (order.method, order.terms) = (Method::Boleto, Terms::Boleto(DueTerms::plain(day.parse().unwrap())));
+        payment
+    };
+    let (pix, early, late) = (created_at(1), due(2, "2026-12-01"), due(3, "2026-12-31"));
+    store_all(&store, &[&pix, &early, &late]).await;
+    let day = |text: &str| Some(text.parse().unwrap());
+    check(&store, PaymentFilter { due_from: day("2026-12-01"), ..everything() }, &[&late, &early]).await;
+    check(&store, PaymentFilter { due_from: day("2026-12-02"), ..everything() }, &[&late]).await;
+    check(&store, PaymentFilter { due_to: day("2026-12-30"), ..everything() }, &[&early]).await;
+    let boletos = PaymentFilter { method: Some(Method::Boleto), due_to: day("2026-12-31"), ..everything() };
+    check(&store, boletos, &[&late, &early]).await;
+    let paid = PaymentFilter { statuses: vec![Status::Paid], due_to: day("2026-12-31"), ..everything() };
+    check(&store, paid, &[]).await;
 }
 
 /// The place right after this payment.

@@ -55,6 +55,7 @@ macro_rules! for_each_case {
             listing::each_filter_narrows_the_list,
             listing::a_payment_is_found_by_its_id_and_by_nobody_else,
             listing::payments_are_found_by_their_amount,
+            listing::due_dates_are_filtered_by_day_and_only_what_has_one_matches,
             listing::time_bounds_include_the_start_and_not_the_end,
             listing::a_list_follows_a_changed_status,
             listing::deliveries_are_found_by_state_and_payment,
