@@ -50,6 +50,9 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
     problems
 }
 
+/// Provider of boletos that Cielo has no more.
+const ENDED_PROVIDER: &str = "BancoDoBrasil2";
+
 const MAKE_A_KEY: &str =
     "make one with `openssl rand -base64 48` and set QUITA_SECRET_KEY or secret-key-file";
 
@@ -111,6 +114,12 @@ pub(super) fn warnings(config: &Config, store_is_flag: bool, now: Timestamp) -> 
             warnings.push(format!(
                 "acquirer[{}].certificate-file: its certificate ended at {until}, so the provider refuses every call; \
                  put a new one there with its key, and send SIGHUP",
+                acquirer.spec.name
+            ));
+        }
+        if acquirer.adapter.boleto_provider() == Some(ENDED_PROVIDER) {
+            warnings.push(format!(
+                "acquirer[{}].boleto.provider: {ENDED_PROVIDER} ended at Cielo on 2025-12-31; set BancoDoBrasil3",
                 acquirer.spec.name
             ));
         }

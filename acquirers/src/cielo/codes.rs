@@ -17,7 +17,8 @@ use super::settings::BoletoSettings;
 
 /// Providers of boletos whose bank is known.
 const BRADESCO: &str = "Bradesco2";
-const BANCO_DO_BRASIL: &str = "BancoDoBrasil2";
+/// The older name ended at Cielo on 2025-12-31; what was made under it can still be asked for.
+const BANCO_DO_BRASIL: [&str; 2] = ["BancoDoBrasil2", "BancoDoBrasil3"];
 
 /// Why an answer has no code that a payer could use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -137,7 +138,9 @@ fn is_of_its_bank(bank: &str, issuer: Issuer<'_>) -> bool {
     match (issuer.mode, issuer.boleto.map(|settings| settings.provider.as_str())) {
         (Mode::Test, _) => true,
         (Mode::Live, Some(BRADESCO)) => bank == Bank::Bradesco.code(),
-        (Mode::Live, Some(BANCO_DO_BRASIL)) => bank == Bank::BancoDoBrasil.code(),
+        (Mode::Live, Some(provider)) if BANCO_DO_BRASIL.contains(&provider) => {
+            bank == Bank::BancoDoBrasil.code()
+        }
         (Mode::Live, Some(_) | None) => bank != "000",
     }
 }

@@ -28,7 +28,7 @@ pub struct CieloSettings {
 /// How Cielo issues boletos.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoletoSettings {
-    /// The bank: `Bradesco2`, `BancoDoBrasil2`, in Cielo's sandbox `Simulado`.
+    /// The bank: `Bradesco2`, `BancoDoBrasil3`, in Cielo's sandbox `Simulado`.
     pub provider: String,
     /// Who cedes the claim.
     pub assignor: String,

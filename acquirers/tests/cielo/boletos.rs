@@ -52,7 +52,7 @@ async fn a_boleto_is_sent_in_the_sizes_of_bradesco() {
 async fn banco_do_brasil_gets_capitals_and_an_address_of_sixty_characters() {
     let exchange = Scripted::with([]);
     let mut settings = settings();
-    settings.boleto.as_mut().unwrap().provider = "BancoDoBrasil2".into();
+    settings.boleto.as_mut().unwrap().provider = "BancoDoBrasil3".into();
     let mut charge = charge(Method::Boleto, 25_350);
     let order = Arc::make_mut(&mut charge.order);
     order.payer.first_name = "José".into();

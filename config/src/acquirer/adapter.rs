@@ -100,6 +100,14 @@ pub enum AdapterConfig {
 }
 
 impl AdapterConfig {
+    /// Returns Cielo's name of the bank whose boletos it issues.
+    pub(crate) fn boleto_provider(&self) -> Option<&str> {
+        match self {
+            Self::Cielo(config) => config.settings.boleto.as_ref().map(|boleto| boleto.provider.as_str()),
+            Self::Sandbox(_) | Self::ApiPix(_) => None,
+        }
+    }
+
     /// Returns the charges with a due date that it takes.
     pub(super) const fn due_dates(&self) -> DueDates {
         match self {

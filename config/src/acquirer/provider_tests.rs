@@ -309,6 +309,32 @@ fn cielo_has_addresses_of_its_own_by_mode() {
 }
 
 #[test]
+fn a_provider_of_boletos_that_cielo_has_no_more_is_worth_a_warning() {
+    let warned = |provider: &str| {
+        let config = load(&[], &CIELO_SECRETS, Some(&CIELO.replace("Bradesco2", provider))).unwrap();
+        config.warnings.iter().any(|warning| warning.starts_with("acquirer[cielo].boleto.provider: "))
+    };
+    assert_eq!(["BancoDoBrasil2", "BancoDoBrasil3", "Bradesco2"].map(warned), [true, false, false]);
+}
+
+#[test]
+fn a_bank_takes_charges_with_a_due_date_unless_that_is_switched_off() {
+    for (keys, takes, scope) in [
+        ("", true, "cob.write cob.read pix.write pix.read webhook.write webhook.read cobv.write cobv.read"),
+        ("cobv = false\n", false, "cob.write cob.read pix.write pix.read webhook.write webhook.read"),
+        ("scope = 'cob.write'\n", true, "cob.write"),
+    ] {
+        let table = format!("{BANK}{ADDRESSES}{keys}");
+        let config = load(&[], &[BANK_SECRET], Some(&table)).unwrap();
+        assert_eq!(config.acquirers[0].spec.due_dates.of_pix, takes, "{keys}");
+        let TokenSettings::ClientCredentials { scope: asked, .. } = settings(&bank(&config)).token else {
+            panic!("no token is asked for")
+        };
+        assert_eq!(asked, scope);
+    }
+}
+
+#[test]
 fn what_cielo_needs_and_has_not_is_refused_all_at_once() {
     let messages = refusals(load(&[], &[], Some("[[acquirer]]\nname = 'cielo'\nadapter = 'cielo'\n")));
     let keys = ["merchant-id", "merchant-key", "notification-secret", "boleto"];

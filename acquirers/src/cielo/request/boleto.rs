@@ -40,7 +40,9 @@ impl Rules {
             in_capitals: false,
         };
         match provider {
-            "BancoDoBrasil2" => Self { name: 60, city: 18, together: 60, in_capitals: true, ..bradesco },
+            "BancoDoBrasil2" | "BancoDoBrasil3" => {
+                Self { name: 60, city: 18, together: 60, in_capitals: true, ..bradesco }
+            }
             _ => bradesco,
         }
     }

@@ -221,7 +221,7 @@ impl Cielo {
     }
 
     fn boleto_sale(&mut self, blank: Sale, wanted: BoletoOrder) -> Sale {
-        let bank = if wanted.provider == "BancoDoBrasil2" { Bank::BancoDoBrasil } else { Bank::Bradesco };
+        let bank = if wanted.provider == "BancoDoBrasil3" { Bank::BancoDoBrasil } else { Bank::Bradesco };
         let number = wanted.number.unwrap_or_else(|| self.chance.digits(9));
         let our_number = number.parse().unwrap_or(0);
         let right = bar_code::bar_code(bank, wanted.due, blank.amount_cents, our_number);

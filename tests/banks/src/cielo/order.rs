@@ -166,7 +166,7 @@ fn boleto(customer: Fields<'_>, payment: Fields<'_>, faulty: &mut Faulty) -> Opt
     let provider = payment.owned("Provider");
     let (longest_name, longest_number) = if is_bradesco(payment) { (34, 11) } else { (60, 9) };
     let is_known =
-        provider.as_deref().is_some_and(|name| ["Bradesco2", "BancoDoBrasil2", "Simulado"].contains(&name));
+        provider.as_deref().is_some_and(|name| ["Bradesco2", "BancoDoBrasil3", "Simulado"].contains(&name));
     faulty.unless(is_known, answer::PROVIDER_UNSUPPORTED);
     let name = customer.text("Name").map_or(0, |name| name.chars().count());
     faulty.unless((1..=longest_name).contains(&name), answer::NAME_INVALID);

@@ -145,7 +145,7 @@ fn only_banco_do_brasil_gives_no_line() {
     let mut shop = Shop::open();
     let bradesco = shop.sell(&boleto("A1")).body["Payment"].clone();
     let banco_do_brasil =
-        shop.sell(&with(boleto("A2"), "Provider", json!("BancoDoBrasil2"))).body["Payment"].clone();
+        shop.sell(&with(boleto("A2"), "Provider", json!("BancoDoBrasil3"))).body["Payment"].clone();
     assert!(bradesco["DigitableLine"].is_string() && banco_do_brasil.get("DigitableLine").is_none());
     assert_eq!(&banco_do_brasil["BarCodeNumber"].as_str().unwrap()[..3], "001");
 }
