@@ -4,15 +4,13 @@
 //! What the document leaves to a bank is in [`Config`].
 
 mod books;
-mod br_code;
+pub(crate) mod br_code;
 mod charges;
 mod config;
 mod desk;
 mod instants;
-mod oauth;
 mod pages;
 mod problem;
-mod query;
 mod received;
 mod rules;
 #[cfg(test)]
@@ -23,14 +21,16 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::faults::{Fault, Faults, Planned};
+use crate::chance::mixed;
+use crate::faults::{self, Faults, Planned};
+pub use crate::oauth::TokenForm;
+use crate::oauth::{Refusal, Tokens};
+use crate::query::{Query, decode};
 use crate::{Counterparty, Notice, Reply, Request, Response};
 use books::Books;
 pub use books::{Account, Returned};
-pub use config::{Callbacks, Code, Config, ErrorShape, RefundOutcome, Shape, TokenForm};
-use oauth::{Refusal, Tokens};
+pub use config::{Callbacks, Code, Config, ErrorShape, RefundOutcome, Shape};
 use problem::Problem;
-use query::{Query, decode};
 use webhooks::Webhook;
 
 /// A bank of one receiver. Its calls lie under any base path; it has no clock and no chance of its own.
@@ -116,7 +116,7 @@ impl PixBank {
 
     fn answer(&mut self, call: &Call, request: &Request, now_ms: i64) -> Response {
         if *call == Call::Token {
-            return self.tokens.give(&self.config, request, now_ms);
+            return self.tokens.give(&self.config.client(), request, now_ms);
         }
         match self.answer_authorised(call, request, now_ms) {
             Ok(response) => response,
@@ -131,10 +131,12 @@ impl PixBank {
         now_ms: i64,
     ) -> Result<Response, Problem> {
         let scope = call.scope().ok_or_else(|| Problem::of_status(404))?;
-        self.tokens.check(&self.config, request, scope, now_ms).map_err(|refusal| match refusal {
-            Refusal::Unauthorized => Problem::of_status(401),
-            Refusal::Forbidden => Problem::of_status(403),
-        })?;
+        self.tokens.check(&self.config.client(), request, scope, now_ms).map_err(
+            |refusal| match refusal {
+                Refusal::Unauthorized => Problem::of_status(401),
+                Refusal::Forbidden => Problem::of_status(403),
+            },
+        )?;
         let query = Query::read(&request.query);
         let body = || {
             serde_json::from_slice::<Value>(&request.body)
@@ -156,11 +158,6 @@ impl PixBank {
             Call::ListWebhooks => self.list_webhooks(&query),
             Call::ListCharges | Call::ListPix | Call::Token | Call::Unknown => Err(Problem::of_status(404)),
         }
-    }
-
-    /// An error that a fault makes, in the bank's shape.
-    fn error(&self, status: u16) -> Response {
-        Problem::of_status(status).response(self.config.errors)
     }
 
     /// A die that falls so many times of a thousand.
@@ -187,43 +184,12 @@ impl Counterparty for PixBank {
         *count = count.saturating_add(1);
         self.answer_later_ms = 0;
         let fault = (self.faults)(request);
-        let now = |response| Reply::Answer { response, after_ms: 0 };
-        match fault {
-            Some(Fault::ResetBefore) => return Reply::Reset,
-            Some(Fault::SilenceBefore) => return Reply::Silence,
-            Some(Fault::ErrorBefore(status)) => return now(self.error(status)),
-            Some(Fault::TokenRefused) => return now(self.error(401)),
-            Some(Fault::Throttled { retry_after_s }) => {
-                let mut response = self.error(429);
-                response.headers.push(("retry-after".to_owned(), retry_after_s.to_string()));
-                return now(response);
-            }
-            None
-            | Some(
-                Fault::ResetAfter
-                | Fault::SilenceAfter
-                | Fault::ErrorAfter(_)
-                | Fault::Unreadable
-                | Fault::Slow { .. },
-            ) => {}
-        }
-        let response = self.answer(&call, request, now_ms);
-        let after_ms = self.answer_later_ms;
-        match fault {
-            Some(Fault::ResetAfter) => Reply::Reset,
-            Some(Fault::SilenceAfter) => Reply::Silence,
-            Some(Fault::ErrorAfter(status)) => now(self.error(status)),
-            Some(Fault::Unreadable) => now(halved(response)),
-            Some(Fault::Slow { ms }) => Reply::Answer { response, after_ms: after_ms.saturating_add(ms) },
-            None
-            | Some(
-                Fault::ResetBefore
-                | Fault::SilenceBefore
-                | Fault::ErrorBefore(_)
-                | Fault::TokenRefused
-                | Fault::Throttled { .. },
-            ) => Reply::Answer { response, after_ms },
-        }
+        let shape = self.config.errors;
+        let error = |status| Problem::of_status(status).response(shape);
+        faults::struck(fault, error, || {
+            let response = self.answer(&call, request, now_ms);
+            (response, self.answer_later_ms)
+        })
     }
 
     fn notices(&mut self, now_ms: i64) -> Vec<Notice> {
@@ -236,12 +202,6 @@ impl Counterparty for PixBank {
         self.settle_refunds(now_ms);
         self.command(command, now_ms).unwrap_or_else(|error| json!({"error": error}))
     }
-}
-
-/// An answer of which only half came.
-fn halved(mut response: Response) -> Response {
-    response.body.truncate(response.body.len().div_euclid(2));
-    response
 }
 
 /// What a request asks for.
@@ -320,12 +280,4 @@ impl Call {
             Self::Token | Self::Unknown => None,
         }
     }
-}
-
-/// SplitMix64's finish.
-fn mixed(number: u64) -> u64 {
-    let mixed = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
 }

@@ -5,16 +5,16 @@
 //! Rules are those of Cielo's manual "API E-commerce Cielo" (August 2024) and its portal docs.cielo.com.br (2025–2026).
 
 mod answer;
-mod bar_code;
+pub(crate) mod bar_code;
 mod books;
-mod br_code;
-mod chance;
+pub(crate) mod br_code;
+pub(crate) mod chance;
 mod config;
 mod control;
 mod desk;
 mod fields;
 mod issue;
-mod local_time;
+pub(crate) mod local_time;
 mod operate;
 mod order;
 mod outbox;

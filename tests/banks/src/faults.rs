@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::Request;
+use super::{Reply, Request, Response};
+use crate::chance::mixed;
 
 /// One fault at one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,6 +67,53 @@ impl Fault {
             _ => None,
         }
     }
+}
+
+/// The reply to a call that this fault strikes, where `serve` does the call and tells how long its answer takes.
+pub(crate) fn struck(
+    fault: Option<Fault>,
+    error: impl Fn(u16) -> Response,
+    serve: impl FnOnce() -> (Response, u64),
+) -> Reply {
+    let at_once = |response| Reply::Answer { response, after_ms: 0 };
+    match fault {
+        None => {
+            let (response, after_ms) = serve();
+            Reply::Answer { response, after_ms }
+        }
+        Some(Fault::Slow { ms }) => {
+            let (response, after_ms) = serve();
+            Reply::Answer { response, after_ms: after_ms.saturating_add(ms) }
+        }
+        Some(Fault::ResetBefore) => Reply::Reset,
+        Some(Fault::SilenceBefore) => Reply::Silence,
+        Some(Fault::ErrorBefore(status)) => at_once(error(status)),
+        Some(Fault::TokenRefused) => at_once(error(401)),
+        Some(Fault::Throttled { retry_after_s }) => {
+            let mut response = error(429);
+            response.headers.push(("retry-after".to_owned(), retry_after_s.to_string()));
+            at_once(response)
+        }
+        Some(Fault::ResetAfter) => {
+            serve();
+            Reply::Reset
+        }
+        Some(Fault::SilenceAfter) => {
+            serve();
+            Reply::Silence
+        }
+        Some(Fault::ErrorAfter(status)) => {
+            serve();
+            at_once(error(status))
+        }
+        Some(Fault::Unreadable) => at_once(halved(serve().0)),
+    }
+}
+
+/// An answer of which only half came.
+fn halved(mut response: Response) -> Response {
+    response.body.truncate(response.body.len().div_euclid(2));
+    response
 }
 
 /// Faults that a control path plans while the counterparty runs.
@@ -147,10 +195,9 @@ impl Plan {
 
     /// SplitMix64: the same seed strikes the same calls.
     fn throw(&mut self) -> u64 {
-        self.dice = self.dice.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.dice ^ (self.dice >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        let number = self.dice;
+        self.dice = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        mixed(number)
     }
 }
 

@@ -1,14 +1,18 @@
-//! Counterparties that stand in for real ones in tests: a bank that speaks API Pix and a Cielo, each with books of its
-//! own. They know nothing of the product, so that a mistake of its own can't hide in them.
+//! Counterparties that stand in for real ones in tests: a bank that speaks API Pix, a Cielo, and a bank that registers
+//! boletos, each with books of its own. They know nothing of the product, so that a mistake of its own can't hide in them.
 //!
 //! A [`Counterparty`] is plain state: a request and the time go in, a [`Reply`] comes out. The simulated world calls it
 //! in process; a server puts it behind HTTP with mutual TLS.
 
 pub mod api_pix;
 pub mod certificates;
+mod chance;
 pub mod cielo;
 pub mod faults;
+mod oauth;
+mod query;
 pub mod server;
+pub mod sicoob;
 
 /// A provider as it is seen over HTTP.
 pub trait Counterparty: Send {
@@ -17,6 +21,9 @@ pub trait Counterparty: Send {
 
     /// Notices that it wants to send by now, each to be taken once.
     fn notices(&mut self, now_ms: i64) -> Vec<Notice>;
+
+    /// Learns the status that a notice was answered with; none if it did not arrive. Most providers don't look at it.
+    fn notified(&mut self, _notice: &Notice, _status: Option<u16>, _now_ms: i64) {}
 
     /// Does what people outside of the API do (payers, the provider's desk), sets knobs and faults, or tells the books.
     ///
@@ -75,6 +82,19 @@ pub struct Response {
     pub headers: Vec<(String, String)>,
     /// The body.
     pub body: Vec<u8>,
+}
+
+impl Response {
+    /// An answer in JSON.
+    pub(crate) fn json(status: u16, body: &serde_json::Value) -> Self {
+        let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
+        Self { status, headers, body: body.to_string().into_bytes() }
+    }
+
+    /// An answer without a body.
+    pub(crate) fn empty(status: u16) -> Self {
+        Self { status, headers: Vec::new(), body: Vec::new() }
+    }
 }
 
 /// A notice to whoever registered for it.

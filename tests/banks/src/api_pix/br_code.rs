@@ -1,7 +1,7 @@
 //! The BR Code of a dynamic charge, written by the bank for itself.
 
 /// The code for a location (host and path without scheme).
-pub(super) fn dynamic(location: &str, name: &str, city: &str) -> String {
+pub(crate) fn dynamic(location: &str, name: &str, city: &str) -> String {
     let account = object("00", "br.gov.bcb.pix") + &object("25", location);
     let mut code = object("00", "01")
         + &object("01", "12")

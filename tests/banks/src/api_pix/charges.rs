@@ -8,9 +8,9 @@ use super::config::Code;
 use super::instants::instant;
 use super::pages::{Period, of_period};
 use super::problem::{Problem, answer};
-use super::query::Query;
 use super::rules;
 use crate::Response;
+use crate::query::Query;
 
 const INVALID: &str = "CobOperacaoInvalida";
 /// How long a charge can be paid that does not say.

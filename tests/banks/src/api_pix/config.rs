@@ -3,6 +3,10 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::oauth::{Client, TokenForm};
+
+const SCOPES: &str = "cob.read cob.write pix.read pix.write webhook.read webhook.write";
+
 /// A bank's ways; every field can be changed while it runs ([`Config::changed`]).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
@@ -83,20 +87,6 @@ pub enum Shape {
     Object,
     /// `[…]`, as Inter does it.
     Array,
-}
-
-/// How a client shows its secret to the token endpoint.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum TokenForm {
-    /// HTTP Basic, the rest as a form.
-    BasicForm,
-    /// HTTP Basic, the rest as JSON.
-    BasicJson,
-    /// All in the form.
-    Form,
-    /// The id in the form, and no secret.
-    FormNoSecret,
 }
 
 /// What the code of a charge is.
@@ -188,6 +178,19 @@ impl Default for Callbacks {
 }
 
 impl Config {
+    /// Who gets tokens.
+    pub(super) fn client(&self) -> Client<'_> {
+        Client {
+            id: &self.client_id,
+            secret: &self.client_secret,
+            forms: &self.token_forms,
+            token_ttl_s: self.token_ttl_s,
+            fixed_tokens: &self.fixed_tokens,
+            scopes: SCOPES,
+            seed: self.seed,
+        }
+    }
+
     /// This configuration with the fields that `changes` has; `callbacks` too is changed field by field.
     pub fn changed(&self, changes: &Value) -> Result<Self, serde_json::Error> {
         let mut all = serde_json::to_value(self)?;

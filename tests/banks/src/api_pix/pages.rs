@@ -3,8 +3,8 @@
 use serde_json::{Map, Value, json};
 
 use super::instants::{instant, read};
-use super::query::Query;
 use super::rules;
+use crate::query::Query;
 
 /// From `inicio` to `fim`, both inclusive.
 pub(super) struct Period {

@@ -9,9 +9,9 @@ use super::config::RefundOutcome;
 use super::instants::{instant, minute};
 use super::pages::{Period, of_period};
 use super::problem::Problem;
-use super::query::Query;
 use super::rules;
 use crate::Response;
+use crate::query::Query;
 
 const DAY_MS: i64 = 86_400_000;
 

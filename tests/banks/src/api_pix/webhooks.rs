@@ -8,8 +8,8 @@ use super::config::Shape;
 use super::instants::{self, instant, minute};
 use super::pages::page;
 use super::problem::Problem;
-use super::query::Query;
 use super::rules;
+use crate::query::Query;
 use crate::{Notice, Response};
 
 /// The callback of one key.

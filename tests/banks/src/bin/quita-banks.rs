@@ -9,6 +9,7 @@ use quita_banks::api_pix::{Config, PixBank};
 use quita_banks::cielo::{self, Cielo};
 use quita_banks::faults;
 use quita_banks::server::{Options, Served, Tls};
+use quita_banks::sicoob::{self, SicoobBank};
 use serde_json::{Value, json};
 
 /// A provider for tests, with books of its own: on loopback, with no money in it.
@@ -48,6 +49,8 @@ enum Kind {
     ApiPix,
     /// A Cielo.
     Cielo,
+    /// A bank that registers boletos as Sicoob does.
+    Sicoob,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -65,6 +68,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         Kind::Cielo => {
             serve(Cielo::new(cielo::Config::default().changed(&config)?, faults::none()), arguments)
         }
+        Kind::Sicoob => serve(SicoobBank::new(sicoob::Config::default().changed(&config)?), arguments),
     }
 }
 

@@ -8,6 +8,8 @@ use chrono::NaiveDate;
 pub(crate) enum Bank {
     BancoDoBrasil,
     Bradesco,
+    /// Sicoob: portfolio 1, a made-up cooperative and customer, modality 1, one instalment.
+    Sicoob,
 }
 
 impl Bank {
@@ -15,6 +17,7 @@ impl Bank {
         match self {
             Self::BancoDoBrasil => "001",
             Self::Bradesco => "237",
+            Self::Sicoob => "756",
         }
     }
 
@@ -23,6 +26,7 @@ impl Bank {
         match self {
             Self::BancoDoBrasil => format!("0000001234567{our_number:010}17"),
             Self::Bradesco => format!("123409{our_number:011}00123450"),
+            Self::Sicoob => format!("13007012554645{:08}001", our_number % 100_000_000),
         }
     }
 }

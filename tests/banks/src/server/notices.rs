@@ -67,7 +67,7 @@ pub(super) async fn send<C: Counterparty + 'static>(
     }
 }
 
-async fn sender<C>(
+async fn sender<C: Counterparty>(
     shared: Arc<Shared<C>>,
     due: Arc<Mutex<mpsc::UnboundedReceiver<Notice>>>,
     client: Option<Arc<ClientConfig>>,
@@ -77,13 +77,16 @@ async fn sender<C>(
         let next = due.lock().await.recv().await;
         let Some(notice) = next else { return };
         let Some(url) = shared.address_of(&notice) else { continue };
-        let sent = tokio::time::timeout(TIME_OUT, post(&mut kept, client.as_ref(), &url, notice)).await;
-        if let Ok(Ok(true)) = sent {
+        let sending = post(&mut kept, client.as_ref(), &url, &notice);
+        let status = tokio::time::timeout(TIME_OUT, sending).await.ok().and_then(Result::ok);
+        if status.is_some_and(|status| (200..300).contains(&status)) {
             shared.delivered.fetch_add(1, Ordering::SeqCst);
         } else {
             kept = None;
             shared.failed.fetch_add(1, Ordering::SeqCst);
         }
+        let now_ms = shared.now_ms();
+        shared.counterparty().notified(&notice, status, now_ms);
     }
 }
 
@@ -101,13 +104,13 @@ impl<C> Shared<C> {
     }
 }
 
-/// Whether it was answered with 2xx.
+/// The status that it was answered with.
 async fn post(
     kept: &mut Option<Kept>,
     client: Option<&Arc<ClientConfig>>,
     url: &str,
-    notice: Notice,
-) -> io::Result<bool> {
+    notice: &Notice,
+) -> io::Result<u16> {
     let uri: Uri = url.parse().map_err(io::Error::other)?;
     let origin = format!(
         "{}://{}",
@@ -134,12 +137,12 @@ async fn post(
     for (name, value) in &notice.headers {
         request = request.header(name, value);
     }
-    let request = request.body(Full::from(notice.body)).map_err(io::Error::other)?;
+    let request = request.body(Full::from(notice.body.clone())).map_err(io::Error::other)?;
     let response = known.connection.send_request(request).await.map_err(io::Error::other)?;
-    let is_taken = response.status().is_success();
+    let status = response.status().as_u16();
     // Read to its end, so that the connection can be used again.
     response.into_body().collect().await.map_err(io::Error::other)?;
-    Ok(is_taken)
+    Ok(status)
 }
 
 async fn connect(uri: &Uri, client: Option<&Arc<ClientConfig>>) -> io::Result<SendRequest<Full<Bytes>>> {

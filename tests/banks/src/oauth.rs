@@ -4,17 +4,43 @@ use std::collections::BTreeMap;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::config::{Config, TokenForm};
-use super::problem::answer;
-use super::query::Query;
+use crate::chance::mixed;
+use crate::query::Query;
 use crate::{Request, Response};
 
-const SCOPES: &str = "cob.read cob.write pix.read pix.write webhook.read webhook.write";
+/// How a client shows its secret to the token endpoint.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TokenForm {
+    /// HTTP Basic, the rest as a form.
+    BasicForm,
+    /// HTTP Basic, the rest as JSON.
+    BasicJson,
+    /// All in the form.
+    Form,
+    /// The id in the form, and no secret.
+    FormNoSecret,
+}
+
+/// The one client that a bank gives tokens to.
+pub(crate) struct Client<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) secret: &'a str,
+    /// How the secret may be shown; empty for any way.
+    pub(crate) forms: &'a [TokenForm],
+    pub(crate) token_ttl_s: i64,
+    /// Tokens that are good for ever.
+    pub(crate) fixed_tokens: &'a [String],
+    /// Scopes of a token that was asked for without any.
+    pub(crate) scopes: &'a str,
+    pub(crate) seed: u64,
+}
 
 #[derive(Default)]
-pub(super) struct Tokens {
+pub(crate) struct Tokens {
     given: BTreeMap<String, Token>,
     count: u64,
 }
@@ -26,7 +52,7 @@ struct Token {
 }
 
 /// Why a call may not be made.
-pub(super) enum Refusal {
+pub(crate) enum Refusal {
     Unauthorized,
     Forbidden,
 }
@@ -41,17 +67,17 @@ struct Asked {
 
 impl Tokens {
     /// Answers `POST …/token`.
-    pub(super) fn give(&mut self, config: &Config, request: &Request, now_ms: i64) -> Response {
-        let refuse = |status, error: &str| answer(status, "application/json", &json!({"error": error}));
+    pub(crate) fn give(&mut self, client: &Client<'_>, request: &Request, now_ms: i64) -> Response {
+        let refuse = |status, error: &str| Response::json(status, &json!({"error": error}));
         let Some(asked) = Asked::read(request) else { return refuse(400, "invalid_request") };
-        let form_is_known = config.token_forms.is_empty() || config.token_forms.contains(&asked.form);
+        let form_is_known = client.forms.is_empty() || client.forms.contains(&asked.form);
         let secret_is_right = match asked.form {
             TokenForm::FormNoSecret => true,
             TokenForm::BasicForm | TokenForm::BasicJson | TokenForm::Form => {
-                asked.secret.as_deref() == Some(&config.client_secret)
+                asked.secret.as_deref() == Some(client.secret)
             }
         };
-        if !form_is_known || !secret_is_right || asked.id != config.client_id {
+        if !form_is_known || !secret_is_right || asked.id != client.id {
             return refuse(401, "invalid_client");
         }
         if asked.grant.as_deref() != Some("client_credentials") {
@@ -59,34 +85,33 @@ impl Tokens {
         }
         self.given.retain(|_, token| token.until_ms > now_ms);
         self.count = self.count.saturating_add(1);
-        let token =
-            format!("token-{}-{:016x}", self.count, super::mixed(config.seed.wrapping_add(self.count)));
-        let scope = asked.scope.filter(|scope| !scope.is_empty()).unwrap_or_else(|| SCOPES.to_owned());
+        let token = format!("token-{}-{:016x}", self.count, mixed(client.seed.wrapping_add(self.count)));
+        let scope = asked.scope.filter(|scope| !scope.is_empty()).unwrap_or_else(|| client.scopes.to_owned());
         self.given.insert(
             token.clone(),
             Token {
-                until_ms: now_ms.saturating_add(config.token_ttl_s.saturating_mul(1000)),
+                until_ms: now_ms.saturating_add(client.token_ttl_s.saturating_mul(1000)),
                 certificate: request.certificate.clone(),
                 scopes: scope.split_whitespace().map(str::to_owned).collect(),
             },
         );
         let body = json!({
-            "access_token": token, "token_type": "Bearer", "expires_in": config.token_ttl_s, "scope": scope,
+            "access_token": token, "token_type": "Bearer", "expires_in": client.token_ttl_s, "scope": scope,
         });
-        answer(200, "application/json", &body)
+        Response::json(200, &body)
     }
 
     /// Whether this request's token is good for this scope.
-    pub(super) fn check(
+    pub(crate) fn check(
         &self,
-        config: &Config,
+        client: &Client<'_>,
         request: &Request,
         scope: &str,
         now_ms: i64,
     ) -> Result<(), Refusal> {
         let shown = request.header("authorization").and_then(|value| value.strip_prefix("Bearer "));
         let shown = shown.ok_or(Refusal::Unauthorized)?;
-        if config.fixed_tokens.iter().any(|fixed| fixed == shown) {
+        if client.fixed_tokens.iter().any(|fixed| fixed == shown) {
             return Ok(());
         }
         let token = self.given.get(shown).ok_or(Refusal::Unauthorized)?;
@@ -97,7 +122,7 @@ impl Tokens {
     }
 
     /// From now on no token that was given is good.
-    pub(super) fn revoke(&mut self) {
+    pub(crate) fn revoke(&mut self) {
         self.given.clear();
     }
 }

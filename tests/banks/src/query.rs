@@ -1,10 +1,10 @@
 //! Queries and forms.
 
 /// Pairs of a query or a form, decoded.
-pub(super) struct Query(Vec<(String, String)>);
+pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
-    pub(super) fn read(text: &str) -> Self {
+    pub(crate) fn read(text: &str) -> Self {
         let pairs = text.split('&').filter(|pair| !pair.is_empty());
         Self(
             pairs
@@ -16,7 +16,7 @@ impl Query {
         )
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&str> {
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
         self.0.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 }
@@ -28,7 +28,7 @@ impl FromIterator<(String, String)> for Query {
 }
 
 /// Undoes percent-encoding; what is none, or no UTF-8, is left or replaced.
-pub(super) fn decode(text: &str) -> String {
+pub(crate) fn decode(text: &str) -> String {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let Some((first, after)) = rest.split_first() {

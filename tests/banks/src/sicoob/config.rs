@@ -1,0 +1,187 @@
+//! The bank's ways: its customer, what it does slowly or badly, and how it spells its answers.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::oauth::{Client, TokenForm};
+
+const SCOPES: &str = "boletos_inclusao boletos_consulta boletos_alteracao boletos_webhook";
+const FORMS: [TokenForm; 1] = [TokenForm::FormNoSecret];
+
+/// A bank with one customer; every field can be changed while it runs ([`Config::changed`]).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+pub struct Config {
+    /// Who may ask for tokens; also the value of the header `client_id`.
+    pub client_id: String,
+    /// How long a token is good for.
+    pub token_ttl_s: i64,
+    /// Tokens that are good for ever, as the portal gives them for the sandbox.
+    pub fixed_tokens: Vec<String>,
+    /// `numeroCliente`.
+    pub customer: u64,
+    /// `numeroContaCorrente`.
+    pub account: u64,
+    /// `codigoModalidade`.
+    pub portfolio: u64,
+    /// First and last number that the customer may choose.
+    pub numbers: (u64, u64),
+    /// Whether a number's last digit is a check digit, as `faixas-nosso-numero` tells.
+    pub numbers_have_digit: bool,
+    /// Host and path of the locations of codes, without scheme and the token at the end.
+    pub location: String,
+    /// What the code of a hybrid boleto is.
+    pub pix_code: PixCode,
+    /// What the bar code is.
+    pub bar_code: BarCode,
+    /// How an answer holds the boleto.
+    pub shape: Shape,
+    /// The status of a registration that was done: 200; an SDK saw 404.
+    pub registered_status: u16,
+    /// The status of a refused second registration.
+    pub duplicate_status: u16,
+    /// Its words.
+    pub duplicate_text: String,
+    /// Whether a second title with the same `seuNumero` is refused too.
+    pub refuses_same_your_number: bool,
+    /// Whether `tipoHistorico` is a number, as in the portal's example, or text, as in its model.
+    pub history_as_number: bool,
+    /// Whether the history's settlement line names no amount.
+    pub history_without_amount: bool,
+    /// How long a new title is not found, in milliseconds.
+    pub read_lag_ms: i64,
+    /// The bank's fee for a settlement.
+    pub fee_cents: u64,
+    /// How long after a payment was accepted the title is settled.
+    pub settles_after_ms: i64,
+    /// Of a thousand registered titles so many are paid before the registration is answered.
+    pub paid_before_answer_permille: u64,
+    /// How long an ordered list of movements is not ready.
+    pub movements_after_ms: i64,
+    /// The records of one file of such a list.
+    pub records_in_file: usize,
+    /// How callbacks look, and what becomes of them.
+    pub callbacks: Callbacks,
+    /// The same seed throws the same dice.
+    pub seed: u64,
+}
+
+/// How callbacks look, and what becomes of them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+pub struct Callbacks {
+    /// How long after the event they go out.
+    pub after_ms: i64,
+    /// Of a thousand so many never go out.
+    pub lost_permille: u64,
+    /// Of a thousand so many go out twice.
+    pub repeated_permille: u64,
+    /// Of a thousand registered titles so many are called paid, although nobody paid them.
+    pub forged_permille: u64,
+    /// `baixaRealizadaEmContigencia`, as some documents spell it.
+    pub misspelt: bool,
+}
+
+/// What the code of a hybrid boleto is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PixCode {
+    /// The BR Code of a charge with a due date.
+    Good,
+    /// There is none, and the answer says why.
+    Rejected,
+    /// One whose check digits are wrong.
+    BadCrc,
+}
+
+/// What the bar code is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BarCode {
+    /// The title's.
+    Good,
+    /// One whose check digit is wrong.
+    WrongDigit,
+    /// One of another amount.
+    OtherAmount,
+    /// One that is due on another day.
+    OtherDay,
+}
+
+/// How an answer holds the boleto.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shape {
+    /// `{"resultado": {…}}`.
+    Object,
+    /// `{"resultado": [{…}]}`.
+    Array,
+    /// `{"resultado": {"boleto": {…}}}`.
+    Boleto,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            client_id: "id".to_owned(),
+            token_ttl_s: 300,
+            fixed_tokens: Vec::new(),
+            customer: 25_546_454,
+            account: 123_456,
+            portfolio: 1,
+            numbers: (1, 9_999_999),
+            numbers_have_digit: false,
+            location: "pix.sicoob.example/qr/payload/v2/cobv".to_owned(),
+            pix_code: PixCode::Good,
+            bar_code: BarCode::Good,
+            shape: Shape::Object,
+            registered_status: 200,
+            duplicate_status: 400,
+            duplicate_text: "Já existe título cadastrado com o nosso número informado.".to_owned(),
+            refuses_same_your_number: false,
+            history_as_number: true,
+            history_without_amount: false,
+            read_lag_ms: 0,
+            fee_cents: 75,
+            settles_after_ms: 0,
+            paid_before_answer_permille: 0,
+            movements_after_ms: 0,
+            records_in_file: 500_000,
+            callbacks: Callbacks::default(),
+            seed: 1,
+        }
+    }
+}
+
+impl Config {
+    /// Who gets tokens: the certificate is the secret.
+    pub(super) fn client(&self) -> Client<'_> {
+        Client {
+            id: &self.client_id,
+            secret: "",
+            forms: &FORMS,
+            token_ttl_s: self.token_ttl_s,
+            fixed_tokens: &self.fixed_tokens,
+            scopes: SCOPES,
+            seed: self.seed,
+        }
+    }
+
+    /// This configuration with the fields that `changes` has; `callbacks` too is changed field by field.
+    pub fn changed(&self, changes: &Value) -> Result<Self, serde_json::Error> {
+        let mut all = serde_json::to_value(self)?;
+        merge(&mut all, changes);
+        serde_json::from_value(all)
+    }
+}
+
+fn merge(into: &mut Value, changes: &Value) {
+    match (into, changes) {
+        (Value::Object(into), Value::Object(changes)) => {
+            for (name, change) in changes {
+                merge(into.entry(name).or_insert(Value::Null), change);
+            }
+        }
+        (into, change) => *into = change.clone(),
+    }
+}
