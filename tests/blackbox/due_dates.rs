@@ -1,17 +1,9 @@
 //! Charges with a due date: fine, interest and discounts, both codes of a boleto, and PIX that are due.
 
-use std::time::{Duration, UNIX_EPOCH};
-
 use chrono::{Days, NaiveDate};
 use serde_json::{Value, json};
 
-use crate::support::{Client, Edit, PATIENCE, TestApp, TestReceiver, boleto, eventually, pix};
-
-/// Today in Brasília, which has been three hours behind UTC since 2019.
-fn today() -> NaiveDate {
-    let since_1970 = UNIX_EPOCH.elapsed().unwrap() - Duration::from_secs(3 * 3_600);
-    NaiveDate::default() + Days::new(since_1970.as_secs() / 86_400)
-}
+use crate::support::{Client, Edit, PATIENCE, TestApp, TestReceiver, boleto, eventually, pix, today};
 
 /// After today's due date on whatever day of the week, and beyond every row of holidays.
 fn late_day() -> NaiveDate {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chrono::{Days, NaiveDate};
 use quita_banks::api_pix::{Config, PixBank};
 use quita_banks::cielo::{self, Cielo};
 use quita_banks::faults::{self, Fault, Faults};
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::support::{
-    Client, Edit, PATIENCE, TestApp, TestReceiver, card, eventually, pix, wait_until_registered,
+    Client, Edit, PATIENCE, TestApp, TestReceiver, card, eventually, pix, today, wait_until_registered,
 };
 
 /// Longer than the first question about a refund that was accepted, and than Cielo's pause between calls.
@@ -73,6 +74,52 @@ fn a_pix_is_paid_at_a_bank_over_mutual_tls_and_half_of_it_goes_back() {
     let told = receiver.wait_for_events(id, 3, PATIENCE);
     let events: Vec<_> = told.iter().map(|event| event.text("event")).collect();
     assert_eq!(events, ["payment.pending", "payment.paid", "payment.refund_succeeded"]);
+}
+
+/// What a payer who is late pays, and the fixed sums by which that is known.
+fn due_today(request: Value) -> Value {
+    let due = request.with("dueDate", json!(today().to_string()));
+    due.with("fine", json!({ "amount": 150 })).with("interest", json!({ "amountPerDay": 10 }))
+}
+
+#[test]
+fn a_pix_with_a_due_date_is_paid_late_at_a_bank_and_all_of_it_goes_back() {
+    let (bank, _app, client, _files) = at_a_bank(faults::none());
+    let desk = Client::new(&bank.control_url(), None);
+    let record = client.create(&due_today(pix(10_000)));
+    let id = record["transactionId"].as_str().unwrap();
+    assert_eq!([&record["status"], &record["pix"]["dueDate"]], ["pending", today().to_string().as_str()]);
+    let until: NaiveDate = record["terms"]["payableUntil"].as_str().unwrap().parse().unwrap();
+    assert_eq!(record["pix"]["expiresAt"], format!("{}T03:00:00.000Z", until + Days::new(1)));
+    let late = (today() + Days::new(8)).to_string();
+    let how = json!({ "do": "pay_on", "txid": id.replace('-', ""), "on": late });
+    assert_eq!(desk.post("/", &how).status, 200);
+    let paid = client.wait_for_status_within(SLOW, id, "paid");
+    let owed: f64 = paid["pix"]["paidAmount"].as_str().unwrap().parse().unwrap();
+    // The fine, and four to eight days of interest: a weekend may move the due date.
+    assert!((101.9..=102.3).contains(&owed), "{owed}");
+    assert_eq!(paid["pix"]["paidOn"], late);
+    let back = client.post_empty(&format!("/pay/payments/{id}/refunds")).expect(201);
+    assert_eq!(back["amount"], paid["pix"]["paidAmount"]);
+    let refunded = client.wait_for_status_within(SLOW, id, "refund");
+    assert_eq!(refunded["refundedAmount"], paid["pix"]["paidAmount"]);
+}
+
+#[test]
+fn a_pix_with_a_due_date_is_withdrawn_at_its_bank_and_not_taken_by_one_that_has_none() {
+    let (bank, app, client, files) = at_a_bank(faults::none());
+    let desk = Client::new(&bank.control_url(), None);
+    let record = client.create(&due_today(pix(10_000)));
+    let id = record["transactionId"].as_str().unwrap();
+    let cancelled = client.post_empty(&format!("/pay/payments/{id}/cancel")).expect(200);
+    assert_eq!(cancelled["status"], "cancelled");
+    let books = desk.post("/", &json!({ "do": "books" })).json();
+    assert_eq!(books[id.replace('-', "")]["status"], "REMOVIDA_PELO_USUARIO_RECEBEDOR");
+    drop((app, bank));
+    let table = std::fs::read_to_string(files.path().join("quita.toml")).unwrap();
+    let (_app, client) =
+        serve(&files, &format!("{table}cobv = false\n"), &[("QUITA_ACQUIRER_BANK_CLIENT_SECRET", "secret")]);
+    client.post("/pay/payments", &due_today(pix(10_000))).expect_error(422, "method_unavailable");
 }
 
 /// Live payments at a bank without TLS, with calls of two seconds.

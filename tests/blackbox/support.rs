@@ -58,7 +58,7 @@ pub(crate) use proxy::Proxy;
 pub(crate) use quita_store_contract::fail_point;
 pub(crate) use raw::{exchange, exchange_slowly};
 pub(crate) use receiver::{Received, Reply, TestReceiver};
-pub(crate) use requests::{Edit, boleto, card, pix};
+pub(crate) use requests::{Edit, boleto, card, pix, today};
 pub(crate) use running::Running;
 pub(crate) use signature::{check_with_standard_webhooks, sign, signature_of};
 pub(crate) use small_disk::SmallDisk;

@@ -125,9 +125,9 @@ impl Books {
         }
         let parts: Vec<&str> = path.trim_start_matches('/').split('/').collect();
         match (request.verb, parts.as_slice()) {
-            (Verb::Put, ["cob", txid]) => self.create(txid, &body(request)),
-            (Verb::Get, ["cob", txid]) => found(self.cobs.get(*txid), "CobNaoEncontrado"),
-            (Verb::Patch, ["cob", txid]) => self.withdraw(txid, &body(request)),
+            (Verb::Put, ["cob" | "cobv", txid]) => self.create(txid, &body(request)),
+            (Verb::Get, ["cob" | "cobv", txid]) => found(self.cobs.get(*txid), "CobNaoEncontrado"),
+            (Verb::Patch, ["cob" | "cobv", txid]) => self.withdraw(txid, &body(request)),
             (Verb::Get, ["pix", id]) => found(self.pix(id).as_ref(), "PixNaoEncontrado"),
             (Verb::Put, ["pix", _, "devolucao", id]) => self.refund(id, &body(request)),
             (Verb::Get, ["pix", _, "devolucao", id]) => {

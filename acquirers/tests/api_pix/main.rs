@@ -11,6 +11,7 @@
 mod bank;
 mod callbacks;
 mod charges;
+mod due;
 mod golden;
 mod inquiries;
 mod odd_answers;

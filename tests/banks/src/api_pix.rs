@@ -8,6 +8,7 @@ pub(crate) mod br_code;
 mod charges;
 mod config;
 mod desk;
+mod due_charges;
 mod instants;
 mod pages;
 mod problem;
@@ -36,7 +37,7 @@ use webhooks::Webhook;
 /// A bank of one receiver. Its calls lie under any base path; it has no clock and no chance of its own.
 ///
 /// Commands of [`Counterparty::control`], with the method that each stands for: `pay`, `pay_amount`, `pay_twice`,
-/// `pay_late`, `desk_refund`, `med_refund`, `remove_by_psp`, `remove_by_receiver_at_desk`, `foreign_key` (all with
+/// `pay_late`, `pay_on` (a charge with a due date: `on`, perhaps `amount`), `desk_refund`, `med_refund`, `remove_by_psp`, `remove_by_receiver_at_desk`, `foreign_key` (all with
 /// `txid`, some with `amount` as `"10.00"` or `key`), `pay_key` (`key`, `amount`, perhaps `endToEndId`), `unlist` and
 /// `relist` (`endToEndId`), `foreign_webhook` (`key`, `url`), `forge` (`txid`), `revoke_tokens`, `set` (`config`: the
 /// fields of [`Config`] that change), `faults` (see [`Planned`]), `calls` (how often each call came in), `books`.
@@ -148,6 +149,9 @@ impl PixBank {
             Call::PatchCharge(txid) => self.patch_charge(txid, &body()?),
             Call::GetCharge(txid) => self.get_charge(txid, &query),
             Call::ListCharges if self.config.lists => self.list_charges(&query),
+            Call::PutDue(txid) => self.put_due_charge(txid, &body()?, now_ms),
+            Call::PatchDue(txid) => self.patch_due_charge(txid, &body()?, now_ms),
+            Call::GetDue(txid) => self.get_due_charge(txid),
             Call::GetPix(id) => self.get_pix(id),
             Call::ListPix if self.config.lists => self.list_pix(&query),
             Call::PutRefund(end_to_end_id, id) => self.put_refund(end_to_end_id, id, &body()?, now_ms),
@@ -213,6 +217,9 @@ enum Call {
     PatchCharge(String),
     GetCharge(String),
     ListCharges,
+    PutDue(String),
+    PatchDue(String),
+    GetDue(String),
     GetPix(String),
     ListPix,
     PutRefund(String, String),
@@ -238,6 +245,9 @@ impl Call {
             ("GET", [.., "cob", txid]) => Self::GetCharge(owned(txid)),
             ("POST", [.., "cob"]) => Self::PostCharge,
             ("GET", [.., "cob"]) => Self::ListCharges,
+            ("PUT", [.., "cobv", txid]) => Self::PutDue(owned(txid)),
+            ("PATCH", [.., "cobv", txid]) => Self::PatchDue(owned(txid)),
+            ("GET", [.., "cobv", txid]) => Self::GetDue(owned(txid)),
             ("PUT", [.., "webhook", key]) => Self::PutWebhook(owned(key)),
             ("GET", [.., "webhook", key]) => Self::GetWebhook(owned(key)),
             ("DELETE", [.., "webhook", key]) => Self::DeleteWebhook(owned(key)),
@@ -256,6 +266,9 @@ impl Call {
             Self::PatchCharge(_) => "PATCH /cob/{txid}",
             Self::GetCharge(_) => "GET /cob/{txid}",
             Self::ListCharges => "GET /cob",
+            Self::PutDue(_) => "PUT /cobv/{txid}",
+            Self::PatchDue(_) => "PATCH /cobv/{txid}",
+            Self::GetDue(_) => "GET /cobv/{txid}",
             Self::GetPix(_) => "GET /pix/{e2eid}",
             Self::ListPix => "GET /pix",
             Self::PutRefund(..) => "PUT /pix/{e2eid}/devolucao/{id}",
@@ -273,6 +286,8 @@ impl Call {
         match self {
             Self::PutCharge(_) | Self::PostCharge | Self::PatchCharge(_) => Some("cob.write"),
             Self::GetCharge(_) | Self::ListCharges => Some("cob.read"),
+            Self::PutDue(_) | Self::PatchDue(_) => Some("cobv.write"),
+            Self::GetDue(_) => Some("cobv.read"),
             Self::PutRefund(..) => Some("pix.write"),
             Self::GetRefund(..) | Self::GetPix(_) | Self::ListPix => Some("pix.read"),
             Self::PutWebhook(_) | Self::DeleteWebhook(_) => Some("webhook.write"),

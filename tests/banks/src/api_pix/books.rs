@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
+use super::due_charges::Due;
 use super::rules::amount;
 
 /// Charges, Pix received and refunds.
@@ -35,6 +36,8 @@ pub(super) struct Charge {
     pub(super) earlier: Vec<Charge>,
     /// The endToEndIds of what was received for it.
     pub(super) pix: Vec<String>,
+    /// Terms of a charge with a due date.
+    pub(super) due: Option<Due>,
 }
 
 /// The status of a charge's record: an expired one stays active.
@@ -100,6 +103,9 @@ impl RefundStatus {
 
 impl Charge {
     pub(super) fn expires_ms(&self) -> i64 {
+        if let Some(due) = &self.due {
+            return due.expires_ms();
+        }
         self.created_ms.saturating_add(self.expires_s.saturating_mul(1000))
     }
 }

@@ -32,6 +32,9 @@ struct Asked {
 impl PixBank {
     /// `PUT /cob/{txid}`: creates the charge, or changes it while it is active.
     pub(super) fn put_charge(&mut self, txid: &str, body: &Value, now_ms: i64) -> Result<Response, Problem> {
+        if self.books.charges.get(txid).is_some_and(|charge| charge.due.is_some()) {
+            return Err(invalid("O txid é de uma cobrança com vencimento."));
+        }
         if !rules::is_txid(txid) {
             return Err(invalid("O campo cob.txid não respeita o schema."));
         }
@@ -81,7 +84,8 @@ impl PixBank {
     /// `PATCH /cob/{txid}`: changes an active charge, or removes it.
     pub(super) fn patch_charge(&mut self, txid: &str, body: &Value) -> Result<Response, Problem> {
         let asked = Asked::read(body, &self.config.keys);
-        let charge = self.books.charges.get_mut(txid).ok_or_else(not_found)?;
+        let charge = self.books.charges.get_mut(txid).filter(|charge| charge.due.is_none());
+        let charge = charge.ok_or_else(not_found)?;
         let asked = asked?;
         if charge.status != Status::Active {
             return Err(invalid("A cobrança não está ATIVA."));
@@ -101,7 +105,8 @@ impl PixBank {
 
     /// `GET /cob/{txid}`.
     pub(super) fn get_charge(&self, txid: &str, query: &Query) -> Result<Response, Problem> {
-        let charge = self.books.charges.get(txid).ok_or_else(not_found)?;
+        let charge = self.books.charges.get(txid).filter(|charge| charge.due.is_none());
+        let charge = charge.ok_or_else(not_found)?;
         match query.get("revisao") {
             None => Ok(json_answer(200, &self.tell_charge(txid, charge, true))),
             Some(asked) if asked.parse() == Ok(charge.revision) => {
@@ -133,7 +138,9 @@ impl PixBank {
             .books
             .charges
             .iter()
-            .filter(|(_, charge)| period.holds(charge.created_ms) && is_asked_for(charge))
+            .filter(|(_, charge)| {
+                charge.due.is_none() && period.holds(charge.created_ms) && is_asked_for(charge)
+            })
             .collect();
         found.sort_by_key(|(_, charge)| (charge.created_ms, charge.number));
         let (page, mut parameters) = of_period(query, &period, &found).map_err(wrong)?;
@@ -154,7 +161,7 @@ impl PixBank {
         Ok(json_answer(200, &json!({"parametros": parameters, "cobs": cobs})))
     }
 
-    fn tell_charge(&self, txid: &str, charge: &Charge, with_pix: bool) -> Value {
+    pub(super) fn tell_charge(&self, txid: &str, charge: &Charge, with_pix: bool) -> Value {
         let config = &self.config;
         let txid =
             if config.other_txid { format!("{:032x}", u128::from(charge.number)) } else { txid.to_owned() };
@@ -169,11 +176,15 @@ impl PixBank {
             "valor": valor, "chave": charge.key,
         });
         let Some(fields) = told.as_object_mut() else { return told };
+        if let Some(due) = &charge.due {
+            due.tell(fields, &created);
+        }
+        let kind = if charge.due.is_some() { "cobv" } else { "cob" };
         if config.code != Code::Nothing {
             let location = &charge.location;
             fields.insert(
                 "loc".to_owned(),
-                json!({"id": charge.number, "location": location, "tipoCob": "cob", "criacao": created, "txid": txid}),
+                json!({"id": charge.number, "location": location, "tipoCob": kind, "criacao": created, "txid": txid}),
             );
             fields.insert("location".to_owned(), json!(location));
         }

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use crate::oauth::{Client, TokenForm};
 
-const SCOPES: &str = "cob.read cob.write pix.read pix.write webhook.read webhook.write";
+const SCOPES: &str = "cob.read cob.write cobv.read cobv.write pix.read pix.write webhook.read webhook.write";
 
 /// A bank's ways; every field can be changed while it runs ([`Config::changed`]).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -182,7 +182,7 @@ impl PixBank {
         }
     }
 
-    fn receive_for(&mut self, txid: &str, cents: i64, now_ms: i64) -> Result<String, String> {
+    pub(super) fn receive_for(&mut self, txid: &str, cents: i64, now_ms: i64) -> Result<String, String> {
         if cents <= 0 {
             return Err("nothing can't be paid".to_owned());
         }
@@ -217,6 +217,10 @@ impl PixBank {
             "pay_amount" => self.pay_amount(txid()?, cents()?, now_ms).map(paid),
             "pay_twice" => self.pay_twice(txid()?, now_ms).map(|ids| json!({"endToEndIds": ids})),
             "pay_late" => self.pay_late(txid()?, now_ms).map(paid),
+            "pay_on" => {
+                let cents = command.get("amount").map(|_| cents()).transpose()?;
+                self.pay_on(txid()?, text("on")?, cents).map(paid)
+            }
             "pay_key" => {
                 let id = command.get("endToEndId").and_then(Value::as_str);
                 let hours_ago = command.get("hoursAgo").and_then(Value::as_i64).unwrap_or(0);
