@@ -42,8 +42,8 @@ fn refunded(client: &Client, id: &str) -> Value {
     })
 }
 
-#[test]
-fn a_pix_is_paid_at_a_bank_over_mutual_tls_and_half_of_it_goes_back() {
+/// Live payments at a bank over mutual TLS, which calls back.
+fn at_a_bank_that_calls_back() -> (Served<PixBank>, TestApp, Client, TempDir) {
     let files = tempfile::tempdir().unwrap();
     let tls = Tls::Mutual(files.path().join("bank"));
     let bank =
@@ -60,6 +60,13 @@ fn a_pix_is_paid_at_a_bank_over_mutual_tls_and_half_of_it_goes_back() {
     let desk = Client::new(&bank.control_url(), None);
     assert_eq!(desk.post("/forward", &json!({ "to": app.url() })).status, 200);
     wait_until_registered(&bank);
+    (bank, app, client, files)
+}
+
+#[test]
+fn a_pix_is_paid_at_a_bank_over_mutual_tls_and_half_of_it_goes_back() {
+    let (bank, _app, client, _files) = at_a_bank_that_calls_back();
+    let desk = Client::new(&bank.control_url(), None);
     let receiver = TestReceiver::start();
     let record = client.create(&pix(10_000).with("postbackUrl", json!(receiver.url())));
     let id = record["transactionId"].as_str().unwrap();
@@ -84,7 +91,7 @@ fn due_today(request: Value) -> Value {
 
 #[test]
 fn a_pix_with_a_due_date_is_paid_late_at_a_bank_and_all_of_it_goes_back() {
-    let (bank, _app, client, _files) = at_a_bank(faults::none());
+    let (bank, _app, client, _files) = at_a_bank_that_calls_back();
     let desk = Client::new(&bank.control_url(), None);
     let record = client.create(&due_today(pix(10_000)));
     let id = record["transactionId"].as_str().unwrap();
@@ -92,8 +99,8 @@ fn a_pix_with_a_due_date_is_paid_late_at_a_bank_and_all_of_it_goes_back() {
     let until: NaiveDate = record["terms"]["payableUntil"].as_str().unwrap().parse().unwrap();
     assert_eq!(record["pix"]["expiresAt"], format!("{}T03:00:00.000Z", until + Days::new(1)));
     let late = (today() + Days::new(8)).to_string();
-    let how = json!({ "do": "pay_on", "txid": id.replace('-', ""), "on": late });
-    assert_eq!(desk.post("/", &how).status, 200);
+    let paid = desk.post(&format!("/pay_on/{}", id.replace('-', "")), &json!({ "on": late }));
+    assert_eq!(paid.status, 200, "{paid}");
     let paid = client.wait_for_status_within(SLOW, id, "paid");
     let owed: f64 = paid["pix"]["paidAmount"].as_str().unwrap().parse().unwrap();
     // The fine, and four to eight days of interest: a weekend may move the due date.
@@ -113,7 +120,7 @@ fn a_pix_with_a_due_date_is_withdrawn_at_its_bank_and_not_taken_by_one_that_has_
     let id = record["transactionId"].as_str().unwrap();
     let cancelled = client.post_empty(&format!("/pay/payments/{id}/cancel")).expect(200);
     assert_eq!(cancelled["status"], "cancelled");
-    let books = desk.post("/", &json!({ "do": "books" })).json();
+    let books = desk.get("/books").json();
     assert_eq!(books[id.replace('-', "")]["status"], "REMOVIDA_PELO_USUARIO_RECEBEDOR");
     drop((app, bank));
     let table = std::fs::read_to_string(files.path().join("quita.toml")).unwrap();

@@ -219,7 +219,7 @@ impl PixBank {
             "pay_late" => self.pay_late(txid()?, now_ms).map(paid),
             "pay_on" => {
                 let cents = command.get("amount").map(|_| cents()).transpose()?;
-                self.pay_on(txid()?, text("on")?, cents).map(paid)
+                self.pay_on(txid()?, text("on")?, cents, now_ms).map(paid)
             }
             "pay_key" => {
                 let id = command.get("endToEndId").and_then(Value::as_str);
