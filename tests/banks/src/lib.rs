@@ -1,5 +1,6 @@
-//! Counterparties that stand in for real ones in tests: a bank that speaks API Pix, a Cielo, and a bank that registers
-//! boletos, each with books of its own. They know nothing of the product, so that a mistake of its own can't hide in them.
+//! Counterparties that stand in for real ones in tests: a bank that speaks API Pix, one that registers boletos, a Cielo and
+//! a Pagar.me, each with books of its own. They know nothing of the product, so that a mistake of its own can't hide in
+//! them.
 //!
 //! A [`Counterparty`] is plain state: a request and the time go in, a [`Reply`] comes out. The simulated world calls it
 //! in process; a server puts it behind HTTP with mutual TLS.
@@ -11,6 +12,7 @@ pub mod cielo;
 pub mod faults;
 mod oauth;
 mod query;
+pub mod pagarme;
 pub mod server;
 pub mod sicoob;
 

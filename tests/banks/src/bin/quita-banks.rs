@@ -8,6 +8,7 @@ use quita_banks::Counterparty;
 use quita_banks::api_pix::{Config, PixBank};
 use quita_banks::cielo::{self, Cielo};
 use quita_banks::faults;
+use quita_banks::pagarme::{self, Pagarme};
 use quita_banks::server::{Options, Served, Tls};
 use quita_banks::sicoob::{self, SicoobBank};
 use serde_json::{Value, json};
@@ -51,6 +52,8 @@ enum Kind {
     Cielo,
     /// A bank that registers boletos as Sicoob does.
     Sicoob,
+    /// A Pagar.me.
+    Pagarme,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -69,6 +72,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             serve(Cielo::new(cielo::Config::default().changed(&config)?, faults::none()), arguments)
         }
         Kind::Sicoob => serve(SicoobBank::new(sicoob::Config::default().changed(&config)?), arguments),
+        Kind::Pagarme => {
+            serve(Pagarme::new(pagarme::Config::default().changed(&config)?, faults::none()), arguments)
+        }
     }
 }
 

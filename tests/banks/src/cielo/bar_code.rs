@@ -10,6 +10,8 @@ pub(crate) enum Bank {
     Bradesco,
     /// Sicoob: portfolio 1, a made-up cooperative and customer, modality 1, one instalment.
     Sicoob,
+    /// Stone, which issues Pagar.me's own. What its free field holds is not published.
+    Stone,
 }
 
 impl Bank {
@@ -18,6 +20,7 @@ impl Bank {
             Self::BancoDoBrasil => "001",
             Self::Bradesco => "237",
             Self::Sicoob => "756",
+            Self::Stone => "197",
         }
     }
 
@@ -27,6 +30,7 @@ impl Bank {
             Self::BancoDoBrasil => format!("0000001234567{our_number:010}17"),
             Self::Bradesco => format!("123409{our_number:011}00123450"),
             Self::Sicoob => format!("13007012554645{:08}001", our_number % 100_000_000),
+            Self::Stone => format!("00{our_number:023}"),
         }
     }
 }

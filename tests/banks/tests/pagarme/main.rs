@@ -1,0 +1,19 @@
+//! What a Pagar.me does, as its pages say and as it was seen to.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    reason = "tests"
+)]
+
+mod callbacks;
+mod cards;
+mod control;
+mod faults;
+mod keys;
+mod payables;
+mod pix_and_boletos;
+mod requests;
+mod shop;
