@@ -3,7 +3,7 @@
 //! Cielo has no idempotency key and knows operations by its sums alone. So a charge has the order's name that follows from
 //! our id (`order_id`), and is asked for under it before anything is sent again (`lookup`); a capture or void is held
 //! against the sums before it (`operation`). What a sale states is decided by its status (`statement`), read leniently
-//! (`sale`, `field`). Calls about one sale are five seconds apart (`spacing`); whose a sale is that a notification names is
+//! (`sale`, `crate::field`). Calls about one sale are five seconds apart (`spacing`); whose a sale is that a notification names is
 //! remembered (`known_sales`).
 //!
 //! The way of a charge: `request` → `call` → `sale` → `statement`, with `codes` or `decline`.
@@ -12,8 +12,6 @@ mod brand;
 mod call;
 mod chargeback;
 mod codes;
-mod decline;
-mod field;
 mod known_sales;
 mod lookup;
 mod notices;
@@ -45,6 +43,7 @@ use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::exchange::{Exchange, ExchangeFactory};
+use crate::field::Unreadable;
 use call::{Line, Reply};
 use codes::Issuer;
 use known_sales::KnownSales;
@@ -255,7 +254,7 @@ impl Cielo {
                 self.shared.known.learn(&sale);
                 self.reader(line).answer(query, &sale)
             }
-            Err(field::Unreadable(what)) => {
+            Err(Unreadable(what)) => {
                 let why = format!("Cielo's answer can't be read: {what}");
                 ChargeAnswer::Failed(CallFailure::Unknown(why))
             }

@@ -6,6 +6,10 @@
 
 pub mod api_pix;
 pub mod cielo;
+mod decline;
 pub mod exchange;
+mod field;
+mod reason;
 pub mod sandbox;
+mod slip;
 mod text;

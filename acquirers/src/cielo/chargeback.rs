@@ -2,8 +2,8 @@
 
 use quita_domain::acquiring::Fact;
 
-use super::reason;
 use super::sale::Chargeback;
+use crate::reason;
 
 /// The most disputes of one sale: there is one for each instalment or item.
 const MAX_CHARGEBACKS: usize = 100;

@@ -1,19 +1,17 @@
 //! Codes to pay with, checked before a payer sees them: a wrong one takes somebody's money to somewhere else.
 
 use quita_domain::acquiring::{ChargeQuery, Issued};
-use quita_domain::boleto::{Bank, Barcode, CollectionAccount, Line, due_factor};
+use quita_domain::boleto::{Bank, Barcode, Line, due_factor};
 use quita_domain::document::{Document, DocumentType};
 use quita_domain::due_terms::DueTerms;
 use quita_domain::identity::Mode;
 use quita_domain::order::Terms;
-use quita_domain::pix::amount;
-use quita_domain::pix::br_code::BrCode;
 use quita_domain::slip::IssuedBoleto;
-use quita_domain::text::is_digits;
 
 use super::order_id;
 use super::sale::Sale;
 use super::settings::BoletoSettings;
+use crate::slip;
 
 /// Providers of boletos whose bank is known.
 const BRADESCO: &str = "Bradesco2";
@@ -44,46 +42,17 @@ pub(super) fn issued(query: &ChargeQuery, sale: &Sale, issuer: Issuer<'_>) -> Re
 /// The BR Code, if it is one, and is for our amount where it names any.
 fn pix(query: &ChargeQuery, sale: &Sale, expires_in_s: u64) -> Result<Issued, NoCode> {
     let code = sale.pix.code.as_deref().ok_or(NoCode("there is no QrCodeString"))?;
-    let named = match BrCode::parse(code).map_err(|error| NoCode(error.code()))? {
-        BrCode::Static(code) => Some(code.amount_cents.ok_or(NoCode("the payer would choose the amount"))?),
-        BrCode::Dynamic(_) => named_amount(code)?,
-        BrCode::Recurrence(_) => return Err(NoCode("it is of a recurrence")),
-    };
-    if named.is_some_and(|cents| cents != query.amount.cents()) {
-        return Err(NoCode("the BR Code has another amount"));
-    }
+    slip::check_br_code(code, query.amount).map_err(NoCode)?;
     let txid = sale.pix.txid.clone().unwrap_or_else(|| order_id::write(query.id, query.method));
     let expires_at = query.created_at.plus_ms(expires_in_s.saturating_mul(1000));
     Ok(Issued::Pix { txid, code: code.to_owned(), expires_at })
-}
-
-/// The amount (object 54) of a code that was read before.
-fn named_amount(code: &str) -> Result<Option<u64>, NoCode> {
-    let Some(text) = object(code, "54") else { return Ok(None) };
-    amount::from_text(text).map(Some).ok_or(NoCode("the BR Code's amount can't be read"))
-}
-
-/// The object with this id on the first level; lengths count characters.
-fn object<'a>(code: &'a str, wanted: &str) -> Option<&'a str> {
-    let mut text = code;
-    while let Some((id, rest)) = text.split_at_checked(2) {
-        let (length, rest) = rest.split_at_checked(2)?;
-        let length: usize = length.parse().ok()?;
-        let end = rest.char_indices().nth(length).map_or(rest.len(), |(at, _)| at);
-        let (value, rest) = rest.split_at_checked(end)?;
-        if id == wanted {
-            return Some(value);
-        }
-        text = rest;
-    }
-    None
 }
 
 /// The slip, if its bar code is right, has our amount and our due date, and its line is that of the bar code.
 fn boleto(query: &ChargeQuery, sale: &Sale, issuer: Issuer<'_>) -> Result<IssuedBoleto, NoCode> {
     let Terms::Boleto(DueTerms { due_date, .. }) = query.terms else { return Err(NoCode("it is no boleto")) };
     let given = sale.boleto.barcode.as_deref().ok_or(NoCode("there is no BarCodeNumber"))?;
-    let barcode = Barcode::parse(&digits_of(given)).map_err(|_| NoCode("the bar code is not valid"))?;
+    let barcode = Barcode::parse(&slip::digits_of(given)).map_err(|_| NoCode("the bar code is not valid"))?;
     if barcode.amount_cents() != query.amount.cents() {
         return Err(NoCode("the bar code has another amount"));
     }
@@ -101,7 +70,7 @@ fn boleto(query: &ChargeQuery, sale: &Sale, issuer: Issuer<'_>) -> Result<Issued
         return Err(NoCode("line and bar code differ"));
     }
     let bank = Bank::from_code(barcode.bank());
-    let account = account_of(bank, &barcode);
+    let account = slip::account_of(bank, &barcode);
     let our_number = our_number(sale, account.as_ref());
     Ok(IssuedBoleto {
         digitable_line: line.as_str().to_owned(),
@@ -121,12 +90,13 @@ fn boleto(query: &ChargeQuery, sale: &Sale, issuer: Issuer<'_>) -> Result<Issued
 
 /// The bank's number of the slip with its digit, as files of the bank have it.
 pub(super) fn reference_number(sale: &Sale) -> Option<String> {
-    let barcode = sale.boleto.barcode.as_deref().and_then(|given| Barcode::parse(&digits_of(given)).ok());
-    let account = barcode.and_then(|barcode| account_of(Bank::from_code(barcode.bank()), &barcode));
+    let barcode =
+        sale.boleto.barcode.as_deref().and_then(|given| Barcode::parse(&slip::digits_of(given)).ok());
+    let account = barcode.and_then(|barcode| slip::account_of(Bank::from_code(barcode.bank()), &barcode));
     Some(our_number(sale, account.as_ref())).filter(|number| !number.is_empty())
 }
 
-fn our_number(sale: &Sale, account: Option<&Account>) -> String {
+fn our_number(sale: &Sale, account: Option<&slip::Account>) -> String {
     match account {
         Some(known) => known.number.clone(),
         None => sale.boleto.number.clone().unwrap_or_default(),
@@ -146,42 +116,7 @@ fn is_of_its_bank(bank: &str, issuer: Issuer<'_>) -> bool {
 }
 
 fn is_line(given: &str, line: &Line) -> bool {
-    digits_of(given) == line.as_str()
-}
-
-/// Without the blanks, dots and hyphens between groups; anything else stays, and is refused by who reads it.
-fn digits_of(text: &str) -> String {
-    text.chars().filter(|character| !matches!(character, ' ' | '.' | '-')).collect()
-}
-
-/// What a bar code says of the account, where the bank's layout is known.
-struct Account {
-    account: CollectionAccount,
-    printed_number: String,
-    number: String,
-}
-
-/// Takes the free field apart, and believes that only if putting it together again gives the same.
-fn account_of(bank: Option<Bank>, barcode: &Barcode) -> Option<Account> {
-    let field = barcode.free_field();
-    let part = |from: usize, to: usize| field.get(from..to);
-    let (account, number) = match bank? {
-        Bank::Bradesco => {
-            (CollectionAccount::bradesco(part(0, 4)?, part(17, 24)?, part(4, 6)?).ok()?, part(6, 17)?)
-        }
-        Bank::BancoDoBrasil => {
-            (CollectionAccount::banco_do_brasil(part(6, 13)?, part(23, 25)?).ok()?, part(13, 23)?)
-        }
-        Bank::Santander => (CollectionAccount::santander(part(1, 8)?, part(22, 25)?).ok()?, part(8, 20)?),
-        Bank::Itau => {
-            (CollectionAccount::itau(part(12, 16)?, part(16, 21)?, part(0, 3)?).ok()?, part(3, 11)?)
-        }
-    };
-    let number = if is_digits(number) { number.parse().ok()? } else { return None };
-    let slip = account.free_field(number).ok().filter(|slip| slip.as_str() == field)?;
-    let digit = slip.our_number_digit().map(String::from).unwrap_or_default();
-    let number = format!("{}{digit}", slip.our_number());
-    Some(Account { printed_number: slip.our_number_formatted().to_owned(), account, number })
+    slip::digits_of(given) == line.as_str()
 }
 
 fn masked_document(settings: &BoletoSettings) -> String {

@@ -12,13 +12,13 @@ use serde_json::Value;
 use tokio::time::Instant;
 
 use super::call::{Line, Reply};
-use super::field::{Object, Unreadable};
 use super::known_sales::KnownSales;
 use super::order_id;
 use super::reason::Refusal;
 use super::sale::{PaymentId, Sale, Status};
 use super::spacing::Purpose;
 use super::statement::{self, Reader};
+use crate::field::{Object, Unreadable};
 
 /// The most sales of one order that are read.
 const MAX_SALES: usize = 8;

@@ -12,9 +12,9 @@ use serde_json::Value;
 use subtle::ConstantTimeEq;
 
 use super::PAYMENT_ID;
-use super::field::Object;
 use super::sale::PaymentId;
 use super::settings::CieloSettings;
+use crate::field::Object;
 
 /// `ChangeType` of recurrences, which this service never makes: 2 created, 4 changed.
 const RECURRENCE: [&str; 2] = ["2", "4"];

@@ -9,9 +9,9 @@ use quita_domain::operation::{Operation, OperationCall, OperationKind};
 use serde_json::Value;
 
 use super::call::Reply;
-use super::field::Object;
-use super::reason;
 use super::sale::{Sale, Status};
+use crate::field::Object;
+use crate::reason;
 
 /// Codes after which it is not known whether it was done: the same is under way already, or the time was over.
 const UNCLEAR_CODES: [&str; 5] = ["10", "223", "98", "475", "504"];

@@ -1,6 +1,6 @@
 //! A sale as Cielo tells of it: the answer to a creation, and to a query.
 //!
-//! Source: E-commerce API 3.0, "Consulta por PaymentID". What may differ in spelling and type is read by `field.rs`.
+//! Source: E-commerce API 3.0, "Consulta por PaymentID". What may differ in spelling and type is read by `crate::field`.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use chrono::NaiveDate;
 use quita_domain::money::Money;
 use serde_json::Value;
 
-use super::field::{Object, Unreadable};
+use crate::field::{Object, Unreadable};
 
 /// Cielo's name of a sale, a GUID: letters, digits and hyphens that can stand in an address.
 #[derive(Debug, Clone, PartialEq, Eq)]

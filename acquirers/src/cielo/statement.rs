@@ -10,7 +10,8 @@ use quita_domain::time::{DAY_MS, Timestamp};
 
 use super::codes::{self, Issuer, NoCode};
 use super::sale::{PaymentId, Sale, Status};
-use super::{chargeback, decline, order_id, reason};
+use super::{chargeback, order_id};
+use crate::{decline, reason};
 
 /// How long an issuer holds what nobody captures (E-commerce API 3.0, capture: at most 15 days).
 const AUTHORISATION_LAPSES_MS: u64 = 15 * DAY_MS;

@@ -1,4 +1,4 @@
-//! Why the issuer declined, by brand and code of the ABECS table (`abecs.csv`, see `abecs.source.md`).
+//! Why the issuer declined, by brand and code of the ABECS table (`decline/abecs.csv`, see `decline/abecs.source.md`).
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use quita_domain::acquiring::{Decline, DeclineKind};
 use quita_domain::card::Brand;
 
 /// The table, as it is.
-const TABLE: &str = include_str!("abecs.csv");
+const TABLE: &str = include_str!("decline/abecs.csv");
 
 /// What a code is called that the table does not have.
 const UNKNOWN: &str = "generic_decline";
@@ -38,9 +38,9 @@ static MEANINGS: LazyLock<HashMap<(&'static str, &'static str), Meaning>> = Lazy
     meanings
 });
 
-/// What is declined, from the answer's `ReturnCode` and `MerchantAdviceCode`. A code that the table does not have says
+/// What is declined, from the issuer's code and the brand's advice. A code that the table does not have says
 /// nothing of whether another try may succeed.
-pub(super) fn decline(brand: Option<Brand>, return_code: Option<&str>, advice: Option<&str>) -> Decline {
+pub(crate) fn decline(brand: Option<Brand>, return_code: Option<&str>, advice: Option<&str>) -> Decline {
     let network_code = return_code.and_then(|code| network_code(brand, code));
     let meaning = brand.zip(network_code.as_deref()).and_then(|(brand, code)| meaning(brand, code));
     Decline {

@@ -1,6 +1,6 @@
-//! Reading Cielo's JSON leniently: names in any case, numbers as text, dates with or without `T`.
+//! Reading providers' JSON leniently: names in any case, numbers as text, dates with or without `T`.
 //!
-//! Cielo's own samples differ in all of these (`PaymentId`, `Paymentid`; `"Status": 2`, `"Status": "2"`). What is absent
+//! Providers' own samples differ in all of these (`PaymentId`, `Paymentid`; `"Status": 2`, `"Status": "2"`). What is absent
 //! may be absent; what is there and can't be read is never taken for absent, because sums of money decide.
 
 use chrono::NaiveDate;
@@ -10,20 +10,20 @@ use serde_json::{Map, Value};
 
 /// A field that is there and is not what it has to be, or one that must be there and is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Unreadable(pub(super) &'static str);
+pub(crate) struct Unreadable(pub(crate) &'static str);
 
 /// One object of an answer.
 #[derive(Clone, Copy)]
-pub(super) struct Object<'a>(&'a Map<String, Value>);
+pub(crate) struct Object<'a>(&'a Map<String, Value>);
 
 impl<'a> Object<'a> {
     /// That value, if it is an object.
-    pub(super) fn of(value: &'a Value) -> Option<Self> {
+    pub(crate) fn of(value: &'a Value) -> Option<Self> {
         value.as_object().map(Self)
     }
 
     /// The field of this name in any letter case, if it is not null. The exact name goes before others.
-    pub(super) fn get(self, name: &str) -> Option<&'a Value> {
+    pub(crate) fn get(self, name: &str) -> Option<&'a Value> {
         let exact = self.0.get(name).filter(|value| !value.is_null());
         exact.or_else(|| {
             let is_so = |known: &str| known.eq_ignore_ascii_case(name);
@@ -32,17 +32,17 @@ impl<'a> Object<'a> {
     }
 
     /// The object under this name.
-    pub(super) fn object(self, name: &str) -> Option<Self> {
+    pub(crate) fn object(self, name: &str) -> Option<Self> {
         self.get(name).and_then(Self::of)
     }
 
     /// A text, a number or a truth value as text, without blanks around it; none if it is empty.
-    pub(super) fn text(self, name: &str) -> Option<String> {
+    pub(crate) fn text(self, name: &str) -> Option<String> {
         text_of(self.get(name)?)
     }
 
-    /// A name that Cielo gave to something, which is kept. One that holds a card number is none: that is kept nowhere.
-    pub(super) fn label(self, name: &str) -> Option<String> {
+    /// A name that the provider gave to something, which is kept. One that holds a card number is none: that is kept nowhere.
+    pub(crate) fn label(self, name: &str) -> Option<String> {
         self.text(name).filter(|label| !holds_card_number(label))
     }
 
@@ -50,7 +50,7 @@ impl<'a> Object<'a> {
     ///
     /// # Errors
     /// When it is anything else.
-    pub(super) fn number(self, name: &'static str) -> Result<Option<u64>, Unreadable> {
+    pub(crate) fn number(self, name: &'static str) -> Result<Option<u64>, Unreadable> {
         let Some(value) = self.get(name) else { return Ok(None) };
         let Some(text) = text_of(value) else {
             return if value.is_string() { Ok(None) } else { Err(Unreadable(name)) };
@@ -65,12 +65,12 @@ impl<'a> Object<'a> {
     ///
     /// # Errors
     /// When it is no whole number.
-    pub(super) fn money(self, name: &'static str) -> Result<Option<Money>, Unreadable> {
+    pub(crate) fn money(self, name: &'static str) -> Result<Option<Money>, Unreadable> {
         Ok(self.number(name)?.map(Money::from_cents))
     }
 
     /// The day of a date, whatever follows it: `2026-12-01`, `2026-12-01 10:00:00`, `2026-12-01T10:00:00.123`.
-    pub(super) fn date(self, name: &str) -> Option<NaiveDate> {
+    pub(crate) fn date(self, name: &str) -> Option<NaiveDate> {
         let text = self.text(name)?;
         let (day, rest) = text.split_at_checked(10)?;
         let ends_there = rest.is_empty() || rest.starts_with(['T', 't', ' ']);
