@@ -36,6 +36,7 @@ use quita_domain::acquiring::{
 use quita_domain::identity::{Mode, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::operation::{Operation, OperationKind};
+use quita_domain::order::Order;
 use quita_ports::{
     Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListReader, LocalIssue, NoticeReader, Preparation,
 };
@@ -194,6 +195,10 @@ impl AcquirerFactory for CieloFactory {
     fn looks_at_paid(&self, method: Method) -> bool {
         // Only a card is charged back.
         method == Method::CreditCard
+    }
+
+    fn objection(&self, _: &Order) -> Option<&'static str> {
+        None
     }
 
     fn lists(&self) -> Option<Rc<dyn ListReader>> {

@@ -23,7 +23,7 @@ use quita_domain::acquiring::{
 };
 use quita_domain::method::Method;
 use quita_domain::operation::{Operation, OperationKind};
-use quita_domain::order::Terms;
+use quita_domain::order::{Order, Terms};
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::{
@@ -125,6 +125,10 @@ impl AcquirerFactory for SandboxFactory {
 
     fn refund_shows_after_ms(&self, _: Method) -> u64 {
         0
+    }
+
+    fn objection(&self, _: &Order) -> Option<&'static str> {
+        None
     }
 
     fn lists(&self) -> Option<Rc<dyn ListReader>> {

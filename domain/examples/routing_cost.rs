@@ -74,6 +74,7 @@ const fn candidate(acquirer: &AcquirerName) -> Candidate<'_> {
         max_amount: Money::MAX,
         max_expiry_s: None,
         due_dates: DueDates::ALL,
+        objection: None,
         condition: Condition::Healthy,
         approvals: Approvals { approved: 150, tries: 200 },
     }

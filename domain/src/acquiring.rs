@@ -10,7 +10,7 @@ use crate::card::{CardData, MaskedCard};
 use crate::identity::{AcquirerName, TransactionId};
 use crate::method::Method;
 use crate::money::Money;
-use crate::order::{Order, Terms};
+use crate::order::{Order, Split, Terms};
 use crate::time::Timestamp;
 
 /// The code to pay with, as the acquirer issued it.
@@ -163,6 +163,8 @@ pub struct SecondCharge {
 pub enum Holding {
     /// A card's limit.
     Limit,
+    /// A code that can be paid.
+    Code,
     /// Money.
     #[serde(rename_all = "camelCase")]
     Money {
@@ -201,6 +203,17 @@ pub struct Decline {
 }
 
 impl Decline {
+    /// Code of a card that a check against fraud refused, and not its issuer. It is the payment's `statusReason`.
+    pub const ANTIFRAUD: &str = "antifraud";
+
+    /// Code of a card that an acquirer refused, and not its issuer.
+    pub const ACQUIRER_REFUSED: &str = "acquirer_refused";
+
+    /// Returns the `declineCode`: a check against fraud is the acquirer's, and its refusal says no more.
+    pub fn shown_code(&self) -> &str {
+        if self.code == Self::ANTIFRAUD { Self::ACQUIRER_REFUSED } else { &self.code }
+    }
+
     /// Returns a decline of which only the reason is known.
     pub fn of(code: impl Into<String>) -> Self {
         Self { code: code.into(), kind: None, network_code: None, advice: None }
@@ -232,11 +245,14 @@ impl Reference {
     /// Our own note of the key that receives the charge's money: it is kept when another key is configured.
     pub const KEY: &str = "_key";
 
+    /// Our own note of the number that the acquirer put on a slip (nº do documento), in place of the usual one.
+    pub const DOCUMENT_NUMBER: &str = "_documentNumber";
+
     /// Prefix of our own notes, which are shown to nobody else.
     const NOTE: char = '_';
 
     /// Limits on the ids of one charge, and on the characters of each: a provider can't make a document grow.
-    const MAX_NAMES: usize = 16;
+    const MAX_NAMES: usize = 40;
     const MAX_CHARACTERS: usize = 255;
 
     /// Returns a reference without ids.
@@ -254,6 +270,18 @@ impl Reference {
     /// Returns the provider's id under this name.
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
+    }
+
+    /// Returns the name of our own note of how the split with this index, from 0, was sent: the acquirer's name of the
+    /// recipient, and the cents, with a blank between.
+    pub fn split(index: usize) -> String {
+        format!("_split.{index}")
+    }
+
+    /// Returns the acquirer's name of the recipient of the split with this index, if it was noted.
+    pub fn recipient(&self, index: usize) -> Option<&str> {
+        let (recipient, _) = self.get(&Self::split(index))?.split_once(' ')?;
+        Some(recipient)
     }
 
     /// Returns every id of the provider's with its name, without our own notes.
@@ -429,6 +457,8 @@ pub struct ChargeQuery {
     pub captures_at_once: bool,
     /// Terms of the method: an acquirer without storage can issue the same code again.
     pub terms: Terms,
+    /// Shares of recipients.
+    pub splits: Vec<Split>,
     /// The acquirer's ids of it, as far as it said.
     pub reference: Reference,
     /// The acquirer's ids of other charges of the payment, as far as they are known.

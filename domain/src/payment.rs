@@ -233,6 +233,7 @@ impl Payment {
             issued: self.state.issued.clone(),
             captures_at_once: self.order.captures_at_once(),
             terms: self.order.terms.clone(),
+            splits: self.order.splits.clone(),
             reference: last.map(|attempt| attempt.reference.clone()).unwrap_or_default(),
             others: self.others.clone(),
             may_have_others: self.may_have_others(),

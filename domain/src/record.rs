@@ -98,7 +98,7 @@ impl<'a> PaymentRecord<'a> {
             credit_card: CreditCard::of(&order.terms, state),
             captured_amount: state.captured_amount.map(Printed),
             shipping: order.shipping_fee.map(|fee| Shipping { fee: Printed(fee) }),
-            splits: order.splits.iter().map(SplitRecord::of).collect(),
+            splits: SplitRecord::all_of(&order.splits, attempt),
             refunds: state.refunds.iter().map(RefundRecord::of).collect(),
             refunded_amount: Printed(state.refunded_amount()),
             installments: order.installments(),

@@ -3,7 +3,9 @@
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 
+use crate::acquiring::Reference;
 use crate::identity::TransactionId;
+use crate::payment::Payment;
 
 /// Maximum number of characters of a slip's document number.
 const DOCUMENT_NUMBER_LENGTH: usize = 15;
@@ -18,6 +20,13 @@ pub fn document_number(id: TransactionId, external_reference: Option<&str>) -> S
         external_reference.filter(|reference| reference.chars().count() <= DOCUMENT_NUMBER_LENGTH);
     let short_id = || id.uuid().simple().to_string().chars().take(SHORT_ID_LENGTH).collect();
     reference.map_or_else(short_id, str::to_owned)
+}
+
+/// Returns the nº do documento of a payment's slip: the acquirer's, if it was given another than the usual one.
+pub fn document_number_of(payment: &Payment) -> String {
+    let noted = payment.state.attempts.last().and_then(|last| last.reference.get(Reference::DOCUMENT_NUMBER));
+    let usual = || document_number(payment.id, payment.order.external_reference.as_deref());
+    noted.map_or_else(usual, str::to_owned)
 }
 
 /// Data for showing and printing a registered boleto.

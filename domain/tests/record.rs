@@ -191,7 +191,8 @@ const FULL: &str = concat!(
     r#""creditCard":{"brand":"mastercard","firstDigits":"555555","lastDigits":"4444","#,
     r#""holderName":"MARIA DA SILVA","installments":3,"authorizationCode":"A1B2C3","#,
     r#""declineCode":"lost_card","declineKind":"irreversible","networkDeclineCode":"41"},"capturedAmount":"99.99","shipping":{"fee":"5.00"},"#,
-    r#""splits":[{"recipientId":"r1","percentage":12.5},{"recipientId":"r2","percentage":33.33}],"#,
+    r#""splits":[{"recipientId":"r1","percentage":12.5,"acquirerReference":null},"#,
+    r#"{"recipientId":"r2","percentage":33.33,"acquirerReference":null}],"#,
     r#""refunds":[{"refundId":"f1","amount":"99.98","status":"succeeded","#,
     r#""createdAt":"2026-07-10T15:00:08.000Z","failureReason":null},{"refundId":"f2","amount":"0.01","#,
     r#""status":"failed","createdAt":"2026-07-10T15:00:08.000Z","failureReason":"no balance"}],"refundedAmount":"99.98","installments":3,"terms":null,"#,
@@ -213,7 +214,10 @@ fn shares_by_amount_are_decimal_texts() {
     let order = order(r#""paymentMethod":"pix","splits":[{"recipientId":"r1","amount":1234}]"#);
     let payment = payment(order);
     let record = text(&PaymentRecord::now(&payment, URL));
-    assert!(record.contains(r#""splits":[{"recipientId":"r1","amount":"12.34"}]"#), "{record}");
+    assert!(
+        record.contains(r#""splits":[{"recipientId":"r1","amount":"12.34","acquirerReference":null}]"#),
+        "{record}"
+    );
 }
 
 #[test]

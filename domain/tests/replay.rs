@@ -32,6 +32,7 @@ fn candidates(names: &[AcquirerName], how: impl Fn(usize) -> (Condition, Approva
             max_amount,
             max_expiry_s: None,
             due_dates: DueDates::ALL,
+            objection: None,
             condition,
             approvals,
         }

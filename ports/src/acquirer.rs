@@ -13,6 +13,7 @@ use quita_domain::identity::{AcquirerName, Mode};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::operation::Operation;
+use quita_domain::order::Order;
 use quita_domain::routing::{Approvals, Candidate, Condition, DueDates};
 use quita_domain::time::Timestamp;
 use thiserror::Error;
@@ -60,6 +61,7 @@ impl AcquirerSpec {
             max_amount: self.max_amount,
             max_expiry_s: self.max_expiry_s,
             due_dates: self.due_dates,
+            objection: None,
             condition,
             approvals,
         }
@@ -119,6 +121,9 @@ pub trait AcquirerFactory: Send + Sync + 'static {
     /// Returns true if a paid charge of this method is inquired about long after it was paid. No list would name later
     /// refunds of it, and a notice may be lost.
     fn looks_at_paid(&self, method: Method) -> bool;
+
+    /// Returns the reason why it can't take an order, whatever its condition: `recipient_unknown`.
+    fn objection(&self, order: &Order) -> Option<&'static str>;
 
     /// Returns the reader of the provider's lists, if it has any. It has connections of its own.
     fn lists(&self) -> Option<Rc<dyn ListReader>>;

@@ -16,7 +16,7 @@ use quita_domain::method::Method;
 use quita_domain::order::Payer;
 use quita_domain::payment::Payment;
 use quita_domain::people::MerchantProfile;
-use quita_domain::slip::{IssuedBoleto, document_number};
+use quita_domain::slip::{IssuedBoleto, document_number_of};
 use quita_paper::boleto_pdf::boleto_pdf;
 use quita_paper::brazilian::day;
 use quita_paper::itf::ItfBarcode;
@@ -185,7 +185,7 @@ fn slip(
         },
         agency_and_account: issued.agency_and_account.clone(),
         our_number: issued.our_number.clone(),
-        document_number: document_number(payment.id, payment.order.external_reference.as_deref()),
+        document_number: document_number_of(payment),
         document_kind: DOCUMENT_KIND.into(),
         document_date: created_on,
         processing_date: created_on,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use quita_domain::acquiring::CallFailure;
 use quita_domain::method::Method;
+use quita_domain::order::Order;
 use quita_domain::time::Timestamp;
 use quita_ports::{
     Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListReader, LocalIssue, NoticeReader, Preparation,
@@ -140,6 +141,10 @@ impl AcquirerFactory for ApiPixFactory {
 
     fn looks_at_paid(&self, _: Method) -> bool {
         !self.current.credential().settings.lists
+    }
+
+    fn objection(&self, _: &Order) -> Option<&'static str> {
+        None
     }
 
     fn lists(&self) -> Option<Rc<dyn ListReader>> {

@@ -144,6 +144,7 @@ pub(crate) fn query(cents: u64) -> ChargeQuery {
         issued: None,
         captures_at_once: true,
         terms: Terms::Pix { expires_in_s: 3_600 },
+        splits: Vec::new(),
         reference: Reference::none(),
         others: Vec::new(),
         may_have_others: false,

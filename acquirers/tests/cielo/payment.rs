@@ -189,6 +189,7 @@ pub(crate) fn charge_with(method: Method, cents: u64, number: &str) -> Charge {
         issued: None,
         captures_at_once: true,
         terms: order.terms.clone(),
+        splits: Vec::new(),
         reference: Reference::none(),
         others: Vec::new(),
         may_have_others: false,

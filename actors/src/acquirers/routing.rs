@@ -75,9 +75,8 @@ impl Route {
         self.pace.throttled_for().max(preparation)
     }
 
-    /// Returns the route as a candidate for a card of this brand, or for an order without a brand. The merchant waits
-    /// for `merchant_waits`.
-    fn candidate(&self, now: Timestamp, merchant_waits: Duration, brand: Option<Brand>) -> Candidate<'_> {
+    /// Returns the route as a candidate for an order. The merchant waits for `merchant_waits`.
+    fn candidate(&self, now: Timestamp, merchant_waits: Duration, order: &Order) -> Candidate<'_> {
         let condition = match (self.health.condition(now), self.held_for()) {
             (Condition::Healthy | Condition::Failing, Some(wait)) if wait > merchant_waits => {
                 Condition::ThrottledForLong
@@ -88,7 +87,9 @@ impl Route {
             (Condition::Healthy | Condition::Failing, Some(_)) => Condition::Throttled,
             (condition, _) => condition,
         };
-        self.spec().candidate(condition, self.approvals.of(brand))
+        let brand = order.card().map(|card| card.brand);
+        let objection = self.factory.objection(order);
+        Candidate { objection, ..self.spec().candidate(condition, self.approvals.of(brand)) }
     }
 }
 
@@ -191,8 +192,7 @@ impl Routes {
         merchant_waits: Duration,
     ) -> Vec<Candidate<'_>> {
         let takes = |route: &&Route| route.spec().mode == mode && route.method == order.method;
-        let (routes, brand) = (self.all.iter().filter(takes), order.card().map(|card| card.brand));
-        routes.map(|route| route.candidate(now, merchant_waits, brand)).collect()
+        self.all.iter().filter(takes).map(|route| route.candidate(now, merchant_waits, order)).collect()
     }
 
     /// Evaluates how an order would be routed at this time, with the current state of the acquirers. Has no effect.

@@ -19,6 +19,7 @@ use quita_domain::identity::{AcquirerName, Mode, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::operation::Operation;
+use quita_domain::order::Order;
 use quita_domain::payment::Command;
 use quita_domain::routing::DueDates;
 use quita_ports::{
@@ -363,6 +364,10 @@ impl AcquirerFactory for BankFactory {
 
     fn refund_shows_after_ms(&self, _: Method) -> u64 {
         0
+    }
+
+    fn objection(&self, _: &Order) -> Option<&'static str> {
+        None
     }
 
     fn lists(&self) -> Option<Rc<dyn ListReader>> {

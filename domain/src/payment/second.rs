@@ -173,6 +173,7 @@ impl Draft {
             Holding::Limit => {
                 (OperationKind::Cancel, (Money::ZERO, Money::ZERO), "holds the card's limit".to_owned())
             }
+            Holding::Code => (OperationKind::Cancel, (Money::ZERO, Money::ZERO), "can be paid".to_owned()),
             Holding::Money { taken, given_back } => {
                 let left = taken.minus(given_back);
                 (OperationKind::Refund(left), (taken, given_back), format!("holds {left}"))

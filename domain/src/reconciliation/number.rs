@@ -1,9 +1,8 @@
 //! Numbers of boletos, by which a file's line finds its payment.
 
-use crate::identity::TransactionId;
 use crate::method::Method;
 use crate::payment::Payment;
-use crate::slip::document_number;
+use crate::slip::document_number_of;
 
 /// Name of the nosso número among an acquirer's ids of a charge.
 const OUR_NUMBER: &str = "ourNumber";
@@ -50,14 +49,10 @@ pub fn slip_numbers_of(payment: &Payment) -> (Option<SlipNumber>, Option<SlipNum
         Method::Boleto => {
             let last = payment.state.attempts.last();
             let ours = last.and_then(|attempt| attempt.reference.get(OUR_NUMBER)).and_then(SlipNumber::ours);
-            (ours, SlipNumber::document(&document_of(payment.id, payment)))
+            (ours, SlipNumber::document(&document_number_of(payment)))
         }
         Method::Pix | Method::CreditCard => (None, None),
     }
-}
-
-fn document_of(id: TransactionId, payment: &Payment) -> String {
-    document_number(id, payment.order.external_reference.as_deref())
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::wire::{DecimalNumber, Percentage, Printed};
-use crate::acquiring::{DeclineKind, Issued};
+use crate::acquiring::{Decline, DeclineKind, Issued};
 use crate::card::Brand;
 use crate::due_terms::{Discount, DueTerms, Interest, Portion};
 use crate::identity::{AcquirerName, TransactionId};
@@ -39,7 +39,7 @@ impl<'a> Customer<'a> {
 pub(super) struct Pix<'a> {
     qr_code: String,
     code: &'a str,
-    txid: &'a str,
+    txid: Option<&'a str>,
     expires_at: Printed<Timestamp>,
     due_date: Option<Printed<NaiveDate>>,
     paid_amount: Option<Printed<Money>>,
@@ -53,7 +53,7 @@ impl<'a> Pix<'a> {
         Some(Self {
             qr_code: qr_code_url(payment, public_url),
             code,
-            txid,
+            txid: Some(txid.as_str()).filter(|txid| !txid.is_empty()),
             expires_at: Printed(*expires_at),
             due_date: payment.order.terms.due().map(|due| Printed(due.due_date)),
             paid_amount: state.captured_amount.map(Printed),
@@ -176,7 +176,7 @@ impl<'a> CreditCard<'a> {
             holder_name: &card.holder_name,
             installments: *installments,
             authorization_code: state.authorization_code.as_deref(),
-            decline_code: decline.map(|decline| decline.code.as_str()),
+            decline_code: decline.map(Decline::shown_code),
             decline_kind: decline.and_then(|decline| decline.kind),
             network_decline_code: decline.and_then(|decline| decline.network_code.as_deref()),
         })
@@ -244,6 +244,8 @@ pub(super) struct SplitRecord<'a> {
     recipient_id: &'a str,
     #[serde(flatten)]
     share: PortionRecord,
+    /// The acquirer's name of the recipient, where the split is real there.
+    acquirer_reference: Option<&'a str>,
 }
 
 /// An amount or a percentage.
@@ -264,12 +266,17 @@ impl PortionRecord {
 }
 
 impl<'a> SplitRecord<'a> {
-    pub(super) fn of(split: &'a Split) -> Self {
+    pub(super) fn all_of(splits: &'a [Split], attempt: Option<&'a Attempt>) -> Vec<Self> {
+        let recipient = |index| attempt.and_then(|attempt| attempt.reference.recipient(index));
+        splits.iter().enumerate().map(|(index, split)| Self::of(split, recipient(index))).collect()
+    }
+
+    fn of(split: &'a Split, acquirer_reference: Option<&'a str>) -> Self {
         let share = match split.share {
             Share::Amount(amount) => PortionRecord::Amount(Printed(amount)),
             Share::BasisPoints(points) => PortionRecord::Percentage(Percentage(points)),
         };
-        Self { recipient_id: &split.recipient_id, share }
+        Self { recipient_id: &split.recipient_id, share, acquirer_reference }
     }
 }
 

@@ -25,6 +25,8 @@ pub struct Candidate<'a> {
     pub max_expiry_s: Option<u64>,
     /// Charges with a due date that it takes.
     pub due_dates: DueDates,
+    /// Reason why it can't take this order ever, such as `recipient_unknown`.
+    pub objection: Option<&'static str>,
     /// Its condition.
     pub condition: Condition,
     /// Its recent approvals of such payments.
@@ -176,15 +178,17 @@ impl Plan<'_> {
         if self.choices.first().is_some_and(|choice| choice.eligible) {
             return Ok(());
         }
-        let reasons =
-            || self.choices.iter().map(|choice| choice.reason).filter(|reason| *reason != NOT_IN_RULE);
+        let choices = || self.choices.iter().filter(|choice| choice.reason != NOT_IN_RULE);
+        let reasons = || choices().map(|choice| choice.reason);
+        let never_passes =
+            |choice: &Choice<'_>| NEVER.contains(&choice.reason) || choice.candidate.objection.is_some();
         Err(if self.choices.is_empty() {
             NoRoute::MethodUnavailable
         } else if reasons().all(|reason| reason == OUT_OF_BOUNDS) {
             NoRoute::AmountNotAccepted
         } else if reasons().all(|reason| [OUT_OF_BOUNDS, EXPIRY_TOO_LONG].contains(&reason)) {
             NoRoute::ExpiryNotAccepted
-        } else if reasons().all(|reason| NEVER.contains(&reason)) {
+        } else if choices().all(never_passes) {
             NoRoute::MethodUnavailable
         } else {
             NoRoute::NoneEligible
@@ -339,8 +343,8 @@ impl Candidate<'_> {
         if self.max_expiry_s.is_some_and(is_too_long) {
             return (Rank::Refused, EXPIRY_TOO_LONG);
         }
-        let objection = wanted.due.and_then(|due| self.due_dates.objection(wanted.method, due));
-        if let Some(reason) = objection {
+        let of_terms = wanted.due.and_then(|due| self.due_dates.objection(wanted.method, due));
+        if let Some(reason) = of_terms.or(self.objection) {
             return (Rank::Refused, reason);
         }
         match self.condition {

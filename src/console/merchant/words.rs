@@ -61,6 +61,14 @@ impl Language {
                 "does not take this fine, interest, discount or last day",
             ),
             "not_in_rule" => self.pick("não está na regra", "not in the rule"),
+            "due_date_unsupported" => self.pick("não tem PIX com vencimento", "has no PIX with a due date"),
+            "terms_unsupported" => {
+                self.pick("não aceita esses juros, multa ou descontos", "does not take such terms")
+            }
+            "recipient_unknown" => {
+                self.pick("não conhece um recebedor da divisão", "does not know a recipient of the splits")
+            }
+            "email_too_long" => self.pick("não aceita e-mail tão longo", "takes no e-mail so long"),
             other => other,
         }
     }
@@ -118,6 +126,10 @@ mod tests {
             "busy",
             "throttled",
             "not_in_rule",
+            "due_date_unsupported",
+            "terms_unsupported",
+            "recipient_unknown",
+            "email_too_long",
         ] {
             assert_ne!(Language::Portuguese.route_reason(reason), reason);
             assert_ne!(Language::English.route_reason(reason), Language::Portuguese.route_reason(reason));

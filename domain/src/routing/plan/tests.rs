@@ -60,6 +60,7 @@ impl Stage {
             max_amount: Money::from_cents(1_000),
             max_expiry_s: None,
             due_dates: DueDates::ALL,
+            objection: None,
             condition,
             approvals: Approvals::default(),
         }
@@ -360,4 +361,17 @@ proptest! {
         };
         prop_assert_eq!(others(stage.told(&all, dice)), others(stage.told(&with_ill, dice)));
     }
+}
+
+#[test]
+fn an_acquirer_that_objects_to_the_order_is_no_choice_and_alone_none_ever_is() {
+    let stage = Stage::new();
+    let objecting =
+        Candidate { objection: Some("recipient_unknown"), ..stage.candidate(0, Condition::Healthy) };
+    let all = [objecting, stage.candidate(1, Condition::Healthy)];
+    assert_eq!(stage.told(&all, 7), ["a1 eligible", "a0 recipient_unknown"]);
+    let none = plan(&stage.wanted(), &all[..1], &stage.table, 7).is_possible();
+    assert_eq!(none, Err(NoRoute::MethodUnavailable));
+    let waits = [all[0].clone(), stage.candidate(1, Condition::Paused)];
+    assert_eq!(plan(&stage.wanted(), &waits, &stage.table, 7).is_possible(), Err(NoRoute::NoneEligible));
 }

@@ -12,6 +12,7 @@ use quita_domain::acquiring::{
 };
 use quita_domain::method::Method;
 use quita_domain::operation::Operation;
+use quita_domain::order::Order;
 use quita_domain::time::Timestamp;
 use quita_ports::{
     Acquirer, AcquirerFactory, AcquirerSpec, ListPage, ListReader, ListedPix, LocalIssue, NoticeHead,
@@ -73,6 +74,10 @@ impl AcquirerFactory for Watched {
 
     fn looks_at_paid(&self, method: Method) -> bool {
         self.adapter.looks_at_paid(method)
+    }
+
+    fn objection(&self, order: &Order) -> Option<&'static str> {
+        self.adapter.objection(order)
     }
 
     fn lists(&self) -> Option<Rc<dyn ListReader>> {

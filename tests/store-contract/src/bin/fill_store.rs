@@ -76,6 +76,7 @@ fn routed(payment: Payment, number: usize) -> Payment {
             max_amount,
             max_expiry_s,
             due_dates: DueDates::ALL,
+            objection: None,
             condition,
             approvals,
         }
