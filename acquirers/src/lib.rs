@@ -9,6 +9,7 @@ pub mod cielo;
 mod decline;
 pub mod exchange;
 mod field;
+pub mod pagarme;
 mod reason;
 pub mod sandbox;
 mod slip;

@@ -11,6 +11,9 @@ const MAX_DIGITS: usize = 4;
 /// A word longer than this may be a key.
 const MAX_WORD: usize = 24;
 
+/// Beginning of secret keys, which may be shorter.
+const SECRET_KEY: &str = "sk_";
+
 /// What covers what may not be read.
 const COVER: &str = "***";
 
@@ -34,7 +37,7 @@ pub(crate) fn clean(text: &str) -> String {
 }
 
 fn is_suspect(word: &str) -> bool {
-    word.contains('@') || word.len() > MAX_WORD
+    word.contains('@') || word.len() > MAX_WORD || word.contains(SECRET_KEY)
 }
 
 /// Covers groups of digits, with or without blanks and punctuation between them.
@@ -80,6 +83,7 @@ mod tests {
             ("mail to fulano@example.com please", "mail to *** please"),
             ("key 0123456789ABCDEFabcdefABCDEFabcdefABCDEF", "key ***"),
             ("código 102: não há", "codigo 102: nao ha"),
+            ("the key sk_live_7 is wrong", "the key *** is wrong"),
         ] {
             assert_eq!(clean(text), clean_text);
         }

@@ -7,6 +7,7 @@ mod adapter;
 mod address;
 mod api_pix;
 mod cielo;
+mod pagarme;
 mod sandbox;
 mod table;
 mod tls;
@@ -26,6 +27,7 @@ use url::Url;
 pub use adapter::{AdapterConfig, AdapterKind};
 pub use api_pix::{ApiPixConfig, CallbackTokens};
 pub use cielo::CieloConfig;
+pub use pagarme::PagarmeConfig;
 pub use sandbox::SandboxConfig;
 pub(super) use sandbox::SandboxDefaults;
 
@@ -148,7 +150,7 @@ impl Reader<'_> {
                 time_out.unwrap_or_else(|| kind.default_time_out(self.surroundings.sandbox)),
             ),
             rate,
-            max_expiry_s: kind.max_expiry_s(),
+            max_expiry_s: adapter.max_expiry_s(),
             due_dates: adapter.due_dates(),
             hint_gap_ms: kind.hint_gap_ms(),
         };

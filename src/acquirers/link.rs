@@ -8,6 +8,7 @@ use quita_acquirers::cielo::CieloFactory;
 use quita_acquirers::exchange::ExchangeFactory;
 use quita_acquirers::exchange::http_client::{HttpClientFactory, HttpClientSettings};
 use quita_acquirers::exchange::watched::{LinkError, LinkStatus, TokenOutcome, Watched};
+use quita_acquirers::pagarme::PagarmeFactory;
 use quita_acquirers::sandbox::{SandboxFactory, SandboxSettings};
 use quita_domain::acquiring::CallFailure;
 use quita_domain::identity::AcquirerName;
@@ -29,6 +30,7 @@ enum Adapter {
     Sandbox(Arc<SandboxFactory>),
     ApiPix(Arc<ApiPixFactory>),
     Cielo(Arc<CieloFactory>),
+    Pagarme(Arc<PagarmeFactory>),
 }
 
 /// State of the link to a provider, on this node.
@@ -73,6 +75,10 @@ impl Link {
                 let exchange = exchange(acquirer, &status, clock)?;
                 Adapter::Cielo(Arc::new(CieloFactory::new(spec, cielo.settings.clone(), exchange, own_clock)))
             }
+            AdapterConfig::Pagarme(pagarme) => {
+                let (exchange, settings) = (exchange(acquirer, &status, clock)?, pagarme.settings.clone());
+                Adapter::Pagarme(Arc::new(PagarmeFactory::new(spec, settings, exchange, own_clock)))
+            }
         };
         Ok(Self { adapter, status, clock: Arc::clone(clock), configured: Mutex::new(acquirer.clone()) })
     }
@@ -82,6 +88,7 @@ impl Link {
             Adapter::Sandbox(sandbox) => sandbox.clone(),
             Adapter::ApiPix(api_pix) => api_pix.clone(),
             Adapter::Cielo(cielo) => cielo.clone(),
+            Adapter::Pagarme(pagarme) => pagarme.clone(),
         }
     }
 
@@ -101,7 +108,7 @@ impl Link {
         let identity = configured.adapter.tls().and_then(|tls| tls.identity.as_ref());
         let (token_until, registration) = match &self.adapter {
             Adapter::ApiPix(api_pix) => (api_pix.token_until(), api_pix.registration()),
-            Adapter::Sandbox(_) | Adapter::Cielo(_) => (None, None),
+            Adapter::Sandbox(_) | Adapter::Cielo(_) | Adapter::Pagarme(_) => (None, None),
         };
         let view = self.status.view();
         Some(LinkState {
@@ -125,7 +132,7 @@ impl Link {
     pub(super) fn api_pix(&self) -> Option<&ApiPixFactory> {
         match &self.adapter {
             Adapter::ApiPix(api_pix) => Some(api_pix),
-            Adapter::Sandbox(_) | Adapter::Cielo(_) => None,
+            Adapter::Sandbox(_) | Adapter::Cielo(_) | Adapter::Pagarme(_) => None,
         }
     }
 
@@ -133,7 +140,7 @@ impl Link {
     pub(super) fn prepare(&self, acquirer: &AcquirerConfig) -> anyhow::Result<Prepared> {
         let exchange = match &acquirer.adapter {
             AdapterConfig::Sandbox(_) => None,
-            AdapterConfig::ApiPix(_) | AdapterConfig::Cielo(_) => {
+            AdapterConfig::ApiPix(_) | AdapterConfig::Cielo(_) | AdapterConfig::Pagarme(_) => {
                 Some(exchange(acquirer, &self.status, &self.clock)?)
             }
         };
@@ -153,7 +160,12 @@ impl Link {
             (Adapter::Cielo(factory), AdapterConfig::Cielo(cielo), Some(exchange)) => {
                 factory.reconfigure(cielo.settings.clone(), exchange);
             }
-            (Adapter::Sandbox(_) | Adapter::ApiPix(_) | Adapter::Cielo(_), _, _) => return,
+            (Adapter::Pagarme(factory), AdapterConfig::Pagarme(pagarme), Some(exchange)) => {
+                factory.reconfigure(pagarme.settings.clone(), exchange);
+            }
+            (Adapter::Sandbox(_) | Adapter::ApiPix(_) | Adapter::Cielo(_) | Adapter::Pagarme(_), _, _) => {
+                return;
+            }
         }
         *self.configured() = acquirer;
     }
@@ -174,6 +186,7 @@ impl Link {
             Adapter::Sandbox(_) => Ok(()),
             Adapter::ApiPix(api_pix) => api_pix.ask_something_unknown().await.map_err(told),
             Adapter::Cielo(cielo) => cielo.ask_something_unknown().await.map_err(told),
+            Adapter::Pagarme(pagarme) => pagarme.ask_something_unknown().await.map_err(told),
         }
     }
 }
@@ -204,7 +217,7 @@ fn exchange(
 fn token_url(adapter: &AdapterConfig) -> Option<&str> {
     match adapter {
         AdapterConfig::ApiPix(api_pix) => api_pix.token_url(),
-        AdapterConfig::Sandbox(_) | AdapterConfig::Cielo(_) => None,
+        AdapterConfig::Sandbox(_) | AdapterConfig::Cielo(_) | AdapterConfig::Pagarme(_) => None,
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) enum SecretsCommand {
     /// Make a new secret and print it; those before follow, each valid for 24 hours after it was replaced
     Rotate(SecretArgs),
     /// Print what authenticates an acquirer's notices: the sandbox's signing secret, the whole address to which a bank
-    /// calls back, the value of Cielo's header
+    /// calls back, the value of Cielo's header, user and password of Pagar.me's callbacks
     Notification(NotificationArgs),
     /// Encrypt all secrets of the store with the newest secret key, beside a running service: give every node that key
     /// first, in front of the one before
@@ -182,6 +182,11 @@ fn notification_secret(acquirer: &str, config: &Config) -> Result<String, Failur
                 "Cielo sends this in the header {header} of its notifications to {address}:"
             ));
             cielo.settings.notification_secret.expose().clone()
+        }
+        AdapterConfig::Pagarme(pagarme) => {
+            let (settings, address) = (&pagarme.settings, site.notifications(found));
+            output::note(&format!("Pagar.me authenticates its callbacks to {address} with this (Basic):"));
+            format!("{}:{}", settings.notification_user, settings.notification_password.expose())
         }
     })
 }

@@ -9,6 +9,7 @@ use quita_domain::routing::{DueDates, DueTermsTaken};
 use super::Surroundings;
 use super::api_pix::ApiPixConfig;
 use super::cielo::CieloConfig;
+use super::pagarme::PagarmeConfig;
 use super::sandbox::{SandboxConfig, SandboxDefaults};
 use super::table::AcquirerTable;
 use super::tls::TlsConfig;
@@ -22,11 +23,13 @@ pub enum AdapterKind {
     ApiPix,
     /// Cielo's E-commerce API.
     Cielo,
+    /// Pagar.me's core v5.
+    Pagarme,
 }
 
 impl AdapterKind {
     /// Every adapter.
-    pub const ALL: [Self; 3] = [Self::Sandbox, Self::ApiPix, Self::Cielo];
+    pub const ALL: [Self; 4] = [Self::Sandbox, Self::ApiPix, Self::Cielo, Self::Pagarme];
 
     /// As the configuration spells it.
     pub const fn as_str(self) -> &'static str {
@@ -34,6 +37,7 @@ impl AdapterKind {
             Self::Sandbox => "sandbox",
             Self::ApiPix => "api_pix",
             Self::Cielo => "cielo",
+            Self::Pagarme => "pagarme",
         }
     }
 
@@ -46,7 +50,7 @@ impl AdapterKind {
     pub const fn moves_money(self) -> bool {
         match self {
             Self::Sandbox => false,
-            Self::ApiPix | Self::Cielo => true,
+            Self::ApiPix | Self::Cielo | Self::Pagarme => true,
         }
     }
 
@@ -58,23 +62,15 @@ impl AdapterKind {
     /// Every method that it can take.
     pub const fn methods(self) -> &'static [Method] {
         match self {
-            Self::Sandbox | Self::Cielo => &Method::ALL,
+            Self::Sandbox | Self::Cielo | Self::Pagarme => &Method::ALL,
             Self::ApiPix => &[Method::Pix],
-        }
-    }
-
-    /// The longest time, in seconds, for which it can keep a PIX payable, if there is a limit.
-    pub(super) const fn max_expiry_s(self) -> Option<u64> {
-        match self {
-            Self::Sandbox | Self::ApiPix => None,
-            Self::Cielo => Some(24 * 3_600),
         }
     }
 
     /// How long after an inquiry a hint may lead to the next one, in milliseconds.
     pub(super) const fn hint_gap_ms(self) -> u64 {
         match self {
-            Self::Sandbox | Self::ApiPix => 2_000,
+            Self::Sandbox | Self::ApiPix | Self::Pagarme => 2_000,
             Self::Cielo => 5_000,
         }
     }
@@ -83,7 +79,7 @@ impl AdapterKind {
         match self {
             Self::Sandbox => sandbox.time_out,
             Self::ApiPix => Duration::from_secs(10),
-            Self::Cielo => Duration::from_secs(20),
+            Self::Cielo | Self::Pagarme => Duration::from_secs(20),
         }
     }
 }
@@ -97,6 +93,8 @@ pub enum AdapterConfig {
     ApiPix(Box<ApiPixConfig>),
     /// Cielo's E-commerce API.
     Cielo(Box<CieloConfig>),
+    /// Pagar.me's core v5.
+    Pagarme(Box<PagarmeConfig>),
 }
 
 impl AdapterConfig {
@@ -115,14 +113,26 @@ impl AdapterConfig {
             Self::ApiPix(config) => DueDates { of_pix: config.cobv, terms: DueTermsTaken::All },
             // Its boletos have their own fine and interest, agreed with the bank.
             Self::Cielo(_) => DueDates::PLAIN,
+            Self::Pagarme(_) => DueDates { of_pix: false, terms: DueTermsTaken::WholePercentages },
         }
     }
+
+    /// Returns the longest time, in seconds, for which it can keep a PIX payable, if there is a limit.
+    pub(super) fn max_expiry_s(&self) -> Option<u64> {
+        match self {
+            Self::Sandbox(_) | Self::ApiPix(_) => None,
+            Self::Cielo(_) => Some(24 * 3_600),
+            Self::Pagarme(pagarme) => pagarme.max_expiry.map(|longest| longest.as_secs()),
+        }
+    }
+
     /// Which adapter it is.
     pub const fn kind(&self) -> AdapterKind {
         match self {
             Self::Sandbox(_) => AdapterKind::Sandbox,
             Self::ApiPix(_) => AdapterKind::ApiPix,
             Self::Cielo(_) => AdapterKind::Cielo,
+            Self::Pagarme(_) => AdapterKind::Pagarme,
         }
     }
 
@@ -132,6 +142,7 @@ impl AdapterConfig {
             Self::Sandbox(_) => None,
             Self::ApiPix(api_pix) => Some(&api_pix.tls),
             Self::Cielo(cielo) => Some(&cielo.tls),
+            Self::Pagarme(pagarme) => Some(&pagarme.tls),
         }
     }
 
@@ -141,6 +152,7 @@ impl AdapterConfig {
             Self::Sandbox(_) => None,
             Self::ApiPix(api_pix) => Some(&api_pix.base_url),
             Self::Cielo(cielo) => Some(&cielo.settings.base_url),
+            Self::Pagarme(pagarme) => Some(&pagarme.settings.base_url),
         }
     }
 
@@ -157,7 +169,10 @@ impl AdapterConfig {
                 Self::ApiPix(Box::new(api_pix.with_secrets_of(other)))
             }
             (Self::Cielo(cielo), Self::Cielo(other)) => Self::Cielo(Box::new(cielo.with_secrets_of(other))),
-            (Self::Sandbox(_) | Self::ApiPix(_) | Self::Cielo(_), _) => self.clone(),
+            (Self::Pagarme(pagarme), Self::Pagarme(other)) => {
+                Self::Pagarme(Box::new(pagarme.with_secrets_of(other)))
+            }
+            (Self::Sandbox(_) | Self::ApiPix(_) | Self::Cielo(_) | Self::Pagarme(_), _) => self.clone(),
         }
     }
 
@@ -176,6 +191,10 @@ impl AdapterConfig {
             AdapterKind::Cielo => {
                 let cielo = CieloConfig::read(table, surroundings, mode, methods);
                 cielo.map(|cielo| Self::Cielo(Box::new(cielo)))
+            }
+            AdapterKind::Pagarme => {
+                let pagarme = PagarmeConfig::read(table, surroundings, mode);
+                pagarme.map(|pagarme| Self::Pagarme(Box::new(pagarme)))
             }
         }
     }

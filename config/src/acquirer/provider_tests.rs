@@ -383,3 +383,75 @@ fn secrets_and_certificates_may_change_and_nothing_else() {
     assert_eq!(taken.tls, wanted.tls);
     assert_ne!(taken, wanted);
 }
+
+const PAGARME: &str = "[[acquirer]]\nname = 'pagarme'\nadapter = 'pagarme'\nmode = 'test'\n";
+
+const PAGARME_SECRETS: [(&str, &str); 2] = [
+    ("QUITA_ACQUIRER_PAGARME_SECRET_KEY", "sk_test_hunter2"),
+    ("QUITA_ACQUIRER_PAGARME_NOTIFICATION_PASSWORD", "hunter3"),
+];
+
+#[test]
+fn pagarme_has_one_address_and_takes_whole_percentages() {
+    let keys = "recipient = 're_own'\nrecipients = { loja-a = 're_a' }\nmax-expiry = '1h'\nantifraud = false\n\
+                soft-descriptor = 'LOJA EXEMPLO'\nboleto = { bank = '197', instructions = 'Pague' }\n";
+    let config = load(&[], &PAGARME_SECRETS, Some(&format!("{PAGARME}{keys}"))).unwrap();
+    let acquirer = &config.acquirers[0];
+    let AdapterConfig::Pagarme(pagarme) = &acquirer.adapter else { panic!("{config:?}") };
+    assert_eq!(pagarme.settings.base_url, "https://api.pagar.me/core/v5");
+    assert_eq!(pagarme.settings.notification_user, "quita");
+    assert_eq!(pagarme.settings.recipients["loja-a"], "re_a");
+    assert_eq!((pagarme.settings.antifraud, acquirer.spec.max_expiry_s), (Some(false), Some(3_600)));
+    let whole = quita_domain::routing::DueTermsTaken::WholePercentages;
+    assert_eq!((acquirer.spec.due_dates.of_pix, acquirer.spec.due_dates.terms), (false, whole));
+}
+
+#[test]
+fn what_pagarme_needs_and_has_not_is_refused_all_at_once() {
+    let messages = refusals(load(&[], &[], Some(PAGARME)));
+    for (message, key) in messages.iter().zip(["secret-key", "notification-password"]) {
+        assert!(message.starts_with(&format!("acquirer[pagarme].{key}: it is missing")), "{message}");
+    }
+    assert_eq!(messages.len(), 2, "{messages:?}");
+}
+
+#[test]
+fn what_pagarme_does_not_know_is_refused_with_its_key() {
+    for (keys, beginning) in [
+        ("recipients = { a = 're_a' }\n", "acquirer[pagarme].recipient: it is missing"),
+        (
+            "recipient = 're_a'\nrecipients = { a = 'loja' }\n",
+            "acquirer[pagarme].recipients: loja is no recipient",
+        ),
+        ("soft-descriptor = 'LOJA EXEMPLO COM NOME LONGO'\n", "acquirer[pagarme].soft-descriptor: "),
+        ("notification-user = 'a:b'\n", "acquirer[pagarme].notification-user: "),
+        ("boleto = { bank = 'Stone' }\n", "acquirer[pagarme].boleto.bank: "),
+        ("antifraud = 'maybe'\n", "acquirer[pagarme].antifraud: "),
+        ("pix-key = 'x'\n", "acquirer[pagarme].pix-key: there is no such key"),
+    ] {
+        let messages = refusals(load(&[], &PAGARME_SECRETS, Some(&format!("{PAGARME}{keys}"))));
+        assert!(messages.len() == 1 && messages[0].starts_with(beginning), "{keys}: {messages:?}");
+    }
+}
+
+#[test]
+fn a_key_of_the_other_mode_refuses_the_start() {
+    for (mode, key, fits) in [
+        ("test", "sk_test_hunter2", true),
+        ("test", "sk_hunter2", false),
+        ("live", "sk_hunter2", true),
+        ("live", "sk_test_hunter2", false),
+    ] {
+        let table = PAGARME.replace("mode = 'test'", &format!("mode = '{mode}'"));
+        let secrets = [("QUITA_ACQUIRER_PAGARME_SECRET_KEY", key), PAGARME_SECRETS[1]];
+        let loaded = load(&[], &secrets, Some(&table));
+        assert_eq!(loaded.is_ok(), fits, "{mode} {key}");
+        if !fits {
+            let messages = refusals(loaded);
+            assert!(
+                messages[0].contains("is for mode test") && !messages[0].contains("hunter2"),
+                "{messages:?}"
+            );
+        }
+    }
+}

@@ -82,7 +82,10 @@ fn described(acquirer: &AcquirerConfig) -> String {
         AdapterConfig::Sandbox(sandbox) if sandbox.notification_secret.is_some() => {
             "; notices signed with the secret that is configured"
         }
-        AdapterConfig::Sandbox(_) | AdapterConfig::ApiPix(_) | AdapterConfig::Cielo(_) => "",
+        AdapterConfig::Sandbox(_)
+        | AdapterConfig::ApiPix(_)
+        | AdapterConfig::Cielo(_)
+        | AdapterConfig::Pagarme(_) => "",
     };
     format!("{name}: {kind}, {mode} keys, {methods}{rate}{secret}")
 }

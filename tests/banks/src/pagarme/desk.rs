@@ -216,7 +216,8 @@ impl Pagarme {
         let Some(order) = self.orders.get(&charge.order_id).cloned() else { return Err(Unable::Unknown) };
         let [order_id, charge_id] =
             ["or", "ch"].map(|kind| format!("{kind}_{}", self.chance.hexadecimal(16)));
-        let order = super::charge::Order { id: order_id.clone(), charges: Vec::new(), ..order };
+        let order =
+            super::charge::Order { id: order_id.clone(), charges: Vec::new(), created_ms: now_ms, ..order };
         let charge = Charge { id: charge_id.clone(), order_id, created_ms: now_ms, ..charge };
         let (is_waiting_pix, has_money) = (
             matches!(charge.means, Means::Pix(_)) && charge.status == Status::Pending,

@@ -1,0 +1,199 @@
+//! Finding charges: by Pagar.me's own ids where they are known, and by the code where there may be more.
+//!
+//! A code is no unique name at Pagar.me. Of several charges of one code the oldest that holds money or can be paid speaks
+//! for the payment; what the others hold is stated besides.
+
+use quita_domain::acquiring::{
+    CallFailure, ChargeAnswer, ChargeQuery, Fact, Holding, Reference, SecondCharge, Statement,
+};
+use quita_domain::money::Money;
+
+use super::call::{Line, MAX_ORDERS, Reply};
+use super::code;
+use super::order::{Charge, ChargeId, Order, OrderId};
+use super::payables;
+use super::statement::{self, Reader};
+use super::status::{ChargeStatus, Step};
+use crate::field::Unreadable;
+
+/// Reason why there is no charge to read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Missing {
+    /// Pagar.me has none.
+    Unknown,
+    /// No answer that could be used.
+    Failed(CallFailure),
+}
+
+impl Line {
+    /// Returns the charges of a payment, at least one; the one that speaks for it comes first.
+    pub(super) async fn charges(&self, query: &ChargeQuery) -> Result<Vec<Charge>, Missing> {
+        let known = order_id(&query.reference);
+        let orders = match known {
+            Some(id) if !query.may_have_others => vec![self.order_by_id(&id).await?],
+            Some(id) => self.listed_with(query, &id).await?,
+            None => self.listed(query).await?,
+        };
+        let charges: Vec<Charge> = orders.into_iter().flat_map(|order| order.charges).collect();
+        if charges.is_empty() {
+            return Err(unclear("the order has no charge"));
+        }
+        Ok(with_the_counted_first(query, charges))
+    }
+
+    /// Returns the orders of a payment's code, at least one, the oldest first.
+    pub(super) async fn listed(&self, query: &ChargeQuery) -> Result<Vec<Order>, Missing> {
+        let code = code::write(query.id);
+        let listed = Order::read_list(&body(self.orders_of(&code).await)?).map_err(unreadable)?;
+        if listed.len() >= MAX_ORDERS {
+            return Err(unclear("the code has too many orders"));
+        }
+        let mut orders: Vec<Order> =
+            listed.into_iter().filter(|order| order.code.as_deref() == Some(code.as_str())).collect();
+        orders.sort_by_key(|order| order.created_at);
+        if orders.is_empty() { Err(Missing::Unknown) } else { Ok(orders) }
+    }
+
+    /// Returns the listed orders, and the known one, which a list that lags may leave out.
+    async fn listed_with(&self, query: &ChargeQuery, known: &OrderId) -> Result<Vec<Order>, Missing> {
+        let mut orders = match self.listed(query).await {
+            Err(Missing::Unknown) => Vec::new(),
+            listed => listed?,
+        };
+        if !orders.iter().any(|order| order.id == *known) {
+            orders.push(self.order_by_id(known).await?);
+        }
+        Ok(orders)
+    }
+
+    /// Returns an order by its id.
+    pub(super) async fn order_by_id(&self, id: &OrderId) -> Result<Order, Missing> {
+        let order = Order::read(&body(self.order(id).await)?).map_err(unreadable)?;
+        if order.id == *id { Ok(order) } else { Err(unclear("the answer is about another order")) }
+    }
+
+    /// Returns a charge by its id.
+    pub(super) async fn charge_by_id(&self, id: &ChargeId) -> Result<Charge, Missing> {
+        let charge = Charge::read(&body(self.charge(id).await)?).map_err(unreadable)?;
+        if charge.id == *id { Ok(charge) } else { Err(unclear("the answer is about another charge")) }
+    }
+
+    /// Returns the amount that the holder took back, by the payables; none while they are not there.
+    pub(super) async fn charged_back(&self, id: &ChargeId) -> Result<Option<Money>, Missing> {
+        let query = [("charge_id", id.as_str()), ("type", "chargeback"), ("size", "100")];
+        let page = payables::Page::read(&body(self.payables(&query).await)?).map_err(unreadable)?;
+        let sum = page.lines.iter().map(|line| line.amount_cents.unsigned_abs()).sum();
+        Ok(Some(Money::from_cents(sum)).filter(|sum| !sum.is_zero()))
+    }
+}
+
+pub(super) fn unclear(why: &str) -> Missing {
+    Missing::Failed(CallFailure::Unknown(why.to_owned()))
+}
+
+fn unreadable(Unreadable(field): Unreadable) -> Missing {
+    unclear(&format!("Pagar.me's answer can't be read: {field}"))
+}
+
+/// Returns the body of an answer to a question. Only 404 says that there is nothing: another refusal is one of the
+/// question.
+pub(super) fn body(reply: Reply) -> Result<Vec<u8>, Missing> {
+    match reply {
+        Reply::Body(body) => Ok(body),
+        Reply::NotFound(_) => Err(Missing::Unknown),
+        Reply::Refused(reason) => Err(unclear(&format!("the question was refused: {reason}"))),
+        Reply::Failed(failure) => Err(Missing::Failed(failure)),
+    }
+}
+
+/// Returns the order that a reference names.
+pub(super) fn order_id(reference: &Reference) -> Option<OrderId> {
+    reference.get(super::ORDER_ID).and_then(OrderId::parse)
+}
+
+/// Returns the charge that a reference names.
+pub(super) fn charge_id(reference: &Reference) -> Option<ChargeId> {
+    reference.get(super::CHARGE_ID).and_then(ChargeId::parse)
+}
+
+/// Puts the charge first that speaks for the payment: the one that counted until now. Of a PIX or boleto that nobody paid
+/// it is another one that was paid. Where none counted, the one that is nearest to holding money; of equals the oldest.
+fn with_the_counted_first(query: &ChargeQuery, mut charges: Vec<Charge>) -> Vec<Charge> {
+    let counted = charge_id(&query.reference);
+    let is_unpaid_code = query.method.has_code() && query.paid_amount.is_none();
+    charges.sort_by_key(|charge| {
+        let standing = Standing::of(charge);
+        let takes_its_place = is_unpaid_code && standing == Standing::Money;
+        (!takes_its_place, counted.as_ref() != Some(&charge.id), standing)
+    });
+    charges
+}
+
+/// Nearness of a charge to holding the payer's money: the least speaks for the payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Standing {
+    Money,
+    Limit,
+    /// Can be paid.
+    Open,
+    Undecided,
+    /// Was paid, and given back.
+    GivenBack,
+    Nothing,
+}
+
+impl Standing {
+    fn of(charge: &Charge) -> Self {
+        match (&charge.status, &charge.last.step) {
+            (ChargeStatus::Paid | ChargeStatus::ChargedBack, _) => Self::Money,
+            (ChargeStatus::Pending, Step::Held) => Self::Limit,
+            (ChargeStatus::Pending, Step::Waiting) => Self::Open,
+            (ChargeStatus::Pending | ChargeStatus::Processing | ChargeStatus::Other(_), _) => Self::Undecided,
+            (ChargeStatus::Canceled, _) if charge.paid.is_some() => Self::GivenBack,
+            (ChargeStatus::Canceled | ChargeStatus::Failed, _) => Self::Nothing,
+        }
+    }
+}
+
+/// Returns what the charges of one payment state.
+pub(super) fn answer(query: &ChargeQuery, charges: &[Charge], reader: Reader<'_>) -> ChargeAnswer {
+    let Some((first, others)) = charges.split_first() else { return ChargeAnswer::NotFound };
+    let held: Vec<Fact> = others.iter().filter_map(|charge| second(query, charge, reader)).collect();
+    match reader.answer(query, first) {
+        ChargeAnswer::Known(mut statement) => {
+            statement.facts.extend(held);
+            ChargeAnswer::Known(statement)
+        }
+        // Of the one that counts nothing may ever be known, and the others hold something all the same.
+        ChargeAnswer::Failed(CallFailure::Unknown(why)) if !held.is_empty() => {
+            let unclear = Fact::Unclear { id: first.id.to_string(), text: why };
+            let facts = std::iter::once(unclear).chain(held).collect();
+            ChargeAnswer::Known(Statement { facts, reference: Reference::none() })
+        }
+        answer @ (ChargeAnswer::Accepted(_)
+        | ChargeAnswer::WithoutCode(_)
+        | ChargeAnswer::Foreign(_)
+        | ChargeAnswer::Mismatched(_)
+        | ChargeAnswer::Refused(_)
+        | ChargeAnswer::NotFound
+        | ChargeAnswer::Failed(_)) => answer,
+    }
+}
+
+/// States what a second charge of the code holds, if that is one of the payment at all.
+fn second(query: &ChargeQuery, charge: &Charge, reader: Reader<'_>) -> Option<Fact> {
+    if let Some(what) = statement::mismatch(query, charge) {
+        let charge_id = &charge.id;
+        tracing::warn!(transaction.id = %query.id, pagarme.charge_id = %charge_id, what, "a charge is not the payment's");
+        return None;
+    }
+    let (taken, given_back) = (charge.taken(), charge.given_back());
+    let holds = match Standing::of(charge) {
+        Standing::Money if taken > given_back => Holding::Money { taken, given_back },
+        Standing::Limit => Holding::Limit,
+        Standing::Open => Holding::Code,
+        Standing::Money | Standing::Undecided | Standing::GivenBack | Standing::Nothing => return None,
+    };
+    let (id, reference) = (charge.id.to_string(), reader.reference(query, charge));
+    Some(Fact::SecondCharge(SecondCharge { id, reference, holds }))
+}

@@ -1,0 +1,126 @@
+//! What became of a capture, a void or a refund: by the charge's sums, which every answer has.
+
+use quita_domain::acquiring::{CallFailure, ChargeQuery, OperationAnswer};
+use quita_domain::method::Method;
+use quita_domain::money::Money;
+use quita_domain::operation::{Operation, OperationCall, OperationKind};
+
+use super::order::Charge;
+use super::status::{ChargeStatus, GivenBack, Step};
+
+/// Time for which a refund may not show after its call, in milliseconds. A `DELETE` whose answer was lost may still be
+/// under way at Pagar.me.
+pub(super) const REFUND_SHOWS_AFTER_MS: u64 = 60_000;
+
+/// Returns what the sums of a charge say of an operation: more by exactly its amount was this operation, nothing more was
+/// nothing, and anything else was something else.
+pub(super) fn by_sums(query: &ChargeQuery, operation: &Operation, charge: &Charge) -> OperationAnswer {
+    match operation.kind {
+        OperationKind::Capture(amount) => capture(operation, amount, charge),
+        OperationKind::Cancel => cancellation(query, charge),
+        OperationKind::Refund(amount) => refund(operation, amount, charge),
+    }
+}
+
+fn capture(operation: &Operation, amount: Money, charge: &Charge) -> OperationAnswer {
+    let captured = match (&charge.status, &charge.last.step) {
+        (ChargeStatus::Paid | ChargeStatus::ChargedBack, _) => charge.taken(),
+        (ChargeStatus::Pending, Step::Held) => Money::ZERO,
+        (ChargeStatus::Canceled | ChargeStatus::Failed, _) => charge.paid.unwrap_or_default(),
+        (ChargeStatus::Pending | ChargeStatus::Processing | ChargeStatus::Other(_), _) => {
+            return unclear("the charge is not decided");
+        }
+    };
+    let is_gone = matches!(charge.status, ChargeStatus::Canceled | ChargeStatus::Failed);
+    if captured == operation.before.plus(amount) {
+        OperationAnswer::Done
+    } else if captured != operation.before {
+        let before = operation.before;
+        OperationAnswer::Contradicted(format!(
+            "{captured} is captured; it was {before}, and {amount} was asked for"
+        ))
+    } else if is_gone {
+        OperationAnswer::Refused("the authorisation is gone at Pagar.me".to_owned())
+    } else {
+        OperationAnswer::NotFound
+    }
+}
+
+fn cancellation(query: &ChargeQuery, charge: &Charge) -> OperationAnswer {
+    let taken = charge.paid.unwrap_or_default();
+    match charge.status {
+        ChargeStatus::Canceled if taken.is_zero() => OperationAnswer::Done,
+        ChargeStatus::Failed if query.method != Method::CreditCard && taken.is_zero() => {
+            OperationAnswer::Done
+        }
+        ChargeStatus::Pending => match charge.last.step {
+            Step::Held | Step::Waiting => OperationAnswer::NotFound,
+            Step::Missing
+            | Step::Taken
+            | Step::NotAuthorized
+            | Step::GivenBack(_)
+            | Step::Undecided(_)
+            | Step::Failed
+            | Step::ChargedBack
+            | Step::Other(_) => unclear("the charge is not decided"),
+        },
+        ChargeStatus::Processing | ChargeStatus::Other(_) => unclear("the charge is not decided"),
+        ChargeStatus::Paid | ChargeStatus::ChargedBack | ChargeStatus::Canceled => {
+            OperationAnswer::Contradicted(format!(
+                "of {} to be withdrawn {} came in",
+                query.amount,
+                charge.taken()
+            ))
+        }
+        ChargeStatus::Failed => {
+            OperationAnswer::Contradicted("what was to be voided is refused at Pagar.me".to_owned())
+        }
+    }
+}
+
+fn refund(operation: &Operation, amount: Money, charge: &Charge) -> OperationAnswer {
+    match charge.status {
+        ChargeStatus::Paid | ChargeStatus::Canceled | ChargeStatus::ChargedBack => {}
+        ChargeStatus::Pending | ChargeStatus::Processing | ChargeStatus::Failed | ChargeStatus::Other(_) => {
+            return unclear("the charge's status says nothing of a refund");
+        }
+    }
+    let given_back = charge.given_back();
+    if given_back == operation.before.plus(amount) {
+        return OperationAnswer::Done;
+    }
+    if given_back != operation.before {
+        let before = operation.before;
+        return OperationAnswer::Contradicted(format!(
+            "{given_back} is given back; it was {before}, and {amount} was asked for"
+        ));
+    }
+    let is_after_it =
+        charge.last.at.is_some_and(|at| at.plus_ms(CLOCK_TOLERANCE_MS) >= operation.requested_at);
+    match charge.last.step {
+        Step::GivenBack(GivenBack::Pending) => OperationAnswer::Accepted,
+        Step::GivenBack(GivenBack::Failed) if is_after_it => {
+            OperationAnswer::Refused("Pagar.me could not give it back".to_owned())
+        }
+        Step::GivenBack(GivenBack::Failed | GivenBack::Done)
+        | Step::Missing
+        | Step::Held
+        | Step::Taken
+        | Step::NotAuthorized
+        | Step::Waiting
+        | Step::Undecided(_)
+        | Step::Failed
+        | Step::ChargedBack
+        | Step::Other(_) => match operation.call {
+            OperationCall::Accepted => OperationAnswer::Accepted,
+            OperationCall::Ready | OperationCall::Sent | OperationCall::Unknown => OperationAnswer::NotFound,
+        },
+    }
+}
+
+/// Difference of clocks that is allowed for: a step from before the request is another one's.
+const CLOCK_TOLERANCE_MS: u64 = 5_000;
+
+pub(super) fn unclear(why: &str) -> OperationAnswer {
+    OperationAnswer::Failed(CallFailure::Unknown(why.to_owned()))
+}

@@ -1,0 +1,47 @@
+use std::time::Duration;
+
+use quita_banks::pagarme::Config;
+use quita_domain::acquiring::{CallFailure, ChargeAnswer, Fact};
+use quita_domain::method::Method;
+use quita_domain::money::Money;
+use serde_json::json;
+
+use crate::payment::*;
+use crate::there::{There, known};
+
+fn disputes(facts: &[Fact]) -> Vec<Fact> {
+    let is_one = |fact: &&Fact| matches!(fact, Fact::ChargedBack { .. } | Fact::DisputeWon { .. });
+    facts.iter().filter(is_one).cloned().collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_chargeback_has_the_amount_of_the_payables_and_may_be_won() {
+    let there = There::open();
+    let query = there.made(&charge(Method::CreditCard, 15_700)).await;
+    there.control(json!({ "do": "chargeback", "charge": CODE, "amountCents": 9_000 }));
+    let stated = there.adapter().inquire(&query).await;
+    let disputed = known(&query, stated.clone());
+    let id = there.only().charge_id;
+    let opened = Fact::ChargedBack { id: id.clone(), amount: Some(Money::from_cents(9_000)) };
+    assert_eq!(disputes(&facts(stated)), [opened]);
+    there.control(json!({ "do": "win", "charge": CODE }));
+    let won = Fact::DisputeWon { id: format!("{id}-won"), chargeback_id: Some(id) };
+    assert_eq!(disputes(&facts(there.adapter().inquire(&disputed).await)), [won]);
+    assert!(disputes(&facts(there.adapter().inquire(&query).await)).is_empty(), "it was never heard of");
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_payables_are_waited_for_and_then_what_is_left_is_the_amount() {
+    let there = There::at(Config { payables_lag_ms: 3_600_000, ..Config::default() });
+    let query = there.made(&charge(Method::CreditCard, 15_700)).await;
+    there.control(json!({ "do": "cancel", "charge": CODE, "amountCents": 700 }));
+    there.control(json!({ "do": "chargeback", "charge": CODE }));
+    let factory = factory(settings(), there.factory());
+    let adapter = quita_ports::AcquirerFactory::build(&factory);
+    let early = adapter.inquire(&query).await;
+    assert!(matches!(early, ChargeAnswer::Failed(CallFailure::Unknown(_))), "{early:?}");
+    tokio::time::advance(Duration::from_secs(120)).await;
+    let facts = facts(adapter.inquire(&query).await);
+    let [Fact::ChargedBack { amount, .. }] = &disputes(&facts)[..] else { panic!("{facts:?}") };
+    assert_eq!(*amount, Some(Money::from_cents(15_000)));
+}
