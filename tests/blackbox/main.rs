@@ -69,6 +69,7 @@ mod operator_story;
 mod operators;
 mod ops_documents;
 mod outage;
+mod pagarme;
 mod pages;
 mod privacy;
 mod production;
