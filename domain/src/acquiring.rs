@@ -28,7 +28,7 @@ pub enum Issued {
         expires_at: Timestamp,
     },
     /// A boleto.
-    Boleto(crate::slip::IssuedBoleto),
+    Boleto(Box<crate::slip::IssuedBoleto>),
 }
 
 /// Issuer's approval of a card authorisation.

@@ -241,7 +241,7 @@ fn a_boleto_shows_its_codes_and_its_page() {
     let mut payment = payment(order(r#""paymentMethod":"boleto","dueDate":"2026-07-15""#));
     let Terms::Boleto(DueTerms { due_date, .. }) = payment.order.terms else { panic!("no boleto") };
     let text_of = |what: &str| what.to_owned();
-    let boleto = Issued::Boleto(IssuedBoleto {
+    let boleto = Issued::Boleto(Box::new(IssuedBoleto {
         barcode: "1".repeat(44),
         digitable_line: "2".repeat(47),
         due_date,
@@ -254,7 +254,7 @@ fn a_boleto_shows_its_codes_and_its_page() {
         beneficiary_document: text_of("11.222.333/0001-81"),
         beneficiary_address: text_of("Rua"),
         pix_code: None,
-    });
+    }));
     Arc::make_mut(&mut payment.state).issued = Some(Arc::new(boleto));
     let record = text(&PaymentRecord::now(&payment, URL));
     let expected = format!(

@@ -199,7 +199,7 @@ fn issued(input: &mut Unstructured<'_>) -> Result<Issued> {
     let days = Days::new(if input.ratio(7, 8)? { input.int_in_range(0..=60)? } else { input.arbitrary()? });
     let start = START.sao_paulo_date();
     let text = || String::from("1");
-    Ok(Issued::Boleto(IssuedBoleto {
+    Ok(Issued::Boleto(Box::new(IssuedBoleto {
         barcode: text(),
         digitable_line: text(),
         due_date: start.checked_add_days(days).unwrap_or(NaiveDate::MAX),
@@ -212,7 +212,7 @@ fn issued(input: &mut Unstructured<'_>) -> Result<Issued> {
         beneficiary_document: text(),
         beneficiary_address: text(),
         pix_code: None,
-    }))
+    })))
 }
 
 fn news_at(input: &mut Unstructured<'_>) -> Result<Option<Timestamp>> {

@@ -34,7 +34,7 @@ pub(super) fn issued(query: &ChargeQuery, sale: &Sale, issuer: Issuer<'_>) -> Re
     match &query.terms {
         Terms::Pix { expires_in_s } => pix(query, sale, *expires_in_s),
         Terms::DuePix(_) => Err(NoCode("Cielo has no PIX with a due date")),
-        Terms::Boleto(_) => boleto(query, sale, issuer).map(Issued::Boleto),
+        Terms::Boleto(_) => boleto(query, sale, issuer).map(|slip| Issued::Boleto(Box::new(slip))),
         Terms::CreditCard { .. } => Err(NoCode("a card has no code")),
     }
 }

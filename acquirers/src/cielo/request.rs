@@ -54,7 +54,7 @@ pub(super) fn body(
             let name = Some(needed_name(payer, MAX_NAME)?);
             written(&Sale { merchant_order_id: &order_id, customer: customer(payer, name), payment })
         }
-        Terms::DuePix(_) => return Err(Unsendable::Refused("due_date_unsupported")),
+        Terms::DuePix(_) => Err(Unsendable::Refused("due_date_unsupported")),
         Terms::Boleto(DueTerms { due_date, .. }) => {
             let boleto =
                 settings.boleto.as_ref().ok_or(Unsendable::NotReady("boletos are not configured"))?;

@@ -30,7 +30,7 @@ pub(super) fn issued(
 ) -> Result<Issued, NoCode> {
     match &query.terms {
         Terms::Pix { expires_in_s } => pix(query, charge, *expires_in_s),
-        Terms::Boleto(due) => boleto(query, charge, (due, issuer)).map(Issued::Boleto),
+        Terms::Boleto(due) => boleto(query, charge, (due, issuer)).map(|slip| Issued::Boleto(Box::new(slip))),
         Terms::DuePix(_) => Err(NoCode("Pagar.me has no PIX with a due date")),
         Terms::CreditCard { .. } => Err(NoCode("a card has no code")),
     }

@@ -70,7 +70,7 @@ pub(super) fn boleto(
     let account = CollectionAccount::banco_do_brasil(AGREEMENT, WALLET)?;
     let field = account.free_field(movement::slip_number(query.id))?;
     let barcode = Barcode::compose(Some(due_date), query.amount.cents(), &field)?;
-    Ok(Issued::Boleto(IssuedBoleto {
+    Ok(Issued::Boleto(Box::new(IssuedBoleto {
         digitable_line: barcode.line().as_str().to_owned(),
         barcode: barcode.into(),
         due_date,
@@ -83,5 +83,5 @@ pub(super) fn boleto(
         beneficiary_document: BENEFICIARY_DOCUMENT.to_owned(),
         beneficiary_address: BENEFICIARY_ADDRESS.to_owned(),
         pix_code: Some(due_code(&DynamicTxid::from_uuid(query.id.uuid()), settings)?),
-    }))
+    })))
 }

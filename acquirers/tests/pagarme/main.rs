@@ -1,7 +1,14 @@
 //! The adapter for Pagar.me, held against the Pagar.me of `quita-banks`, which its own client judges, and against odd
 //! answers.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
+#![allow(
+    clippy::string_slice,
+    clippy::wildcard_enum_match_arm,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
 
 mod payment;
 mod scripted;

@@ -102,7 +102,7 @@ impl AdapterConfig {
     pub(crate) fn boleto_provider(&self) -> Option<&str> {
         match self {
             Self::Cielo(config) => config.settings.boleto.as_ref().map(|boleto| boleto.provider.as_str()),
-            Self::Sandbox(_) | Self::ApiPix(_) => None,
+            Self::Sandbox(_) | Self::ApiPix(_) | Self::Pagarme(_) => None,
         }
     }
 

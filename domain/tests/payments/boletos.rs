@@ -25,7 +25,7 @@ fn waiting() -> Payment {
 fn of(terms: DueTerms) -> Payment {
     let terms = Terms::Boleto(terms);
     let order = Order { method: Method::Boleto, terms, ..pix_order() };
-    let issued = Issued::Boleto(IssuedBoleto {
+    let issued = Issued::Boleto(Box::new(IssuedBoleto {
         barcode: "0".repeat(44),
         digitable_line: "0".repeat(47),
         due_date: date(DUE),
@@ -38,7 +38,7 @@ fn of(terms: DueTerms) -> Payment {
         beneficiary_document: "1".into(),
         beneficiary_address: "Rua".into(),
         pix_code: None,
-    });
+    }));
     let fact = Fact::Pending { issued, news_at: None };
     after(&open(order).next.unwrap(), charge_answered(ChargeAnswer::known(fact)), 500)
 }

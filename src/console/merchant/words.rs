@@ -61,10 +61,6 @@ impl Language {
                 "does not take this fine, interest, discount or last day",
             ),
             "not_in_rule" => self.pick("não está na regra", "not in the rule"),
-            "due_date_unsupported" => self.pick("não tem PIX com vencimento", "has no PIX with a due date"),
-            "terms_unsupported" => {
-                self.pick("não aceita esses juros, multa ou descontos", "does not take such terms")
-            }
             "recipient_unknown" => {
                 self.pick("não conhece um recebedor da divisão", "does not know a recipient of the splits")
             }
@@ -126,8 +122,6 @@ mod tests {
             "busy",
             "throttled",
             "not_in_rule",
-            "due_date_unsupported",
-            "terms_unsupported",
             "recipient_unknown",
             "email_too_long",
         ] {

@@ -11,8 +11,8 @@ mod chance;
 pub mod cielo;
 pub mod faults;
 mod oauth;
-mod query;
 pub mod pagarme;
+mod query;
 pub mod server;
 pub mod sicoob;
 

@@ -464,7 +464,7 @@ fn issue(query: &ChargeQuery) -> (Option<Issued>, Timestamp) {
                 beneficiary_address: "Rua".into(),
                 pix_code: None,
             };
-            (Some(Issued::Boleto(slip)), Timestamp::end_of_sao_paulo_day(*due_date))
+            (Some(Issued::Boleto(Box::new(slip))), Timestamp::end_of_sao_paulo_day(*due_date))
         }
         Terms::CreditCard { .. } => (None, query.created_at.plus_ms(365 * DAY_MS)),
     }

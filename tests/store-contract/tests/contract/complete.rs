@@ -297,7 +297,7 @@ fn pix() -> Issued {
 
 fn slip() -> Issued {
     let text = String::from;
-    Issued::Boleto(IssuedBoleto {
+    Issued::Boleto(Box::new(IssuedBoleto {
         barcode: "1".repeat(44),
         digitable_line: "1".repeat(47),
         due_date: at(9).sao_paulo_date(),
@@ -310,7 +310,7 @@ fn slip() -> Issued {
         beneficiary_document: text("11.222.333/0001-81"),
         beneficiary_address: text("Rua B"),
         pix_code: None,
-    })
+    }))
 }
 
 const fn at(millis: i64) -> Timestamp {

@@ -242,7 +242,7 @@ pub async fn of_many_who_claim_a_run_one_gets_it(store: Arc<dyn WholeStore>) {
 
 fn slip() -> Issued {
     let text = String::from;
-    Issued::Boleto(IssuedBoleto {
+    Issued::Boleto(Box::new(IssuedBoleto {
         barcode: "1".repeat(44),
         digitable_line: "1".repeat(47),
         due_date: day(9),
@@ -255,7 +255,7 @@ fn slip() -> Issued {
         beneficiary_document: text("11.222.333/0001-81"),
         beneficiary_address: text("Rua B"),
         pix_code: None,
-    })
+    }))
 }
 
 /// The same boleto, issued under this number of the bank.

@@ -19,7 +19,7 @@ pub(crate) fn issued(query: &ChargeQuery) -> Option<Issued> {
             let number = u64::try_from(query.id.uuid().as_u128() % 10_000_000_000).ok()?;
             let field = account.free_field(number).ok()?;
             let barcode = Barcode::compose(Some(*due_date), query.amount.cents(), &field).ok()?;
-            Some(Issued::Boleto(IssuedBoleto {
+            Some(Issued::Boleto(Box::new(IssuedBoleto {
                 digitable_line: barcode.line().as_str().to_owned(),
                 barcode: barcode.into(),
                 due_date: *due_date,
@@ -32,7 +32,7 @@ pub(crate) fn issued(query: &ChargeQuery) -> Option<Issued> {
                 beneficiary_document: "11.222.333/0001-81".into(),
                 beneficiary_address: "Avenida Paulista, 1000".into(),
                 pix_code: None,
-            }))
+            })))
         }
         Terms::CreditCard { .. } => None,
     }
