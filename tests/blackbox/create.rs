@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Edit, TestApp, boleto, card, pix};
 
-const RECORD: [&str; 32] = [
+const RECORD: [&str; 33] = [
     "acquirer",
     "acquirerReference",
     "amount",
@@ -33,6 +33,7 @@ const RECORD: [&str; 32] = [
     "splits",
     "status",
     "statusReason",
+    "terms",
     "transactionId",
     "updatedAt",
     "utm",
@@ -78,7 +79,10 @@ fn a_pix_is_created_pending_with_a_code_to_pay() {
     });
     assert_eq!(record["customer"], customer);
     let pix = &record["pix"];
-    assert_eq!(names(pix), ["code", "endToEndId", "expiresAt", "qrCode", "txid"]);
+    assert_eq!(
+        names(pix),
+        ["code", "dueDate", "endToEndId", "expiresAt", "paidAmount", "paidOn", "qrCode", "txid"]
+    );
     assert!(pix["code"].as_str().unwrap().starts_with("000201"), "{pix}");
     assert!((26..=35).contains(&pix["txid"].as_str().unwrap().len()), "{pix}");
     assert!(pix["qrCode"].as_str().unwrap().starts_with(&format!("{}/pix/", app.url())), "{pix}");
@@ -121,7 +125,8 @@ fn a_boleto_is_created_pending_with_bar_code_line_and_page() {
     let record = app.client().create(&boleto(12_327));
     check_record_names(&record);
     let boleto = &record["boleto"];
-    assert_eq!(names(boleto), ["code", "digitableLine", "dueDate", "paidAmount", "url"]);
+    let expected = ["code", "digitableLine", "dueDate", "endToEndId", "paidAmount", "paidOn", "payableUntil"];
+    assert_eq!(names(boleto), [&expected[..], &["pixCode", "pixQrCode", "url"]].concat());
     let digits = |value: &Value, count| {
         value
             .as_str()

@@ -4,7 +4,7 @@ use std::thread;
 
 use serde_json::{Value, json};
 
-use crate::support::{Answer, PATIENCE, TestApp, boleto, card, eventually, pix, sign};
+use crate::support::{Answer, Edit, PATIENCE, TestApp, boleto, card, eventually, pix, sign};
 
 /// An acquirer that sends notices.
 struct Acquirer<'a> {
@@ -111,19 +111,20 @@ fn an_authorisation_that_comes_after_the_card_was_declined_is_shown_to_an_operat
 fn a_boleto_that_is_paid_late_with_fine_and_interest_shows_both_amounts() {
     let app = TestApp::new();
     let client = app.client();
-    let record = client.create(&boleto(10_027));
+    let record = client.create(&boleto(10_027).with("fine", json!({ "amount": 233 })));
     assert_eq!(record["boleto"]["paidAmount"], Value::Null);
     let id = record["transactionId"].as_str().unwrap();
     let acquirer = Acquirer::new(&app, "sandbox");
     let settled = |paid_on: &str, amount: u64| json!({"fact": "settled", "id": format!("s{paid_on}"), "amount": amount, "paidOn": paid_on});
     let due_date = record["boleto"]["dueDate"].as_str().unwrap();
-    let on_time = notice("e1", &record, &settled(due_date, 10_260));
+    let on_time = notice("e1", &record, &settled(due_date, 10_026));
     assert_eq!(acquirer.tell(&record["createdAt"], &on_time).status, 200);
     let told = eventually(PATIENCE, "the exception", || exceptions(&app).pop());
     assert_eq!(told["kind"], "amount_mismatch");
     let late = notice("e2", &record, &settled("2099-01-01", 10_260));
     assert_eq!(acquirer.tell(&record["createdAt"], &late).status, 200);
     client.wait_for_status(id, "paid");
+    assert_eq!(exceptions(&app).len(), 1, "what is owed with the fine is no exception");
     let paid = client.get(&format!("/pay/payments/{id}")).expect(200);
     assert_eq!((&paid["amount"], &paid["boleto"]["paidAmount"]), (&json!("100.27"), &json!("102.60")));
     let refund = client.post(&format!("/pay/payments/{id}/refunds"), &json!({"amount": 10_028}));
