@@ -427,6 +427,8 @@ fn check_exceptions(world: &World) {
             "contradiction" => {
                 is_odd || is_plausible(world, exception) || has(|account| account.may_be_contradicted)
             }
+            // A late payer may pay interest that nobody asked for.
+            "overpaid" => true,
             _ => is_odd,
         };
         if !is_expected {
