@@ -22,6 +22,8 @@ pub(crate) struct Account {
     pub(crate) chargebacks: u32,
     /// Whether what came in was not what was asked for.
     pub(crate) is_odd: bool,
+    /// True if its payer was late and paid interest, for which no merchant of the worlds asks.
+    pub(crate) paid_unasked_interest: bool,
     /// Whether what it has under the payment's name is somebody else's.
     pub(crate) is_foreign: bool,
     /// Who withdrew it, if not we.

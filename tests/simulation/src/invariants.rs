@@ -221,7 +221,12 @@ fn check_books(world: &World, payment: &Payment) {
         Some(account) if account.is_blind && payment.status() == Status::Declined => {
             check_given_back(world, id, account);
         }
-        Some(account) => check_captured(world, payment, account),
+        Some(account) => {
+            if account.paid_unasked_interest {
+                check_reported(world, id, "overpaid");
+            }
+            check_captured(world, payment, account);
+        }
         None => {
             if matches!(payment.status(), Status::Paid | Status::Refund | Status::Chargeback) {
                 world.violation(format!("{id} is {}, but no bank has the money", payment.status()));
@@ -427,8 +432,7 @@ fn check_exceptions(world: &World) {
             "contradiction" => {
                 is_odd || is_plausible(world, exception) || has(|account| account.may_be_contradicted)
             }
-            // A late payer may pay interest that nobody asked for.
-            "overpaid" => true,
+            "overpaid" => is_odd || has(|account| account.paid_unasked_interest),
             _ => is_odd,
         };
         if !is_expected {

@@ -280,6 +280,7 @@ impl Till for PixTill {
             is_charged_back: !disputed.is_empty(),
             chargebacks: 0,
             is_odd: is_foreign,
+            paid_unasked_interest: false,
             is_foreign,
             removed_by: None,
             was_captured_at_the_desk: false,

@@ -350,6 +350,7 @@ impl Till for CieloTill {
             is_charged_back: !main.chargebacks.is_empty(),
             chargebacks: 0,
             is_odd: false,
+            paid_unasked_interest: self.interest.contains_key(&id),
             is_foreign: false,
             removed_by: None,
             was_captured_at_the_desk: false,
