@@ -38,7 +38,7 @@ static MEANINGS: LazyLock<HashMap<(&'static str, &'static str), Meaning>> = Lazy
     meanings
 });
 
-/// What is declined, from the issuer's code and the brand's advice. A code that the table does not have says
+/// Returns the decline, from the issuer's code and the brand's advice. A code that the table does not have says
 /// nothing of whether another try may succeed.
 pub(crate) fn decline(brand: Option<Brand>, return_code: Option<&str>, advice: Option<&str>) -> Decline {
     let network_code = return_code.and_then(|code| network_code(brand, code));

@@ -83,7 +83,7 @@ struct Shared {
     configured: RwLock<Arc<Configured>>,
 }
 
-/// What a reload may replace.
+/// Settings and secrets that a reload may replace.
 struct Configured {
     settings: Arc<PagarmeSettings>,
     exchange: Arc<dyn ExchangeFactory>,
@@ -126,7 +126,7 @@ impl PagarmeFactory {
     /// Asks about an order that nobody has: whether address and key are right, without any effect.
     ///
     /// # Errors
-    /// What came in place of "there is none".
+    /// Answer in place of "there is none".
     pub async fn ask_something_unknown(&self) -> Result<(), CallFailure> {
         let configured = self.shared.configured();
         let line = self.shared.line(&configured, configured.exchange.open());

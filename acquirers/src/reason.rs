@@ -1,4 +1,4 @@
-//! What a provider says when it refuses, as operators and merchants may read it: cut, without personal data and secrets.
+//! Reasons of providers' refusals, as operators and merchants may read it: cut, without personal data and secrets.
 
 use quita_domain::text::fold_ascii;
 
@@ -14,7 +14,7 @@ const MAX_WORD: usize = 24;
 /// Beginning of secret keys, which may be shorter.
 const SECRET_KEY: &str = "sk_";
 
-/// What covers what may not be read.
+/// Mask of a part that nobody may read.
 const COVER: &str = "***";
 
 /// A code with its message, as far as there are any.

@@ -26,7 +26,7 @@ pub(crate) fn digits_of(text: &str) -> String {
     text.chars().filter(|character| !matches!(character, ' ' | '.' | '-')).collect()
 }
 
-/// What a bar code says of the account, where the bank's layout is known.
+/// Account that a bar code names, where the bank's layout is known.
 pub(crate) struct Account {
     pub(crate) account: CollectionAccount,
     pub(crate) printed_number: String,

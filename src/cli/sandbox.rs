@@ -32,7 +32,7 @@ pub(super) struct Target {
     api: Api,
 }
 
-/// How the payer pays.
+/// Day, amount and code of the payment.
 #[derive(Debug, Args)]
 pub(super) struct Pay {
     /// Day of the payment, of a boleto or a PIX with a due date [default: today]

@@ -83,7 +83,7 @@ fn a_pix_is_paid_at_a_bank_over_mutual_tls_and_half_of_it_goes_back() {
     assert_eq!(events, ["payment.pending", "payment.paid", "payment.refund_succeeded"]);
 }
 
-/// What a payer who is late pays, and the fixed sums by which that is known.
+/// Adds today as the due date, and fixed sums by which a late payment is known.
 fn due_today(request: Value) -> Value {
     let due = request.with("dueDate", json!(today().to_string()));
     due.with("fine", json!({ "amount": 150 })).with("interest", json!({ "amountPerDay": 10 }))

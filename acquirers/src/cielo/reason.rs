@@ -1,4 +1,4 @@
-//! What Cielo says when it refuses.
+//! Reasons of Cielo's refusals.
 
 use serde_json::Value;
 

@@ -24,7 +24,7 @@ use crate::field::Object;
 /// Reads the callbacks of one account.
 pub(super) struct PagarmeNotices(RwLock<Arc<Credentials>>);
 
-/// What proves that Pagar.me sent it.
+/// User and password that prove that Pagar.me sent it.
 struct Credentials {
     user: String,
     password: Secret<String>,

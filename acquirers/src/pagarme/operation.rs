@@ -1,4 +1,4 @@
-//! What became of a capture, a void or a refund: by the charge's sums, which every answer has.
+//! Outcome of a capture, a void or a refund: by the charge's sums, which every answer has.
 
 use quita_domain::acquiring::{CallFailure, ChargeQuery, OperationAnswer};
 use quita_domain::method::Method;

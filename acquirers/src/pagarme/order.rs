@@ -67,9 +67,9 @@ pub(super) struct Charge {
     pub(super) amount: Money,
     pub(super) currency: Option<String>,
     pub(super) method: Option<String>,
-    /// What came, if it says, and it is more than nothing.
+    /// Amount that came in, if it is stated and more than nothing.
     pub(super) paid: Option<Money>,
-    /// What was given back or let go, likewise.
+    /// Amount that was given back or let go, likewise.
     pub(super) canceled: Option<Money>,
     pub(super) paid_on: Option<NaiveDate>,
     pub(super) due_on: Option<NaiveDate>,
@@ -98,7 +98,7 @@ pub(super) struct Transaction {
     pub(super) boleto: BoletoPart,
 }
 
-/// What only a PIX has.
+/// Fields that only a PIX has.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct PixPart {
     pub(super) code: Option<String>,
@@ -106,7 +106,7 @@ pub(super) struct PixPart {
     pub(super) end_to_end_id: Option<String>,
 }
 
-/// What only a boleto has.
+/// Fields that only a boleto has.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct BoletoPart {
     pub(super) line: Option<String>,

@@ -41,7 +41,7 @@ impl Pace {
     /// Waits until one more read may leave, and counts it. The caller bounds the wait.
     ///
     /// # Errors
-    /// When its turn did not come in time.
+    /// Failure of a call whose turn did not come in time.
     pub(super) async fn turn(&self, resource: Resource) -> Result<(), CallFailure> {
         while let Some(free_at) = self.take(resource) {
             let waited = call_time::waiting(sleep_until(free_at)).await;

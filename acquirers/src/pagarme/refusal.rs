@@ -1,4 +1,4 @@
-//! What Pagar.me says when it refuses.
+//! Reasons of Pagar.me's refusals.
 
 use serde_json::Value;
 

@@ -23,11 +23,11 @@ pub struct PagarmeSettings {
     pub recipient: Option<String>,
     /// Pagar.me's recipients by the `recipientId` of splits.
     pub recipients: BTreeMap<String, String>,
-    /// How boletos are issued.
+    /// Settings of boletos.
     pub boleto: BoletoSettings,
 }
 
-/// How Pagar.me issues boletos.
+/// Settings of Pagar.me's boletos.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct BoletoSettings {
     /// Code of the bank; without it the account decides.

@@ -1,4 +1,4 @@
-//! What a charge states of a payment: decided by its status, explained by its newest step.
+//! Facts that a charge states of a payment: decided by its status, explained by its newest step.
 
 use quita_domain::acquiring::{
     Approval, CallFailure, ChargeAnswer, ChargeQuery, Fact, Issued, Reference, RemovedBy, Settlement,
@@ -21,7 +21,7 @@ use crate::reason;
 /// Our note that the holder took the money back: what is paid after it is a dispute that was won.
 const DISPUTED: &str = "_disputed";
 
-/// How a payment's charge is read.
+/// Reader of a payment's charge.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'a> {
     pub(super) settings: &'a PagarmeSettings,

@@ -93,7 +93,7 @@ async fn it_can_be_paid_until_the_end_of_its_last_day() {
     assert_eq!(expires_at.to_string(), "2026-12-29T03:00:00.000Z");
 }
 
-/// What is settled by a charge for which this came in on this day.
+/// Returns the settlements of a charge for which this came in on this day.
 async fn settled(amount: &str, at: &str) -> Vec<(Money, String)> {
     let world = World::open();
     let charge = due(terms());

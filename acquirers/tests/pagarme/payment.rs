@@ -243,7 +243,7 @@ pub(crate) fn facts(answer: ChargeAnswer) -> Vec<Fact> {
     statement(answer).facts
 }
 
-/// What was settled, and what went back, of the facts of money.
+/// Returns the sums that were settled and that went back.
 pub(crate) fn sums(facts: &[Fact]) -> (u64, u64) {
     let settled = facts.iter().find_map(|fact| match fact {
         Fact::Settled(settlement) => Some(settlement.amount.cents()),

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 
 use crate::payment::{CODE, TestClock, adapter, statement};
 
-/// What left, in short: `POST /orders`.
+/// Requests that left, in short: `POST /orders`.
 pub(crate) type Left = Vec<(Instant, String)>;
 
 #[derive(Clone)]

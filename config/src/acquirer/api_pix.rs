@@ -40,7 +40,7 @@ pub struct ApiPixConfig {
     code_fields: Vec<String>,
     answers_other_txid: bool,
     lists: bool,
-    /// Whether it takes charges with a due date (`/cobv`).
+    /// True if it takes charges with a due date (`/cobv`).
     pub cobv: bool,
     /// Where the bank calls back.
     pub callbacks: CallbackConfig,

@@ -1,4 +1,4 @@
-//! What may be configured of Pagar.me.
+//! Configuration of Pagar.me.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,7 +20,7 @@ pub struct PagarmeConfig {
     pub settings: PagarmeSettings,
     /// Longest time for which a PIX is kept payable.
     pub max_expiry: Option<Duration>,
-    /// What a handshake needs.
+    /// Authorities that a handshake trusts.
     pub tls: TlsConfig,
 }
 

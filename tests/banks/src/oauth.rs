@@ -11,7 +11,7 @@ use crate::chance::mixed;
 use crate::query::Query;
 use crate::{Request, Response};
 
-/// How a client shows its secret to the token endpoint.
+/// Form in which a client shows its secret to the token endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TokenForm {
@@ -29,7 +29,7 @@ pub enum TokenForm {
 pub(crate) struct Client<'a> {
     pub(crate) id: &'a str,
     pub(crate) secret: &'a str,
-    /// How the secret may be shown; empty for any way.
+    /// Forms in which the secret may be shown; empty for any.
     pub(crate) forms: &'a [TokenForm],
     pub(crate) token_ttl_s: i64,
     /// Tokens that are good for ever.

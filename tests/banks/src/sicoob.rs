@@ -43,7 +43,7 @@ pub struct SicoobBank {
     books: Books,
     tokens: Tokens,
     webhooks: Vec<Webhook>,
-    /// When a notice was sent, and whether it was taken.
+    /// Time at which a notice was sent, and true if it was taken.
     sent: Vec<(i64, bool)>,
     orders: Vec<Order>,
     /// Titles that lists have not: a mistake of the bank's.
@@ -93,19 +93,19 @@ impl SicoobBank {
         &mut self.config
     }
 
-    /// What was registered and paid for each number, by now.
+    /// Returns the title and payments of each number, by now.
     pub fn books(&mut self, now_ms: i64) -> BTreeMap<u64, Account> {
         self.advance(now_ms);
         self.books.accounts()
     }
 
-    /// What was registered and paid for one number, by now; none of what is unknown.
+    /// Returns the title and payments of one number, by now; none of what is unknown.
     pub fn account(&mut self, number: u64, now_ms: i64) -> Option<Account> {
         self.advance(now_ms);
         self.books.account(number)
     }
 
-    /// How often each call came in, by a name such as `POST /boletos`; also those that a fault struck.
+    /// Returns the count of each call, by a name such as `POST /boletos`; also those that a fault struck.
     pub fn calls(&self) -> &BTreeMap<&'static str, u64> {
         &self.calls
     }
@@ -206,7 +206,7 @@ impl Counterparty for SicoobBank {
     }
 }
 
-/// What a request asks for.
+/// Call that a request makes.
 #[derive(Debug, PartialEq, Eq)]
 enum Call {
     Token,

@@ -178,7 +178,7 @@ impl Default for Callbacks {
 }
 
 impl Config {
-    /// Who gets tokens.
+    /// Client that gets tokens.
     pub(super) fn client(&self) -> Client<'_> {
         Client {
             id: &self.client_id,

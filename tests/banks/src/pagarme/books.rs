@@ -1,4 +1,4 @@
-//! What a Pagar.me has taken and given back, for a comparison at the end.
+//! Sums that a Pagar.me has taken and given back, for a comparison at the end.
 
 use std::collections::BTreeMap;
 

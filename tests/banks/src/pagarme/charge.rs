@@ -117,7 +117,7 @@ pub(crate) struct Transaction {
     pub(crate) antifraud: Option<&'static str>,
 }
 
-/// What the acquirer behind Pagar.me said of a card.
+/// Answer of the acquirer behind Pagar.me about a card.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Authorisation {
     pub(crate) tid: String,

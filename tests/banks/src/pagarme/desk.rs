@@ -1,4 +1,4 @@
-//! What payers do, and what people at Pagar.me do without the API.
+//! Acts of payers, and of people at Pagar.me without the API.
 
 use super::charge::{Charge, Means, Status};
 use super::issue;

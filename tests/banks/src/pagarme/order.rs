@@ -13,7 +13,7 @@ use crate::cielo::local_time;
 /// Banks of boletos.
 const BANKS: [&str; 9] = ["001", "033", "104", "197", "198", "237", "341", "376", "745"];
 
-/// What is wanted.
+/// Order as it was asked for.
 pub(crate) struct Wanted {
     pub(crate) code: String,
     pub(crate) items: Value,

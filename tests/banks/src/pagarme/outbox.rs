@@ -38,7 +38,7 @@ impl Event {
     }
 }
 
-/// How a callback is forged.
+/// Forgery of a callback.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Forgery {

@@ -1,4 +1,4 @@
-//! How Pagar.me writes orders and charges. Fields and types: npm `@pagarme/pagarme-nodejs-sdk` 7.0.2, models.
+//! Orders and charges as Pagar.me writes them. Fields and types: npm `@pagarme/pagarme-nodejs-sdk` 7.0.2, models.
 
 use chrono::DateTime;
 use serde_json::{Map, Value, json};

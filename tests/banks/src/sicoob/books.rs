@@ -28,7 +28,7 @@ pub(super) struct Title {
     pub(super) fields: Map<String, Value>,
     pub(super) bar_code: String,
     pub(super) pix_code: Option<String>,
-    /// Whether a code was asked for and could not be made.
+    /// True if a code was asked for and could not be made.
     pub(super) pix_rejected: bool,
     pub(super) status: Status,
     pub(super) history: Vec<Line>,
@@ -97,16 +97,16 @@ pub(super) enum PaymentState {
     Cancelled,
 }
 
-/// What the books say of one number.
+/// Account of one number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
     /// `seuNumero`.
     pub your_number: String,
-    /// What was registered.
+    /// Amount that was registered.
     pub amount_cents: u64,
-    /// What has become of it.
+    /// Status of it.
     pub status: Status,
-    /// What came in for it, each payment.
+    /// Payments that came in for it.
     pub paid_cents: Vec<u64>,
 }
 
@@ -137,7 +137,7 @@ impl Title {
         }
     }
 
-    /// What is owed on this day.
+    /// Returns the amount that is owed on this day.
     pub(super) fn owed_cents(&self, day: NaiveDate) -> u64 {
         self.terms.owed_cents(self.amount_cents, self.due, day)
     }

@@ -12,9 +12,9 @@ const FORMS: [TokenForm; 1] = [TokenForm::FormNoSecret];
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Config {
-    /// Who may ask for tokens; also the value of the header `client_id`.
+    /// Client that may ask for tokens; also the value of the header `client_id`.
     pub client_id: String,
-    /// How long a token is good for.
+    /// Lifetime of a token.
     pub token_ttl_s: i64,
     /// Tokens that are good for ever, as the portal gives them for the sandbox.
     pub fixed_tokens: Vec<String>,
@@ -26,15 +26,15 @@ pub struct Config {
     pub portfolio: u64,
     /// First and last number that the customer may choose.
     pub numbers: (u64, u64),
-    /// Whether a number's last digit is a check digit, as `faixas-nosso-numero` tells.
+    /// True if a number's last digit is a check digit, as `faixas-nosso-numero` tells.
     pub numbers_have_digit: bool,
     /// Host and path of the locations of codes, without scheme and the token at the end.
     pub location: String,
-    /// What the code of a hybrid boleto is.
+    /// Code of a hybrid boleto.
     pub pix_code: PixCode,
-    /// What the bar code is.
+    /// Bar code.
     pub bar_code: BarCode,
-    /// How an answer holds the boleto.
+    /// Place of the boleto in an answer.
     pub shape: Shape,
     /// The status of a registration that was done: 200; an SDK saw 404.
     pub registered_status: u16,
@@ -42,35 +42,35 @@ pub struct Config {
     pub duplicate_status: u16,
     /// Its words.
     pub duplicate_text: String,
-    /// Whether a second title with the same `seuNumero` is refused too.
+    /// True if a second title with the same `seuNumero` is refused too.
     pub refuses_same_your_number: bool,
-    /// Whether `tipoHistorico` is a number, as in the portal's example, or text, as in its model.
+    /// True if `tipoHistorico` is a number, as in the portal's example; else it is text, as in its model.
     pub history_as_number: bool,
-    /// Whether the history's settlement line names no amount.
+    /// True if the history's settlement line names no amount.
     pub history_without_amount: bool,
-    /// How long a new title is not found, in milliseconds.
+    /// Time for which a new title is not found, in milliseconds.
     pub read_lag_ms: i64,
     /// The bank's fee for a settlement.
     pub fee_cents: u64,
-    /// How long after a payment was accepted the title is settled.
+    /// Time from an accepted payment to the settlement of its title.
     pub settles_after_ms: i64,
     /// Of a thousand registered titles so many are paid before the registration is answered.
     pub paid_before_answer_permille: u64,
-    /// How long an ordered list of movements is not ready.
+    /// Time for which an ordered list of movements is not ready.
     pub movements_after_ms: i64,
     /// The records of one file of such a list.
     pub records_in_file: usize,
-    /// How callbacks look, and what becomes of them.
+    /// Form and fate of callbacks.
     pub callbacks: Callbacks,
     /// The same seed throws the same dice.
     pub seed: u64,
 }
 
-/// How callbacks look, and what becomes of them.
+/// Form and fate of callbacks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Callbacks {
-    /// How long after the event they go out.
+    /// Time from the event to the callback.
     pub after_ms: i64,
     /// Of a thousand so many never go out.
     pub lost_permille: u64,
@@ -82,7 +82,7 @@ pub struct Callbacks {
     pub misspelt: bool,
 }
 
-/// What the code of a hybrid boleto is.
+/// Code of a hybrid boleto.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PixCode {
@@ -94,7 +94,7 @@ pub enum PixCode {
     BadCrc,
 }
 
-/// What the bar code is.
+/// Bar code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BarCode {
@@ -108,7 +108,7 @@ pub enum BarCode {
     OtherDay,
 }
 
-/// How an answer holds the boleto.
+/// Place of the boleto in an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
@@ -154,7 +154,7 @@ impl Default for Config {
 }
 
 impl Config {
-    /// Who gets tokens: the certificate is the secret.
+    /// Client that gets tokens: the certificate is the secret.
     pub(super) fn client(&self) -> Client<'_> {
         Client {
             id: &self.client_id,

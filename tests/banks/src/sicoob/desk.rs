@@ -1,4 +1,4 @@
-//! What payers do, and what the bank does by itself.
+//! Acts of payers, and of the bank by itself.
 
 use chrono::NaiveDate;
 use serde_json::{Map, Value, json};
@@ -10,7 +10,7 @@ use super::money::reais;
 use super::titles::{FEE, OTHER, SETTLEMENT};
 use crate::cielo::local_time;
 
-/// How much longer the answer to a registration takes whose title is paid before it.
+/// Delay of the answer to a registration whose title is paid before it.
 const PAID_BEFORE_ANSWER_MS: u64 = 300;
 
 /// A payment that a payer makes.
@@ -27,7 +27,7 @@ pub struct Paying {
 impl SicoobBank {
     /// A payer pays; the payer's bank tells at once, the money comes later. Returns the payment's id.
     ///
-    /// What was paid once is refused, and so is what was withdrawn: use [`SicoobBank::pay_anyway`].
+    /// A title that was paid or withdrawn is refused: use [`SicoobBank::pay_anyway`].
     pub fn pay(&mut self, number: u64, paying: Paying, now_ms: i64) -> Result<u64, String> {
         self.advance(now_ms);
         let title = self.books.titles.get(&number).ok_or("no such title")?;

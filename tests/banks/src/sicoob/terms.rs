@@ -1,4 +1,4 @@
-//! What is owed for a title on a day, as the bank computes it.
+//! Amount that is owed for a title on a day, as the bank computes it.
 
 use chrono::{Datelike as _, Days, NaiveDate, Weekday};
 
@@ -42,8 +42,8 @@ pub(super) enum Interest {
 }
 
 impl Terms {
-    /// What a payer pays on this day for a title of this amount that is due then. A title that is due on a weekend can be
-    /// paid as it is on the next working day (Lei 7.089/1983); the bank here knows no holidays.
+    /// Returns what a payer pays on this day for a title of this amount that is due then. A title that is due on a
+    /// weekend can be paid as it is on the next working day (Lei 7.089/1983); the bank here knows no holidays.
     pub(super) fn owed_cents(&self, amount_cents: u64, due: NaiveDate, day: NaiveDate) -> u64 {
         let amount_cents = amount_cents.saturating_sub(self.rebate_cents);
         if day > working_day(due) {

@@ -1,4 +1,4 @@
-//! What a Pagar.me does, as its pages say and as it was seen to.
+//! Behaviour of a Pagar.me, as its pages say and as it was seen.
 
 #![allow(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! What a bank of boletos does, as its portal says and as others' clients expect it to.
+//! Behaviour of a bank of boletos, as its portal says and as others' clients expect it to.
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "tests")]
 
