@@ -6,6 +6,7 @@ use chrono::{Days, NaiveDate};
 use serde::{Deserialize, Serialize};
 
 use crate::boleto::business_day;
+use crate::method::Method;
 use crate::money::Money;
 use crate::time::Timestamp;
 
@@ -69,6 +70,16 @@ pub enum InterestSince {
     DueDate,
     /// The due date moved to a business day: PIX (manual of API Pix, `valor.juros`).
     MovedDueDate,
+}
+
+impl InterestSince {
+    /// Returns the rule of a payment method.
+    pub const fn of(method: Method) -> Self {
+        match method {
+            Method::Boleto => Self::DueDate,
+            Method::Pix | Method::CreditCard => Self::MovedDueDate,
+        }
+    }
 }
 
 /// Comparison of what a payer paid with what was owed.

@@ -152,6 +152,10 @@ fn page_and_slip_say_what_is_owed_and_until_when() {
     assert!(page.contains(&until.format("%d/%m/%Y").to_string()), "{page}");
     let picture = app.client_without_key().get(record["boleto"]["pixQrCode"].as_str().unwrap());
     assert_eq!(picture.header("content-type"), Some("image/png"));
+    let id = id_of(&record);
+    pay(&app.client(), &id, &json!({ "on": late_day().to_string() }));
+    let page = app.client_without_key().get(url).text();
+    assert!(page.contains("R$&nbsp;102,37"), "once it is paid, the page shows what came: {page}");
     let due = app.client().create(&with_surcharges(pix(10_027)));
     let page = due["pix"]["qrCode"].as_str().unwrap().trim_end_matches(".png");
     let page = app.client_without_key().get(page).text();

@@ -42,10 +42,7 @@ fn by_pix(query: &ChargeQuery, id: String, amount: Money, paid_on: Option<NaiveD
 
 /// Returns the amount that a payer owes on a day.
 pub(super) fn owed_on(query: &ChargeQuery, day: NaiveDate) -> Money {
-    let since = match query.method {
-        Method::Pix | Method::CreditCard => InterestSince::MovedDueDate,
-        Method::Boleto => InterestSince::DueDate,
-    };
+    let since = InterestSince::of(query.method);
     query.terms.due().map_or(query.amount, |due| due.owed_on(query.amount, day, since))
 }
 

@@ -321,9 +321,9 @@ impl Draft {
         let expected = self.expected_settlement();
         let owed = self.payment.order.terms.due().filter(|due| due.changes_the_amount()).map(|due| {
             let day = self.day_of(settlement);
-            (due.owed_on(expected, day, InterestSince::DueDate), day)
+            (due.owed_on(expected, day, InterestSince::of(self.payment.method())), day)
         });
-        let owed = owed.map(|(owed, day)| format!(", of which {owed} was owed on {day}"));
+        let owed = owed.map(|(owed, day)| format!(", for which {owed} was owed on {day}"));
         let (amount, owed) = (settlement.amount, owed.unwrap_or_default());
         let detail = format!("{amount} came in for a payment of {expected}{owed}");
         let is_paid = came == Paid::TooMuch && self.payment.order.terms.due().is_some();

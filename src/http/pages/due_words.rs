@@ -1,16 +1,17 @@
 //! Terms of a charge with a due date in a payer's words: what is owed today, and what changes it.
 
 use chrono::NaiveDate;
-use quita_domain::due_terms::{DueTerms, Interest, InterestSince, Portion};
-use quita_domain::method::Method;
+use quita_domain::due_terms::{Discount, DueTerms, Interest, InterestSince, Portion};
 use quita_domain::money::Money;
 use quita_domain::payment::Payment;
 use quita_paper::brazilian::{day, reais};
 
+use super::is_open;
+
 /// Terms of one payment, on one day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct DueWords {
-    /// Amount that is owed on that day, in cents.
+    /// Amount in cents: what is owed on that day, or what came once nothing is to be paid any more.
     pub(crate) owed_cents: i64,
     /// True if that is another amount on another day.
     pub(crate) changes: bool,
@@ -29,14 +30,16 @@ impl DueWords {
     pub(crate) fn of(payment: &Payment, today: NaiveDate) -> Option<Self> {
         let due = payment.order.terms.due()?;
         let amount = payment.order.amount;
-        let since = match payment.method() {
-            Method::Pix | Method::CreditCard => InterestSince::MovedDueDate,
-            Method::Boleto => InterestSince::DueDate,
-        };
         // Nobody pays after the last day: what is owed then stays as it was.
         let on = today.min(due.payable_until());
+        let owed = if is_open(payment.status()) {
+            due.owed_on(amount, on, InterestSince::of(payment.method()))
+        } else {
+            let state = &payment.state;
+            state.paid_amount.or(state.captured_amount).unwrap_or(amount)
+        };
         Some(Self {
-            owed_cents: cents(due.owed_on(amount, on, since)),
+            owed_cents: cents(owed),
             changes: due.changes_the_amount(),
             today: day(on),
             due: day(due.due_date),
@@ -60,7 +63,7 @@ fn sentences(due: &DueTerms, amount: Money) -> Vec<String> {
 }
 
 fn discounts(due: &DueTerms, amount: Money) -> Option<String> {
-    let one = |discount: &quita_domain::due_terms::Discount| {
+    let one = |discount: &Discount| {
         let off = discount.portion.of(amount);
         format!("até {}, desconto de {}", day(due.last_day_of(*discount)), in_reais(off))
     };
@@ -100,8 +103,6 @@ fn cents(amount: Money) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use quita_domain::due_terms::Discount;
-
     use super::*;
 
     fn date(text: &str) -> NaiveDate {

@@ -1,6 +1,6 @@
 //! Terms of a charge with a due date, as rows of the payment's page.
 
-use quita_domain::due_terms::{DueTerms, Interest, Portion};
+use quita_domain::due_terms::{Discount, DueTerms, Interest, Portion};
 use quita_domain::payment::Payment;
 
 use crate::console::kit::language::Language;
@@ -27,7 +27,7 @@ pub(super) fn rows(payment: &Payment, texts: &Texts, language: Language) -> Vec<
 }
 
 fn discounts(due: &DueTerms, language: Language) -> Vec<String> {
-    let until = |discount: &quita_domain::due_terms::Discount| {
+    let until = |discount: &Discount| {
         let (size, day) = (portion(discount.portion, language), language.day(due.last_day_of(*discount)));
         format!("{size} · {} {day}", language.pick("até", "until"))
     };
