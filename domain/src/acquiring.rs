@@ -1,6 +1,7 @@
 //! Messages between a payment and its acquirer.
 
-use std::collections::BTreeMap;
+mod reference;
+
 use std::sync::Arc;
 
 use chrono::NaiveDate;
@@ -12,6 +13,8 @@ use crate::method::Method;
 use crate::money::Money;
 use crate::order::{Order, Split, Terms};
 use crate::time::Timestamp;
+
+pub use reference::Reference;
 
 /// The code to pay with, as the acquirer issued it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -233,96 +236,6 @@ pub enum DeclineKind {
     Reversible,
     /// No other try can succeed; brands fine those who make one.
     Irreversible,
-}
-
-/// The provider's own ids of a charge: a payment id, a transaction id, an end-to-end id. Opaque here, kept with the
-/// attempt, and sent with every later call about it. Shown as `acquirerReference`, except our own notes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Reference(BTreeMap<String, String>);
-
-impl Reference {
-    /// Our own note of the key that receives the charge's money: it is kept when another key is configured.
-    pub const KEY: &str = "_key";
-
-    /// Our own note of the number that the acquirer put on a slip (nº do documento), in place of the usual one.
-    pub const DOCUMENT_NUMBER: &str = "_documentNumber";
-
-    /// Prefix of our own notes, which are shown to nobody else.
-    const NOTE: char = '_';
-
-    /// Limits on the ids of one charge, and on the characters of each: a provider can't make a document grow.
-    const MAX_NAMES: usize = 40;
-    const MAX_CHARACTERS: usize = 255;
-
-    /// Returns a reference without ids.
-    pub const fn none() -> Self {
-        Self(BTreeMap::new())
-    }
-
-    /// Returns the reference with one more id; an empty or overlong one is left out.
-    #[must_use]
-    pub fn with(mut self, name: &str, value: &str) -> Self {
-        self.insert(name, value);
-        self
-    }
-
-    /// Returns the provider's id under this name.
-    pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
-    }
-
-    /// Returns the name of our own note of how the split with this index, from 0, was sent: the acquirer's name of the
-    /// recipient, and the cents, with a blank between.
-    pub fn split(index: usize) -> String {
-        format!("_split.{index}")
-    }
-
-    /// Returns the acquirer's name of the recipient of the split with this index, if it was noted.
-    pub fn recipient(&self, index: usize) -> Option<&str> {
-        let (recipient, _) = self.get(&Self::split(index))?.split_once(' ')?;
-        Some(recipient)
-    }
-
-    /// Returns every id of the provider's with its name, without our own notes.
-    pub fn shown(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.iter().filter(|(name, _)| !name.starts_with(Self::NOTE))
-    }
-
-    /// Returns every id with its name.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
-    }
-
-    /// Returns true if there is none.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Returns true if both have this name, with different values.
-    pub fn differs_in(&self, name: &str, other: &Self) -> bool {
-        self.get(name).zip(other.get(name)).is_some_and(|(own, theirs)| own != theirs)
-    }
-
-    /// Returns true if all ids of `other` are known already.
-    pub fn contains(&self, other: &Self) -> bool {
-        other.0.iter().all(|(name, value)| self.get(name) == Some(value))
-    }
-
-    /// Adds the ids of `other`. An id that is known under another value is replaced.
-    pub(crate) fn learn(&mut self, other: &Self) {
-        for (name, value) in &other.0 {
-            self.insert(name, value);
-        }
-    }
-
-    fn insert(&mut self, name: &str, value: &str) {
-        let fits = |text: &str| (1..=Self::MAX_CHARACTERS).contains(&text.chars().count());
-        let has_room = self.0.len() < Self::MAX_NAMES || self.0.contains_key(name);
-        if fits(name) && fits(value) && has_room {
-            self.0.insert(name.to_owned(), value.to_owned());
-        }
-    }
 }
 
 /// Reason why a call to an acquirer brought no fact. Its text is shown to operators and has no personal data.
