@@ -264,6 +264,8 @@ pub enum ChargeAnswer {
     /// The acquirer took the charge and has not said yet what becomes of it: there is no code to pay with. It is asked
     /// until it answers.
     Accepted(Reference),
+    /// As [`Accepted`](Self::Accepted): the acquirer examines the charge for fraud, which may take people and days.
+    UnderReview(Reference),
     /// The acquirer took the charge and answered in full, but without any code that a payer could use.
     WithoutCode(Reference),
     /// The acquirer's charge under our name belongs to somebody else: another key receives its money.

@@ -94,7 +94,8 @@ pub fn possible_actions(kind: &str) -> &'static [ExceptionAction] {
             DiscrepancyKind::AmountMismatch
             | DiscrepancyKind::Overpaid
             | DiscrepancyKind::PaidTwice
-            | DiscrepancyKind::PaidAfterDeclined
+            | DiscrepancyKind::SecondCharge
+            | DiscrepancyKind::PaidAfterDecline
             | DiscrepancyKind::RefundExceedsPaid
             | DiscrepancyKind::RefundedAndChargedBack,
         ) => &[Resolve],

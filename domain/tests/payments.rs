@@ -28,6 +28,7 @@ mod payments {
     pub(crate) mod stuck;
     pub(crate) mod sums;
     pub(crate) mod time;
+    pub(crate) mod under_review;
     pub(crate) mod unknown_outcomes;
     pub(crate) mod withdrawn;
     pub(crate) mod withheld;
@@ -268,7 +269,7 @@ fn what_the_table_refuses_is_an_exception_and_never_dropped() {
     assert_eq!(discrepancy(&pending(), notice(charged_back("c1"))), DiscrepancyKind::TooEarly);
     assert_eq!(discrepancy(&paid(), notice(Fact::Cancelled)), DiscrepancyKind::Contradiction);
     let declined = after(&pending(), notice(Fact::Declined(Decline::of("x"))), 100);
-    assert_eq!(discrepancy(&declined, notice(settled("s1", 10_000))), DiscrepancyKind::PaidAfterDeclined);
+    assert_eq!(discrepancy(&declined, notice(settled("s1", 10_000))), DiscrepancyKind::PaidAfterDecline);
 }
 
 #[test]

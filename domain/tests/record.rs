@@ -52,6 +52,7 @@ fn payment(order: Order) -> Payment {
         refusal: None,
         decline: None,
         without_code: false,
+        under_review: false,
         reference: Reference::none(),
     });
     Payment {

@@ -223,6 +223,7 @@ pub(super) fn answer(query: &ChargeQuery, sales: &[Sale], reader: Reader<'_>) ->
             ChargeAnswer::Known(Statement { facts, reference: Reference::none() })
         }
         answer @ (ChargeAnswer::Accepted(_)
+        | ChargeAnswer::UnderReview(_)
         | ChargeAnswer::WithoutCode(_)
         | ChargeAnswer::Foreign(_)
         | ChargeAnswer::Mismatched(_)

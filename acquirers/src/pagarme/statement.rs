@@ -48,6 +48,9 @@ impl Reader<'_> {
             (ChargeStatus::Pending, Step::Waiting) if query.method != Method::CreditCard => {
                 self.waits(query, charge)
             }
+            (ChargeStatus::Pending | ChargeStatus::Processing, Step::Undecided(Undecided::Review)) => {
+                ChargeAnswer::UnderReview(self.reference(query, charge))
+            }
             (ChargeStatus::Pending | ChargeStatus::Processing, Step::Undecided(_) | Step::Missing)
             | (ChargeStatus::Processing, Step::Held | Step::Waiting) => {
                 ChargeAnswer::Accepted(self.reference(query, charge))
@@ -64,7 +67,7 @@ impl Reader<'_> {
             Step::Held
             | Step::NotAuthorized
             | Step::Waiting
-            | Step::Undecided(Undecided::Review)
+            | Step::Undecided(Undecided::Review | Undecided::Processing)
             | Step::Failed
             | Step::ChargedBack
             | Step::Other(_) => unclear(charge),
@@ -94,7 +97,7 @@ impl Reader<'_> {
             | Step::Taken
             | Step::NotAuthorized
             | Step::Waiting
-            | Step::Undecided(Undecided::Review)
+            | Step::Undecided(Undecided::Review | Undecided::Processing)
             | Step::ChargedBack
             | Step::Other(_) => unclear(charge),
         }
@@ -119,6 +122,9 @@ impl Reader<'_> {
         }
         let is_card = query.method == Method::CreditCard;
         match (step, self.gateway(charge)) {
+            (Step::Undecided(Undecided::Review), _) => {
+                ChargeAnswer::UnderReview(self.reference(query, charge))
+            }
             (Step::Undecided(_), _) | (Step::Failed | Step::Missing, Gateway::Error) => {
                 ChargeAnswer::Accepted(self.reference(query, charge))
             }

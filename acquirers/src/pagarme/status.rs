@@ -72,8 +72,10 @@ pub(super) enum GivenBack {
 /// Reason why a step is not decided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Undecided {
-    /// A check against fraud, which may take a day.
+    /// A check against fraud, which may take people and days.
     Review,
+    /// The charge is being worked on.
+    Processing,
     /// Pagar.me does not know the outcome itself.
     Error,
 }
@@ -88,7 +90,8 @@ impl Step {
             "pendingrefund" | "waitingcancellation" => Self::GivenBack(GivenBack::Pending),
             "erroronvoiding" | "erroronrefunding" => Self::GivenBack(GivenBack::Failed),
             "generated" | "viewed" | "waitingpayment" => Self::Waiting,
-            "analyzing" | "pendingreview" | "processing" => Self::Undecided(Undecided::Review),
+            "analyzing" | "pendingreview" => Self::Undecided(Undecided::Review),
+            "processing" => Self::Undecided(Undecided::Processing),
             "witherror" => Self::Undecided(Undecided::Error),
             "failed" | "expired" => Self::Failed,
             "chargedback" => Self::ChargedBack,

@@ -73,9 +73,11 @@ impl Answered for ChargeAnswer {
 
     fn ended(&self) -> Ended<'_> {
         match self {
-            Self::Known(_) | Self::Accepted(_) | Self::WithoutCode(_) | Self::NotFound => {
-                Ended::well(CallOutcome::Answered)
-            }
+            Self::Known(_)
+            | Self::Accepted(_)
+            | Self::UnderReview(_)
+            | Self::WithoutCode(_)
+            | Self::NotFound => Ended::well(CallOutcome::Answered),
             Self::Foreign(_) | Self::Mismatched(_) => Ended::well(CallOutcome::Unknown),
             Self::Refused(_) => Ended::well(CallOutcome::Refused),
             Self::Failed(failure) => failed(failure),

@@ -264,7 +264,8 @@ async fn bring(parts: &InboxParts, notice: &Notice, tried: u32) -> Worked {
                     | DiscrepancyKind::AmountMismatch
                     | DiscrepancyKind::Overpaid
                     | DiscrepancyKind::PaidTwice
-                    | DiscrepancyKind::PaidAfterDeclined
+                    | DiscrepancyKind::SecondCharge
+                    | DiscrepancyKind::PaidAfterDecline
                     | DiscrepancyKind::RefundExceedsPaid
                     | DiscrepancyKind::RefundedAndChargedBack
                     | DiscrepancyKind::LateAuthorization

@@ -381,7 +381,7 @@ fn a_charge_that_nobody_answers_for_is_ended_by_a_person_and_what_comes_late_is_
             (given_back.kind, given_back.state),
             (OperationKind::Refund(cents(CENTS)), OperationState::Done)
         );
-        assert!(world.store.kinds_of_exceptions().contains(&"paid_after_declined".to_owned()));
+        assert!(world.store.kinds_of_exceptions().contains(&"paid_after_decline".to_owned()));
         node.settle().await;
     });
 }

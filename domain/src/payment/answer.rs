@@ -63,6 +63,7 @@ impl Draft {
                 }
             }
             ChargeAnswer::Accepted(reference) => self.charge_accepted(attempt, reference),
+            ChargeAnswer::UnderReview(reference) => self.charge_is_under_review(attempt, reference),
             ChargeAnswer::WithoutCode(reference) => self.charge_has_no_code(attempt, reference),
             ChargeAnswer::Foreign(what) => {
                 self.charge_is_foreign(&what);
@@ -117,6 +118,10 @@ impl Draft {
             }
             ChargeAnswer::Accepted(reference) => {
                 self.charge_accepted(attempt, reference);
+                self.check_answered(is_newest);
+            }
+            ChargeAnswer::UnderReview(reference) => {
+                self.charge_is_under_review(attempt, reference);
                 self.check_answered(is_newest);
             }
             ChargeAnswer::WithoutCode(reference) => {
@@ -249,6 +254,15 @@ impl Draft {
         if self.last_outcome_is_open() && !self.last_outcome_is(AttemptOutcome::Registering) {
             let inquire_at = self.after(accepted_wait_ms(0));
             self.make(Change::Attempt(AttemptChange::Registering(inquire_at)));
+        }
+    }
+
+    /// Handles the answer that people examine the charge. Its outcome is expected to take days.
+    fn charge_is_under_review(&mut self, attempt: u32, reference: Reference) {
+        self.charge_accepted(attempt, reference);
+        let is_new = self.payment.state.attempts.last().is_some_and(|attempt| !attempt.under_review);
+        if is_new && self.last_outcome_is_open() {
+            self.make(Change::Attempt(AttemptChange::UnderReview));
         }
     }
 

@@ -19,6 +19,10 @@ const NOT_FOUND_AFTER_MS: u64 = 20_000;
 /// Shortest wait before the next inquiry after an answer that is not believed yet.
 const INQUIRE_AGAIN_MS: u64 = 1_000;
 
+/// Time for which an acquirer may examine a charge for fraud before operators hear of it. Source: the contract, Pagar.me,
+/// "Antifraud".
+const REVIEWED_WITHIN_MS: u64 = 48 * 3_600_000;
+
 /// State of a call with unknown outcome, as its process had it at the time of an inquiry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inquiring {
@@ -84,13 +88,19 @@ impl Draft {
 
     /// Sends an inquiry about the last charge, and schedules the next one first.
     pub(super) fn inquire_about_charge(&mut self, acquirer: AcquirerName, inquiries: u32) {
-        if inquiries >= MANY_INQUIRIES {
+        if inquiries >= MANY_INQUIRIES && !self.may_be_under_review() {
             let detail = format!("{acquirer} was asked {inquiries} times what became of the charge");
             self.outcome_is_unknown(detail, None);
         }
         let wait_ms = self.attempt_wait_ms(inquiries.saturating_add(1));
         self.make(Change::Attempt(AttemptChange::InquiryScheduled(self.after(wait_ms))));
         self.push_inquiry();
+    }
+
+    /// Returns true while an acquirer that examines the last charge for fraud may still be at it.
+    fn may_be_under_review(&self) -> bool {
+        let under_review = self.payment.state.attempts.last().filter(|attempt| attempt.under_review);
+        under_review.is_some_and(|attempt| self.clock().ms_since(attempt.at) < REVIEWED_WITHIN_MS)
     }
 
     /// Schedules an inquiry after a call that may have had an effect. Never at once: the acquirer may still be at work.

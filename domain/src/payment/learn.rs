@@ -295,7 +295,7 @@ impl Draft {
         }
         let kind = if status == Status::Declined {
             self.give_back_after_decline(&settlement);
-            DiscrepancyKind::PaidAfterDeclined
+            DiscrepancyKind::PaidAfterDecline
         } else {
             DiscrepancyKind::PaidTwice
         };

@@ -101,8 +101,10 @@ pub enum DiscrepancyKind {
     Overpaid,
     /// A second settlement of one payment.
     PaidTwice,
+    /// Another charge of one payment at its acquirer, which holds money or limit, or can be paid.
+    SecondCharge,
     /// Money for a payment that was declined.
-    PaidAfterDeclined,
+    PaidAfterDecline,
     /// A refund was done while a chargeback is open.
     RefundExceedsPaid,
     /// A refund was done although a chargeback is open.
@@ -119,12 +121,13 @@ pub enum DiscrepancyKind {
 
 impl DiscrepancyKind {
     /// Every kind.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::TooEarly,
         Self::AmountMismatch,
         Self::Overpaid,
         Self::PaidTwice,
-        Self::PaidAfterDeclined,
+        Self::SecondCharge,
+        Self::PaidAfterDecline,
         Self::RefundExceedsPaid,
         Self::RefundedAndChargedBack,
         Self::LateAuthorization,
@@ -145,7 +148,8 @@ impl DiscrepancyKind {
             Self::AmountMismatch => "amount_mismatch",
             Self::Overpaid => "overpaid",
             Self::PaidTwice => "paid_twice",
-            Self::PaidAfterDeclined => "paid_after_declined",
+            Self::SecondCharge => "second_charge",
+            Self::PaidAfterDecline => "paid_after_decline",
             Self::RefundExceedsPaid => "refund_exceeds_paid",
             Self::RefundedAndChargedBack => "refunded_and_charged_back",
             Self::LateAuthorization => "late_authorization",
@@ -165,10 +169,11 @@ impl DiscrepancyKind {
             Self::Overpaid => {
                 "it is paid; settle what came in excess with the merchant or the payer, who may have typed another amount"
             }
-            Self::PaidTwice => {
-                "refund the second settlement at the acquirer, unless the detail says that it is given back; verify that then"
+            Self::PaidTwice => "refund the second settlement at the acquirer",
+            Self::SecondCharge => {
+                "it is given back, once; verify at the acquirer that this charge holds neither money nor limit, and can't be paid"
             }
-            Self::PaidAfterDeclined => {
+            Self::PaidAfterDecline => {
                 "it is refunded, once; verify at the acquirer that it was, and refund there what it still holds"
             }
             Self::RefundExceedsPaid => "compare with the acquirer's statement",

@@ -179,11 +179,10 @@ impl Draft {
                 (OperationKind::Refund(left), (taken, given_back), format!("holds {left}"))
             }
         };
-        let is_money = kind != OperationKind::Cancel;
         let (taken, given_back) = held;
         self.give_back(Surplus { id: id.clone(), acquirer, reference, taken, given_back }, kind);
         Err(Discrepancy {
-            kind: if is_money { DiscrepancyKind::PaidTwice } else { DiscrepancyKind::LateAuthorization },
+            kind: DiscrepancyKind::SecondCharge,
             detail: format!(
                 "a second charge of the payment, {id}, {detail}; it is given back by that id, and the payment is {}",
                 self.payment.status()
@@ -245,11 +244,8 @@ impl Draft {
     pub(super) fn surplus_was_kept(&mut self, id: uuid::Uuid, why: &str) {
         let Some(operation) = self.operation_of(id) else { return };
         let Some(surplus) = operation.surplus.clone() else { return };
-        let kind = match (operation.kind, self.payment.status()) {
-            (OperationKind::Cancel | OperationKind::Capture(_), _) => DiscrepancyKind::LateAuthorization,
-            (OperationKind::Refund(_), crate::status::Status::Declined) => DiscrepancyKind::PaidAfterDeclined,
-            (OperationKind::Refund(_), _) => DiscrepancyKind::PaidTwice,
-        };
+        let is_second = self.payment.others.iter().any(|other| surplus.reference.contains(other));
+        let kind = if is_second { DiscrepancyKind::SecondCharge } else { DiscrepancyKind::PaidAfterDecline };
         let detail = format!("what charge {} holds could not be given back: {why}", surplus.id);
         self.discrepancies.push(Discrepancy {
             kind,

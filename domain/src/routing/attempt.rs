@@ -38,6 +38,9 @@ pub struct Attempt {
     /// True if the acquirer took the charge but said that it has no code to pay with: it is asked once more.
     #[serde(default, skip_serializing_if = "is_false")]
     pub without_code: bool,
+    /// True if the acquirer examines the charge for fraud: its outcome may take days.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub under_review: bool,
     /// The acquirer's ids of the charge.
     #[serde(default, skip_serializing_if = "Reference::is_empty")]
     pub reference: Reference,
@@ -57,6 +60,7 @@ impl Attempt {
             refusal: None,
             decline: None,
             without_code: false,
+            under_review: false,
             reference: Reference::none(),
         }
     }

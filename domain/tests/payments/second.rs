@@ -143,7 +143,7 @@ fn money_of_a_second_charge_is_given_back_once_by_its_own_name_and_an_operator_s
     assert_eq!((twice.status(), twice.state.refunds.len()), (Status::Paid, 0), "the merchant sees nothing");
     let again = decided(&twice, inquired(&twice, 2, told(vec![paid_by(2), money(1)], 2)), 42_000);
     let kinds: Vec<_> = again.discrepancies.iter().map(|found| found.kind).collect();
-    assert_eq!(kinds, [DiscrepancyKind::PaidTwice]);
+    assert_eq!(kinds, [DiscrepancyKind::SecondCharge]);
     assert!(again.discrepancies[0].detail.contains("sale-1"), "{:?}", again.discrepancies);
     assert!(!again.effects.iter().any(|effect| matches!(effect, Effect::Operate(..))), "once");
     let done = decide(&twice, operated(operation.id, OperationAnswer::Done), 43_000);
@@ -159,7 +159,7 @@ fn a_second_charge_that_can_not_be_given_back_is_an_operators() {
     let refused = OperationAnswer::Refused("309: not available".into());
     let decision = decided(&twice, operated(twice.operations[0].id, refused), 43_000);
     let found = &decision.discrepancies[0];
-    assert_eq!((found.kind, found.stated), (DiscrepancyKind::PaidTwice, "not given back"));
+    assert_eq!((found.kind, found.stated), (DiscrepancyKind::SecondCharge, "not given back"));
     assert!(found.detail.contains("sale-1") && found.detail.contains("309"), "{}", found.detail);
     assert_eq!(decision.next.unwrap().status(), Status::Paid);
 }
@@ -180,7 +180,7 @@ fn a_limit_that_a_second_charge_holds_is_voided() {
     let approved = answered(&sent_again(card_order(false)), vec![authorised()]);
     let answer = told(vec![authorised(), holding(1, Holding::Limit)], 2);
     let decision = decided(&approved, inquired(&approved, 2, answer), 41_000);
-    assert_eq!(decision.discrepancies[0].kind, DiscrepancyKind::LateAuthorization);
+    assert_eq!(decision.discrepancies[0].kind, DiscrepancyKind::SecondCharge);
     let twice = decision.next.unwrap();
     assert_eq!(
         given_back(&twice),
@@ -264,7 +264,7 @@ fn money_of_a_declined_payment_is_given_back_once_and_an_operator_sees_it() {
     let declined = Fact::Declined(Decline::of("expired_card"));
     let declined = after(&opened, charge_answered(told(vec![declined], 1)), 100);
     let decision = declined.decide(notice(paid_by(1)), &at(5_000)).unwrap();
-    assert_eq!(decision.discrepancies[0].kind, DiscrepancyKind::PaidAfterDeclined);
+    assert_eq!(decision.discrepancies[0].kind, DiscrepancyKind::PaidAfterDecline);
     let giving = decision.next.unwrap();
     assert_eq!(given_back(&giving), [("sale-1".to_owned(), whole(), OperationState::Processing)]);
     assert_eq!(giving.status(), Status::Declined);
@@ -313,7 +313,7 @@ fn a_charge_of_which_nothing_is_told_can_be_ended_by_a_person_after_ten_minutes(
         let again = ended.decide(resolved(1, Verdict::Refused), &at(11 * MINUTE)).unwrap_err();
         assert_eq!(again, Refusal::NotStuck);
         let late = ended.decide(notice(paid_by(1)), &at(20 * MINUTE)).unwrap();
-        assert_eq!(late.discrepancies[0].kind, DiscrepancyKind::PaidAfterDeclined);
+        assert_eq!(late.discrepancies[0].kind, DiscrepancyKind::PaidAfterDecline);
         assert_eq!(given_back(&late.next.unwrap()).len(), 1, "and what comes late is given back");
     }
 }

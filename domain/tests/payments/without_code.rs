@@ -48,7 +48,7 @@ fn a_withdrawal_that_did_not_reach_the_acquirer_is_sent_again() {
 #[test]
 fn money_that_comes_for_it_anyway_is_an_exception() {
     let payment = withdrawn().next.unwrap();
-    assert_eq!(discrepancy(&payment, notice(settled("s1", 10_000))), DiscrepancyKind::PaidAfterDeclined);
+    assert_eq!(discrepancy(&payment, notice(settled("s1", 10_000))), DiscrepancyKind::PaidAfterDecline);
     let code = payment.decide(found(ChargeAnswer::known(pending_fact())), &at(20_000)).unwrap();
     assert!(code.next.is_none() && code.discrepancies.is_empty(), "a code that comes now is shown to nobody");
 }

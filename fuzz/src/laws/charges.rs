@@ -83,7 +83,10 @@ fn shows_no_effect(open: &Attempt, command: &Command) -> bool {
                 open.outcome != AttemptOutcome::Registering
             }
             ChargeAnswer::Failed(CallFailure::Unknown(_) | CallFailure::Throttled { .. }) => false,
-            ChargeAnswer::Known(_) | ChargeAnswer::Accepted(_) | ChargeAnswer::WithoutCode(_) => false,
+            ChargeAnswer::Known(_)
+            | ChargeAnswer::Accepted(_)
+            | ChargeAnswer::UnderReview(_)
+            | ChargeAnswer::WithoutCode(_) => false,
             ChargeAnswer::Foreign(_) | ChargeAnswer::Mismatched(_) => false,
         },
         Command::Inquired { answer: ChargeAnswer::Refused(_), .. } => true,

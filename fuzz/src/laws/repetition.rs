@@ -16,7 +16,10 @@ pub(super) fn check(next: &Payment, first: &Decision, command: Command, context:
             }
         }
         Command::ChargeAnswered { answer, .. } | Command::Inquired { answer, .. } => {
-            let states = matches!(answer, ChargeAnswer::Known(_) | ChargeAnswer::Accepted(_));
+            let states = matches!(
+                answer,
+                ChargeAnswer::Known(_) | ChargeAnswer::Accepted(_) | ChargeAnswer::UnderReview(_)
+            );
             if states && !concludes_early(answer) {
                 changes_nothing(next, first, command, &context);
             }

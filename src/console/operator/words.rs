@@ -85,7 +85,8 @@ pub(crate) fn kind(kind: &str, language: Language) -> &str {
         "amount_mismatch" => language.pick("Valor que não confere", "An amount that does not match"),
         "overpaid" => language.pick("Pago a mais", "More paid than was owed"),
         "paid_twice" => language.pick("Pago duas vezes", "Paid twice"),
-        "paid_after_declined" => language.pick("Pago depois de recusado", "Paid after it was declined"),
+        "second_charge" => language.pick("Segunda cobrança do pagamento", "A second charge of the payment"),
+        "paid_after_decline" => language.pick("Pago depois de recusado", "Paid after it was declined"),
         "refund_exceeds_paid" => language.pick("Devolvido mais que o pago", "More refunded than paid"),
         "refunded_and_charged_back" => language.pick("Devolvido e contestado", "Refunded and charged back"),
         "late_authorization" => language.pick("Autorização tardia", "A late authorisation"),
@@ -125,10 +126,11 @@ pub(super) fn advice<'a>(kind: &str, stored: &'a str, language: Language) -> &'a
         "overpaid" => {
             "Está pago; acerte o excedente com o lojista ou com o pagador, que pode ter digitado outro valor."
         }
-        "paid_twice" => {
-            "Devolva a segunda liquidação no adquirente, a não ser que o detalhe diga que já está sendo devolvida; nesse caso, verifique."
+        "paid_twice" => "Devolva a segunda liquidação no adquirente.",
+        "second_charge" => {
+            "Está sendo devolvida, uma vez; verifique no adquirente que esta cobrança não tem dinheiro nem limite reservado, nem pode ser paga."
         }
-        "paid_after_declined" => {
+        "paid_after_decline" => {
             "Está sendo devolvida, uma vez; verifique no adquirente que foi, e devolva por lá o que ele ainda tiver."
         }
         "refund_exceeds_paid" => "Compare com o extrato do adquirente.",

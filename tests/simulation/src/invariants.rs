@@ -258,7 +258,7 @@ const NOT_GIVEN_BACK: &str = "could not be given back";
 
 /// Money of a declined payment went back, or a person has to see to it.
 fn check_given_back(world: &World, id: TransactionId, account: &Account) {
-    check_reported(world, id, "paid_after_declined");
+    check_reported(world, id, "paid_after_decline");
     if account.given_back != account.captured && !is_told_of(world, id, &[NOT_GIVEN_BACK]) {
         world.violation(format!("{id} is declined, and {} was not given back", account.captured));
     }
@@ -422,7 +422,8 @@ fn check_exceptions(world: &World) {
                 has(|account| account.chargebacks > 0 && account.given_back > Money::ZERO)
             }
             "late_authorization" => has(|account| account.is_late) || has(is_doubled),
-            "paid_twice" | "paid_after_declined" => is_odd || has(is_doubled),
+            "second_charge" => has(is_doubled),
+            "paid_twice" | "paid_after_decline" => is_odd || has(is_doubled),
             "contradiction" if exception.id.ends_with("an answer about another charge") => {
                 world.faults.has_struck(Fault::BankMixesUp)
             }

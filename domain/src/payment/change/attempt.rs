@@ -18,6 +18,8 @@ pub(in crate::payment) enum AttemptChange {
     Registering(Timestamp),
     /// The acquirer took it, and has no code to pay with.
     WithoutCode,
+    /// The acquirer examines it for fraud.
+    UnderReview,
     /// The acquirer refused it, although it may have it already: an inquiry decides.
     Refused(String),
     /// The acquirer does not have it, but may still receive it: the next inquiry is at this time or before.
@@ -43,6 +45,7 @@ impl AttemptChange {
             Self::Unknown { .. } | Self::Registering(_) => true,
             Self::Ended(_) | Self::DeclinedForNow(_) => true,
             Self::WithoutCode
+            | Self::UnderReview
             | Self::Refused(_)
             | Self::NotFound(_)
             | Self::InquiryScheduled(_)
@@ -69,6 +72,7 @@ impl Attempt {
                 (self.call_is_over, self.inquiries, self.not_found) = (true, 0, 0);
             }
             AttemptChange::WithoutCode => self.without_code = true,
+            AttemptChange::UnderReview => self.under_review = true,
             AttemptChange::Refused(why) => self.refusal = Some(why),
             AttemptChange::NotFound(again_at) => {
                 self.not_found = self.not_found.saturating_add(1);

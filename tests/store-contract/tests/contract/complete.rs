@@ -209,6 +209,7 @@ fn attempt(outcome: AttemptOutcome) -> Attempt {
         refusal: Some(String::from("recusado")),
         decline: Some(decline()),
         without_code: true,
+        under_review: true,
         // A dot and a dollar are what MongoDB's own paths and operators are spelled with.
         reference: Reference::none().with("txid", "t-1").with("$payment.id", "a.b"),
     }
