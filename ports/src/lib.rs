@@ -7,6 +7,7 @@ mod console;
 mod erasure;
 mod history;
 mod mail;
+mod numbers;
 mod operator;
 mod reconciliation;
 mod secret_keys;
@@ -23,6 +24,7 @@ pub use console::{AuditRead, AuditStore, FiguresStore, KeyringStore, PeopleStore
 pub use erasure::{AuditEraser, ErasureStore, RestingPlace};
 pub use history::{HistoryStore, PastFilter, PastPage};
 pub use mail::{Mail, MailError, Mailer};
+pub use numbers::{NumberBlock, NumberRange, NumberStore};
 pub use operator::OperatorStore;
 pub use reconciliation::{ListPage, ListReader, ListedPix, PaidPlace, ReconciliationStore, Run, RunClaim};
 pub use secret_keys::{ApplicationPlace, SecretKeyStore, Vault, VaultError};

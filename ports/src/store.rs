@@ -15,6 +15,7 @@ use quita_domain::routing::CardTries;
 use quita_domain::time::Timestamp;
 use thiserror::Error;
 
+use crate::numbers::NumberStore;
 use crate::operator::OperatorStore;
 
 /// Reason why the store did not do what it was asked.
@@ -216,7 +217,9 @@ pub struct Backlog {
 
 /// The whole store.
 #[async_trait]
-pub trait Store: PaymentStore + InboxStore + ExceptionStore + AccessStore + OperatorStore {
+pub trait Store:
+    PaymentStore + InboxStore + ExceptionStore + AccessStore + OperatorStore + NumberStore
+{
     /// Checks that the store answers.
     async fn ping(&self) -> Result<(), StoreError>;
 

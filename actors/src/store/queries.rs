@@ -1,6 +1,6 @@
 //! Queries of the store that both actors and other services make: one list for every wrapper of a store.
 
-/// Implements six traits of the store by `$implement!`, which gets the kind and the signature of each query. `commit`
+/// Implements seven traits of the store by `$implement!`, which gets the kind and the signature of each query. `commit`
 /// answers each write separately, so the caller writes it out.
 macro_rules! shared_queries {
     ($implement:ident, $commit:item) => {
@@ -56,6 +56,12 @@ macro_rules! shared_queries {
                 Write fn put_node(node: &Node) -> ();
                 Write fn remove_node(id: Uuid) -> bool;
                 Read fn nodes(seen_since: Timestamp) -> Vec<Node>;
+            }
+        }
+
+        $implement! {
+            NumberStore {
+                Write fn take_numbers(range: &NumberRange, count: u32) -> Option<NumberBlock>;
             }
         }
 

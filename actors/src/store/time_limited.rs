@@ -19,8 +19,8 @@ use quita_domain::payment::Payment;
 use quita_domain::routing::CardTries;
 use quita_domain::time::Timestamp;
 use quita_ports::{
-    AccessStore, Backlog, DueDelivery, ExceptionStore, InboxStore, Listed, OperatorStore, OutboxPlace,
-    PaymentStore, Store, StoreError, Write, WriteError,
+    AccessStore, Backlog, DueDelivery, ExceptionStore, InboxStore, Listed, NumberBlock, NumberRange,
+    NumberStore, OperatorStore, OutboxPlace, PaymentStore, Store, StoreError, Write, WriteError,
 };
 use tokio::time::timeout;
 use uuid::Uuid;

@@ -25,9 +25,10 @@ use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 use quita_ports::{
     AccessStore, ApplicationPlace, AuditRead, AuditStore, Backlog, DueDelivery, ErasureStore, ExceptionStore,
-    FiguresStore, HistoryStore, InboxStore, KeyringStore, Listed, OperatorStore, OutboxPlace, PaidPlace,
-    PastFilter, PastPage, PaymentStore, PeopleStore, ReconciliationStore, RestingPlace, Run, RunClaim,
-    SecretKeyStore, Store, StoreError, WholeStore, Write, WriteError,
+    FiguresStore, HistoryStore, InboxStore, KeyringStore, Listed, NumberBlock, NumberRange, NumberStore,
+    OperatorStore, OutboxPlace, PaidPlace, PastFilter, PastPage, PaymentStore, PeopleStore,
+    ReconciliationStore, RestingPlace, Run, RunClaim, SecretKeyStore, Store, StoreError, WholeStore, Write,
+    WriteError,
 };
 use uuid::Uuid;
 

@@ -52,3 +52,9 @@ CREATE TABLE IF NOT EXISTS movements_progress (
 -- Lists by due date pass over what is due on other days without reading it.
 CREATE INDEX IF NOT EXISTS payments_by_due_date
     ON payments (merchant, mode, created_at DESC, id DESC, due_on) WHERE due_on IS NOT NULL;
+
+-- Next number of each range of slips that a bank leaves to us.
+CREATE TABLE IF NOT EXISTS number_counters (
+    range TEXT    NOT NULL PRIMARY KEY,
+    next  INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;

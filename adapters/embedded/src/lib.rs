@@ -17,6 +17,7 @@ mod kept_log;
 mod keyring;
 mod listing;
 mod movements;
+mod numbers;
 mod open;
 mod operator;
 mod payments;

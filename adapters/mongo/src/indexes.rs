@@ -27,6 +27,7 @@ pub(super) const LINES: &str = "statement_lines";
 pub(super) const RUNS: &str = "reconciliation_runs";
 pub(super) const STORED_FORM: &str = "stored_form";
 pub(super) const SECRET_KEYS: &str = "secret_keys";
+pub(super) const NUMBER_COUNTERS: &str = "number_counters";
 
 /// A payment's amount, indexed where it is in the payment itself, so that it is stored once.
 pub(super) const AMOUNT: &str = "payment.order.amount";

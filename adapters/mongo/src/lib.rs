@@ -17,6 +17,7 @@ mod inbox;
 mod indexes;
 mod keyring;
 mod listing;
+mod numbers;
 mod operator;
 mod payments;
 mod people;

@@ -14,6 +14,7 @@ mod history;
 mod inbox;
 pub mod judge;
 mod no_audit_log;
+mod numbers;
 mod operator;
 mod payments;
 mod people;

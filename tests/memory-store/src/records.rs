@@ -65,6 +65,8 @@ pub struct Records {
     pub lines: BTreeMap<String, StoredLine>,
     /// The last claim to each run, and whether it is done.
     pub runs: BTreeMap<(Source, NaiveDate), (RunClaim, bool)>,
+    /// Next number of each range of slips, by the range's key.
+    pub counters: BTreeMap<String, u64>,
 }
 
 /// A notice, and how far it is worked.

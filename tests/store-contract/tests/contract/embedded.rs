@@ -11,12 +11,13 @@ use quita_domain::people::{Login, Origin, SESSION_MS, Session, SessionOf, Sessio
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_embedded::EmbeddedStore;
 use quita_ports::{
-    AccessStore, AuditStore, InboxStore, OperatorStore, PaymentStore, PeopleStore, SecretKeyStore, Store,
-    StoreError,
+    AccessStore, AuditStore, InboxStore, NumberBlock, NumberStore, OperatorStore, PaymentStore, PeopleStore,
+    SecretKeyStore, Store, StoreError,
 };
 use tempfile::TempDir;
 
 use crate::movements::{disputes, refunds};
+use crate::numbers::range;
 use quita_store_contract::samples::{
     charged_back, created_at, insert, notice, paid, pending, refunded, replace,
 };
@@ -57,6 +58,16 @@ async fn what_was_written_survives_a_restart() {
     let store = EmbeddedStore::open_sole_writer(&path).unwrap();
     assert_eq!(store.load(&[opened.id]).await, Ok(vec![waiting]));
     assert_eq!(store.put_notices(&[notice("a:1", 1)]).await, Ok(vec![false]));
+}
+
+#[tokio::test]
+async fn numbers_that_were_given_out_are_not_given_out_after_a_restart() {
+    let (_folder, path) = file();
+    let range = range("bank", 1, 100);
+    let taken = EmbeddedStore::open_sole_writer(&path).unwrap().take_numbers(&range, 50).await;
+    assert_eq!(taken, Ok(Some(NumberBlock { first: 1, last: 50 })));
+    let taken = EmbeddedStore::open_sole_writer(&path).unwrap().take_numbers(&range, 50).await;
+    assert_eq!(taken, Ok(Some(NumberBlock { first: 51, last: 100 })));
 }
 
 #[tokio::test]

@@ -28,6 +28,7 @@ mod mongo;
 mod mongo_faults;
 mod mongo_version;
 mod movements;
+mod numbers;
 mod operator;
 mod payments;
 mod people;
@@ -151,6 +152,10 @@ macro_rules! for_each_case {
             history::the_oldest_come_first_and_pages_of_the_past_neither_skip_nor_repeat,
             history::the_past_is_of_one_merchant_in_one_mode_from_a_time_on,
             history::whatever_became_of_a_payment_its_route_reads_back_as_it_was,
+            numbers::numbers_are_given_out_in_order_until_the_range_is_used_up,
+            numbers::a_range_that_is_widened_goes_on_and_one_that_is_narrowed_ends,
+            numbers::the_largest_numbers_are_given_out_too,
+            numbers::of_many_who_take_numbers_no_two_get_the_same,
             waiting::the_store_answers_a_ping,
         }
     };
