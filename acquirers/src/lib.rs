@@ -5,6 +5,7 @@
 //! mutual TLS behind it, tests put a bank.
 
 pub mod api_pix;
+mod bearer;
 pub mod cielo;
 mod decline;
 pub mod exchange;

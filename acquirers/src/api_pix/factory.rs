@@ -10,7 +10,8 @@ use quita_domain::method::Method;
 use quita_domain::order::Order;
 use quita_domain::time::Timestamp;
 use quita_ports::{
-    Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListReader, LocalIssue, NoticeReader, Preparation,
+    Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListReader, LocalIssue, NoticeReader, NumberRange,
+    Preparation,
 };
 use tokio::time::Instant;
 
@@ -63,7 +64,7 @@ impl ApiPixFactory {
 
     /// Until when the token lasts that is in use; none if there is none, or if it is one for ever.
     pub fn token_until(&self) -> Option<Timestamp> {
-        self.current.credential().tokens.until()
+        self.current.credential().bearer.tokens.until()
     }
 
     /// Has the bank call our address, if it is configured so; what became of it is kept.
@@ -96,17 +97,17 @@ impl ApiPixFactory {
 #[async_trait(?Send)]
 impl Preparation for ApiPixFactory {
     fn held_for(&self) -> Option<Duration> {
-        self.current.credential().tokens.held_for()
+        self.current.credential().bearer.tokens.held_for()
     }
 
     fn is_ready(&self) -> bool {
-        self.current.credential().tokens.is_there()
+        self.current.credential().bearer.tokens.is_there()
     }
 
     async fn prepare(&self, latest: Instant) -> bool {
         let credential = self.current.credential();
         let exchange = credential.exchanges.open();
-        credential.tokens.prepare(exchange.as_ref(), latest).await
+        credential.bearer.tokens.prepare(exchange.as_ref(), latest).await
     }
 }
 
@@ -144,6 +145,10 @@ impl AcquirerFactory for ApiPixFactory {
     }
 
     fn objection(&self, _: &Order) -> Option<&'static str> {
+        None
+    }
+
+    fn numbers(&self) -> Option<&NumberRange> {
         None
     }
 

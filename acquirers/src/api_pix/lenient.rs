@@ -8,18 +8,18 @@ use quita_domain::time::Timestamp;
 use serde_json::Value;
 
 /// A text that is not empty, without blanks around it.
-pub(super) fn text<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
+pub(crate) fn text<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
     value.get(field)?.as_str().map(str::trim).filter(|text| !text.is_empty())
 }
 
 /// What stands there that is not `null`.
-pub(super) fn present<'a>(value: &'a Value, field: &str) -> Option<&'a Value> {
+pub(crate) fn present<'a>(value: &'a Value, field: &str) -> Option<&'a Value> {
     value.get(field).filter(|found| !found.is_null())
 }
 
 /// An amount in reais: a text with two decimals, or whatever says the same without doubt. Whole numbers without decimals
 /// could be cents: they are nothing.
-pub(super) fn money(value: &Value, field: &str) -> Option<Money> {
+pub(crate) fn money(value: &Value, field: &str) -> Option<Money> {
     let text = match value.get(field)? {
         // Where money stands nothing but ASCII is passed over.
         Value::String(text) => text.trim_ascii().to_owned(),
@@ -32,7 +32,7 @@ pub(super) fn money(value: &Value, field: &str) -> Option<Money> {
 }
 
 /// An amount in reais where this one is expected: whole reais may stand without decimals, as nothing else can be meant.
-pub(super) fn expected_money(value: &Value, field: &str, expected: Money) -> Option<Money> {
+pub(crate) fn expected_money(value: &Value, field: &str, expected: Money) -> Option<Money> {
     money(value, field).or_else(|| {
         let reais = whole(value, field)?;
         (reais.checked_mul(100) == Some(expected.cents())).then_some(expected)
@@ -40,7 +40,7 @@ pub(super) fn expected_money(value: &Value, field: &str, expected: Money) -> Opt
 }
 
 /// A whole number from zero.
-pub(super) fn whole(value: &Value, field: &str) -> Option<u64> {
+pub(crate) fn whole(value: &Value, field: &str) -> Option<u64> {
     match value.get(field)? {
         Value::Number(number) => number.as_u64(),
         Value::String(text) => Some(text.trim_ascii()).filter(|text| is_digits(text))?.parse().ok(),
@@ -49,12 +49,12 @@ pub(super) fn whole(value: &Value, field: &str) -> Option<u64> {
 }
 
 /// An instant.
-pub(super) fn instant(value: &Value, field: &str) -> Option<Timestamp> {
+pub(crate) fn instant(value: &Value, field: &str) -> Option<Timestamp> {
     Timestamp::parse(text(value, field)?)
 }
 
 /// A list, or the one thing that stands in its place.
-pub(super) fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
+pub(crate) fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
     match value.get(field) {
         Some(Value::Array(items)) => items,
         Some(item @ Value::Object(_)) => std::slice::from_ref(item),
@@ -63,7 +63,7 @@ pub(super) fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
 }
 
 /// Whether a text can be an end-to-end id, and can stand in a path: letters and digits. The standard has 32 of them.
-pub(super) fn is_end_to_end_id(text: &str) -> bool {
+pub(crate) fn is_end_to_end_id(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 

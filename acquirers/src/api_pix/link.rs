@@ -1,10 +1,8 @@
-//! Every call to the bank: address, token, headers, one repetition after a 401 or 403, and what an
-//! answer's status means before anybody reads its body.
+//! Every call to the bank: address, headers, and the token of its credential.
 
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
 use quita_domain::acquiring::{CallFailure, ChargeQuery, Reference};
 use quita_domain::secret::Secret;
@@ -17,21 +15,17 @@ use uuid::Uuid;
 
 use super::reason;
 use super::settings::ApiPixSettings;
-use super::token::{Token, TokenKeeper};
-use crate::exchange::hold::Hold;
-use crate::exchange::{Exchange, ExchangeFactory, Failure, Request, Response, Verb};
-use crate::text;
-
-/// How long nothing is sent when the bank answers 429 and does not say for how long.
-const THROTTLED_MS: u64 = 2_000;
+use super::token::Token;
+pub(super) use crate::bearer::Answer;
+use crate::bearer::Bearer;
+use crate::exchange::{Exchange, ExchangeFactory, Request, Verb};
 
 /// One configuration with all that belongs to its credential. Another configuration has another one of these; calls that
 /// are under way end with the one that they began with.
 pub(super) struct Credential {
     pub(super) settings: ApiPixSettings,
     pub(super) exchanges: Arc<dyn ExchangeFactory>,
-    pub(super) tokens: TokenKeeper,
-    hold: Hold,
+    pub(super) bearer: Bearer,
     clock: Arc<dyn Clock>,
     /// How many calls there were.
     calls: AtomicU64,
@@ -44,9 +38,8 @@ impl Credential {
         clock: Arc<dyn Clock>,
         time_out_ms: u64,
     ) -> Self {
-        let time_out = Duration::from_millis(time_out_ms.max(1));
-        let tokens = TokenKeeper::new(settings.token.clone(), Arc::clone(&clock), time_out);
-        Self { settings, exchanges, tokens, hold: Hold::default(), clock, calls: AtomicU64::new(0) }
+        let bearer = Bearer::new(settings.token.clone(), Arc::clone(&clock), time_out_ms);
+        Self { settings, exchanges, bearer, clock, calls: AtomicU64::new(0) }
     }
 
     /// A UUID that nothing else of this service has: it follows from the time, the number of the call and what it is for.
@@ -88,16 +81,6 @@ enum Base {
     Revisions,
 }
 
-/// What the bank answered, as far as its status tells.
-pub(super) enum Answer {
-    /// 2xx, with what was in it; `null` if nothing was.
-    Success(Value),
-    /// 404.
-    NotFound(String),
-    /// Another 4xx that is an answer: why.
-    Refused(String),
-}
-
 impl Link {
     /// Opens the way, with connections of its own.
     pub(super) fn open(credential: Arc<Credential>) -> Self {
@@ -111,7 +94,7 @@ impl Link {
 
     /// A text of the bank that may be shown.
     pub(super) fn scrubbed(&self, text: &str) -> String {
-        reason::scrubbed(text, &self.secrets(None))
+        reason::scrubbed(text, &self.secrets())
     }
 
     /// Reads.
@@ -139,7 +122,6 @@ impl Link {
         self.call(Verb::Patch, Base::Revisions, path, &[], Some(body)).await
     }
 
-    /// Makes a call. A token that the bank does not take is replaced once: what it answered 401 or 403 had no effect.
     async fn call(
         &self,
         verb: Verb,
@@ -149,34 +131,8 @@ impl Link {
         body: Option<&Value>,
     ) -> Result<Answer, CallFailure> {
         let url = self.url(base, path);
-        let mut token = self.credential.tokens.token(self.exchange.as_ref()).await?;
-        let mut response = self.send(self.request(verb, &url, headers, body, &token)).await?;
-        let tokens = &self.credential.tokens;
-        let is_replaced = match response.status {
-            401 => tokens.refused(&token),
-            403 => tokens.forbidden(&token),
-            _ => false,
-        };
-        if is_replaced {
-            token = tokens.token(self.exchange.as_ref()).await?;
-            response = self.send(self.request(verb, &url, headers, body, &token)).await?;
-            if response.status == 403 {
-                tokens.forbidden_again(&token);
-            }
-        }
-        let answer = self.judge(&response, &token);
-        if let Err(CallFailure::Throttled { after_ms }) = answer {
-            self.credential.hold.put(after_ms);
-        }
-        answer
-    }
-
-    async fn send(&self, request: Request) -> Result<Response, CallFailure> {
-        self.credential.hold.check()?;
-        self.exchange.send(request).await.map_err(|failure| match failure {
-            Failure::NotSent(why) => CallFailure::NotDelivered(why),
-            Failure::Unknown(why) => CallFailure::Unknown(why),
-        })
+        let request = |token: &Token| self.request(verb, &url, headers, body, token);
+        self.credential.bearer.call(self.exchange.as_ref(), request, &self.secrets()).await
     }
 
     fn request(
@@ -230,41 +186,12 @@ impl Link {
         template.clone()
     }
 
-    /// What the status means. Only an explicit answer is one; whatever else may have had an effect is unknown.
-    fn judge(&self, response: &Response, token: &Token) -> Result<Answer, CallFailure> {
-        let status = response.status;
-        let why = || reason::of_answer(status, &response.body, &self.secrets(Some(token)));
-        let wait_ms = response.retry_after_ms(self.credential.clock.now());
-        match (status, wait_ms) {
-            (200..=299, _) => self.read(response),
-            (401 | 403, _) => Err(CallFailure::NotDelivered(format!("{status} {}", why()))),
-            (404, _) => Ok(Answer::NotFound(why())),
-            (429 | 503, Some(after_ms)) => Err(CallFailure::Throttled { after_ms }),
-            (429, None) => Err(CallFailure::Throttled { after_ms: THROTTLED_MS }),
-            (408, _) => Err(CallFailure::Unknown(format!("408 {}", why()))),
-            (400..=499, _) => Ok(Answer::Refused(why())),
-            _ => Err(CallFailure::Unknown(format!("{status} {}", why()))),
-        }
-    }
-
-    fn read(&self, response: &Response) -> Result<Answer, CallFailure> {
-        if response.body.iter().all(u8::is_ascii_whitespace) {
-            return Ok(Answer::Success(Value::Null));
-        }
-        text::json(&response.body)
-            .map(Answer::Success)
-            .ok_or_else(|| CallFailure::Unknown(format!("the answer {} can't be read", response.status)))
-    }
-
     /// What no text of the bank may show.
-    fn secrets<'a>(&'a self, token: Option<&'a Token>) -> Vec<&'a str> {
+    fn secrets(&self) -> Vec<&str> {
         let settings = self.settings();
         let filled = settings.headers.iter().chain(&settings.query).map(|(_, value)| value.expose().as_str());
         let shown = filled.filter(|value| !value.contains("{uuid}"));
-        shown
-            .chain(token.map(|token| token.value.expose().as_str()))
-            .chain([settings.pix_key.as_str()])
-            .collect()
+        shown.chain([settings.pix_key.as_str()]).collect()
     }
 }
 

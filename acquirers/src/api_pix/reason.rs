@@ -46,7 +46,7 @@ const WRAPPERS: [&str; 7] = ["error", "erros", "errors", "_errors", "fault", "vi
 const MAX_DEPTH: usize = 4;
 
 /// The reason that an answer gives: the first text that is found, or the status alone.
-pub(super) fn of_answer(status: u16, body: &[u8], secrets: &[&str]) -> String {
+pub(crate) fn of_answer(status: u16, body: &[u8], secrets: &[&str]) -> String {
     let found = text::json(body).and_then(|body| find(&body, MAX_DEPTH));
     match found.map(|text| scrubbed(&text, secrets)).filter(|text| !text.is_empty()) {
         Some(text) => text,
@@ -69,7 +69,7 @@ fn find(value: &Value, depth: usize) -> Option<String> {
 }
 
 /// A text of a bank that may be shown: short, on one line, without secrets, documents, numbers and addresses.
-pub(super) fn scrubbed(text: &str, secrets: &[&str]) -> String {
+pub(crate) fn scrubbed(text: &str, secrets: &[&str]) -> String {
     let without_secrets = secrets
         .iter()
         .filter(|secret| secret.len() >= SHORTEST_SECRET)

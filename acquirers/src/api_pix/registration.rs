@@ -59,24 +59,24 @@ pub(super) async fn register(link: &Link) -> RegistrationOutcome {
 }
 
 /// Whether the bank calls this address already; it may show what it appends.
-fn is_same(known: &str, address: &str) -> bool {
+pub(crate) fn is_same(known: &str, address: &str) -> bool {
     let bare = |url: &str| url.strip_suffix("/pix").unwrap_or(url).trim_end_matches('/').to_owned();
     bare(known) == bare(address)
 }
 
 /// Whether it is this address with another token: only this acquirer of this service has such ones.
-fn is_older(known: &str, address: &str, token: &str) -> bool {
+pub(crate) fn is_older(known: &str, address: &str, token: &str) -> bool {
     let Some((before, _)) = address.split_once(token).filter(|_| !token.is_empty()) else { return false };
     known.starts_with(before)
 }
 
 /// The host of somebody's address. The rest of it may be a secret.
-fn host(address: &str) -> String {
+pub(crate) fn host(address: &str) -> String {
     let host = Url::parse(address).ok().and_then(|url| url.host_str().map(String::from));
     host.unwrap_or_else(|| "an address that can't be read".into())
 }
 
-fn said(failure: CallFailure) -> String {
+pub(crate) fn said(failure: CallFailure) -> String {
     match failure {
         CallFailure::NotDelivered(why) | CallFailure::Unknown(why) => why,
         CallFailure::Throttled { .. } | CallFailure::Withheld => "the bank wants fewer calls".into(),

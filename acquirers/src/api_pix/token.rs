@@ -43,13 +43,13 @@ const HELD: &str = "its address wants fewer calls";
 
 /// A token, and which one it is.
 #[derive(Debug, Clone)]
-pub(super) struct Token {
-    pub(super) value: Secret<String>,
+pub(crate) struct Token {
+    pub(crate) value: Secret<String>,
     number: u64,
 }
 
 /// Keeps the token of one credential.
-pub(super) struct TokenKeeper {
+pub(crate) struct TokenKeeper {
     settings: TokenSettings,
     clock: Arc<dyn Clock>,
     /// Longest time of one request for a token.
@@ -91,7 +91,7 @@ struct Lasting {
 }
 
 impl TokenKeeper {
-    pub(super) fn new(settings: TokenSettings, clock: Arc<dyn Clock>, time_out: Duration) -> Self {
+    pub(crate) fn new(settings: TokenSettings, clock: Arc<dyn Clock>, time_out: Duration) -> Self {
         Self { settings, clock, time_out, kept: Mutex::default(), asking: tokio::sync::Mutex::default() }
     }
 
@@ -100,7 +100,7 @@ impl TokenKeeper {
     /// # Errors
     /// [`CallFailure::NotDelivered`] if none can be had, [`CallFailure::Withheld`] if the call would have to wait for
     /// longer than it may: what needs it did not leave.
-    pub(super) async fn token(&self, exchange: &dyn Exchange) -> Result<Token, CallFailure> {
+    pub(crate) async fn token(&self, exchange: &dyn Exchange) -> Result<Token, CallFailure> {
         let latest = call_time::waits_until();
         // Whoever can't wait is told at once why there is none.
         let token = self.token_until(exchange, latest.unwrap_or_else(Instant::now));
@@ -144,7 +144,7 @@ impl TokenKeeper {
     }
 
     /// Gets a token if there is none, and waits for it until then. Says whether a call may try its luck.
-    pub(super) async fn prepare(&self, exchange: &dyn Exchange, latest: Instant) -> bool {
+    pub(crate) async fn prepare(&self, exchange: &dyn Exchange, latest: Instant) -> bool {
         match timeout_at(latest, self.token_until(exchange, latest)).await {
             // What was refused here is refused there, and told to the payment.
             Ok(Ok(_) | Err(NoToken::Failed(_))) => true,
@@ -153,7 +153,7 @@ impl TokenKeeper {
     }
 
     /// Says whether there is a token that lasts.
-    pub(super) fn is_there(&self) -> bool {
+    pub(crate) fn is_there(&self) -> bool {
         match &self.settings {
             TokenSettings::Static(_) => true,
             TokenSettings::ClientCredentials { .. } => self.kept().lasting(Instant::now()).is_some(),
@@ -161,7 +161,7 @@ impl TokenKeeper {
     }
 
     /// Time for which no token can be had; none if there is one, or it may be asked for.
-    pub(super) fn held_for(&self) -> Option<Duration> {
+    pub(crate) fn held_for(&self) -> Option<Duration> {
         let (kept, now) = (self.kept(), Instant::now());
         let is_missing = kept.lasting(now).is_none();
         let left = kept.throttled_until.map(|until| until.saturating_duration_since(now))?;
@@ -169,7 +169,7 @@ impl TokenKeeper {
     }
 
     /// The bank did not take this token (401): it is not used any more. Whether another one can be had.
-    pub(super) fn refused(&self, token: &Token) -> bool {
+    pub(crate) fn refused(&self, token: &Token) -> bool {
         let mut kept = self.kept();
         if kept.token.as_ref().is_some_and(|lasting| lasting.token.number == token.number) {
             kept.token = None;
@@ -182,18 +182,18 @@ impl TokenKeeper {
 
     /// The bank forbids what was asked with this token (403), as some do once they have forgotten it. Whether another one
     /// can be had, and may help.
-    pub(super) fn forbidden(&self, token: &Token) -> bool {
+    pub(crate) fn forbidden(&self, token: &Token) -> bool {
         let is_known = self.kept().forbidden == Some(token.number);
         !is_known && self.refused(token)
     }
 
     /// The bank forbids it with a new token as well: as long as that lasts, none is asked for because of a 403.
-    pub(super) fn forbidden_again(&self, token: &Token) {
+    pub(crate) fn forbidden_again(&self, token: &Token) {
         self.kept().forbidden = Some(token.number);
     }
 
     /// Until when the token lasts that is kept.
-    pub(super) fn until(&self) -> Option<Timestamp> {
+    pub(crate) fn until(&self) -> Option<Timestamp> {
         self.kept().lasting(Instant::now()).map(|lasting| lasting.until)
     }
 
