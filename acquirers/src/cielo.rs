@@ -38,7 +38,8 @@ use quita_domain::method::Method;
 use quita_domain::operation::{Operation, OperationKind};
 use quita_domain::order::Order;
 use quita_ports::{
-    Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListReader, LocalIssue, NoticeReader, Preparation,
+    Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListReader, LocalIssue, NoticeReader, NumberRange,
+    Preparation,
 };
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -198,6 +199,10 @@ impl AcquirerFactory for CieloFactory {
     }
 
     fn objection(&self, _: &Order) -> Option<&'static str> {
+        None
+    }
+
+    fn numbers(&self) -> Option<&NumberRange> {
         None
     }
 

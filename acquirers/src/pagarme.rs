@@ -38,7 +38,8 @@ use quita_domain::method::Method;
 use quita_domain::operation::{Operation, OperationKind};
 use quita_domain::order::Order as Wanted;
 use quita_ports::{
-    Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListReader, LocalIssue, NoticeReader, Preparation,
+    Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListReader, LocalIssue, NoticeReader, NumberRange,
+    Preparation,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -182,6 +183,10 @@ impl AcquirerFactory for PagarmeFactory {
         let shares = splits::shares(&order.splits, order.amount, settings);
         let of_splits = shares.and_then(|shares| splits::rules(&shares, order.amount, settings)).err();
         of_splits.or_else(|| request::email_is_too_long(&order.payer))
+    }
+
+    fn numbers(&self) -> Option<&NumberRange> {
+        None
     }
 
     fn lists(&self) -> Option<Rc<dyn ListReader>> {

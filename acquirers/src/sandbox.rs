@@ -28,7 +28,7 @@ use quita_domain::time::Timestamp;
 use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::{
     Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListReader, LocalIssue, NoticeReader, NoticeSink,
-    Preparation,
+    NumberRange, Preparation,
 };
 
 pub use manual::{SandboxAction, manual_notice};
@@ -128,6 +128,10 @@ impl AcquirerFactory for SandboxFactory {
     }
 
     fn objection(&self, _: &Order) -> Option<&'static str> {
+        None
+    }
+
+    fn numbers(&self) -> Option<&NumberRange> {
         None
     }
 
@@ -307,6 +311,8 @@ fn expired_if_over(fact: Fact, now: Timestamp) -> Fact {
         | Fact::DisputeWon { .. }
         | Fact::SecondCharge(_)
         | Fact::Unclear { .. }
+        | Fact::PixCodeMissing
+        | Fact::AmountUnknown
         | Fact::Hint => fact,
     }
 }

@@ -11,6 +11,7 @@ pub(crate) mod inbox_sink;
 pub(crate) mod inquiry_clock;
 mod line;
 pub(crate) mod notices;
+pub(crate) mod our_numbers;
 pub(crate) mod pace;
 pub(crate) mod recent_calls;
 mod references;

@@ -144,6 +144,11 @@ pub enum Fact {
         /// Statement of the acquirer. Contains no personal data.
         text: String,
     },
+    /// The slip can be paid, but the acquirer could not make the PIX code that it was to have.
+    PixCodeMissing,
+    /// Money came in for the charge, and the answer does not state how much. Nothing is believed, and the acquirer is
+    /// asked again.
+    AmountUnknown,
     /// Something may have happened: the acquirer is asked, and only its answer counts.
     Hint,
 }
@@ -272,6 +277,9 @@ pub enum ChargeAnswer {
     Foreign(String),
     /// The answer is about another charge, or another amount, than the requested one.
     Mismatched(String),
+    /// The acquirer has somebody else's slip under the charge's number: it has no charge of ours, and the number is
+    /// skipped.
+    NumberTaken(String),
     /// The acquirer refused the charge explicitly, and not the issuer: the acquirer has none, and never will.
     Refused(String),
     /// The acquirer certainly never received the charge.
@@ -376,6 +384,8 @@ pub struct ChargeQuery {
     pub splits: Vec<Split>,
     /// The acquirer's ids of it, as far as it said.
     pub reference: Reference,
+    /// Number of its slip, if the acquirer leaves that to us.
+    pub our_number: Option<u32>,
     /// The acquirer's ids of other charges of the payment, as far as they are known.
     pub others: Vec<Reference>,
     /// True if the acquirer may have more charges of the payment than are known.

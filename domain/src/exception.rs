@@ -13,6 +13,9 @@ pub const UNKNOWN_PAYMENT: &str = "unknown_payment";
 /// Kind of an exception for a payment that this version can't read.
 pub const UNREADABLE: &str = "unreadable";
 
+/// Kind of an exception for a range of numbers of slips of which nine tenths are gone.
+pub const NUMBERS_LOW: &str = "numbers_low";
+
 /// A discrepancy that the service can't settle by itself. Shown to operators until it is resolved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -87,7 +90,8 @@ pub fn possible_actions(kind: &str) -> &'static [ExceptionAction] {
             | DiscrepancyKind::TooEarly
             | DiscrepancyKind::ForeignCharge
             | DiscrepancyKind::Contradiction
-            | DiscrepancyKind::LateAuthorization,
+            | DiscrepancyKind::LateAuthorization
+            | DiscrepancyKind::AmountUnknown,
         ) => &[AskAcquirer, Resolve],
         // The acquirer has stated what happened.
         Some(
@@ -97,7 +101,9 @@ pub fn possible_actions(kind: &str) -> &'static [ExceptionAction] {
             | DiscrepancyKind::SecondCharge
             | DiscrepancyKind::PaidAfterDecline
             | DiscrepancyKind::RefundExceedsPaid
-            | DiscrepancyKind::RefundedAndChargedBack,
+            | DiscrepancyKind::RefundedAndChargedBack
+            | DiscrepancyKind::NumberTaken
+            | DiscrepancyKind::PixCodeMissing,
         ) => &[Resolve],
         None => after_reconciliation(kind),
     }
@@ -129,7 +135,7 @@ mod tests {
         let asks = |kind: &str| possible_actions(kind).contains(&ExceptionAction::AskAcquirer);
         let kinds = DiscrepancyKind::ALL.map(DiscrepancyKind::as_str).into_iter();
         let kinds = kinds.chain(RECONCILIATION_KINDS.map(ReconciliationKind::as_str));
-        for kind in kinds.chain([UNKNOWN_PAYMENT, UNREADABLE, "?"]) {
+        for kind in kinds.chain([UNKNOWN_PAYMENT, UNREADABLE, NUMBERS_LOW, "?"]) {
             assert!(possible_actions(kind).contains(&ExceptionAction::Resolve), "{kind}");
         }
         assert!(asks("unknown_outcome") && asks("too_early") && asks("contradiction"));

@@ -215,6 +215,18 @@ impl Payment {
         event.snapshot.as_deref().unwrap_or(&self.state)
     }
 
+    /// Returns true if the last charge has no number of a slip.
+    pub fn lacks_number(&self) -> bool {
+        self.state.attempts.last().is_some_and(|attempt| attempt.our_number.is_none())
+    }
+
+    /// Gives the last charge the number of its slip. To be called before the charge is stored.
+    pub fn allot(&mut self, our_number: u32) {
+        if let Some(attempt) = self.state_mut().attempts.last_mut() {
+            attempt.our_number = Some(our_number);
+        }
+    }
+
     /// Returns the query by which its acquirer identifies the payment's charge.
     pub fn query(&self) -> ChargeQuery {
         let last = self.state.attempts.last();
@@ -235,6 +247,7 @@ impl Payment {
             terms: self.order.terms.clone(),
             splits: self.order.splits.clone(),
             reference: last.map(|attempt| attempt.reference.clone()).unwrap_or_default(),
+            our_number: last.and_then(|attempt| attempt.our_number),
             others: self.others.clone(),
             may_have_others: self.may_have_others(),
             operation_under_way: self.own_operations().any(Operation::may_have_an_effect),
@@ -248,6 +261,7 @@ impl Payment {
         let is_of_money = matches!(operation.kind, OperationKind::Refund(_));
         ChargeQuery {
             reference: surplus.reference.clone(),
+            our_number: None,
             others: Vec::new(),
             may_have_others: false,
             paid_amount: is_of_money.then_some(surplus.taken),
@@ -280,6 +294,7 @@ impl Payment {
             attempt,
             sent_at: meant.map_or(self.created_at, |attempt| attempt.at),
             reference: meant.map(|attempt| attempt.reference.clone()).unwrap_or_default(),
+            our_number: meant.and_then(|attempt| attempt.our_number),
             others: Vec::new(),
             may_have_others: true,
             ..own

@@ -48,7 +48,7 @@ pub struct Considered {
     /// True if it may take the payment. The eligible ones are in the order in which they are tried.
     pub eligible: bool,
     /// Reason for that: `eligible`, `failing_lately`, `throttled`, `amount_out_of_bounds`, `expiry_too_long`,
-    /// `due_date_unsupported`, `terms_unsupported`, `paused`, `busy`, `not_in_rule`, or an acquirer's own objection, such
-    /// as `recipient_unknown`.
+    /// `due_date_unsupported`, `terms_unsupported`, `numbers_used_up`, `paused`, `busy`, `not_in_rule`, or an acquirer's
+    /// own objection, such as `recipient_unknown`.
     pub reason: Cow<'static, str>,
 }

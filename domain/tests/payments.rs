@@ -17,6 +17,7 @@ mod payments {
     pub(crate) mod further;
     pub(crate) mod hints;
     pub(crate) mod looks;
+    pub(crate) mod numbers;
     pub(crate) mod operations;
     pub(crate) mod order_of_notices;
     pub(crate) mod reconciled;

@@ -54,6 +54,7 @@ fn payment(order: Order) -> Payment {
         without_code: false,
         under_review: false,
         reference: Reference::none(),
+        our_number: None,
     });
     Payment {
         id: TransactionId::new(Uuid::from_u128(0x018f_3b1a_7c00_7000_8000_0000_0000_0007)),

@@ -107,7 +107,7 @@ fn attempt(input: &mut Unstructured<'_>, payment: &Payment) -> Result<u32> {
 }
 
 fn answer(input: &mut Unstructured<'_>, payment: &Payment) -> Result<ChargeAnswer> {
-    Ok(match input.int_in_range(0..=12_u8)? {
+    Ok(match input.int_in_range(0..=13_u8)? {
         0..=2 => ChargeAnswer::known(fact(input, payment)?),
         3 => {
             let facts = (0..input.int_in_range(1..=4_u8)?).map(|_| fact(input, payment));
@@ -122,6 +122,7 @@ fn answer(input: &mut Unstructured<'_>, payment: &Payment) -> Result<ChargeAnswe
         7 => ChargeAnswer::WithoutCode(reference(input)?),
         8 => ChargeAnswer::Foreign(why()),
         9 => ChargeAnswer::Mismatched(why()),
+        10 => ChargeAnswer::NumberTaken(why()),
         _ => ChargeAnswer::Failed(failure(input)?),
     })
 }

@@ -19,6 +19,7 @@ use quita_domain::time::Timestamp;
 use thiserror::Error;
 use tokio::time::Instant;
 
+use crate::numbers::NumberRange;
 use crate::reconciliation::ListReader;
 
 /// Configuration of an acquirer.
@@ -124,6 +125,10 @@ pub trait AcquirerFactory: Send + Sync + 'static {
 
     /// Returns the reason why it can't take an order, whatever its condition: `recipient_unknown`.
     fn objection(&self, order: &Order) -> Option<&'static str>;
+
+    /// Returns the range of numbers of slips that the provider leaves to us, if it does. Each charge gets its number before
+    /// it is stored.
+    fn numbers(&self) -> Option<&NumberRange>;
 
     /// Returns the reader of the provider's lists, if it has any. It has connections of its own.
     fn lists(&self) -> Option<Rc<dyn ListReader>>;

@@ -225,6 +225,7 @@ pub(super) fn answer(query: &ChargeQuery, sales: &[Sale], reader: Reader<'_>) ->
         answer @ (ChargeAnswer::Accepted(_)
         | ChargeAnswer::UnderReview(_)
         | ChargeAnswer::WithoutCode(_)
+        | ChargeAnswer::NumberTaken(_)
         | ChargeAnswer::Foreign(_)
         | ChargeAnswer::Mismatched(_)
         | ChargeAnswer::Refused(_)

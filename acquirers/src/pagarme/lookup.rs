@@ -173,6 +173,7 @@ pub(super) fn answer(query: &ChargeQuery, charges: &[Charge], reader: Reader<'_>
         answer @ (ChargeAnswer::Accepted(_)
         | ChargeAnswer::UnderReview(_)
         | ChargeAnswer::WithoutCode(_)
+        | ChargeAnswer::NumberTaken(_)
         | ChargeAnswer::Foreign(_)
         | ChargeAnswer::Mismatched(_)
         | ChargeAnswer::Refused(_)

@@ -147,6 +147,7 @@ pub(crate) fn query(cents: u64) -> ChargeQuery {
         splits: Vec::new(),
         reference: Reference::none(),
         others: Vec::new(),
+        our_number: None,
         may_have_others: false,
         operation_under_way: false,
     }

@@ -192,6 +192,7 @@ pub(crate) fn charge_with(method: Method, cents: u64, number: &str) -> Charge {
         splits: Vec::new(),
         reference: Reference::none(),
         others: Vec::new(),
+        our_number: None,
         may_have_others: false,
         operation_under_way: false,
     };

@@ -178,6 +178,7 @@ fn charge_of(order: Order, card: Option<CardData>) -> Charge {
         splits: order.splits.clone(),
         reference: Reference::none(),
         others: Vec::new(),
+        our_number: None,
         may_have_others: false,
         operation_under_way: false,
     };

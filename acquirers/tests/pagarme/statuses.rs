@@ -44,6 +44,7 @@ fn short(answer: &ChargeAnswer) -> String {
         ChargeAnswer::Accepted(_) => "accepted".into(),
         ChargeAnswer::UnderReview(_) => "under review".into(),
         ChargeAnswer::WithoutCode(_) => "no code".into(),
+        ChargeAnswer::NumberTaken(why) => format!("number taken: {why}"),
         ChargeAnswer::Refused(_) => "refused".into(),
         ChargeAnswer::NotFound => "not found".into(),
         ChargeAnswer::Mismatched(_) => "mismatched".into(),

@@ -77,6 +77,7 @@ impl Answered for ChargeAnswer {
             | Self::Accepted(_)
             | Self::UnderReview(_)
             | Self::WithoutCode(_)
+            | Self::NumberTaken(_)
             | Self::NotFound => Ended::well(CallOutcome::Answered),
             Self::Foreign(_) | Self::Mismatched(_) => Ended::well(CallOutcome::Unknown),
             Self::Refused(_) => Ended::well(CallOutcome::Refused),

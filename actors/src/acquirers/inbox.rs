@@ -269,6 +269,9 @@ async fn bring(parts: &InboxParts, notice: &Notice, tried: u32) -> Worked {
                     | DiscrepancyKind::RefundExceedsPaid
                     | DiscrepancyKind::RefundedAndChargedBack
                     | DiscrepancyKind::LateAuthorization
+                    | DiscrepancyKind::NumberTaken
+                    | DiscrepancyKind::PixCodeMissing
+                    | DiscrepancyKind::AmountUnknown
                     | DiscrepancyKind::UnknownOutcome => {
                         if let Err(error) = parts.exceptions.report(exception).await {
                             return once_stored(Err(error), notice, Worked::Done);

@@ -19,10 +19,14 @@ use crate::acquirers::acquirer::AcquirerActor;
 use crate::acquirers::approvals::{self, ApprovalWindows};
 use crate::acquirers::call_outcome::CallOutcome;
 use crate::acquirers::health::Health;
+use crate::acquirers::our_numbers::OurNumbers;
 use crate::acquirers::pace::Pace;
 use crate::acquirers::route_view::{RouteApprovals, RouteHealth, RouteState, RouteView};
 use crate::actor::slot::Slot;
 use crate::watch::meter::Meter;
+
+/// Reason against an acquirer: no number of a slip is left.
+const NUMBERS_USED_UP: &str = "numbers_used_up";
 
 /// One acquirer for one method.
 pub(crate) struct Route {
@@ -32,6 +36,8 @@ pub(crate) struct Route {
     /// Shared by every method of the acquirer.
     pub(crate) pace: Arc<Pace>,
     pub(crate) approvals: ApprovalWindows,
+    /// Numbers of its slips, if it leaves them to us. Shared by every method.
+    pub(crate) numbers: Option<Arc<OurNumbers>>,
     pub(crate) slot: Arc<Slot<AcquirerActor>>,
 }
 
@@ -88,7 +94,8 @@ impl Route {
             (condition, _) => condition,
         };
         let brand = order.card().map(|card| card.brand);
-        let objection = self.factory.objection(order);
+        let is_used_up = self.numbers.as_ref().is_some_and(|numbers| numbers.are_used_up());
+        let objection = self.factory.objection(order).or(is_used_up.then_some(NUMBERS_USED_UP));
         Candidate { objection, ..self.spec().candidate(condition, self.approvals.of(brand)) }
     }
 }

@@ -15,6 +15,7 @@ use crate::acquirers::approvals::ApprovalWindows;
 use crate::acquirers::health::Health;
 use crate::acquirers::inbox::{InboxActor, InboxParts};
 use crate::acquirers::inbox_sink::InboxSink;
+use crate::acquirers::our_numbers::{NumberServices, OurNumbers};
 use crate::acquirers::pace::Pace;
 use crate::acquirers::routing::{Route, Routes};
 use crate::actor::kind::ActorKind;
@@ -137,6 +138,7 @@ impl Builder {
                 local.connect(Arc::new(sink.clone()));
             }
             let pace = Arc::new(Pace::of(factory.spec()));
+            let numbers = self.numbers(factory.as_ref());
             for method in factory.spec().methods.clone() {
                 let health = Arc::new(Health::new(&self.system.limits));
                 let made = (Arc::clone(&factory), Arc::clone(&health), Arc::clone(&pace));
@@ -156,13 +158,27 @@ impl Builder {
                     AcquirerActor::new(parts, alive)
                 });
                 let (factory, pace) = (Arc::clone(&factory), Arc::clone(&pace));
-                let approvals = ApprovalWindows::default();
-                routes.push(Route { factory, method, health, pace, approvals, slot });
+                let (approvals, numbers) = (ApprovalWindows::default(), numbers.clone());
+                routes.push(Route { factory, method, health, pace, approvals, numbers, slot });
             }
         }
         let routes = Arc::new(Routes::new(routes));
         set(&self.system.routes, Arc::clone(&routes));
         routes
+    }
+
+    /// Returns the numbers of an acquirer's slips, if it leaves them to us.
+    fn numbers(&self, factory: &dyn AcquirerFactory) -> Option<Arc<OurNumbers>> {
+        let range = factory.numbers()?.clone();
+        let SystemParts { books, exceptions, meter, clock, limits, .. } = self.system.as_ref();
+        let services = NumberServices {
+            store: books.store.clone(),
+            exceptions: Arc::clone(exceptions),
+            meter: Arc::clone(meter),
+            clock: Arc::clone(clock),
+            time_out: limits.write_time_out,
+        };
+        Some(Arc::new(OurNumbers::new(factory.spec().name.clone(), range, services)))
     }
 
     pub(super) fn start_webhooks(

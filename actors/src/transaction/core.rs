@@ -111,7 +111,8 @@ impl Core {
             },
             &context,
         );
-        let (decision, local) = self.answer_locally(opened);
+        let (mut decision, local) = self.answer_locally(opened);
+        self.allot(&mut decision).await.map_err(Denied::StoreUnavailable)?;
         let Some(next) = decision.next else { return Err(Denied::Defect("an opened payment is a change")) };
         match self.persist(next, 0).await {
             Ok(payment) => {
@@ -162,6 +163,15 @@ impl Core {
             let first = considered.iter().find(|considered| considered.eligible);
             let first = first.map(|first| &first.acquirer).filter(|first| !prepared.contains(*first));
             let route = first.and_then(|first| routes.find(first, order.method));
+            if let Some(numbers) =
+                route.and_then(|route| route.numbers.as_ref()).filter(|known| !known.are_used_up())
+            {
+                // A store that does not answer now is asked again when the number is needed.
+                numbers.look().await.ok();
+                if numbers.are_used_up() {
+                    continue;
+                }
+            }
             let lacking = route.and_then(|route| route.factory.preparation());
             match (first.cloned(), lacking.filter(|lacking| !lacking.is_ready())) {
                 (Some(first), Some(lacking)) => {
@@ -189,7 +199,8 @@ impl Core {
     /// request. If another writer was faster, the payment has already been continued elsewhere.
     async fn go_on(&mut self, known: &Arc<Payment>, card: Option<CardData>) -> Result<Created, Denied> {
         let (context, decided_at) = (self.system.context(card.is_some()), Instant::now());
-        let decision = known.decide(Command::ChargeNeverLeft, &context).map_err(Denied::Refused)?;
+        let mut decision = known.decide(Command::ChargeNeverLeft, &context).map_err(Denied::Refused)?;
+        self.allot(&mut decision).await.map_err(Denied::StoreUnavailable)?;
         let Some(next) = decision.next else {
             return Ok(Created { payment: Arc::clone(known), is_replay: true });
         };
@@ -269,6 +280,22 @@ impl Core {
         }
     }
 
+    /// Gives the charge that a decision sends the number of its slip, if its acquirer leaves that to us. It is stored with
+    /// the charge, so that a charge of unknown outcome is asked for by it. Without one left, the charge fails there.
+    async fn allot(&self, decision: &mut Decision) -> Result<(), StoreError> {
+        let Some(acquirer) = first_charge(&decision.effects) else { return Ok(()) };
+        let Some(payment) = decision.next.as_mut().filter(|payment| payment.lacks_number()) else {
+            return Ok(());
+        };
+        let Some(numbers) = self.route(payment, acquirer).and_then(|route| route.numbers.as_ref()) else {
+            return Ok(());
+        };
+        if let Some(number) = numbers.next().await? {
+            payment.allot(number);
+        }
+        Ok(())
+    }
+
     /// Starts the effects of a charge that was answered locally, now that it is stored. If this is lost, or nothing may
     /// be sent there, the acquirer is asked when it expects news.
     fn begin_local_charge(&self, payment: &Payment, took: Duration) {
@@ -323,7 +350,8 @@ impl Core {
                     continue;
                 }
             }
-            let decision = decision?;
+            let mut decision = decision?;
+            self.allot(&mut decision).await.map_err(|error| self.store_is_away(error))?;
             let (unstored, source, operation) = (decision.unstored, command.source(), decision.operation);
             let calls_acquirer = decision.effects.iter().any(calls_acquirer);
             let is_replay = decision.is_replay;

@@ -7,7 +7,7 @@ use prometheus::{
     GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
     Registry,
 };
-use quita_domain::exception::{UNKNOWN_PAYMENT, UNREADABLE};
+use quita_domain::exception::{NUMBERS_LOW, UNKNOWN_PAYMENT, UNREADABLE};
 use quita_domain::identity::AcquirerName;
 use quita_domain::method::Method;
 use quita_domain::payment::DiscrepancyKind;
@@ -30,6 +30,7 @@ pub(crate) struct Meter {
     pub(crate) routing_version: IntGaugeVec,
     pub(crate) approval: GaugeVec,
     pub(crate) approval_tries: IntGaugeVec,
+    pub(crate) numbers_left: IntGaugeVec,
     pub(crate) notices: IntCounterVec,
     pub(crate) webhook_deliveries: IntCounterVec,
     pub(crate) webhook_lag: Histogram,
@@ -63,6 +64,8 @@ impl Meter {
         let approval = Opts::new("quita_acquirer_approval", approval);
         let tries = "The tries that quita_acquirer_approval is computed from, at most 200";
         let tries = Opts::new("quita_acquirer_approval_tries", tries);
+        let numbers = "Numbers of slips that are left of our-numbers, as this node knows it";
+        let numbers = Opts::new("quita_acquirer_numbers_left", numbers);
         let states = Opts::new("quita_route_state", "1 for the state that a route is in, 0 for the others");
         let routing =
             Opts::new("quita_routing_version", "1 for the table of routes that decides about new payments");
@@ -82,6 +85,7 @@ impl Meter {
             routing_version: enter(registry, IntGaugeVec::new(routing, &["version"])?)?,
             approval: enter(registry, GaugeVec::new(approval, &["acquirer", "method", "brand"])?)?,
             approval_tries: enter(registry, IntGaugeVec::new(tries, &["acquirer", "method", "brand"])?)?,
+            numbers_left: enter(registry, IntGaugeVec::new(numbers, &["acquirer"])?)?,
             notices: counters(
                 "quita_notices_total",
                 "Notices that acquirers sent over HTTP by what came of them",
@@ -113,7 +117,7 @@ impl Meter {
         // Created with zero: an alert does not see an increase of a series that did not exist.
         let kinds = DiscrepancyKind::ALL.map(DiscrepancyKind::as_str).into_iter();
         let kinds = kinds.chain(RECONCILIATION_KINDS.map(ReconciliationKind::as_str));
-        for kind in kinds.chain([UNKNOWN_PAYMENT, UNREADABLE]) {
+        for kind in kinds.chain([UNKNOWN_PAYMENT, UNREADABLE, NUMBERS_LOW]) {
             meter.exceptions.with_label_values(&[kind]);
         }
         for method in Method::ALL {

@@ -23,8 +23,8 @@ use quita_domain::order::Order;
 use quita_domain::payment::Command;
 use quita_domain::routing::DueDates;
 use quita_ports::{
-    Acquirer, AcquirerFactory, AcquirerSpec, ListReader, LocalIssue, NoticeReader, NoticeSink, Preparation,
-    call_time,
+    Acquirer, AcquirerFactory, AcquirerSpec, ListReader, LocalIssue, NoticeReader, NoticeSink, NumberRange,
+    Preparation, call_time,
 };
 use tokio::time::{Instant, sleep, sleep_until};
 use uuid::Uuid;
@@ -85,6 +85,9 @@ pub(crate) struct Bank {
     name: &'static str,
     is_local: bool,
     operates_in_turn: bool,
+    numbers: Option<NumberRange>,
+    /// Numbers of the slips that were charged.
+    charged: Mutex<Vec<Option<u32>>>,
     charges: Mutex<VecDeque<Answer>>,
     usual: Mutex<Answer>,
     finds: Mutex<VecDeque<Answer>>,
@@ -133,6 +136,8 @@ impl Bank {
             name,
             is_local,
             operates_in_turn: false,
+            numbers: None,
+            charged: Mutex::default(),
             charges: Mutex::default(),
             usual: Mutex::new(Answer::Takes),
             finds: Mutex::default(),
@@ -147,6 +152,16 @@ impl Bank {
             calls: Calls::new(clock),
             trace,
         }
+    }
+
+    /// It leaves these numbers of slips to us.
+    pub(crate) fn leave_numbers(&mut self, first: u32, last: u32) {
+        self.numbers = Some(NumberRange { key: self.name.into(), first, last });
+    }
+
+    /// The numbers of the slips that were charged, in order.
+    pub(crate) fn charged_numbers(&self) -> Vec<Option<u32>> {
+        self.charged.lock().unwrap().clone()
     }
 
     /// It may take so long for an answer.
@@ -370,6 +385,10 @@ impl AcquirerFactory for BankFactory {
         None
     }
 
+    fn numbers(&self) -> Option<&NumberRange> {
+        self.0.numbers.as_ref()
+    }
+
     fn lists(&self) -> Option<Rc<dyn ListReader>> {
         None
     }
@@ -421,6 +440,7 @@ impl Acquirer for Teller {
         let bank = &self.0;
         bank.trace.note(Mark::Charged(bank.name, charge.query.id));
         bank.calls.note(Call::Charge);
+        bank.charged.lock().unwrap().push(charge.query.our_number);
         let planned = bank.charges.lock().unwrap().pop_front();
         let answer = planned.unwrap_or_else(|| bank.usual.lock().unwrap().clone());
         {

@@ -34,6 +34,7 @@ mod grouping;
 mod hints;
 mod nights;
 mod notices;
+mod numbers;
 mod operating;
 mod outage;
 mod overload;

@@ -45,6 +45,7 @@ ops! {
     DueNotices = "due_notices",
     FinishNotices = "finish_notices",
     PutException = "put_exception",
+    TakeNumbers = "take_numbers",
     RouteControls = "route_controls",
     PutRouteControl = "put_route_control",
     PutNode = "put_node",

@@ -108,6 +108,12 @@ impl World {
         self
     }
 
+    /// With a first bank that leaves these numbers of slips to us.
+    pub(crate) fn with_bank_numbers(mut self, first: u32, last: u32) -> Self {
+        Arc::get_mut(&mut self.bank).unwrap().leave_numbers(first, last);
+        self
+    }
+
     /// Has the traces of the nodes that start from now on recorded.
     pub(crate) fn recorder(&self) -> Arc<Recorder> {
         Arc::clone(self.recorder.get_or_init(|| Arc::new(Recorder::new(Arc::clone(&self.clock)))))

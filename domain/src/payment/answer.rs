@@ -73,6 +73,7 @@ impl Draft {
                 self.answer_mismatched(&what);
                 self.charge_is_unclear();
             }
+            ChargeAnswer::NumberTaken(what) => self.number_is_taken(attempt, &what),
             ChargeAnswer::Refused(why) => self.charge_refused(why),
             // An inquiry found meanwhile that the acquirer took it: the failed call no longer matters.
             ChargeAnswer::NotFound | ChargeAnswer::Failed(_)
@@ -131,6 +132,7 @@ impl Draft {
             // The next inquiry is scheduled already; the hinted change of our charge is still to be learnt.
             ChargeAnswer::Foreign(what) => self.charge_is_foreign(&what),
             ChargeAnswer::Mismatched(what) => self.answer_mismatched(&what),
+            ChargeAnswer::NumberTaken(what) => self.number_is_taken(attempt, &what),
             ChargeAnswer::Refused(_) if self.last_outcome_is_open() => {
                 self.charge_had_no_effect(GivenUp::Refused);
             }
@@ -293,6 +295,26 @@ impl Draft {
         let detail = format!("{what}, and the payment is {}", self.payment.status());
         let (kind, about) = (DiscrepancyKind::ForeignCharge, Some("charge".into()));
         self.discrepancies.push(Discrepancy { kind, detail, stated: "", about });
+    }
+
+    /// Skips the number of the slip, which is somebody else's at the acquirer: none of ours can be there under it. The
+    /// charge is sent again, and gets another number.
+    fn number_is_taken(&mut self, attempt: u32, what: &str) {
+        let number = self.payment.query_of(attempt).our_number;
+        let Some(number) = number.filter(|_| self.last_outcome_is_open() && !self.was_told_by_notice())
+        else {
+            self.charge_is_foreign(what);
+            return;
+        };
+        let (kind, about) = (DiscrepancyKind::NumberTaken, Some(number.to_string()));
+        let detail = format!("number {number}: {what}");
+        self.discrepancies.push(Discrepancy { kind, detail, stated: "", about });
+        self.make(Change::Attempt(AttemptChange::NumberTaken));
+        self.make(Change::Attempt(AttemptChange::Ended(AttemptOutcome::NotDelivered)));
+        match self.payment.acquirer().cloned() {
+            Some(acquirer) if self.can_charge() => self.start_attempt(acquirer),
+            Some(_) | None => self.give_up(GivenUp::Refused),
+        }
     }
 
     /// Notes an answer about something else. It happens when connections are mixed up; twice for one payment needs a
@@ -513,5 +535,6 @@ const fn can_begin_with(fact: &Fact) -> bool {
         Fact::Refunded { .. } | Fact::RefundedInTotal { .. } => false,
         Fact::ChargedBack { .. } | Fact::DisputeWon { .. } => false,
         Fact::SecondCharge(_) | Fact::Unclear { .. } | Fact::Hint => false,
+        Fact::PixCodeMissing | Fact::AmountUnknown => false,
     }
 }

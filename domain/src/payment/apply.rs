@@ -24,7 +24,10 @@ impl Payment {
                     // These names are the other acquirer's.
                     self.others.clear();
                 }
-                self.state_mut().attempts.push(Attempt::sent(acquirer, now, inquire_at));
+                // Sent again it keeps its number: the first sending may still arrive, and there must be one slip.
+                let last = self.state.attempts.last().filter(|last| last.acquirer == acquirer);
+                let our_number = last.and_then(|last| last.our_number);
+                self.state_mut().attempts.push(Attempt::sent(acquirer, now, inquire_at, our_number));
             }
             Change::Attempt(change) => {
                 if let Some(attempt) = self.state_mut().attempts.last_mut() {

@@ -58,6 +58,7 @@ impl Draft {
             Fact::Pending { .. } | Fact::Declined(_) | Fact::Expired | Fact::Cancelled => {}
             Fact::Removed { .. } | Fact::Concluded | Fact::Hint => {}
             Fact::SecondCharge(_) => self.earlier_charge_was_accepted(number),
+            Fact::PixCodeMissing | Fact::AmountUnknown => {}
             Fact::Unclear { .. } | Fact::PaidToOthers { .. } => self.learn_and_keep_discrepancy(fact),
         }
     }
@@ -90,6 +91,13 @@ impl Draft {
             Fact::ChargedBack { id, amount } => self.learn_charged_back(id, amount)?,
             Fact::DisputeWon { id, chargeback_id } => self.learn_dispute_won(id, chargeback_id)?,
             Fact::SecondCharge(second) => self.learn_second_charge(second)?,
+            Fact::PixCodeMissing => {
+                let detail =
+                    "the slip was made without a PIX code, and can be paid by its bar code".to_owned();
+                let (kind, about) = (DiscrepancyKind::PixCodeMissing, Some("code".into()));
+                return Err(Discrepancy { kind, detail, stated: "", about });
+            }
+            Fact::AmountUnknown => self.learn_amount_unknown()?,
             // A hint states nothing.
             Fact::Hint => {}
             Fact::Unclear { id, text } => {
@@ -241,6 +249,25 @@ impl Draft {
             self.bring_check_forward(now.plus_ms(self.context.hint_gap_ms));
         }
         self.payment.money_awaited_until().is_some_and(|until| now < until)
+    }
+
+    /// Learns that money came in, without its amount. The acquirer is asked once more; then a person has to look.
+    fn learn_amount_unknown(&mut self) -> Result<(), Discrepancy> {
+        if !self.payment.status().allows(Status::Paid) {
+            return Ok(());
+        }
+        if self.payment.mismatches == 0 {
+            self.make(Change::Mismatched);
+            self.bring_check_forward(self.clock().plus_ms(self.context.hint_gap_ms));
+            return Ok(());
+        }
+        let detail = format!(
+            "money came in, and the answer does not state how much of {}; the payment is {}",
+            self.payment.order.amount,
+            self.payment.status()
+        );
+        let (kind, about) = (DiscrepancyKind::AmountUnknown, Some("settlement".into()));
+        Err(Discrepancy { kind, detail, stated: "", about })
     }
 
     fn learn_pending(&mut self, issued: Issued, news_at: Option<Timestamp>) {

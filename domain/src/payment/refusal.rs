@@ -117,11 +117,17 @@ pub enum DiscrepancyKind {
     Contradiction,
     /// The outcome of a call is still unknown after a long time.
     UnknownOutcome,
+    /// The acquirer has somebody else's slip under a number that is ours alone.
+    NumberTaken,
+    /// A slip was made without the PIX code that it was to have.
+    PixCodeMissing,
+    /// Money came in, and the acquirer does not state how much.
+    AmountUnknown,
 }
 
 impl DiscrepancyKind {
     /// Every kind.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 15] = [
         Self::TooEarly,
         Self::AmountMismatch,
         Self::Overpaid,
@@ -134,6 +140,9 @@ impl DiscrepancyKind {
         Self::ForeignCharge,
         Self::Contradiction,
         Self::UnknownOutcome,
+        Self::NumberTaken,
+        Self::PixCodeMissing,
+        Self::AmountUnknown,
     ];
 
     /// Reads a kind as `/ops/exceptions` spells it.
@@ -156,6 +165,9 @@ impl DiscrepancyKind {
             Self::ForeignCharge => "foreign_charge",
             Self::Contradiction => "contradiction",
             Self::UnknownOutcome => "unknown_outcome",
+            Self::NumberTaken => "number_taken",
+            Self::PixCodeMissing => "pix_code_missing",
+            Self::AmountUnknown => "amount_unknown",
         }
     }
 
@@ -189,6 +201,15 @@ impl DiscrepancyKind {
             Self::Contradiction => "compare with the acquirer's record of the payment",
             Self::UnknownOutcome => {
                 "look the payment up at the acquirer by its transactionId; it is still being asked"
+            }
+            Self::NumberTaken => {
+                "another program of the account uses numbers of our-numbers: configure a range that is this service's alone"
+            }
+            Self::PixCodeMissing => {
+                "it can be paid by its bar code; find out at the bank why it made no PIX code, often a missing Pix key"
+            }
+            Self::AmountUnknown => {
+                "compare with the acquirer's statement; it is asked again, and becomes paid once it states the amount"
             }
         }
     }

@@ -44,11 +44,19 @@ pub struct Attempt {
     /// The acquirer's ids of the charge.
     #[serde(default, skip_serializing_if = "Reference::is_empty")]
     pub reference: Reference,
+    /// Number of the slip, if the acquirer leaves it to us (nosso número). It is stored before anything is sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub our_number: Option<u32>,
 }
 
 impl Attempt {
     /// Makes a charge that is sent now. The first inquiry is at `inquire_at` if no answer comes.
-    pub(crate) const fn sent(acquirer: AcquirerName, at: Timestamp, inquire_at: Timestamp) -> Self {
+    pub(crate) const fn sent(
+        acquirer: AcquirerName,
+        at: Timestamp,
+        inquire_at: Timestamp,
+        our_number: Option<u32>,
+    ) -> Self {
         Self {
             acquirer,
             outcome: AttemptOutcome::Sent,
@@ -62,6 +70,7 @@ impl Attempt {
             without_code: false,
             under_review: false,
             reference: Reference::none(),
+            our_number,
         }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) fn found(answer: ChargeAnswer) -> Command {
 }
 
 /// Found by a process that had been asking for this long.
-fn found_after(for_ms: u64, answer: ChargeAnswer) -> Command {
+pub(crate) fn found_after(for_ms: u64, answer: ChargeAnswer) -> Command {
     Command::Inquired { attempt: 1, asked_at: None, inquiring: asking_for(for_ms), answer }
 }
 

@@ -77,7 +77,7 @@ const fn is_void(outcome: AttemptOutcome) -> bool {
 fn shows_no_effect(open: &Attempt, command: &Command) -> bool {
     match command {
         Command::ChargeAnswered { answer, .. } => match answer {
-            ChargeAnswer::Refused(_) => true,
+            ChargeAnswer::Refused(_) | ChargeAnswer::NumberTaken(_) => true,
             ChargeAnswer::NotFound
             | ChargeAnswer::Failed(CallFailure::NotDelivered(_) | CallFailure::Withheld) => {
                 open.outcome != AttemptOutcome::Registering
@@ -89,7 +89,7 @@ fn shows_no_effect(open: &Attempt, command: &Command) -> bool {
             | ChargeAnswer::WithoutCode(_) => false,
             ChargeAnswer::Foreign(_) | ChargeAnswer::Mismatched(_) => false,
         },
-        Command::Inquired { answer: ChargeAnswer::Refused(_), .. } => true,
+        Command::Inquired { answer: ChargeAnswer::Refused(_) | ChargeAnswer::NumberTaken(_), .. } => true,
         Command::Inquired { answer: ChargeAnswer::NotFound, inquiring: Some(inquiring), .. } => {
             let lease_ms = if open.call_is_over && inquiring.call_is_over { 0 } else { CALL_LEASE_MS };
             open.outcome != AttemptOutcome::Registering

@@ -56,6 +56,9 @@ impl Language {
                 self.pick("não mantém um PIX por tanto tempo", "does not keep a PIX for so long")
             }
             "due_date_unsupported" => self.pick("não tem PIX com vencimento", "has no PIX with a due date"),
+            "numbers_used_up" => {
+                self.pick("não tem mais números de boletos", "has no numbers of boletos left")
+            }
             "terms_unsupported" => self.pick(
                 "não aceita esta multa, juros, desconto ou prazo",
                 "does not take this fine, interest, discount or last day",
@@ -118,6 +121,7 @@ mod tests {
             "expiry_too_long",
             "due_date_unsupported",
             "terms_unsupported",
+            "numbers_used_up",
             "paused",
             "busy",
             "throttled",

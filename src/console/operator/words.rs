@@ -93,6 +93,10 @@ pub(crate) fn kind(kind: &str, language: Language) -> &str {
         "foreign_charge" => language.pick("Cobrança de outro recebedor", "Somebody else's charge"),
         "contradiction" => language.pick("Contradição do adquirente", "The acquirer contradicts itself"),
         "unknown_outcome" => language.pick("Desfecho desconhecido", "Unknown outcome"),
+        "number_taken" => language.pick("Número já usado no banco", "A number that is taken at the bank"),
+        "pix_code_missing" => language.pick("Boleto sem código PIX", "A boleto without its PIX code"),
+        "amount_unknown" => language.pick("Valor pago desconhecido", "Paid amount unknown"),
+        "numbers_low" => language.pick("Números de boletos no fim", "Numbers of boletos running out"),
         "unknown_payment" => {
             language.pick("Aviso de pagamento desconhecido", "A notice of an unknown payment")
         }
@@ -147,6 +151,18 @@ pub(super) fn advice<'a>(kind: &str, stored: &'a str, language: Language) -> &'a
         "unknown_outcome" => {
             "Procure o pagamento no adquirente pelo id da transação; o serviço continua perguntando."
         }
+        "number_taken" => {
+            "Outro programa da conta usa números de our-numbers: configure uma faixa que seja só deste serviço."
+        }
+        "pix_code_missing" => {
+            "Pode ser pago pelo código de barras; descubra no banco por que não fez o código PIX, muitas vezes falta a chave Pix."
+        }
+        "amount_unknown" => {
+            "Compare com o extrato do adquirente; pergunta-se de novo, e fica pago quando ele disser o valor."
+        }
+        "numbers_low" => {
+            "Peça ao banco outra faixa e aumente our-numbers; quando acabar, o adquirente não recebe mais boletos."
+        }
         "unknown_payment" => "Procure a transação no adquirente; se entrou dinheiro, devolva por lá.",
         "unreadable" => "Restaure-o do backup; tenta-se de novo a cada minuto.",
         "status_differs" => {
@@ -178,7 +194,7 @@ pub(super) const fn role(role: OperatorRole, texts: &Texts) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quita_domain::exception::{UNKNOWN_PAYMENT, UNREADABLE};
+    use quita_domain::exception::{NUMBERS_LOW, UNKNOWN_PAYMENT, UNREADABLE};
     use quita_domain::payment::DiscrepancyKind;
     use quita_domain::reconciliation::{RECONCILIATION_KINDS, ReconciliationKind};
 
@@ -186,7 +202,7 @@ mod tests {
     fn every_kind_of_exception_has_a_name_and_advice_in_both_languages() {
         let kinds = DiscrepancyKind::ALL.map(DiscrepancyKind::as_str).into_iter();
         let kinds = kinds.chain(RECONCILIATION_KINDS.map(ReconciliationKind::as_str));
-        for name in kinds.chain([UNKNOWN_PAYMENT, UNREADABLE]) {
+        for name in kinds.chain([UNKNOWN_PAYMENT, UNREADABLE, NUMBERS_LOW]) {
             for language in Language::ALL {
                 assert_ne!(kind(name, language), name, "{language:?}");
             }

@@ -34,6 +34,8 @@ pub(in crate::payment) enum AttemptChange {
     InquiryBroughtForward(Timestamp),
     /// It has this outcome.
     Ended(AttemptOutcome),
+    /// The acquirer has somebody else's slip under its number.
+    NumberTaken,
     /// The issuer declined it, and another acquirer is tried.
     DeclinedForNow(Decline),
 }
@@ -47,6 +49,7 @@ impl AttemptChange {
             Self::WithoutCode
             | Self::UnderReview
             | Self::Refused(_)
+            | Self::NumberTaken
             | Self::NotFound(_)
             | Self::InquiryScheduled(_)
             | Self::InquiryPostponed(_)
@@ -74,6 +77,7 @@ impl Attempt {
             AttemptChange::WithoutCode => self.without_code = true,
             AttemptChange::UnderReview => self.under_review = true,
             AttemptChange::Refused(why) => self.refusal = Some(why),
+            AttemptChange::NumberTaken => self.our_number = None,
             AttemptChange::NotFound(again_at) => {
                 self.not_found = self.not_found.saturating_add(1);
                 self.inquire_at = self.inquire_at.map(|scheduled| scheduled.min(again_at));

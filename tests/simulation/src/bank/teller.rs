@@ -18,7 +18,7 @@ use quita_domain::status::Status;
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::{
     Acquirer, AcquirerFactory, AcquirerSpec, ListReader, LocalIssue, NoticeHead, NoticeReader, NoticeRefused,
-    NoticeSink, Preparation, RawNotice,
+    NoticeSink, NumberRange, Preparation, RawNotice,
 };
 use tokio::time::{Instant, sleep, timeout};
 
@@ -101,6 +101,10 @@ impl AcquirerFactory for NodeBank {
     }
 
     fn objection(&self, _: &Order) -> Option<&'static str> {
+        None
+    }
+
+    fn numbers(&self) -> Option<&NumberRange> {
         None
     }
 

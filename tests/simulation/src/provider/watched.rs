@@ -16,7 +16,7 @@ use quita_domain::order::Order;
 use quita_domain::time::Timestamp;
 use quita_ports::{
     Acquirer, AcquirerFactory, AcquirerSpec, ListPage, ListReader, ListedPix, LocalIssue, NoticeHead,
-    NoticeReader, NoticeRefused, Preparation, RawNotice, call_time,
+    NoticeReader, NoticeRefused, NumberRange, Preparation, RawNotice, call_time,
 };
 use tokio::time::Instant;
 
@@ -78,6 +78,10 @@ impl AcquirerFactory for Watched {
 
     fn objection(&self, order: &Order) -> Option<&'static str> {
         self.adapter.objection(order)
+    }
+
+    fn numbers(&self) -> Option<&NumberRange> {
+        self.adapter.numbers()
     }
 
     fn lists(&self) -> Option<Rc<dyn ListReader>> {

@@ -17,7 +17,7 @@ use quita_domain::order::Order;
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::{
-    Acquirer, AcquirerFactory, AcquirerSpec, ListReader, LocalIssue, NoticeReader, Preparation,
+    Acquirer, AcquirerFactory, AcquirerSpec, ListReader, LocalIssue, NoticeReader, NumberRange, Preparation,
 };
 use serde_json::{Value, json};
 
@@ -92,6 +92,10 @@ impl AcquirerFactory for BankFactory {
     }
 
     fn objection(&self, _: &Order) -> Option<&'static str> {
+        None
+    }
+
+    fn numbers(&self) -> Option<&NumberRange> {
         None
     }
 

@@ -1,0 +1,101 @@
+//! Numbers of slips: known and stored before the call, each of one payment, until they are used up.
+
+use quita_actors::Denied;
+use quita_domain::exception::NUMBERS_LOW;
+use quita_domain::payment::Payment;
+use quita_domain::status::Status;
+
+use crate::bank::Answer;
+use crate::orders::{id, pix};
+use crate::store::{Fault, Op};
+use crate::world::{World, pass_ms};
+
+fn numbers(payment: &Payment) -> Vec<Option<u32>> {
+    payment.state.attempts.iter().map(|attempt| attempt.our_number).collect()
+}
+
+#[test]
+fn a_charge_of_unknown_outcome_has_its_number_stored_and_is_sent_again_with_it() {
+    let world = World::new().with_bank_numbers(1_000, 99_999);
+    world.live(async {
+        let node = world.node();
+        world.bank.next([Answer::Silence]);
+        node.create(pix(1)).await.unwrap();
+        let stored = node.stored(id(1));
+        assert_eq!((stored.status(), numbers(&stored)), (Status::Initial, vec![Some(1_000)]));
+        pass_ms(120_000).await;
+        node.settle().await;
+        let stored = node.stored(id(1));
+        assert_eq!(stored.status(), Status::Pending);
+        assert_eq!(numbers(&stored), [Some(1_000), Some(1_000)]);
+        assert_eq!(world.bank.charged_numbers(), [Some(1_000), Some(1_000)]);
+    });
+}
+
+#[test]
+fn no_number_is_given_out_twice_over_a_restart_and_a_block_is_one_write() {
+    let world = World::new().with_bank_numbers(1, 99_999);
+    world.live(async {
+        let node = world.node();
+        for number in 1..=51 {
+            node.created(pix(number)).await;
+        }
+        node.settle().await;
+        assert_eq!(world.store.called(Op::TakeNumbers), 2);
+    });
+    world.live(async {
+        let node = world.node();
+        node.created(pix(60)).await;
+        node.settle().await;
+    });
+    let charged = world.bank.charged_numbers();
+    let expected: Vec<_> = (1..=51).chain([101]).map(Some).collect();
+    assert_eq!(charged, expected);
+}
+
+#[test]
+fn a_range_that_is_used_up_sends_payments_elsewhere() {
+    let world = World::new().and_second_bank().with_bank_numbers(1, 2);
+    world.live(async {
+        let node = world.node();
+        for number in 1..=4 {
+            let payment = node.created(pix(number)).await;
+            let expected = if number <= 2 { "first" } else { "second" };
+            assert_eq!(payment.acquirer().unwrap().as_str(), expected, "{number}");
+            let first = payment.considered.iter().find(|one| one.acquirer.as_str() == "first").unwrap();
+            let reason = if number <= 2 { "eligible" } else { "numbers_used_up" };
+            assert_eq!((first.eligible, first.reason.as_ref()), (number <= 2, reason));
+        }
+        node.settle().await;
+        assert_eq!(node.number("quita_acquirer_numbers_left", &[("acquirer", "first")]), 0);
+    });
+    assert_eq!(world.bank.charged_numbers(), [Some(1), Some(2)]);
+    assert_eq!(world.store.kinds_of_exceptions(), [NUMBERS_LOW], "once");
+}
+
+#[test]
+fn a_sole_acquirer_without_numbers_is_no_acquirer() {
+    let world = World::new().with_bank_numbers(1, 1);
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        assert!(matches!(node.create(pix(2)).await, Err(Denied::MethodUnavailable)));
+        assert!(world.store.payment(id(2)).is_none(), "nothing is stored");
+        node.settle().await;
+    });
+}
+
+#[test]
+fn without_a_number_nothing_is_stored_and_nothing_leaves() {
+    let world = World::new().with_bank_numbers(1, 99_999);
+    world.live(async {
+        let node = world.node();
+        world.store.always(Op::TakeNumbers, Fault::Unavailable);
+        assert!(matches!(node.create(pix(1)).await, Err(Denied::StoreUnavailable(_))));
+        assert!(world.store.payment(id(1)).is_none());
+        assert!(world.bank.charged_numbers().is_empty());
+        world.store.heal();
+        assert_eq!(node.created(pix(2)).await.status(), Status::Pending);
+        node.settle().await;
+    });
+}
