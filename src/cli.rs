@@ -7,6 +7,7 @@ pub mod failure;
 pub mod flags;
 
 mod api;
+mod applications;
 mod audit;
 mod audited;
 mod backup;
@@ -66,6 +67,9 @@ enum Command {
     /// Create, list and revoke API keys
     #[command(subcommand)]
     Keys(keys::KeysCommand),
+    /// Show a merchant's applications, and set their endpoints and origins
+    #[command(subcommand)]
+    Applications(applications::ApplicationsCommand),
     /// Create, list and remove those who may sign in to the merchants' console
     #[command(subcommand)]
     Users(users::UsersCommand),
@@ -172,6 +176,7 @@ async fn run(command: Command) -> Result<(), Failure> {
             crate::serve::run(config, reread).await.map_err(|error| Failure::failed(format!("{error:#}")))
         }
         Command::Keys(command) => keys::run(command).await,
+        Command::Applications(command) => applications::run(command).await,
         Command::Users(command) => users::run(command).await,
         Command::Merchants(command) => merchants::run(command).await,
         Command::Secrets(command) => secrets::run(command).await,

@@ -1,5 +1,7 @@
 //! Access to the API: applications, API keys and their scopes.
 
+mod endpoints;
+mod origins;
 mod signing;
 
 use base64::Engine;
@@ -13,6 +15,8 @@ use crate::secret::Secret;
 use crate::text::hex;
 use crate::time::{DAY_MS, Timestamp};
 
+pub use endpoints::Endpoints;
+pub use origins::{BadOrigins, MAX_ORIGINS, Origins};
 pub use signing::{MAX_LIVE_SECRETS, SECRET_OVERLAP_MS, SigningSecret, SigningSecrets, TooManySecrets};
 
 /// A program of a merchant: it has API keys, and secrets that sign its webhooks.
@@ -28,6 +32,12 @@ pub struct Application {
     /// Title for people, if it differs from the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
+    /// URLs that receive the events of payments that name none.
+    #[serde(default, skip_serializing_if = "Endpoints::is_empty")]
+    pub endpoints: Endpoints,
+    /// Origins of the pages that may ask for tokens with its publishable keys.
+    #[serde(default, skip_serializing_if = "Origins::is_empty")]
+    pub origins: Origins,
     /// Time of creation.
     pub created_at: Timestamp,
 }
@@ -72,6 +82,43 @@ impl Scope {
     }
 }
 
+/// Kind of an API key.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeyKind {
+    /// Key of a program, to be kept secret: `qk_test_…`, `qk_live_…`.
+    #[default]
+    Secret,
+    /// Key of a page, which anybody may see: `qk_pub_test_…`, `qk_pub_live_…`. It asks for tokens of cards and does
+    /// nothing else.
+    Publishable,
+}
+
+impl KeyKind {
+    /// Every kind.
+    pub const ALL: [Self; 2] = [Self::Secret, Self::Publishable];
+
+    /// Returns the beginning of its keys of a mode, up to the id.
+    pub const fn prefix(self, mode: Mode) -> &'static str {
+        match (self, mode) {
+            (Self::Secret, Mode::Test) => "qk_test_",
+            (Self::Secret, Mode::Live) => "qk_live_",
+            (Self::Publishable, Mode::Test) => "qk_pub_test_",
+            (Self::Publishable, Mode::Live) => "qk_pub_live_",
+        }
+    }
+
+    /// Returns every kind and mode with the beginning of its keys.
+    pub fn prefixes() -> impl Iterator<Item = (Self, Mode, &'static str)> {
+        let of = |kind: Self| [Mode::Test, Mode::Live].map(|mode| (kind, mode, kind.prefix(mode)));
+        Self::ALL.into_iter().flat_map(of)
+    }
+
+    fn is_secret(&self) -> bool {
+        *self == Self::Secret
+    }
+}
+
 /// Time before a key's end at which warnings of it begin.
 pub const KEY_WARNING_MS: u64 = 30 * DAY_MS;
 
@@ -79,8 +126,11 @@ pub const KEY_WARNING_MS: u64 = 30 * DAY_MS;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ApiKey {
-    /// The part between the second and the third underscore.
+    /// The part before the secret: 16 hexadecimal digits.
     pub id: String,
+    /// Secret or publishable.
+    #[serde(default, skip_serializing_if = "KeyKind::is_secret")]
+    pub kind: KeyKind,
     /// Owner for whom it acts.
     pub owner: Owner,
     /// SHA-256 of the secret part, in hexadecimal.
@@ -98,12 +148,25 @@ pub struct ApiKey {
     /// Time at which it was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
+    /// Time at which it first came from a browser, though it is secret. It is lost then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exposed_at: Option<Timestamp>,
     /// Time of the last use, to the minute or so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_used_at: Option<Timestamp>,
 }
 
 impl ApiKey {
+    /// Returns the key up to its secret, which identifies it for people.
+    pub fn beginning(&self) -> String {
+        format!("{}{}", self.kind.prefix(self.owner.mode), self.id)
+    }
+
+    /// Returns true if it works though a page in a browser has shown it.
+    pub fn is_exposed(&self, now: Timestamp) -> bool {
+        self.exposed_at.is_some() && self.is_live(now)
+    }
+
     /// Returns true if it is valid at this time.
     pub fn is_live(&self, now: Timestamp) -> bool {
         self.revoked_at.is_none() && self.expires_at.is_none_or(|at| at > now)
@@ -123,13 +186,15 @@ impl ApiKey {
     pub fn matches(&self, presented: &PresentedKey) -> bool {
         let hash = hash(presented.secret.expose());
         let same: bool = hash.as_bytes().ct_eq(self.secret_hash.as_bytes()).into();
-        same && presented.mode == self.owner.mode
+        same && presented.mode == self.owner.mode && presented.kind == self.kind
     }
 }
 
-/// A key as a caller presents it: `qk_test_KEYID_SECRET`.
+/// A key as a caller presents it: `qk_test_KEYID_SECRET`, or `qk_pub_test_KEYID_SECRET` if it is publishable.
 #[derive(Debug, Clone)]
 pub struct PresentedKey {
+    /// Secret or publishable, by its prefix.
+    pub kind: KeyKind,
     /// Test or live, by its prefix.
     pub mode: Mode,
     /// Its id.
@@ -144,24 +209,29 @@ pub const KEY_ID_BYTES: usize = 8;
 
 impl PresentedKey {
     /// Makes a new key of random bytes.
-    pub fn from_random(mode: Mode, id: [u8; KEY_ID_BYTES], secret: [u8; KEY_SECRET_BYTES]) -> Self {
+    pub fn from_random(
+        kind: KeyKind,
+        mode: Mode,
+        id: [u8; KEY_ID_BYTES],
+        secret: [u8; KEY_SECRET_BYTES],
+    ) -> Self {
         let id = hex(&id);
-        Self { mode, id, secret: Secret::new(URL_SAFE_NO_PAD.encode(secret)) }
+        Self { kind, mode, id, secret: Secret::new(URL_SAFE_NO_PAD.encode(secret)) }
     }
 
     /// Reads a key. `None` for anything that this service can't have issued.
     pub fn parse(text: &str) -> Option<Self> {
-        let mut parts = text.strip_prefix("qk_")?.splitn(3, '_');
-        let mode = Mode::parse(parts.next()?)?;
-        let (id, secret) = (parts.next()?, parts.next()?);
+        let known = |(kind, mode, prefix)| Some((kind, mode, text.strip_prefix(prefix)?));
+        let (kind, mode, rest) = KeyKind::prefixes().find_map(known)?;
+        let (id, secret) = rest.split_once('_')?;
         let is_id = id.len() == KEY_ID_BYTES * 2 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
         let is_secret = URL_SAFE_NO_PAD.decode(secret).is_ok_and(|bytes| bytes.len() == KEY_SECRET_BYTES);
-        (is_id && is_secret).then(|| Self { mode, id: id.into(), secret: Secret::new(secret.into()) })
+        (is_id && is_secret).then(|| Self { kind, mode, id: id.into(), secret: Secret::new(secret.into()) })
     }
 
     /// Returns the whole key in clear: to be shown once.
     pub fn reveal(&self) -> String {
-        format!("qk_{}_{}_{}", self.mode.as_str(), self.id, self.secret.expose())
+        format!("{}{}_{}", self.kind.prefix(self.mode), self.id, self.secret.expose())
     }
 
     /// Returns the hash to be stored.
@@ -181,6 +251,7 @@ mod tests {
     fn key(presented: &PresentedKey) -> ApiKey {
         ApiKey {
             id: presented.id.clone(),
+            kind: presented.kind,
             owner: Owner {
                 merchant: MerchantId::new("demo"),
                 application: ApplicationName::new("default"),
@@ -192,21 +263,34 @@ mod tests {
             made_by: None,
             expires_at: None,
             revoked_at: None,
+            exposed_at: None,
             last_used_at: None,
         }
     }
 
     #[test]
     fn a_key_reads_back_and_matches_only_itself() {
-        let presented = PresentedKey::from_random(Mode::Test, [1; 8], [0xfb; 32]);
+        let presented = PresentedKey::from_random(KeyKind::Secret, Mode::Test, [1; 8], [0xfb; 32]);
         let text = presented.reveal();
         assert!(text.starts_with("qk_test_0101010101010101_"), "{text}");
         let again = PresentedKey::parse(&text).unwrap();
         assert!(key(&presented).matches(&again));
-        let other = PresentedKey::from_random(Mode::Test, [1; 8], [0xfa; 32]);
+        let other = PresentedKey::from_random(KeyKind::Secret, Mode::Test, [1; 8], [0xfa; 32]);
         assert!(!key(&presented).matches(&other));
         let live = PresentedKey::parse(&text.replace("test", "live")).unwrap();
         assert!(!key(&presented).matches(&live));
+    }
+
+    #[test]
+    fn a_publishable_key_is_no_secret_key() {
+        let of = |kind: KeyKind| PresentedKey::from_random(kind, Mode::Live, [1; 8], [2; 32]);
+        let text = of(KeyKind::Publishable).reveal();
+        assert!(text.starts_with("qk_pub_live_0101010101010101_"), "{text}");
+        let again = PresentedKey::parse(&text).unwrap();
+        assert_eq!((again.kind, again.mode), (KeyKind::Publishable, Mode::Live));
+        assert!(key(&of(KeyKind::Publishable)).matches(&again));
+        assert!(!key(&of(KeyKind::Secret)).matches(&again), "its id and secret are the same");
+        assert!(PresentedKey::parse(&text.replace("pub_live", "pub_prod")).is_none());
     }
 
     #[test]
@@ -221,7 +305,7 @@ mod tests {
     #[test]
     fn a_key_stops_at_its_expiry_and_when_revoked() {
         let at = Timestamp::from_millis(1_000);
-        let mut key = key(&PresentedKey::from_random(Mode::Test, [1; 8], [2; 32]));
+        let mut key = key(&PresentedKey::from_random(KeyKind::Secret, Mode::Test, [1; 8], [2; 32]));
         assert!(key.is_live(at));
         key.expires_at = Some(at);
         assert!(!key.is_live(at) && key.is_live(Timestamp::from_millis(999)));
@@ -233,7 +317,7 @@ mod tests {
     #[test]
     fn a_key_is_warned_of_for_thirty_days_before_its_end_while_it_works() {
         let end = Timestamp::from_millis(100 * 86_400_000);
-        let mut key = key(&PresentedKey::from_random(Mode::Test, [1; 8], [2; 32]));
+        let mut key = key(&PresentedKey::from_random(KeyKind::Secret, Mode::Test, [1; 8], [2; 32]));
         let days_before = |days: i64| Timestamp::from_millis(end.millis() - days * 86_400_000);
         assert_eq!(key.ends_soon(days_before(1)), None, "it never ends");
         key.expires_at = Some(end);

@@ -110,10 +110,16 @@ actions! {
     ApplicationCreated = "application.created",
     /// Gave an application another title.
     ApplicationRenamed = "application.renamed",
+    /// Changed where the events of an application's payments go that name no receiver.
+    EndpointChanged = "endpoint.changed",
+    /// Changed from which pages tokens of cards may be asked for.
+    OriginsChanged = "origins.changed",
     /// Made an API key.
     KeyCreated = "key.created",
     /// Made the successor of a key, which itself ends soon.
     KeyRotated = "key.rotated",
+    /// Sent a secret key from a page in a browser, which has lost it.
+    KeyExposed = "key.exposed",
     /// Revoked a key.
     KeyRevoked = "key.revoked",
     /// Had a webhook secret shown.

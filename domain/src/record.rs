@@ -55,6 +55,7 @@ pub struct PaymentRecord<'a> {
     terms: Option<TermsRecord<'a>>,
     external_reference: Option<&'a str>,
     metadata: &'a BTreeMap<String, String>,
+    postback_url: Option<&'a str>,
     status_reason: Option<&'a str>,
     acquirer: Option<&'a AcquirerName>,
     acquirer_reference: Option<BTreeMap<&'a str, &'a str>>,
@@ -105,6 +106,7 @@ impl<'a> PaymentRecord<'a> {
             terms: order.terms.due().map(TermsRecord::of),
             external_reference: order.external_reference.as_deref(),
             metadata: &order.metadata,
+            postback_url: order.postback_url.as_deref(),
             status_reason: state.status_reason.as_deref(),
             acquirer: attempt.map(|attempt| &attempt.acquirer),
             acquirer_reference: attempt

@@ -140,6 +140,10 @@ pub trait KeyringStore: AccessStore {
     /// Ends a key at this time, unless it ends before; `false` if there is none with this id.
     async fn limit_key(&self, id: &str, until: Timestamp) -> Result<bool, StoreError>;
 
+    /// Records that a secret key came from a browser; `true` if it is the first time. The first time is kept, and an
+    /// unknown id is ignored.
+    async fn expose_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError>;
+
     /// Records the last use of keys; a stored time never moves back. Unknown ids are ignored.
     async fn note_key_uses(&self, uses: &[(String, Timestamp)]) -> Result<(), StoreError>;
 }

@@ -124,7 +124,7 @@ async fn reach(url: &StoreUrl) -> Result<Option<(Arc<dyn WholeStore>, Vec<ApiKey
 
 #[cfg(test)]
 mod tests {
-    use quita_domain::access::Scope;
+    use quita_domain::access::{KeyKind, Scope};
     use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
     use quita_embedded::EmbeddedStore;
     use quita_ports::AccessStore;
@@ -168,7 +168,15 @@ mod tests {
             application: ApplicationName::new("shop"),
             mode: Mode::Test,
         };
-        access.create_key(NewKey { owner, scopes: Scope::ALL.to_vec(), expires_in: None }).await.unwrap();
+        access
+            .create_key(NewKey {
+                owner,
+                kind: KeyKind::Secret,
+                scopes: Scope::ALL.to_vec(),
+                expires_in: None,
+            })
+            .await
+            .unwrap();
         check(&config, &[&HEALTHY[..], &[(Level::Ok, "keys"), (Level::Ok, "secrets")]].concat()).await;
         let mut orphan = access.keys().await.unwrap().remove(0);
         (orphan.id, orphan.owner.application) = ("orphan".into(), ApplicationName::new("gone"));

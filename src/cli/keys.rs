@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use quita_domain::access::{ApiKey, Scope};
+use quita_domain::access::{ApiKey, KeyKind, Scope};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
 use quita_domain::time::{Timestamp, millis_in};
@@ -16,7 +16,7 @@ use super::beside::Beside;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::{output, table};
-use crate::service::access::{Access, DEFAULT_APPLICATION, NewKey};
+use crate::service::access::{Access, DEFAULT_APPLICATION, DEFAULT_KEY_LIFE, NewKey};
 use crate::service::audit::{Audit, AuditDraft};
 use quita_config::duration::{DURATION_FORM, parse_duration};
 
@@ -39,12 +39,16 @@ pub(super) struct Create {
     /// test or live
     #[arg(long, default_value = "test", value_parser = mode)]
     mode: Mode,
+    /// For pages: it may be public, and asks for tokens of cards alone
+    #[arg(long, conflicts_with = "scopes")]
+    publishable: bool,
     /// What it may be used for, comma-separated [default: payments:write,payments:read,webhooks]
     #[arg(long, value_delimiter = ',', value_parser = scope)]
     scopes: Vec<Scope>,
-    /// After how long it stops working, such as 90d (s, m, h, d); never, if it is never to
-    #[arg(long, value_name = "DURATION", default_value = "365d", value_parser = lifetime)]
-    expires_in: Lifetime,
+    /// After how long it stops working, such as 90d (s, m, h, d); never, if it is never to [default: 365d; never if it
+    /// is publishable]
+    #[arg(long, value_name = "DURATION", value_parser = lifetime)]
+    expires_in: Option<Lifetime>,
     #[command(flatten)]
     store: StoreAccessFlags,
 }
@@ -66,7 +70,7 @@ pub(super) struct List {
 /// One key.
 #[derive(Debug, Args)]
 pub(super) struct Revoke {
-    /// The key's id: what stands between the second and the third underscore
+    /// The key's id: the 16 hexadecimal digits before the secret
     key_id: String,
     #[command(flatten)]
     store: StoreAccessFlags,
@@ -94,16 +98,22 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
         KeysCommand::Create(create) => {
             let (access, audit) = office(create.store).await?;
             let (merchant, application) = create.application.names();
-            let scopes = if create.scopes.is_empty() { Scope::ALL.to_vec() } else { create.scopes };
+            let Terms { kind, scopes, lifetime } =
+                Terms::of(create.publishable, create.scopes, create.expires_in);
             let owner = Owner { merchant, application, mode: create.mode };
-            let summary = format!("{} {} {}", owner.mode.as_str(), owner.application, scope_names(&scopes));
+            let powers = powers(kind, &scopes);
+            let summary = format!("{} {} {powers}", owner.mode.as_str(), owner.application);
             let merchant = owner.merchant.clone();
-            let ends = end_in_words(create.expires_in);
-            let key = access.create_key(NewKey { owner, scopes, expires_in: create.expires_in.0 }).await?;
+            let ends = end_in_words(lifetime);
+            let key = access.create_key(NewKey { owner, kind, scopes, expires_in: lifetime.0 }).await?;
             let draft = AuditDraft::of(&merchant, AuditAction::KeyCreated, &key.id).after(summary);
             audited::note(&audit, draft).await;
             output::result(&key.reveal())?;
-            output::note(&format!("Keep it now: it is not shown again. {ends}"));
+            let advice = match kind {
+                KeyKind::Secret => "Keep it now: it is not shown again.",
+                KeyKind::Publishable => "It may stand in a page. It is not shown again.",
+            };
+            output::note(&format!("{advice} {ends}"));
         }
         KeysCommand::List(list) => {
             let now = SystemClock.now();
@@ -134,6 +144,33 @@ pub(super) async fn office(flags: StoreAccessFlags) -> Result<(Access, Audit), F
     Ok((beside.access(), beside.audit().await?))
 }
 
+/// Kind, scopes and lifetime of a new key.
+struct Terms {
+    kind: KeyKind,
+    scopes: Vec<Scope>,
+    lifetime: Lifetime,
+}
+
+impl Terms {
+    fn of(is_publishable: bool, scopes: Vec<Scope>, lifetime: Option<Lifetime>) -> Self {
+        if is_publishable {
+            let lifetime = lifetime.unwrap_or(Lifetime(None));
+            return Self { kind: KeyKind::Publishable, scopes: Vec::new(), lifetime };
+        }
+        let scopes = if scopes.is_empty() { Scope::ALL.to_vec() } else { scopes };
+        let lifetime = lifetime.unwrap_or(Lifetime(Some(DEFAULT_KEY_LIFE)));
+        Self { kind: KeyKind::Secret, scopes, lifetime }
+    }
+}
+
+/// Returns what a key may do, in words.
+fn powers(kind: KeyKind, scopes: &[Scope]) -> String {
+    match kind {
+        KeyKind::Secret => scope_names(scopes),
+        KeyKind::Publishable => "publishable".into(),
+    }
+}
+
 fn scope_names(scopes: &[Scope]) -> String {
     scopes.iter().map(|scope| scope.as_str()).collect::<Vec<_>>().join(",")
 }
@@ -152,7 +189,7 @@ fn row(key: &ApiKey, now: Timestamp) -> [String; 8] {
         owner.mode.as_str().into(),
         output::printable(owner.merchant.as_str()),
         output::printable(owner.application.as_str()),
-        scope_names(&key.scopes),
+        powers(key.kind, &key.scopes),
         key.created_at.to_string(),
         key.last_used_at.map_or_else(|| "never".into(), |at| at.to_string()),
         state,
@@ -167,11 +204,13 @@ struct ListedKey<'a> {
     mode: &'static str,
     merchant: &'a str,
     application: &'a str,
+    kind: KeyKind,
     scopes: Vec<&'static str>,
     state: &'static str,
     created_at: String,
     expires_at: Option<String>,
     revoked_at: Option<String>,
+    exposed_at: Option<String>,
     last_used_at: Option<String>,
 }
 
@@ -188,11 +227,13 @@ impl<'a> ListedKey<'a> {
             mode: key.owner.mode.as_str(),
             merchant: key.owner.merchant.as_str(),
             application: key.owner.application.as_str(),
+            kind: key.kind,
             scopes: key.scopes.iter().map(|scope| scope.as_str()).collect(),
             state,
             created_at: key.created_at.to_string(),
             expires_at: time(key.expires_at),
             revoked_at: time(key.revoked_at),
+            exposed_at: time(key.exposed_at),
             last_used_at: time(key.last_used_at),
         }
     }
@@ -240,7 +281,7 @@ mod tests {
 
     #[test]
     fn a_row_tells_everything_of_a_key_but_its_secret() {
-        let presented = PresentedKey::from_random(Mode::Test, [1; 8], [2; 32]);
+        let presented = PresentedKey::from_random(KeyKind::Secret, Mode::Test, [1; 8], [2; 32]);
         let owner = Owner {
             merchant: MerchantId::new("acme"),
             application: ApplicationName::new("shop"),
@@ -248,6 +289,7 @@ mod tests {
         };
         let mut key = ApiKey {
             id: presented.id.clone(),
+            kind: presented.kind,
             owner,
             secret_hash: presented.secret_hash(),
             scopes: vec![Scope::PaymentsRead, Scope::Webhooks],
@@ -255,6 +297,7 @@ mod tests {
             made_by: None,
             expires_at: None,
             revoked_at: None,
+            exposed_at: None,
             last_used_at: None,
         };
         let now = Timestamp::from_millis(10);

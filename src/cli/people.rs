@@ -64,6 +64,10 @@ pub(super) struct WebhookChange {
     language: Option<MailLanguage>,
 }
 
+/// Message about a URL that receives no webhooks.
+pub(super) const BAD_WEBHOOK_URL: &str = "a webhook goes to a whole http or https URL without user, password and \
+     fragment; in production to https at a public address";
+
 /// Sets where messages by webhook to somebody go, and prints a new secret alone, or turns them off.
 pub(super) async fn set_webhook<S: Someone>(change: WebhookChange) -> Result<(), Failure> {
     let WebhookChange { person: One { email, store }, url, language } = change;
@@ -73,10 +77,7 @@ pub(super) async fn set_webhook<S: Someone>(change: WebhookChange) -> Result<(),
         (before, after, None)
     } else {
         if !office.postback.allows(&url) {
-            return Err(Failure::failed(
-                "a webhook goes to a whole http or https URL without user, password and fragment; in production to \
-                 https at a public address",
-            ));
+            return Err(Failure::failed(BAD_WEBHOOK_URL));
         }
         let ChangedWebhook { before, after, secret } =
             office.webhooks.set::<S>(&email, &url, language).await?;

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use quita_actors::Payments;
-use quita_domain::identity::AcquirerName;
+use quita_domain::identity::{AcquirerName, Owner};
+use quita_domain::order::Order;
 use quita_domain::request::RequestLimits;
-use quita_ports::{Clock, PeopleStore};
+use quita_ports::{Clock, PeopleStore, StoreError, WholeStore};
 
 use super::mount::Mount;
 use super::pictures::Pictures;
 use super::rate_limit::RateLimit;
 use crate::keyring::Keyring;
-use crate::service::access::KeyVerifier;
+use crate::service::access::{ApplicationReader, KeyVerifier};
 use crate::service::refusal_log::RefusalLog;
 use quita_config::Config;
 use quita_config::acquirer::{AcquirerConfig, AdapterKind};
@@ -29,6 +30,8 @@ pub struct Edge {
     pub(crate) mount: Mount,
     /// True if `X-Forwarded-For` is trusted.
     pub(crate) is_behind_proxy: bool,
+    /// Applications, with their endpoints and origins.
+    pub(crate) applications: ApplicationReader,
     /// Store in which payers' pages look up a merchant's public name.
     pub(super) people: Arc<dyn PeopleStore>,
     pub(super) pictures: Pictures,
@@ -44,7 +47,7 @@ impl Edge {
         verifier: KeyVerifier,
         clock: Arc<dyn Clock>,
         public_url: String,
-        people: Arc<dyn PeopleStore>,
+        store: Arc<dyn WholeStore>,
         (config, keyring): (&Config, Arc<Keyring>),
     ) -> Self {
         Self {
@@ -57,10 +60,22 @@ impl Edge {
             mount: Mount::of(&public_url),
             public_url,
             is_behind_proxy: config.behind_proxy,
-            people,
+            applications: ApplicationReader::new(store.clone()),
+            people: store,
             pictures: Pictures::new(),
             refusals: RefusalLog::default(),
             acquirers: config.acquirers.clone(),
+        }
+    }
+
+    /// Returns the URL that receives the events of a new payment: its own, or else the endpoint of its application.
+    ///
+    /// # Errors
+    /// Fails if the store does not answer; an order with a URL asks nothing.
+    pub(crate) async fn endpoint(&self, order: &Order, owner: &Owner) -> Result<Option<String>, StoreError> {
+        match &order.postback_url {
+            Some(url) => Ok(Some(url.clone())),
+            None => self.applications.endpoint(owner).await,
         }
     }
 

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use actix_web::http::header::LOCATION;
 use actix_web::web::{Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
-use quita_actors::{CreatePayment, Created};
+use quita_actors::{CreatePayment, Created, Denied};
 use quita_domain::identity::{Owner, TransactionId};
 use quita_domain::listing::query::PaymentQuery;
 use quita_domain::payment::Payment;
 use quita_domain::request::{self, ParsedRequest};
+use quita_ports::StoreError;
 use uuid::Uuid;
 
 use super::answer;
@@ -38,7 +39,8 @@ pub(crate) async fn create(
         Some(key) => create_keyed(&edge, owner, parsed, &key).await?,
         None => {
             let id = TransactionId::new(Uuid::now_v7());
-            create_new(&edge, owner, parsed, id, None).await?
+            let endpoint = edge.endpoint(&parsed.purchase.order, &owner).await;
+            create_new(&edge, owner, parsed, NewName { id, fingerprint: None }, endpoint).await?
         }
     };
     tracing::debug!(
@@ -57,27 +59,38 @@ async fn create_keyed(
 ) -> Result<Created, ApiError> {
     let id = edge.keyring.transaction_id(&owner, key);
     let fingerprint = parsed.fingerprint(edge.keyring.fingerprint());
-    // Replays are answered before time-dependent rules, and also by a node that lacks the current secret key.
-    if (!parsed.clock_violations.is_empty() || !edge.keyring.has_key_of_now())
+    let is_new_refused = !parsed.clock_violations.is_empty() || !edge.keyring.has_key_of_now();
+    let endpoint = edge.endpoint(&parsed.purchase.order, &owner).await;
+    // Replays are answered before time-dependent rules, by a node that lacks the current secret key, and from memory
+    // while the store is away.
+    if (is_new_refused || endpoint.is_err())
         && let Some(known) = edge.payments.read(id).await?
     {
         return if known.fingerprint.as_ref() == Some(&fingerprint) {
             Ok(Created { payment: known, is_replay: true })
         } else {
-            Err(quita_actors::Denied::KeyReused.into())
+            Err(Denied::KeyReused.into())
         };
     }
-    create_new(edge, owner, parsed, id, Some(fingerprint)).await
+    let named = NewName { id, fingerprint: Some(fingerprint) };
+    create_new(edge, owner, parsed, named, endpoint).await
+}
+
+/// Id of a new payment, and the fingerprint of a request with an idempotency key.
+struct NewName {
+    id: TransactionId,
+    fingerprint: Option<String>,
 }
 
 async fn create_new(
     edge: &Edge,
     owner: Owner,
     parsed: ParsedRequest,
-    id: TransactionId,
-    fingerprint: Option<String>,
+    NewName { id, fingerprint }: NewName,
+    endpoint: Result<Option<String>, StoreError>,
 ) -> Result<Created, ApiError> {
-    let purchase = parsed.into_purchase()?;
+    let mut purchase = parsed.into_purchase()?;
+    purchase.order.postback_url = endpoint.map_err(Denied::StoreUnavailable)?;
     let page_token = edge.keyring.page_token(id).ok_or_else(ApiError::secret_key_missing)?;
     let card = purchase.card.as_ref();
     let (card_fingerprint, other_card_fingerprints) =

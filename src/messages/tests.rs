@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
-use quita_domain::access::ApiKey;
+use quita_domain::access::{ApiKey, KeyKind};
 use quita_domain::delivery::DeliveryAttempt;
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
 use quita_domain::people::{Login, MAIL_GAP_MS, MailLanguage, Role, User};
@@ -124,6 +124,7 @@ impl Office {
         let now = self.clock.now();
         let key = ApiKey {
             id: id.into(),
+            kind: KeyKind::Secret,
             owner,
             secret_hash: String::new(),
             scopes: Vec::new(),
@@ -131,6 +132,7 @@ impl Office {
             made_by: None,
             expires_at: Some(now.plus_ms(days * DAY_MS)),
             revoked_at: None,
+            exposed_at: None,
             last_used_at: None,
         };
         self.store.insert_key(&key).await.unwrap();

@@ -1,7 +1,9 @@
 //! Merchants' applications, their API keys and webhook secrets.
 
+mod applications;
 mod ending;
 mod last_uses;
+mod reach;
 #[cfg(test)]
 pub(crate) mod tests;
 mod verifier;
@@ -11,7 +13,8 @@ use std::time::Duration;
 
 use quita_actors::{SecretKeyError, Strongbox};
 use quita_domain::access::{
-    ApiKey, Application, PresentedKey, Scope, SigningSecret, SigningSecrets, TooManySecrets,
+    ApiKey, Application, Endpoints, KeyKind, Origins, PresentedKey, Scope, SigningSecret, SigningSecrets,
+    TooManySecrets,
 };
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
 use quita_domain::secret::Secret;
@@ -24,7 +27,9 @@ use quita_ports::{Clock, KeyringStore, StoreError};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
+pub use applications::ApplicationReader;
 pub(crate) use ending::{ENDING_KEYS, EndingKeyCount, EndingKeys};
+pub(crate) use reach::{origins_in_words, url_in_words};
 pub(crate) use verifier::bearer;
 pub use verifier::{AccessError, Caller, KeyVerifier};
 
@@ -82,7 +87,9 @@ pub struct OpenSecret {
 pub struct NewKey {
     /// Owner for whom it acts. The application is made if it is missing.
     pub owner: Owner,
-    /// Scopes of the key.
+    /// Secret or publishable.
+    pub kind: KeyKind,
+    /// Scopes of the key; a publishable one has none.
     pub scopes: Vec<Scope>,
     /// Time after which it stops working; never if absent.
     pub expires_in: Option<Duration>,
@@ -160,10 +167,14 @@ impl Access {
         let now = self.clock.now();
         self.refuse_too_many_keys(&wanted.owner, now).await?;
         self.ensure_application(&wanted.owner).await?;
-        let presented = PresentedKey::from_random(wanted.owner.mode, random_bytes()?, random_bytes()?);
+        let presented = {
+            let (kind, mode) = (wanted.kind, wanted.owner.mode);
+            PresentedKey::from_random(kind, mode, random_bytes()?, random_bytes()?)
+        };
         let expires_in_ms = wanted.expires_in.map(millis_in);
         let key = ApiKey {
             id: presented.id.clone(),
+            kind: presented.kind,
             secret_hash: presented.secret_hash(),
             owner: wanted.owner,
             scopes: wanted.scopes,
@@ -171,6 +182,7 @@ impl Access {
             made_by: Some(self.who.clone()),
             expires_at: expires_in_ms.map(|ms| now.plus_ms(ms)),
             revoked_at: None,
+            exposed_at: None,
             last_used_at: None,
         };
         self.store.insert_key(&key).await?;
@@ -190,7 +202,8 @@ impl Access {
             application: ApplicationName::new(DEFAULT_APPLICATION),
             mode: Mode::Test,
         };
-        let wanted = NewKey { owner, scopes: Scope::ALL.to_vec(), expires_in: Some(DEFAULT_KEY_LIFE) };
+        let (kind, scopes) = (KeyKind::Secret, Scope::ALL.to_vec());
+        let wanted = NewKey { owner, kind, scopes, expires_in: Some(DEFAULT_KEY_LIFE) };
         self.by(FIRST_START).create_key(wanted).await.map(Some)
     }
 
@@ -237,7 +250,7 @@ impl Access {
             return Err(ManageError::EndsSoon(id.into()));
         }
         let life = key.expires_at.map(|at| Duration::from_millis(at.ms_since(key.created_at)));
-        let wanted = NewKey { owner: key.owner, scopes: key.scopes, expires_in: life };
+        let wanted = NewKey { owner: key.owner, kind: key.kind, scopes: key.scopes, expires_in: life };
         let successor = self.create_key(wanted).await?;
         self.store.limit_key(id, overlap_ends).await?;
         Ok(successor)
@@ -263,7 +276,15 @@ impl Access {
         let [test, live] = [Mode::Test, Mode::Live].map(|mode| SecretPlace::webhook(&merchant, &name, mode));
         let secrets = SigningSecrets::new(self.fresh_secret(&test).await?, self.fresh_secret(&live).await?);
         let created_at = self.clock.now();
-        let application = Application { merchant, name, secrets, title: None, created_at };
+        let application = Application {
+            merchant,
+            name,
+            secrets,
+            title: None,
+            endpoints: Endpoints::default(),
+            origins: Origins::default(),
+            created_at,
+        };
         Ok(self.store.insert_application(&application).await?)
     }
 
@@ -278,12 +299,55 @@ impl Access {
         name: &ApplicationName,
         title: &str,
     ) -> Result<String, ManageError> {
+        let set_title = |application: &mut Application| {
+            application.title = Some(title.to_owned()).filter(|title| title != name.as_str());
+        };
+        Ok(self.change(merchant, name, set_title).await?.title().to_owned())
+    }
+
+    /// Sets the URL that receives the events of an application's payments that name none, in the mode of the owner.
+    /// Returns the one before. The caller checks the URL. Payments that exist keep theirs.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`], [`ManageError::NoSuchApplication`], [`ManageError::Raced`].
+    pub async fn set_endpoint(
+        &self,
+        owner: &Owner,
+        url: Option<String>,
+    ) -> Result<Option<String>, ManageError> {
+        let set = |application: &mut Application| application.endpoints.set(owner.mode, url.clone());
+        let before = self.change(&owner.merchant, &owner.application, set).await?;
+        Ok(before.endpoints.of(owner.mode).map(str::to_owned))
+    }
+
+    /// Sets the origins of the pages that may ask for tokens with the publishable keys of an application. Returns those
+    /// before.
+    ///
+    /// # Errors
+    /// [`ManageError::Store`], [`ManageError::NoSuchApplication`], [`ManageError::Raced`].
+    pub async fn set_origins(
+        &self,
+        merchant: &MerchantId,
+        name: &ApplicationName,
+        origins: &Origins,
+    ) -> Result<Origins, ManageError> {
+        let set = |application: &mut Application| application.origins = origins.clone();
+        Ok(self.change(merchant, name, set).await?.origins)
+    }
+
+    /// Changes an application, and returns it as it was before.
+    async fn change(
+        &self,
+        merchant: &MerchantId,
+        name: &ApplicationName,
+        change: impl Fn(&mut Application),
+    ) -> Result<Application, ManageError> {
         for _ in 0..MAX_RACES {
             let before = self.application(merchant, name).await?;
             let mut after = before.clone();
-            after.title = Some(title.to_owned()).filter(|title| title != name.as_str());
-            if self.store.replace_application(&before, &after).await? {
-                return Ok(before.title().to_owned());
+            change(&mut after);
+            if after == before || self.store.replace_application(&before, &after).await? {
+                return Ok(before);
             }
         }
         Err(ManageError::Raced)

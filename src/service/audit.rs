@@ -1,5 +1,6 @@
 //! Writer of the audit log: one entry for every change that a person made, each linked to the one before.
 
+mod addresses;
 mod watch;
 
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use quita_ports::{AuditEraser, AuditStore, Clock, StoreError, VaultError};
 use tokio::sync::Notify;
 use uuid::Uuid;
 
+pub(crate) use addresses::audited_address;
 pub(crate) use watch::{AuditMetrics, AuditWatch};
 
 /// Waits between attempts to append an entry. The same store took the change itself a moment ago.

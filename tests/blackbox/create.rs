@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Edit, TestApp, boleto, card, pix};
 
-const RECORD: [&str; 33] = [
+const RECORD: [&str; 34] = [
     "acquirer",
     "acquirerReference",
     "amount",
@@ -24,6 +24,7 @@ const RECORD: [&str; 33] = [
     "paidAt",
     "paymentMethod",
     "pix",
+    "postbackUrl",
     "products",
     "refundedAmount",
     "refundedAt",
@@ -92,7 +93,9 @@ fn a_pix_is_created_pending_with_a_code_to_pay() {
         assert!(record[name].is_null(), "{name}: {record:#}");
     }
     assert!(record["acquirerReference"].is_null(), "a sandbox names nothing: {record:#}");
-    for name in ["paidAt", "refundedAt", "chargebackAt", "cancelledAt", "expiredAt", "statusReason"] {
+    for name in
+        ["paidAt", "refundedAt", "chargebackAt", "cancelledAt", "expiredAt", "statusReason", "postbackUrl"]
+    {
         assert!(record[name].is_null(), "{name}: {record:#}");
     }
     for name in ["products", "splits", "refunds"] {

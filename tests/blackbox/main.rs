@@ -37,6 +37,7 @@ mod deliveries;
 mod disk_faults;
 mod due_dates;
 mod edge;
+mod endpoints;
 mod erasure;
 mod errors;
 mod errors_that_teach;

@@ -118,6 +118,7 @@ watched! {
         Read fn applications(merchant: &MerchantId) -> Vec<Application>;
         Read fn keys_of(merchant: &MerchantId) -> Vec<ApiKey>;
         Write fn limit_key(id: &str, until: Timestamp) -> bool;
+        Write fn expose_key(id: &str, at: Timestamp) -> bool;
         Write fn note_key_uses(uses: &[(String, Timestamp)]) -> ();
     }
 }

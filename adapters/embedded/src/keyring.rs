@@ -43,6 +43,18 @@ impl KeyringStore for EmbeddedStore {
         .await
     }
 
+    async fn expose_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
+        let id = id.to_owned();
+        self.write(move |transaction| {
+            let known = find_key(transaction, &id)?.filter(|key| key.exposed_at.is_none());
+            let Some(mut key) = known else { return Ok(false) };
+            key.exposed_at = Some(at);
+            put_key(transaction, &key)?;
+            Ok(true)
+        })
+        .await
+    }
+
     async fn note_key_uses(&self, uses: &[(String, Timestamp)]) -> Result<(), StoreError> {
         if uses.is_empty() {
             return Ok(());

@@ -228,7 +228,7 @@ impl Store for EmbeddedStore {
 
 #[cfg(test)]
 mod tests {
-    use quita_domain::access::{Application, SigningSecrets};
+    use quita_domain::access::{Application, Endpoints, Origins, SigningSecrets};
     use quita_domain::identity::{ApplicationName, MerchantId};
     use quita_ports::{AccessStore, PaymentStore};
     use rusqlite::ffi;
@@ -241,6 +241,8 @@ mod tests {
             name: ApplicationName::new(name),
             secrets: SigningSecrets::default(),
             title: None,
+            endpoints: Endpoints::default(),
+            origins: Origins::default(),
             created_at: Timestamp::default(),
         }
     }

@@ -41,6 +41,13 @@ impl KeyringStore for MongoStore {
         Ok(limited.matched_count == 1)
     }
 
+    async fn expose_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
+        let filter = doc! { "_id": id, "apiKey.exposedAt": null };
+        let change = doc! { "$set": { "apiKey.exposedAt": at.millis() } };
+        let exposed = within_time(self.collection(API_KEYS).update_one(filter, change)).await?;
+        Ok(exposed.matched_count == 1)
+    }
+
     async fn note_key_uses(&self, uses: &[(String, Timestamp)]) -> Result<(), StoreError> {
         for part in uses.chunks(USES_AT_ONCE) {
             let command = batch::update(API_KEYS, part.iter().map(note_use).collect());

@@ -159,8 +159,15 @@ impl Language {
             AuditAction::UserRemoved => self.pick("removeu a pessoa", "removed the user"),
             AuditAction::ApplicationCreated => self.pick("criou a aplicação", "made the application"),
             AuditAction::ApplicationRenamed => self.pick("renomeou a aplicação", "renamed the application"),
+            AuditAction::EndpointChanged => {
+                self.pick("mudou o endereço dos webhooks de", "changed the webhook endpoint of")
+            }
+            AuditAction::OriginsChanged => self.pick("mudou as origens de", "changed the origins of"),
             AuditAction::KeyCreated => self.pick("criou a chave", "made the key"),
             AuditAction::KeyRotated => self.pick("trocou a chave", "rotated the key"),
+            AuditAction::KeyExposed => {
+                self.pick("recebeu de um navegador a chave secreta", "received from a browser the secret key")
+            }
             AuditAction::KeyRevoked => self.pick("revogou a chave", "revoked the key"),
             AuditAction::SecretShown => self.pick("viu o segredo de", "looked at the secret of"),
             AuditAction::SecretRotated => self.pick("trocou o segredo de", "rotated the secret of"),

@@ -2,6 +2,7 @@
 
 pub(crate) mod keys;
 pub(crate) mod one;
+pub(crate) mod reach;
 mod sample;
 pub(crate) mod secrets;
 pub(crate) mod test_event;

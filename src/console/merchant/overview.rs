@@ -27,6 +27,8 @@ struct OverviewPage {
     frame: Frame,
     /// Number of keys of this mode that expire soon.
     ending_keys: u64,
+    /// Number of secret keys of this mode that work though a browser has shown them.
+    exposed_keys: u64,
     /// Counts of deliveries that fail or were given up.
     trouble: Trouble,
     today: Summary,
@@ -69,6 +71,7 @@ pub(crate) async fn show(
     let days = console.days.last_thirty(console.store.as_ref(), merchant, mode, now).await?;
     let keys = console.access.keys_of(merchant).await?;
     let ending = keys.iter().filter(|key| key.owner.mode == mode && key.ends_soon(now).is_some());
+    let exposed = keys.iter().filter(|key| key.owner.mode == mode && key.is_exposed(now));
     let mut frame = visitor.frame(mode, Section::Overview);
     frame.has_plots = true;
     let language = frame.language();
@@ -77,6 +80,7 @@ pub(crate) async fn show(
     let page = OverviewPage {
         trouble: deliveries::trouble(merchant, mode, &console).await?,
         ending_keys: u64::try_from(ending.count()).unwrap_or(u64::MAX),
+        exposed_keys: u64::try_from(exposed.count()).unwrap_or(u64::MAX),
         today: days.last().map(|today| Summary::of(today.figures.iter())).unwrap_or_default(),
         month: Summary::of(all()),
         by_method: Method::ALL.into_iter().map(|method| (method, of(method))).collect(),

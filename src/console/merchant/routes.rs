@@ -4,7 +4,7 @@ use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, PathConfig, QueryConfig, ServiceConfig};
 use actix_web::{HttpResponse, Resource, Route};
 
-use super::applications::{self, keys, one, secrets, test_event};
+use super::applications::{self, keys, one, reach, secrets, test_event};
 use super::payment::{by_hand, operations, payer};
 use super::payments::{export, test_payment};
 use super::{
@@ -114,6 +114,8 @@ fn applications_routes(config: &mut ServiceConfig) {
         ))
         .service(page("/{mode}/applications/{name}", web::get().to(one::show)))
         .service(change("/{mode}/applications/{name}/rename", web::post().to(one::rename)))
+        .service(change("/{mode}/applications/{name}/endpoint", web::post().to(reach::set_endpoint)))
+        .service(change("/{mode}/applications/{name}/origins", web::post().to(reach::set_origins)))
         .service(change("/{mode}/applications/{name}/keys", web::post().to(keys::create)))
         .service(form(
             "/{mode}/applications/{name}/keys/{id}/{verb}",

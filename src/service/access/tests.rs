@@ -43,7 +43,12 @@ fn owner(mode: Mode) -> Owner {
 }
 
 fn wanted(mode: Mode) -> NewKey {
-    NewKey { owner: owner(mode), scopes: vec![Scope::PaymentsRead], expires_in: Some(DAY) }
+    NewKey {
+        owner: owner(mode),
+        kind: KeyKind::Secret,
+        scopes: vec![Scope::PaymentsRead],
+        expires_in: Some(DAY),
+    }
 }
 
 #[tokio::test]

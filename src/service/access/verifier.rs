@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use quita_domain::access::{ApiKey, PresentedKey, Scope};
+use quita_domain::access::{ApiKey, KeyKind, PresentedKey, Scope};
 use quita_domain::identity::Owner;
 use quita_domain::time::Timestamp;
 use quita_ports::{Clock, KeyringStore, StoreError};
@@ -39,6 +39,8 @@ pub struct Caller {
     pub owner: Owner,
     /// Id of the key that it used.
     pub key_id: String,
+    /// Secret or publishable.
+    pub kind: KeyKind,
     /// Scopes of the key.
     pub scopes: Vec<Scope>,
     /// End of the key, if that is soon.
@@ -130,6 +132,7 @@ impl KeyVerifier {
         Ok(Caller {
             owner: key.owner.clone(),
             key_id: key.id.clone(),
+            kind: key.kind,
             scopes: key.scopes.clone(),
             ends_soon: key.ends_soon(now),
         })
@@ -221,6 +224,7 @@ pub(crate) fn bearer(authorization: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use futures_util::future::join_all;
+    use quita_domain::access::KeyKind;
     use quita_domain::identity::{ApplicationName, MerchantId, Mode};
     use quita_embedded::EmbeddedStore;
     use rusqlite::Connection;
@@ -267,7 +271,7 @@ mod tests {
             mode: Mode::Test,
         };
         let expires_in = Some(Duration::from_secs(60));
-        let wanted = NewKey { owner, scopes: vec![Scope::PaymentsRead], expires_in };
+        let wanted = NewKey { owner, kind: KeyKind::Secret, scopes: vec![Scope::PaymentsRead], expires_in };
         let key = access.create_key(wanted).await.unwrap();
         let verifier = KeyVerifier::new(store.clone(), clock.clone());
         let header = format!("Bearer {}", key.reveal());
@@ -301,7 +305,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn what_is_no_key_of_ours_is_invalid() {
         let set = setting().await;
-        let of_another = PresentedKey::from_random(Mode::Test, [9; 8], [9; 32]).reveal();
+        let of_another = PresentedKey::from_random(KeyKind::Secret, Mode::Test, [9; 8], [9; 32]).reveal();
         let token = set.header.trim_start_matches("Bearer ");
         let live = set.header.replace("qk_test", "qk_live");
         let mut wrong_secret = set.header.clone();
@@ -362,7 +366,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn an_unknown_key_is_looked_up_each_time_and_never_kept() {
         let set = setting().await;
-        let unknown = PresentedKey::from_random(Mode::Test, [9; 8], [9; 32]);
+        let unknown = PresentedKey::from_random(KeyKind::Secret, Mode::Test, [9; 8], [9; 32]);
         let header = format!("Bearer {}", unknown.reveal());
         for _ in 0..3 {
             assert_eq!(set.verifier.verify(&header, HERE).await, Err(AccessError::Invalid));

@@ -1,4 +1,4 @@
-use quita_domain::access::Scope;
+use quita_domain::access::{KeyKind, Scope};
 use quita_domain::identity::Owner;
 use quita_embedded::EmbeddedStore;
 use tempfile::TempDir;
@@ -35,7 +35,7 @@ impl Shop {
     async fn make_key(&self, who: &str, application: &str) -> String {
         let owner =
             Owner { merchant: merchant(), application: ApplicationName::new(application), mode: Mode::Test };
-        let wanted = NewKey { owner, scopes: Scope::ALL.to_vec(), expires_in: None };
+        let wanted = NewKey { owner, kind: KeyKind::Secret, scopes: Scope::ALL.to_vec(), expires_in: None };
         self.access.by(who).create_key(wanted).await.unwrap().id
     }
 

@@ -181,6 +181,16 @@ pub(super) const ROUTES: &[Route] = &[
         &[with("/test/applications/{application}/rename", &[("title", "evil")])],
     ),
     post(
+        "/{mode}/applications/{name}/endpoint",
+        ManageApplications,
+        &[with("/test/applications/{application}/endpoint", &[("url", "{receiver}")])],
+    ),
+    post(
+        "/{mode}/applications/{name}/origins",
+        ManageApplications,
+        &[with("/test/applications/{application}/origins", &[("origins", "https://evil.example")])],
+    ),
+    post(
         "/{mode}/applications/{name}/keys",
         ManageApplications,
         &[with("/test/applications/{application}/keys", &[("scope", "payments:write")])],

@@ -99,6 +99,17 @@ impl<C: Connection> KeyringStore for MemoryStore<C> {
             .await
     }
 
+    async fn expose_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
+        self.0
+            .change("expose_key", |records| {
+                let known = records.keys.get_mut(id).filter(|key| key.exposed_at.is_none());
+                let Some(known) = known else { return Ok(false) };
+                known.exposed_at = Some(at);
+                Ok(true)
+            })
+            .await
+    }
+
     async fn note_key_uses(&self, uses: &[(String, Timestamp)]) -> Result<(), StoreError> {
         self.0
             .change("note_key_uses", |records| {

@@ -7,7 +7,7 @@ use std::fmt::Display;
 use std::sync::Arc;
 
 use chrono::NaiveDate;
-use quita_domain::access::{ApiKey, Application, SigningSecrets};
+use quita_domain::access::{ApiKey, Application, Endpoints, Origins, SigningSecrets};
 use quita_domain::acquiring::Notice;
 use quita_domain::audit::chain::{ChainHead, ChainedEntry};
 use quita_domain::control::{Node, RouteControl};
@@ -114,7 +114,16 @@ impl Records {
         };
         let key = (merchant.clone(), name.clone());
         let created_at = Timestamp::default();
-        self.applications.insert(key, Application { merchant, name, secrets, title: None, created_at });
+        let application = Application {
+            merchant,
+            name,
+            secrets,
+            title: None,
+            endpoints: Endpoints::default(),
+            origins: Origins::default(),
+            created_at,
+        };
+        self.applications.insert(key, application);
     }
 }
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
-use quita_domain::access::{ApiKey, Application, PresentedKey, Scope};
+use quita_domain::access::{ApiKey, Application, KeyKind, PresentedKey, Scope};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::{Mode, Owner};
 use quita_domain::people::Permission;
@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::one::own;
 use super::{address_of, see};
 use crate::console::kit::failure::Failure;
+use crate::console::kit::form::Form;
 use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::ask::AskPage;
 use crate::console::merchant::frame::Section;
@@ -53,25 +54,35 @@ pub(crate) async fn create(
     if mode == Mode::Live {
         console.accounts.require_recent_proof(&request, &visitor.holder(), &form).await?;
     }
-    let scopes: Vec<Scope> = Scope::ALL
-        .into_iter()
-        .filter(|scope| form.all("scope").any(|given| given == scope.as_str()))
-        .collect();
-    if scopes.is_empty() {
-        let texts = &Texts::current().applications;
-        return Err(Failure::Unreadable(texts.no_scope.into()));
-    }
+    let (kind, scopes) = read_powers(&form)?;
     let expires_in = read_expiry(form.text("expiry"))?;
     let owner = Owner { merchant: application.merchant.clone(), application: application.name.clone(), mode };
     let access = console.access.by(visitor.user.login.as_str());
-    let key = access.create_key(NewKey { owner, scopes: scopes.clone(), expires_in }).await?;
+    let key = access.create_key(NewKey { owner, kind, scopes: scopes.clone(), expires_in }).await?;
     let ends = expires_in.map_or_else(|| "never".into(), |life| format!("in {} d", life.as_secs() / 86_400));
-    let summary = format!("{} {} {}, ends {ends}", mode.as_str(), application.name, names(&scopes));
+    let powers = match kind {
+        KeyKind::Secret => names(&scopes),
+        KeyKind::Publishable => "publishable".into(),
+    };
+    let summary = format!("{} {} {powers}, ends {ends}", mode.as_str(), application.name);
     console
         .audit
         .note(&visitor.initiator(), visitor.draft(AuditAction::KeyCreated, &key.id).after(summary))
         .await;
     show_once(&visitor, mode, &console, &key, &scopes, address_of(mode, &application.name))
+}
+
+/// Reads the kind of a new key, and the scopes of a secret one.
+fn read_powers(form: &Form) -> Result<(KeyKind, Vec<Scope>), Failure> {
+    if form.text("kind") == "publishable" {
+        return Ok((KeyKind::Publishable, Vec::new()));
+    }
+    let is_given = |scope: &Scope| form.all("scope").any(|given| given == scope.as_str());
+    let scopes: Vec<_> = Scope::ALL.into_iter().filter(is_given).collect();
+    if scopes.is_empty() {
+        return Err(Failure::Unreadable(Texts::current().applications.no_scope.into()));
+    }
+    Ok((KeyKind::Secret, scopes))
 }
 
 /// Reads the days until the key expires, or `never`; empty means a year.
@@ -102,7 +113,11 @@ fn show_once(
     let (texts, secret) = (&frame.texts.applications, key.reveal());
     let writes = scopes.contains(&Scope::PaymentsWrite);
     let curl = writes.then(|| sample_request::curl(&console.edge.public_url, &secret, None));
-    let (title, sentence, second) = (texts.new_key_title.into(), texts.key_shown_once, None);
+    let sentence = match key.kind {
+        KeyKind::Secret => texts.key_shown_once,
+        KeyKind::Publishable => texts.publishable_shown_once,
+    };
+    let (title, second) = (texts.new_key_title.into(), None);
     OncePage { title, sentence, secret, second, curl, back, frame }.show()
 }
 

@@ -3,7 +3,7 @@
 use actix_web::HttpResponse;
 use actix_web::web::{Data, Path, Query};
 use askama::Template;
-use quita_domain::access::{ApiKey, Application, MAX_LIVE_SECRETS, Scope};
+use quita_domain::access::{ApiKey, Application, KeyKind, MAX_LIVE_SECRETS, Scope};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::{ApplicationName, Mode};
 use quita_domain::time::Timestamp;
@@ -49,8 +49,18 @@ impl ApplicationPage {
         self.keys.iter().filter(|key| key.is_live(self.now)).count()
     }
 
+    /// Returns the keys that work though a page in a browser has shown them.
+    fn exposed_keys(&self) -> Vec<&ApiKey> {
+        self.keys.iter().filter(|key| key.is_exposed(self.now)).collect()
+    }
+
     fn ending_keys(&self) -> usize {
         self.keys.iter().filter(|key| key.ends_soon(self.now).is_some()).count()
+    }
+
+    /// Returns the URL that receives events of this mode.
+    fn endpoint(&self) -> Option<&str> {
+        self.application.endpoints.of(self.frame.bar.mode)
     }
 
     /// Returns enough of a secret to distinguish it from another.
@@ -85,7 +95,7 @@ pub(crate) async fn show(
 fn notice(texts: &Texts, done: &str) -> Option<&'static str> {
     match done {
         "revoked" => Some(texts.applications.revoked),
-        "renamed" => Some(texts.everywhere.done),
+        "endpoint" | "origins" | "renamed" => Some(texts.everywhere.done),
         _ => None,
     }
 }

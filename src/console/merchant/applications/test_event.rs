@@ -18,6 +18,7 @@ use crate::console::merchant::deliveries::{outcome_of, tone_of_attempt};
 use crate::console::merchant::mode::InMode;
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{ApplicationChange, Visitor};
+use crate::service::audit::audited_address;
 
 /// Request of a test event, and its outcome.
 pub(crate) struct Exchange {
@@ -53,18 +54,10 @@ pub(crate) async fn send(
     let request = request(&visitor, &application.name, mode, &console, url.clone()).await?;
     let shown = shown(&request);
     let attempt = console.webhooks.build().send(request).await;
-    let draft = visitor.draft(AuditAction::TestEventSent, &application.name).after(audited(&url));
+    let draft = visitor.draft(AuditAction::TestEventSent, &application.name).after(audited_address(&url));
     console.audit.note(&visitor.initiator(), draft).await;
     let exchange = Exchange { url, request: shown, attempt };
     render(&visitor, mode, &console, application, Some(exchange), None).await
-}
-
-/// Returns an address as the audit log stores it, without query and fragment.
-fn audited(url: &str) -> String {
-    // Query and fragment may hold a token of the receiver's, or a payer's data.
-    let end = url.find(['?', '#']);
-    let (kept, left_out) = url.split_at(end.unwrap_or(url.len()));
-    if left_out.is_empty() { kept.to_owned() } else { format!("{kept}?…") }
 }
 
 async fn request(
@@ -100,21 +93,4 @@ fn shown(request: &WebhookRequest) -> String {
         request.signature,
         body.unwrap_or_else(|_| request.body.clone()),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_audit_log_keeps_no_query_of_an_address() {
-        for (url, kept) in [
-            ("https://loja.example/hook", "https://loja.example/hook"),
-            ("https://loja.example/hook?token=s3cret&x=1", "https://loja.example/hook?…"),
-            ("https://loja.example/#cpf=52998224725", "https://loja.example/?…"),
-            ("https://loja.example?a#b?c", "https://loja.example?…"),
-        ] {
-            assert_eq!(audited(url), kept);
-        }
-    }
 }

@@ -29,7 +29,7 @@ pub(crate) async fn create(
         return Err(Failure::NotFound);
     }
     let PaymentChange { visitor, .. } = change;
-    let new = new_payment(visitor.owner(mode), &console)?;
+    let new = new_payment(visitor.owner(mode), &console).await?;
     let created = match console.edge.payments.create(new).await {
         Ok(created) => created,
         Err(Denied::MethodUnavailable) => {
@@ -43,14 +43,15 @@ pub(crate) async fn create(
     Ok(see_other(format!("{}/payments/{id}", base_of(mode))))
 }
 
-/// Returns a PIX payment of the README's payer, without a webhook receiver.
-fn new_payment(owner: Owner, console: &MerchantConsole) -> Result<CreatePayment, Failure> {
+/// Returns a PIX payment of the README's payer, whose events go to the endpoint of the application.
+async fn new_payment(owner: Owner, console: &MerchantConsole) -> Result<CreatePayment, Failure> {
     let defect = |why: &str| Failure::Defect(format!("the test payment: {why}"));
     let edge = &console.edge;
     let body = sample_request::body_of(AMOUNT_CENTS, None);
     let parsed = request::parse(body.as_bytes(), console.clock.now(), &edge.limits);
     let purchase = parsed.and_then(request::ParsedRequest::into_purchase);
-    let purchase = purchase.map_err(|_| defect("its request breaks a rule"))?;
+    let mut purchase = purchase.map_err(|_| defect("its request breaks a rule"))?;
+    purchase.order.postback_url = edge.endpoint(&purchase.order, &owner).await?;
     let id = TransactionId::new(Uuid::now_v7());
     // The API answers the same while the node's secret keys are not in order.
     let page_token = edge.keyring.page_token(id);

@@ -47,6 +47,16 @@ group! {
         expiry_365: "em 1 ano", "in 1 year";
         key_hint: "A chave aparece uma única vez, logo depois de criada.", "The key is shown once, right after it was made.";
         create_key: "Criar chave", "Create key";
+        publishable: "publicável", "publishable";
+        publishable_hint: "Uma chave publicável fica na página: só pede tokens de cartões, a partir das origens abaixo.",
+            "A publishable key stands in a page: it asks for tokens of cards alone, from the origins below.";
+        create_publishable: "Criar chave publicável", "Create publishable key";
+        publishable_shown_once: "Pode ficar na página. Copie agora: ela não aparece de novo.",
+            "It may stand in a page. Copy it now: it is not shown again.";
+        exposed_here: "Uma chave secreta veio de um navegador: está perdida.", "A secret key came from a browser: it is lost.";
+        exposed_see: "Veja qual, crie outra e revogue-a:", "See which one, make another, and revoke it:";
+        exposed_sentence: "Quem abriu a página pode lê-la. Crie outra chave, revogue esta e use na página uma chave publicável:",
+            "Whoever opened the page can read it. Make another key, revoke this one, and use a publishable key in the page:";
         rotate: "Trocar", "Rotate";
         revoke: "Revogar", "Revoke";
         rotate_question: "Trocar a chave {id}?", "Rotate the key {id}?";
@@ -85,6 +95,21 @@ group! {
         secret_title: "Segredo dos webhooks de {title}", "Webhook secret of {title}";
         secret_shown_once: "Copie agora: ele não aparece de novo. Com ele seu sistema confere a assinatura de cada evento.",
             "Copy it now: it is not shown again. Your system checks the signature of every event with it.";
+        endpoint: "Endereço dos webhooks", "Webhook endpoint";
+        endpoint_sentence: "Recebe os eventos deste modo dos pagamentos criados sem postbackUrl. Os que já existem ficam com o seu.",
+            "Receives the events of this mode of payments that are created without postbackUrl. Those that exist keep theirs.";
+        endpoint_hint: "Vazio: nenhum.", "Empty: none.";
+        origins: "Origens das páginas", "Origins of pages";
+        origins_sentence: "Páginas que podem pedir tokens de cartões com as chaves publicáveis, nos dois modos: uma origem por linha, até 20.",
+            "Pages that may ask for tokens of cards with publishable keys, in both modes: one origin on each line, up to 20.";
+        no_origin: "“{text}” não é uma origem: escreva esquema, host e talvez porta, como https://loja.exemplo.com.br.",
+            "“{text}” is no origin: write scheme, host and perhaps port, such as https://shop.example.com.";
+        other_origin: "“{text}” não é uma origem como os navegadores escrevem. Seria {meant}?",
+            "“{text}” is no origin as browsers write it. Did you mean {meant}?";
+        no_https_origin: "{text} precisa ser https; http é só para desenvolvimento.",
+            "{text} must be https; http is for development alone.";
+        repeated_origin: "{text} está na lista duas vezes.", "{text} is in the list twice.";
+        too_many_origins: "Uma aplicação tem até 20 origens.", "An application has at most 20 origins.";
         test_event: "Evento de teste", "Test event";
         test_event_sentence: "Manda agora um payment.paid de mentira, assinado com o segredo desta aplicação e deste modo, e mostra a troca.",
             "Sends a made-up payment.paid now, signed with the secret of this application and mode, and shows the exchange.";

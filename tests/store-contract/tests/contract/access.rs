@@ -2,18 +2,22 @@
 
 use std::sync::Arc;
 
-use quita_domain::access::{ApiKey, Application, Scope, SigningSecrets};
+use quita_domain::access::{ApiKey, Application, Endpoints, KeyKind, Origins, Scope, SigningSecrets};
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
 use quita_domain::secret_key::StoredSecret;
 use quita_domain::time::Timestamp;
 use quita_ports::Store;
 
 pub fn application(secret: &str) -> Application {
+    let mut endpoints = Endpoints::default();
+    endpoints.set(Mode::Test, Some("https://shop.example.com/webhooks?a=1".into()));
     Application {
         merchant: MerchantId::new("loja"),
         name: ApplicationName::new("default"),
         secrets: SigningSecrets::new(StoredSecret::clear(secret), StoredSecret::clear("whsec_live")),
         title: None,
+        endpoints,
+        origins: Origins::parse(["https://shop.example.com", "http://localhost:3000"], true).unwrap(),
         created_at: Timestamp::from_millis(1),
     }
 }
@@ -38,11 +42,13 @@ pub fn key(id: &str, at: i64) -> ApiKey {
             mode: Mode::Live,
         },
         secret_hash: "ab".repeat(32),
+        kind: KeyKind::Secret,
         scopes: Scope::ALL.to_vec(),
         created_at: Timestamp::from_millis(at),
         made_by: Some("ana@shop.example".into()),
         expires_at: None,
         revoked_at: None,
+        exposed_at: None,
         last_used_at: None,
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use quita_domain::access::ApiKey;
+use quita_domain::access::{ApiKey, KeyKind};
 use quita_domain::identity::MerchantId;
 use quita_domain::time::Timestamp;
 use quita_ports::KeyringStore;
@@ -88,6 +88,21 @@ pub async fn the_last_use_of_a_key_never_goes_back(store: Arc<dyn KeyringStore>)
         assert_eq!(stored(&store, id).await, ApiKey { last_used_at: last.map(at), ..key(id, 1) });
     }
     assert_eq!(store.key("k9").await, Ok(None), "nothing comes to be");
+}
+
+pub async fn a_key_that_came_from_a_browser_keeps_the_first_time(store: Arc<dyn KeyringStore>) {
+    store.insert_key(&key("k1", 1)).await.unwrap();
+    assert_eq!(store.expose_key("k1", at(7)).await, Ok(true));
+    assert_eq!(store.expose_key("k1", at(9)).await, Ok(false));
+    assert_eq!(stored(&store, "k1").await, ApiKey { exposed_at: Some(at(7)), ..key("k1", 1) });
+    assert_eq!(store.expose_key("k9", at(7)).await, Ok(false));
+    assert_eq!(store.key("k9").await, Ok(None), "nothing comes to be");
+}
+
+pub async fn a_publishable_key_stays_publishable(store: Arc<dyn KeyringStore>) {
+    let publishable = ApiKey { kind: KeyKind::Publishable, scopes: Vec::new(), ..key("k1", 1) };
+    store.insert_key(&publishable).await.unwrap();
+    assert_eq!(stored(&store, "k1").await, publishable);
 }
 
 pub async fn a_use_that_is_noted_late_brings_no_revoked_key_back(store: Arc<dyn KeyringStore>) {

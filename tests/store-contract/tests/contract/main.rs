@@ -113,6 +113,8 @@ macro_rules! for_each_case {
             keyring::the_keys_of_a_merchant_come_oldest_first,
             keyring::a_limited_key_ends_no_later_than_it_would_have,
             keyring::the_last_use_of_a_key_never_goes_back,
+            keyring::a_key_that_came_from_a_browser_keeps_the_first_time,
+            keyring::a_publishable_key_stays_publishable,
             keyring::a_use_that_is_noted_late_brings_no_revoked_key_back,
             secret_keys::a_record_is_noted_once_and_replaced_only_if_it_is_as_expected,
             secret_keys::of_many_who_note_a_record_one_does,
