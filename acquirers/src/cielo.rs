@@ -193,6 +193,10 @@ impl AcquirerFactory for CieloFactory {
         }
     }
 
+    fn refunds(&self, _: Method) -> bool {
+        true
+    }
+
     fn looks_at_paid(&self, method: Method) -> bool {
         // Only a card is charged back.
         method == Method::CreditCard

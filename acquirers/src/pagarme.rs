@@ -173,6 +173,10 @@ impl AcquirerFactory for PagarmeFactory {
         operation::REFUND_SHOWS_AFTER_MS
     }
 
+    fn refunds(&self, method: Method) -> bool {
+        method != Method::Boleto
+    }
+
     fn looks_at_paid(&self, method: Method) -> bool {
         // Only a card is charged back.
         method == Method::CreditCard

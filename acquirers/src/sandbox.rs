@@ -119,6 +119,10 @@ impl AcquirerFactory for SandboxFactory {
         None
     }
 
+    fn refunds(&self, _: Method) -> bool {
+        true
+    }
+
     fn looks_at_paid(&self, _: Method) -> bool {
         false
     }

@@ -119,6 +119,9 @@ pub trait AcquirerFactory: Send + Sync + 'static {
     /// not believed before that. 0 if refunds are shown at once.
     fn refund_shows_after_ms(&self, method: Method) -> u64;
 
+    /// Returns true if it gives money of this method back.
+    fn refunds(&self, method: Method) -> bool;
+
     /// Returns true if a paid charge of this method is inquired about long after it was paid. No list would name later
     /// refunds of it, and a notice may be lost.
     fn looks_at_paid(&self, method: Method) -> bool;

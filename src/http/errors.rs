@@ -231,6 +231,7 @@ impl From<Refusal> for ApiError {
             Refusal::NotCapturable(_) => ErrorCode::NotCapturable,
             Refusal::CaptureOutOfBounds(_) => ErrorCode::CaptureExceedsAuthorized,
             Refusal::RefundExceedsPaid(_) => ErrorCode::RefundExceedsPaid,
+            Refusal::RefundUnsupported => ErrorCode::RefundUnsupported,
             Refusal::KeyReused => ErrorCode::IdempotencyKeyReused,
             Refusal::Busy(_) => ErrorCode::OperationInProgress,
             Refusal::NoSuchDelivery => ErrorCode::NotFound,

@@ -175,6 +175,9 @@ fn a_boleto_shows_the_code_of_its_line_and_is_paid() {
     world.tell(&json!({ "do": "pay", "charge": id.replace('-', "") }));
     let paid = world.client.wait_for_status_within(PATIENCE, &id, "paid");
     assert_eq!(paid["boleto"]["paidAmount"], "100.00", "{paid}");
+    let refund = world.client.post(&format!("/pay/payments/{id}/refunds"), &json!({ "amount": 100 }));
+    refund.expect_error(409, "refund_unsupported");
+    assert_eq!(world.client.payment(&id)["refunds"], json!([]), "nothing is stored");
 }
 
 #[test]

@@ -140,6 +140,10 @@ impl AcquirerFactory for ApiPixFactory {
         0
     }
 
+    fn refunds(&self, _: Method) -> bool {
+        true
+    }
+
     fn looks_at_paid(&self, _: Method) -> bool {
         !self.current.credential().settings.lists
     }

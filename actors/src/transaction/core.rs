@@ -7,8 +7,9 @@ use quita_domain::acquiring::ChargeAnswer;
 use quita_domain::card::{CardData, CardFingerprint};
 use quita_domain::delivery::{Confirmation, DeliveryState};
 use quita_domain::identity::{AcquirerName, Owner, TransactionId};
+use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::order::{Order, Purchase};
-use quita_domain::payment::{Command, Context, Decision, Effect, NewPayment, Payment};
+use quita_domain::payment::{Command, Context, Decision, Effect, NewPayment, Payment, Refusal};
 use quita_domain::routing::{CardTries, Considered, NoRoute, Routed};
 use quita_domain::status::Status;
 use quita_ports::{StoreError, WriteError};
@@ -351,6 +352,9 @@ impl Core {
                 }
             }
             let mut decision = decision?;
+            if begins_refund(&command, &decision) && !self.refunds(&payment) {
+                return Err(Denied::Refused(Refusal::RefundUnsupported));
+            }
             self.allot(&mut decision).await.map_err(|error| self.store_is_away(error))?;
             let (unstored, source, operation) = (decision.unstored, command.source(), decision.operation);
             let calls_acquirer = decision.effects.iter().any(calls_acquirer);
@@ -426,6 +430,12 @@ impl Core {
             Err(_) => self.confirmed.put_back(waiting),
         }
         1
+    }
+
+    /// Returns true if the payment's acquirer gives its money back. One that is not configured any more may do so later.
+    fn refunds(&self, payment: &Payment) -> bool {
+        let route = payment.acquirer().and_then(|acquirer| self.route(payment, acquirer));
+        route.is_none_or(|route| route.factory.refunds(payment.method()))
     }
 
     /// Returns the inputs of a decision, which depend on the acquirer that has the charge, and perhaps on how often its
@@ -516,6 +526,32 @@ impl Core {
 fn exhausted(payment: &Payment) -> u64 {
     let given_up = payment.outbox.iter().filter(|delivery| delivery.state == DeliveryState::Exhausted);
     u64::try_from(given_up.count()).unwrap_or(u64::MAX)
+}
+
+/// Returns true if a merchant's refund is begun, and not found under its key.
+const fn begins_refund(command: &Command, decision: &Decision) -> bool {
+    match command {
+        Command::Operate(OperationRequest { requested: RequestedOperation::Refund(_), .. }) => {
+            decision.next.is_some() && !decision.is_replay
+        }
+        Command::Operate(_)
+        | Command::ChargeAnswered { .. }
+        | Command::Inquired { .. }
+        | Command::Notified { .. }
+        | Command::Hinted { .. }
+        | Command::OperationAnswered { .. }
+        | Command::OperationInquired { .. }
+        | Command::OperationResolved { .. }
+        | Command::ChargeResolved { .. }
+        | Command::MismatchEnded
+        | Command::DeliveryAnswered { .. }
+        | Command::Deliver { .. }
+        | Command::Redeliver { .. }
+        | Command::Wake
+        | Command::InquireNow
+        | Command::Reported(_)
+        | Command::ChargeNeverLeft => false,
+    }
 }
 
 const fn calls_acquirer(effect: &Effect) -> bool {

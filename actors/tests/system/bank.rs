@@ -86,6 +86,7 @@ pub(crate) struct Bank {
     is_local: bool,
     operates_in_turn: bool,
     numbers: Option<NumberRange>,
+    refunds: bool,
     /// Numbers of the slips that were charged.
     charged: Mutex<Vec<Option<u32>>>,
     charges: Mutex<VecDeque<Answer>>,
@@ -137,6 +138,7 @@ impl Bank {
             is_local,
             operates_in_turn: false,
             numbers: None,
+            refunds: true,
             charged: Mutex::default(),
             charges: Mutex::default(),
             usual: Mutex::new(Answer::Takes),
@@ -152,6 +154,11 @@ impl Bank {
             calls: Calls::new(clock),
             trace,
         }
+    }
+
+    /// It gives nothing back.
+    pub(crate) const fn keep_money(&mut self) {
+        self.refunds = false;
     }
 
     /// It leaves these numbers of slips to us.
@@ -371,6 +378,10 @@ impl AcquirerFactory for BankFactory {
 
     fn charge_name(&self) -> Option<&'static str> {
         None
+    }
+
+    fn refunds(&self, _: Method) -> bool {
+        self.0.refunds
     }
 
     fn looks_at_paid(&self, _: Method) -> bool {

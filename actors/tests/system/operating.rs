@@ -385,3 +385,22 @@ fn a_charge_that_nobody_answers_for_is_ended_by_a_person_and_what_comes_late_is_
         node.settle().await;
     });
 }
+
+#[test]
+fn a_refund_that_the_acquirer_never_does_is_refused_before_anything_is_stored() {
+    let world = World::new().with_bank_that_keeps_money();
+    world.live(async {
+        let node = world.node();
+        paid(&node).await;
+        let before = node.stored(id(1));
+        let requested = RequestedOperation::Refund(None);
+        let request = OperationRequest { id: uuid(7), requested, key: Some("key".into()) };
+        for _ in 0..2 {
+            let refused = node.payments.operate(id(1), owner(), request.clone()).await;
+            assert_eq!(refused.unwrap_err(), Denied::Refused(Refusal::RefundUnsupported));
+        }
+        node.settle().await;
+        assert_eq!(node.stored(id(1)), before);
+        assert!(sent(&world).is_empty());
+    });
+}

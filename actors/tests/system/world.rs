@@ -108,6 +108,12 @@ impl World {
         self
     }
 
+    /// With a first bank that gives nothing back.
+    pub(crate) fn with_bank_that_keeps_money(mut self) -> Self {
+        Arc::get_mut(&mut self.bank).unwrap().keep_money();
+        self
+    }
+
     /// With a first bank that leaves these numbers of slips to us.
     pub(crate) fn with_bank_numbers(mut self, first: u32, last: u32) -> Self {
         Arc::get_mut(&mut self.bank).unwrap().leave_numbers(first, last);

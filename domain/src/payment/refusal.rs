@@ -32,6 +32,11 @@ pub enum Refusal {
     /// A refund of more than is left, or of nothing.
     #[error("the refund must be between 0.01 and the {0} that is left to refund")]
     RefundExceedsPaid(Money),
+    /// The acquirer gives nothing of this method back.
+    #[error(
+        "the acquirer gives no money of this payment back; give it back by other ways, such as a transfer"
+    )]
+    RefundUnsupported,
     /// The key was used for another request.
     #[error("this Idempotency-Key was used on this payment with another request")]
     KeyReused,

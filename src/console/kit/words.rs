@@ -58,6 +58,10 @@ impl Language {
             Refusal::RefundExceedsPaid(left) => {
                 format!("A devolução vai de R$ 0,01 até o que resta, {}.", self.money(*left))
             }
+            Refusal::RefundUnsupported => {
+                "O adquirente não devolve dinheiro deste pagamento; devolva por outro meio, como uma transferência."
+                    .into()
+            }
             Refusal::KeyReused => "Esta operação já foi pedida de outra forma.".into(),
             Refusal::Busy(_) => {
                 "Outra operação deste pagamento ainda está em andamento; tente em instantes.".into()

@@ -107,6 +107,11 @@ codes! {
          "Só um pagamento com cartão criado com `\"capture\": false` pode ser capturado."),
         ("Leave the capture away: PIX, boletos and other cards are paid without it.",
          "Dispense a captura: PIX, boletos e outros cartões são pagos sem ela.");
+    RefundUnsupported = "refund_unsupported", CONFLICT,
+        ("The acquirer gives no money of this payment back. Nothing was stored.",
+         "O adquirente não devolve dinheiro deste pagamento. Nada foi guardado."),
+        ("Give it back by other ways, such as a transfer; a boleto has no refund at its bank.",
+         "Devolva por outro meio, como uma transferência; um boleto não tem devolução no banco.");
     OperationInProgress = "operation_in_progress", CONFLICT,
         ("Another cancellation or capture of this payment is on its way.",
          "Outro cancelamento ou captura deste pagamento está em andamento."),

@@ -176,6 +176,10 @@ pub(super) fn of_refusal(refusal: &Refusal) -> Wording {
         Refusal::RefundExceedsPaid(left) => {
             format!("a devolução deve estar entre 0.01 e o restante a devolver, {left}")
         }
+        Refusal::RefundUnsupported => {
+            "o adquirente não devolve dinheiro deste pagamento; devolva por outro meio, como uma transferência"
+                .into()
+        }
         Refusal::KeyReused => "este Idempotency-Key foi usado neste pagamento com outra requisição".into(),
         Refusal::Busy(verb) => {
             let verb = in_portuguese(verb);

@@ -92,6 +92,10 @@ impl AcquirerFactory for NodeBank {
         None
     }
 
+    fn refunds(&self, _: Method) -> bool {
+        true
+    }
+
     fn looks_at_paid(&self, _: Method) -> bool {
         false
     }

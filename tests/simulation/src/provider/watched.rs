@@ -72,6 +72,10 @@ impl AcquirerFactory for Watched {
         }
     }
 
+    fn refunds(&self, method: Method) -> bool {
+        self.adapter.refunds(method)
+    }
+
     fn looks_at_paid(&self, method: Method) -> bool {
         self.adapter.looks_at_paid(method)
     }

@@ -83,6 +83,10 @@ impl AcquirerFactory for BankFactory {
         None
     }
 
+    fn refunds(&self, _: Method) -> bool {
+        true
+    }
+
     fn looks_at_paid(&self, _: Method) -> bool {
         false
     }
