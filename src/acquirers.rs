@@ -8,14 +8,14 @@ mod reload;
 
 use std::sync::Arc;
 
+use quita_acquirers::sicoob::settings::SicoobSettings;
 use quita_domain::identity::AcquirerName;
 use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::{AcquirerFactory, Clock};
 
 use crate::keyring::Keyring;
 use quita_config::Config;
-use quita_config::acquirer::CallbackTokens;
-use quita_config::acquirer::{AcquirerConfig, ApiPixConfig, SandboxConfig};
+use quita_config::acquirer::{AcquirerConfig, CallbackConfig, CallbackTokens, SandboxConfig, SicoobConfig};
 
 pub(crate) use certificates::{CERTIFICATES, CertificateWatch, ENDS_SOON_MS};
 pub(crate) use link::{Link, LinkState};
@@ -23,6 +23,9 @@ pub(crate) use metrics::LinkMetrics;
 pub(crate) use registration::{REGISTRATIONS, Registrations};
 pub use reload::Reread;
 pub(crate) use reload::{Reload, ReloadMetrics};
+
+/// Epoch before the first one of callbacks.
+const NO_EPOCH: u32 = 0;
 
 /// Settings outside of an acquirer's own that acquirers need.
 pub(crate) struct Site {
@@ -47,9 +50,20 @@ impl Site {
     pub(crate) fn callback_tokens(
         &self,
         acquirer: &AcquirerConfig,
-        api_pix: &ApiPixConfig,
+        callbacks: &CallbackConfig,
     ) -> CallbackTokens {
-        self.keyring.callback_tokens(&acquirer.spec.name, api_pix.callbacks.epoch)
+        self.keyring.callback_tokens(&acquirer.spec.name, callbacks.epoch)
+    }
+
+    /// Returns the keys of the names that payers see on the boletos of a bank. No address has their epoch.
+    pub(crate) fn name_keys(&self, acquirer: &AcquirerConfig) -> CallbackTokens {
+        self.keyring.callback_tokens(&acquirer.spec.name, NO_EPOCH)
+    }
+
+    /// Returns the settings of a customer of Sicoob.
+    pub(crate) fn sicoob(&self, acquirer: &AcquirerConfig, sicoob: &SicoobConfig) -> SicoobSettings {
+        let tokens = self.callback_tokens(acquirer, &sicoob.callbacks);
+        sicoob.settings(tokens, self.name_keys(acquirer), &self.notifications(acquirer))
     }
 
     /// Returns the secret that signs a sandbox's notices, made with the current key.
@@ -67,9 +81,9 @@ impl Site {
     }
 
     /// Returns the address to which a bank calls back, in the form that the bank wants.
-    pub(crate) fn callback_address(&self, acquirer: &AcquirerConfig, api_pix: &ApiPixConfig) -> String {
-        let tokens = self.callback_tokens(acquirer, api_pix);
-        api_pix.callbacks.address(&tokens.now, &self.notifications(acquirer))
+    pub(crate) fn callback_address(&self, acquirer: &AcquirerConfig, callbacks: &CallbackConfig) -> String {
+        let tokens = self.callback_tokens(acquirer, callbacks);
+        callbacks.address(&tokens.now, &self.notifications(acquirer))
     }
 }
 

@@ -23,7 +23,7 @@ mod identify;
 pub(crate) mod lenient;
 mod link;
 mod lists;
-mod notices;
+pub(crate) mod notices;
 pub(crate) mod reason;
 mod received;
 mod refund;

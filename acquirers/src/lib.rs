@@ -5,6 +5,7 @@
 //! mutual TLS behind it, tests put a bank.
 
 pub mod api_pix;
+mod bank_boleto;
 mod bearer;
 pub mod cielo;
 mod decline;
@@ -13,5 +14,6 @@ mod field;
 pub mod pagarme;
 mod reason;
 pub mod sandbox;
+pub mod sicoob;
 mod slip;
 mod text;

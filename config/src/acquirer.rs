@@ -9,6 +9,7 @@ mod api_pix;
 mod cielo;
 mod pagarme;
 mod sandbox;
+mod sicoob;
 mod table;
 mod tls;
 
@@ -25,11 +26,12 @@ use toml::Value;
 use url::Url;
 
 pub use adapter::{AdapterConfig, AdapterKind};
-pub use api_pix::{ApiPixConfig, CallbackTokens};
+pub use api_pix::{ApiPixConfig, CallbackConfig, CallbackTokens};
 pub use cielo::CieloConfig;
 pub use pagarme::PagarmeConfig;
 pub use sandbox::SandboxConfig;
 pub(super) use sandbox::SandboxDefaults;
+pub use sicoob::SicoobConfig;
 
 use super::Environment;
 use super::duration::parse_duration;
@@ -77,7 +79,8 @@ pub(super) struct Surroundings<'a> {
 pub(super) fn read(settings: &mut Settings, surroundings: &Surroundings<'_>) -> Vec<AcquirerConfig> {
     let given = settings.given(OPTION).cloned().unwrap_or_else(|| default_of(surroundings.environment));
     let Some((tables, origin)) = tables_of(settings, OPTION, Some(given), FORM) else { return Vec::new() };
-    let mut reader = Reader { surroundings, names: Vec::new(), is_every_adapter_known: true };
+    let mut reader =
+        Reader { surroundings, names: Vec::new(), banks: Vec::new(), is_every_adapter_known: true };
     let mut acquirers = Vec::new();
     for (index, table) in tables.into_iter().enumerate() {
         acquirers.extend(reader.acquirer(&mut AcquirerTable::new(settings, &origin, (OPTION, index), table)));
@@ -101,6 +104,8 @@ fn default_of(environment: Environment) -> Given {
 struct Reader<'a> {
     surroundings: &'a Surroundings<'a>,
     names: Vec<AcquirerName>,
+    /// Customers of banks whose numbers are given out here.
+    banks: Vec<SicoobConfig>,
     is_every_adapter_known: bool,
 }
 
@@ -132,6 +137,7 @@ impl Reader<'_> {
         let (mode, methods) =
             (mode.unwrap_or(kind.default_mode()), methods.unwrap_or_else(|| kind.methods().to_vec()));
         let adapter = AdapterConfig::read(kind, table, self.surroundings, (mode, &methods));
+        self.refuse_shared_numbers(table, adapter.as_ref());
         table.refuse_unknown();
         if table.is_refused() {
             return None;
@@ -155,6 +161,18 @@ impl Reader<'_> {
             hint_gap_ms: kind.hint_gap_ms(),
         };
         Some(AcquirerConfig { adapter, spec, written })
+    }
+
+    /// Refuses numbers that another table gives out too: the bank would get one number for two boletos.
+    fn refuse_shared_numbers(&mut self, table: &mut AcquirerTable<'_>, adapter: Option<&AdapterConfig>) {
+        let Some(AdapterConfig::Sicoob(sicoob)) = adapter else { return };
+        if self.banks.iter().any(|other| other.shares_numbers_with(sicoob)) {
+            table.refuse(
+                "our-numbers",
+                "another acquirer of this customer and portfolio has some of these numbers; divide them",
+            );
+        }
+        self.banks.push(SicoobConfig::clone(sicoob));
     }
 
     /// Reads the name, which no other has, nor one that becomes the same variables.

@@ -10,10 +10,11 @@ use quita_acquirers::exchange::http_client::{HttpClientFactory, HttpClientSettin
 use quita_acquirers::exchange::watched::{LinkError, LinkStatus, TokenOutcome, Watched};
 use quita_acquirers::pagarme::PagarmeFactory;
 use quita_acquirers::sandbox::{SandboxFactory, SandboxSettings};
+use quita_acquirers::sicoob::{BankRange, SicoobFactory};
 use quita_domain::acquiring::CallFailure;
 use quita_domain::identity::AcquirerName;
 use quita_domain::time::{Timestamp, millis_in};
-use quita_ports::{AcquirerFactory, Clock};
+use quita_ports::{AcquirerFactory, Clock, NumberRange};
 
 use super::Site;
 use quita_config::acquirer::{AcquirerConfig, AdapterConfig};
@@ -31,6 +32,7 @@ enum Adapter {
     ApiPix(Arc<ApiPixFactory>),
     Cielo(Arc<CieloFactory>),
     Pagarme(Arc<PagarmeFactory>),
+    Sicoob(Arc<SicoobFactory>),
 }
 
 /// State of the link to a provider, on this node.
@@ -66,8 +68,10 @@ impl Link {
                 Adapter::Sandbox(Arc::new(SandboxFactory::new(spec, settings, secrets, own_clock)))
             }
             AdapterConfig::ApiPix(api_pix) => {
-                let settings =
-                    api_pix.settings(site.callback_tokens(acquirer, api_pix), &site.notifications(acquirer));
+                let settings = api_pix.settings(
+                    site.callback_tokens(acquirer, &api_pix.callbacks),
+                    &site.notifications(acquirer),
+                );
                 let exchange = exchange(acquirer, &status, clock)?;
                 Adapter::ApiPix(Arc::new(ApiPixFactory::new(spec, settings, exchange, own_clock)))
             }
@@ -79,6 +83,11 @@ impl Link {
                 let (exchange, settings) = (exchange(acquirer, &status, clock)?, pagarme.settings.clone());
                 Adapter::Pagarme(Arc::new(PagarmeFactory::new(spec, settings, exchange, own_clock)))
             }
+            AdapterConfig::Sicoob(sicoob) => {
+                let (exchange, settings) =
+                    (exchange(acquirer, &status, clock)?, site.sicoob(acquirer, sicoob));
+                Adapter::Sicoob(Arc::new(SicoobFactory::new(spec, settings, exchange, own_clock)))
+            }
         };
         Ok(Self { adapter, status, clock: Arc::clone(clock), configured: Mutex::new(acquirer.clone()) })
     }
@@ -89,6 +98,7 @@ impl Link {
             Adapter::ApiPix(api_pix) => api_pix.clone(),
             Adapter::Cielo(cielo) => cielo.clone(),
             Adapter::Pagarme(pagarme) => pagarme.clone(),
+            Adapter::Sicoob(sicoob) => sicoob.clone(),
         }
     }
 
@@ -108,6 +118,7 @@ impl Link {
         let identity = configured.adapter.tls().and_then(|tls| tls.identity.as_ref());
         let (token_until, registration) = match &self.adapter {
             Adapter::ApiPix(api_pix) => (api_pix.token_until(), api_pix.registration()),
+            Adapter::Sicoob(sicoob) => (sicoob.token_until(), sicoob.registration()),
             Adapter::Sandbox(_) | Adapter::Cielo(_) | Adapter::Pagarme(_) => (None, None),
         };
         let view = self.status.view();
@@ -128,10 +139,11 @@ impl Link {
         Some(self.status.token_requests(outcome))
     }
 
-    /// Returns the bank at which a callback address can be registered.
-    pub(super) fn api_pix(&self) -> Option<&ApiPixFactory> {
+    /// Has the bank call our address, if it is configured so. `None` if no address can be registered there.
+    pub(super) async fn register_webhook(&self) -> Option<RegistrationOutcome> {
         match &self.adapter {
-            Adapter::ApiPix(api_pix) => Some(api_pix),
+            Adapter::ApiPix(api_pix) => Some(api_pix.register_webhook().await),
+            Adapter::Sicoob(sicoob) => Some(sicoob.register_webhook().await),
             Adapter::Sandbox(_) | Adapter::Cielo(_) | Adapter::Pagarme(_) => None,
         }
     }
@@ -140,9 +152,10 @@ impl Link {
     pub(super) fn prepare(&self, acquirer: &AcquirerConfig) -> anyhow::Result<Prepared> {
         let exchange = match &acquirer.adapter {
             AdapterConfig::Sandbox(_) => None,
-            AdapterConfig::ApiPix(_) | AdapterConfig::Cielo(_) | AdapterConfig::Pagarme(_) => {
-                Some(exchange(acquirer, &self.status, &self.clock)?)
-            }
+            AdapterConfig::ApiPix(_)
+            | AdapterConfig::Cielo(_)
+            | AdapterConfig::Pagarme(_)
+            | AdapterConfig::Sicoob(_) => Some(exchange(acquirer, &self.status, &self.clock)?),
         };
         Ok(Prepared { acquirer: acquirer.clone(), exchange })
     }
@@ -154,7 +167,7 @@ impl Link {
                 factory.reconfigure(site.keyring.notification_secrets(&acquirer.spec.name, sandbox));
             }
             (Adapter::ApiPix(factory), AdapterConfig::ApiPix(api_pix), Some(exchange)) => {
-                let tokens = site.callback_tokens(&acquirer, api_pix);
+                let tokens = site.callback_tokens(&acquirer, &api_pix.callbacks);
                 factory.reconfigure(api_pix.settings(tokens, &site.notifications(&acquirer)), exchange);
             }
             (Adapter::Cielo(factory), AdapterConfig::Cielo(cielo), Some(exchange)) => {
@@ -163,9 +176,18 @@ impl Link {
             (Adapter::Pagarme(factory), AdapterConfig::Pagarme(pagarme), Some(exchange)) => {
                 factory.reconfigure(pagarme.settings.clone(), exchange);
             }
-            (Adapter::Sandbox(_) | Adapter::ApiPix(_) | Adapter::Cielo(_) | Adapter::Pagarme(_), _, _) => {
-                return;
+            (Adapter::Sicoob(factory), AdapterConfig::Sicoob(sicoob), Some(exchange)) => {
+                factory.reconfigure(site.sicoob(&acquirer, sicoob), exchange);
             }
+            (
+                Adapter::Sandbox(_)
+                | Adapter::ApiPix(_)
+                | Adapter::Cielo(_)
+                | Adapter::Pagarme(_)
+                | Adapter::Sicoob(_),
+                _,
+                _,
+            ) => return,
         }
         *self.configured() = acquirer;
     }
@@ -187,6 +209,13 @@ impl Link {
             Adapter::ApiPix(api_pix) => api_pix.ask_something_unknown().await.map_err(told),
             Adapter::Cielo(cielo) => cielo.ask_something_unknown().await.map_err(told),
             Adapter::Pagarme(pagarme) => pagarme.ask_something_unknown().await.map_err(told),
+            Adapter::Sicoob(sicoob) => {
+                let ranges = sicoob.ranges().await.map_err(told)?;
+                match sicoob.numbers() {
+                    Some(numbers) => fits(numbers, &ranges),
+                    None => Ok(()),
+                }
+            }
         }
     }
 }
@@ -217,7 +246,25 @@ fn exchange(
 fn token_url(adapter: &AdapterConfig) -> Option<&str> {
     match adapter {
         AdapterConfig::ApiPix(api_pix) => api_pix.token_url(),
+        AdapterConfig::Sicoob(sicoob) => sicoob.token_url(),
         AdapterConfig::Sandbox(_) | AdapterConfig::Cielo(_) | AdapterConfig::Pagarme(_) => None,
+    }
+}
+
+/// Checks that our numbers are within a range that the bank leaves to its customer, and need no check digit.
+fn fits(ours: &NumberRange, ranges: &[BankRange]) -> Result<(), String> {
+    let (first, last) = (u64::from(ours.first), u64::from(ours.last));
+    match ranges.iter().find(|range| range.first <= first && last <= range.last) {
+        Some(range) if range.has_digit => Err(
+            "the bank wants a check digit in each number, which is not made yet: ask it for a range without"
+                .into(),
+        ),
+        Some(_) => Ok(()),
+        None => {
+            let all: Vec<_> = ranges.iter().map(|range| format!("{}-{}", range.first, range.last)).collect();
+            let all = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
+            Err(format!("our-numbers {first}-{last} are not within the bank's ranges: {all}"))
+        }
     }
 }
 

@@ -46,9 +46,9 @@ impl Registrations {
 }
 
 async fn is_to_be_tried_again(link: &Link, wait: Duration) -> bool {
-    let Some(api_pix) = link.api_pix() else { return false };
+    let Some(outcome) = link.register_webhook().await else { return false };
     let acquirer = link.config().spec.name;
-    match api_pix.register_webhook().await {
+    match outcome {
         RegistrationOutcome::Off => {}
         RegistrationOutcome::Known => tracing::debug!(%acquirer, "the bank knows where to call back"),
         RegistrationOutcome::Registered => tracing::info!(%acquirer, "the bank was told where to call back"),

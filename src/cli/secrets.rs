@@ -174,7 +174,11 @@ fn notification_secret(acquirer: &str, config: &Config) -> Result<String, Failur
         }
         AdapterConfig::ApiPix(api_pix) => {
             output::note("The address to which the bank calls back; whoever knows it may send hints:");
-            site.callback_address(found, api_pix)
+            site.callback_address(found, &api_pix.callbacks)
+        }
+        AdapterConfig::Sicoob(sicoob) => {
+            output::note("The address to which the bank calls back; whoever knows it may send hints:");
+            site.callback_address(found, &sicoob.callbacks)
         }
         AdapterConfig::Cielo(cielo) => {
             let (header, address) = (&cielo.settings.notification_header, site.notifications(found));

@@ -91,6 +91,7 @@ mod sandbox_cards;
 mod sandbox_codes;
 mod second_sales;
 mod secret_keys;
+mod sicoob;
 mod slow_clients;
 mod spreadsheets;
 mod staff_erasure;

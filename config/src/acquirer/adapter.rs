@@ -11,6 +11,7 @@ use super::api_pix::ApiPixConfig;
 use super::cielo::CieloConfig;
 use super::pagarme::PagarmeConfig;
 use super::sandbox::{SandboxConfig, SandboxDefaults};
+use super::sicoob::SicoobConfig;
 use super::table::AcquirerTable;
 use super::tls::TlsConfig;
 
@@ -25,11 +26,13 @@ pub enum AdapterKind {
     Cielo,
     /// Pagar.me's core v5.
     Pagarme,
+    /// Boletos registered at Sicoob.
+    Sicoob,
 }
 
 impl AdapterKind {
     /// Every adapter.
-    pub const ALL: [Self; 4] = [Self::Sandbox, Self::ApiPix, Self::Cielo, Self::Pagarme];
+    pub const ALL: [Self; 5] = [Self::Sandbox, Self::ApiPix, Self::Cielo, Self::Pagarme, Self::Sicoob];
 
     /// As the configuration spells it.
     pub const fn as_str(self) -> &'static str {
@@ -38,6 +41,7 @@ impl AdapterKind {
             Self::ApiPix => "api_pix",
             Self::Cielo => "cielo",
             Self::Pagarme => "pagarme",
+            Self::Sicoob => "sicoob",
         }
     }
 
@@ -50,7 +54,7 @@ impl AdapterKind {
     pub const fn moves_money(self) -> bool {
         match self {
             Self::Sandbox => false,
-            Self::ApiPix | Self::Cielo | Self::Pagarme => true,
+            Self::ApiPix | Self::Cielo | Self::Pagarme | Self::Sicoob => true,
         }
     }
 
@@ -64,13 +68,14 @@ impl AdapterKind {
         match self {
             Self::Sandbox | Self::Cielo | Self::Pagarme => &Method::ALL,
             Self::ApiPix => &[Method::Pix],
+            Self::Sicoob => &[Method::Boleto],
         }
     }
 
     /// How long after an inquiry a hint may lead to the next one, in milliseconds.
     pub(super) const fn hint_gap_ms(self) -> u64 {
         match self {
-            Self::Sandbox | Self::ApiPix | Self::Pagarme => 2_000,
+            Self::Sandbox | Self::ApiPix | Self::Pagarme | Self::Sicoob => 2_000,
             Self::Cielo => 5_000,
         }
     }
@@ -79,7 +84,7 @@ impl AdapterKind {
         match self {
             Self::Sandbox => sandbox.time_out,
             Self::ApiPix => Duration::from_secs(10),
-            Self::Cielo | Self::Pagarme => Duration::from_secs(20),
+            Self::Cielo | Self::Pagarme | Self::Sicoob => Duration::from_secs(20),
         }
     }
 }
@@ -95,6 +100,8 @@ pub enum AdapterConfig {
     Cielo(Box<CieloConfig>),
     /// Pagar.me's core v5.
     Pagarme(Box<PagarmeConfig>),
+    /// Boletos registered at Sicoob.
+    Sicoob(Box<SicoobConfig>),
 }
 
 impl AdapterConfig {
@@ -102,7 +109,7 @@ impl AdapterConfig {
     pub(crate) fn boleto_provider(&self) -> Option<&str> {
         match self {
             Self::Cielo(config) => config.settings.boleto.as_ref().map(|boleto| boleto.provider.as_str()),
-            Self::Sandbox(_) | Self::ApiPix(_) | Self::Pagarme(_) => None,
+            Self::Sandbox(_) | Self::ApiPix(_) | Self::Pagarme(_) | Self::Sicoob(_) => None,
         }
     }
 
@@ -114,13 +121,14 @@ impl AdapterConfig {
             // Its boletos have their own fine and interest, agreed with the bank.
             Self::Cielo(_) => DueDates::PLAIN,
             Self::Pagarme(_) => DueDates { of_pix: false, terms: DueTermsTaken::WholePercentages },
+            Self::Sicoob(_) => DueDates { of_pix: false, terms: DueTermsTaken::All },
         }
     }
 
     /// Returns the longest time, in seconds, for which it can keep a PIX payable, if there is a limit.
     pub(super) fn max_expiry_s(&self) -> Option<u64> {
         match self {
-            Self::Sandbox(_) | Self::ApiPix(_) => None,
+            Self::Sandbox(_) | Self::ApiPix(_) | Self::Sicoob(_) => None,
             Self::Cielo(_) => Some(24 * 3_600),
             Self::Pagarme(pagarme) => pagarme.max_expiry.map(|longest| longest.as_secs()),
         }
@@ -133,6 +141,7 @@ impl AdapterConfig {
             Self::ApiPix(_) => AdapterKind::ApiPix,
             Self::Cielo(_) => AdapterKind::Cielo,
             Self::Pagarme(_) => AdapterKind::Pagarme,
+            Self::Sicoob(_) => AdapterKind::Sicoob,
         }
     }
 
@@ -143,6 +152,7 @@ impl AdapterConfig {
             Self::ApiPix(api_pix) => Some(&api_pix.tls),
             Self::Cielo(cielo) => Some(&cielo.tls),
             Self::Pagarme(pagarme) => Some(&pagarme.tls),
+            Self::Sicoob(sicoob) => Some(&sicoob.tls),
         }
     }
 
@@ -153,6 +163,7 @@ impl AdapterConfig {
             Self::ApiPix(api_pix) => Some(&api_pix.base_url),
             Self::Cielo(cielo) => Some(&cielo.settings.base_url),
             Self::Pagarme(pagarme) => Some(&pagarme.settings.base_url),
+            Self::Sicoob(sicoob) => Some(&sicoob.base_url),
         }
     }
 
@@ -172,7 +183,12 @@ impl AdapterConfig {
             (Self::Pagarme(pagarme), Self::Pagarme(other)) => {
                 Self::Pagarme(Box::new(pagarme.with_secrets_of(other)))
             }
-            (Self::Sandbox(_) | Self::ApiPix(_) | Self::Cielo(_) | Self::Pagarme(_), _) => self.clone(),
+            (Self::Sicoob(sicoob), Self::Sicoob(other)) => {
+                Self::Sicoob(Box::new(sicoob.with_secrets_of(other)))
+            }
+            (Self::Sandbox(_) | Self::ApiPix(_) | Self::Cielo(_) | Self::Pagarme(_) | Self::Sicoob(_), _) => {
+                self.clone()
+            }
         }
     }
 
@@ -191,6 +207,10 @@ impl AdapterConfig {
             AdapterKind::Cielo => {
                 let cielo = CieloConfig::read(table, surroundings, mode, methods);
                 cielo.map(|cielo| Self::Cielo(Box::new(cielo)))
+            }
+            AdapterKind::Sicoob => {
+                let sicoob = SicoobConfig::read(table, surroundings, mode);
+                sicoob.map(|sicoob| Self::Sicoob(Box::new(sicoob)))
             }
             AdapterKind::Pagarme => {
                 let pagarme = PagarmeConfig::read(table, surroundings, mode);

@@ -1,8 +1,8 @@
 //! What may be configured of an acquirer that speaks API Pix. What is not, its dialect fills in.
 
-mod callbacks;
+pub(super) mod callbacks;
 mod extras;
-mod token;
+pub(super) mod token;
 
 use quita_acquirers::api_pix::dialect::{Dialect, Fillings};
 use quita_acquirers::api_pix::settings::{
@@ -16,9 +16,7 @@ use quita_domain::text::fold_ascii;
 use super::table::AcquirerTable;
 use super::tls::TlsConfig;
 use super::{Surroundings, address};
-pub use callbacks::CallbackTokens;
-
-use callbacks::CallbackConfig;
+pub use callbacks::{CallbackConfig, CallbackTokens};
 use extras::Templates;
 
 /// What may be configured of an acquirer that speaks API Pix.

@@ -455,3 +455,81 @@ fn a_key_of_the_other_mode_refuses_the_start() {
         }
     }
 }
+
+const SICOOB: &str = "[[acquirer]]\nname = 'sicoob'\nadapter = 'sicoob'\nmode = 'test'\ntoken-auth = 'static'\n\
+                      client-id = 'c'\ncustomer = 25546454\naccount = 123456\nour-numbers = '1-1000'\n";
+
+const SICOOB_SECRET: [(&str, &str); 1] = [("QUITA_ACQUIRER_SICOOB_STATIC_TOKEN", "hunter2")];
+
+#[test]
+fn sicoob_takes_boletos_with_every_term_and_has_its_addresses_by_mode() {
+    let config = load(&[], &SICOOB_SECRET, Some(SICOOB)).unwrap();
+    let acquirer = &config.acquirers[0];
+    let AdapterConfig::Sicoob(sicoob) = &acquirer.adapter else { panic!("{config:?}") };
+    assert_eq!(acquirer.spec.methods, [quita_domain::method::Method::Boleto]);
+    let terms = (acquirer.spec.due_dates.of_pix, acquirer.spec.due_dates.terms);
+    assert_eq!(terms, (false, quita_domain::routing::DueTermsTaken::All));
+    assert!(sicoob.base_url.starts_with("https://sandbox.sicoob.com.br/"));
+    assert_eq!((sicoob.token_url(), sicoob.our_numbers, sicoob.portfolio), (None, (1, 1_000), 1));
+    let live =
+        SICOOB.replace("mode = 'test'\ntoken-auth = 'static'\n", "base-url = 'https://bank.example'\n");
+    let config = load(&[], &[], Some(&live)).unwrap();
+    let AdapterConfig::Sicoob(sicoob) = &config.acquirers[0].adapter else { panic!("{config:?}") };
+    assert!(sicoob.token_url().unwrap().starts_with("https://auth.sicoob.com.br/"));
+}
+
+#[test]
+fn what_sicoob_needs_and_has_not_is_refused_all_at_once() {
+    let table = "[[acquirer]]\nname = 'sicoob'\nadapter = 'sicoob'\n";
+    let messages = refusals(load(&[], &[], Some(table)));
+    for (message, key) in
+        messages.iter().zip(["client-id", "customer", "account", "our-numbers", "certificate-file"])
+    {
+        assert!(message.starts_with(&format!("acquirer[sicoob].{key}: it is missing")), "{message}");
+    }
+    assert_eq!(messages.len(), 5, "{messages:?}");
+}
+
+#[test]
+fn what_sicoob_does_not_know_is_refused_with_its_key() {
+    for (keys, beginning) in [
+        ("document-kind = '2'\n", "acquirer[sicoob].document-kind: "),
+        ("protest = 'days'\n", "acquirer[sicoob].protest: "),
+        ("our-number-digit = true\n", "acquirer[sicoob].our-number-digit: "),
+        ("pix = 'perhaps'\n", "acquirer[sicoob].pix: "),
+        ("boleto = { identification = '1' }\n", "acquirer[sicoob].boleto.identification: "),
+        ("webhook = 'register'\n", "acquirer[sicoob].webhook: a bank calls back at https alone"),
+        ("pix-key = 'x'\n", "acquirer[sicoob].pix-key: there is no such key"),
+    ] {
+        let messages = refusals(load(&[], &SICOOB_SECRET, Some(&format!("{SICOOB}{keys}"))));
+        assert!(messages.len() == 1 && messages[0].starts_with(beginning), "{keys}: {messages:?}");
+    }
+    for range in ["", "1", "0-9", "9-1", "1-2147483648", "a-b", "-1-9"] {
+        let table = SICOOB.replace("1-1000", range);
+        let messages = refusals(load(&[], &SICOOB_SECRET, Some(&table)));
+        assert!(messages[0].starts_with("acquirer[sicoob].our-numbers: "), "{range}: {messages:?}");
+    }
+    let live = SICOOB.replace("mode = 'test'\n", "base-url = 'https://bank.example'\n");
+    let messages = refusals(load(&[], &SICOOB_SECRET, Some(&live)));
+    assert!(messages[0].starts_with("acquirer[sicoob].token-auth: a static token"), "{messages:?}");
+}
+
+#[test]
+fn two_tables_never_give_out_one_number() {
+    let secrets = [SICOOB_SECRET[0], ("QUITA_ACQUIRER_OTHER_STATIC_TOKEN", "hunter3")];
+    for (range, portfolio, fits) in [
+        ("1001-2000", 1, true),
+        ("1000-2000", 1, false),
+        ("1-1", 1, false),
+        ("500-600", 1, false),
+        ("1000-2000", 3, true),
+    ] {
+        let other = SICOOB.replace("name = 'sicoob'", "name = 'other'").replace("1-1000", range);
+        let loaded = load(&[], &secrets, Some(&format!("{SICOOB}{other}portfolio = {portfolio}\n")));
+        assert_eq!(loaded.is_ok(), fits, "{range} {portfolio}");
+        if !fits {
+            let messages = refusals(loaded);
+            assert!(messages[0].starts_with("acquirer[other].our-numbers: another acquirer"), "{messages:?}");
+        }
+    }
+}

@@ -50,7 +50,10 @@ fn bank_refusals(table: &str, variables: &[(&str, &str)]) -> Vec<String> {
 fn sandboxes(config: &crate::Config) -> Vec<&SandboxConfig> {
     let sandboxes = config.acquirers.iter().map(|acquirer| match &acquirer.adapter {
         AdapterConfig::Sandbox(sandbox) => sandbox,
-        AdapterConfig::ApiPix(_) | AdapterConfig::Cielo(_) | AdapterConfig::Pagarme(_) => {
+        AdapterConfig::ApiPix(_)
+        | AdapterConfig::Cielo(_)
+        | AdapterConfig::Pagarme(_)
+        | AdapterConfig::Sicoob(_) => {
             panic!("{acquirer:?}")
         }
     });

@@ -85,7 +85,8 @@ fn described(acquirer: &AcquirerConfig) -> String {
         AdapterConfig::Sandbox(_)
         | AdapterConfig::ApiPix(_)
         | AdapterConfig::Cielo(_)
-        | AdapterConfig::Pagarme(_) => "",
+        | AdapterConfig::Pagarme(_)
+        | AdapterConfig::Sicoob(_) => "",
     };
     format!("{name}: {kind}, {mode} keys, {methods}{rate}{secret}")
 }

@@ -75,9 +75,13 @@ fn certificate(acquirer: &str, until: Timestamp, now: Timestamp) -> Finding {
 /// Reports the address for the bank's callbacks, without its token.
 fn callbacks(link: &Link, config: &Config) -> Option<Finding> {
     let configured = link.config();
-    let AdapterConfig::ApiPix(api_pix) = &configured.adapter else { return None };
+    let callbacks = match &configured.adapter {
+        AdapterConfig::ApiPix(api_pix) => &api_pix.callbacks,
+        AdapterConfig::Sicoob(sicoob) => &sicoob.callbacks,
+        AdapterConfig::Sandbox(_) | AdapterConfig::Cielo(_) | AdapterConfig::Pagarme(_) => return None,
+    };
     let (name, address) = (&configured.spec.name, Site::of(config).notifications(&configured));
-    match api_pix.callbacks.registration {
+    match callbacks.registration {
         Registration::Register | Registration::Replace => Some(Finding::ok(
             SUBJECT,
             format!("{name}: the service tells the bank to call back at {address}/…"),

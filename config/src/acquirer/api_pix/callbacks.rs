@@ -3,6 +3,7 @@
 use actix_http::header::{HeaderName, HeaderValue};
 use quita_acquirers::api_pix::dialect::Dialect;
 use quita_acquirers::api_pix::settings::Registration;
+use quita_domain::identity::Mode;
 use quita_domain::secret::Secret;
 
 use super::super::table::AcquirerTable;
@@ -36,21 +37,7 @@ impl CallbackConfig {
         surroundings: &Surroundings<'_>,
         dialect: &Dialect,
     ) -> Self {
-        let is_https = surroundings.public_url.is_some_and(|url| url.scheme() == "https");
-        let registration = table.optional("webhook", "register, replace, off", |text| match text {
-            "register" => Some(Registration::Register),
-            "replace" => Some(Registration::Replace),
-            "off" => Some(Registration::Off),
-            _ => None,
-        });
-        if matches!(registration, Some(Registration::Register | Registration::Replace)) && !is_https {
-            table.refuse(
-                "webhook",
-                "a bank calls back at https alone; set an https public-url, or webhook = \"off\"",
-            );
-        }
-        let default = if is_https { Registration::Register } else { Registration::Off };
-        let epoch = table.optional("notification-epoch", "1 to 4294967295", |text| number(text, 1, u32::MAX));
+        let (registration, epoch) = (registration(table, surroundings), epoch(table));
         let suffix =
             table.optional("webhook-suffix", "what follows the token: visible ASCII characters", |text| {
                 text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#').then(|| text.to_owned())
@@ -69,11 +56,44 @@ impl CallbackConfig {
         let of_dialect: Vec<_> = of_dialect.map(|(name, value)| (name.clone(), value.clone())).collect();
         headers.retain(|(_, value)| !value.is_empty());
         headers.extend(of_dialect);
-        Self { registration: registration.unwrap_or(default), epoch: epoch.unwrap_or(1), suffix, headers }
+        Self { registration, epoch, suffix, headers }
+    }
+
+    /// Reads the keys of a bank that calls the bare address. A bank's sandbox does not call back.
+    pub(in crate::acquirer) fn read_plain(
+        table: &mut AcquirerTable<'_>,
+        surroundings: &Surroundings<'_>,
+        mode: Mode,
+    ) -> Self {
+        let is_set = table.contains("webhook");
+        let registered = registration(table, surroundings);
+        let registration = if mode == Mode::Test && !is_set { Registration::Off } else { registered };
+        Self { registration, epoch: epoch(table), suffix: String::new(), headers: Vec::new() }
     }
 
     /// The whole address, as the bank wants it.
     pub fn address(&self, token: &Secret<String>, notifications: &str) -> String {
         format!("{notifications}/{}{}", token.expose(), self.suffix)
     }
+}
+
+fn registration(table: &mut AcquirerTable<'_>, surroundings: &Surroundings<'_>) -> Registration {
+    let is_https = surroundings.public_url.is_some_and(|url| url.scheme() == "https");
+    let registration = table.optional("webhook", "register, replace, off", |text| match text {
+        "register" => Some(Registration::Register),
+        "replace" => Some(Registration::Replace),
+        "off" => Some(Registration::Off),
+        _ => None,
+    });
+    if matches!(registration, Some(Registration::Register | Registration::Replace)) && !is_https {
+        table.refuse(
+            "webhook",
+            "a bank calls back at https alone; set an https public-url, or webhook = \"off\"",
+        );
+    }
+    registration.unwrap_or(if is_https { Registration::Register } else { Registration::Off })
+}
+
+fn epoch(table: &mut AcquirerTable<'_>) -> u32 {
+    table.optional("notification-epoch", "1 to 4294967295", |text| number(text, 1, u32::MAX)).unwrap_or(1)
 }

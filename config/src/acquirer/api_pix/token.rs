@@ -87,7 +87,7 @@ fn ask_for_all(table: &mut AcquirerTable<'_>) -> Option<TokenSettings> {
 }
 
 /// One with the secret of another; another form of token is no other secret.
-pub(super) fn with_secret_of(one: &TokenSettings, other: &TokenSettings) -> TokenSettings {
+pub(in crate::acquirer) fn with_secret_of(one: &TokenSettings, other: &TokenSettings) -> TokenSettings {
     match (one, other) {
         (TokenSettings::Static(_), TokenSettings::Static(secret)) => TokenSettings::Static(secret.clone()),
         (
@@ -104,14 +104,14 @@ pub(super) fn with_secret_of(one: &TokenSettings, other: &TokenSettings) -> Toke
     }
 }
 
-fn scope(text: &str) -> Option<String> {
+pub(in crate::acquirer) fn scope(text: &str) -> Option<String> {
     let is_visible = |byte: u8| byte.is_ascii_graphic() || byte == b' ';
     text.bytes().all(is_visible).then(|| text.trim().to_owned())
 }
 
-pub(super) const SECRET_FORM: &str = "visible ASCII characters";
+pub(in crate::acquirer) const SECRET_FORM: &str = "visible ASCII characters";
 
-pub(super) fn secret(text: &str) -> Option<Secret<String>> {
+pub(in crate::acquirer) fn secret(text: &str) -> Option<Secret<String>> {
     let fits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
     fits.then(|| Secret::new(text.to_owned()))
 }

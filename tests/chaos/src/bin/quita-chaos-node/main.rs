@@ -59,7 +59,10 @@ async fn serve(flags: ServiceFlags) -> anyhow::Result<()> {
         // The adapter that is named is not the one that is used, but its secret is.
         let secret = match &acquirer.adapter {
             AdapterConfig::Sandbox(sandbox) => sandbox.notification_secret.clone(),
-            AdapterConfig::ApiPix(_) | AdapterConfig::Cielo(_) | AdapterConfig::Pagarme(_) => None,
+            AdapterConfig::ApiPix(_)
+            | AdapterConfig::Cielo(_)
+            | AdapterConfig::Pagarme(_)
+            | AdapterConfig::Sicoob(_) => None,
         };
         let secret = secret.ok_or_else(|| anyhow::anyhow!("{} has no secret", acquirer.spec.name))?;
         Ok(Arc::new(BankFactory::new(acquirer.spec.clone(), secret, bank, plant.as_deref())?))

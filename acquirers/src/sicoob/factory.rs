@@ -1,0 +1,193 @@
+//! Makes the adapters of one customer, one for each thread, and holds what they share: the credential with its token.
+
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use quita_domain::acquiring::CallFailure;
+use quita_domain::method::Method;
+use quita_domain::order::Order;
+use quita_domain::time::Timestamp;
+use quita_ports::{
+    Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListReader, LocalIssue, NoticeReader, NumberRange,
+    Preparation,
+};
+use serde_json::Value;
+use tokio::time::Instant;
+
+use super::adapter::Sicoob;
+use super::link::{Credential, Link};
+use super::notices::SicoobNotices;
+use super::registration;
+use super::settings::SicoobSettings;
+use crate::api_pix::RegistrationOutcome;
+use crate::api_pix::lenient::whole;
+use crate::bearer::Answer;
+use crate::exchange::ExchangeFactory;
+
+/// Makes the adapters of one customer of Sicoob.
+pub struct SicoobFactory {
+    spec: AcquirerSpec,
+    numbers: NumberRange,
+    clock: Arc<dyn Clock>,
+    current: Arc<Current>,
+    notices: SicoobNotices,
+    registration: Mutex<Option<RegistrationOutcome>>,
+}
+
+/// The credential that calls begin with from now on.
+pub(super) struct Current(RwLock<Arc<Credential>>);
+
+impl Current {
+    pub(super) fn credential(&self) -> Arc<Credential> {
+        Arc::clone(&self.0.read().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Range of numbers as the bank tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BankRange {
+    /// First number.
+    pub first: u64,
+    /// Last number.
+    pub last: u64,
+    /// True if the last digit of a number is a check digit.
+    pub has_digit: bool,
+}
+
+impl SicoobFactory {
+    /// Makes a factory of a customer as it is configured, reached through these exchanges. Nothing is sent.
+    pub fn new(
+        spec: AcquirerSpec,
+        settings: SicoobSettings,
+        exchange: Arc<dyn ExchangeFactory>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let SicoobSettings { customer, portfolio, our_numbers: (first, last), .. } = settings;
+        let numbers = NumberRange { key: format!("sicoob {customer} {portfolio} {first}"), first, last };
+        let credential = Credential::new(settings, exchange, Arc::clone(&clock), spec.time_out_ms);
+        let current = Arc::new(Current(RwLock::new(Arc::new(credential))));
+        let notices = SicoobNotices::new(Arc::clone(&current));
+        Self { spec, numbers, clock, current, notices, registration: Mutex::default() }
+    }
+
+    /// Uses other secrets and exchanges from the next call on; calls under way end as they began.
+    pub fn reconfigure(&self, settings: SicoobSettings, exchange: Arc<dyn ExchangeFactory>) {
+        let credential = Credential::new(settings, exchange, Arc::clone(&self.clock), self.spec.time_out_ms);
+        *self.current.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(credential);
+    }
+
+    /// Returns the end of the token in use; none if there is none, or if it has no end.
+    pub fn token_until(&self) -> Option<Timestamp> {
+        self.current.credential().bearer.tokens.until()
+    }
+
+    /// Has the bank call our address, if it is configured so. The outcome is kept.
+    pub async fn register_webhook(&self) -> RegistrationOutcome {
+        let outcome = registration::register(&Link::open(self.current.credential())).await;
+        *self.registration.lock().unwrap_or_else(PoisonError::into_inner) = Some(outcome.clone());
+        outcome
+    }
+
+    /// Returns the outcome of the last registration, if there was any.
+    pub fn registration(&self) -> Option<RegistrationOutcome> {
+        self.registration.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Asks the bank for the ranges of numbers that it leaves to the customer: address, certificate, token and contract
+    /// are right if it answers. Nothing is changed.
+    ///
+    /// # Errors
+    /// The reason why there are none.
+    pub async fn ranges(&self) -> Result<Vec<BankRange>, CallFailure> {
+        match Link::open(self.current.credential()).ranges().await? {
+            Answer::Success(answer) => Ok(read_ranges(&answer)),
+            Answer::NotFound(why) | Answer::Refused(why) => Err(CallFailure::Unknown(why)),
+        }
+    }
+}
+
+fn read_ranges(answer: &Value) -> Vec<BankRange> {
+    let entries = crate::api_pix::lenient::list(answer, "resultado").iter();
+    let read = entries.filter_map(|entry| {
+        Some(BankRange {
+            first: whole(entry, "numeroInicial")?,
+            last: whole(entry, "numeroFinal")?,
+            has_digit: whole(entry, "validaDigitoVerificadorNossoNumero") == Some(1),
+        })
+    });
+    read.collect()
+}
+
+#[async_trait(?Send)]
+impl Preparation for SicoobFactory {
+    fn held_for(&self) -> Option<Duration> {
+        self.current.credential().bearer.tokens.held_for()
+    }
+
+    fn is_ready(&self) -> bool {
+        self.current.credential().bearer.tokens.is_there()
+    }
+
+    async fn prepare(&self, latest: Instant) -> bool {
+        let credential = self.current.credential();
+        let exchange = credential.exchanges.open();
+        credential.bearer.tokens.prepare(exchange.as_ref(), latest).await
+    }
+}
+
+impl AcquirerFactory for SicoobFactory {
+    fn spec(&self) -> &AcquirerSpec {
+        &self.spec
+    }
+
+    fn build(&self) -> Rc<dyn Acquirer> {
+        Rc::new(Sicoob::new(Arc::clone(&self.current)))
+    }
+
+    fn preparation(&self) -> Option<&dyn Preparation> {
+        Some(self)
+    }
+
+    fn notices(&self) -> Option<&dyn NoticeReader> {
+        Some(&self.notices)
+    }
+
+    fn operates_in_turn(&self) -> bool {
+        false
+    }
+
+    fn charge_name(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn refund_shows_after_ms(&self, _: Method) -> u64 {
+        0
+    }
+
+    fn refunds(&self, _: Method) -> bool {
+        // A boleto has no refund at the bank: it is given back by other ways.
+        false
+    }
+
+    fn looks_at_paid(&self, _: Method) -> bool {
+        false
+    }
+
+    fn objection(&self, _: &Order) -> Option<&'static str> {
+        None
+    }
+
+    fn numbers(&self) -> Option<&NumberRange> {
+        Some(&self.numbers)
+    }
+
+    fn lists(&self) -> Option<Rc<dyn ListReader>> {
+        None
+    }
+
+    fn local_issue(&self) -> Option<&dyn LocalIssue> {
+        None
+    }
+}

@@ -1,0 +1,84 @@
+//! The address for callbacks, at the bank: asked for first, then set. Nobody else's is replaced unless that was asked for.
+
+use quita_domain::acquiring::CallFailure;
+use serde_json::{Value, json};
+
+use super::link::Link;
+use crate::api_pix::RegistrationOutcome;
+use crate::api_pix::lenient::{list, text, whole};
+use crate::api_pix::registration::{host, is_older, is_same, said};
+use crate::api_pix::settings::Registration;
+use crate::bearer::Answer;
+use crate::exchange::Verb;
+
+/// `codigoTipoMovimento` of payments, `codigoPeriodoMovimento` of the present day.
+const PAYMENTS: u8 = 7;
+const TODAY: u8 = 1;
+
+/// `codigoSituacao` of an address that the bank gave up.
+const INACTIVE: u64 = 3;
+
+/// Address that the bank has.
+struct Known {
+    id: u64,
+    url: String,
+    is_active: bool,
+}
+
+/// Has the bank call our address, if it is configured so.
+pub(super) async fn register(link: &Link) -> RegistrationOutcome {
+    let webhook = &link.settings().webhook;
+    let (Some(address), Registration::Register | Registration::Replace) =
+        (&webhook.address, webhook.registration)
+    else {
+        return RegistrationOutcome::Off;
+    };
+    let (address, token) = (address.expose(), webhook.token.expose());
+    let known = match known(link).await {
+        Ok(known) => known,
+        Err(why) => return RegistrationOutcome::Failed(why),
+    };
+    let (id, outcome) = match known {
+        None => (None, RegistrationOutcome::Registered),
+        Some(known) if is_same(&known.url, address) && known.is_active => return RegistrationOutcome::Known,
+        Some(known) if is_same(&known.url, address) || is_older(&known.url, address, token) => {
+            (Some(known.id), RegistrationOutcome::Registered)
+        }
+        Some(known) if !known.is_active || webhook.registration == Registration::Replace => {
+            (Some(known.id), RegistrationOutcome::Replaced(host(&known.url)))
+        }
+        Some(known) => return RegistrationOutcome::Foreign(host(&known.url)),
+    };
+    let answer = match id {
+        None => {
+            let body =
+                json!({ "url": address, "codigoTipoMovimento": PAYMENTS, "codigoPeriodoMovimento": TODAY });
+            link.send(Verb::Post, "/webhooks", &body).await
+        }
+        Some(id) => link.send(Verb::Patch, &format!("/webhooks/{id}"), &json!({ "url": address })).await,
+    };
+    match answer {
+        Ok(Answer::Success(_)) => outcome,
+        Ok(Answer::NotFound(why) | Answer::Refused(why)) => RegistrationOutcome::Failed(why),
+        Err(failure) => RegistrationOutcome::Failed(said(failure)),
+    }
+}
+
+/// Returns the address of payments that the bank has; an active one before others.
+async fn known(link: &Link) -> Result<Option<Known>, String> {
+    let answer = match link.get("/webhooks", &[]).await {
+        Ok(Answer::Success(answer)) => answer,
+        Ok(Answer::NotFound(_)) => return Ok(None),
+        Ok(Answer::Refused(why)) => return Err(why),
+        Err(failure @ (CallFailure::NotDelivered(_) | CallFailure::Unknown(_))) => return Err(said(failure)),
+        Err(failure @ (CallFailure::Throttled { .. } | CallFailure::Withheld)) => return Err(said(failure)),
+    };
+    let is_of_payments =
+        |entry: &&Value| whole(entry, "codigoTipoMovimento").is_none_or(|kind| kind == u64::from(PAYMENTS));
+    let entries = list(&answer, "resultado").iter().filter(is_of_payments);
+    let read = entries.filter_map(|entry| {
+        let is_active = whole(entry, "codigoSituacao") != Some(INACTIVE);
+        Some(Known { id: whole(entry, "idWebhook")?, url: text(entry, "url")?.to_owned(), is_active })
+    });
+    Ok(read.max_by_key(|known| known.is_active))
+}

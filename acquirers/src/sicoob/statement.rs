@@ -1,0 +1,183 @@
+//! Statements that a title makes about its charge.
+//!
+//! Only `Liquidado` is paid, and the amount comes from the history's line of the settlement: a fee's line is no payment, and
+//! nothing is guessed.
+
+use quita_domain::acquiring::{
+    CallFailure, ChargeAnswer, ChargeQuery, Fact, Issued, OperationAnswer, Reference, RemovedBy, Settlement,
+    Statement,
+};
+use quita_domain::due_terms::DueTerms;
+use quita_domain::order::Terms;
+use quita_domain::slip::IssuedBoleto;
+use quita_domain::time::Timestamp;
+
+use super::link::Credential;
+use super::title::{SettlementLine, Title, TitleStatus};
+use super::{BANK, BANK_NAME, BANK_WITH_DIGIT, OUR_NUMBER, YOUR_NUMBER};
+use crate::bank_boleto::{codes, names};
+use crate::slip;
+
+/// Reason why a paid title can't be withdrawn.
+const ALREADY_PAID: &str = "already_paid";
+
+/// Title that was read for a charge.
+pub(super) struct Reader<'a> {
+    pub(super) credential: &'a Credential,
+    pub(super) query: &'a ChargeQuery,
+    pub(super) our_number: u32,
+}
+
+/// Relation of a title to the charge.
+enum Belonging {
+    Ours,
+    /// It is of somebody else.
+    Foreign,
+    /// The answer is about another title, or another amount.
+    Other(String),
+}
+
+impl Reader<'_> {
+    /// Returns the answer to a charge, or to an inquiry about it.
+    pub(super) fn answer(&self, title: &Title) -> ChargeAnswer {
+        match self.belonging(title) {
+            Belonging::Ours => self.states(title),
+            Belonging::Foreign => {
+                ChargeAnswer::NumberTaken("the bank has a title of another program under it".to_owned())
+            }
+            Belonging::Other(what) => ChargeAnswer::Mismatched(what),
+        }
+    }
+
+    /// Returns the outcome of a withdrawal. A title that still waits for its payer was not withdrawn.
+    pub(super) fn withdrawn(&self, title: &Title) -> OperationAnswer {
+        let unclear = |why: &str| OperationAnswer::Failed(CallFailure::Unknown(why.to_owned()));
+        match (self.belonging(title), &title.status) {
+            (Belonging::Foreign | Belonging::Other(_), _) => unclear("the answer is about another title"),
+            (Belonging::Ours, TitleStatus::WrittenOff) => OperationAnswer::Done,
+            (Belonging::Ours, TitleStatus::Settled) => OperationAnswer::Refused(ALREADY_PAID.to_owned()),
+            (Belonging::Ours, TitleStatus::Open) => OperationAnswer::NotFound,
+            (Belonging::Ours, TitleStatus::Other(_)) => unclear("the title's status is not known"),
+        }
+    }
+
+    fn belonging(&self, title: &Title) -> Belonging {
+        if title.number != u64::from(self.our_number) {
+            return Belonging::Other("the answer is about another number".to_owned());
+        }
+        let keys = &self.credential.settings.name_keys;
+        let mut ours = keys.iter().map(|key| names::your_number(key, self.query.id));
+        let is_known = self.query.reference.get(YOUR_NUMBER) == Some(&title.your_number);
+        if !is_known && !ours.any(|name| name == title.your_number) {
+            return Belonging::Foreign;
+        }
+        match title.amount {
+            Some(amount) if amount == self.query.amount => Belonging::Ours,
+            Some(_) | None => Belonging::Other(format!("the title is not of {}", self.query.amount)),
+        }
+    }
+
+    fn states(&self, title: &Title) -> ChargeAnswer {
+        match &title.status {
+            TitleStatus::Open => self.waits(title),
+            TitleStatus::Settled => self.paid(title),
+            TitleStatus::WrittenOff => {
+                // After its last day the bank withdraws a title by itself.
+                let is_over = self.due().is_some_and(|due| due.payable_before() <= self.now());
+                let withdrawn = Fact::Removed { by: RemovedBy::Receiver };
+                let is_ours = self.query.cancelled_at.is_some() || self.query.operation_under_way;
+                let fact = if is_over && !is_ours { Fact::Expired } else { withdrawn };
+                self.known(title, vec![fact])
+            }
+            TitleStatus::Other(status) => {
+                ChargeAnswer::Failed(CallFailure::Unknown(format!("the status {status} is not known")))
+            }
+        }
+    }
+
+    /// Returns the statement of a title that waits for its payer, with codes that were checked.
+    fn waits(&self, title: &Title) -> ChargeAnswer {
+        let is_over = self.due().is_some_and(|due| due.payable_before() <= self.now());
+        match self.issued(title) {
+            Ok(_) if is_over && self.query.issued.is_some() => self.known(title, vec![Fact::Expired]),
+            Ok(facts) => self.known(title, facts),
+            // A wrong code takes the payer's money to somewhere else.
+            Err(why) => ChargeAnswer::Mismatched(why.to_owned()),
+        }
+    }
+
+    fn paid(&self, title: &Title) -> ChargeAnswer {
+        let amounts = title.settlements.iter().map(|line| line.amount.map(|amount| (line, amount)));
+        let Some(amounts) = amounts.collect::<Option<Vec<_>>>().filter(|all| !all.is_empty()) else {
+            return self.known(title, vec![Fact::AmountUnknown]);
+        };
+        let mut facts = self.issued(title).unwrap_or_default();
+        facts.extend(amounts.into_iter().map(|(line, amount)| {
+            Fact::Settled(Settlement {
+                id: settlement_id(title.number, line),
+                amount,
+                paid_on: line.on,
+                end_to_end_id: None,
+                approval: None,
+            })
+        }));
+        self.known(title, facts)
+    }
+
+    /// Returns the codes to pay with. Those that were shown once stay.
+    fn issued(&self, title: &Title) -> Result<Vec<Fact>, &'static str> {
+        let pending = |issued| Fact::Pending { issued, news_at: None };
+        if let Some(issued) = &self.query.issued {
+            return Ok(vec![pending(Issued::clone(issued))]);
+        }
+        let due = self.due().ok_or("the charge is no boleto")?;
+        let expected = codes::Expected { bank: BANK, amount: self.query.amount, due_date: due.due_date };
+        let (barcode, line) = codes::checked(title.barcode.as_deref(), title.line.as_deref(), expected)?;
+        let settings = &self.credential.settings;
+        let is_right = |code: &&String| slip::check_br_code(code, self.query.amount).is_ok();
+        let pix_code = title.pix_code.as_ref().filter(|_| settings.has_pix).filter(is_right).cloned();
+        let is_missing = settings.has_pix && pix_code.is_none();
+        let slip = IssuedBoleto {
+            digitable_line: line.as_str().to_owned(),
+            due_date: due.due_date,
+            our_number: title.number.to_string(),
+            portfolio: settings.portfolio.to_string(),
+            agency_and_account: settings.customer.to_string(),
+            bank_code: BANK_WITH_DIGIT.to_owned(),
+            bank_name: BANK_NAME.to_owned(),
+            beneficiary_name: settings.beneficiary.name.clone(),
+            beneficiary_document: settings.beneficiary.document.clone(),
+            beneficiary_address: settings.beneficiary.address.clone(),
+            barcode: barcode.into(),
+            pix_code,
+        };
+        let facts = vec![pending(Issued::Boleto(Box::new(slip)))];
+        Ok(facts.into_iter().chain(is_missing.then_some(Fact::PixCodeMissing)).collect())
+    }
+
+    fn known(&self, title: &Title, facts: Vec<Fact>) -> ChargeAnswer {
+        let number = title.number.to_string();
+        let reference = Reference::none()
+            .with(OUR_NUMBER, &number)
+            .with(YOUR_NUMBER, &title.your_number)
+            .with(Reference::DOCUMENT_NUMBER, &title.your_number);
+        ChargeAnswer::Known(Statement { facts, reference })
+    }
+
+    fn due(&self) -> Option<&DueTerms> {
+        match &self.query.terms {
+            Terms::Boleto(due) => Some(due),
+            Terms::Pix { .. } | Terms::DuePix(_) | Terms::CreditCard { .. } => None,
+        }
+    }
+
+    fn now(&self) -> Timestamp {
+        self.credential.now()
+    }
+}
+
+/// Returns the name of one movement of money: the same in every answer.
+fn settlement_id(number: u64, line: &SettlementLine) -> String {
+    let cents = line.amount.unwrap_or_default().cents();
+    format!("{number}-{}-{cents}", line.written_at)
+}

@@ -1,0 +1,243 @@
+//! Configuration of boletos registered at Sicoob.
+
+use quita_acquirers::api_pix::settings::{Registration, TokenForm, TokenSettings, WebhookSettings};
+use quita_acquirers::sicoob::settings::{Beneficiary, SicoobSettings};
+use quita_domain::document::{Document, DocumentType};
+use quita_domain::identity::Mode;
+use quita_domain::secret::Secret;
+use quita_domain::text::is_digits;
+
+use super::api_pix::callbacks::{CallbackConfig, CallbackTokens};
+use super::api_pix::token::{SECRET_FORM, scope, secret, with_secret_of};
+use super::table::AcquirerTable;
+use super::tls::TlsConfig;
+use super::{Surroundings, address, number};
+
+/// Configuration of boletos registered at Sicoob.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SicoobConfig {
+    /// Address of calls.
+    pub base_url: String,
+    token: TokenSettings,
+    client_id: String,
+    /// Customer at the bank (`numeroCliente`).
+    pub customer: u64,
+    account: u64,
+    /// Portfolio of the titles (`codigoModalidade`).
+    pub portfolio: u64,
+    document_kind: String,
+    has_pix: bool,
+    /// First and last number of titles that are this service's alone.
+    pub our_numbers: (u32, u32),
+    beneficiary: Beneficiary,
+    /// Address of the bank's callbacks.
+    pub callbacks: CallbackConfig,
+    /// Certificates for the handshake.
+    pub tls: TlsConfig,
+}
+
+/// Addresses in production and of the sandbox (developers' portal, Cobrança Bancária v3).
+const LIVE_URL: &str = "https://api.sicoob.com.br/cobranca-bancaria/v3";
+const TEST_URL: &str = "https://sandbox.sicoob.com.br/sicoob/sandbox/cobranca-bancaria/v3";
+const LIVE_TOKEN_URL: &str = "https://auth.sicoob.com.br/auth/realms/cooperado/protocol/openid-connect/token";
+
+/// Scopes of every call.
+const SCOPE: &str = "boletos_inclusao boletos_consulta boletos_alteracao boletos_webhook";
+
+const RANGE: &str = "FIRST-LAST with whole numbers from 1 to 2147483647, such as \"1-2147483647\"";
+
+/// The largest number: the bank keeps 32 bits with a sign.
+const MAX_NUMBER: u32 = 2_147_483_647;
+
+impl SicoobConfig {
+    pub(super) fn read(
+        table: &mut AcquirerTable<'_>,
+        surroundings: &Surroundings<'_>,
+        mode: Mode,
+    ) -> Option<Self> {
+        let has_base_url = table.contains("base-url");
+        let base_url = address::base(table, "base-url", surroundings.environment);
+        let client_id = table.required("client-id", "the id of the client that the bank gave", visible);
+        let token = token(table, surroundings, mode, client_id.as_deref());
+        let whole = "a whole number from 1";
+        let customer = table.required("customer", whole, |text| number(text, 1, u64::MAX));
+        let account = table.required("account", whole, |text| number(text, 1, u64::MAX));
+        let portfolio = table.optional("portfolio", "1 to 99", |text| number(text, 1, 99));
+        let kind = table.optional("document-kind", "1 to 3 capitals, such as DM or DS", document_kind);
+        let has_pix = truth(table, "pix");
+        let our_numbers = table.required("our-numbers", RANGE, range);
+        if truth(table, "our-number-digit") == Some(true) {
+            table.refuse(
+                "our-number-digit",
+                "numbers with a check digit are not made yet; have the bank give you a range without one",
+            );
+        }
+        table.optional("protest", "none", |text| (text == "none").then_some(()));
+        let beneficiary = beneficiary(table);
+        let callbacks = CallbackConfig::read_plain(table, surroundings, mode);
+        let tls = TlsConfig::read(table);
+        if mode == Mode::Live && !has_base_url && !table.contains(CERTIFICATE) && tls.identity.is_none() {
+            table.refuse(CERTIFICATE, "it is missing; the bank knows its customer by the certificate alone");
+        }
+        let default_url = match mode {
+            Mode::Live => LIVE_URL,
+            Mode::Test => TEST_URL,
+        };
+        Some(Self {
+            base_url: base_url.unwrap_or_else(|| default_url.to_owned()),
+            token: token?,
+            client_id: client_id?,
+            customer: customer?,
+            account: account?,
+            portfolio: portfolio.unwrap_or(1),
+            document_kind: kind.unwrap_or_else(|| "DM".to_owned()),
+            has_pix: has_pix.unwrap_or(true),
+            our_numbers: our_numbers?,
+            beneficiary,
+            callbacks,
+            tls,
+        })
+    }
+
+    /// Returns the settings of the adapter, with the tokens in the address for callbacks, the keys of the names that payers
+    /// see, and the address of this acquirer's notices.
+    pub fn settings(
+        &self,
+        tokens: CallbackTokens,
+        name_keys: CallbackTokens,
+        notifications: &str,
+    ) -> SicoobSettings {
+        let address = Secret::new(self.callbacks.address(&tokens.now, notifications));
+        let is_registered = match self.callbacks.registration {
+            Registration::Register | Registration::Replace => true,
+            Registration::Off => false,
+        };
+        SicoobSettings {
+            base_url: self.base_url.clone(),
+            token: self.token.clone(),
+            client_id: self.client_id.clone(),
+            customer: self.customer,
+            account: self.account,
+            portfolio: self.portfolio,
+            document_kind: self.document_kind.clone(),
+            has_pix: self.has_pix,
+            our_numbers: self.our_numbers,
+            beneficiary: self.beneficiary.clone(),
+            webhook: WebhookSettings {
+                registration: self.callbacks.registration,
+                address: is_registered.then_some(address),
+                token: tokens.now,
+                other_tokens: tokens.others,
+                headers: Vec::new(),
+            },
+            name_keys: std::iter::once(name_keys.now).chain(name_keys.others).collect(),
+        }
+    }
+
+    /// Returns the address of access tokens, if any are asked for.
+    pub fn token_url(&self) -> Option<&str> {
+        match &self.token {
+            TokenSettings::Static(_) => None,
+            TokenSettings::ClientCredentials { url, .. } => Some(url),
+        }
+    }
+
+    /// Returns this one with the secrets and certificates of another: what may change while the service runs.
+    #[must_use]
+    pub fn with_secrets_of(&self, other: &Self) -> Self {
+        let token = with_secret_of(&self.token, &other.token);
+        Self { token, tls: other.tls.clone(), ..self.clone() }
+    }
+
+    /// Returns true if both give out numbers of one contract, and some number is of both.
+    pub(super) const fn shares_numbers_with(&self, other: &Self) -> bool {
+        let ((first, last), (other_first, other_last)) = (self.our_numbers, other.our_numbers);
+        let is_same_contract = self.customer == other.customer && self.portfolio == other.portfolio;
+        is_same_contract && first <= other_last && other_first <= last
+    }
+}
+
+const CERTIFICATE: &str = "certificate-file";
+
+/// Source of tokens. The bank has no secret of the client: the certificate proves who it is.
+fn token(
+    table: &mut AcquirerTable<'_>,
+    surroundings: &Surroundings<'_>,
+    mode: Mode,
+    client_id: Option<&str>,
+) -> Option<TokenSettings> {
+    let is_static = table.optional("token-auth", "form-no-secret or static", |text| match text {
+        "form-no-secret" => Some(false),
+        "static" => Some(true),
+        _ => None,
+    });
+    if is_static == Some(true) {
+        if mode == Mode::Live {
+            table.refuse(
+                "token-auth",
+                "a static token is of the bank's sandbox; mode live has form-no-secret",
+            );
+        }
+        return table.required_secret("static-token", SECRET_FORM, secret).map(TokenSettings::Static);
+    }
+    let is_set = table.contains("token-url");
+    let url = address::with_query(table, "token-url", surroundings.environment);
+    let url = url.or_else(|| (mode == Mode::Live && !is_set).then(|| LIVE_TOKEN_URL.to_owned()));
+    if url.is_none() && !is_set {
+        let form = address::form(surroundings.environment);
+        let why = format!(
+            "it is missing: the bank's sandbox has none, and wants token-auth = \"static\"; allowed is {form}"
+        );
+        table.refuse("token-url", &why);
+    }
+    let scope = table.optional("scope", "scopes, separated by blanks", scope);
+    Some(TokenSettings::ClientCredentials {
+        url: url?,
+        form: TokenForm::FormNoSecret,
+        client_id: client_id?.to_owned(),
+        client_secret: None,
+        scope: scope.unwrap_or_else(|| SCOPE.to_owned()),
+    })
+}
+
+fn beneficiary(table: &mut AcquirerTable<'_>) -> Beneficiary {
+    if !table.open("boleto") {
+        return Beneficiary::default();
+    }
+    let text = |most| {
+        move |text: &str| {
+            let fits = (1..=most).contains(&text.chars().count()) && !text.trim().is_empty();
+            fits.then(|| text.to_owned())
+        }
+    };
+    let document = table.optional("boleto.identification", "a CPF or CNPJ without punctuation", |text| {
+        let kind = if text.len() == 11 { DocumentType::Cpf } else { DocumentType::Cnpj };
+        Document::parse(text, kind).ok().map(|document| document.formatted())
+    });
+    Beneficiary {
+        name: table.optional("boleto.assignor", "1 to 200 characters", text(200)).unwrap_or_default(),
+        document: document.unwrap_or_default(),
+        address: table.optional("boleto.address", "1 to 255 characters", text(255)).unwrap_or_default(),
+    }
+}
+
+fn range(text: &str) -> Option<(u32, u32)> {
+    let (first, last) = text.split_once('-')?;
+    let parse = |text: &str| Some(text.trim()).filter(|text| is_digits(text))?.parse().ok();
+    let (first, last): (u32, u32) = (parse(first)?, parse(last)?);
+    (1 <= first && first <= last && last <= MAX_NUMBER).then_some((first, last))
+}
+
+fn document_kind(text: &str) -> Option<String> {
+    let fits = (1..=3).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_uppercase());
+    fits.then(|| text.to_owned())
+}
+
+fn visible(text: &str) -> Option<String> {
+    let fits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());
+    fits.then(|| text.to_owned())
+}
+
+fn truth(table: &mut AcquirerTable<'_>, key: &str) -> Option<bool> {
+    table.optional(key, "true or false", |text| text.parse().ok())
+}
