@@ -210,6 +210,7 @@ fn attempt(outcome: AttemptOutcome) -> Attempt {
         decline: Some(decline()),
         without_code: true,
         under_review: true,
+        our_number: Some(7),
         // A dot and a dollar are what MongoDB's own paths and operators are spelled with.
         reference: Reference::none().with("txid", "t-1").with("$payment.id", "a.b"),
     }
