@@ -6,6 +6,7 @@
 mod answer;
 mod auth;
 mod body;
+mod checkout;
 pub(crate) mod client_address;
 mod deliveries;
 mod docs;
@@ -18,6 +19,8 @@ mod host;
 mod idempotency;
 mod ignored_names;
 mod key_expiry;
+mod link_payments;
+mod links;
 mod mount;
 mod movements;
 mod notifications;

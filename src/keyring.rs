@@ -11,9 +11,10 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use quita_actors::{SecretKeyError, Strongbox};
 use quita_domain::card::{CardData, CardFingerprint};
-use quita_domain::identity::{AcquirerName, Mode, Owner, TransactionId};
+use quita_domain::identity::{AcquirerName, LinkId, Mode, Owner, TransactionId};
 use quita_domain::secret::Secret;
 use quita_domain::secret_key::{IdKeys, SecretKeyId, derive, mac};
+use quita_domain::text::hex;
 use quita_domain::webhook::signature::WebhookSecret;
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
@@ -48,6 +49,8 @@ struct Derived {
     id: SecretKeyId,
     card: Secret<Vec<u8>>,
     page: Secret<Vec<u8>>,
+    link: Secret<Vec<u8>>,
+    form: Secret<Vec<u8>>,
     notification: Secret<Vec<u8>>,
     callback: Secret<Vec<u8>>,
 }
@@ -58,6 +61,8 @@ impl Derived {
             id: SecretKeyId::of(secret_key),
             card: derive(secret_key, "quita card 1"),
             page: derive(secret_key, "quita page 1"),
+            link: derive(secret_key, "quita link 1"),
+            form: derive(secret_key, "quita link form 1"),
             notification: derive(secret_key, "quita notification 1"),
             callback: derive(secret_key, "quita callback 1"),
         }
@@ -65,6 +70,18 @@ impl Derived {
 
     fn page_proof(&self, id: TransactionId) -> Vec<u8> {
         let mut proof = mac(self.page.expose(), &[id.uuid().as_bytes()]);
+        proof.truncate(PROOF_BYTES);
+        proof
+    }
+
+    fn link_proof(&self, id: LinkId) -> Vec<u8> {
+        let mut proof = mac(self.link.expose(), &[id.uuid().as_bytes()]);
+        proof.truncate(PROOF_BYTES);
+        proof
+    }
+
+    fn form_proof(&self, link: LinkId, number: &[u8]) -> Vec<u8> {
+        let mut proof = mac(self.form.expose(), &[link.uuid().as_bytes(), number]);
         proof.truncate(PROOF_BYTES);
         proof
     }
@@ -147,6 +164,46 @@ impl Keyring {
         is_proven.then_some(id)
     }
 
+    /// Returns the id of a link that was requested under a key. No `Idempotency-Key` of a payment has a line break.
+    pub(crate) fn link_id(&self, owner: &Owner, idempotency_key: &str) -> LinkId {
+        LinkId::new(self.transaction_id(owner, &format!("link\n{idempotency_key}")).uuid())
+    }
+
+    /// Returns the unguessable part of the address of a link's page. Returns `None` if this node may make nothing new.
+    pub(crate) fn link_token(&self, id: LinkId) -> Option<String> {
+        let mut bytes = id.uuid().as_bytes().to_vec();
+        bytes.extend(self.now()?.link_proof(id));
+        Some(URL_SAFE_NO_PAD.encode(bytes))
+    }
+
+    /// Returns the link of a token, or `None` if no key made the token.
+    pub(crate) fn link_of(&self, token: &str) -> Option<LinkId> {
+        let bytes = URL_SAFE_NO_PAD.decode(token).ok()?;
+        let (id, proof) = bytes.split_first_chunk::<16>()?;
+        let id = LinkId::new(Uuid::from_bytes(*id));
+        let is_proven = self.held.iter().any(|derived| derived.link_proof(id).ct_eq(proof).into());
+        is_proven.then_some(id)
+    }
+
+    /// Returns a number for one form of a link's page, made of these random bytes. It proves that we made the form.
+    pub(crate) fn form_number(&self, link: LinkId, random: [u8; 16]) -> Option<String> {
+        let mut bytes = random.to_vec();
+        bytes.extend(self.now()?.form_proof(link, &random));
+        Some(URL_SAFE_NO_PAD.encode(bytes))
+    }
+
+    /// Returns true if one of our keys made this number for a form of this link.
+    pub(crate) fn is_form_number(&self, link: LinkId, number: &str) -> bool {
+        let bytes = URL_SAFE_NO_PAD.decode(number).unwrap_or_default();
+        let Some((random, proof)) = bytes.split_first_chunk::<16>() else { return false };
+        self.held.iter().any(|derived| derived.form_proof(link, random).ct_eq(proof).into())
+    }
+
+    /// Returns the name under which events of a network are counted. It reveals nothing about the network.
+    pub(crate) fn event_name(&self, what: &str, network: &str) -> String {
+        hex(&mac(self.fingerprint(), &[b"quita page events 1", what.as_bytes(), b"\n", network.as_bytes()]))
+    }
+
     /// Returns the secrets that sign a sandbox's notices: its own, or else the derived ones of every node, the current
     /// key's first.
     pub(crate) fn notification_secrets(
@@ -193,6 +250,21 @@ impl Keyring {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_link_is_found_by_its_token_and_a_form_belongs_to_its_link() {
+        let ring = keyring(&[OLD], OLD);
+        let [link, other] = [1, 2].map(|number| LinkId::new(Uuid::from_u128(number)));
+        let token = ring.link_token(link).unwrap();
+        assert_eq!(ring.link_of(&token), Some(link));
+        for wrong in ["", "AAAA", &ring.link_token(other).unwrap().replace('A', "B"), &token.to_lowercase()] {
+            assert_eq!(ring.link_of(wrong), None, "{wrong}");
+        }
+        assert_eq!(ring.link_of(&ring.page_token(TransactionId::new(link.uuid())).unwrap()), None);
+        let number = ring.form_number(link, [7; 16]).unwrap();
+        assert!(ring.is_form_number(link, &number) && !ring.is_form_number(other, &number));
+        assert!(!ring.is_form_number(link, "") && !ring.is_form_number(link, &token));
+    }
     use quita_config::Config;
     use quita_config::settings::Settings;
 

@@ -293,6 +293,7 @@ fn of_payer(merchant: MerchantId, mode: Mode, document: &Document) -> PaymentFil
         document: Some(document.as_str().to_owned()),
         email: None,
         external_reference: None,
+        link: None,
         id: None,
         amount: None,
         created_from: None,

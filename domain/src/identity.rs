@@ -34,6 +34,34 @@ impl fmt::Display for TransactionId {
     }
 }
 
+/// Id of a payment link: a UUID. It opens nothing: the address of the page has a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct LinkId(Uuid);
+
+impl LinkId {
+    /// Wraps a UUID.
+    pub const fn new(uuid: Uuid) -> Self {
+        Self(uuid)
+    }
+
+    /// Returns the UUID itself.
+    pub const fn uuid(self) -> Uuid {
+        self.0
+    }
+
+    /// Reads the hyphenated form that the API shows; nothing else is accepted.
+    pub fn parse(text: &str) -> Option<Self> {
+        TransactionId::parse(text).map(|id| Self(id.uuid()))
+    }
+}
+
+impl fmt::Display for LinkId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.hyphenated().fmt(f)
+    }
+}
+
 /// Declares an id that is a short text, cheap to copy.
 macro_rules! text_id {
     ($(#[$doc:meta])* $name:ident) => {

@@ -27,6 +27,7 @@ pub mod audit;
 pub mod control;
 pub mod due_terms;
 pub mod exception;
+pub mod link;
 pub mod order;
 pub mod people;
 pub mod routing;

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chrono::NaiveDate;
 
 use crate::delivery::DeliveryState;
-use crate::identity::{MerchantId, Mode, TransactionId};
+use crate::identity::{LinkId, MerchantId, Mode, TransactionId};
 use crate::method::Method;
 use crate::money::Money;
 use crate::payment::DisputeStatus;
@@ -34,6 +34,8 @@ pub struct PaymentFilter {
     pub email: Option<String>,
     /// The merchant's own id.
     pub external_reference: Option<String>,
+    /// Payment link that they came by.
+    pub link: Option<LinkId>,
     /// Id of one payment.
     pub id: Option<TransactionId>,
     /// Exact amount.

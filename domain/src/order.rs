@@ -140,8 +140,9 @@ pub struct Payer {
     pub email: String,
     /// Telephone, digits only.
     pub phone: Phone,
-    /// Postal address.
-    pub address: Address,
+    /// Postal address. Absent where a payment link did not ask for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<Address>,
 }
 
 impl Payer {
@@ -153,7 +154,7 @@ impl Payer {
             document: Document::erased(kind),
             email: ERASED_EMAIL.into(),
             phone: Phone::erased(),
-            address: Address::erased(),
+            address: Some(Address::erased()),
         }
     }
 

@@ -35,7 +35,7 @@ use crate::acquiring::{ChargeQuery, Reference};
 use crate::card::CardFingerprint;
 use crate::delivery::{Delivery, DeliveryState, Receiver, address_of};
 use crate::event::Event;
-use crate::identity::{AcquirerName, Owner, TransactionId};
+use crate::identity::{AcquirerName, LinkId, Owner, TransactionId};
 use crate::method::Method;
 use crate::operation::{Operation, OperationKind};
 use crate::order::Order;
@@ -80,6 +80,9 @@ pub struct Payment {
     pub card_fingerprint: Option<CardFingerprint>,
     /// The unguessable part of its public pages' addresses.
     pub page_token: String,
+    /// Payment link that it came by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub link: Option<LinkId>,
     /// Time of creation.
     pub created_at: Timestamp,
     /// Acquirers that were considered; the eligible ones are in the order in which they are tried.

@@ -37,6 +37,15 @@ impl Cep {
         &self.0
     }
 
+    /// Returns true if the postal service gave this code to that state (Correios, Faixas de CEP por UF). A code that it
+    /// gave to none counts as right, since ranges are added.
+    pub fn may_be_in(&self, state: Uf) -> bool {
+        let of = self.0.get(..5).and_then(|region| region.parse::<u32>().ok());
+        let ranges =
+            || STATES_BY_CEP.iter().filter(|(from, to, _)| of.is_some_and(|of| (*from..=*to).contains(&of)));
+        ranges().next().is_none() || ranges().any(|(_, _, uf)| *uf == state.as_str())
+    }
+
     /// Returns the form printed on a letter: `01310-100`.
     pub fn formatted(&self) -> String {
         let (region, rest) = self.0.split_at_checked(5).unwrap_or_default();
@@ -73,6 +82,42 @@ impl<'de> Deserialize<'de> for Uf {
 const UFS: [&str; 27] = [
     "AC", "AL", "AP", "AM", "BA", "CE", "DF", "ES", "GO", "MA", "MT", "MS", "MG", "PA", "PB", "PR", "PE",
     "PI", "RJ", "RN", "RS", "RO", "RR", "SC", "SP", "SE", "TO",
+];
+
+/// First five digits of postal codes by state.
+const STATES_BY_CEP: [(u32, u32, &str); 32] = [
+    (1_000, 19_999, "SP"),
+    (20_000, 28_999, "RJ"),
+    (29_000, 29_999, "ES"),
+    (30_000, 39_999, "MG"),
+    (40_000, 48_999, "BA"),
+    (49_000, 49_999, "SE"),
+    (50_000, 56_999, "PE"),
+    (57_000, 57_999, "AL"),
+    (58_000, 58_999, "PB"),
+    (59_000, 59_999, "RN"),
+    (60_000, 63_999, "CE"),
+    (64_000, 64_999, "PI"),
+    (65_000, 65_999, "MA"),
+    (66_000, 68_899, "PA"),
+    (68_900, 68_999, "AP"),
+    (69_000, 69_299, "AM"),
+    (69_300, 69_399, "RR"),
+    (69_400, 69_899, "AM"),
+    (69_900, 69_999, "AC"),
+    (70_000, 72_799, "DF"),
+    (72_800, 72_999, "GO"),
+    (73_000, 73_699, "DF"),
+    (73_700, 76_799, "GO"),
+    (76_800, 76_999, "RO"),
+    (77_000, 77_999, "TO"),
+    (78_000, 78_899, "MT"),
+    (78_900, 78_999, "RO"),
+    (79_000, 79_999, "MS"),
+    (80_000, 87_999, "PR"),
+    (88_000, 89_999, "SC"),
+    (90_000, 94_999, "RS"),
+    (95_000, 99_999, "RS"),
 ];
 
 impl Uf {
@@ -137,6 +182,21 @@ impl PostalError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_postal_code_is_of_its_state() {
+        for (cep, uf, expected) in [
+            ("01304000", "SP", true),
+            ("01304000", "RJ", false),
+            ("69301000", "RR", true),
+            ("69301000", "AM", false),
+            ("72800000", "GO", true),
+            ("72799999", "DF", true),
+            ("00000000", "SP", true),
+        ] {
+            assert_eq!(Cep::parse(cep).unwrap().may_be_in(Uf::parse(uf).unwrap()), expected, "{cep} {uf}");
+        }
+    }
 
     #[test]
     fn a_cep_is_printed_with_its_hyphen() {

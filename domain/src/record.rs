@@ -1,5 +1,6 @@
 //! The payment record: the merchant's view of a payment.
 
+pub mod link;
 mod parts;
 pub(crate) mod wire;
 
@@ -8,7 +9,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::event::Event;
-use crate::identity::{AcquirerName, Mode, TransactionId};
+use crate::identity::{AcquirerName, LinkId, Mode, TransactionId};
 use crate::method::Method;
 use crate::money::Money;
 use crate::order::Utm;
@@ -56,6 +57,7 @@ pub struct PaymentRecord<'a> {
     external_reference: Option<&'a str>,
     metadata: &'a BTreeMap<String, String>,
     postback_url: Option<&'a str>,
+    link_id: Option<Printed<LinkId>>,
     status_reason: Option<&'a str>,
     acquirer: Option<&'a AcquirerName>,
     acquirer_reference: Option<BTreeMap<&'a str, &'a str>>,
@@ -107,6 +109,7 @@ impl<'a> PaymentRecord<'a> {
             external_reference: order.external_reference.as_deref(),
             metadata: &order.metadata,
             postback_url: order.postback_url.as_deref(),
+            link_id: payment.link.map(Printed),
             status_reason: state.status_reason.as_deref(),
             acquirer: attempt.map(|attempt| &attempt.acquirer),
             acquirer_reference: attempt

@@ -11,6 +11,7 @@ pub mod evaluation;
 mod fields;
 mod fingerprint;
 mod json;
+pub mod link;
 mod notes;
 pub mod operation;
 mod payer;
@@ -82,10 +83,31 @@ impl ParsedRequest {
 /// # Errors
 /// A [`Rejection`] with every violation of the shape; if there is none, with every violation of a rule.
 pub fn parse(body: &[u8], now: Timestamp, limits: &RequestLimits) -> Result<ParsedRequest, Rejection> {
+    parse_with(body, now, limits, NeedsAddress::Always)
+}
+
+/// Reads the same body as it is made for a payment link. A PIX without a due date needs no address there.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_of_link(
+    body: &[u8],
+    now: Timestamp,
+    limits: &RequestLimits,
+) -> Result<ParsedRequest, Rejection> {
+    parse_with(body, now, limits, NeedsAddress::UnlessPix)
+}
+
+fn parse_with(
+    body: &[u8],
+    now: Timestamp,
+    limits: &RequestLimits,
+    needs_address: NeedsAddress,
+) -> Result<ParsedRequest, Rejection> {
     let object = json::read(body)?;
     let findings = Findings::with_card_number(sent_card_number(&object));
     let root = Fields::of_body(&object, &findings);
-    let read = read_body(&root, now, limits, CardForm::ForCharge);
+    let read = read_body(&root, now, limits, (CardForm::ForCharge, needs_address));
     root.refuse_card_numbers(&CARD_DATA);
     let unknown = unknown_names::find(&object, &unknown_names::CREATION);
     match findings.conclude(read) {
@@ -94,11 +116,20 @@ pub fn parse(body: &[u8], now: Timestamp, limits: &RequestLimits) -> Result<Pars
     }
 }
 
+/// Payments whose payer must have an address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum NeedsAddress {
+    /// All.
+    Always,
+    /// All but a PIX without a due date.
+    UnlessPix,
+}
+
 fn read_body(
     root: &Fields<'_>,
     now: Timestamp,
     limits: &RequestLimits,
-    card_form: CardForm,
+    (card_form, needs_address): (CardForm, NeedsAddress),
 ) -> Option<ParsedRequest> {
     let method = root.required("paymentMethod").parsed(|text| {
         let broken = || Broken::new(code::UNKNOWN_VALUE, wordings::unknown_method());
@@ -109,7 +140,9 @@ fn read_body(
         "BRL" => Ok(()),
         _ => Err(Broken::new(code::UNKNOWN_VALUE, wordings::no_brl())),
     });
-    let payer = root.required("paymentDetails").object().and_then(|payer| payer::read(&payer));
+    let is_plain_pix = method == Some(Method::Pix) && !root.optional("dueDate").is_present();
+    let needs_address = needs_address == NeedsAddress::Always || !is_plain_pix;
+    let payer = root.required("paymentDetails").object().and_then(|payer| payer::read(&payer, needs_address));
     let shipping_fee = basket::shipping_fee(root);
     let items = basket::items(root);
     let postback_url = postback::read(root, limits.postback);

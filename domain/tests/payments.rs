@@ -82,6 +82,7 @@ fn open(order: Order) -> Decision {
         fingerprint: None,
         card_fingerprint: None,
         page_token: "token".into(),
+        link: None,
         considered: vec![considered("first"), considered("second")],
         routed: Routed::default(),
     };
@@ -221,6 +222,7 @@ fn a_captured_card_becomes_approved_and_paid_in_one_write_with_two_events() {
         fingerprint: None,
         card_fingerprint: None,
         page_token: String::new(),
+        link: None,
         considered: vec![considered],
         routed: Routed::default(),
     };

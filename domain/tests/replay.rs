@@ -53,6 +53,7 @@ fn routed(table: &RoutingTable, dice: u64, how: impl Fn(usize) -> (Condition, Ap
         card_fingerprint: None,
         fingerprint: None,
         page_token: "token".into(),
+        link: None,
         considered,
         routed: kept,
     };

@@ -67,6 +67,7 @@ fn check_write(before: &Payment, next: &Payment, context: &Context) {
     assert_eq!(next.order, before.order);
     assert_eq!(next.fingerprint, before.fingerprint);
     assert_eq!(next.page_token, before.page_token);
+    assert_eq!(next.link, before.link);
     assert_eq!(next.created_at, before.created_at);
     assert_eq!(next.considered, before.considered);
 }

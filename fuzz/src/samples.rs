@@ -85,6 +85,7 @@ pub fn opened(choice: Choice) -> Payment {
         fingerprint: None,
         card_fingerprint: choice.goes_further.then(card_fingerprint),
         page_token: String::from("token"),
+        link: None,
         considered: (0..choice.acquirers).map(considered).collect(),
         routed: Routed { retries_declines: choice.goes_further, ..Routed::default() },
     };
@@ -136,7 +137,7 @@ fn payer() -> Payer {
         document: Document::parse("52998224725", DocumentType::Cpf).expect("a CPF"),
         email: String::from("maria@example.com"),
         phone: Phone::parse("11987654321").expect("a phone"),
-        address: Address {
+        address: Some(Address {
             street: String::from("Rua Augusta"),
             number: String::from("100"),
             complement: None,
@@ -144,6 +145,6 @@ fn payer() -> Payer {
             city: String::from("São Paulo"),
             state: Uf::parse("SP").expect("a state"),
             zip_code: Cep::parse("01304000").expect("a postal code"),
-        },
+        }),
     }
 }

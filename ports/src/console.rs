@@ -11,6 +11,7 @@ use quita_domain::time::Timestamp;
 
 use crate::erasure::ErasureStore;
 use crate::history::HistoryStore;
+use crate::links::LinkStore;
 use crate::reconciliation::ReconciliationStore;
 use crate::secret_keys::SecretKeyStore;
 use crate::store::{AccessStore, Store, StoreError};
@@ -166,6 +167,7 @@ pub trait WholeStore:
     + ReconciliationStore
     + HistoryStore
     + ErasureStore
+    + LinkStore
 {
 }
 
@@ -179,5 +181,6 @@ impl<S> WholeStore for S where
         + ReconciliationStore
         + HistoryStore
         + ErasureStore
+        + LinkStore
 {
 }

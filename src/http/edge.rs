@@ -6,7 +6,7 @@ use quita_actors::Payments;
 use quita_domain::identity::{AcquirerName, Owner};
 use quita_domain::order::Order;
 use quita_domain::request::RequestLimits;
-use quita_ports::{Clock, PeopleStore, StoreError, WholeStore};
+use quita_ports::{Clock, LinkStore, PeopleStore, StoreError, WholeStore};
 
 use super::mount::Mount;
 use super::pictures::Pictures;
@@ -34,6 +34,8 @@ pub struct Edge {
     pub(crate) applications: ApplicationReader,
     /// Store in which payers' pages look up a merchant's public name.
     pub(super) people: Arc<dyn PeopleStore>,
+    /// Store of payment links.
+    pub(crate) links: Arc<dyn LinkStore>,
     pub(super) pictures: Pictures,
     /// Latest refused requests.
     pub(crate) refusals: RefusalLog,
@@ -61,7 +63,8 @@ impl Edge {
             public_url,
             is_behind_proxy: config.behind_proxy,
             applications: ApplicationReader::new(store.clone()),
-            people: store,
+            people: store.clone(),
+            links: store,
             pictures: Pictures::new(),
             refusals: RefusalLog::default(),
             acquirers: config.acquirers.clone(),

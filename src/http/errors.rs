@@ -66,6 +66,22 @@ impl ApiError {
         Self::new(ErrorCode::UnreadableId, wordings::no_transaction_id())
     }
 
+    pub(crate) fn link_not_found() -> Self {
+        Self::new(ErrorCode::NotFound, wordings::link_not_found())
+    }
+
+    /// Returns the error for methods of a link that no acquirer takes in its mode, by their places in the list.
+    pub(crate) fn methods_unavailable(places: impl IntoIterator<Item = usize>) -> Self {
+        let message = wordings::of_denied(&Denied::MethodUnavailable);
+        let detail = |place: usize| Violation {
+            field: format!("methods[{place}]"),
+            code: violation_code::METHOD_UNAVAILABLE,
+            message: message.clone(),
+        };
+        let details = places.into_iter().map(detail).collect();
+        Self { details, ..Self::new(ErrorCode::MethodUnavailable, message.clone()) }
+    }
+
     /// Returns the error for a missing or invalid key. The message depends on the form of the header alone.
     pub(crate) fn unauthorized(message: Wording) -> Self {
         Self { wants_key: true, ..Self::new(ErrorCode::Unauthorized, message) }
@@ -113,6 +129,22 @@ impl ApiError {
     pub(crate) fn defect(what: &str) -> Self {
         tracing::error!(request.id = request_id::current(), what, "a request met a defect");
         Self::new(ErrorCode::InternalError, wordings::internal_error())
+    }
+
+    /// Returns the code.
+    pub(crate) const fn error_code(&self) -> ErrorCode {
+        self.code
+    }
+
+    /// Returns true if nothing was stored, and nothing will be. After any other failure of a creation it may be.
+    pub(crate) const fn changed_nothing(&self) -> bool {
+        !matches!(
+            self.code,
+            ErrorCode::StoreUnavailable
+                | ErrorCode::Interrupted
+                | ErrorCode::InternalError
+                | ErrorCode::OutcomeUnknown
+        )
     }
 
     /// Returns the code of the response.

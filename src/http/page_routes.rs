@@ -13,7 +13,7 @@ use quita_domain::boleto::line::Line;
 use quita_domain::document::DocumentType;
 use quita_domain::identity::Mode;
 use quita_domain::method::Method;
-use quita_domain::order::Payer;
+use quita_domain::order::{Address, Payer};
 use quita_domain::payment::Payment;
 use quita_domain::people::MerchantProfile;
 use quita_domain::slip::{IssuedBoleto, document_number_of};
@@ -239,16 +239,19 @@ fn party_of(payer: &Payer) -> Party {
         DocumentType::Cpf => "CPF",
         DocumentType::Cnpj => "CNPJ",
     };
-    let address = &payer.address;
-    let complement = address.complement.as_ref().map(|text| format!(", {text}")).unwrap_or_default();
     Party {
         name: payer.full_name(),
         document_formatted: format!("{kind} {}", payer.document.formatted()),
-        address: vec![
-            format!("{}, {}{complement} – {}", address.street, address.number, address.neighborhood),
-            format!("{} – {} – CEP {}", address.city, address.state.as_str(), address.zip_code.formatted()),
-        ],
+        address: payer.address.as_ref().map(lines_of).unwrap_or_default(),
     }
+}
+
+fn lines_of(address: &Address) -> Vec<String> {
+    let complement = address.complement.as_ref().map(|text| format!(", {text}")).unwrap_or_default();
+    vec![
+        format!("{}, {}{complement} – {}", address.street, address.number, address.neighborhood),
+        format!("{} – {} – CEP {}", address.city, address.state.as_str(), address.zip_code.formatted()),
+    ]
 }
 
 async fn payment(edge: &Edge, token: &str, method: Method) -> Result<Arc<Payment>, ApiError> {

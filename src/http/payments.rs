@@ -6,7 +6,7 @@ use actix_web::http::header::LOCATION;
 use actix_web::web::{Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use quita_actors::{CreatePayment, Created, Denied};
-use quita_domain::identity::{Owner, TransactionId};
+use quita_domain::identity::{LinkId, Owner, TransactionId};
 use quita_domain::listing::query::PaymentQuery;
 use quita_domain::payment::Payment;
 use quita_domain::request::{self, ParsedRequest};
@@ -36,11 +36,11 @@ pub(crate) async fn create(
     let parsed = parsed?;
     let owner = caller.0.owner;
     let created = match key {
-        Some(key) => create_keyed(&edge, owner, parsed, &key).await?,
+        Some(key) => create_keyed(&edge, (owner, None), parsed, &key).await?,
         None => {
             let id = TransactionId::new(Uuid::now_v7());
             let endpoint = edge.endpoint(&parsed.purchase.order, &owner).await;
-            create_new(&edge, owner, parsed, NewName { id, fingerprint: None }, endpoint).await?
+            create_new(&edge, (owner, None), parsed, NewName { id, fingerprint: None }, endpoint).await?
         }
     };
     tracing::debug!(
@@ -51,9 +51,9 @@ pub(crate) async fn create(
 }
 
 /// Creates a payment under an idempotency key, or answers with the one that has the key.
-async fn create_keyed(
+pub(crate) async fn create_keyed(
     edge: &Edge,
-    owner: Owner,
+    (owner, link): (Owner, Option<LinkId>),
     parsed: ParsedRequest,
     key: &str,
 ) -> Result<Created, ApiError> {
@@ -73,7 +73,7 @@ async fn create_keyed(
         };
     }
     let named = NewName { id, fingerprint: Some(fingerprint) };
-    create_new(edge, owner, parsed, named, endpoint).await
+    create_new(edge, (owner, link), parsed, named, endpoint).await
 }
 
 /// Id of a new payment, and the fingerprint of a request with an idempotency key.
@@ -84,7 +84,7 @@ struct NewName {
 
 async fn create_new(
     edge: &Edge,
-    owner: Owner,
+    (owner, link): (Owner, Option<LinkId>),
     parsed: ParsedRequest,
     NewName { id, fingerprint }: NewName,
     endpoint: Result<Option<String>, StoreError>,
@@ -103,6 +103,7 @@ async fn create_new(
         card_fingerprint,
         other_card_fingerprints,
         page_token,
+        link,
     };
     Ok(edge.payments.create(new).await?)
 }

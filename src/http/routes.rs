@@ -8,18 +8,21 @@ use super::errors::ApiError;
 use super::query::HasParameters;
 use super::unknown_address::not_found;
 use super::{
-    deliveries, docs, guides, movements, notifications, operations, page_routes, payments, requests, routing,
-    sandbox,
+    checkout, deliveries, docs, guides, links, movements, notifications, operations, page_routes, payments,
+    requests, routing, sandbox,
 };
 
 /// Addresses of the API, of acquirers and of the sandbox, with their methods.
-pub(super) const ROUTES_OF_PROGRAMS: [(&str, &str); 14] = [
+pub(super) const ROUTES_OF_PROGRAMS: [(&str, &str); 17] = [
     ("/pay/payments", "GET, HEAD, POST"),
     ("/pay/payments/{id}", "GET, HEAD"),
     ("/pay/payments/{id}/events", "GET, HEAD"),
     ("/pay/payments/{id}/cancel", "POST"),
     ("/pay/payments/{id}/capture", "POST"),
     ("/pay/payments/{id}/refunds", "POST"),
+    ("/pay/links", "GET, HEAD, POST"),
+    ("/pay/links/{id}", "GET, HEAD"),
+    ("/pay/links/{id}/close", "POST"),
     ("/pay/refunds", "GET, HEAD"),
     ("/pay/disputes", "GET, HEAD"),
     ("/pay/requests", "GET, HEAD"),
@@ -49,6 +52,14 @@ fn api(config: &mut ServiceConfig) {
         .service(writing("/pay/payments/{id}/cancel", web::post().to(operations::cancel)))
         .service(writing("/pay/payments/{id}/capture", web::post().to(operations::capture)))
         .service(writing("/pay/payments/{id}/refunds", web::post().to(operations::refund)))
+        .service(
+            resource("/pay/links", "GET, HEAD, POST")
+                .app_data(HasParameters)
+                .route(web::get().to(links::list))
+                .route(web::post().to(links::create)),
+        )
+        .service(reading("/pay/links/{id}", web::get().to(links::read)))
+        .service(writing("/pay/links/{id}/close", web::post().to(links::close)))
         .service(reading("/pay/refunds", web::get().to(movements::refunds)).app_data(HasParameters))
         .service(reading("/pay/disputes", web::get().to(movements::disputes)).app_data(HasParameters))
         .service(reading("/pay/requests", web::get().to(requests::list)))
@@ -69,6 +80,12 @@ fn pages(config: &mut ServiceConfig) {
         .service(reading("/pix/{token}/status", web::get().to(page_routes::status)))
         .service(reading("/boletos/{name}", web::get().to(page_routes::boleto)))
         .service(reading("/boletos/{token}/status", web::get().to(page_routes::status)))
+        .service(paying("/checkout/{token}", web::get().to(checkout::show), web::post().to(checkout::submit)))
+        .service(paying(
+            "/checkout/{token}/{payment}",
+            web::get().to(checkout::show_payment),
+            web::post().to(checkout::submit_payment),
+        ))
         .service(reading("/assets/{name}", web::get().to(page_routes::asset)))
         .service(reading("/openapi.json", web::get().to(docs::openapi)))
         .service(reading("/", web::get().to(guides::front)))
@@ -84,6 +101,11 @@ fn pages(config: &mut ServiceConfig) {
 /// Makes an address that is only read. HEAD arrives as GET.
 pub(crate) fn reading(path: &str, get: Route) -> Resource {
     resource(path, "GET, HEAD").route(get)
+}
+
+/// Makes an address of a page with a form.
+fn paying(path: &str, get: Route, post: Route) -> Resource {
+    resource(path, "GET, HEAD, POST").route(get).route(post)
 }
 
 /// Makes an address that is only written to.

@@ -19,6 +19,7 @@ const RECORD: [&str; 34] = [
     "expiredAt",
     "externalReference",
     "installments",
+    "linkId",
     "metadata",
     "mode",
     "paidAt",

@@ -2,7 +2,7 @@
 
 use quita_domain::acquiring::Charge;
 use quita_domain::due_terms::{Discount, DueTerms, Interest, Portion};
-use quita_domain::order::{Address, Payer};
+use quita_domain::order::Address;
 use serde_json::{Map, Value, json};
 
 use super::charge::one_line;
@@ -30,7 +30,7 @@ pub(super) fn calendar(due: &DueTerms) -> Value {
 /// Adds the payer's address, fine, interest and discounts.
 pub(super) fn complete(mut body: Map<String, Value>, charge: &Charge, due: &DueTerms) -> Map<String, Value> {
     if let Some(payer) = body.get_mut("devedor").and_then(Value::as_object_mut) {
-        payer.extend(address(&charge.order.payer));
+        payer.extend(charge.order.payer.address.iter().flat_map(address));
     }
     if let Some(value) = body.get_mut("valor").and_then(Value::as_object_mut) {
         value.extend(due.fine.map(|fine| ("multa".into(), of_portion(fine))));
@@ -41,8 +41,8 @@ pub(super) fn complete(mut body: Map<String, Value>, charge: &Charge, due: &DueT
     body
 }
 
-fn address(payer: &Payer) -> [(String, Value); 4] {
-    let Address { street, number, complement, neighborhood, city, state, zip_code } = &payer.address;
+fn address(given: &Address) -> [(String, Value); 4] {
+    let Address { street, number, complement, neighborhood, city, state, zip_code } = given;
     let parts = [Some(street), Some(number), complement.as_ref(), Some(neighborhood)];
     let street = parts.into_iter().flatten().map(String::as_str).collect::<Vec<_>>().join(", ");
     [

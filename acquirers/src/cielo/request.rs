@@ -60,8 +60,9 @@ pub(super) fn body(
                 settings.boleto.as_ref().ok_or(Unsendable::NotReady("boletos are not configured"))?;
             let bank = boleto::Rules::of(&boleto.provider);
             let payment = boleto::Payment::new(&charge.query, *due_date, boleto);
+            let given = payer.address.as_ref().ok_or(Unsendable::Refused("address_missing"))?;
             let customer = Customer {
-                address: Some(boleto::address(payer, bank)),
+                address: Some(boleto::address(given, bank)),
                 ..customer(payer, Some(bank.cased(needed_name(payer, bank.name)?)))
             };
             written(&Sale { merchant_order_id: &order_id, customer, payment })

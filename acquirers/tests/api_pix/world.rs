@@ -111,7 +111,7 @@ pub(crate) fn order(cents: u64) -> Order {
         document: Document::parse("11144477735", DocumentType::Cpf).unwrap(),
         email: "fulano@example.com".into(),
         phone: Phone::parse("11987654321").unwrap(),
-        address,
+        address: Some(address),
     };
     Order {
         method: Method::Pix,

@@ -56,9 +56,10 @@ async fn banco_do_brasil_gets_capitals_and_an_address_of_sixty_characters() {
     let mut charge = charge(Method::Boleto, 25_350);
     let order = Arc::make_mut(&mut charge.order);
     order.payer.first_name = "José".into();
-    order.payer.address.street = "Avenida Doutor Arnaldo de Vasconcelos Pereira Filho".into();
-    order.payer.address.neighborhood = "Jardim das Oliveiras do Norte".into();
-    order.payer.address.city = "São José do Vale do Rio Preto".into();
+    let address = order.payer.address.as_mut().unwrap();
+    address.street = "Avenida Doutor Arnaldo de Vasconcelos Pereira Filho".into();
+    address.neighborhood = "Jardim das Oliveiras do Norte".into();
+    address.city = "São José do Vale do Rio Preto".into();
     factory(settings, Mode::Live, exchange.factory()).build().charge(&charge).await;
     let customer = &exchange.body(0)["Customer"];
     assert_eq!(customer["Name"], "JOSE DE TAL");

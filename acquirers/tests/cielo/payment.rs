@@ -149,7 +149,7 @@ fn order(method: Method, cents: u64, card: Option<&CardData>) -> Order {
         document: Document::parse("11144477735", DocumentType::Cpf).unwrap(),
         email: "fulano@example.com".into(),
         phone: Phone::parse("11987654321").unwrap(),
-        address,
+        address: Some(address),
     };
     Order {
         method,

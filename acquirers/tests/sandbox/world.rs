@@ -137,7 +137,7 @@ pub(crate) fn order(method: Method, cents: u64, card: Option<&CardData>, capture
         document: Document::parse("11144477735", DocumentType::Cpf).unwrap(),
         email: "fulano@example.com".into(),
         phone: Phone::parse("11987654321").unwrap(),
-        address,
+        address: Some(address),
     };
     Order {
         method,
@@ -199,6 +199,7 @@ impl World {
             fingerprint: None,
             card_fingerprint: None,
             page_token: "token".into(),
+            link: None,
             considered: names.iter().map(considered).collect(),
             routed: Routed::default(),
         };

@@ -136,6 +136,7 @@ pub(crate) fn payment(number: u128) -> Payment {
         fingerprint: None,
         card_fingerprint: None,
         page_token: String::new(),
+        link: None,
         considered: Vec::new(),
         routed: quita_domain::routing::Routed::default(),
     };

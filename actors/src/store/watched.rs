@@ -14,7 +14,8 @@ use quita_domain::card::CardFingerprint;
 use quita_domain::control::{Node, RouteControl};
 use quita_domain::exception::{Exception, Resolution};
 use quita_domain::figures::{Figure, FiguresFilter};
-use quita_domain::identity::{ApplicationName, MerchantId, Mode, TransactionId};
+use quita_domain::identity::{ApplicationName, LinkId, MerchantId, Mode, TransactionId};
+use quita_domain::link::{Link, LinkFilter, LinkUses};
 use quita_domain::listing::{Cursor, DeliveryFilter, MovementFilter, PaymentFilter};
 use quita_domain::payment::Payment;
 use quita_domain::people::{Login, MerchantPolicy, MerchantProfile, Operator, Session, User};
@@ -24,11 +25,11 @@ use quita_domain::secret_key::{KeyRecord, SealedSecret};
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 use quita_ports::{
-    AccessStore, ApplicationPlace, AuditRead, AuditStore, Backlog, DueDelivery, ErasureStore, ExceptionStore,
-    FiguresStore, HistoryStore, InboxStore, KeyringStore, Listed, NumberBlock, NumberRange, NumberStore,
-    OperatorStore, OutboxPlace, PaidPlace, PastFilter, PastPage, PaymentStore, PeopleStore,
-    ReconciliationStore, RestingPlace, Run, RunClaim, SecretKeyStore, Store, StoreError, WholeStore, Write,
-    WriteError,
+    AccessStore, ApplicationPlace, AuditRead, AuditStore, Backlog, DueDelivery, ErasureStore, EventLimit,
+    ExceptionStore, FiguresStore, HistoryStore, InboxStore, KeyringStore, LinkStore, Listed, NumberBlock,
+    NumberRange, NumberStore, OperatorStore, OutboxPlace, PaidPlace, PastFilter, PastPage, PaymentStore,
+    PeopleStore, ReconciliationStore, RestingPlace, Run, RunClaim, SecretKeyStore, Store, StoreError,
+    WholeStore, Write, WriteError,
 };
 use uuid::Uuid;
 
@@ -161,6 +162,17 @@ watched! {
     HistoryStore {
         Read fn next_payee(after: Option<&(MerchantId, Mode)>) -> Option<(MerchantId, Mode)>;
         Read fn past_payments(filter: &PastFilter, after: Option<Cursor>, limit: usize) -> PastPage;
+    }
+}
+
+watched! {
+    LinkStore {
+        Write fn insert_link(link: &Link) -> bool;
+        Read fn link(id: LinkId) -> Option<Link>;
+        Write fn replace_link(link: &Link) -> bool;
+        Read fn links(filter: &LinkFilter, after: Option<Cursor>, limit: usize) -> Vec<Link>;
+        Read fn link_uses(link: &Link) -> LinkUses;
+        Write fn count_event(limit: &EventLimit, now: Timestamp) -> Option<Timestamp>;
     }
 }
 

@@ -107,6 +107,7 @@ impl Core {
                 fingerprint: fingerprint.clone(),
                 card_fingerprint: new.card_fingerprint.filter(|_| routes.count_tries()),
                 page_token: new.page_token,
+                link: new.link,
                 considered,
                 routed,
             },

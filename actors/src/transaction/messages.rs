@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use quita_domain::card::CardFingerprint;
-use quita_domain::identity::{AcquirerName, Owner, TransactionId};
+use quita_domain::identity::{AcquirerName, LinkId, Owner, TransactionId};
 use quita_domain::operation::{Operation, OperationKind, OperationState};
 use quita_domain::order::Purchase;
 use quita_domain::payment::{Command, Discrepancy, Payment};
@@ -32,6 +32,8 @@ pub struct CreatePayment {
     pub other_card_fingerprints: Vec<CardFingerprint>,
     /// Unguessable part of the addresses of its public pages.
     pub page_token: String,
+    /// Payment link that it comes by.
+    pub link: Option<LinkId>,
 }
 
 /// A payment that was created, or found under its key.

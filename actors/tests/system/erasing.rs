@@ -82,6 +82,7 @@ fn payment(number: u128, status: Status) -> Payment {
         fingerprint: None,
         card_fingerprint: None,
         page_token: new.page_token,
+        link: new.link,
         considered: vec![Considered { acquirer, eligible: true, reason: "eligible".into() }],
         routed: Routed::default(),
     };

@@ -41,6 +41,7 @@ pub(crate) fn pix_for(number: u128, postback_url: Option<&str>) -> CreatePayment
         card_fingerprint: None,
         other_card_fingerprints: Vec::new(),
         page_token: format!("token-{number}"),
+        link: None,
     }
 }
 
@@ -71,7 +72,7 @@ fn order(postback_url: Option<&str>) -> Order {
             document: Document::parse("52998224725", DocumentType::Cpf).unwrap(),
             email: "maria@example.com".into(),
             phone: Phone::parse("11987654321").unwrap(),
-            address: Address {
+            address: Some(Address {
                 street: "Rua Augusta".into(),
                 number: "100".into(),
                 complement: None,
@@ -79,7 +80,7 @@ fn order(postback_url: Option<&str>) -> Order {
                 city: "São Paulo".into(),
                 state: Uf::parse("SP").unwrap(),
                 zip_code: Cep::parse("01304000").unwrap(),
-            },
+            }),
         },
         items: Vec::new(),
         shipping_fee: None,

@@ -58,3 +58,29 @@ CREATE TABLE IF NOT EXISTS number_counters (
     range TEXT    NOT NULL PRIMARY KEY,
     next  INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
+-- Lists by link, and the uses that its payments hold, which are counted without reading a payment.
+CREATE INDEX IF NOT EXISTS payments_by_link
+    ON payments (merchant, mode, link, created_at DESC, id DESC, method, status, paid_at) WHERE link IS NOT NULL;
+
+CREATE TABLE IF NOT EXISTS links (
+    id                 BLOB    NOT NULL PRIMARY KEY,
+    revision           INTEGER NOT NULL,
+    merchant           TEXT    NOT NULL,
+    mode               TEXT    NOT NULL,
+    external_reference TEXT,
+    created_at         INTEGER NOT NULL,
+    link               BLOB    NOT NULL
+) STRICT;
+
+CREATE INDEX IF NOT EXISTS links_newest ON links (merchant, mode, created_at DESC, id DESC);
+CREATE INDEX IF NOT EXISTS links_by_external_reference
+    ON links (merchant, mode, external_reference, created_at DESC, id DESC) WHERE external_reference IS NOT NULL;
+
+-- What payers' pages count within an hour, by a name that holds no address.
+CREATE TABLE IF NOT EXISTS page_events (
+    name TEXT    NOT NULL,
+    at   INTEGER NOT NULL
+) STRICT;
+
+CREATE INDEX IF NOT EXISTS page_events_of ON page_events (name, at);
+CREATE INDEX IF NOT EXISTS page_events_old ON page_events (at);

@@ -15,6 +15,7 @@ mod history;
 mod inbox;
 mod kept_log;
 mod keyring;
+mod links;
 mod listing;
 mod movements;
 mod numbers;

@@ -63,6 +63,7 @@ pub(super) fn of_payments(
     query.and("document = ?", filter.document.clone());
     query.and("email = ?", filter.email.clone());
     query.and("external_reference = ?", filter.external_reference.clone());
+    query.and("link = ?", filter.link.map(|link| link.uuid().as_bytes().to_vec()));
     query.and("amount = ?", filter.amount.map(|amount| signed(amount.cents())));
     query.and("method = ?", filter.method.map(|method| method.as_str().to_owned()));
     query.and("created_at >= ?", filter.created_from.map(|at| at.millis()));
@@ -85,6 +86,7 @@ fn index_for(filter: &PaymentFilter) -> Option<&'static str> {
         PaymentIndex::Document => Some("payments_by_document"),
         PaymentIndex::Email => Some("payments_by_email"),
         PaymentIndex::ExternalReference => Some("payments_by_external_reference"),
+        PaymentIndex::Link => Some("payments_by_link"),
         PaymentIndex::DueDate => Some("payments_by_due_date"),
         PaymentIndex::Amount if has_every_status(filter) => Some("payments_by_amount"),
         PaymentIndex::Kind if has_every_status(filter) && filter.method.is_none() => Some("payments_newest"),
@@ -220,6 +222,7 @@ mod tests {
             document: None,
             email: None,
             external_reference: None,
+            link: None,
             id: None,
             amount: None,
             created_from: Some(Timestamp::from_millis(5)),
@@ -248,6 +251,8 @@ mod tests {
             "payments_by_document ",
         );
         check(PaymentFilter { email: text(), ..everything() }, "payments_by_email ");
+        let link = Some(quita_domain::identity::LinkId::new(uuid::Uuid::nil()));
+        check(PaymentFilter { link, ..everything() }, "payments_by_link ");
         check(
             PaymentFilter { external_reference: text(), statuses, ..everything() },
             "payments_by_external_reference ",

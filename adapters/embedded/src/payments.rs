@@ -26,10 +26,10 @@ use quita_stored_form::turns::Lister;
 use quita_stored_form::{decode, encode, listed, signed, signed_limit};
 
 const INSERT: &str = "INSERT INTO payments (id, revision, last_op, merchant, mode, method, document, email, \
-    external_reference, card, created_at, amount, due_on, status, paid_at, due_at, outbox_at, outbox_to, \
+    external_reference, link, card, created_at, amount, due_on, status, paid_at, due_at, outbox_at, outbox_to, \
     delivery_states, our_number, document_number, rests_since, payment) \
     VALUES (:id, :revision, :last_op, :merchant, :mode, :method, :document, :email, \
-    :external_reference, :card, :created_at, :amount, :due_on, :status, :paid_at, :due_at, :outbox_at, :outbox_to, \
+    :external_reference, :link, :card, :created_at, :amount, :due_on, :status, :paid_at, :due_at, :outbox_at, :outbox_to, \
     :delivery_states, :our_number, :document_number, :rests_since, :payment) \
     ON CONFLICT (id) DO NOTHING";
 
@@ -283,7 +283,7 @@ fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> r
         ":id": row.id.as_bytes(), ":revision": row.revision, ":last_op": row.last_op.as_bytes(),
         ":merchant": row.merchant, ":mode": row.mode, ":method": row.method,
         ":document": row.document, ":email": row.email, ":external_reference": row.external_reference,
-        ":card": row.card,
+        ":link": row.link.as_ref().map(Uuid::as_bytes), ":card": row.card,
         ":created_at": row.created_at, ":amount": row.amount, ":due_on": row.due_on, ":status": row.status,
         ":paid_at": row.paid_at, ":due_at": row.due_at, ":outbox_at": row.outbox_at, ":outbox_to": row.outbox_to,
         ":delivery_states": delivery_states, ":our_number": our_number,

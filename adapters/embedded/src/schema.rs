@@ -39,11 +39,16 @@ pub(super) fn form_of(connection: &Connection) -> rusqlite::Result<i64> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
-/// Adds the due date of a payment to a file from before it. Payments that are there keep none.
-fn add_due_dates(connection: &Connection) -> rusqlite::Result<()> {
-    let is_there = "SELECT count(*) FROM pragma_table_info('payments') WHERE name = 'due_on'";
-    if connection.query_row(is_there, [], |row| row.get::<_, i64>(0))? == 0 {
-        connection.execute_batch("ALTER TABLE payments ADD COLUMN due_on TEXT")?;
+/// Columns of a payment that files from before them lack: due date and payment link. Payments that are there keep none.
+const LATER_COLUMNS: [(&str, &str); 2] = [("due_on", "TEXT"), ("link", "BLOB")];
+
+/// Adds the columns that are missing.
+fn add_columns(connection: &Connection) -> rusqlite::Result<()> {
+    let is_there = "SELECT count(*) FROM pragma_table_info('payments') WHERE name = ?1";
+    for (name, kind) in LATER_COLUMNS {
+        if connection.query_row(is_there, [name], |row| row.get::<_, i64>(0))? == 0 {
+            connection.execute_batch(&format!("ALTER TABLE payments ADD COLUMN {name} {kind}"))?;
+        }
     }
     Ok(())
 }
@@ -60,7 +65,7 @@ pub(super) fn make(connection: &mut Connection) -> Result<(), StoreError> {
             }
             other => return Err(other_form(Some(other)).into()),
         }
-        add_due_dates(transaction)?;
+        add_columns(transaction)?;
         Ok(transaction.execute_batch(ADDITIONS)?)
     });
     Ok(made?)

@@ -3,6 +3,7 @@
 use bson::{Document, RawDocumentBuf, doc};
 use mongodb::options::{Hint, IndexOptions};
 use mongodb::{Database, IndexModel};
+use quita_domain::time::DAY_MS;
 use quita_ports::StoreError;
 use std::time::Duration;
 
@@ -25,6 +26,9 @@ pub(super) const ROUTE_CONTROLS: &str = "route_controls";
 pub(super) const NODES: &str = "nodes";
 pub(super) const LINES: &str = "statement_lines";
 pub(super) const RUNS: &str = "reconciliation_runs";
+pub(super) const LINKS: &str = "links";
+/// What payers' pages count.
+pub(super) const PAGE_EVENTS: &str = "page_events";
 pub(super) const STORED_FORM: &str = "stored_form";
 pub(super) const SECRET_KEYS: &str = "secret_keys";
 pub(super) const NUMBER_COUNTERS: &str = "number_counters";
@@ -54,6 +58,8 @@ pub(super) const BY_DUE_DATE: &str = "by_due_date";
 pub(super) const BY_DOCUMENT: &str = "by_document";
 pub(super) const BY_EMAIL: &str = "by_email";
 pub(super) const BY_EXTERNAL_REFERENCE: &str = "by_external_reference";
+/// Payments by payment link; holds what decides about its uses.
+pub(super) const BY_LINK: &str = "by_link";
 pub(super) const BY_CARD: &str = "by_card";
 pub(super) const BY_DELIVERY_STATE: &str = "by_delivery_state";
 /// Payments with a refund, by its status; payments with a dispute. Both are of what the payment itself holds, so they
@@ -137,6 +143,16 @@ pub(super) async fn make(database: &Database) -> Result<(), StoreError> {
         index(BY_VERDICT, doc! { "source": 1, "verdict": 1, "day": 1, "_id": 1 }),
     ];
     make_in(database, LINES, lines).await?;
+    let links = [
+        index(NEWEST, doc! { "merchant": 1, "mode": 1, "createdAt": -1, "_id": -1 }),
+        only_with(
+            "externalReference",
+            BY_EXTERNAL_REFERENCE,
+            doc! { "merchant": 1, "mode": 1, "externalReference": 1, "createdAt": -1, "_id": -1 },
+        ),
+    ];
+    make_in(database, LINKS, links).await?;
+    make_in(database, PAGE_EVENTS, [expiring(SEEN, "seenAt", DAY_MS)]).await?;
     keep_nodes_longer(database).await;
     make_in(database, NODES, [expiring(SEEN, "seenAt", KEEP_UNSEEN_NODE_MS)]).await
 }
@@ -150,7 +166,7 @@ async fn keep_nodes_longer(database: &Database) {
 }
 
 /// See [`quita_stored_form::PaymentIndex`].
-fn of_payments() -> [IndexModel; 17] {
+fn of_payments() -> [IndexModel; 18] {
     let of_merchant = |middle: Document| {
         let mut keys = doc! { "merchant": 1, "mode": 1 };
         keys.extend(middle);
@@ -163,8 +179,11 @@ fn of_payments() -> [IndexModel; 17] {
     due_date.extend(doc! { DUE_DATE: 1 });
     let mut dispute = of_merchant(doc! {});
     dispute.extend(doc! { CHARGEBACK_ID: 1 });
+    let mut link = of_merchant(doc! { "link": 1 });
+    link.extend(doc! { "method": 1, "status": 1, PAID_AT: 1 });
     [
         index(NEWEST, of_merchant(doc! {})),
+        only_with("link", BY_LINK, link),
         index(BY_KIND, kind),
         index(BY_AMOUNT, of_merchant(doc! { AMOUNT: 1, "method": 1 })),
         only_with(DUE_DATE, BY_DUE_DATE, due_date),

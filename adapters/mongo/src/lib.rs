@@ -16,6 +16,7 @@ mod history;
 mod inbox;
 mod indexes;
 mod keyring;
+mod links;
 mod listing;
 mod numbers;
 mod operator;

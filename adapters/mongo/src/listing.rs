@@ -12,7 +12,7 @@ use quita_domain::time::Timestamp;
 
 use super::indexes::{
     AMOUNT, BY_AMOUNT, BY_DELIVERY_STATE, BY_DOCUMENT, BY_DUE_DATE, BY_EMAIL, BY_EXTERNAL_REFERENCE, BY_ID,
-    BY_KIND, BY_REFUND_STATUS, CHARGEBACK_ID, DUE_DATE, NEWEST, REFUND_STATUS, WITH_DISPUTE,
+    BY_KIND, BY_LINK, BY_REFUND_STATUS, CHARGEBACK_ID, DUE_DATE, NEWEST, REFUND_STATUS, WITH_DISPUTE,
 };
 use super::reading::binary;
 use quita_stored_form::PaymentIndex;
@@ -33,6 +33,7 @@ pub(super) fn of_payments(filter: &PaymentFilter, after: Option<Cursor>, index: 
         ("document", filter.document.clone().map(Bson::from)),
         ("email", filter.email.clone().map(Bson::from)),
         ("externalReference", filter.external_reference.clone().map(Bson::from)),
+        ("link", filter.link.map(|link| binary(link.uuid()).into())),
         (AMOUNT, filter.amount.map(|amount| signed(amount.cents()).into())),
     ];
     query.extend(equal.into_iter().filter_map(|(field, value)| Some((field.to_owned(), value?))));
@@ -67,6 +68,7 @@ const fn name_of(index: PaymentIndex) -> &'static str {
         PaymentIndex::Document => BY_DOCUMENT,
         PaymentIndex::Email => BY_EMAIL,
         PaymentIndex::ExternalReference => BY_EXTERNAL_REFERENCE,
+        PaymentIndex::Link => BY_LINK,
         PaymentIndex::Amount => BY_AMOUNT,
         PaymentIndex::DueDate => BY_DUE_DATE,
         PaymentIndex::Kind => BY_KIND,

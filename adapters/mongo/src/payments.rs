@@ -51,6 +51,8 @@ struct Envelope<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     external_reference: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    link: Option<bson::Uuid>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     card: Option<&'a str>,
     created_at: i64,
     status: &'static str,
@@ -85,6 +87,7 @@ impl<'a> Envelope<'a> {
             document: row.document,
             email: row.email,
             external_reference: row.external_reference,
+            link: row.link.map(binary),
             card: row.card,
             created_at: row.created_at,
             status: row.status,

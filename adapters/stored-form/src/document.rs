@@ -10,6 +10,7 @@ use quita_domain::access::{ApiKey, Application};
 use quita_domain::acquiring::Notice;
 use quita_domain::control::{Node, RouteControl};
 use quita_domain::exception::Exception;
+use quita_domain::link::Link;
 use quita_domain::payment::Payment;
 use quita_domain::people::{MerchantPolicy, MerchantProfile, Operator, Session, User};
 use quita_domain::reconciliation::StoredLine;
@@ -67,6 +68,7 @@ to_document!(
     Application,
     Exception,
     KeyRecord,
+    Link,
     MerchantPolicy,
     MerchantProfile,
     Node,
@@ -84,6 +86,7 @@ from_document!(
     Application,
     Exception,
     KeyRecord,
+    Link,
     MerchantPolicy,
     MerchantProfile,
     Node,

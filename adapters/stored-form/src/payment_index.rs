@@ -17,6 +17,8 @@ pub enum PaymentIndex {
     Email,
     /// By the merchant's own id.
     ExternalReference,
+    /// By payment link.
+    Link,
     /// By amount.
     Amount,
     /// By due date: those that have one, and what they are compared with.
@@ -38,6 +40,8 @@ impl PaymentIndex {
             Self::Email
         } else if filter.external_reference.is_some() {
             Self::ExternalReference
+        } else if filter.link.is_some() {
+            Self::Link
         } else if filter.amount.is_some() {
             Self::Amount
         } else if filter.has_due_date() {

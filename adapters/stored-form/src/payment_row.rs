@@ -28,6 +28,8 @@ pub struct PaymentRow<'a> {
     pub email: Option<&'a str>,
     /// The merchant's own id.
     pub external_reference: Option<&'a str>,
+    /// The payment link that it came by.
+    pub link: Option<Uuid>,
     /// Tells by which card it is to be paid; removed when tries of it count no more.
     pub card: Option<&'a str>,
     /// Time of its creation.
@@ -76,6 +78,7 @@ impl<'a> PaymentRow<'a> {
             document: payer.map(|payer| payer.document.as_str()),
             email: payer.map(|payer| payer.email.as_str()),
             external_reference: order.external_reference.as_deref(),
+            link: payment.link.map(|link| link.uuid()),
             card: payment.card_fingerprint.as_ref().map(|card| card.as_str()),
             created_at: payment.created_at.millis(),
             amount: signed(order.amount.cents()),

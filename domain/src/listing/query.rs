@@ -5,7 +5,8 @@ use chrono::NaiveDate;
 use super::{Cursor, DeliveryFilter, EntryCursor, MovementFilter, Movements, PaymentFilter};
 use crate::card::holds_card_number;
 use crate::delivery::DeliveryState;
-use crate::identity::{Owner, TransactionId};
+use crate::identity::{LinkId, Owner, TransactionId};
+use crate::link::{LinkFilter, LinkStatus};
 use crate::method::Method;
 use crate::nearest::nearest;
 use crate::payment::DisputeStatus;
@@ -65,6 +66,7 @@ impl PaymentQuery {
             document: query.one("document", ANY_TEXT, owned),
             email: query.one("email", ANY_TEXT, owned),
             external_reference: query.one("externalReference", ANY_TEXT, owned),
+            link: query.one("linkId", NO_LINK_ID, LinkId::parse),
             id: None,
             amount: None,
             created_from: query.one("createdFrom", NO_TIME, Timestamp::parse),
@@ -75,6 +77,38 @@ impl PaymentQuery {
         let cursor = query.one("cursor", NO_CURSOR, Cursor::parse);
         let limit = query.one("limit", NO_LIMIT, PageLimit::parse).unwrap_or(PageLimit::DEFAULT);
         query.conclude(Self { filter, cursor, limit })
+    }
+}
+
+/// Request for a page of payment links.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkQuery {
+    /// Filter of the links.
+    pub filter: LinkFilter,
+    /// Statuses; every status when empty.
+    pub statuses: Vec<LinkStatus>,
+    /// Cursor after which the page begins; from the newest link when absent.
+    pub cursor: Option<Cursor>,
+    /// Number of links.
+    pub limit: PageLimit,
+}
+
+impl LinkQuery {
+    /// Reads the decoded pairs of a query. Callers see only what they own.
+    ///
+    /// # Errors
+    /// As [`PaymentQuery::parse`].
+    pub fn parse(caller: &Owner, pairs: &[(String, String)]) -> Result<Self, Rejection> {
+        let mut query = Query::new(pairs);
+        let statuses = query.set("status", UNKNOWN_LINK_STATUS, in_any_case(LinkStatus::parse));
+        let filter = LinkFilter {
+            merchant: caller.merchant.clone(),
+            mode: caller.mode,
+            external_reference: query.one("externalReference", ANY_TEXT, owned),
+        };
+        let cursor = query.one("cursor", NO_CURSOR, Cursor::parse);
+        let limit = query.one("limit", NO_LIMIT, PageLimit::parse).unwrap_or(PageLimit::DEFAULT);
+        query.conclude(Self { filter, statuses, cursor, limit })
     }
 }
 
@@ -173,6 +207,8 @@ const UNKNOWN_STATE: Refusal = (code::UNKNOWN_VALUE, wordings::unknown_state);
 const NO_TIME: Refusal = (code::FORMAT, wordings::no_query_time);
 const NO_DATE: Refusal = (code::FORMAT, wordings::no_date);
 const NO_ID: Refusal = (code::FORMAT, wordings::no_transaction_id);
+const UNKNOWN_LINK_STATUS: Refusal = (code::UNKNOWN_VALUE, wordings::unknown_link_status);
+const NO_LINK_ID: Refusal = (code::FORMAT, wordings::no_link_id);
 const NO_CURSOR: Refusal = (code::CURSOR, wordings::no_cursor);
 const NO_LIMIT: Refusal = (code::RANGE, wordings::no_limit);
 const ANY_TEXT: Refusal = (code::CHARACTER, wordings::control_characters);

@@ -8,7 +8,7 @@ use super::report::Origin;
 use super::schedule::CALL_LEASE_MS;
 use super::{Change, Context, Decision, Payment};
 use crate::card::CardFingerprint;
-use crate::identity::{AcquirerName, Owner, TransactionId};
+use crate::identity::{AcquirerName, LinkId, Owner, TransactionId};
 use crate::order::Order;
 use crate::routing::{AttemptOutcome, Considered, Routed};
 use crate::state::State;
@@ -29,6 +29,8 @@ pub struct NewPayment {
     pub card_fingerprint: Option<CardFingerprint>,
     /// The unguessable part of its public pages' addresses.
     pub page_token: String,
+    /// Payment link that it comes by.
+    pub link: Option<LinkId>,
     /// Acquirers that were considered; the eligible ones are in the order in which they are tried.
     pub considered: Vec<Considered>,
     /// Rule and table of routes that decided about them.
@@ -47,6 +49,7 @@ impl Payment {
             fingerprint: new.fingerprint,
             card_fingerprint: new.card_fingerprint,
             page_token: new.page_token,
+            link: new.link,
             created_at: context.now,
             considered: new.considered.into(),
             routed: Arc::new(new.routed),

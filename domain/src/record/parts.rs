@@ -10,6 +10,7 @@ use crate::acquiring::{Decline, DeclineKind, Issued};
 use crate::card::Brand;
 use crate::due_terms::{Discount, DueTerms, Interest, Portion};
 use crate::identity::{AcquirerName, TransactionId};
+use crate::link::LinkTerms;
 use crate::money::Money;
 use crate::order::{Item, Payer, Share, Split, Terms};
 use crate::payment::Payment;
@@ -128,23 +129,52 @@ struct DiscountRecord {
     portion: PortionRecord,
 }
 
+/// Terms of a link's due date, in the units of the request.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct AskedTerms<'a> {
+    payable_after_due_days: Option<u16>,
+    fine: Option<PortionRecord>,
+    interest: Option<InterestRecord>,
+    discounts: Vec<DiscountRecord>,
+    instructions: &'a [String],
+}
+
+impl<'a> AskedTerms<'a> {
+    pub(super) fn of(terms: &'a LinkTerms) -> Self {
+        Self {
+            payable_after_due_days: terms.payable_after_due_days,
+            fine: terms.fine.map(PortionRecord::of),
+            interest: terms.interest.map(InterestRecord::of),
+            discounts: terms.discounts.iter().map(DiscountRecord::of).collect(),
+            instructions: &terms.instructions,
+        }
+    }
+}
+
+impl InterestRecord {
+    const fn of(interest: Interest) -> Self {
+        match interest {
+            Interest::AmountPerDay(amount) => Self::AmountPerDay(Printed(amount)),
+            Interest::BasisPointsPerMonth(points) => Self::PercentagePerMonth(Percentage(points)),
+        }
+    }
+}
+
+impl DiscountRecord {
+    const fn of(discount: &Discount) -> Self {
+        Self { until: Printed(discount.until), portion: PortionRecord::of(discount.portion) }
+    }
+}
+
 impl<'a> TermsRecord<'a> {
     pub(super) fn of(due: &'a DueTerms) -> Self {
-        let discount = |discount: &Discount| DiscountRecord {
-            until: Printed(discount.until),
-            portion: PortionRecord::of(discount.portion),
-        };
         Self {
             payable_until: Printed(due.payable_until()),
             payable_after_due_days: due.payable_after_due_days,
             fine: due.fine.map(PortionRecord::of),
-            interest: due.interest.map(|interest| match interest {
-                Interest::AmountPerDay(amount) => InterestRecord::AmountPerDay(Printed(amount)),
-                Interest::BasisPointsPerMonth(points) => {
-                    InterestRecord::PercentagePerMonth(Percentage(points))
-                }
-            }),
-            discounts: due.discounts.iter().map(discount).collect(),
+            interest: due.interest.map(InterestRecord::of),
+            discounts: due.discounts.iter().map(DiscountRecord::of).collect(),
             instructions: &due.instructions,
         }
     }

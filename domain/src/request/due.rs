@@ -18,7 +18,7 @@ use crate::time::Timestamp;
 const DEFAULT_DUE_DAYS: u64 = 3;
 
 /// Maximum number of days until a charge is due.
-const MAX_DUE_DAYS: u64 = 365;
+pub(super) const MAX_DUE_DAYS: u64 = 365;
 
 /// Maximum number of days after the due date on which a charge may be paid.
 const MAX_PAYABLE_DAYS: i64 = 180;
@@ -41,11 +41,11 @@ pub(super) struct SentDue {
     pub(super) dates: SentDates,
     /// Absent if a part could not be read.
     due_date: Option<NaiveDate>,
-    payable_days: Option<u16>,
-    fine: Option<Portion>,
-    interest: Option<Interest>,
-    discounts: Vec<Discount>,
-    instructions: Vec<String>,
+    pub(super) payable_days: Option<u16>,
+    pub(super) fine: Option<Portion>,
+    pub(super) interest: Option<Interest>,
+    pub(super) discounts: Vec<Discount>,
+    pub(super) instructions: Vec<String>,
 }
 
 impl SentDue {
@@ -76,6 +76,16 @@ impl SentDue {
 pub(super) fn read(root: &Fields<'_>, amount: Option<Money>, now: Timestamp) -> SentDue {
     let sent = root.optional("dueDate").text();
     let due_date = due_date(root, sent, now);
+    read_of(root, amount, due_date, now)
+}
+
+/// Reads those that belong to this due date.
+pub(super) fn read_of(
+    root: &Fields<'_>,
+    amount: Option<Money>,
+    due_date: Option<NaiveDate>,
+    now: Timestamp,
+) -> SentDue {
     let days = root.optional("payableAfterDueDays");
     let payable_days = days.integer_in(0..=MAX_PAYABLE_DAYS).and_then(|days| u16::try_from(days).ok());
     let fine = root.optional("fine").object().and_then(|fine| portion(&fine, amount, SURCHARGE_POINTS));
@@ -94,7 +104,7 @@ pub(super) fn read(root: &Fields<'_>, amount: Option<Money>, now: Timestamp) -> 
     }
 }
 
-fn due_date(root: &Fields<'_>, sent: Option<&str>, now: Timestamp) -> Option<NaiveDate> {
+pub(super) fn due_date(root: &Fields<'_>, sent: Option<&str>, now: Timestamp) -> Option<NaiveDate> {
     let today = now.sao_paulo_date();
     let in_days = |days| today.checked_add_days(Days::new(days)).unwrap_or(today);
     let Some(sent) = sent else { return Some(in_days(DEFAULT_DUE_DAYS)) };

@@ -4,8 +4,8 @@ use super::fields::{Fields, Findings};
 use super::terms::CardForm;
 use super::violation::{Broken, code};
 use super::{
-    CARD_DATA, ParsedRequest, Rejection, RequestLimits, UnknownName, json, read_body, sent_card_number,
-    unknown_names, wordings,
+    CARD_DATA, NeedsAddress, ParsedRequest, Rejection, RequestLimits, UnknownName, json, read_body,
+    sent_card_number, unknown_names, wordings,
 };
 use crate::order::Order;
 use crate::time::Timestamp;
@@ -36,7 +36,7 @@ pub fn parse(body: &[u8], now: Timestamp, limits: &RequestLimits) -> Result<Eval
     let root = Fields::of_body(&object, &findings);
     let (sent_at, dice) = (at(&root), dice(&root));
     let at = sent_at.unwrap_or(now);
-    let read = read_body(&root, at, limits, CardForm::ForRoute);
+    let read = read_body(&root, at, limits, (CardForm::ForRoute, NeedsAddress::Always));
     let [number, cvv] = CARD_DATA;
     root.refuse_card_numbers(&[number, cvv, DICE]);
     let unknown = unknown_names::find(&object, &unknown_names::EVALUATION);

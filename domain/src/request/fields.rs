@@ -336,6 +336,13 @@ impl<'f> Field<'f> {
         entries.iter().take(max).enumerate().filter_map(read).collect()
     }
 
+    /// Reports that an entry of the list breaks a rule.
+    pub(super) fn refuse_entry(self, index: usize, broken: Broken) {
+        let field = format!("{}[{index}]", self.fields.path_to(self.name));
+        let Broken { code, message } = broken;
+        self.fields.findings.rules.borrow_mut().push(Violation { field, code, message });
+    }
+
     /// Reports that the field breaks a rule.
     pub(super) fn refuse(self, broken: Broken) {
         self.fields.refuse(self.name, broken);

@@ -110,6 +110,14 @@ impl Writer {
         for text in [first_name, last_name, document.as_str(), email, phone.as_str()] {
             self.text(text);
         }
+        match address {
+            Some(address) => self.address(address),
+            // As long as no street, so never like an address.
+            None => self.text("no address"),
+        }
+    }
+
+    fn address(&mut self, address: &Address) {
         let Address { street, number, complement, neighborhood, city, state, zip_code } = address;
         for text in [street, number, neighborhood, city, state.as_str(), zip_code.as_str()] {
             self.text(text);

@@ -5,26 +5,52 @@ use super::fields::Fields;
 use super::violation::{Broken, code};
 use super::wordings;
 use crate::document::{Document, DocumentType};
+use crate::link::KnownPayer;
 use crate::order::{Address, Payer};
 use crate::phone::Phone;
 use crate::postal::{Cep, Uf};
 
-/// Reads the payer.
-pub(super) fn read(payer: &Fields<'_>) -> Option<Payer> {
+/// Reads the payer, with or without an address.
+pub(super) fn read(payer: &Fields<'_>, needs_address: bool) -> Option<Payer> {
     let first_name = payer.required("firstName").trimmed_text_of(1..=60);
     let last_name = payer.required("lastName").trimmed_text_of(1..=60);
     let document = document(payer);
     let email = payer.required("email").parsed(|text| email::check(text).map(|()| text.to_owned()));
     let phone = payer.required("phoneNumber").parsed(|text| Ok(Phone::parse(text)?));
-    let address = payer.required("address").object().and_then(|fields| address(&fields));
+    let sent = if needs_address { payer.required("address") } else { payer.optional("address") };
+    let address = sent.object().and_then(|fields| address(&fields));
+    if needs_address || sent.is_present() {
+        address.as_ref()?;
+    }
     Some(Payer {
         first_name: first_name?,
         last_name: last_name?,
         document: document?,
         email: email?,
         phone: phone?,
-        address: address?,
+        address,
     })
+}
+
+/// Reads the parts of a payer that are known, each by the same rules.
+pub(super) fn read_known(payer: &Fields<'_>) -> KnownPayer {
+    let document = payer.optional("document").is_present();
+    let of_any_kind = |text: &str| Document::try_from(text.to_owned()).map_err(Broken::from);
+    KnownPayer {
+        first_name: payer.optional("firstName").trimmed_text_of(1..=60),
+        last_name: payer.optional("lastName").trimmed_text_of(1..=60),
+        document: match payer.optional("documentType").is_present() {
+            true if document => self::document(payer),
+            true => {
+                payer.optional("documentType").parsed(|text| Ok(DocumentType::parse(text)?));
+                None
+            }
+            false => payer.optional("document").parsed(of_any_kind),
+        },
+        email: payer.optional("email").parsed(|text| email::check(text).map(|()| text.to_owned())),
+        phone: payer.optional("phoneNumber").parsed(|text| Ok(Phone::parse(text)?)),
+        address: payer.optional("address").object().and_then(|fields| address(&fields)),
+    }
 }
 
 /// Reads the document and checks it against its type; a correct one of the other type is a mismatch.

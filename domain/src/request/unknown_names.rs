@@ -129,6 +129,52 @@ pub(super) static EVALUATION: Shape = Shape {
     ],
 };
 
+/// Body of a payment link.
+pub(super) static LINK: Shape = Shape {
+    names: &[&[
+        "amount",
+        "currency",
+        "title",
+        "description",
+        "items",
+        "shipping",
+        "methods",
+        "maxInstallments",
+        "expiresAt",
+        "uses",
+        "customer",
+        "successUrl",
+        "dueDate",
+        "dueInDays",
+        "payableAfterDueDays",
+        "fine",
+        "interest",
+        "discounts",
+        "instructions",
+        "postbackUrl",
+        "externalReference",
+        "metadata",
+        "splits",
+        "UTMSource",
+        "UTMMedium",
+        "UTMCampaign",
+        "UTMTerm",
+        "UTMContent",
+    ]],
+    inside: &[
+        ("customer", &PAYER),
+        ("shipping", &SHIPPING),
+        ("items", &ITEM),
+        ("splits", &SPLIT),
+        ("fine", &FINE),
+        ("interest", &INTEREST),
+        ("discounts", &DISCOUNT),
+    ],
+};
+
+/// Body of a request that closes a payment link.
+pub(super) static LINK_CLOSING: Shape = Shape::flat(&[&["cancelPending"]]);
+
 /// Body of a capture or refund.
 pub(super) static OPERATION: Shape = Shape::flat(&[&["amount"]]);
 

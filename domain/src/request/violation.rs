@@ -18,7 +18,8 @@ pub mod code {
     pub const TYPE: &str = "type";
     /// The body is not JSON, not UTF-8, or nested too deeply (400).
     pub const SYNTAX: &str = "syntax";
-    /// Two members of one object, or two parameters of a query, have the same name (400).
+    /// Two members of one object, or two parameters of a query, have the same name (400). Two entries of a list are the
+    /// same (422).
     pub const DUPLICATE: &str = "duplicate";
     /// A parameter of a query that the address does not have (400).
     pub const UNKNOWN_PARAMETER: &str = "unknown_parameter";
@@ -66,11 +67,13 @@ pub mod code {
     pub const SUBSCRIBER: &str = "subscriber";
     /// The card's brand is unknown.
     pub const UNKNOWN_BRAND: &str = "unknown_brand";
+    /// No acquirer is configured for this payment method in the mode of the key.
+    pub const METHOD_UNAVAILABLE: &str = "method_unavailable";
     /// The card's brand has no numbers of this length.
     pub const BRAND_LENGTH: &str = "brand_length";
 
     /// All codes.
-    pub const ALL: [&str; 28] = [
+    pub const ALL: [&str; 29] = [
         REQUIRED,
         TYPE,
         SYNTAX,
@@ -98,6 +101,7 @@ pub mod code {
         AREA_CODE,
         SUBSCRIBER,
         UNKNOWN_BRAND,
+        METHOD_UNAVAILABLE,
         BRAND_LENGTH,
     ];
 }

@@ -156,6 +156,24 @@ wordings! {
     pub(crate) no_query_time =
         "must be a time in ISO 8601 with an offset, 2026-11-21T12:00:00.000Z",
         "deve ser um horário em ISO 8601 com fuso, 2026-11-21T12:00:00.000Z";
+    pub(crate) no_link_id =
+        "must be the linkId of a payment link", "deve ser o linkId de um link de pagamento";
+    pub(crate) unknown_link_status =
+        "must be open, paid, expired or closed", "deve ser open, paid, expired ou closed";
+    pub(super) no_method = "must name at least one method", "deve ter ao menos um meio de pagamento";
+    pub(super) repeated_method = "is in the list already", "já está na lista";
+    pub(super) link_expiry_out_of_range =
+        "must be from a minute to 365 days ahead", "deve estar entre daqui a um minuto e daqui a 365 dias";
+    pub(super) link_outlives_due_date =
+        "must not be after the end of the due date, in America/Sao_Paulo",
+        "não pode ser depois do fim do dia do vencimento, em America/Sao_Paulo";
+    pub(super) excludes_due_in_days =
+        "is not accepted beside dueDate", "não é aceito junto com dueDate";
+    pub(super) needs_due_date_of_link =
+        "needs dueDate or dueInDays", "precisa de dueDate ou dueInDays";
+    pub(super) http_on_loopback_only =
+        "must be https; in development, http with a loopback address too",
+        "deve ser https; em desenvolvimento, também http com endereço local";
     pub(crate) no_transaction_id =
         "must be the id of a payment, a UUID with hyphens", "deve ser o id de um pagamento, um UUID com hífens";
     pub(crate) no_limit = "must be from 1 to 100", "deve estar entre 1 e 100";

@@ -186,6 +186,7 @@ fn money_of_a_capture_that_a_dispute_overtook_is_counted() {
         fingerprint: None,
         card_fingerprint: None,
         page_token,
+        link: None,
         considered,
         routed,
     };

@@ -43,7 +43,7 @@ fn of_somebody(mut payment: Payment) -> Payment {
     order.payer.first_name = "Zuleika".into();
     order.payer.last_name = "Quaresma".into();
     order.payer.email = "zuleika@marca.example".into();
-    let address = &mut order.payer.address;
+    let address = order.payer.address.as_mut().unwrap();
     address.street = "Rua da Marca".into();
     address.number = "1234-B".into();
     address.complement = text("Bloco da Marca");

@@ -45,7 +45,7 @@ pub(crate) fn pix_order() -> Order {
             document: Document::parse("52998224725", DocumentType::Cpf).unwrap(),
             email: "maria@example.com".into(),
             phone: Phone::parse("11987654321").unwrap(),
-            address: Address {
+            address: Some(Address {
                 street: "Rua Augusta".into(),
                 number: "100".into(),
                 complement: None,
@@ -53,7 +53,7 @@ pub(crate) fn pix_order() -> Order {
                 city: "São Paulo".into(),
                 state: Uf::parse("SP").unwrap(),
                 zip_code: Cep::parse("01304000").unwrap(),
-            },
+            }),
         },
         items: Vec::new(),
         shipping_fee: None,

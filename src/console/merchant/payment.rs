@@ -126,7 +126,7 @@ impl PaymentBody {
     }
 
     fn address(&self) -> String {
-        let address = &self.payment.order.payer.address;
+        let Some(address) = &self.payment.order.payer.address else { return String::from("–") };
         let complement = address.complement.as_ref().map(|text| format!(", {text}")).unwrap_or_default();
         let city = format!("{} – {}, {}", address.city, address.state.as_str(), address.zip_code.formatted());
         format!("{}, {}{complement}, {}, {city}", address.street, address.number, address.neighborhood)

@@ -4,7 +4,7 @@ use quita_domain::request::code;
 use quita_domain::wording::Wording;
 
 /// Every code with its meaning, in the order of [`code::ALL`].
-pub(super) const MEANINGS: [(&str, Wording); 28] = [
+pub(super) const MEANINGS: [(&str, Wording); 29] = [
     (
         code::REQUIRED,
         Wording::fixed(
@@ -163,6 +163,13 @@ pub(super) const MEANINGS: [(&str, Wording); 28] = [
     (
         code::UNKNOWN_BRAND,
         Wording::fixed("The card's brand is not known.", "A bandeira do cartão não é conhecida."),
+    ),
+    (
+        code::METHOD_UNAVAILABLE,
+        Wording::fixed(
+            "No acquirer is configured for this payment method in the mode of the key.",
+            "Nenhum adquirente está configurado para este meio de pagamento no modo da chave.",
+        ),
     ),
     (
         code::BRAND_LENGTH,

@@ -129,6 +129,13 @@ wordings! {
     pub(crate) store_unavailable =
         "the store is out of reach; nothing is lost, try again",
         "o armazenamento está fora de alcance; nada se perdeu, tente de novo";
+    pub(crate) no_link_id =
+        "the address needs the linkId of a payment link, as an answer gave it",
+        "o endereço precisa do linkId de um link de pagamento, como uma resposta o trouxe";
+    pub(crate) link_not_found = "link not found", "link não encontrado";
+    pub(crate) payments_are_not_cancelled_yet =
+        "it is not clear yet whether every waiting payment is cancelled; send the request again",
+        "ainda não está claro se todo pagamento pendente foi cancelado; envie a requisição de novo";
     pub(crate) transaction_not_found = "transaction not found", "transação não encontrada";
 }
 

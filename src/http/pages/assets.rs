@@ -1,5 +1,9 @@
 //! Static files of the pages, compiled in and served as `/assets/{name}`.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha384};
+
 /// A static file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asset {
@@ -9,8 +13,21 @@ pub(crate) struct Asset {
     pub(crate) body: &'static str,
 }
 
+/// Script of the page of a payment link.
+pub(crate) const CHECKOUT_SCRIPT: &str = "checkout.js";
+
 /// Every static file.
-pub(crate) const ALL: [Asset; 2] = [
+pub(crate) const ALL: [Asset; 4] = [
+    Asset {
+        name: "checkout.css",
+        content_type: "text/css; charset=utf-8",
+        body: include_str!("assets/checkout.css"),
+    },
+    Asset {
+        name: CHECKOUT_SCRIPT,
+        content_type: "text/javascript; charset=utf-8",
+        body: include_str!("assets/checkout.js"),
+    },
     Asset {
         name: "pages.css",
         content_type: "text/css; charset=utf-8",
@@ -26,6 +43,12 @@ pub(crate) const ALL: [Asset; 2] = [
 /// Finds a file by its name below `/assets/`.
 pub(crate) fn find(name: &str) -> Option<&'static Asset> {
     ALL.iter().find(|asset| asset.name == name)
+}
+
+/// Returns the hash of a file, as pages state it (Subresource Integrity). There is none of an unknown file.
+pub(crate) fn integrity_of(name: &str) -> String {
+    let hash = |asset: &Asset| format!("sha384-{}", STANDARD.encode(Sha384::digest(asset.body)));
+    find(name).map(hash).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@ mod figures;
 mod history;
 mod inbox;
 pub mod judge;
+mod links;
 mod no_audit_log;
 mod numbers;
 mod operator;

@@ -119,6 +119,7 @@ fn is_listed(payment: &Payment, filter: &PaymentFilter) -> bool {
         && filter.document.as_ref().is_none_or(|document| payer.document.as_str() == document)
         && filter.email.as_ref().is_none_or(|email| payer.email == *email)
         && (filter.external_reference.is_none() || order.external_reference == filter.external_reference)
+        && (filter.link.is_none() || payment.link == filter.link)
         && filter.id.is_none_or(|id| payment.id == id)
         && filter.amount.is_none_or(|amount| order.amount == amount)
         && filter.created_from.is_none_or(|from| payment.created_at >= from)

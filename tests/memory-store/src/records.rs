@@ -12,7 +12,8 @@ use quita_domain::acquiring::Notice;
 use quita_domain::audit::chain::{ChainHead, ChainedEntry};
 use quita_domain::control::{Node, RouteControl};
 use quita_domain::exception::Exception;
-use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner, TransactionId};
+use quita_domain::identity::{ApplicationName, LinkId, MerchantId, Mode, Owner, TransactionId};
+use quita_domain::link::Link;
 use quita_domain::payment::Payment;
 use quita_domain::people::{Login, MerchantPolicy, MerchantProfile, Operator, Session, User};
 use quita_domain::reconciliation::{Source, StoredLine};
@@ -63,6 +64,10 @@ pub struct Records {
     pub audit_key: Option<SealedSecret>,
     /// Lines of lists and files by their ids.
     pub lines: BTreeMap<String, StoredLine>,
+    /// Payment links by their ids.
+    pub links: BTreeMap<LinkId, Link>,
+    /// Times of what payers' pages count, by name.
+    pub page_events: BTreeMap<String, Vec<Timestamp>>,
     /// The last claim to each run, and whether it is done.
     pub runs: BTreeMap<(Source, NaiveDate), (RunClaim, bool)>,
     /// Next number of each range of slips, by the range's key.

@@ -84,6 +84,7 @@ impl Request {
             card_fingerprint: self.kind.is_card().then(|| fingerprint_of(self.card)),
             other_card_fingerprints: Vec::new(),
             page_token: format!("token-{}", self.number),
+            link: None,
         }
     }
 
@@ -185,7 +186,7 @@ impl Person {
             document: Document::parse(self.document, DocumentType::Cpf).unwrap(),
             email: self.email.into(),
             phone: Phone::parse(self.phone).unwrap(),
-            address: Address {
+            address: Some(Address {
                 street: "Rua Augusta".into(),
                 number: "100".into(),
                 complement: None,
@@ -193,7 +194,7 @@ impl Person {
                 city: "São Paulo".into(),
                 state: Uf::parse("SP").unwrap(),
                 zip_code: Cep::parse("01304000").unwrap(),
-            },
+            }),
         }
     }
 

@@ -61,6 +61,7 @@ fn declined(world: &World, card: usize, number: u128, at: Timestamp) -> Payment 
         fingerprint: None,
         card_fingerprint: Some(fingerprint_of(card)),
         page_token: new.page_token,
+        link: new.link,
         considered: vec![Considered { acquirer, eligible: true, reason: "eligible".into() }],
         routed: Routed::default(),
     };

@@ -67,6 +67,7 @@ impl Sample {
             fingerprint: Some("f".repeat(64)),
             card_fingerprint: None,
             page_token: String::from("token"),
+            link: None,
             considered: vec![considered],
             routed: Routed::default(),
         };
@@ -116,7 +117,7 @@ impl Sample {
             document: Document::parse(self.document, DocumentType::Cpf).unwrap(),
             email: self.email.into(),
             phone: Phone::parse("11987654321").unwrap(),
-            address: Address {
+            address: Some(Address {
                 street: String::from("Rua A"),
                 number: String::from("S/N"),
                 complement: None,
@@ -124,7 +125,7 @@ impl Sample {
                 city: String::from("São Paulo"),
                 state: Uf::parse("SP").unwrap(),
                 zip_code: Cep::parse("01001000").unwrap(),
-            },
+            }),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use chrono::NaiveDate;
 use quita_domain::acquiring::ChargeQuery;
-use quita_domain::order::Payer;
+use quita_domain::order::Address as PayerAddress;
 use quita_domain::text::fold_ascii;
 use serde::Serialize;
 
@@ -71,8 +71,7 @@ const LEAST_DISTRICT: usize = 15;
 
 /// The payer's address. Where all parts together are too long, the complement makes way first, then the street, then the
 /// district: the number and the postal code find the house.
-pub(super) fn address(payer: &Payer, rules: Rules) -> Address {
-    let given = &payer.address;
+pub(super) fn address(given: &PayerAddress, rules: Rules) -> Address {
     let part = |text: &str, max: usize| rules.cased(fold_ascii(text, max));
     let number = part(&given.number, rules.number);
     let left = rules.together.saturating_sub(number.len());

@@ -24,7 +24,8 @@ pub(super) struct Boleto<'a> {
     instructions: String,
     due_at: String,
     document_number: String,
-    billing_address: Address,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    billing_address: Option<Address>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fine: Option<Surcharge>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,7 +82,7 @@ impl<'a> Boleto<'a> {
             // The end of the day in Brasília.
             due_at: format!("{}T23:59:59-03:00", due.due_date),
             document_number: code::document_number(query.id),
-            billing_address: Address::of(&payer.address),
+            billing_address: payer.address.as_ref().map(Address::of),
             fine: fine.transpose()?,
             interest: interest.transpose()?,
             max_days_to_pay_past_due: is_payable_later.then_some(days),

@@ -32,7 +32,8 @@ struct Card<'a> {
     exp_month: u32,
     exp_year: i32,
     cvv: &'a str,
-    billing_address: Address,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    billing_address: Option<Address>,
 }
 
 impl<'a> CreditCard<'a> {
@@ -57,7 +58,7 @@ impl<'a> CreditCard<'a> {
                 exp_month: card.expiry.month(),
                 exp_year: card.expiry.year(),
                 cvv: card.cvv.expose(),
-                billing_address: Address::of(&charge.order.payer.address),
+                billing_address: charge.order.payer.address.as_ref().map(Address::of),
             },
         })
     }

@@ -31,7 +31,8 @@ pub(super) struct Customer<'a> {
     document: &'a str,
     document_type: &'static str,
     phones: Phones<'a>,
-    address: Address,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    address: Option<Address>,
 }
 
 #[derive(Serialize)]
@@ -77,7 +78,7 @@ impl<'a> Customer<'a> {
             document: payer.document.as_str(),
             document_type: document_type.as_str(),
             phones: Phones::of(&payer.phone),
-            address: Address::of(&payer.address),
+            address: payer.address.as_ref().map(Address::of),
         })
     }
 }

@@ -48,6 +48,7 @@ pub(super) fn paid_payment(
         fingerprint: None,
         card_fingerprint: None,
         page_token: "example".into(),
+        link: None,
         considered: vec![considered],
         routed: Routed::default(),
     };

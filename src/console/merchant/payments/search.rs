@@ -136,6 +136,7 @@ impl Search {
             document: None,
             email: None,
             external_reference: None,
+            link: None,
             id: None,
             amount: read(&self.amount, Field::Amount, &mut unreadable, |text| language.parse_money(text)),
             created_from: read_from(&self.from, &mut unreadable),

@@ -64,5 +64,6 @@ async fn new_payment(owner: Owner, console: &MerchantConsole) -> Result<CreatePa
         card_fingerprint: None,
         other_card_fingerprints: Vec::new(),
         page_token,
+        link: None,
     })
 }

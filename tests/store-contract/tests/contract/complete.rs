@@ -7,7 +7,7 @@ use quita_domain::card::{Brand, CardFingerprint, CardNumber, MaskedCard};
 use quita_domain::delivery::{Delivery, DeliveryAttempt, DeliveryState};
 use quita_domain::due_terms::{Discount, DueTerms, Interest, Portion};
 use quita_domain::event::{Cause, EndedRefund, Event};
-use quita_domain::identity::{AcquirerName, Mode};
+use quita_domain::identity::{AcquirerName, LinkId, Mode};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::operation::{Operation, OperationCall, OperationKind, OperationState, Surplus};
@@ -67,6 +67,7 @@ fn payment(
         fingerprint: Some("f".repeat(64)),
         card_fingerprint: Some(CardFingerprint::of(&number, Mode::Test, b"key")),
         page_token,
+        link: Some(LinkId::new(uuid::Uuid::from_u128(77))),
         created_at: at(1_000),
         considered: Arc::new([considered]),
         routed: Arc::new(routed()),
@@ -122,7 +123,7 @@ fn every_term() -> DueTerms {
 fn complete_order(order: &Order, terms: Terms) -> Order {
     let text = |text: &str| Some(String::from(text));
     let split = |share| Split { recipient_id: String::from("r-1"), share };
-    let address = Address { complement: text("ap. 7"), ..order.payer.address.clone() };
+    let address = order.payer.address.clone().map(|address| Address { complement: text("ap. 7"), ..address });
     Order {
         method: match terms {
             Terms::Pix { .. } | Terms::DuePix(_) => Method::Pix,

@@ -29,6 +29,7 @@ pub fn everything() -> PaymentFilter {
         document: None,
         email: None,
         external_reference: None,
+        link: None,
         id: None,
         amount: None,
         created_from: None,

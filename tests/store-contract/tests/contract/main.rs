@@ -21,6 +21,7 @@ mod figures;
 mod history;
 mod inbox;
 mod keyring;
+mod links;
 mod listing;
 mod meddling;
 mod memory;
@@ -158,6 +159,12 @@ macro_rules! for_each_case {
             numbers::a_range_that_is_widened_goes_on_and_one_that_is_narrowed_ends,
             numbers::the_largest_numbers_are_given_out_too,
             numbers::of_many_who_take_numbers_no_two_get_the_same,
+            links::a_link_reads_back_as_it_was_and_its_id_is_taken_once,
+            links::of_many_replacements_of_a_link_one_wins,
+            links::the_newest_links_come_first_and_pages_neither_skip_nor_repeat,
+            links::uses_are_counted_in_the_payments_of_a_link,
+            links::events_are_counted_up_to_their_limit_in_any_stretch_of_time,
+            links::of_many_events_at_once_no_more_than_the_limit_are_counted,
             waiting::the_store_answers_a_ping,
         }
     };

@@ -1,0 +1,167 @@
+//! Payment links, and what is counted at their pages.
+
+use async_trait::async_trait;
+use quita_domain::identity::LinkId;
+use quita_domain::link::{Link, LinkFilter, LinkUses};
+use quita_domain::listing::Cursor;
+use quita_domain::method::Method;
+use quita_domain::status::Status;
+use quita_domain::time::{DAY_MS, Timestamp};
+use quita_ports::{EventLimit, LinkStore, StoreError};
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, Transaction, params_from_iter};
+
+use super::failure::Failure;
+use super::reading::{find_all, find_one};
+use super::{EmbeddedStore, MAX_FORGOTTEN_AT_ONCE};
+use quita_stored_form::rules::unknown_word;
+use quita_stored_form::{encode, signed, signed_limit, unsigned};
+
+/// Time after which counted events are deleted; no limit looks back so far.
+const KEEP_EVENTS_MS: u64 = DAY_MS;
+
+/// Payments of a link by what decides about its uses.
+const USES: &str = "SELECT method, status, paid_at IS NOT NULL, count(*) FROM payments INDEXED BY payments_by_link \
+    WHERE merchant = ?1 AND mode = ?2 AND link = ?3 GROUP BY 1, 2, 3";
+
+#[async_trait]
+impl LinkStore for EmbeddedStore {
+    async fn insert_link(&self, link: &Link) -> Result<bool, StoreError> {
+        let (link, document) = (link.clone(), encode(link)?);
+        self.write(move |transaction| {
+            let sql = "INSERT INTO links (id, revision, merchant, mode, external_reference, created_at, link) \
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (id) DO NOTHING";
+            let inserted = transaction.prepare_cached(sql)?.execute((
+                link.id.uuid().as_bytes(),
+                signed(link.revision),
+                link.owner.merchant.as_str(),
+                link.owner.mode.as_str(),
+                link.offer.external_reference.as_deref(),
+                link.created_at.millis(),
+                document,
+            ))?;
+            Ok(inserted == 1)
+        })
+        .await
+    }
+
+    async fn link(&self, id: LinkId) -> Result<Option<Link>, StoreError> {
+        self.read(move |transaction| {
+            let sql = "SELECT hex(id), link FROM links WHERE id = ?1";
+            find_one(transaction, sql, [id.uuid().as_bytes()], "the link")
+        })
+        .await
+    }
+
+    async fn replace_link(&self, link: &Link) -> Result<bool, StoreError> {
+        let (id, revision, document) = (link.id, link.revision, encode(link)?);
+        self.write(move |transaction| {
+            let sql = "UPDATE links SET revision = ?2, link = ?3 WHERE id = ?1 AND revision = ?2 - 1";
+            let mut replace = transaction.prepare_cached(sql)?;
+            Ok(replace.execute((id.uuid().as_bytes(), signed(revision), document))? == 1)
+        })
+        .await
+    }
+
+    async fn links(
+        &self,
+        filter: &LinkFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Link>, StoreError> {
+        let (sql, values) = of_links(filter, after, limit);
+        self.read(move |transaction| find_all(transaction, &sql, params_from_iter(values), "the link")).await
+    }
+
+    async fn link_uses(&self, link: &Link) -> Result<LinkUses, StoreError> {
+        let (owner, id) = (link.owner.clone(), link.id);
+        self.read(move |transaction| {
+            let mut statement = transaction.prepare_cached(USES)?;
+            let id = id.uuid();
+            let mut rows = statement.query((owner.merchant.as_str(), owner.mode.as_str(), id.as_bytes()))?;
+            let mut uses = LinkUses::default();
+            while let Some(row) = rows.next()? {
+                let (method, status): (String, String) = (row.get(0)?, row.get(1)?);
+                let method = Method::parse(&method).ok_or_else(|| unknown_word("method"))?;
+                let status = Status::parse(&status).ok_or_else(|| unknown_word("status"))?;
+                uses.count(method, status, row.get(2)?, unsigned(row.get(3)?));
+            }
+            Ok(uses)
+        })
+        .await
+    }
+
+    async fn count_event(&self, limit: &EventLimit, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
+        let limit = limit.clone();
+        self.write(move |transaction| {
+            forget_events(transaction, now)?;
+            let since = now.minus_ms(limit.within_ms).millis();
+            // The event that has to be forgotten before another one is allowed.
+            let sql =
+                "SELECT at FROM page_events WHERE name = ?1 AND at > ?2 ORDER BY at DESC LIMIT 1 OFFSET ?3";
+            let offset = i64::from(limit.most).saturating_sub(1);
+            let blocking = transaction
+                .prepare_cached(sql)?
+                .query_row((&limit.name, since, offset), |row| row.get::<_, i64>(0))
+                .optional()?;
+            if let Some(at) = blocking {
+                return Ok(Some(Timestamp::from_millis(at).plus_ms(limit.within_ms)));
+            }
+            let sql = "INSERT INTO page_events (name, at) VALUES (?1, ?2)";
+            transaction.prepare_cached(sql)?.execute((&limit.name, now.millis()))?;
+            Ok(None)
+        })
+        .await
+    }
+}
+
+fn forget_events(transaction: &Transaction<'_>, now: Timestamp) -> Result<(), Failure> {
+    let sql = "DELETE FROM page_events WHERE rowid IN \
+        (SELECT rowid FROM page_events INDEXED BY page_events_old WHERE at <= ?1 LIMIT ?2)";
+    let old = (now.minus_ms(KEEP_EVENTS_MS).millis(), MAX_FORGOTTEN_AT_ONCE);
+    transaction.prepare_cached(sql)?.execute(old)?;
+    Ok(())
+}
+
+/// Links that match, newest first.
+fn of_links(filter: &LinkFilter, after: Option<Cursor>, limit: usize) -> (String, Vec<Value>) {
+    let index =
+        if filter.external_reference.is_some() { "links_by_external_reference" } else { "links_newest" };
+    let mut sql =
+        format!("SELECT hex(id), link FROM links INDEXED BY {index} WHERE merchant = ? AND mode = ?");
+    let mut values: Vec<Value> =
+        vec![filter.merchant.as_str().to_owned().into(), filter.mode.as_str().to_owned().into()];
+    if let Some(reference) = &filter.external_reference {
+        sql.push_str(" AND external_reference = ?");
+        values.push(reference.clone().into());
+    }
+    if let Some(Cursor { created_at, id }) = after {
+        sql.push_str(" AND (created_at, id) < (?, ?)");
+        values.extend([created_at.millis().into(), id.uuid().as_bytes().to_vec().into()]);
+    }
+    sql.push_str(" ORDER BY created_at DESC, id DESC LIMIT ?");
+    values.push(signed_limit(limit).into());
+    (sql, values)
+}
+
+#[cfg(test)]
+mod tests {
+    use quita_domain::identity::{MerchantId, Mode, TransactionId};
+
+    use super::super::reading::plan;
+    use super::*;
+
+    #[test]
+    fn lists_of_links_walk_an_index_and_never_sort() {
+        let id = TransactionId::new(uuid::Uuid::nil());
+        let after = Some(Cursor { created_at: Timestamp::from_millis(9), id });
+        for (external_reference, index) in
+            [(None, "links_newest "), (Some(String::from("x")), "links_by_external_reference ")]
+        {
+            let filter =
+                LinkFilter { merchant: MerchantId::new("loja"), mode: Mode::Test, external_reference };
+            let (sql, values) = of_links(&filter, after, 10);
+            plan::check(&sql, params_from_iter(values), index);
+        }
+    }
+}

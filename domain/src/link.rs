@@ -1,0 +1,376 @@
+//! Payment links: an offer with an address, by which payers begin payments.
+//!
+//! A payment is the truth about itself. The uses of a link are counted in its payments; the link holds nothing but the
+//! uses that were taken for payments that may not be stored yet.
+
+mod creation;
+
+use std::collections::BTreeMap;
+
+use chrono::{Days, NaiveDate};
+use serde::{Deserialize, Serialize};
+
+use crate::document::Document;
+use crate::due_terms::{Discount, Interest, Portion};
+use crate::identity::{LinkId, MerchantId, Mode, Owner, TransactionId};
+use crate::listing::Cursor;
+use crate::method::Method;
+use crate::money::Money;
+use crate::order::{Address, Item, Split, Utm};
+use crate::phone::Phone;
+use crate::status::Status;
+use crate::time::Timestamp;
+
+pub use creation::PayerInput;
+
+/// Least time for which a PIX of a link may be paid. A link that ends sooner has expired.
+pub const LEAST_TIME_TO_PAY_MS: u64 = 60_000;
+
+/// Time after which a use that was taken is free again, if its payment was not stored.
+const TAKEN_FOR_MS: u64 = 120_000;
+
+/// Most uses that are taken at once for payments which are not stored yet.
+const MAX_TAKEN: usize = 50;
+
+/// A payment link.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Link {
+    /// Its id.
+    pub id: LinkId,
+    /// Number of writes so far: the guard that lets only one writer win.
+    pub revision: u64,
+    /// Its owner, and that of its payments.
+    pub owner: Owner,
+    /// Keyed hash of the request, if it came with an `Idempotency-Key`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fingerprint: Option<String>,
+    /// The offer.
+    pub offer: Offer,
+    /// Time of creation.
+    pub created_at: Timestamp,
+    /// Time at which it expires.
+    pub expires_at: Timestamp,
+    /// Time at which it was closed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closed_at: Option<Timestamp>,
+    /// Uses that were taken for payments which may not be stored yet, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub taken: Vec<TakenUse>,
+}
+
+/// An offer: everything that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Offer {
+    /// Title.
+    pub title: String,
+    /// Description.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Amount of each payment.
+    pub amount: Money,
+    /// Methods, in the order of [`Method::ALL`].
+    pub methods: Vec<Method>,
+    /// Largest number of instalments of a card payment.
+    pub max_installments: u8,
+    /// Number of payments.
+    pub uses: u32,
+    /// Parts of the payer that are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub customer: Option<KnownPayer>,
+    /// URL that is offered once a payment is paid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub success_url: Option<String>,
+    /// Due date of its payments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due: Option<LinkDue>,
+    /// Terms of that due date.
+    #[serde(default, skip_serializing_if = "LinkTerms::is_empty")]
+    pub terms: LinkTerms,
+    /// Items of the purchase.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub items: Vec<Item>,
+    /// The fee for shipping.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shipping_fee: Option<Money>,
+    /// Shares of recipients.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub splits: Vec<Split>,
+    /// Campaign parameters.
+    #[serde(default, skip_serializing_if = "Utm::is_empty")]
+    pub utm: Utm,
+    /// URL that receives status changes of its payments.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub postback_url: Option<String>,
+    /// The merchant's own id.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub external_reference: Option<String>,
+    /// The merchant's own notes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata: BTreeMap<String, String>,
+}
+
+/// Due date of a link's payments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum LinkDue {
+    /// One day for all of them.
+    On(NaiveDate),
+    /// Days from the one on which a payment begins.
+    InDays(u16),
+}
+
+impl LinkDue {
+    /// Returns the due date of a payment that begins today.
+    pub fn date(self, today: NaiveDate) -> NaiveDate {
+        match self {
+            Self::On(date) => date,
+            Self::InDays(days) => today.checked_add_days(Days::new(days.into())).unwrap_or(today),
+        }
+    }
+}
+
+/// Terms of a due date, as they were asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LinkTerms {
+    /// Calendar days after the due date on which a charge may be paid.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub payable_after_due_days: Option<u16>,
+    /// Added once if it is paid late.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fine: Option<Portion>,
+    /// Added for each day by which it is paid late.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interest: Option<Interest>,
+    /// Discounts for early payment.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub discounts: Vec<Discount>,
+    /// Texts that a slip shows to its payer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub instructions: Vec<String>,
+}
+
+impl LinkTerms {
+    /// Returns true if none was asked for.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// Parts of a payer that a merchant knows. Payers can't change them, and see them masked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KnownPayer {
+    /// Given name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_name: Option<String>,
+    /// Family name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_name: Option<String>,
+    /// CPF or CNPJ.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub document: Option<Document>,
+    /// E-mail address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub email: Option<String>,
+    /// Telephone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub phone: Option<Phone>,
+    /// Postal address.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<Address>,
+}
+
+/// A use that was taken for a payment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct TakenUse {
+    /// The payment, whose id is fixed before it is stored.
+    pub payment: TransactionId,
+    /// Time at which the use is free again, if the payment is not stored by then.
+    pub until: Timestamp,
+}
+
+/// State of a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LinkStatus {
+    /// Payments can begin.
+    Open,
+    /// All uses are paid.
+    Paid,
+    /// Its time is over.
+    Expired,
+    /// Its merchant closed it.
+    Closed,
+}
+
+impl LinkStatus {
+    /// Every status.
+    pub const ALL: [Self; 4] = [Self::Open, Self::Paid, Self::Expired, Self::Closed];
+
+    /// Returns the API's spelling.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Open => "open",
+            Self::Paid => "paid",
+            Self::Expired => "expired",
+            Self::Closed => "closed",
+        }
+    }
+
+    /// Reads the API's spelling.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|status| status.as_str() == text)
+    }
+}
+
+/// Uses of a link, counted in its payments.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LinkUses {
+    /// Payments that were ever paid. A refund does not lower it.
+    pub paid: u64,
+    /// Other payments that hold a use.
+    pub held: u64,
+    /// Boletos among those.
+    pub held_by_boletos: u64,
+}
+
+impl LinkUses {
+    /// Counts payments of one kind.
+    pub fn count(&mut self, method: Method, status: Status, was_paid: bool, number: u64) {
+        if was_paid {
+            self.paid = self.paid.saturating_add(number);
+        } else if holds_a_use(status) {
+            self.held = self.held.saturating_add(number);
+            if method == Method::Boleto {
+                self.held_by_boletos = self.held_by_boletos.saturating_add(number);
+            }
+        }
+    }
+}
+
+/// Returns true if an unpaid payment in this status holds a use of its link.
+pub const fn holds_a_use(status: Status) -> bool {
+    match status {
+        Status::Initial
+        | Status::Pending
+        | Status::Approved
+        | Status::Paid
+        | Status::Refund
+        | Status::Chargeback => true,
+        Status::Declined | Status::Expired | Status::Cancelled => false,
+    }
+}
+
+/// Reason why no payment can begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoUse {
+    /// The link is paid, expired or closed.
+    Over(LinkStatus),
+    /// Every use is held.
+    AllHeld,
+    /// Boletos hold their half of the uses that are left.
+    BoletosHeld,
+    /// Too many payments begin at this moment.
+    Crowded,
+}
+
+impl Link {
+    /// Returns its position in a list.
+    pub const fn place(&self) -> Cursor {
+        Cursor { created_at: self.created_at, id: TransactionId::new(self.id.uuid()) }
+    }
+
+    /// Returns its status: paid before closed before expired.
+    pub fn status(&self, uses: &LinkUses, now: Timestamp) -> LinkStatus {
+        if uses.paid >= self.offer.uses.into() {
+            LinkStatus::Paid
+        } else if self.closed_at.is_some() {
+            LinkStatus::Closed
+        } else if now.plus_ms(LEAST_TIME_TO_PAY_MS) > self.expires_at {
+            LinkStatus::Expired
+        } else {
+            LinkStatus::Open
+        }
+    }
+
+    /// Closes the link; `None` if that changes nothing.
+    pub fn close(&self, uses: &LinkUses, now: Timestamp) -> Option<Self> {
+        match self.status(uses, now) {
+            LinkStatus::Open => {
+                Some(Self { closed_at: Some(now), revision: self.revision.saturating_add(1), ..self.clone() })
+            }
+            LinkStatus::Paid | LinkStatus::Expired | LinkStatus::Closed => None,
+        }
+    }
+
+    /// Returns the payments that uses were taken for, and whose uses are not free again.
+    pub fn taken_at(&self, now: Timestamp) -> impl Iterator<Item = TransactionId> {
+        self.taken.iter().filter(move |taken| taken.until > now).map(|taken| taken.payment)
+    }
+
+    /// Takes a use for a payment. `uses` and `unstored` are of a moment after this link was read: the uses of stored
+    /// payments, and the number of taken ones whose payment is not stored.
+    ///
+    /// # Errors
+    /// [`NoUse`]: there is none.
+    pub fn take(
+        &self,
+        payment: TransactionId,
+        method: Method,
+        (uses, unstored): (&LinkUses, u64),
+        now: Timestamp,
+    ) -> Result<Self, NoUse> {
+        match self.status(uses, now) {
+            LinkStatus::Open => {}
+            over @ (LinkStatus::Paid | LinkStatus::Expired | LinkStatus::Closed) => {
+                return Err(NoUse::Over(over));
+            }
+        }
+        let unpaid = u64::from(self.offer.uses).saturating_sub(uses.paid);
+        if uses.held.saturating_add(unstored) >= unpaid {
+            return Err(NoUse::AllHeld);
+        }
+        if method == Method::Boleto && self.offer.uses > 1 && uses.held_by_boletos >= (unpaid / 2).max(1) {
+            return Err(NoUse::BoletosHeld);
+        }
+        let mut taken: Vec<_> = self.taken.iter().copied().filter(|taken| taken.until > now).collect();
+        if taken.len() >= MAX_TAKEN {
+            return Err(NoUse::Crowded);
+        }
+        taken.push(TakenUse { payment, until: now.plus_ms(TAKEN_FOR_MS) });
+        Ok(Self { taken, revision: self.revision.saturating_add(1), ..self.clone() })
+    }
+
+    /// Removes the note about a use, once its payment is stored or certainly never will be; `None` if there is none.
+    pub fn settle(&self, payment: TransactionId) -> Option<Self> {
+        let taken: Vec<_> = self.taken.iter().copied().filter(|taken| taken.payment != payment).collect();
+        (taken.len() < self.taken.len()).then(|| Self {
+            taken,
+            revision: self.revision.saturating_add(1),
+            ..self.clone()
+        })
+    }
+
+    /// Returns true if the link was made for one payment.
+    pub const fn is_for_one(&self) -> bool {
+        self.offer.uses == 1
+    }
+}
+
+/// Filter of links. Always one merchant's, in one mode.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LinkFilter {
+    /// Their merchant.
+    pub merchant: MerchantId,
+    /// Test or live.
+    pub mode: Mode,
+    /// The merchant's own id.
+    pub external_reference: Option<String>,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,328 @@
+//! Body of the creation request of a link's payment. It is read by the same reader as a merchant's request.
+
+use std::collections::BTreeMap;
+
+use chrono::NaiveDate;
+use serde::Serialize;
+
+use super::{LEAST_TIME_TO_PAY_MS, Link};
+use crate::due_terms::{Discount, Interest, Portion};
+use crate::method::Method;
+use crate::order::{Address, Item, Share, Split};
+use crate::record::wire::{Percentage, Printed};
+use crate::time::Timestamp;
+
+/// Default time for which a PIX may be paid, in seconds, on a link for one payment and on others.
+const PIX_EXPIRES_IN_S: [u64; 2] = [3_600, 1_800];
+
+/// Parts of a payer as they were typed; empty where nothing was.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PayerInput {
+    /// Whole name.
+    pub name: String,
+    /// CPF or CNPJ, with or without punctuation.
+    pub document: String,
+    /// E-mail address.
+    pub email: String,
+    /// Telephone, with or without punctuation.
+    pub phone: String,
+    /// Street.
+    pub street: String,
+    /// House number.
+    pub number: String,
+    /// Flat, block.
+    pub complement: String,
+    /// Neighbourhood.
+    pub neighborhood: String,
+    /// City.
+    pub city: String,
+    /// State.
+    pub state: String,
+    /// CEP, with or without punctuation.
+    pub zip_code: String,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Body<'a> {
+    payment_method: &'static str,
+    amount: u64,
+    currency: &'static str,
+    payment_details: Payer<'a>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    items: Vec<ItemBody<'a>>,
+    shipping: Option<Shipping>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    splits: Vec<SplitBody<'a>>,
+    #[serde(rename = "UTMSource")]
+    utm_source: Option<&'a str>,
+    #[serde(rename = "UTMMedium")]
+    utm_medium: Option<&'a str>,
+    #[serde(rename = "UTMCampaign")]
+    utm_campaign: Option<&'a str>,
+    #[serde(rename = "UTMTerm")]
+    utm_term: Option<&'a str>,
+    #[serde(rename = "UTMContent")]
+    utm_content: Option<&'a str>,
+    postback_url: Option<&'a str>,
+    external_reference: Option<&'a str>,
+    metadata: &'a BTreeMap<String, String>,
+    expires_in: Option<u64>,
+    due_date: Option<Printed<NaiveDate>>,
+    payable_after_due_days: Option<u16>,
+    fine: Option<PortionBody>,
+    interest: Option<InterestBody>,
+    discounts: Option<Vec<DiscountBody>>,
+    instructions: Option<&'a [String]>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Payer<'a> {
+    first_name: Option<String>,
+    last_name: Option<String>,
+    document: Option<String>,
+    document_type: Option<&'static str>,
+    email: Option<&'a str>,
+    phone_number: Option<String>,
+    address: Option<AddressBody>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct AddressBody {
+    street: Option<String>,
+    number: Option<String>,
+    complement: Option<String>,
+    neighborhood: Option<String>,
+    city: Option<String>,
+    state: Option<String>,
+    zip_code: Option<String>,
+}
+
+#[derive(Serialize)]
+struct ItemBody<'a> {
+    id: Option<String>,
+    name: &'a str,
+    quantity: u64,
+    price: u64,
+}
+
+#[derive(Serialize)]
+struct Shipping {
+    fee: u64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SplitBody<'a> {
+    recipient_id: &'a str,
+    #[serde(flatten)]
+    share: PortionBody,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+enum PortionBody {
+    Amount(u64),
+    Percentage(Percentage),
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+enum InterestBody {
+    AmountPerDay(u64),
+    PercentagePerMonth(Percentage),
+}
+
+#[derive(Serialize)]
+struct DiscountBody {
+    until: Printed<NaiveDate>,
+    #[serde(flatten)]
+    portion: PortionBody,
+}
+
+impl PortionBody {
+    const fn of(portion: Portion) -> Self {
+        match portion {
+            Portion::Amount(amount) => Self::Amount(amount.cents()),
+            Portion::BasisPoints(points) => Self::Percentage(Percentage(points)),
+        }
+    }
+}
+
+impl Link {
+    /// Returns true if a payment of this method needs the payer's address.
+    pub const fn needs_address(&self, method: Method) -> bool {
+        match method {
+            Method::Pix => self.offer.due.is_some(),
+            Method::Boleto | Method::CreditCard => true,
+        }
+    }
+
+    /// Returns the creation request of a payment that begins now, in the API's form. What the merchant knows of the
+    /// payer replaces what was typed.
+    pub fn creation_body(&self, method: Method, typed: &PayerInput, now: Timestamp) -> Vec<u8> {
+        let offer = &self.offer;
+        let today = now.sao_paulo_date();
+        let due = offer.due.filter(|_| method != Method::CreditCard);
+        let terms = due.map(|_| &offer.terms);
+        // A discount whose day has passed is over, and no mistake of the payer.
+        let discounts = terms.map(|terms| terms.discounts.iter().filter(|one| one.until >= today));
+        let discounts: Option<Vec<_>> = discounts.map(|left| left.map(DiscountBody::of).collect());
+        let utm = &offer.utm;
+        let body = Body {
+            payment_method: method.label(),
+            amount: offer.amount.cents(),
+            currency: "BRL",
+            payment_details: self.payer(method, typed),
+            items: offer.items.iter().map(ItemBody::of).collect(),
+            shipping: offer.shipping_fee.map(|fee| Shipping { fee: fee.cents() }),
+            splits: offer.splits.iter().map(SplitBody::of).collect(),
+            utm_source: utm.source.as_deref(),
+            utm_medium: utm.medium.as_deref(),
+            utm_campaign: utm.campaign.as_deref(),
+            utm_term: utm.term.as_deref(),
+            utm_content: utm.content.as_deref(),
+            postback_url: offer.postback_url.as_deref(),
+            external_reference: offer.external_reference.as_deref(),
+            metadata: &offer.metadata,
+            expires_in: self.expires_in(method, now),
+            due_date: due.map(|due| Printed(due.date(today))),
+            payable_after_due_days: terms.and_then(|terms| terms.payable_after_due_days),
+            fine: terms.and_then(|terms| terms.fine).map(PortionBody::of),
+            interest: terms.and_then(|terms| terms.interest).map(|interest| match interest {
+                Interest::AmountPerDay(amount) => InterestBody::AmountPerDay(amount.cents()),
+                Interest::BasisPointsPerMonth(points) => InterestBody::PercentagePerMonth(Percentage(points)),
+            }),
+            discounts: discounts.filter(|left| !left.is_empty()),
+            instructions: terms
+                .map(|terms| terms.instructions.as_slice())
+                .filter(|texts| method == Method::Boleto && !texts.is_empty()),
+        };
+        // Never fails: every name is a text.
+        serde_json::to_vec(&body).unwrap_or_default()
+    }
+
+    /// Returns the time for which a PIX may be paid: it ends with the link, but not before a minute has passed.
+    fn expires_in(&self, method: Method, now: Timestamp) -> Option<u64> {
+        if method != Method::Pix || self.offer.due.is_some() {
+            return None;
+        }
+        let [of_one, of_many] = PIX_EXPIRES_IN_S;
+        let own = if self.is_for_one() { of_one } else { of_many };
+        Some(own.min(self.expires_at.ms_since(now).max(LEAST_TIME_TO_PAY_MS) / 1_000))
+    }
+
+    fn payer<'a>(&'a self, method: Method, typed: &'a PayerInput) -> Payer<'a> {
+        let known = self.offer.customer.as_ref();
+        let (first, last) = split_name(&typed.name);
+        let typed_document = without_punctuation(&typed.document);
+        let is_company = typed_document.len() > 11;
+        // A company has one name, which stands for both.
+        let last = last.or_else(|| first.clone().filter(|_| is_company));
+        let known_document = known.and_then(|known| known.document.as_ref());
+        let document_type =
+            known_document.map(|document| document.kind().as_str()).or(match typed_document.len() {
+                0 => None,
+                1..=11 => Some("CPF"),
+                _ => Some("CNPJ"),
+            });
+        let known_name = known.and_then(|known| known.first_name.clone());
+        let known_last = known.and_then(|known| known.last_name.clone());
+        let has_known_name = known_name.is_some();
+        Payer {
+            first_name: known_name.or(first),
+            last_name: known_last.or(last).or_else(|| {
+                let first = known.and_then(|known| known.first_name.clone());
+                first.filter(|_| has_known_name && document_type == Some("CNPJ"))
+            }),
+            document: known_document
+                .map(|document| document.as_str().to_owned())
+                .or_else(|| Some(typed_document).filter(|text| !text.is_empty())),
+            document_type,
+            email: known.and_then(|known| known.email.as_deref()).or_else(|| non_empty(typed.email.trim())),
+            phone_number: known
+                .and_then(|known| known.phone.as_ref())
+                .map(|phone| phone.as_str().to_owned())
+                .or_else(|| Some(without_punctuation(&typed.phone)).filter(|text| !text.is_empty())),
+            address: self
+                .needs_address(method)
+                .then(|| known.and_then(|known| known.address.as_ref()))
+                .map(|known| known.map_or_else(|| AddressBody::typed(typed), AddressBody::of)),
+        }
+    }
+}
+
+impl DiscountBody {
+    const fn of(discount: &Discount) -> Self {
+        Self { until: Printed(discount.until), portion: PortionBody::of(discount.portion) }
+    }
+}
+
+impl<'a> ItemBody<'a> {
+    fn of(item: &'a Item) -> Self {
+        Self {
+            id: item.id.map(|id| id.to_string()),
+            name: &item.name,
+            quantity: item.quantity,
+            price: item.price.cents(),
+        }
+    }
+}
+
+impl<'a> SplitBody<'a> {
+    fn of(split: &'a Split) -> Self {
+        let share = match split.share {
+            Share::Amount(amount) => PortionBody::Amount(amount.cents()),
+            Share::BasisPoints(points) => PortionBody::Percentage(Percentage(points)),
+        };
+        Self { recipient_id: &split.recipient_id, share }
+    }
+}
+
+impl AddressBody {
+    fn of(known: &Address) -> Self {
+        let text = |text: &str| Some(text.to_owned());
+        Self {
+            street: text(&known.street),
+            number: text(&known.number),
+            complement: known.complement.clone(),
+            neighborhood: text(&known.neighborhood),
+            city: text(&known.city),
+            state: text(known.state.as_str()),
+            zip_code: text(known.zip_code.as_str()),
+        }
+    }
+
+    fn typed(typed: &PayerInput) -> Self {
+        let text = |text: &str| non_empty(text.trim()).map(str::to_owned);
+        Self {
+            street: text(&typed.street),
+            number: text(&typed.number),
+            complement: text(&typed.complement),
+            neighborhood: text(&typed.neighborhood),
+            city: text(&typed.city),
+            state: text(&typed.state).map(|state| state.to_ascii_uppercase()),
+            zip_code: text(&without_punctuation(&typed.zip_code)),
+        }
+    }
+}
+
+fn non_empty(text: &str) -> Option<&str> {
+    (!text.is_empty()).then_some(text)
+}
+
+/// Splits a name at its first blank.
+fn split_name(name: &str) -> (Option<String>, Option<String>) {
+    let name = name.trim();
+    let (first, last) = name.split_once(char::is_whitespace).unwrap_or((name, ""));
+    let text = |text: &str| non_empty(text.trim()).map(str::to_owned);
+    (text(first), text(last))
+}
+
+/// Removes the punctuation of documents, phones and postal codes; anything else stays, and is refused by its rule.
+fn without_punctuation(text: &str) -> String {
+    let is_punctuation = |one: char| one.is_whitespace() || matches!(one, '.' | '-' | '/' | '(' | ')' | '+');
+    text.chars().filter(|one| !is_punctuation(*one)).collect::<String>().to_ascii_uppercase()
+}

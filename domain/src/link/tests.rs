@@ -1,0 +1,244 @@
+use super::*;
+use crate::request::link::parse;
+use crate::request::{PostbackPolicy, RequestLimits, parse_of_link};
+
+const NOW: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+
+fn link_of(extra: &str) -> Link {
+    let body = format!(r#"{{"amount":5000,"currency":"BRL","title":"Aula"{extra}}}"#);
+    let owner = Owner {
+        merchant: MerchantId::new("demo"),
+        application: crate::identity::ApplicationName::new("default"),
+        mode: Mode::Test,
+    };
+    let parsed = parse(body.as_bytes(), NOW, &limits()).unwrap();
+    let id = LinkId::new(uuid::Uuid::from_u128(7));
+    parsed.into_link(id, (owner, None), &[Method::Pix, Method::Boleto], NOW).unwrap()
+}
+
+fn limits() -> RequestLimits {
+    RequestLimits { max_installments: 12, postback: PostbackPolicy::HttpsPublicOnly }
+}
+
+fn payment(number: u128) -> TransactionId {
+    TransactionId::new(uuid::Uuid::from_u128(number))
+}
+
+fn uses(paid: u64, held: u64, held_by_boletos: u64) -> LinkUses {
+    LinkUses { paid, held, held_by_boletos }
+}
+
+#[test]
+fn paid_comes_before_closed_before_expired() {
+    let link = link_of("");
+    let closed = link.close(&uses(0, 0, 0), NOW).unwrap();
+    let late = link.expires_at;
+    for (link, paid, now, expected) in [
+        (&link, 0, NOW, LinkStatus::Open),
+        (&link, 1, NOW, LinkStatus::Paid),
+        (&link, 2, late, LinkStatus::Paid),
+        (&link, 0, late.minus_ms(60_000), LinkStatus::Open),
+        (&link, 0, late.minus_ms(59_999), LinkStatus::Expired),
+        (&closed, 0, NOW, LinkStatus::Closed),
+        (&closed, 0, late, LinkStatus::Closed),
+        (&closed, 1, late, LinkStatus::Paid),
+    ] {
+        assert_eq!(link.status(&uses(paid, 0, 0), now), expected, "{paid} {now}");
+    }
+}
+
+#[test]
+fn closing_again_or_too_late_changes_nothing() {
+    let link = link_of("");
+    let closed = link.close(&uses(0, 1, 0), NOW).unwrap();
+    assert_eq!((closed.closed_at, closed.revision), (Some(NOW), 2));
+    assert_eq!(closed.close(&uses(0, 0, 0), NOW), None);
+    assert_eq!(link.close(&uses(1, 0, 0), NOW), None);
+    assert_eq!(link.close(&uses(0, 0, 0), link.expires_at), None);
+}
+
+#[test]
+fn no_more_uses_are_taken_than_there_are() {
+    let (one, three) = (link_of(""), link_of(r#","uses":3"#));
+    for (link, counted, unstored, method, expected) in [
+        (&one, uses(0, 0, 0), 0, Method::Pix, Ok(())),
+        (&one, uses(0, 0, 0), 0, Method::Boleto, Ok(())),
+        (&one, uses(0, 1, 0), 0, Method::Pix, Err(NoUse::AllHeld)),
+        (&one, uses(0, 0, 0), 1, Method::Pix, Err(NoUse::AllHeld)),
+        (&one, uses(1, 0, 0), 0, Method::Pix, Err(NoUse::Over(LinkStatus::Paid))),
+        (&three, uses(1, 1, 0), 0, Method::Pix, Ok(())),
+        (&three, uses(1, 1, 0), 1, Method::Pix, Err(NoUse::AllHeld)),
+        (&three, uses(2, 1, 0), 0, Method::Pix, Err(NoUse::AllHeld)),
+        (&three, uses(0, 1, 1), 0, Method::Boleto, Err(NoUse::BoletosHeld)),
+        (&three, uses(0, 1, 1), 0, Method::Pix, Ok(())),
+        (&three, uses(4, 0, 0), 0, Method::Pix, Err(NoUse::Over(LinkStatus::Paid))),
+    ] {
+        let taken = link.take(payment(1), method, (&counted, unstored), NOW).map(drop);
+        assert_eq!(taken, expected, "{counted:?} {unstored} {method:?}");
+    }
+}
+
+#[test]
+fn a_taken_use_is_free_again_when_its_payment_was_never_stored() {
+    let link = link_of("");
+    let taken = link.take(payment(1), Method::Pix, (&uses(0, 0, 0), 0), NOW).unwrap();
+    assert_eq!(taken.taken_at(NOW).collect::<Vec<_>>(), [payment(1)]);
+    assert_eq!(taken.taken_at(NOW.plus_ms(TAKEN_FOR_MS)).count(), 0);
+    let settled = taken.settle(payment(1)).unwrap();
+    assert_eq!((settled.taken.len(), settled.revision), (0, 3));
+    assert_eq!(settled.settle(payment(1)), None);
+}
+
+#[test]
+fn payments_hold_their_use_until_they_are_declined_cancelled_or_expired() {
+    for (status, was_paid, expected) in [
+        (Status::Initial, false, uses(0, 1, 1)),
+        (Status::Pending, false, uses(0, 1, 1)),
+        (Status::Approved, false, uses(0, 1, 1)),
+        (Status::Paid, true, uses(1, 0, 0)),
+        (Status::Refund, true, uses(1, 0, 0)),
+        (Status::Refund, false, uses(0, 1, 1)),
+        (Status::Chargeback, true, uses(1, 0, 0)),
+        (Status::Declined, false, uses(0, 0, 0)),
+        (Status::Expired, false, uses(0, 0, 0)),
+        (Status::Cancelled, false, uses(0, 0, 0)),
+    ] {
+        let mut counted = LinkUses::default();
+        counted.count(Method::Boleto, status, was_paid, 1);
+        assert_eq!(counted, expected, "{status:?} {was_paid}");
+    }
+}
+
+fn typed() -> PayerInput {
+    let text = String::from;
+    PayerInput {
+        name: text("Maria de Souza"),
+        document: text("529.982.247-25"),
+        email: text("maria@example.com"),
+        phone: text("(11) 98765-4321"),
+        street: text("Rua Um"),
+        number: text("10"),
+        complement: String::new(),
+        neighborhood: text("Centro"),
+        city: text("São Paulo"),
+        state: text("sp"),
+        zip_code: text("01304-000"),
+    }
+}
+
+#[test]
+fn a_links_payment_is_a_request_that_breaks_no_rule() {
+    let link = link_of(concat!(
+        r#","items":[{"name":"Aula","quantity":2,"price":2500}],"shipping":{"fee":100},"dueInDays":5"#,
+        r#","splits":[{"recipientId":"r","percentage":12.5}],"UTMSource":"x","metadata":{"turma":"a"}"#,
+        r#","fine":{"percentage":2},"interest":{"amountPerDay":10},"instructions":["oi"]"#,
+        r#","externalReference":"p-1","postbackUrl":"https://loja.example.com/q""#
+    ));
+    for method in [Method::Pix, Method::Boleto] {
+        let body = link.creation_body(method, &typed(), NOW);
+        let order = parse_of_link(&body, NOW, &limits()).unwrap().purchase.order;
+        assert_eq!((order.method, order.amount), (method, Money::from_cents(5_000)));
+        assert_eq!((&order.items, order.shipping_fee), (&link.offer.items, link.offer.shipping_fee));
+        assert_eq!((&order.splits, &order.utm), (&link.offer.splits, &link.offer.utm));
+        assert_eq!((&order.metadata, &order.postback_url), (&link.offer.metadata, &link.offer.postback_url));
+        let due = order.terms.due().unwrap();
+        assert_eq!((due.fine, due.interest), (link.offer.terms.fine, link.offer.terms.interest));
+        assert_eq!(due.due_date, LinkDue::InDays(5).date(NOW.sao_paulo_date()));
+        assert_eq!(order.payer.address.unwrap().zip_code.as_str(), "01304000");
+        assert_eq!((order.payer.first_name.as_str(), order.payer.last_name.as_str()), ("Maria", "de Souza"));
+    }
+}
+
+#[test]
+fn a_pix_needs_no_address_and_ends_with_its_link() {
+    for (extra, ahead_ms, expires_in_s) in [
+        ("", 0, 3_600),
+        (r#","uses":2"#, 0, 1_800),
+        ("", 30 * 24 * 3_600_000 - 300_000, 300),
+        ("", 30 * 24 * 3_600_000 - 60_000, 60),
+    ] {
+        let link = link_of(extra);
+        let now = NOW.plus_ms(ahead_ms);
+        let body = link.creation_body(Method::Pix, &typed(), now);
+        let order = parse_of_link(&body, now, &limits()).unwrap().purchase.order;
+        assert_eq!(order.payer.address, None);
+        assert_eq!(order.terms, crate::order::Terms::Pix { expires_in_s });
+    }
+}
+
+#[test]
+fn what_the_merchant_knows_replaces_what_was_typed() {
+    let link = link_of(
+        r#","customer":{"firstName":"Ana","lastName":"Lima","document":"11144477735","email":"ana@example.com"}"#,
+    );
+    let body = link.creation_body(Method::Pix, &typed(), NOW);
+    let payer = parse_of_link(&body, NOW, &limits()).unwrap().purchase.order.payer;
+    assert_eq!((payer.full_name().as_str(), payer.email.as_str()), ("Ana Lima", "ana@example.com"));
+    assert_eq!((payer.document.as_str(), payer.phone.as_str()), ("11144477735", "11987654321"));
+}
+
+#[test]
+fn one_word_is_a_name_for_a_company_alone() {
+    let fields = |name: &str, document: &str| {
+        let typed = PayerInput { name: name.into(), document: document.into(), ..typed() };
+        let read = parse_of_link(&link_of("").creation_body(Method::Pix, &typed, NOW), NOW, &limits());
+        read.err()
+            .map(|rejection| rejection.violations.iter().map(|one| one.field.clone()).collect::<Vec<_>>())
+    };
+    assert_eq!(fields("Maria", "529.982.247-25"), Some(vec!["paymentDetails.lastName".to_owned()]));
+    assert_eq!(fields("Padaria", "11.222.333/0001-81"), None);
+}
+
+fn refused(extra: &str) -> Vec<(String, &'static str)> {
+    let body = format!(r#"{{"amount":5000,"currency":"BRL","title":"Aula"{extra}}}"#);
+    let parsed = parse(body.as_bytes(), NOW, &limits()).and_then(|parsed| {
+        let owner = link_of("").owner;
+        parsed.into_link(LinkId::new(uuid::Uuid::from_u128(7)), (owner, None), &[Method::Pix], NOW)
+    });
+    let violations = parsed.err().map(|rejection| rejection.violations).unwrap_or_default();
+    violations.into_iter().map(|one| (one.field, one.code)).collect()
+}
+
+#[test]
+fn every_bound_of_a_link_is_checked() {
+    let long = |count: usize| "x".repeat(count);
+    for (extra, expected) in [
+        (r#","uses":0"#.to_owned(), vec![("uses", "range")]),
+        (r#","uses":10001"#.to_owned(), vec![("uses", "range")]),
+        (r#","uses":10000"#.to_owned(), vec![]),
+        (r#","maxInstallments":13"#.to_owned(), vec![("maxInstallments", "range")]),
+        (format!(r#","description":"{}""#, long(501)), vec![("description", "length")]),
+        (r#","methods":[]"#.to_owned(), vec![("methods", "too_few")]),
+        (r#","methods":["PIX","pix"]"#.to_owned(), vec![("methods[1]", "duplicate")]),
+        (r#","methods":["cash"]"#.to_owned(), vec![("methods[0]", "unknown_value")]),
+        (r#","expiresAt":"2026-11-20T00:00:00Z""#.to_owned(), vec![("expiresAt", "range")]),
+        (r#","expiresAt":"2036-11-20T00:00:00Z""#.to_owned(), vec![("expiresAt", "range")]),
+        (r#","expiresAt":"tomorrow""#.to_owned(), vec![("expiresAt", "format")]),
+        (r#","dueDate":"2026-12-01","dueInDays":3"#.to_owned(), vec![("dueInDays", "not_applicable")]),
+        (
+            r#","dueDate":"2026-12-01","expiresAt":"2026-12-05T00:00:00Z""#.to_owned(),
+            vec![("expiresAt", "range")],
+        ),
+        (r#","dueInDays":366"#.to_owned(), vec![("dueInDays", "range")]),
+        (r#","fine":{"percentage":2}"#.to_owned(), vec![("fine", "not_applicable")]),
+        (r#","successUrl":"http://loja.example.com/""#.to_owned(), vec![("successUrl", "not_public")]),
+        (r#","successUrl":"https://a:b@loja.example.com/""#.to_owned(), vec![("successUrl", "format")]),
+        (r#","successUrl":"https://loja.example.com/?a=1#ok""#.to_owned(), vec![]),
+        (r#","successUrl":"javascript:alert(1)""#.to_owned(), vec![("successUrl", "format")]),
+        (
+            r#","customer":{"document":"11111111111","email":"x"}"#.to_owned(),
+            vec![("customer.document", "repeated"), ("customer.email", "format")],
+        ),
+        (r#","description":"4242424242424242""#.to_owned(), vec![("description", "card_number")]),
+    ] {
+        let expected: Vec<_> = expected.into_iter().map(|(field, code)| (field.to_owned(), code)).collect();
+        assert_eq!(refused(&extra), expected, "{extra}");
+    }
+}
+
+#[test]
+fn the_last_day_of_a_link_with_a_due_date_is_that_day() {
+    let link = link_of(r#","dueDate":"2026-12-01""#);
+    assert_eq!(link.expires_at.to_string(), "2026-12-02T02:59:59.999Z");
+    assert_eq!(link_of("").expires_at, NOW.plus_ms(30 * 24 * 3_600_000));
+}

@@ -1,0 +1,49 @@
+//! Payment links in the store, and what is counted at their pages.
+
+use async_trait::async_trait;
+use quita_domain::identity::LinkId;
+use quita_domain::link::{Link, LinkFilter, LinkUses};
+use quita_domain::listing::Cursor;
+use quita_domain::time::Timestamp;
+
+use crate::store::{PaymentStore, StoreError};
+
+/// Limit of events within any stretch of time, such as of payments that one network begins.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EventLimit {
+    /// Name under which they are counted. Holds no address that could be read back.
+    pub name: String,
+    /// Number of events.
+    pub most: u32,
+    /// Length of the stretch of time, in milliseconds.
+    pub within_ms: u64,
+}
+
+/// Payment links.
+#[async_trait]
+pub trait LinkStore: PaymentStore {
+    /// Stores a new link; `false` if there is one with its id, which stays unchanged.
+    async fn insert_link(&self, link: &Link) -> Result<bool, StoreError>;
+
+    /// Returns the link with this id.
+    async fn link(&self, id: LinkId) -> Result<Option<Link>, StoreError>;
+
+    /// Replaces the link of this id if the stored one has the revision before this one's; `false` if somebody was
+    /// faster. Of concurrent calls, on any nodes, one wins.
+    async fn replace_link(&self, link: &Link) -> Result<bool, StoreError>;
+
+    /// Returns links that match, newest first by creation and id, after the cursor, at most `limit`.
+    async fn links(
+        &self,
+        filter: &LinkFilter,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Link>, StoreError>;
+
+    /// Counts the uses of a link in its payments, with all that were stored before the call.
+    async fn link_uses(&self, link: &Link) -> Result<LinkUses, StoreError>;
+
+    /// Counts an event if the limit allows it; `None` if it does. Otherwise returns the time from which it may be tried
+    /// again, and counts nothing. Of concurrent calls, on any nodes, no more than the limit are counted.
+    async fn count_event(&self, limit: &EventLimit, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;
+}

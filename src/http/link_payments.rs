@@ -1,0 +1,256 @@
+//! Payments of a link: beginning one, and cancelling those that wait.
+//!
+//! A use is taken in the link before its payment is stored, under the payment's id, which is fixed before. Whatever
+//! happens in between, the use is free again when it was not stored in time; a stored payment counts by itself.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quita_actors::Denied;
+use quita_domain::identity::{LinkId, TransactionId};
+use quita_domain::link::{Link, NoUse, PayerInput};
+use quita_domain::listing::PaymentFilter;
+use quita_domain::method::Method;
+use quita_domain::operation::{OperationKind, OperationRequest, OperationState, RequestedOperation};
+use quita_domain::payment::Payment;
+use quita_domain::request::{Rejection, parse_of_link};
+use quita_domain::status::Status;
+use quita_domain::time::Timestamp;
+use quita_ports::EventLimit;
+use tokio::time::sleep;
+use uuid::Uuid;
+use zeroize::Zeroizing;
+
+use super::edge::Edge;
+use super::errors::{ApiError, ErrorCode, wordings};
+use super::payments::create_keyed;
+
+/// Most times that a write to a link is tried again because another one was faster.
+pub(super) const MOST_RACES: usize = 40;
+
+/// Pause before the next try, by which others end theirs.
+const RACE_PAUSE: Duration = Duration::from_millis(25);
+
+/// Most times that a payment waits for another one that is about to be stored.
+const MOST_WAITS: usize = 40;
+
+/// Payments that one network may begin within an hour, at one link and at all.
+const BEGUN_BY_NETWORK: [u32; 2] = [10, 30];
+
+/// Length of that time.
+const HOUR_MS: u64 = 3_600_000;
+
+/// Payments that are cancelled at once.
+const CANCELLED_AT_ONCE: usize = 100;
+
+/// A submitted form.
+#[derive(Debug)]
+pub(super) struct Submitted<'a> {
+    pub(super) method: Method,
+    pub(super) typed: &'a PayerInput,
+    /// Number of the form.
+    pub(super) number: &'a str,
+    /// Network of the payer.
+    pub(super) network: &'a str,
+}
+
+/// Reason why a submitted form began no payment.
+#[derive(Debug)]
+pub(super) enum NotBegun {
+    /// The form has mistakes.
+    Mistakes(Rejection),
+    /// The link allows no payment now.
+    NoUse(NoUse),
+    /// The payer's network began too many. It may begin one again at this time.
+    TooMany(Timestamp),
+    /// Anything else.
+    Failed(ApiError),
+}
+
+impl From<ApiError> for NotBegun {
+    fn from(error: ApiError) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// Begins a payment, by the path of every creation. A form that was sent before returns its payment.
+pub(super) async fn begin(edge: &Edge, link: &Link, form: &Submitted<'_>) -> Result<Arc<Payment>, NotBegun> {
+    // No `Idempotency-Key` of a merchant has a line break.
+    let key = format!("link\n{}\n{}", link.id, form.number);
+    let id = edge.keyring.transaction_id(&link.owner, &key);
+    if let Some(known) = edge.payments.read(id).await.map_err(ApiError::from)? {
+        return Ok(known);
+    }
+    let now = edge.clock.now();
+    let body = Zeroizing::new(link.creation_body(form.method, form.typed, now));
+    let parsed = parse_of_link(&body, now, &edge.limits).map_err(NotBegun::Mistakes)?;
+    if let Some(until) = too_many(edge, link, form.network, now).await? {
+        return Err(NotBegun::TooMany(until));
+    }
+    take_use(edge, link.id, (id, form.method)).await?;
+    let created = create_keyed(edge, (link.owner.clone(), Some(link.id)), parsed, &key).await;
+    if created.as_ref().err().is_none_or(ApiError::changed_nothing) {
+        settle(edge, link.id, id).await;
+    }
+    Ok(created?.payment)
+}
+
+/// Counts the beginning of a payment. Returns the time from which it is allowed again, if it is not now.
+async fn too_many(
+    edge: &Edge,
+    link: &Link,
+    network: &str,
+    now: Timestamp,
+) -> Result<Option<Timestamp>, ApiError> {
+    let [at_link, at_all] = BEGUN_BY_NETWORK;
+    for (what, most) in [(format!("begun {}", link.id), at_link), (String::from("begun"), at_all)] {
+        let limit = EventLimit { name: edge.keyring.event_name(&what, network), most, within_ms: HOUR_MS };
+        if let Some(until) = edge.links.count_event(&limit, now).await.map_err(Denied::from)? {
+            return Ok(Some(until));
+        }
+    }
+    Ok(None)
+}
+
+/// Takes a use for a payment. Of several who do so at once, on any nodes, no more succeed than there are uses.
+async fn take_use(
+    edge: &Edge,
+    link: LinkId,
+    (payment, method): (TransactionId, Method),
+) -> Result<(), NotBegun> {
+    let (mut races, mut waits) = (0, 0);
+    loop {
+        // The link is read before its payments: a use that was settled in between is a payment that is counted.
+        let link = again(edge, link).await?;
+        let now = edge.clock.now();
+        let mut unstored = 0_u64;
+        for taken in link.taken_at(now).filter(|taken| *taken != payment) {
+            let is_stored = edge.payments.read(taken).await.map_err(ApiError::from)?.is_some();
+            unstored = unstored.saturating_add(u64::from(!is_stored));
+        }
+        let uses = edge.links.link_uses(&link).await.map_err(Denied::from).map_err(ApiError::from)?;
+        match link.take(payment, method, (&uses, unstored), now) {
+            Ok(taken) => {
+                if edge.links.replace_link(&taken).await.map_err(Denied::from).map_err(ApiError::from)? {
+                    return Ok(());
+                }
+                races += 1;
+                if races >= MOST_RACES {
+                    return Err(ApiError::from(Denied::Overloaded).into());
+                }
+            }
+            // Whoever is faster is about to be stored, and then shown; or never will be.
+            Err(NoUse::AllHeld | NoUse::Crowded) if unstored > 0 && waits < MOST_WAITS => waits += 1,
+            Err(no_use) => return Err(NotBegun::NoUse(no_use)),
+        }
+        sleep(RACE_PAUSE).await;
+    }
+}
+
+/// Removes the note about a use whose payment is stored. It is no harm if that fails.
+async fn settle(edge: &Edge, link: LinkId, payment: TransactionId) {
+    for _ in 0..MOST_RACES {
+        let Ok(link) = again(edge, link).await else { return };
+        let Some(settled) = link.settle(payment) else { return };
+        match edge.links.replace_link(&settled).await {
+            Ok(true) | Err(_) => return,
+            Ok(false) => sleep(RACE_PAUSE).await,
+        }
+    }
+}
+
+/// Reads a link that is there.
+pub(super) async fn again(edge: &Edge, id: LinkId) -> Result<Link, ApiError> {
+    let link = edge.links.link(id).await.map_err(Denied::from)?;
+    link.ok_or_else(ApiError::link_not_found)
+}
+
+/// Returns the newest payments of a link, newest first. What can't be read is left out.
+pub(super) async fn newest(edge: &Edge, link: &Link, limit: usize) -> Result<Vec<Payment>, ApiError> {
+    let listed = edge.payments.list(&of_link(link, Vec::new()), None, limit).await?;
+    Ok(listed.into_iter().flatten().collect())
+}
+
+fn of_link(link: &Link, statuses: Vec<Status>) -> PaymentFilter {
+    PaymentFilter {
+        merchant: link.owner.merchant.clone(),
+        mode: link.owner.mode,
+        statuses,
+        method: None,
+        document: None,
+        email: None,
+        external_reference: None,
+        link: Some(link.id),
+        id: None,
+        amount: None,
+        created_from: None,
+        created_to: None,
+        due_from: None,
+        due_to: None,
+    }
+}
+
+/// Cancels everything of a closed link that waits.
+///
+/// # Errors
+/// [`ErrorCode::OutcomeUnknown`] if that is not clear yet.
+pub(super) async fn cancel_all(edge: &Edge, link: &Link) -> Result<(), ApiError> {
+    let unclear =
+        || ApiError::unavailable(ErrorCode::OutcomeUnknown, wordings::payments_are_not_cancelled_yet());
+    for taken in link.taken_at(edge.clock.now()) {
+        if edge.payments.read(taken).await?.is_none() {
+            return Err(unclear());
+        }
+    }
+    let waiting = of_link(link, vec![Status::Initial, Status::Pending]);
+    loop {
+        let listed = edge.payments.list(&waiting, None, CANCELLED_AT_ONCE).await?;
+        if listed.is_empty() {
+            return Ok(());
+        }
+        let mut cancelled = 0_usize;
+        for payment in listed.iter().flatten() {
+            let cancelled_now = give_up(edge, payment).await?;
+            cancelled = cancelled.saturating_add(usize::from(cancelled_now));
+        }
+        if cancelled == 0 {
+            return Err(unclear());
+        }
+    }
+}
+
+/// Cancels a waiting payment of a link. Returns true if it waits no more.
+pub(super) async fn give_up(edge: &Edge, payment: &Payment) -> Result<bool, ApiError> {
+    let requested = RequestedOperation::Cancel;
+    let wanted = OperationRequest { id: Uuid::now_v7(), requested, key: None };
+    match edge.payments.operate(payment.id, payment.owner.clone(), wanted).await {
+        Ok(operated) => Ok(!is_waiting(operated.payment.status())),
+        // It was paid or ended in between, or its cancellation is under way.
+        Err(Denied::Refused(_)) => {
+            let payment = edge.payments.read(payment.id).await?;
+            Ok(payment.is_none_or(|payment| !is_waiting(payment.status())))
+        }
+        Err(denied) => Err(denied.into()),
+    }
+}
+
+/// Returns true if a payment in this status waits for its payer.
+pub(super) const fn is_waiting(status: Status) -> bool {
+    match status {
+        Status::Initial | Status::Pending => true,
+        Status::Approved
+        | Status::Declined
+        | Status::Refund
+        | Status::Chargeback
+        | Status::Expired
+        | Status::Paid
+        | Status::Cancelled => false,
+    }
+}
+
+/// Returns true if a cancellation of the payment is under way.
+pub(super) fn is_being_cancelled(payment: &Payment) -> bool {
+    payment.operations.iter().any(|operation| {
+        operation.kind == OperationKind::Cancel && operation.state == OperationState::Processing
+    })
+}

@@ -1,0 +1,229 @@
+//! Making, reading, listing and closing payment links.
+
+use actix_web::http::header::LOCATION;
+use actix_web::web::{Data, Path, Payload};
+use actix_web::{HttpRequest, HttpResponse};
+use quita_actors::Denied;
+use quita_domain::identity::{LinkId, Mode, Owner};
+use quita_domain::link::{Link, LinkStatus, LinkUses};
+use quita_domain::listing::Cursor;
+use quita_domain::listing::query::LinkQuery;
+use quita_domain::method::Method;
+use quita_domain::record::link::{LinkFacts, LinkRecord};
+use quita_domain::request::link::{self as request, ParsedLink};
+use uuid::Uuid;
+
+use super::answer::Page;
+use super::auth::{Reader, Writer};
+use super::body::{read_json, read_optional_json};
+use super::edge::Edge;
+use super::errors::{ApiError, ErrorCode, wordings};
+use super::idempotency::{REPLAYED, key_of};
+use super::{ignored_names, link_payments, query};
+
+/// Methods that the page of a link takes.
+pub(crate) const METHODS_OF_PAGE: [Method; 2] = [Method::Pix, Method::Boleto];
+
+/// Number of payments that the record of a link names.
+const NEWEST_PAYMENTS: usize = 20;
+
+/// Links that one request for a page by status looks at.
+const LOOKED_AT: usize = 1_000;
+
+/// `POST /pay/links`
+pub(crate) async fn create(
+    caller: Writer,
+    edge: Data<Edge>,
+    request: HttpRequest,
+    payload: Payload,
+) -> Result<HttpResponse, ApiError> {
+    let key = key_of(&request)?;
+    let body = read_json(&request, payload).await?;
+    let parsed = request::parse(&body, edge.clock.now(), &edge.limits);
+    let unknown = parsed.as_ref().map_or_else(|rejection| &rejection.unknown, |parsed| &parsed.unknown);
+    ignored_names::note(&request, &caller.0, unknown);
+    let (link, is_replay) = make(&edge, caller.0.owner, parsed?, key.as_deref()).await?;
+    let mut response = if is_replay { HttpResponse::Ok() } else { HttpResponse::Created() };
+    if is_replay {
+        response.insert_header(REPLAYED);
+    }
+    response.insert_header((LOCATION, format!("{}/pay/links/{}", edge.public_url, link.id)));
+    Ok(response.json(LinkRecord::of(&link, facts(&edge, &link).await?)))
+}
+
+/// Makes a link, or finds the one that was made under the same key. Returns true for one that was there.
+pub(crate) async fn make(
+    edge: &Edge,
+    owner: Owner,
+    parsed: ParsedLink,
+    key: Option<&str>,
+) -> Result<(Link, bool), ApiError> {
+    let fingerprint = key.map(|_| parsed.fingerprint(edge.keyring.fingerprint()));
+    let id = key.map_or_else(|| LinkId::new(Uuid::now_v7()), |key| edge.keyring.link_id(&owner, key));
+    if let (Some(_), Some(known)) = (key, edge.links.link(id).await.map_err(Denied::from)?) {
+        return replayed(known, fingerprint.as_ref());
+    }
+    let methods = available_methods(edge, owner.mode);
+    let unavailable = parsed.sent_methods.iter().enumerate().filter(|(_, method)| !methods.contains(method));
+    let unavailable: Vec<_> = unavailable.map(|(place, _)| place).collect();
+    if !unavailable.is_empty() || methods.is_empty() {
+        return Err(ApiError::methods_unavailable(unavailable));
+    }
+    if !edge.keyring.has_key_of_now() {
+        return Err(ApiError::secret_key_missing());
+    }
+    let link = parsed.into_link(id, (owner, fingerprint.clone()), &methods, edge.clock.now())?;
+    if edge.links.insert_link(&link).await.map_err(Denied::from)? {
+        return Ok((link, false));
+    }
+    let known = edge.links.link(id).await.map_err(Denied::from)?;
+    replayed(known.ok_or_else(|| ApiError::defect("a link that is there can be read"))?, fingerprint.as_ref())
+}
+
+fn replayed(known: Link, fingerprint: Option<&String>) -> Result<(Link, bool), ApiError> {
+    if known.fingerprint.as_ref() == fingerprint { Ok((known, true)) } else { Err(Denied::KeyReused.into()) }
+}
+
+/// Returns the methods of the page that acquirers of this mode are configured for.
+pub(crate) fn available_methods(edge: &Edge, mode: Mode) -> Vec<Method> {
+    let routes = edge.payments.acquirers();
+    let has_route =
+        |method: &Method| routes.iter().any(|route| (route.mode, route.method) == (mode, *method));
+    METHODS_OF_PAGE.into_iter().filter(has_route).collect()
+}
+
+/// `GET /pay/links/{linkId}`
+pub(crate) async fn read(
+    caller: Reader,
+    edge: Data<Edge>,
+    id: Path<String>,
+) -> Result<HttpResponse, ApiError> {
+    let link = own(&edge, &id, &caller.0.owner).await?;
+    Ok(HttpResponse::Ok().json(LinkRecord::of(&link, facts(&edge, &link).await?)))
+}
+
+/// `GET /pay/links`
+pub(crate) async fn list(
+    caller: Reader,
+    edge: Data<Edge>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
+    let query = LinkQuery::parse(&caller.0.owner, &query::read(&request)?)?;
+    let limit = query.limit.get();
+    let (mut found, looked_to) = matching(&edge, &query, limit.saturating_add(1)).await?;
+    // A page by status may end before it is full, so that it is answered in time.
+    let has_more = found.len() > limit || looked_to.is_some();
+    found.truncate(limit);
+    let last = if found.len() == limit { found.last().map(|(link, _)| link.place()) } else { looked_to };
+    let next_cursor = last.filter(|_| has_more).map(|place| place.to_string());
+    let mut facts = Vec::with_capacity(found.len());
+    for (link, uses) in &found {
+        facts.push(facts_of(&edge, link, uses).await?);
+    }
+    let data = found.iter().zip(facts).map(|((link, _), facts)| LinkRecord::of(link, facts)).collect();
+    Ok(HttpResponse::Ok().json(Page { data, has_more, next_cursor, unreadable: Vec::new() }))
+}
+
+/// Returns links that match, with their uses, at most `wanted`; and the place where it stopped looking, if that was
+/// before the end and before it had found them.
+pub(crate) async fn matching(
+    edge: &Edge,
+    query: &LinkQuery,
+    wanted: usize,
+) -> Result<(Vec<(Link, LinkUses)>, Option<Cursor>), ApiError> {
+    let (mut found, mut after, mut looked_at) = (Vec::new(), query.cursor, 0_usize);
+    loop {
+        let page = edge.links.links(&query.filter, after, wanted).await.map_err(Denied::from)?;
+        let is_last = page.len() < wanted;
+        for link in page {
+            let uses = edge.links.link_uses(&link).await.map_err(Denied::from)?;
+            let status = link.status(&uses, edge.clock.now());
+            after = Some(link.place());
+            looked_at = looked_at.saturating_add(1);
+            if query.statuses.is_empty() || query.statuses.contains(&status) {
+                found.push((link, uses));
+            }
+            if found.len() == wanted {
+                return Ok((found, None));
+            }
+        }
+        if is_last {
+            return Ok((found, None));
+        }
+        if looked_at >= LOOKED_AT {
+            return Ok((found, after));
+        }
+    }
+}
+
+/// `POST /pay/links/{linkId}/close`
+pub(crate) async fn close(
+    caller: Writer,
+    edge: Data<Edge>,
+    id: Path<String>,
+    request: HttpRequest,
+    payload: Payload,
+) -> Result<HttpResponse, ApiError> {
+    key_of(&request)?;
+    let closing = request::parse_closing(&read_optional_json(&request, payload).await?);
+    let unknown = closing.as_ref().map_or_else(|rejection| &rejection.unknown, |closing| &closing.unknown);
+    ignored_names::note(&request, &caller.0, unknown);
+    let closing = closing?;
+    let link = own(&edge, &id, &caller.0.owner).await?;
+    let link = closed(&edge, link).await?;
+    if closing.cancel_pending {
+        link_payments::cancel_all(&edge, &link).await?;
+    }
+    Ok(HttpResponse::Ok().json(LinkRecord::of(&link, facts(&edge, &link).await?)))
+}
+
+/// Closes a link. One that is paid, expired or closed stays as it is.
+pub(crate) async fn closed(edge: &Edge, mut link: Link) -> Result<Link, ApiError> {
+    for _ in 0..link_payments::MOST_RACES {
+        let uses = edge.links.link_uses(&link).await.map_err(Denied::from)?;
+        let Some(next) = link.close(&uses, edge.clock.now()) else { return Ok(link) };
+        if edge.links.replace_link(&next).await.map_err(Denied::from)? {
+            return Ok(next);
+        }
+        link = link_payments::again(edge, link.id).await?;
+    }
+    Err(ApiError::from(Denied::Overloaded))
+}
+
+/// Returns the caller's link with this id.
+pub(crate) async fn own(edge: &Edge, id: &str, owner: &Owner) -> Result<Link, ApiError> {
+    let malformed = || ApiError::new(ErrorCode::UnreadableId, wordings::no_link_id());
+    let id = LinkId::parse(id).ok_or_else(malformed)?;
+    let link = edge.links.link(id).await.map_err(Denied::from)?;
+    link.filter(|link| owner.may_see(&link.owner)).ok_or_else(ApiError::link_not_found)
+}
+
+/// Returns what a record says beside the link itself.
+async fn facts(edge: &Edge, link: &Link) -> Result<LinkFacts, ApiError> {
+    let uses = edge.links.link_uses(link).await.map_err(Denied::from)?;
+    facts_of(edge, link, &uses).await
+}
+
+async fn facts_of(edge: &Edge, link: &Link, uses: &LinkUses) -> Result<LinkFacts, ApiError> {
+    let has_payments = uses != &LinkUses::default() || link.revision > 1;
+    let payments =
+        if has_payments { link_payments::newest(edge, link, NEWEST_PAYMENTS).await? } else { Vec::new() };
+    Ok(LinkFacts {
+        status: link.status(uses, edge.clock.now()),
+        url: url_of(edge, link.id),
+        paid_count: uses.paid,
+        payments: payments.iter().map(|payment| payment.id).collect(),
+    })
+}
+
+/// Returns the address of a link's page; `None` while this node lacks the current secret key.
+pub(crate) fn url_of(edge: &Edge, id: LinkId) -> Option<String> {
+    let token = edge.keyring.link_token(id)?;
+    Some(format!("{}/checkout/{token}", edge.public_url.trim_end_matches('/')))
+}
+
+/// Returns the status of a link as it is now.
+pub(crate) async fn status_of(edge: &Edge, link: &Link) -> Result<(LinkStatus, LinkUses), ApiError> {
+    let uses = edge.links.link_uses(link).await.map_err(Denied::from)?;
+    Ok((link.status(&uses, edge.clock.now()), uses))
+}

@@ -1,0 +1,493 @@
+//! The page of a payment link: its form, and what became of the payment that it began.
+
+use askama::Template;
+use chrono::NaiveDate;
+use quita_domain::link::{Link, LinkStatus, PayerInput};
+use quita_domain::method::Method;
+use quita_domain::money::Money;
+use quita_domain::status::Status;
+use quita_domain::time::Timestamp;
+
+use super::assets;
+use crate::console::Language;
+use crate::http::Mount;
+
+/// Contents of the page.
+#[derive(Debug, Clone, Template)]
+#[template(path = "checkout_page.html")]
+pub(crate) struct CheckoutPage {
+    pub(crate) language: Language,
+    /// Path under which the outside reaches the public listener.
+    pub(crate) mount: Mount,
+    /// The offer; absent where there is no link.
+    pub(crate) offer: Option<OfferView>,
+    pub(crate) state: StateView,
+    pub(crate) form: Option<FormView>,
+    pub(crate) payment: Option<PaymentView>,
+    /// Path of a page on which a new payment can begin.
+    pub(crate) again: Option<String>,
+}
+
+/// The offer as payers read it.
+#[derive(Debug, Clone)]
+pub(crate) struct OfferView {
+    pub(crate) merchant_name: String,
+    pub(crate) contact: Option<String>,
+    pub(crate) title: String,
+    pub(crate) description: Option<String>,
+    pub(crate) amount: String,
+    pub(crate) items: Vec<String>,
+    pub(crate) is_test: bool,
+}
+
+/// State of the page: a word for programs, a badge and a sentence for people.
+#[derive(Debug, Clone)]
+pub(crate) struct StateView {
+    pub(crate) word: &'static str,
+    pub(crate) label: &'static str,
+    pub(crate) sentence: &'static str,
+}
+
+/// The form.
+#[derive(Debug, Clone)]
+pub(crate) struct FormView {
+    pub(crate) path: String,
+    /// Number of this form, sent once.
+    pub(crate) number: String,
+    pub(crate) methods: Vec<MethodView>,
+    pub(crate) fields: Vec<FieldView>,
+    /// Fields of the address; none if no method needs them.
+    pub(crate) address: Vec<FieldView>,
+    /// True if every method needs the address.
+    pub(crate) needs_address: bool,
+    /// Mistakes with the name of their field.
+    pub(crate) mistakes: Vec<Mistake>,
+}
+
+/// A method that can be chosen.
+#[derive(Debug, Clone)]
+pub(crate) struct MethodView {
+    pub(crate) value: &'static str,
+    pub(crate) label: &'static str,
+    pub(crate) is_chosen: bool,
+    pub(crate) needs_address: bool,
+}
+
+/// A field of the form.
+#[derive(Debug, Clone)]
+pub(crate) struct FieldView {
+    pub(crate) name: &'static str,
+    pub(crate) label: &'static str,
+    pub(crate) autocomplete: &'static str,
+    pub(crate) kind: &'static str,
+    pub(crate) is_numeric: bool,
+    pub(crate) value: String,
+    /// What the merchant knows, masked. Then nothing is asked for.
+    pub(crate) known: Option<String>,
+    pub(crate) mistake: Option<Mistake>,
+}
+
+/// A mistake in a field.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Mistake {
+    /// Name of the field; empty for the whole form.
+    pub(crate) field: &'static str,
+    /// Code of the rule.
+    pub(crate) code: &'static str,
+    pub(crate) words: &'static str,
+}
+
+/// A payment that was begun.
+#[derive(Debug, Clone)]
+pub(crate) struct PaymentView {
+    pub(crate) transaction_id: String,
+    pub(crate) is_waiting: bool,
+    /// Path that answers the status.
+    pub(crate) status_path: String,
+    /// The PIX code, with the path of its picture.
+    pub(crate) pix: Option<(String, String)>,
+    /// The line of a boleto, with the path of its slip.
+    pub(crate) boleto: Option<(String, String)>,
+    /// Last day or time for the payment, as it is written.
+    pub(crate) payable_until: Option<String>,
+    /// Path and number of the form that gives it up.
+    pub(crate) give_up: Option<(String, String)>,
+    /// Address that is offered, with its host.
+    pub(crate) success: Option<(String, String)>,
+}
+
+impl CheckoutPage {
+    /// Returns the text in the page's language.
+    fn t(&self, portuguese: &'static str, english: &'static str) -> &'static str {
+        pick(self.language, portuguese, english)
+    }
+
+    fn title(&self) -> String {
+        let offer = self.offer.as_ref();
+        let of = offer.map(|offer| format!(" – {} – {}", offer.title, offer.merchant_name));
+        format!("{}{}", self.state.label, of.unwrap_or_default())
+    }
+
+    fn integrity(&self) -> String {
+        assets::integrity_of(assets::CHECKOUT_SCRIPT)
+    }
+
+    fn style_integrity(&self, name: &str) -> String {
+        assets::integrity_of(name)
+    }
+}
+
+/// Returns the text in this language.
+pub(crate) const fn pick(
+    language: Language,
+    portuguese: &'static str,
+    english: &'static str,
+) -> &'static str {
+    match language {
+        Language::Portuguese => portuguese,
+        Language::English => english,
+    }
+}
+
+/// Writes an amount: `R$ 1.234,56`, `R$1,234.56`.
+pub(crate) fn money(language: Language, amount: Money) -> String {
+    let text = language.money(amount);
+    match language {
+        Language::Portuguese => text,
+        Language::English => text.replace('\u{a0}', ""),
+    }
+}
+
+/// Writes a day: `31/12/2026`, `Dec 31, 2026`.
+pub(crate) fn day(language: Language, day: NaiveDate) -> String {
+    day.format(pick(language, "%d/%m/%Y", "%b %-d, %Y")).to_string()
+}
+
+/// Writes a time in Brasília.
+pub(crate) fn time(language: Language, at: Timestamp) -> String {
+    let at = at.in_sao_paulo();
+    let clock = at.format("%H:%M");
+    match language {
+        Language::Portuguese => format!("{} às {clock} (Brasília)", day(language, at.date())),
+        Language::English => format!("{}, {clock} (Brasília)", day(language, at.date())),
+    }
+}
+
+/// Returns the words for a payment's status.
+pub(crate) const fn state_of(language: Language, method: Method, status: Status) -> StateView {
+    let (label, sentence) = match status {
+        Status::Initial => (
+            pick(language, "Preparando", "Preparing"),
+            pick(
+                language,
+                "O pagamento fica pronto em instantes. Não pague de novo.",
+                "The payment will be ready in a moment. Do not pay again.",
+            ),
+        ),
+        Status::Pending => (
+            pick(language, "Aguardando pagamento", "Waiting for payment"),
+            match method {
+                Method::Boleto => pick(
+                    language,
+                    "Pague o boleto no seu banco. A confirmação pode levar até três dias úteis.",
+                    "Pay the slip at your bank. Confirmation can take up to three business days.",
+                ),
+                Method::Pix | Method::CreditCard => pick(
+                    language,
+                    "Assim que você pagar, esta página muda sozinha.",
+                    "This page changes by itself once you have paid.",
+                ),
+            },
+        ),
+        Status::Approved | Status::Paid => (
+            pick(language, "Pago", "Paid"),
+            pick(language, "Pagamento confirmado.", "Your payment is confirmed."),
+        ),
+        Status::Declined => (
+            pick(language, "Não autorizado", "Not authorised"),
+            pick(
+                language,
+                "Não foi possível iniciar este pagamento. Tente de novo ou escolha outro meio.",
+                "This payment could not begin. Try again, or choose another method.",
+            ),
+        ),
+        Status::Expired => (
+            pick(language, "Expirado", "Expired"),
+            pick(language, "O prazo deste pagamento terminou.", "The time for this payment is over."),
+        ),
+        Status::Cancelled => (
+            pick(language, "Cancelado", "Cancelled"),
+            pick(
+                language,
+                "Este pagamento foi cancelado. Não pague o código antigo.",
+                "This payment was cancelled. Do not pay the old code.",
+            ),
+        ),
+        Status::Refund => (
+            pick(language, "Devolvido", "Refunded"),
+            pick(language, "O valor foi devolvido.", "The amount was given back."),
+        ),
+        Status::Chargeback => (
+            pick(language, "Contestado", "Disputed"),
+            pick(
+                language,
+                "Este pagamento foi contestado e está em análise.",
+                "This payment was disputed and is being looked at.",
+            ),
+        ),
+    };
+    StateView { word: status.as_str(), label, sentence }
+}
+
+/// Returns the words for a payment that is being cancelled.
+pub(crate) const fn state_of_cancelling(language: Language, status: Status) -> StateView {
+    StateView {
+        word: status.as_str(),
+        label: pick(language, "Cancelando", "Cancelling"),
+        sentence: pick(
+            language,
+            "Estamos cancelando este pagamento. Não pague o código; esta página muda sozinha.",
+            "We are cancelling this payment. Do not pay the code; this page changes by itself.",
+        ),
+    }
+}
+
+/// Returns the words for a link on which nothing waits.
+pub(crate) const fn state_of_link(language: Language, status: LinkStatus) -> StateView {
+    let (label, sentence) = match status {
+        LinkStatus::Open => (
+            pick(language, "Escolha como pagar", "Choose how to pay"),
+            pick(language, "Preencha seus dados e continue.", "Fill in your details and continue."),
+        ),
+        LinkStatus::Paid => (
+            pick(language, "Pago", "Paid"),
+            pick(
+                language,
+                "Todos os pagamentos deste link já foram feitos.",
+                "All payments of this link have been made.",
+            ),
+        ),
+        LinkStatus::Expired => (
+            pick(language, "Link expirado", "Link expired"),
+            pick(
+                language,
+                "O prazo deste link terminou. Peça um novo à loja.",
+                "The time of this link is over. Ask the shop for a new one.",
+            ),
+        ),
+        LinkStatus::Closed => (
+            pick(language, "Link encerrado", "Link closed"),
+            pick(
+                language,
+                "A loja encerrou este link. Fale com ela se você ainda quer pagar.",
+                "The shop closed this link. Contact it if you still want to pay.",
+            ),
+        ),
+    };
+    StateView { word: status.as_str(), label, sentence }
+}
+
+/// Returns the form of a link, with what was typed before and its mistakes.
+pub(crate) fn form(
+    (language, link): (Language, &Link),
+    (path, number): (String, String),
+    methods: &[Method],
+    (chosen, typed, mistakes): (Option<Method>, &PayerInput, Vec<Mistake>),
+) -> FormView {
+    let chosen = chosen.filter(|chosen| methods.contains(chosen)).or_else(|| methods.first().copied());
+    let with_mistake = |mut field: FieldView| {
+        field.mistake = mistakes.iter().find(|mistake| mistake.field == field.name).cloned();
+        field
+    };
+    let needs_address = |method: &Method| link.needs_address(*method);
+    let address =
+        if methods.iter().any(needs_address) { address_fields(language, link, typed) } else { Vec::new() };
+    FormView {
+        path,
+        number,
+        methods: methods
+            .iter()
+            .map(|method| MethodView {
+                value: method.label(),
+                label: name_of(language, *method),
+                is_chosen: Some(*method) == chosen,
+                needs_address: link.needs_address(*method),
+            })
+            .collect(),
+        fields: payer_fields(language, link, typed).into_iter().map(with_mistake).collect(),
+        address: address.into_iter().map(with_mistake).collect(),
+        needs_address: methods.iter().all(needs_address),
+        mistakes: mistakes.clone(),
+    }
+}
+
+const fn name_of(language: Language, method: Method) -> &'static str {
+    match method {
+        Method::Pix => "PIX",
+        Method::Boleto => pick(language, "Boleto", "Boleto (bank slip)"),
+        Method::CreditCard => pick(language, "Cartão de crédito", "Credit card"),
+    }
+}
+
+fn field(
+    (name, label): (&'static str, &'static str),
+    (autocomplete, kind): (&'static str, &'static str),
+    value: &str,
+    known: Option<String>,
+) -> FieldView {
+    let is_numeric = matches!(name, "tel" | "postal-code");
+    FieldView { name, label, autocomplete, kind, is_numeric, value: value.to_owned(), known, mistake: None }
+}
+
+fn payer_fields(language: Language, link: &Link, typed: &PayerInput) -> Vec<FieldView> {
+    let known = link.offer.customer.as_ref();
+    let by_shop = || pick(language, "informado pela loja", "given by the shop").to_owned();
+    let name = known.and_then(|known| {
+        let first = known.first_name.clone()?;
+        Some(known.last_name.as_ref().map_or_else(|| first.clone(), |last| format!("{first} {last}")))
+    });
+    let document = known.and_then(|known| known.document.as_ref()).map(|document| document.masked());
+    let email = known.and_then(|known| known.email.as_deref()).map(masked_email);
+    let phone = known.and_then(|known| known.phone.as_ref()).map(|_| by_shop());
+    let label = |portuguese, english| pick(language, portuguese, english);
+    vec![
+        field(("name", label("Nome completo", "Full name")), ("name", "text"), &typed.name, name),
+        field(("document", label("CPF ou CNPJ", "CPF or CNPJ")), ("off", "text"), &typed.document, document),
+        field(("email", label("E-mail", "E-mail")), ("email", "email"), &typed.email, email),
+        field(
+            ("tel", label("Telefone com DDD", "Phone with area code")),
+            ("tel", "tel"),
+            &typed.phone,
+            phone,
+        ),
+    ]
+}
+
+fn address_fields(language: Language, link: &Link, typed: &PayerInput) -> Vec<FieldView> {
+    let label = |portuguese, english| pick(language, portuguese, english);
+    if link.offer.customer.as_ref().is_some_and(|known| known.address.is_some()) {
+        let by_shop = pick(language, "informado pela loja", "given by the shop").to_owned();
+        return vec![field(("street", label("Endereço", "Address")), ("off", "text"), "", Some(by_shop))];
+    }
+    let number = label("Número", "Number");
+    let complement = label("Complemento (opcional)", "Flat or block (optional)");
+    vec![
+        field(("postal-code", "CEP"), ("postal-code", "text"), &typed.zip_code, None),
+        field(("street", label("Rua", "Street")), ("address-line1", "text"), &typed.street, None),
+        field(("number", number), ("off", "text"), &typed.number, None),
+        field(("complement", complement), ("address-line2", "text"), &typed.complement, None),
+        field(("neighborhood", label("Bairro", "Neighbourhood")), ("off", "text"), &typed.neighborhood, None),
+        field(("city", label("Cidade", "City")), ("address-level2", "text"), &typed.city, None),
+        field(("state", label("Estado (UF)", "State (UF)")), ("address-level1", "text"), &typed.state, None),
+    ]
+}
+
+/// Masks an address as in `m*@example.com`.
+fn masked_email(email: &str) -> String {
+    let (name, host) = email.split_once('@').unwrap_or_default();
+    format!("{}*@{host}", name.chars().take(1).collect::<String>())
+}
+
+/// Returns the mistake that a rule's code means in a field, in the payer's words.
+pub(crate) fn mistake(language: Language, field: &'static str, code: &'static str) -> Mistake {
+    use quita_domain::request::code as rule;
+    let words = match (field, code) {
+        (_, rule::CARD_NUMBER) => {
+            pick(language, "Não escreva um número de cartão aqui.", "Do not write a card number here.")
+        }
+        ("postal-code", "cep_uf") => {
+            pick(language, "Este CEP não é deste estado.", "This CEP is not of this state.")
+        }
+        ("name", "last_name") => {
+            pick(language, "Escreva nome e sobrenome.", "Write your first and last name.")
+        }
+        ("name", _) => pick(language, "Escreva seu nome completo.", "Write your full name."),
+        ("document", _) => pick(
+            language,
+            "Escreva um CPF ou CNPJ válido: confira os números.",
+            "Write a valid CPF or CNPJ: check its digits.",
+        ),
+        ("email", _) => pick(
+            language,
+            "Escreva um e-mail, como maria@example.com.",
+            "Write an e-mail, such as maria@example.com.",
+        ),
+        ("tel", _) => pick(
+            language,
+            "Escreva um telefone com DDD, como (11) 98765-4321.",
+            "Write a Brazilian phone with its area code, such as (11) 98765-4321.",
+        ),
+        ("postal-code", _) => {
+            pick(language, "Escreva um CEP de oito números.", "Write a CEP of eight digits.")
+        }
+        ("street", _) => pick(language, "Escreva a rua.", "Write the street."),
+        ("number", _) => pick(language, "Escreva o número, ou S/N.", "Write the house number, or S/N."),
+        ("complement", _) => pick(language, "Este complemento é longo demais.", "This is too long."),
+        ("neighborhood", _) => pick(language, "Escreva o bairro.", "Write the neighbourhood."),
+        ("city", _) => pick(language, "Escreva a cidade.", "Write the city."),
+        ("state", _) => pick(
+            language,
+            "Escreva a sigla do estado, como SP.",
+            "Write the state's two letters, such as SP.",
+        ),
+        ("method", _) => pick(language, "Escolha um meio de pagamento.", "Choose a payment method."),
+        _ => pick(
+            language,
+            "Este pagamento não pode ser feito agora. Fale com a loja.",
+            "This payment can't be made now. Contact the shop.",
+        ),
+    };
+    Mistake { field, code, words }
+}
+
+/// Returns the name of the form's field for a path in the creation request.
+pub(crate) fn field_of(path: &str) -> &'static str {
+    match path.strip_prefix("paymentDetails.").unwrap_or_default() {
+        "firstName" | "lastName" => "name",
+        "document" | "documentType" => "document",
+        "email" => "email",
+        "phoneNumber" => "tel",
+        "address.street" => "street",
+        "address.number" => "number",
+        "address.complement" => "complement",
+        "address.neighborhood" => "neighborhood",
+        "address.city" => "city",
+        "address.state" => "state",
+        "address.zipCode" => "postal-code",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_and_days_are_written_as_the_language_writes_them() {
+        let date = NaiveDate::from_ymd_opt(2026, 12, 31).unwrap();
+        for (language, sum, written) in [
+            (Language::Portuguese, "R$\u{a0}1.234,56", "31/12/2026"),
+            (Language::English, "R$1,234.56", "Dec 31, 2026"),
+        ] {
+            assert_eq!(money(language, Money::from_cents(123_456)), sum);
+            assert_eq!(day(language, date), written);
+        }
+    }
+
+    #[test]
+    fn an_email_shows_its_first_letter_and_host() {
+        assert_eq!(masked_email("maria@example.com"), "m*@example.com");
+    }
+
+    #[test]
+    fn every_field_of_the_request_has_its_place_in_the_form() {
+        for (path, expected) in [
+            ("paymentDetails.lastName", "name"),
+            ("paymentDetails.documentType", "document"),
+            ("paymentDetails.address.zipCode", "postal-code"),
+            ("dueDate", ""),
+        ] {
+            assert_eq!(field_of(path), expected, "{path}");
+        }
+    }
+}

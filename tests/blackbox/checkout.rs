@@ -1,0 +1,403 @@
+//! The page of a payment link, as a payer without JavaScript uses it.
+
+use std::thread;
+
+use serde_json::{Value, json};
+
+use crate::support::{Answer, Client, Edit, PATIENCE, TestApp, TestReceiver, eventually};
+
+/// A page and what a payer does on it.
+struct Payer {
+    client: Client,
+    path: String,
+}
+
+impl Payer {
+    fn at(app: &TestApp, link: &Value) -> Self {
+        let path = link["url"].as_str().unwrap().strip_prefix(&app.url()).unwrap().to_owned();
+        Self { client: app.client_without_key(), path }
+    }
+
+    fn look(&self) -> String {
+        let page = self.client.get(&self.path);
+        assert_eq!(page.status, 200, "{page}");
+        page.text()
+    }
+
+    fn number(&self) -> String {
+        between(&self.look(), "name=\"form\" value=\"", "\"").to_owned()
+    }
+
+    fn post(&self, fields: &[(&str, &str)]) -> Answer {
+        let mut body = url::form_urlencoded::Serializer::new(String::new());
+        body.extend_pairs(fields);
+        let kind = [("Content-Type", "application/x-www-form-urlencoded")];
+        self.client.send("POST", &self.path, &kind, body.finish().as_bytes())
+    }
+
+    /// Fills in the form and sends it.
+    fn begin(&self, method: &str) -> Answer {
+        let number = self.number();
+        self.post(&form(&number, method))
+    }
+
+    #[track_caller]
+    fn begin_and_go(&mut self, method: &str) {
+        let answer = self.begin(method);
+        assert_eq!(answer.status, 303, "{answer}");
+        answer.header("location").unwrap().clone_into(&mut self.path);
+    }
+
+    #[track_caller]
+    fn give_up(&self) {
+        let number = self.number();
+        let answer = self.post(&[("form", &number), ("give-up", "1")]);
+        assert_eq!(answer.status, 303, "{answer}");
+    }
+
+    #[track_caller]
+    fn check(&self, status: &str) -> String {
+        let page = self.look();
+        assert!(page.contains(&format!("data-status=\"{status}\"")), "{status}: {page}");
+        page
+    }
+
+    #[track_caller]
+    fn transaction(&self) -> String {
+        between(&self.look(), "data-transaction-id=\"", "\"").to_owned()
+    }
+}
+
+fn form<'a>(number: &'a str, method: &'a str) -> Vec<(&'a str, &'a str)> {
+    vec![
+        ("form", number),
+        ("name", "Maria da Silva"),
+        ("document", "529.982.247-25"),
+        ("email", "maria@example.com"),
+        ("tel", "(11) 98765-4321"),
+        ("method", method),
+        ("postal-code", "01304-000"),
+        ("street", "Rua Augusta"),
+        ("number", "100"),
+        ("neighborhood", "Consolação"),
+        ("city", "São Paulo"),
+        ("state", "sp"),
+    ]
+}
+
+#[track_caller]
+fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
+    let rest = text.split_once(before).unwrap_or_else(|| panic!("{before} is missing in {text}")).1;
+    rest.split_once(after).unwrap().0
+}
+
+fn link() -> Value {
+    json!({"amount": 10_027, "currency": "BRL", "title": "Aula de violão"})
+}
+
+fn make(app: &TestApp, request: &Value) -> Value {
+    app.client().post("/pay/links", request).expect(201)
+}
+
+fn read(app: &TestApp, link: &Value) -> Value {
+    app.client().get(&format!("/pay/links/{}", link["linkId"].as_str().unwrap())).expect(200)
+}
+
+fn pay(app: &TestApp, transaction: &str) {
+    app.client().post_empty(&format!("/sandbox/payments/{transaction}/pay")).expect(200);
+}
+
+#[test]
+fn a_payer_begins_a_pix_and_the_page_says_that_it_is_paid() {
+    let (app, receiver) = (TestApp::new(), TestReceiver::start());
+    let request = link()
+        .with("postbackUrl", json!(receiver.url()))
+        .with("externalReference", json!("p-1"))
+        .with("metadata", json!({"turma": "a"}))
+        .with("successUrl", json!("https://loja.example.com/ok?a=1&linkId=x#fim"));
+    let made = make(&app, &request);
+    let mut payer = Payer::at(&app, &made);
+    let page = payer.check("open");
+    for part in ["Aula de violão", "R$\u{a0}100,27", "lang=\"pt-BR\"", "value=\"pix\"", "value=\"boleto\""] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    payer.begin_and_go("pix");
+    let page = payer.check("pending");
+    let id = payer.transaction();
+    let record = app.client().payment(&id);
+    assert_eq!(record["linkId"], made["linkId"]);
+    assert_eq!((&record["externalReference"], &record["metadata"]["turma"]), (&json!("p-1"), &json!("a")));
+    assert!(page.contains(record["pix"]["code"].as_str().unwrap()), "{page}");
+    for typed in ["maria@example.com", "52998224725", "Maria"] {
+        assert!(!page.contains(typed), "{typed}: {page}");
+    }
+    assert_eq!((&read(&app, &made)["payments"], &read(&app, &made)["paidCount"]), (&json!([id]), &json!(0)));
+    pay(&app, &id);
+    let page = payer.check("paid");
+    let success = between(&page, "rel=\"noreferrer\" href=\"", "\"").replace("&#38;", "&");
+    let link_id = made["linkId"].as_str().unwrap();
+    let expected = format!("https://loja.example.com/ok?a=1&linkId={link_id}&transactionId={id}#fim");
+    assert_eq!(success, expected);
+    let now = read(&app, &made);
+    assert_eq!((&now["status"], &now["paidCount"]), (&json!("paid"), &json!(1)));
+    let listed = app.client().get(&format!("/pay/payments?linkId={link_id}")).expect(200);
+    assert_eq!(listed["data"][0]["transactionId"], json!(id));
+    let event = eventually(PATIENCE, "the event", || {
+        receiver.received().iter().map(|one| one.json()).find(|body| body["event"] == "payment.paid")
+    });
+    assert_eq!(event["data"]["linkId"], made["linkId"]);
+}
+
+#[test]
+fn a_boleto_waits_on_the_page_is_given_up_and_makes_room_for_a_pix() {
+    let app = TestApp::new();
+    let made = make(&app, &link());
+    let payer = Payer::at(&app, &made);
+    assert_eq!(payer.begin("boleto").status, 303);
+    let page = payer.check("pending");
+    let first = payer.transaction();
+    assert!(page.contains("/boletos/") && page.contains("id=\"line\""), "{page}");
+    // Another form of the same link finds what waits, and begins nothing.
+    assert!(!page.contains("name=\"method\""), "{page}");
+    payer.give_up();
+    payer.check("open");
+    assert_eq!(app.client().payment(&first)["status"], "cancelled");
+    assert_eq!(payer.begin("pix").status, 303);
+    payer.check("pending");
+    assert_ne!(payer.transaction(), first);
+}
+
+#[test]
+fn every_page_has_exactly_its_headers_and_the_hash_of_its_script() {
+    let app = TestApp::new();
+    let payer = Payer::at(&app, &make(&app, &link()));
+    for path in [payer.path.clone(), "/checkout/nothing".into()] {
+        let page = payer.client.get(&path);
+        for (name, expected) in [
+            (
+                "content-security-policy",
+                "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+                 connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+            ),
+            ("x-frame-options", "DENY"),
+            ("referrer-policy", "no-referrer"),
+            ("cache-control", "no-store"),
+            ("x-content-type-options", "nosniff"),
+            ("x-robots-tag", "noindex"),
+            ("permissions-policy", "payment=(), camera=(), microphone=(), geolocation=()"),
+            ("cross-origin-opener-policy", "same-origin"),
+            ("vary", "accept-language"),
+        ] {
+            assert_eq!(page.header(name), Some(expected), "{name}: {page}");
+        }
+        let html = page.text();
+        assert!(html.contains("<script src=\"/assets/checkout.js\" integrity=\"sha384-"), "{html}");
+        assert!(!html.contains(" style=") && !html.contains(" onclick="), "{html}");
+    }
+}
+
+#[test]
+fn mistakes_are_told_at_their_fields_and_nothing_typed_is_lost() {
+    let app = TestApp::new();
+    let payer = Payer::at(&app, &make(&app, &link()));
+    let number = payer.number();
+    let mut fields = form(&number, "boleto");
+    for (name, value) in &mut fields {
+        match *name {
+            "name" => *value = "Maria",
+            "document" => *value = "529.982.247-26",
+            "tel" => *value = "123",
+            "postal-code" => *value = "20040-002",
+            _ => {}
+        }
+    }
+    let answer = payer.post(&fields);
+    assert_eq!(answer.status, 422, "{answer}");
+    let page = answer.text();
+    for (field, words) in [
+        ("name", "Escreva nome e sobrenome."),
+        ("document", "Escreva um CPF ou CNPJ válido: confira os números."),
+        ("tel", "Escreva um telefone com DDD, como (11) 98765-4321."),
+        ("postal-code", "Este CEP não é deste estado."),
+    ] {
+        assert!(page.contains(&format!("<a href=\"#{field}\">{words}</a>")), "{field}: {page}");
+        assert!(page.contains(&format!("aria-describedby=\"{field}-mistake\"")), "{field}: {page}");
+    }
+    for typed in ["value=\"Maria\"", "value=\"529.982.247-26\"", "value=\"Rua Augusta\""] {
+        assert!(page.contains(typed), "{typed}: {page}");
+    }
+    assert_eq!(read(&app, &make(&app, &link()))["payments"], json!([]));
+    payer.check("open");
+}
+
+#[test]
+fn a_card_number_in_any_field_is_refused_and_never_shown_again() {
+    let app = TestApp::new();
+    let payer = Payer::at(&app, &make(&app, &link()));
+    for name in ["street", "cc-number", "email"] {
+        let number = payer.number();
+        let mut fields: Vec<_> =
+            form(&number, "pix").into_iter().filter(|(known, _)| *known != name).collect();
+        fields.push((name, "4242 4242 4242 4242"));
+        let answer = payer.post(&fields);
+        assert_eq!(answer.status, 422, "{answer}");
+        assert!(!answer.text().contains("4242"), "{name}: {answer}");
+    }
+    assert!(!app.log().contains("4242 4242"));
+}
+
+#[test]
+fn the_same_form_sent_twice_begins_one_payment() {
+    let app = TestApp::new();
+    let made = make(&app, &link().with("uses", json!(5)));
+    let payer = Payer::at(&app, &made);
+    let number = payer.number();
+    let answers = thread::scope(|scope| {
+        let sent: Vec<_> = (0..4).map(|_| scope.spawn(|| payer.post(&form(&number, "pix")))).collect();
+        sent.into_iter().map(|one| one.join().unwrap()).collect::<Vec<_>>()
+    });
+    let places: Vec<_> = answers.iter().map(|answer| (answer.status, answer.header("location"))).collect();
+    assert!(places.iter().all(|place| *place == places[0] && place.0 == 303), "{places:?}");
+    assert_eq!(read(&app, &made)["payments"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn of_many_who_want_the_last_use_one_begins() {
+    let app = TestApp::new();
+    let made = make(&app, &link());
+    let payer = Payer::at(&app, &made);
+    let numbers: Vec<_> = (0..6).map(|_| payer.number()).collect();
+    thread::scope(|scope| {
+        let sent: Vec<_> =
+            numbers.iter().map(|number| scope.spawn(|| payer.post(&form(number, "pix")).status)).collect();
+        for one in sent {
+            assert_eq!(one.join().unwrap(), 303);
+        }
+    });
+    assert_eq!(read(&app, &made)["payments"].as_array().unwrap().len(), 1);
+    payer.check("pending");
+}
+
+#[test]
+fn a_link_for_several_gives_each_payer_a_page_and_is_sold_out_at_last() {
+    let app = TestApp::new();
+    let made = make(&app, &link().with("uses", json!(2)));
+    let (mut first, mut second) = (Payer::at(&app, &made), Payer::at(&app, &made));
+    first.begin_and_go("pix");
+    second.check("open");
+    second.begin_and_go("pix");
+    assert_ne!(first.path, second.path);
+    assert_ne!(first.transaction(), second.transaction());
+    let door = Payer::at(&app, &made);
+    assert!(!door.check("sold_out").contains("data-transaction-id"));
+    pay(&app, &first.transaction());
+    first.check("paid");
+    second.give_up();
+    second.check("cancelled");
+    assert_eq!(read(&app, &made)["status"], "open");
+    let mut third = Payer::at(&app, &made);
+    third.begin_and_go("pix");
+    pay(&app, &third.transaction());
+    let now = read(&app, &made);
+    assert_eq!((&now["status"], &now["paidCount"]), (&json!("paid"), &json!(2)));
+    door.check("paid");
+}
+
+#[test]
+fn a_closed_link_begins_nothing_and_what_waits_is_cancelled_if_asked() {
+    let app = TestApp::new();
+    let made = make(&app, &link());
+    let payer = Payer::at(&app, &made);
+    let number = payer.number();
+    assert_eq!(payer.begin("pix").status, 303);
+    let id = payer.transaction();
+    let close = format!("/pay/links/{}/close", made["linkId"].as_str().unwrap());
+    app.client().post_empty(&close).expect(200);
+    payer.check("pending");
+    assert_eq!(app.client().payment(&id)["status"], "pending");
+    let closed = app.client().post(&close, &json!({"cancelPending": true})).expect(200);
+    assert_eq!(closed["status"], "closed");
+    assert_eq!(app.client().payment(&id)["status"], "cancelled");
+    payer.check("closed");
+    assert_eq!(payer.post(&form(&number, "pix")).status, 303);
+    assert_eq!(read(&app, &made)["payments"], json!([id]));
+}
+
+#[test]
+fn a_post_from_another_site_or_without_a_form_of_ours_is_refused() {
+    let app = TestApp::new();
+    let made = make(&app, &link());
+    let payer = Payer::at(&app, &made);
+    let number = payer.number();
+    let body =
+        url::form_urlencoded::Serializer::new(String::new()).extend_pairs(form(&number, "pix")).finish();
+    let ours = app.url();
+    for (headers, status) in [
+        (vec![("Origin", "https://evil.example")], 403),
+        (vec![("Sec-Fetch-Site", "cross-site"), ("Origin", "null")], 403),
+        (vec![("Origin", "null")], 403),
+        (vec![("Sec-Fetch-Site", "same-site")], 403),
+        (vec![("Origin", ours.as_str()), ("Sec-Fetch-Site", "same-origin")], 303),
+    ] {
+        let mut all = vec![("Content-Type", "application/x-www-form-urlencoded")];
+        all.extend(headers);
+        let answer = payer.client.send("POST", &payer.path, &all, body.as_bytes());
+        assert_eq!(answer.status, status, "{all:?}: {answer}");
+    }
+    let other = Payer::at(&app, &make(&app, &link()));
+    assert_eq!(other.post(&form(&number, "pix")).status, 403);
+    assert_eq!(other.post(&form("", "pix")).status, 403);
+}
+
+#[test]
+fn what_the_shop_knows_is_shown_masked_and_not_asked_for() {
+    let app = TestApp::new();
+    let customer = json!({
+        "firstName": "Ana", "lastName": "Lima", "document": "52998224725", "documentType": "CPF",
+        "email": "ana@example.com", "phoneNumber": "11987654321",
+    });
+    let payer = Payer::at(&app, &make(&app, &link().with("customer", customer)));
+    let page = payer.check("open");
+    for hidden in ["52998224725", "529.982.247", "ana@example.com", "11987654321"] {
+        assert!(!page.contains(hidden), "{hidden}: {page}");
+    }
+    for shown in ["Ana Lima", ".982.247-", "a*@example.com", "informado pela loja"] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
+    let number = payer.number();
+    assert_eq!(payer.post(&[("form", &number), ("method", "pix")]).status, 303);
+    let record = app.client().payment(&payer.transaction());
+    assert_eq!(
+        (&record["customer"]["name"], &record["customer"]["email"]),
+        (&json!("Ana Lima"), &json!("ana@example.com"))
+    );
+}
+
+#[test]
+fn the_page_speaks_english_to_whoever_asks_for_it() {
+    let app = TestApp::new();
+    let payer = Payer::at(&app, &make(&app, &link().with("amount", json!(123_427))));
+    let page = payer.client.send("GET", &payer.path, &[("Accept-Language", "en-GB,pt;q=0.5")], b"");
+    let html = page.text();
+    for part in ["lang=\"en\"", "R$1,234.27", "Choose how to pay", "Continue"] {
+        assert!(html.contains(part), "{part}: {html}");
+    }
+    let missing = payer.client.send("GET", "/checkout/x", &[("Accept-Language", "en")], b"");
+    assert_eq!(missing.status, 404);
+    assert!(missing.text().contains("Nothing found"), "{missing}");
+}
+
+#[test]
+fn one_network_begins_ten_payments_of_a_link_within_an_hour() {
+    let app = TestApp::new();
+    let made = make(&app, &link().with("uses", json!(100)));
+    for number in 0..11 {
+        let answer = Payer::at(&app, &made).begin("pix");
+        let expected = if number < 10 { 303 } else { 429 };
+        assert_eq!(answer.status, expected, "{number}: {answer}");
+        if expected == 429 {
+            let wait: u64 = answer.header("retry-after").unwrap().parse().unwrap();
+            assert!((3_000..=3_601).contains(&wait), "{wait}");
+        }
+    }
+}
