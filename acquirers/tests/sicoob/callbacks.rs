@@ -46,9 +46,9 @@ async fn the_bank_is_told_our_address_once_and_nobody_elses_is_replaced_without_
     assert_eq!(world.factory().register_webhook().await, RegistrationOutcome::Known);
     let another = |registration| {
         world.factory_with(|settings| {
-            let address = "https://other.example/acquirers/sicoob/notifications/t".to_owned();
+            let address = "https://other.example/acquirers/sicoob/notifications/another-token".to_owned();
             settings.webhook.address = Some(quita_domain::secret::Secret::new(address));
-            settings.webhook.token = quita_domain::secret::Secret::new("t".into());
+            settings.webhook.token = quita_domain::secret::Secret::new("another-token".into());
             settings.webhook.registration = registration;
         })
     };

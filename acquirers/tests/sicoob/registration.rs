@@ -67,7 +67,7 @@ async fn every_term_goes_to_the_bank_in_its_own_words() {
     assert_eq!(told(world.adapter().charge(&charge_with(due)).await), ["pending"]);
     let body = world.last_body();
     for (name, value) in [
-        ("dataLimitePagamento", json!("2026-12-31")),
+        ("dataLimitePagamento", json!("2027-01-04")),
         ("tipoMulta", json!(2)),
         ("dataMulta", json!("2026-12-02")),
         ("valorMulta", json!(2.0)),
