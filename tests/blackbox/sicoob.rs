@@ -17,6 +17,9 @@ const SLOW: Duration = Duration::from_secs(40);
 /// Time after which the bank calls back, so that it can be told where the service listens.
 const CALLS_AFTER_MS: i64 = 3_000;
 
+/// `codigoSituacao` of an address that answered its validation.
+const VALIDATED: u64 = 2;
+
 const DAY_MS: i64 = 24 * 60 * 60 * 1_000;
 
 /// A bank, and a service whose live keys reach it.
@@ -101,10 +104,13 @@ fn number_of(record: &Value) -> u64 {
 
 /// A bank that calls back as soon as it can.
 fn calling_back() -> World {
-    let world = World::with("1-1000000", json!({ "callbacks": { "afterMs": CALLS_AFTER_MS } }));
+    let ways = json!({ "callbacks": { "afterMs": CALLS_AFTER_MS }, "fixedTokens": ["t"] });
+    let world = World::with("1-1000000", ways);
+    let at_bank = Client::new(&world.bank.url(), None);
     eventually(PATIENCE, "the bank has validated our address", || {
-        let validated = world.bank.with(|bank| bank.calls().get("POST /webhooks").copied());
-        validated.filter(|count| *count > 0)
+        let headers = [("authorization", "Bearer t"), ("client_id", "id")];
+        let known = at_bank.send("GET", "/cobranca-bancaria/v3/webhooks", &headers, b"");
+        (known.status == 200 && known.json()["resultado"][0]["codigoSituacao"] == VALIDATED).then_some(())
     });
     world
 }
