@@ -102,6 +102,13 @@ struct Late {
 struct Payer {
     numero_cpf_cnpj: String,
     nome: String,
+    /// A boleto's order has one: every request for it must.
+    #[serde(flatten)]
+    address: Option<PayerAddress>,
+}
+
+#[derive(Serialize)]
+struct PayerAddress {
     endereco: String,
     bairro: String,
     cidade: String,
@@ -203,10 +210,18 @@ fn size_of(portion: Portion) -> Hundredths {
 
 impl Payer {
     fn of(given: &Given) -> Self {
-        let Address { street, number, complement, neighborhood, city, state, zip_code } = &given.address;
         Self {
             numero_cpf_cnpj: given.document.as_str().to_owned(),
             nome: folded(&given.full_name(), MAX_NAME),
+            address: given.address.as_ref().map(PayerAddress::of),
+        }
+    }
+}
+
+impl PayerAddress {
+    fn of(given: &Address) -> Self {
+        let Address { street, number, complement, neighborhood, city, state, zip_code } = given;
+        Self {
             endereco: street_line(street, number, complement.as_deref()),
             bairro: folded(neighborhood, MAX_NEIGHBORHOOD),
             cidade: folded(city, MAX_CITY),

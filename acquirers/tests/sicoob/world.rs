@@ -221,7 +221,7 @@ fn order(due: DueTerms) -> Order {
         document: Document::parse("11144477735", DocumentType::Cpf).unwrap(),
         email: "fulano@example.com".into(),
         phone: Phone::parse("11987654321").unwrap(),
-        address: Address {
+        address: Some(Address {
             street: "Rua da Consolação".into(),
             number: "10".into(),
             complement: Some("apto 7".into()),
@@ -229,7 +229,7 @@ fn order(due: DueTerms) -> Order {
             city: "São Paulo".into(),
             state: Uf::parse("SP").unwrap(),
             zip_code: Cep::parse("01310100").unwrap(),
-        },
+        }),
     };
     Order {
         method: Method::Boleto,
