@@ -35,6 +35,49 @@ struct Inner {
     alive: HashSet<Uuid>,
     /// Nodes among them that have since been lost.
     lost: HashSet<Uuid>,
+    /// Time of the last view.
+    noted_at: Option<Timestamp>,
+    /// Beginning of the views without a gap. During a gap the store was away, or this process was suspended.
+    steady_since: Option<Timestamp>,
+}
+
+impl Inner {
+    /// Records a view, and returns true if views had no gap for as long as a node may be silent. Otherwise heartbeats
+    /// of other nodes may be missing only because the store took none.
+    fn is_steady(&mut self, now: Timestamp, alive_since: Timestamp, longest_gap_ms: u64) -> bool {
+        let has_gap = self.noted_at.is_some_and(|noted_at| noted_at.plus_ms(longest_gap_ms) < now);
+        self.noted_at = Some(now);
+        if has_gap {
+            self.steady_since = Some(now);
+        }
+        self.steady_since.is_none_or(|since| since <= alive_since)
+    }
+}
+
+/// Time of a view of the nodes, and the age of heartbeats in it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ViewTime {
+    /// Time of the view.
+    pub(crate) now: Timestamp,
+    /// A node seen at this time or later is alive.
+    pub(crate) alive_since: Timestamp,
+    /// Time between two views above which heartbeats could not be written.
+    pub(crate) longest_gap_ms: u64,
+}
+
+/// Removes nodes from `stored` that died and were replaced: a node that started later, at the same address. Returns
+/// them.
+pub(crate) fn take_replaced(stored: &mut Vec<Node>, alive_since: Timestamp) -> Vec<Node> {
+    // Several live nodes may have one address, such as 0.0.0.0:8080 in containers. A silent one is replaced only by one
+    // that started after its last heartbeat.
+    let successors: Vec<_> = stored.iter().map(|node| (node.address.clone(), node.started_at)).collect();
+    let is_replaced = |node: &mut Node| {
+        node.seen_at < alive_since
+            && successors
+                .iter()
+                .any(|(address, started_at)| *address == node.address && *started_at > node.seen_at)
+    };
+    stored.extract_if(.., is_replaced).collect()
 }
 
 /// Known nodes. Until they have been read, other processes are assumed to work on the same store.
@@ -60,18 +103,22 @@ impl KnownNodes {
     }
 
     /// Records the stored nodes. Those seen at `alive_since` or later are alive. If this node is not among them, it was
-    /// suspended for that long, and no conclusion is drawn about the others.
-    pub(crate) fn note(&self, stored: Vec<Node>, own: Uuid, alive_since: Timestamp) -> NodeNews {
+    /// suspended for that long, and no conclusion is drawn about the others. A node that was alive before an outage of
+    /// the store is not lost until it had time for a heartbeat after it.
+    pub(crate) fn note(&self, stored: Vec<Node>, own: Uuid, time: ViewTime) -> NodeNews {
+        let ViewTime { now, alive_since, longest_gap_ms } = time;
+        let mut inner = self.lock();
+        let is_steady = inner.is_steady(now, alive_since, longest_gap_ms);
         let view = |node: Node| {
             let is_own = node.id == own;
-            let is_lost = !is_own && node.seen_at < alive_since;
+            let is_silent = !is_own && node.seen_at < alive_since;
+            let is_lost = is_silent && (is_steady || !inner.alive.contains(&node.id));
             NodeView { node, is_own, is_lost }
         };
         let are_seen = stored.iter().filter(|node| node.seen_at >= alive_since);
         let are_none = are_seen.map(|node| node.id).eq([own]);
         self.are_none.store(are_none, Ordering::Relaxed);
         let nodes: Vec<_> = stored.into_iter().map(view).collect();
-        let mut inner = self.lock();
         let mut news = NodeNews::default();
         for NodeView { node, is_lost, .. } in &nodes {
             if *is_lost {
@@ -105,7 +152,6 @@ mod tests {
     use super::*;
 
     const OWN: u128 = 1;
-    const ALIVE_SINCE: Timestamp = Timestamp::from_millis(60_000);
 
     fn node(id: u128, seen_ms: i64) -> Node {
         let at = Timestamp::from_millis(0);
@@ -116,8 +162,14 @@ mod tests {
 
     /// Notes these nodes; the ids of those that were lost, and of those that are back.
     fn note(known: &KnownNodes, stored: &[(u128, i64)]) -> (Vec<u128>, Vec<u128>) {
+        note_at(known, 120_000, stored)
+    }
+
+    fn note_at(known: &KnownNodes, now_ms: i64, stored: &[(u128, i64)]) -> (Vec<u128>, Vec<u128>) {
         let stored = stored.iter().map(|(id, seen_ms)| node(*id, *seen_ms)).collect();
-        let NodeNews { lost, back } = known.note(stored, Uuid::from_u128(OWN), ALIVE_SINCE);
+        let now = Timestamp::from_millis(now_ms);
+        let time = ViewTime { now, alive_since: now.minus_ms(60_000), longest_gap_ms: 15_000 };
+        let NodeNews { lost, back } = known.note(stored, Uuid::from_u128(OWN), time);
         let ids = |nodes: Vec<Node>| nodes.iter().map(|node| node.id.as_u128()).collect();
         (ids(lost), ids(back))
     }
@@ -154,6 +206,42 @@ mod tests {
         assert_eq!((note(&known, &dead).0, lost(&known)), (vec![2], vec![2]));
         known.forget(Uuid::from_u128(2));
         assert_eq!((note(&known, &[(1, 60_000)]), known.all().len()), ((vec![], vec![]), 1));
+    }
+
+    #[test]
+    fn nobody_is_lost_for_heartbeats_that_an_outage_of_the_store_kept_away() {
+        let known = KnownNodes::default();
+        note_at(&known, 100_000, &[(1, 100_000), (2, 99_000), (3, 30_000)]);
+        assert_eq!(lost(&known), [3], "it was lost before this process began");
+        // The store was away for ninety seconds. The others have not written yet.
+        assert_eq!(note_at(&known, 190_000, &[(1, 190_000), (2, 99_000), (3, 30_000)]), (vec![], vec![]));
+        assert_eq!(lost(&known), [3], "it stays lost");
+        // One of them is back, the other died during the outage: that shows after its time.
+        for now_ms in (195_000..250_000).step_by(5_000) {
+            assert_eq!(note_at(&known, now_ms, &[(1, now_ms), (2, 99_000)]), (vec![], vec![]), "{now_ms}");
+        }
+        assert_eq!(note_at(&known, 250_000, &[(1, 250_000), (2, 99_000)]), (vec![2], vec![]));
+    }
+
+    #[test]
+    fn a_dead_node_is_replaced_by_one_that_started_later_at_its_address() {
+        let node_of = |id, address: &str, started_ms, seen_ms| {
+            let started_at = Timestamp::from_millis(started_ms);
+            Node { address: address.into(), started_at, ..node(id, seen_ms) }
+        };
+        let replaced = |stored: &[Node]| {
+            let mut stored = stored.to_vec();
+            let replaced = take_replaced(&mut stored, Timestamp::from_millis(60_000));
+            let left = stored.len();
+            (replaced.iter().map(|node| node.id.as_u128()).collect::<Vec<_>>(), left)
+        };
+        let dead = node_of(1, "a:8080", 0, 50_000);
+        assert_eq!(replaced(&[dead.clone(), node_of(2, "a:8080", 50_001, 90_000)]), (vec![1], 1));
+        assert_eq!(replaced(&[dead.clone(), node_of(2, "b:8080", 50_001, 90_000)]), (vec![], 2));
+        assert_eq!(replaced(&[dead.clone(), node_of(2, "a:8080", 40_000, 90_000)]), (vec![], 2), "beside it");
+        let alive = node_of(1, "a:8080", 0, 60_000);
+        assert_eq!(replaced(&[alive, node_of(2, "a:8080", 61_000, 90_000)]), (vec![], 2));
+        assert_eq!(replaced(&[dead]), (vec![], 1));
     }
 
     #[test]

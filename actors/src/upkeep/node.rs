@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use actix::prelude::*;
 use quita_domain::control::Node;
-use quita_domain::time::Timestamp;
+use quita_domain::time::{Timestamp, millis_in};
 use quita_ports::{Clock, OperatorStore, StoreError};
 use tokio::time::timeout;
 
@@ -17,9 +17,12 @@ use crate::acquirers::routing::Routes;
 use crate::actor::meter::Alive;
 use crate::denied::{Denied, warn_unless_away};
 use crate::limits::Limits;
-use crate::upkeep::known_nodes::{KnownNodes, NodeNews};
+use crate::upkeep::known_nodes::{KnownNodes, NodeNews, ViewTime, take_replaced};
 use crate::watch::actor_view::ago;
 use crate::watch::meter::Meter;
+
+/// Intervals of heartbeats after which the next one is late: the store took none for a while.
+const INTERVALS_WITHOUT_GAP: u32 = 3;
 
 /// Identity of a process, as others see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,8 +130,15 @@ async fn be_seen(parts: &NodeParts) -> Result<(), StoreError> {
         // All other processes have ended, or this one could not have started.
         stored.retain(|node| node.id == parts.node.id);
     }
-    let alive_since = ago(parts.clock.now(), parts.limits.node_seen_within);
-    let news = parts.known.note(stored, parts.node.id, alive_since);
+    let now = parts.clock.now();
+    let alive_since = ago(now, parts.limits.node_seen_within);
+    let replaced = take_replaced(&mut stored, alive_since);
+    for dead in replaced.iter().filter(|dead| dead.address == parts.node.address) {
+        parts.store.remove_node(dead.id).await?;
+        tracing::info!(node.id = %dead.id, address = dead.address, "a node that died was replaced by this one");
+    }
+    let longest_gap_ms = millis_in(parts.limits.node_interval.saturating_mul(INTERVALS_WITHOUT_GAP));
+    let news = parts.known.note(stored, parts.node.id, ViewTime { now, alive_since, longest_gap_ms });
     let nodes = parts.known.all();
     let lost = nodes.iter().filter(|view| view.is_lost).count();
     let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);

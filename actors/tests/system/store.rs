@@ -211,6 +211,11 @@ impl TestStore {
         self.records().payments.values().map(|payment| payment.as_ref().clone()).collect()
     }
 
+    /// Number of stored nodes.
+    pub(crate) fn nodes(&self) -> usize {
+        self.records().nodes.len()
+    }
+
     /// Sizes of the batches that were committed, in order.
     pub(crate) fn batches(&self) -> Vec<usize> {
         self.script().batches.clone()

@@ -279,7 +279,7 @@ fn the_busiest_transactions_are_listed_first_and_no_more_than_a_bounded_number()
 fn nodes_that_live_are_seen_and_those_that_are_gone_are_not() {
     let world = World::new();
     world.live(async {
-        drop(world.node());
+        drop(world.node_at("127.0.0.1:9999"));
         pass_ms(3_000).await;
     });
     world.live(async {
@@ -293,7 +293,9 @@ fn nodes_that_live_are_seen_and_those_that_are_gone_are_not() {
         let seen: Vec<_> = nodes(&one).into_iter().map(|(node, _)| node).collect();
         assert!(
             seen.iter()
-                .all(|node| (node.address.as_str(), node.version.as_str()) == ("127.0.0.1:8080", "1.2.3"))
+                .filter(|node| (node.address.as_str(), node.version.as_str()) == ("127.0.0.1:8080", "1.2.3"))
+                .count()
+                == 2
         );
         let routing = one.operators.routing_version();
         assert!(routing.is_some() && seen.iter().all(|node| node.routing == routing));
@@ -311,5 +313,30 @@ fn nodes_that_live_are_seen_and_those_that_are_gone_are_not() {
         world.store.always(Op::PutNode, Fault::Unavailable);
         pass_ms(120_000).await;
         assert_eq!(one.created(pix(1)).await.status(), Status::Pending, "no payment depends on it");
+        world.store.heal();
+        pass_ms(90_000).await;
+        assert_eq!((nodes(&one).len(), lost(&one), lost(&two)), (2, 0, 0), "nobody could be seen meanwhile");
+        let told = world.logs.warnings();
+        assert_eq!(told.iter().filter(|line| line.contains("another node was lost")).count(), 2, "{told:?}");
+    });
+}
+
+#[test]
+fn a_node_that_starts_at_the_address_of_one_that_died_takes_its_place() {
+    let world = World::new();
+    world.live(async {
+        drop(world.node_at("10.0.0.1:8080"));
+        drop(world.node_at("10.0.0.2:8080"));
+        pass_ms(3_000).await;
+    });
+    world.live(async {
+        let (one, _two) = (world.node_at("10.0.0.1:8080"), world.node_at("10.0.0.3:8080"));
+        pass_ms(90_000).await;
+        let mut seen: Vec<_> =
+            one.operators.nodes().into_iter().map(|view| (view.node.address, view.is_lost)).collect();
+        seen.sort();
+        let expected = [("10.0.0.1:8080", false), ("10.0.0.2:8080", true), ("10.0.0.3:8080", false)];
+        assert_eq!(seen, expected.map(|(address, is_lost)| (address.to_owned(), is_lost)));
+        assert_eq!(world.store.nodes(), 3, "the one that was replaced is gone from the store");
     });
 }

@@ -179,15 +179,24 @@ impl World {
         self.node_with(self.ports())
     }
 
+    /// Starts a node at an address of its own.
+    pub(crate) fn node_at(&self, address: &str) -> Node<'_> {
+        self.node_as(NodeIdentity { address: address.into(), ..identity() }, self.ports())
+    }
+
     /// Starts a node that knows no acquirer.
     pub(crate) fn node_without_acquirers(&self) -> Node<'_> {
         self.node_with(Ports { acquirers: Vec::new(), ..self.ports() })
     }
 
     fn node_with(&self, ports: Ports) -> Node<'_> {
+        self.node_as(identity(), ports)
+    }
+
+    fn node_as(&self, identity: NodeIdentity, ports: Ports) -> Node<'_> {
         let registry = Registry::new();
         let limits = self.limits.clone();
-        let system = ActorSystem::start(ports, limits, Placement::Here, identity(), &registry).unwrap();
+        let system = ActorSystem::start(ports, limits, Placement::Here, identity, &registry).unwrap();
         let (payments, operators) = (system.payments(), system.operators());
         let system = Rc::new(RefCell::new(Some(system)));
         let watched = Rc::clone(&system);
