@@ -57,6 +57,8 @@ pub(crate) struct Health {
     failing_since_ms: AtomicI64,
     /// True if the log already says that it fails.
     is_told_to_fail: AtomicBool,
+    /// True if any call was answered since the start.
+    has_answered: AtomicBool,
     open_until_ms: AtomicI64,
     busy: AtomicBool,
     under_way: AtomicUsize,
@@ -82,6 +84,7 @@ impl Health {
             failures: AtomicU32::new(0),
             failing_since_ms: AtomicI64::new(0),
             is_told_to_fail: AtomicBool::new(false),
+            has_answered: AtomicBool::new(false),
             open_until_ms: AtomicI64::new(0),
             busy: AtomicBool::new(false),
             under_way: AtomicUsize::new(0),
@@ -169,7 +172,10 @@ impl Health {
     fn is_failing(&self, now: Timestamp) -> bool {
         let lost = self.failures.load(Ordering::Relaxed);
         let since = Timestamp::from_millis(self.failing_since_ms.load(Ordering::Relaxed));
-        lost >= self.failures_to_open || (lost >= FEW_LOST && now >= since.plus_ms(FEW_LOST_FOR_MS))
+        // Of a route that never answered, nothing says that it works.
+        lost >= self.failures_to_open
+            || (lost >= FEW_LOST && now >= since.plus_ms(FEW_LOST_FOR_MS))
+            || (lost > 0 && !self.has_answered.load(Ordering::Relaxed))
     }
 
     /// Returns the time at which the first of the lost calls ended, while the route counts as failing.
@@ -189,7 +195,10 @@ impl Health {
         let mut past = self.past();
         past.recent.add(outcome, took, Instant::now());
         match outcome {
-            CallOutcome::Answered | CallOutcome::Refused => past.last_answer_at = Some(now),
+            CallOutcome::Answered | CallOutcome::Refused => {
+                past.last_answer_at = Some(now);
+                self.has_answered.store(true, Ordering::Relaxed);
+            }
             CallOutcome::Throttled => {}
             CallOutcome::NotDelivered | CallOutcome::Unknown => {
                 let what = why.unwrap_or_default().chars().take(CAUSE_LENGTH).collect();
@@ -312,6 +321,7 @@ mod tests {
     fn failures_in_a_row_make_it_fail_for_a_while_and_an_answer_mends_it() {
         let health = health();
         health.follow(RouteDirective::Open, None);
+        health.ended(CallOutcome::Answered, Duration::ZERO, NOW, None);
         let fails = |why| health.ended(CallOutcome::Unknown, Duration::ZERO, NOW, Some(why));
         fails("502");
         assert_eq!(health.state(NOW), RouteState::Healthy);
@@ -331,6 +341,7 @@ mod tests {
     fn where_few_calls_are_made_three_lost_ones_over_a_minute_make_it_fail() {
         let health = Health::new(&Limits::default());
         health.follow(RouteDirective::Open, None);
+        health.ended(CallOutcome::Answered, Duration::ZERO, NOW, None);
         let lost_at = |now| health.ended(CallOutcome::NotDelivered, Duration::ZERO, now, Some("connect"));
         for second in [0, 30, 59] {
             assert_eq!(lost_at(NOW.plus_ms(second * 1_000)), None);
@@ -340,9 +351,20 @@ mod tests {
     }
 
     #[test]
+    fn one_that_never_answered_fails_with_the_first_lost_call() {
+        let health = Health::new(&Limits::default());
+        health.follow(RouteDirective::Open, None);
+        assert_eq!(health.state(NOW), RouteState::Healthy, "nobody called it");
+        let turn = health.ended(CallOutcome::NotDelivered, Duration::ZERO, NOW, Some("connect"));
+        assert_eq!((turn, health.state(NOW)), (Some(Turn::Fails { lost: 1 }), RouteState::Failing));
+        assert_eq!(health.condition(NOW), Condition::Healthy, "it is tried again in its turn");
+    }
+
+    #[test]
     fn each_turn_is_told_once() {
         let health = health();
         let ended = |outcome, now| health.ended(outcome, Duration::ZERO, now, None);
+        assert_eq!(ended(CallOutcome::Answered, NOW), None);
         let lost: Vec<_> = (0..5).map(|_| ended(CallOutcome::Unknown, NOW)).collect();
         assert_eq!(lost, [None, Some(Turn::Fails { lost: 2 }), None, None, None]);
         let later = NOW.plus_ms(90_000);
