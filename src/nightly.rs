@@ -9,7 +9,7 @@ use quita_ports::{Clock, WholeStore};
 use uuid::Uuid;
 
 use crate::acquirers::Link;
-use crate::jobs::{JobName, Rhythm};
+use crate::jobs::{JobName, JobOutcome, Rhythm};
 use quita_config::Config;
 
 /// Rhythm of looks at the clock.
@@ -48,14 +48,16 @@ impl Nightly {
         self.nights.is_some()
     }
 
-    /// Runs due comparisons.
-    pub(crate) async fn pass(&mut self) {
-        let Some(nights) = &mut self.nights else { return };
+    /// Runs due comparisons. Fails as long as one that failed has not succeeded.
+    pub(crate) async fn pass(&mut self) -> JobOutcome {
+        let Some(nights) = &mut self.nights else { return Ok(()) };
         for link in &self.links {
             let spec = link.config().spec;
             if let Some(reader) = link.factory().lists() {
                 nights.pass(&List { acquirer: spec.name, reader, rate: spec.rate, mode: spec.mode }).await;
             }
         }
+        let failures = nights.failures();
+        if failures.is_empty() { Ok(()) } else { Err(failures.join("; ")) }
     }
 }

@@ -248,10 +248,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     );
     welcome.print(&config, api_address, ops_address);
     if nightly.is_needed() {
-        jobs.start(NIGHTLY, async move || {
-            nightly.pass().await;
-            JobOutcome::Ok(())
-        });
+        jobs.start(NIGHTLY, async move || nightly.pass().await);
     }
     if retention.is_needed() {
         jobs.start(RETENTION, async move || retention.pass().await);

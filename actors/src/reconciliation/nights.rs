@@ -57,6 +57,8 @@ pub struct Nights {
     idle_until: BTreeMap<AcquirerName, Timestamp>,
     /// Exceptions that this process stored.
     reported: BTreeSet<String>,
+    /// Reasons why tasks failed that have not succeeded since.
+    failed: BTreeMap<(AcquirerName, Task), String>,
 }
 
 /// A task that is done once.
@@ -121,8 +123,16 @@ impl Nights {
         count: Count,
     ) -> Self {
         let (put_off, idle_until) = (BTreeMap::new(), BTreeMap::new());
-        let reported = BTreeSet::new();
-        Self { reconciler, store, clock, at, node, count, put_off, idle_until, reported }
+        let (reported, failed) = (BTreeSet::new(), BTreeMap::new());
+        Self { reconciler, store, clock, at, node, count, put_off, idle_until, reported, failed }
+    }
+
+    /// Returns the comparisons that failed on this node and have not succeeded since, in words.
+    pub fn failures(&self) -> Vec<String> {
+        let in_words = |((acquirer, task), why): (&(AcquirerName, Task), &String)| {
+            format!("{acquirer}, {}: {why}", task.day())
+        };
+        self.failed.iter().map(in_words).collect()
     }
 
     /// Does the due tasks of an acquirer's list, oldest first, unless another node does them. Returns true if nothing
@@ -141,6 +151,8 @@ impl Nights {
         };
         let days: Vec<_> = due.iter().map(|due| (list.acquirer.clone(), due.task)).collect();
         self.put_off.retain(|known, _| known.0 != list.acquirer || days.contains(known));
+        // The others were done, perhaps by another node.
+        self.failed.retain(|known, _| known.0 != list.acquirer || days.contains(known));
         if due.is_empty() {
             let until = now.plus_ms(LEASE_MS).min(self.next_turn(now));
             self.idle_until.insert(list.acquirer.clone(), until);
@@ -154,10 +166,14 @@ impl Nights {
                 continue;
             }
             let wait_ms = match self.compare(list, due).await {
-                Ended::Done => continue,
+                Ended::Done => {
+                    self.failed.remove(&place);
+                    continue;
+                }
                 Ended::Later(wait_ms) => wait_ms,
                 Ended::Failed(why) => {
                     failures += 1;
+                    self.failed.insert(place.clone(), why.clone());
                     let undone_ms = self.clock.now().ms_since(turn_of(due.since, self.at));
                     if undone_ms >= DAY_MS {
                         self.report(&list.acquirer, due, &why).await;

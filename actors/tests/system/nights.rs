@@ -141,8 +141,11 @@ fn a_day_whose_list_could_not_be_had_is_made_up_for_oldest_first_and_told_after_
             "and nothing of the 22nd, whose turn was two hours ago"
         );
         assert_eq!(*counted.lock().unwrap(), [ReconciliationKind::ListNotCompared; 2], "counted once each");
+        let failures = nights.failures();
+        assert!(failures.iter().any(|failure| failure.starts_with("first, 2026-11-22: ")), "{failures:?}");
         lists.is_away.set(false);
         live(&mut nights, &lists, 2).await;
+        assert_eq!(nights.failures(), [""; 0]);
         assert_eq!(lists.days(), ["2026-11-20", "2026-11-21", "2026-11-22"]);
         assert_eq!(kinds(&world).len(), 2);
     });
