@@ -60,7 +60,7 @@ impl From<NoRoute> for Denied {
 impl Denied {
     /// Returns true if the store was out of reach, which `store/state.rs` logs once for everyone.
     pub(crate) const fn is_store_away(&self) -> bool {
-        matches!(self, Self::StoreUnavailable(StoreError::Unavailable(_)))
+        matches!(self, Self::StoreUnavailable(StoreError::Unavailable(_) | StoreError::Full(_)))
     }
 
     /// Returns true if the same request may succeed later with no change to it.

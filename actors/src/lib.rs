@@ -31,7 +31,7 @@ pub use denied::Denied;
 pub use erasure::{DocumentPlace, ErasedPage, Eraser, ErasureTally};
 pub use limits::{Limits, WebhookLimits};
 pub use operators::{Asked, Operators};
-pub use payments::{Operated, Payments};
+pub use payments::{Operated, Payments, Readiness};
 pub use reconciliation::{
     Count, List, Nights, NotReconciled, RECONCILED_AT_ONCE, Reconciler, Tell, last_day,
 };

@@ -12,7 +12,7 @@ use quita_domain::order::Order;
 use quita_domain::payment::{Command, Payment};
 use quita_domain::routing::Evaluated;
 use quita_domain::time::Timestamp;
-use quita_ports::{Listed, NoticeHead, NoticeSink, RawNotice, SinkError, StoreError};
+use quita_ports::{Listed, NoticeHead, NoticeSink, RawNotice, SinkError};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::acquirers::inbox_sink::InboxSink;
@@ -41,6 +41,25 @@ pub struct Operated {
     pub operation: Operation,
     /// True if the operation existed already, under the same key.
     pub is_replay: bool,
+}
+
+/// Readiness for payments.
+#[derive(Debug, Clone)]
+pub struct Readiness {
+    /// Absence of the store: also while it answers reads and refuses writes.
+    pub store_away: Option<StoreAway>,
+    /// True if the actors take messages.
+    pub takes_messages: bool,
+    /// Health of every route.
+    pub routes: Vec<RouteHealth>,
+}
+
+impl Readiness {
+    /// Returns true if payments can be taken: the store is up, the actors take messages, and an acquirer is in use.
+    pub fn is_ready(&self) -> bool {
+        let has_route = || self.routes.iter().any(|route| route.state.takes_new_payments());
+        self.store_away.is_none() && self.takes_messages && has_route()
+    }
 }
 
 /// The application service. Cheap to clone.
@@ -247,19 +266,27 @@ impl Payments {
         self.system.routes.get().map(|routes| routes.health(self.system.clock.now())).unwrap_or_default()
     }
 
-    /// Checks that the store answers and can be trusted.
-    ///
-    /// # Errors
-    /// Fails if it does not answer, or if the fuse has blown.
-    pub async fn check_store(&self) -> Result<(), StoreError> {
-        self.system.books.fuse.check()?;
-        self.system.books.store.ping().await
+    /// Asks the store for an answer now. Its state, and with it [`Self::readiness`], takes the result into account.
+    pub async fn probe_store(&self) {
+        if let Err(error) = self.system.books.store.ping().await {
+            tracing::debug!(%error, "the store did not answer a check of readiness");
+        }
     }
 
-    /// Returns true if payments can be taken: the store is up, the actors take messages, and an acquirer is in use.
-    pub fn is_ready(&self) -> bool {
-        let has_route = || self.acquirers().iter().any(|route| route.state.takes_new_payments());
-        self.system.books.state.is_up() && self.takes_messages() && has_route()
+    /// Returns the readiness for payments, the one judgement behind `/health/ready` and `quita_ready`.
+    pub fn readiness(&self) -> Readiness {
+        Readiness {
+            store_away: self.store_away(),
+            takes_messages: self.takes_messages(),
+            routes: self.acquirers(),
+        }
+    }
+
+    /// Returns the address of this node if others work on the same store; `None` if it is the only one.
+    pub fn node_among_others(&self) -> Option<String> {
+        let nodes = self.system.known_nodes.all();
+        let own = nodes.iter().find(|view| view.is_own).filter(|_| nodes.len() > 1);
+        own.map(|view| view.node.address.clone())
     }
 
     /// Returns the state of the store.

@@ -21,9 +21,12 @@ use crate::operator::OperatorStore;
 /// Reason why the store did not do what it was asked.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum StoreError {
-    /// It is out of reach, full, read-only or overloaded; it may recover by itself.
+    /// It is out of reach, read-only or overloaded; it may recover by itself.
     #[error("the store is out of reach: {0}")]
     Unavailable(String),
+    /// Its disk is full: reads are answered, and writes are refused until there is room again.
+    #[error("the store's disk is full: {0}")]
+    Full(String),
     /// It can no longer be trusted (a failed `fsync`): the process must stop accepting.
     #[error("the store is broken: {0}")]
     Broken(String),

@@ -182,7 +182,7 @@ impl ApiError {
 
     fn of_store(error: &StoreError) -> Self {
         match error {
-            StoreError::Unavailable(_) | StoreError::Broken(_) => {
+            StoreError::Unavailable(_) | StoreError::Full(_) | StoreError::Broken(_) => {
                 // An outage is logged once, where it is noticed: `actors/src/store/state.rs`.
                 tracing::debug!(request.id = request_id::current(), %error, "a request met a store out of reach");
                 Self::unavailable(ErrorCode::StoreUnavailable, wordings::store_unavailable())

@@ -58,9 +58,8 @@ impl Sealing {
 /// Returns true if sealing failed for a reason that does not pass by itself, unlike an unavailable store.
 const fn needs_a_person(error: &SecretKeyError) -> bool {
     match error {
-        SecretKeyError::Store(StoreError::Unavailable(_) | StoreError::Broken(_)) | SecretKeyError::Raced => {
-            false
-        }
+        SecretKeyError::Store(StoreError::Unavailable(_) | StoreError::Full(_) | StoreError::Broken(_))
+        | SecretKeyError::Raced => false,
         SecretKeyError::Store(StoreError::Unreadable(_))
         | SecretKeyError::NotHeld { .. }
         | SecretKeyError::Vault(_) => true,

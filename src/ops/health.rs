@@ -7,14 +7,14 @@ use actix_web::web::Data;
 use prometheus::core::{Collector, Desc};
 use prometheus::proto::MetricFamily;
 use prometheus::{IntGauge, Registry};
-use quita_actors::{Payments, RouteState};
+use quita_actors::{Payments, Readiness, RouteState, StoreAway, StoreTrouble};
 use serde::Serialize;
 use tokio::time::timeout;
 
 use crate::build_info::{BuildInfo, build_info};
 
-/// Time within which the store must answer.
-const STORE_TIME_OUT: Duration = Duration::from_secs(2);
+/// Time within which the store must answer; long enough that its state counts the failure.
+const STORE_TIME_OUT: Duration = Duration::from_millis(2_500);
 
 #[derive(Serialize)]
 struct Liveness {
@@ -22,7 +22,7 @@ struct Liveness {
 }
 
 #[derive(Serialize)]
-struct Readiness {
+struct ReadinessView {
     status: &'static str,
     version: &'static str,
     /// Commit of the build; `null` if it was built outside of a repository.
@@ -64,13 +64,14 @@ pub(super) async fn live() -> HttpResponse {
 
 /// `GET /health/ready`: 200 if payments can be taken, otherwise 503; says why.
 pub(super) async fn ready(payments: Data<Payments>) -> HttpResponse {
-    let store = check_store(&payments).await;
-    let takes_messages = payments.takes_messages();
-    let message = (!takes_messages).then(|| String::from("an actor is being recreated"));
-    let mailboxes = Check { ok: takes_messages, message };
-    let routes = payments.acquirers();
-    let has_route = routes.iter().any(|route| route.state.takes_new_payments());
-    let is_ready = store.ok && mailboxes.ok && has_route;
+    // The state of the store takes a missing answer into account.
+    drop(timeout(STORE_TIME_OUT, payments.probe_store()).await);
+    let readiness = payments.readiness();
+    let is_ready = readiness.is_ready();
+    let Readiness { store_away, takes_messages, routes } = readiness;
+    let store = Check { ok: store_away.is_none(), message: store_away.as_ref().map(message) };
+    let recreated = (!takes_messages).then(|| String::from("an actor is being recreated"));
+    let mailboxes = Check { ok: takes_messages, message: recreated };
     let failing = routes.iter().filter(|route| route.state == RouteState::Failing);
     let failing = failing.map(|route| format!("{} {}", route.acquirer, route.method.label())).collect();
     let acquirers = routes.into_iter().map(|route| AcquirerCheck {
@@ -84,15 +85,18 @@ pub(super) async fn ready(payments: Data<Payments>) -> HttpResponse {
     let mut response = if is_ready { HttpResponse::Ok() } else { HttpResponse::ServiceUnavailable() };
     let status = if is_ready { "ready" } else { "not_ready" };
     let BuildInfo { version, commit, .. } = build_info();
-    response.json(Readiness { status, version, commit, checks })
+    response.json(ReadinessView { status, version, commit, checks })
 }
 
-async fn check_store(payments: &Payments) -> Check {
-    match timeout(STORE_TIME_OUT, payments.check_store()).await {
-        Ok(Ok(())) => Check { ok: true, message: None },
-        Ok(Err(error)) => Check { ok: false, message: Some(error.to_string()) },
-        Err(_) => Check { ok: false, message: Some("the store does not answer".into()) },
-    }
+/// Returns the trouble of the store in words, since when, and the error that showed it.
+fn message(StoreAway { since, trouble, why }: &StoreAway) -> String {
+    let trouble = match trouble {
+        StoreTrouble::Silent => "the store does not answer",
+        StoreTrouble::ReadOnly => "the store takes no writes",
+        StoreTrouble::Full => "the store's disk is full",
+        StoreTrouble::Broken => "the store can't be trusted until it is repaired and the service restarted",
+    };
+    format!("{trouble} (since {since}): {why}")
 }
 
 /// Metric of readiness, computed at each scrape.
@@ -107,7 +111,7 @@ impl ReadyMetric {
     /// # Errors
     /// Fails if another metric has its name.
     pub(crate) fn register(payments: Payments, registry: &Registry) -> Result<(), prometheus::Error> {
-        let help = "1 while this node takes payments, as /health/ready tells it, 0 while it does not";
+        let help = "1 while this node takes payments, as /health/ready answers it, 0 while it does not";
         registry.register(Box::new(Self { payments, gauge: IntGauge::new("quita_ready", help)? }))
     }
 }
@@ -118,7 +122,7 @@ impl Collector for ReadyMetric {
     }
 
     fn collect(&self) -> Vec<MetricFamily> {
-        self.gauge.set(i64::from(self.payments.is_ready()));
+        self.gauge.set(i64::from(self.payments.readiness().is_ready()));
         self.gauge.collect()
     }
 }

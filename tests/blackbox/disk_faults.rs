@@ -87,6 +87,15 @@ fn a_full_disk_refuses_charges_nothing_and_passes_by_itself() {
     }
     assert_eq!(all_ids(&client).len(), confirmed.len());
     assert_eq!(app.ops().get("/health/live").status, 200);
+    // A small write may still find room, so this is looked at while payments are refused.
+    eventually(PATIENCE, "the disk is named as the cause", || {
+        assert_refused(&client.post("/pay/payments", &pix(10_027)));
+        let ready = app.ops().get("/health/ready");
+        let metrics = app.ops().get("/metrics").text();
+        let is_full = app.ops().get("/outage").json()["trouble"] == "full";
+        let agree = ready.status == 503 && metrics.contains("\nquita_ready 0\n");
+        (is_full && agree && ready.text().contains("disk is full")).then_some(())
+    });
     app.kill();
     app.restart();
     let client = app.client();

@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::support::{
-    EventStream, HeldStore, PATIENCE, Proxy, TestApp, Visitor, eventually, is_mongodb, mongodb_host, pause,
-    pix,
+    Account, Browser, EventStream, HeldStore, PATIENCE, Proxy, TestApp, Visitor, eventually, is_mongodb,
+    mongodb_host, pause, pix,
 };
 
 /// The MongoDB driver needs a moment to find its server again.
@@ -134,15 +134,27 @@ fn every_page_of_both_consoles_has_a_red_bar_while_the_store_is_away() {
         return;
     }
     outage.wait_until_up_is(0.0);
-    for page in pages() {
-        assert!(has_bar(&page) && page.contains("503 store_unavailable"), "{page}");
+    let shown: Vec<_> = pages().collect();
+    for page in &shown {
+        assert!(has_bar(page) && trouble(page) == "silent", "{page}");
     }
+    assert!(shown[4].contains("data-retry"), "it loads again by itself: {}", shown[4]);
     assert!(told(&outage.app).iter().all(Option::is_some));
     let home = operator.page("/");
     assert!(home.contains("href=\"/runbook#quitastorefailing\"") && home.contains("tile-bad"), "{home}");
+    // Nodes, exceptions, three backlogs, and what ends: nobody knows them without the store.
+    assert_eq!((home.matches("tile-unknown").count(), home.matches("tile-bad").count()), (6, 1), "{home}");
     outage.end();
     outage.wait_until_up_is(1.0);
     assert!(pages().all(|page| !has_bar(&page)));
+}
+
+/// The trouble that the bar of a page names.
+fn trouble(page: &str) -> String {
+    let words = page.split("<p data-trouble=\"").skip(1);
+    let shown: Vec<_> = words.filter(|words| !words.split('>').next().unwrap().contains(" hidden")).collect();
+    assert_eq!(shown.len(), 1, "{page}");
+    shown[0].split('"').next().unwrap().to_owned()
 }
 
 /// Since when the store is away, as open pages of both consoles ask for it.
@@ -169,4 +181,54 @@ fn an_open_page_of_store_and_nodes_follows_in_both_directions() {
     wait_for(">Away<");
     outage.end();
     wait_for(">Answers<");
+}
+
+#[test]
+fn a_page_that_was_opened_during_an_outage_loads_again_by_itself() {
+    let mut outage = Outage::prepare();
+    let Some(browser) = Browser::open(&outage.app) else { return };
+    let account = Account::create(&outage.app, "shop", "ana@shop.example", "owner");
+    let visitor = Visitor::signed_in(&outage.app, &account);
+    let url = outage.app.url();
+    browser.go_to(&format!("{url}/console/sign-in"));
+    browser.set_cookie("quita_console", &visitor.cookie("quita_console").unwrap());
+    if !outage.begin() {
+        return;
+    }
+    outage.wait_until_up_is(0.0);
+    browser.go_to(&format!("{url}/console/test"));
+    browser.wait_for("[data-retry]");
+    outage.end();
+    outage.wait_until_up_is(1.0);
+    browser.wait_until_gone("[data-retry]");
+    browser.wait_for("header.bar");
+}
+
+#[test]
+fn an_embedded_store_whose_file_is_gone_is_called_broken_and_not_silent() {
+    if is_mongodb() {
+        println!("skipped: MongoDB has the files");
+        return;
+    }
+    for ending in ["", "-wal"] {
+        let app = TestApp::builder().expects_errors().start();
+        let operator = Visitor::operator(&app);
+        app.client().create(&pix(10_027));
+        let file = app.store_url().strip_prefix("sqlite:").unwrap();
+        std::fs::remove_file(format!("{file}{ending}")).unwrap();
+        let told = eventually(PATIENCE, "it is seen", || {
+            let told = app.ops().get("/outage").json();
+            told["since"].is_string().then_some(told)
+        });
+        assert_eq!(told["trouble"], "broken");
+        let ready = app.ops().get("/health/ready");
+        assert_eq!(ready.status, 503, "{ready}");
+        assert!(ready.text().contains("was deleted or replaced"), "{ready}");
+        for path in ["/", "/store"] {
+            let page = operator.get(path).text();
+            assert!(has_bar(&page) && trouble(&page) == "broken", "{page}");
+            assert!(page.contains("href=\"/runbook#broken-store\""), "{page}");
+        }
+        assert!(operator.page("/runbook").contains("id=\"broken-store\""));
+    }
 }

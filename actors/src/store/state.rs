@@ -53,16 +53,22 @@ pub enum StoreTrouble {
     Silent,
     /// It answers reads and takes no writes.
     ReadOnly,
-    /// A commit failed in a way after which nothing is accepted until the service is restarted.
+    /// It answers reads, and its disk has no room for writes.
+    Full,
+    /// Its files are gone or damaged, or a commit failed for good: nothing is accepted until the service is restarted.
     Broken,
 }
 
 impl StoreTrouble {
-    /// Returns its name in logs and samples.
+    /// Every trouble.
+    pub const ALL: [Self; 4] = [Self::Silent, Self::ReadOnly, Self::Full, Self::Broken];
+
+    /// Returns its name in logs, samples and pages.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Silent => "silent",
             Self::ReadOnly => "read_only",
+            Self::Full => "full",
             Self::Broken => "broken",
         }
     }
@@ -86,6 +92,8 @@ struct Lane {
     answered_at: Option<Instant>,
     /// Beginning of the failures since the last success.
     failing_since: Option<Instant>,
+    /// End of the last of them.
+    failed_at: Option<Instant>,
     is_away: bool,
 }
 
@@ -98,7 +106,12 @@ impl Lane {
         // A slow call that failed may have begun before the last success. Failures count from that success on.
         let earliest = self.answered_at.map_or(began, |answered_at| answered_at.max(began));
         let since = *self.failing_since.get_or_insert(earliest);
+        self.failed_at = Some(now);
         self.is_away |= now.saturating_duration_since(since) >= GRACE;
+    }
+
+    fn failed_lately(&self, now: Instant) -> bool {
+        self.failed_at.is_some_and(|failed_at| now.saturating_duration_since(failed_at) < GRACE)
     }
 }
 
@@ -107,6 +120,8 @@ struct Inner {
     reads: Lane,
     writes: Lane,
     is_broken: bool,
+    /// True if a write failed because the disk is full, and none was made since.
+    is_full: bool,
     away: Option<(Instant, StoreAway)>,
 }
 
@@ -117,7 +132,8 @@ impl Inner {
         } else if self.reads.is_away {
             Some(StoreTrouble::Silent)
         } else {
-            self.writes.is_away.then_some(StoreTrouble::ReadOnly)
+            let trouble = if self.is_full { StoreTrouble::Full } else { StoreTrouble::ReadOnly };
+            self.writes.is_away.then_some(trouble)
         }
     }
 
@@ -222,12 +238,17 @@ impl StoreState {
         let (mut inner, now) = (self.lock(), Instant::now());
         match kind {
             StoreCall::Write => {
-                inner.writes.answered(now);
+                // A full disk may have room for a small write while it refuses larger ones.
+                if !inner.is_full || !inner.writes.failed_lately(now) {
+                    inner.is_full = false;
+                    inner.writes.answered(now);
+                }
                 inner.reads.answered(now);
             }
             StoreCall::Read | StoreCall::Probe => {
                 // The store is back from a complete outage. If it still takes no writes, the next write shows that.
                 if inner.reads.is_away {
+                    inner.is_full = false;
                     inner.writes.answered(now);
                 }
                 inner.reads.answered(now);
@@ -239,9 +260,13 @@ impl StoreState {
     fn failed(&self, kind: StoreCall, count: usize, began: Instant, error: &StoreError) {
         self.count(kind.label(), count);
         let (mut inner, now) = (self.lock(), Instant::now());
-        inner.is_broken |= kind == StoreCall::Write && is_broken(error);
+        // A read may meet one damaged page. Writes and probes check the files as a whole.
+        inner.is_broken |= kind != StoreCall::Read && is_broken(error);
         match kind {
-            StoreCall::Write => inner.writes.failed(began, now),
+            StoreCall::Write => {
+                inner.is_full |= matches!(error, StoreError::Full(_));
+                inner.writes.failed(began, now);
+            }
             StoreCall::Read | StoreCall::Probe => inner.reads.failed(began, now),
         }
         tracing::debug!(%error, kind = kind.label(), count, "a call of the store failed");
@@ -252,6 +277,14 @@ impl StoreState {
     fn follow(&self, inner: &mut Inner, now: Instant, why: &str) {
         match (inner.trouble(), inner.away.take()) {
             (None, None) => {}
+            (Some(trouble), Some((gone_at, away))) if trouble != away.trouble && !why.is_empty() => {
+                let away = StoreAway { trouble, why: why.into(), ..away };
+                // Any other trouble ends by itself, as the one that was logged does.
+                if trouble == StoreTrouble::Broken {
+                    log(&away);
+                }
+                inner.away = Some((gone_at, away));
+            }
             (Some(trouble), Some((gone_at, away))) => {
                 inner.away = Some((gone_at, StoreAway { trouble, ..away }));
             }
@@ -259,11 +292,9 @@ impl StoreState {
                 let gone_at = inner.failing_since().unwrap_or(now);
                 let since = ago(self.clock.now(), now.saturating_duration_since(gone_at));
                 self.up.set(0);
-                tracing::error!(
-                    %since, trouble = trouble.as_str(), error = why,
-                    "the store is away: requests are answered 503, and nothing that was answered is lost"
-                );
-                inner.away = Some((gone_at, StoreAway { since, trouble, why: why.into() }));
+                let away = StoreAway { since, trouble, why: why.into() };
+                log(&away);
+                inner.away = Some((gone_at, away));
             }
             (None, Some((gone_at, away))) => {
                 self.up.set(1);
@@ -272,6 +303,22 @@ impl StoreState {
                 tracing::info!(away_ms, %since, "the store is back");
             }
         }
+    }
+}
+
+/// Logs the absence of the store.
+fn log(StoreAway { since, trouble, why }: &StoreAway) {
+    let (trouble, error) = (*trouble, &**why);
+    if trouble == StoreTrouble::Broken {
+        tracing::error!(
+            %since, trouble = trouble.as_str(), error,
+            "the store is away: its files can't be trusted, requests are answered 503 until it is repaired and the service restarted"
+        );
+    } else {
+        tracing::error!(
+            %since, trouble = trouble.as_str(), error,
+            "the store is away: requests are answered 503, and nothing that was answered is lost"
+        );
     }
 }
 
@@ -293,7 +340,7 @@ impl Watched<'_> {
         match error {
             // Unreadable data is an answer: the store is up.
             None | Some(StoreError::Unreadable(_)) => self.state.answered(self.kind),
-            Some(error @ (StoreError::Unavailable(_) | StoreError::Broken(_))) => {
+            Some(error @ (StoreError::Unavailable(_) | StoreError::Full(_) | StoreError::Broken(_))) => {
                 self.state.failed(self.kind, count, self.began, error);
             }
         }
@@ -401,6 +448,36 @@ mod tests {
         assert_eq!(trouble(&state), Some(StoreTrouble::ReadOnly));
         answers(&state, StoreCall::Write).await;
         assert_eq!(trouble(&state), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_full_disk_is_named_until_there_is_room() {
+        let state = state();
+        let full = || async { Err::<(), _>(StoreError::Full("database or disk is full".into())) };
+        for _ in 0..2 {
+            state.watch(StoreCall::Write, full()).await.unwrap_err();
+            answers(&state, StoreCall::Probe).await;
+            advance(GRACE).await;
+        }
+        assert_eq!(trouble(&state), Some(StoreTrouble::Full));
+        assert!(state.away().unwrap().why.contains("disk is full"));
+        // A heartbeat finds room while payments do not.
+        state.watch(StoreCall::Write, full()).await.unwrap_err();
+        answers(&state, StoreCall::Write).await;
+        assert_eq!(trouble(&state), Some(StoreTrouble::Full));
+        advance(GRACE).await;
+        answers(&state, StoreCall::Write).await;
+        assert_eq!(trouble(&state), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_file_that_is_gone_is_known_by_the_first_probe_and_is_for_good() {
+        let state = state();
+        let gone = async { Err::<(), _>(StoreError::Broken("quita.db was deleted".into())) };
+        state.watch(StoreCall::Probe, gone).await.unwrap_err();
+        answers(&state, StoreCall::Read).await;
+        assert_eq!(trouble(&state), Some(StoreTrouble::Broken));
+        assert_eq!(state.up.get(), 0);
     }
 
     #[tokio::test(start_paused = true)]

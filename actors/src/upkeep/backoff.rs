@@ -75,7 +75,9 @@ impl<K: Eq + Hash> Backoff<K> {
 
 const fn longest_wait(why: &Denied) -> Duration {
     match why {
-        Denied::StoreUnavailable(StoreError::Unavailable(_) | StoreError::Broken(_))
+        Denied::StoreUnavailable(
+            StoreError::Unavailable(_) | StoreError::Full(_) | StoreError::Broken(_),
+        )
         | Denied::NoRoute
         | Denied::Overloaded
         | Denied::Interrupted

@@ -40,8 +40,8 @@ fn classify(cause: ffi::Error, text: String) -> StoreError {
         return StoreError::Broken(format!("fsync failed: {text}"));
     }
     match cause.code {
-        ErrorCode::DiskFull
-        | ErrorCode::SystemIoFailure
+        ErrorCode::DiskFull => StoreError::Full(text),
+        ErrorCode::SystemIoFailure
         | ErrorCode::ReadOnly
         | ErrorCode::DatabaseBusy
         | ErrorCode::DatabaseLocked
@@ -78,7 +78,6 @@ mod tests {
     #[test]
     fn what_may_pass_is_out_of_reach() {
         for code in [
-            ffi::SQLITE_FULL,
             ffi::SQLITE_IOERR,
             ffi::SQLITE_IOERR_WRITE,
             ffi::SQLITE_READONLY,
@@ -87,6 +86,11 @@ mod tests {
         ] {
             assert!(matches!(seen(code), StoreError::Unavailable(_)), "{code}");
         }
+    }
+
+    #[test]
+    fn a_full_disk_is_named() {
+        assert!(matches!(seen(ffi::SQLITE_FULL), StoreError::Full(_)));
     }
 
     #[test]

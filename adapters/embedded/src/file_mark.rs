@@ -69,7 +69,7 @@ impl FileMark {
         let next_is_written = match written {
             Ok(()) => true,
             // Payments can be read all the same. The first write tries again.
-            Err(Failed::Undone(StoreError::Unavailable(_))) => false,
+            Err(Failed::Undone(StoreError::Unavailable(_) | StoreError::Full(_))) => false,
             Err(failed) => return Err(failed.into()),
         };
         settle(writer)?;

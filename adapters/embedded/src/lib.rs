@@ -263,7 +263,7 @@ mod tests {
         allow_pages(&store, 1).await;
         let large = application("x".repeat(100_000));
         let refused = store.insert_application(&large).await;
-        assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
+        assert!(matches!(refused, Err(StoreError::Full(_))), "{refused:?}");
         let small = application("small");
         assert_eq!(store.application(&small.merchant, &small.name).await, Ok(Some(small)));
         allow_pages(&store, 10_000).await;

@@ -142,7 +142,7 @@ pub(super) fn index_earlier(writer: &mut Connection) -> Result<(), StoreError> {
             Ok(Step::More) => {}
             Ok(Step::Last) => return Ok(()),
             // Payments can be served all the same. The next start goes on.
-            Err(Failed::Undone(error @ StoreError::Unavailable(_))) => {
+            Err(Failed::Undone(error @ (StoreError::Unavailable(_) | StoreError::Full(_)))) => {
                 tracing::warn!(%error, "lists of refunds and disputes lack earlier ones until the next start");
                 return Ok(());
             }

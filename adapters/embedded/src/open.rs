@@ -184,6 +184,7 @@ fn in_file(path: &Path, failure: Failure) -> StoreError {
     let named = |why: String| format!("{}: {why}", path.display());
     match StoreError::from(failure) {
         StoreError::Unavailable(why) => StoreError::Unavailable(named(why)),
+        StoreError::Full(why) => StoreError::Full(named(why)),
         StoreError::Broken(why) => StoreError::Broken(named(why)),
         StoreError::Unreadable(why) => StoreError::Unreadable(named(why)),
     }

@@ -97,7 +97,7 @@ impl Trust {
     pub(super) fn look_at_log(&self, writer: &mut Connection) -> Result<(), StoreError> {
         match self.write(writer, |_| Ok(())) {
             // Others write for long: that says nothing of the log.
-            Ok(()) | Err(Failed::Undone(StoreError::Unavailable(_))) => Ok(()),
+            Ok(()) | Err(Failed::Undone(StoreError::Unavailable(_) | StoreError::Full(_))) => Ok(()),
             Err(failed) => Err(failed.into()),
         }
     }

@@ -10,7 +10,7 @@ use quita_ports::{StoreError, WriteError};
 use serde::Serialize;
 
 use super::connect::write_concern;
-use super::failure::{answer_within_time, no_answer, refusal, within_time, write_error};
+use super::failure::{answer_within_time, no_answer, refused, within_time, write_error};
 
 /// Bytes of one command: the server takes 16 MiB, and the driver adds a little.
 const MAX_BYTES: usize = 16_000_000;
@@ -126,7 +126,7 @@ pub(super) async fn insert_one(
 pub(super) async fn run_loose(database: &Database, command: RawDocumentBuf) -> Result<(), StoreError> {
     let reply = within_time(database.run_raw_command(command)).await?;
     if let Some(error) = write_errors(&reply).next() {
-        return Err(StoreError::Unavailable(refusal(error.get_i32("code").unwrap_or(0))));
+        return Err(refused(error.get_i32("code").unwrap_or(0)));
     }
     match reply.get_document("writeConcernError") {
         Ok(error) => Err(no_majority(error)),
@@ -181,7 +181,7 @@ fn judge(reply: &Document, count: usize) -> Vec<Outcome> {
         if let Some(outcome) = outcome {
             *outcome = Err(match error.get_i32("code") {
                 Ok(DUPLICATE_KEY | STALE_GUARD) => WriteError::Conflict,
-                code => WriteError::NotWritten(StoreError::Unavailable(refusal(code.unwrap_or(0)))),
+                code => WriteError::NotWritten(refused(code.unwrap_or(0))),
             });
         }
     }

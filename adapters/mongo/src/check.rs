@@ -37,7 +37,10 @@ pub(super) async fn deployment(client: &Client, hosts: &str) -> Result<(), Store
 }
 
 fn unreachable_server(hosts: &str, error: &StoreError) -> StoreError {
-    let (StoreError::Unavailable(why) | StoreError::Broken(why) | StoreError::Unreadable(why)) = error;
+    let (StoreError::Unavailable(why)
+    | StoreError::Full(why)
+    | StoreError::Broken(why)
+    | StoreError::Unreadable(why)) = error;
     StoreError::Unavailable(format!(
         "no primary of a MongoDB replica set answered at {hosts} ({why}); check that it runs, that it was \
          initiated (rs.initiate()), and that user and password are right"

@@ -63,9 +63,15 @@ fn reach(kind: &ErrorKind) -> Reach {
 /// Translates an error for a caller that only read. Whatever MongoDB says now, it may say otherwise later.
 pub(super) fn store_error(error: &Error) -> StoreError {
     let kind = error.kind.as_ref();
-    let why = if let ErrorKind::Write(WriteFailure::WriteError(refused)) = kind {
-        refusal(refused.code)
-    } else if let ErrorKind::ServerSelection { message, .. } = kind {
+    if let ErrorKind::Write(WriteFailure::WriteError(write)) = kind {
+        return refused(write.code);
+    }
+    if let ErrorKind::Command(command) = kind
+        && command.code == OUT_OF_DISK_SPACE
+    {
+        return refused(command.code);
+    }
+    let why = if let ErrorKind::ServerSelection { message, .. } = kind {
         no_primary(message)
     } else {
         kind.to_string()
@@ -103,9 +109,16 @@ pub(super) fn write_error(error: &Error) -> WriteError {
     }
 }
 
-/// A single write was refused. The server's words may quote the document, so only the code is kept.
-pub(super) fn refusal(code: i32) -> String {
-    format!("MongoDB refused a write with code {code}")
+/// Code of a server whose disk is full.
+///
+/// Source: `src/mongo/base/error_codes.yml`: `OutOfDiskSpace`.
+const OUT_OF_DISK_SPACE: i32 = 14_031;
+
+/// Returns the error of a single write that was refused. The server's words may quote the document, so only the code
+/// is kept.
+pub(super) fn refused(code: i32) -> StoreError {
+    let why = format!("MongoDB refused a write with code {code}");
+    if code == OUT_OF_DISK_SPACE { StoreError::Full(why) } else { StoreError::Unavailable(why) }
 }
 
 /// Returns the meaning of an answer that did not come in time.
@@ -150,6 +163,14 @@ mod tests {
         for code in [262, 11600, 10107, 11602, 91, 64, 189, 50] {
             assert_eq!(reach(&command_error(code)), Reach::Perhaps, "{code}");
         }
+    }
+
+    #[test]
+    fn a_server_whose_disk_is_full_says_so() {
+        let seen = |code| store_error(&Error::from(command_error(code)));
+        assert!(matches!(seen(OUT_OF_DISK_SPACE), StoreError::Full(_)));
+        assert!(matches!(seen(91), StoreError::Unavailable(_)));
+        assert!(matches!(refused(OUT_OF_DISK_SPACE), StoreError::Full(_)));
     }
 
     #[test]

@@ -84,6 +84,8 @@ struct FailurePage {
     frame: Frame,
     heading: &'static str,
     sentence: String,
+    /// True if the browser may ask again by itself once the store is back.
+    is_retried: bool,
 }
 
 impl Failure {
@@ -127,14 +129,15 @@ impl Failure {
                 (texts.too_many, texts.too_many_sentence.replace("{seconds}", &seconds.to_string()))
             }
             Self::Crowded => (texts.crowded, texts.crowded_sentence.into()),
-            Self::Unavailable(_) if frame.away_since().is_some() => {
-                (frame.texts.everywhere.outage, frame.outage_sentence().into())
-            }
-            Self::Unavailable(_) => (texts.unavailable, texts.unavailable_sentence.into()),
+            Self::Unavailable(_) => match frame.outage_words() {
+                Some(words) => (words.heading, words.sentence.into()),
+                None => (texts.unavailable, texts.unavailable_sentence.into()),
+            },
             Self::Closed => (texts.closed, texts.closed_sentence.into()),
             Self::Defect(_) => (texts.defect, texts.defect_sentence.into()),
         };
-        FailurePage { frame, heading, sentence }
+        let is_retried = matches!(self, Self::Unavailable(_)) && frame.context.only_looks;
+        FailurePage { frame, heading, sentence, is_retried }
     }
 }
 
@@ -192,7 +195,9 @@ impl ResponseError for Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Unavailable(why) | StoreError::Broken(why) => Self::Unavailable(why),
+            StoreError::Unavailable(why) | StoreError::Full(why) | StoreError::Broken(why) => {
+                Self::Unavailable(why)
+            }
             StoreError::Unreadable(why) => Self::Defect(why),
         }
     }

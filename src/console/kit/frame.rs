@@ -1,10 +1,11 @@
 //! Frame around every page: console and language, navigation, confirmation of what was just done.
 
-use quita_domain::time::Timestamp;
+use quita_actors::StoreTrouble;
 
 use super::console_kind::ConsoleKind;
 use super::language::Language;
-use super::page_context::PageContext;
+use super::outage::OutageWords;
+use super::page_context::{Outage, PageContext};
 use super::texts::Texts;
 use crate::http::Mount;
 
@@ -59,15 +60,28 @@ impl<T, B> Frame<T, B> {
         format!("{}/outage", self.context.root())
     }
 
-    /// Returns the beginning of the store's outage; `None` while it is available.
-    pub(crate) const fn away_since(&self) -> Option<Timestamp> {
-        self.context.away_since
+    /// Returns the outage of the store; `None` while it is available.
+    pub(crate) const fn outage(&self) -> Option<Outage> {
+        self.context.outage
     }
 
-    /// Returns this console's sentence about the outage.
-    pub(crate) fn outage_sentence(&self) -> &'static str {
-        let texts = &Texts::of(self.language()).everywhere;
-        if self.is_operators() { texts.outage_for_operators } else { texts.outage_for_merchants }
+    /// Returns the kind of the outage; an empty text while there is none.
+    pub(crate) fn trouble(&self) -> &'static str {
+        self.outage().map_or("", |outage| outage.trouble.as_str())
+    }
+
+    /// Returns this console's words about each kind of outage.
+    pub(crate) fn outages(&self) -> [OutageWords; 4] {
+        StoreTrouble::ALL.map(|trouble| self.words_about(trouble))
+    }
+
+    /// Returns this console's words about the current outage.
+    pub(crate) fn outage_words(&self) -> Option<OutageWords> {
+        self.outage().map(|outage| self.words_about(outage.trouble))
+    }
+
+    fn words_about(&self, trouble: StoreTrouble) -> OutageWords {
+        OutageWords::of(trouble, self.context.console, &Texts::of(self.language()).everywhere)
     }
 
     /// Returns the language, for words and numbers.

@@ -1,19 +1,64 @@
-//! Endpoint at which open pages ask for an outage of the store. It is open to any visitor, since no session can be read
-//! meanwhile.
+//! Outage of the store on pages: its words by kind of trouble, and the endpoint at which open pages ask for it.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
-use quita_actors::StoreState;
+use quita_actors::{StoreState, StoreTrouble};
 use serde::Serialize;
 
-#[derive(Serialize)]
-struct Outage {
-    /// Beginning of the outage; null while the store is available.
-    since: Option<String>,
+use super::console_kind::ConsoleKind;
+use super::texts::Everywhere;
+
+/// Words about one kind of trouble.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct OutageWords {
+    /// Name of the trouble in samples and pages.
+    pub(crate) name: &'static str,
+    /// Name of the trouble, to be followed by its beginning.
+    pub(crate) heading: &'static str,
+    /// Consequences, and the end of the trouble.
+    pub(crate) sentence: &'static str,
+    /// Section of the runbook about it.
+    pub(crate) section: &'static str,
 }
 
-/// Handles `GET /outage`.
+impl OutageWords {
+    /// Returns the words for visitors of a console.
+    pub(crate) const fn of(trouble: StoreTrouble, console: ConsoleKind, texts: &Everywhere) -> Self {
+        let (heading, sentence) = match console {
+            ConsoleKind::Merchant => match trouble {
+                StoreTrouble::Silent => (texts.outage_silent, texts.outage_for_merchants),
+                StoreTrouble::ReadOnly | StoreTrouble::Full => {
+                    (texts.outage_no_writes, texts.outage_for_merchants)
+                }
+                StoreTrouble::Broken => (texts.outage_no_writes, texts.outage_broken_for_merchants),
+            },
+            ConsoleKind::Operator => match trouble {
+                StoreTrouble::Silent => (texts.outage_silent, texts.outage_for_operators),
+                StoreTrouble::ReadOnly => (texts.outage_read_only, texts.outage_for_operators),
+                StoreTrouble::Full => (texts.outage_full, texts.outage_full_for_operators),
+                StoreTrouble::Broken => (texts.outage_broken, texts.outage_broken_for_operators),
+            },
+        };
+        let section = match trouble {
+            StoreTrouble::Silent | StoreTrouble::ReadOnly => "quitastorefailing",
+            StoreTrouble::Full => "full-disk",
+            StoreTrouble::Broken => "broken-store",
+        };
+        Self { name: trouble.as_str(), heading, sentence, section }
+    }
+}
+
+#[derive(Serialize)]
+struct OutageView {
+    /// Beginning of the outage; null while the store is available.
+    since: Option<String>,
+    /// Kind of the trouble.
+    trouble: Option<&'static str>,
+}
+
+/// Handles `GET /outage`. It is open to any visitor, since no session can be read meanwhile.
 pub(crate) async fn show(store: Data<StoreState>) -> HttpResponse {
-    let since = store.away().map(|away| away.since.to_string());
-    HttpResponse::Ok().json(Outage { since })
+    let away = store.away();
+    let since = away.as_ref().map(|away| away.since.to_string());
+    HttpResponse::Ok().json(OutageView { since, trouble: away.map(|away| away.trouble.as_str()) })
 }

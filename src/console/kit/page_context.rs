@@ -1,8 +1,9 @@
 //! Context of a page: its console, its language, and the state of the store.
 
 use actix_web::HttpRequest;
+use actix_web::http::Method;
 use actix_web::web::Data;
-use quita_actors::StoreState;
+use quita_actors::{StoreAway, StoreState, StoreTrouble};
 use quita_domain::time::Timestamp;
 
 use super::console_kind::ConsoleKind;
@@ -18,8 +19,19 @@ pub(crate) struct PageContext {
     pub(crate) mount: Mount,
     /// Language of the page.
     pub(crate) language: Language,
-    /// Beginning of the store's outage; `None` while it is available.
-    pub(crate) away_since: Option<Timestamp>,
+    /// Outage of the store; `None` while it is available.
+    pub(crate) outage: Option<Outage>,
+    /// True if the request only reads, so that a browser may repeat it by itself.
+    pub(crate) only_looks: bool,
+}
+
+/// Outage of the store, as pages show it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Outage {
+    /// Its beginning.
+    pub(crate) since: Timestamp,
+    /// Kind of the trouble.
+    pub(crate) trouble: StoreTrouble,
 }
 
 tokio::task_local! {
@@ -30,14 +42,17 @@ impl PageContext {
     /// Returns the context of a request to this console.
     pub(super) fn of(console: ConsoleKind, mount: Mount, request: &HttpRequest) -> Self {
         let store = request.app_data::<Data<StoreState>>();
-        let away_since = store.and_then(|store| store.away()).map(|away| away.since);
-        Self { console, mount, language: Language::of(request), away_since }
+        let away = store.and_then(|store| store.away());
+        let outage = away.map(|StoreAway { since, trouble, .. }| Outage { since, trouble });
+        let only_looks = *request.method() == Method::GET;
+        Self { console, mount, language: Language::of(request), outage, only_looks }
     }
 
     /// Returns the context of the current request.
     pub(crate) fn current() -> Self {
         let (console, mount) = (ConsoleKind::Merchant, Mount::ROOT);
-        let default = Self { console, mount, language: Language::default(), away_since: None };
+        let language = Language::default();
+        let default = Self { console, mount, language, outage: None, only_looks: false };
         CURRENT.try_get().unwrap_or(default)
     }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use askama::Template;
+use quita_actors::{StoreAway, StoreTrouble};
 
 use super::OperatorConsole;
 use super::frame::{Frame, Section};
@@ -13,9 +14,11 @@ use super::troubles::Troubles;
 use super::visitor::{Operator, Watching};
 use super::words;
 use crate::console::kit::answer::html;
+use crate::console::kit::console_kind::ConsoleKind;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
 use crate::console::kit::live::Look;
+use crate::console::kit::outage::OutageWords;
 use crate::console::kit::stream_permits::Watcher;
 
 /// Numbers of waiting items that are normal; the alerts on backlogs look at minutes.
@@ -30,11 +33,42 @@ struct OverviewPage {
     body: String,
 }
 
+/// Judgement of a tile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Light {
+    /// Nothing is to be done.
+    Well,
+    /// Something needs a person.
+    Bad,
+    /// The value can't be read at the moment.
+    Unknown,
+}
+
+impl Light {
+    const fn of(is_well: bool) -> Self {
+        if is_well { Self::Well } else { Self::Bad }
+    }
+
+    /// Returns the light of a value that is read from the store.
+    const fn of_stored(is_well: bool, away: Option<&StoreAway>) -> Self {
+        if away.is_some() { Self::Unknown } else { Self::of(is_well) }
+    }
+
+    /// Returns the end of its class in the style sheet.
+    const fn class(self) -> &'static str {
+        match self {
+            Self::Well => "well",
+            Self::Bad => "bad",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 /// Tile with one number.
 struct Tile {
     name: &'static str,
     value: String,
-    is_well: bool,
+    light: Light,
     note: String,
     /// Page with details.
     address: &'static str,
@@ -48,7 +82,8 @@ struct Tile {
 struct OverviewBody {
     texts: &'static Texts,
     language: Language,
-    is_well: bool,
+    /// Worst light of the tiles.
+    light: Light,
     tiles: Vec<Tile>,
     /// Open exceptions by kind, with their number.
     kinds: Vec<(String, usize)>,
@@ -57,24 +92,57 @@ struct OverviewBody {
 impl OverviewBody {
     fn of(troubles: Troubles, language: Language) -> Self {
         let texts = Texts::of(language);
-        let tiles = vec![
+        let away = troubles.away.as_ref();
+        let mut tiles = vec![
             store(&troubles, texts, language),
             nodes(&troubles, texts),
             acquirers(&troubles, texts, language),
             exceptions(&troubles, texts),
-            waiting(texts.operators.timer_backlog, troubles.overdue, OVERDUE_IS_WELL, "quitatimerbehind"),
-            waiting(texts.operators.inbox_backlog, troubles.notices, NOTICES_ARE_WELL, "quitainboxbehind"),
+            waiting(
+                texts.operators.timer_backlog,
+                (troubles.overdue, away),
+                OVERDUE_IS_WELL,
+                "quitatimerbehind",
+            ),
+            waiting(
+                texts.operators.inbox_backlog,
+                (troubles.notices, away),
+                NOTICES_ARE_WELL,
+                "quitainboxbehind",
+            ),
             waiting(
                 texts.operators.webhook_backlog,
-                troubles.webhooks,
+                (troubles.webhooks, away),
                 WEBHOOKS_ARE_WELL,
                 "quitawebhookbacklog",
             ),
             ending(&troubles, texts),
         ];
-        let is_well = tiles.iter().all(|tile| tile.is_well);
+        tiles.extend(comparison(&troubles, texts));
+        for tile in tiles.iter_mut().filter(|tile| tile.light == Light::Unknown) {
+            tile.value = texts.operators.unknown_value.into();
+            tile.runbook = None;
+        }
+        let has = |light| tiles.iter().any(|tile| tile.light == light);
+        let light = [Light::Bad, Light::Unknown].into_iter().find(|light| has(*light)).unwrap_or(Light::Well);
         let kinds = troubles.exceptions.unwrap_or_default().into_iter().collect();
-        Self { texts, language, is_well, tiles, kinds }
+        Self { texts, language, light, tiles, kinds }
+    }
+
+    const fn tone(&self) -> &'static str {
+        match self.light {
+            Light::Well => "tone-done",
+            Light::Bad => "tone-over",
+            Light::Unknown => "tone-waiting",
+        }
+    }
+
+    const fn verdict(&self) -> &'static str {
+        match self.light {
+            Light::Well => self.texts.operators.all_is_well,
+            Light::Bad => self.texts.operators.not_all_is_well,
+            Light::Unknown => self.texts.operators.not_all_is_known,
+        }
     }
 
     fn kind<'a>(&self, kind: &'a str) -> &'a str {
@@ -85,14 +153,21 @@ impl OverviewBody {
 fn store(troubles: &Troubles, texts: &'static Texts, language: Language) -> Tile {
     let away = troubles.away.as_ref();
     let note = away.map(|away| format!("{} {}", texts.everywhere.outage_since, language.time(away.since)));
-    let value = if away.is_none() { texts.operators.store_answers } else { texts.operators.store_away };
+    let value = match away.map(|away| away.trouble) {
+        None => texts.operators.store_answers,
+        Some(StoreTrouble::Silent) => texts.operators.store_away,
+        Some(StoreTrouble::ReadOnly) => texts.operators.store_no_writes,
+        Some(StoreTrouble::Full) => texts.operators.store_disk_full,
+        Some(StoreTrouble::Broken) => texts.operators.store_broken,
+    };
+    let words = |away: &StoreAway| OutageWords::of(away.trouble, ConsoleKind::Operator, &texts.everywhere);
     Tile {
         name: texts.operators.store,
         value: value.into(),
-        is_well: away.is_none(),
+        light: Light::of(away.is_none()),
         note: note.unwrap_or_default(),
         address: Section::Store.path(),
-        runbook: away.map(|_| "quitastorefailing"),
+        runbook: away.map(|away| words(away).section),
     }
 }
 
@@ -103,7 +178,7 @@ fn nodes(troubles: &Troubles, texts: &'static Texts) -> Tile {
     Tile {
         name: texts.operators.nodes,
         value: alive.to_string(),
-        is_well: lost == 0,
+        light: Light::of_stored(lost == 0, troubles.away.as_ref()),
         note,
         address: Section::Store.path(),
         runbook: (lost > 0).then_some("quitanodelost"),
@@ -117,7 +192,7 @@ fn acquirers(troubles: &Troubles, texts: &'static Texts, language: Language) -> 
     Tile {
         name: texts.operators.failing_acquirers,
         value: format!("{} / {}", failing.len(), troubles.routes.len()),
-        is_well: failing.is_empty(),
+        light: Light::of(failing.is_empty()),
         note: failing.join(", "),
         address: Section::Acquirers.path(),
         runbook: (!failing.is_empty()).then_some("quitaacquirerdown"),
@@ -125,23 +200,33 @@ fn acquirers(troubles: &Troubles, texts: &'static Texts, language: Language) -> 
 }
 
 fn exceptions(troubles: &Troubles, texts: &'static Texts) -> Tile {
-    let open = troubles.open_exceptions();
+    // Without the store this is the last count, and those that were open still are.
+    let light = match troubles.open_exceptions() {
+        None => Light::Unknown,
+        Some(0) => Light::of_stored(true, troubles.away.as_ref()),
+        Some(_) => Light::Bad,
+    };
     Tile {
         name: texts.operators.open_exceptions,
-        value: open.map_or_else(|| "–".into(), |open| open.to_string()),
-        is_well: open == Some(0),
+        value: troubles.open_exceptions().unwrap_or_default().to_string(),
+        light,
         note: String::new(),
         address: Section::Exceptions.path(),
-        runbook: open.is_some_and(|open| open > 0).then_some("quitaexception"),
+        runbook: (light == Light::Bad).then_some("quitaexception"),
     }
 }
 
-fn waiting(name: &'static str, count: i64, well: i64, runbook: &'static str) -> Tile {
+fn waiting(
+    name: &'static str,
+    (count, away): (i64, Option<&StoreAway>),
+    well: i64,
+    runbook: &'static str,
+) -> Tile {
     let is_well = count <= well;
     Tile {
         name,
         value: count.to_string(),
-        is_well,
+        light: Light::of_stored(is_well, away),
         note: String::new(),
         address: Section::Store.path(),
         runbook: (!is_well).then_some(runbook),
@@ -150,20 +235,39 @@ fn waiting(name: &'static str, count: i64, well: i64, runbook: &'static str) -> 
 
 fn ending(troubles: &Troubles, texts: &'static Texts) -> Tile {
     let (keys, certificates) = (troubles.ending_keys, troubles.ending_certificates);
-    let texts = &texts.operators;
     let runbook = match (keys, certificates) {
         (0, 0) => None,
         (_, 0) => Some("quitaapikeyends"),
         (_, _) => Some("quitaacquirercertificateends"),
     };
+    // Keys are counted in the store, certificates are known to this node.
+    let light = match runbook {
+        None => Light::of_stored(true, troubles.away.as_ref()),
+        Some(_) => Light::Bad,
+    };
+    let texts = &texts.operators;
     Tile {
         name: texts.ends_soon,
         value: i64::try_from(certificates).unwrap_or(i64::MAX).saturating_add(keys).to_string(),
-        is_well: runbook.is_none(),
+        light,
         note: format!("{keys} {} · {certificates} {}", texts.keys, texts.certificates),
         address: Section::Acquirers.path(),
         runbook,
     }
+}
+
+/// Nightly comparison of acquirers' lists; absent where nothing is compared.
+fn comparison(troubles: &Troubles, texts: &'static Texts) -> Option<Tile> {
+    let failure = troubles.comparison.as_ref()?;
+    let value = if failure.is_some() { texts.operators.job_failed } else { texts.operators.job_done };
+    Some(Tile {
+        name: texts.operators.reconciliation,
+        value: value.into(),
+        light: Light::of(failure.is_none()),
+        note: failure.clone().unwrap_or_default(),
+        address: Section::Reconciliation.path(),
+        runbook: failure.as_ref().map(|_| "list_not_compared"),
+    })
 }
 
 async fn body(console: &OperatorConsole, language: Language) -> Result<String, Failure> {

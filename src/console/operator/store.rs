@@ -5,16 +5,18 @@ use std::sync::Arc;
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use askama::Template;
-use quita_actors::{NodeView, StoreAway, StoreTrouble};
+use quita_actors::{NodeView, StoreAway};
 
 use super::OperatorConsole;
 use super::frame::{Frame, Section};
 use super::texts::Texts;
 use super::visitor::{Operator, Watching};
 use crate::console::kit::answer::html;
+use crate::console::kit::console_kind::ConsoleKind;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
 use crate::console::kit::live::Look;
+use crate::console::kit::outage::OutageWords;
 use crate::console::kit::stream_permits::Watcher;
 
 #[derive(Template)]
@@ -37,13 +39,8 @@ struct StoreBody {
 }
 
 impl StoreBody {
-    fn trouble(&self, away: &StoreAway) -> &'static str {
-        let texts = &self.texts.operators;
-        match away.trouble {
-            StoreTrouble::Silent => texts.store_silent,
-            StoreTrouble::ReadOnly => texts.store_read_only,
-            StoreTrouble::Broken => texts.store_broken,
-        }
+    fn words(&self, away: &StoreAway) -> OutageWords {
+        OutageWords::of(away.trouble, ConsoleKind::Operator, &self.texts.everywhere)
     }
 }
 

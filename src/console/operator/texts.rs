@@ -22,9 +22,9 @@ group! {
         reconciliation: "Conciliação", "Reconciliation";
         reconciliation_lead: "O que os adquirentes listam e os bancos retornam, comparado com os pagamentos.",
             "What acquirers list and banks return, compared with the payments.";
-        no_lines: "Nada foi comparado nestes dias", "Nothing was compared in these days";
+        no_lines: "Nada foi comparado nestes dias", "Nothing was compared on these days";
         no_lines_sentence: "Toda noite o serviço compara as listas; arquivos de bancos: quita reconcile --cnab.",
-            "The service compares lists every night; banks' files: quita reconcile --cnab.";
+            "The service compares lists every night. For banks' return files, run quita reconcile --cnab.";
         day: "Dia", "Day";
         source: "Origem", "Source";
         verdict: "Resultado", "Verdict";
@@ -38,7 +38,7 @@ group! {
         happened_on: "Data", "Date";
         difference: "Diferença", "Difference";
         here_there: "{field}: aqui {here}, lá {there}", "{field}: {here} here, {there} there";
-        place: "Onde estava", "Where it stood";
+        place: "Onde estava", "Position in the source";
         is_open: "o adquirente ainda não respondeu", "the acquirer has not answered yet";
         earlier_days: "Dias anteriores", "Earlier days";
         later_days: "Dias seguintes", "Later days";
@@ -46,7 +46,9 @@ group! {
         download_csv: "Baixar CSV", "Download CSV";
         overview_lead: "está tudo bem?", "is all well?";
         all_is_well: "Está tudo bem.", "All is well.";
-        not_all_is_well: "Algo precisa de você: veja o que está em vermelho.", "Something needs you: see what is red.";
+        not_all_is_well: "Algo precisa de você: veja o que está em vermelho.", "Something needs attention: see the red tiles.";
+        not_all_is_known: "Nem tudo se sabe agora: veja o que está em cinza.", "Some values are unknown at the moment: see the grey tiles.";
+        unknown_value: "Não se sabe", "Unknown";
         failing_acquirers: "Adquirentes falhando", "Failing acquirers";
         open_exceptions: "Exceções abertas", "Open exceptions";
         ends_soon: "Terminam em 30 dias", "End within 30 days";
@@ -57,9 +59,9 @@ group! {
         runbook: "Manual de operação", "Runbook";
         store_and_nodes: "Armazenamento e nós", "Store and nodes";
         now: "Agora", "Now";
-        payments_per_second: "Pagamentos por segundo", "Payments a second";
+        payments_per_second: "Pagamentos por segundo", "Payments per second";
         live_transactions: "Transações na memória", "Transactions in memory";
-        webhook_backlog: "Webhooks por confirmar", "Webhooks to confirm";
+        webhook_backlog: "Webhooks por confirmar", "Unconfirmed webhooks";
         commit_p99: "Gravação, p99", "Commit, p99";
         commit_median: "Gravação, mediana", "Commit, median";
         front_refused: "Recusas na porta", "Refused at the front";
@@ -70,7 +72,7 @@ group! {
         busiest: "Em memória", "In memory";
         live: "Na memória", "In memory";
         depth: "Na fila", "Waiting";
-        per_second: "Por segundo", "A second";
+        per_second: "Por segundo", "Per second";
         wait_median: "Espera", "Wait";
         wait_p99: "Espera p99", "Wait p99";
         handle_median: "Trabalho", "Handling";
@@ -80,16 +82,16 @@ group! {
         last_cause: "Última causa", "Last cause";
         minutes: "15 minutos", "15 minutes";
         peaks: "(o maior valor de cada minuto)", "(the highest of each minute)";
-        plot_payments: "Pagamentos e eventos por segundo", "Payments and events a second";
-        plot_depth: "Mensagens na fila", "Messages that wait";
+        plot_payments: "Pagamentos e eventos por segundo", "Payments and events per second";
+        plot_depth: "Mensagens na fila", "Queued messages";
         plot_wait: "Espera na fila, p99", "Wait in the mailbox, p99";
         plot_handle: "Trabalho, p99", "Handling, p99";
-        plot_webhooks: "Entregas por segundo", "Deliveries a second";
+        plot_webhooks: "Entregas por segundo", "Deliveries per second";
         payments: "pagamentos", "payments";
         events: "eventos", "events";
         delivered: "confirmadas", "confirmed";
         failed: "sem resposta", "no answer";
-        kind_lead: "Cada mensagem deste tipo de ator, no último minuto.", "Each message of this kind of actor, in the last minute.";
+        kind_lead: "Cada mensagem deste tipo de ator, no último minuto.", "Messages to this kind of actor in the last minute.";
         message: "Mensagem", "Message";
         no_messages: "Nenhuma mensagem no último minuto", "No message in the last minute";
         of_looked_at: ", as mais ocupadas de {looked} que foram comparadas",
@@ -98,11 +100,11 @@ group! {
         in_memory_lead: "As transações mais ocupadas deste nó.", "The busiest transactions of this node.";
         load: "Fila e trabalho", "Waiting and handled";
         last_used: "Última mensagem", "Last message";
-        nobody: "Ninguém em memória", "Nobody in memory";
+        nobody: "Ninguém em memória", "No transactions in memory";
         not_in_memory: "Não está em memória neste nó. O próximo pedido a traz do armazenamento.",
-            "Not in memory on this node. The next request brings it back from the store.";
+            "Not in memory on this node. The next request loads it from the store.";
         in_memory_since: "Em memória desde", "In memory since";
-        actor_dead: "Morto: volta do armazenamento com a próxima mensagem", "Dead: comes back from the store with the next message";
+        actor_dead: "Morto: volta do armazenamento com a próxima mensagem", "Crashed: the next message reloads it from the store";
         holds_card: "Guarda um cartão por cobrar", "Holds a card to be charged";
         version: "Versão", "Version";
         revision: "Revisão", "Revision";
@@ -122,7 +124,7 @@ group! {
         draining: "Drenando", "Draining";
         drained: "Drenado", "Drained";
         acquirers_lead: "Diretivas valem em todos os nós em dois segundos, e depois de reinícios. O resto é deste nó.",
-            "Directives hold on every node within two seconds, and over restarts. The rest is of this node.";
+            "Directives take effect on every node within two seconds and survive restarts. Everything else is about this node.";
         no_acquirers: "Nenhum adquirente configurado", "No acquirer is configured";
         breaker: "Disjuntor", "Breaker";
         breaker_closed: "Fechado", "Closed";
@@ -131,7 +133,7 @@ group! {
         failures_in_a_row: "Falhas seguidas", "Failures in a row";
         last_failure: "Última falha", "Last failure";
         last_answer: "Última resposta", "Last answer";
-        throttled_until: "Pede espera até", "Wants no calls until";
+        throttled_until: "Pede espera até", "Throttled until";
         provider: "Provedor", "Provider";
         certificate_until: "Certificado até", "Certificate until";
         token_until: "Token até", "Token until";
@@ -157,23 +159,23 @@ group! {
         drain: "Drenar", "Drain";
         pause_question: "Pausar {route}?", "Pause {route}?";
         pause_sentence: "Nenhum pagamento novo vai para lá, em nenhum nó. O que já está lá continua: consultas, capturas, devoluções.",
-            "No new payment goes there, on any node. What is there goes on: questions, captures, refunds.";
+            "No node sends new payments there. Inquiries, captures and refunds of existing payments continue.";
         drain_question: "Drenar {route}?", "Drain {route}?";
         drain_sentence: "Nada mais é enviado: nem pagamentos novos, nem capturas ou devoluções, que esperam. O que está em andamento termina; depois aparece «Drenado».",
-            "Nothing more is sent: no new payments, and captures and refunds wait. What is under way ends; then it shows \"Drained\".";
+            "Nothing more is sent: no new payments, and captures and refunds wait. Calls in progress finish; then the state is \"Drained\".";
         resume_question: "Retomar {route}?", "Resume {route}?";
         resume_sentence: "Volta a receber pagamentos novos, e o que esperava continua.",
-            "It takes new payments again, and what waited goes on.";
+            "It takes new payments again, and waiting operations continue.";
         last_route: "Não há outra rota para este método: pagamentos novos serão recusados com 503.",
             "There is no other route for this method: new payments will be refused with 503.";
         exceptions_lead: "O que precisa de uma pessoa: dinheiro que não confere e respostas que não vieram.",
-            "What needs a person: money that does not add up, and answers that never came.";
+            "Cases that need a person: money that does not match, and answers that never came.";
         open: "Abertas", "Open";
         resolved: "Resolvidas", "Resolved";
         no_exceptions: "Nenhuma exceção aberta", "No open exception";
         no_resolved: "Nenhuma exceção resolvida", "No resolved exception";
         more_open: "São mostradas as {shown} mais novas. As outras aparecem quando algumas destas se resolvem.",
-            "The newest {shown} are shown. The others come when some of these are resolved.";
+            "The newest {shown} are shown. Others appear as these are resolved.";
         more_resolved: "São mostradas as {shown} resolvidas por último. As outras estão no registro de auditoria.",
             "The {shown} resolved last are shown. The others are in the audit log.";
         what_to_do: "O que fazer", "What to do";
@@ -181,7 +183,7 @@ group! {
         acquirer: "Adquirente", "Acquirer";
         resolved_by: "Resolvida por {who}", "Resolved by {who}";
         note: "Nota", "Note";
-        note_hint: "O que foi feito, para quem vier depois. Até 500 caracteres.", "What was done, for whoever comes after. Up to 500 characters.";
+        note_hint: "O que foi feito, para quem vier depois. Até 500 caracteres.", "What was done, for the next person to read. Up to 500 characters.";
         bad_note: "Escreva o que foi feito, em até 500 caracteres.", "Write what was done, in up to 500 characters.";
         resolve: "Marcar como resolvida", "Mark as resolved";
         resolve_effect: "Fecha esta exceção com a sua nota; nem o pagamento nem dinheiro algum é tocado.",
@@ -192,51 +194,50 @@ group! {
         notice_resolved: "Exceção resolvida.", "Exception resolved.";
         notice_asked: "O adquirente está sendo perguntado; a resposta aparece no pagamento.",
             "The acquirer is being asked; the answer shows in the payment.";
-        notice_nothing_to_ask: "Não há nada em aberto para perguntar agora.", "Nothing is open that could be asked for now.";
+        notice_nothing_to_ask: "Não há nada em aberto para perguntar agora.", "There is nothing to ask the acquirer about at the moment.";
         notice_withheld: "Nada é enviado a este adquirente agora: está drenado, ou não está mais configurado.",
             "Nothing is sent to this acquirer now: it is drained, or no longer configured.";
         open_operations: "Operações em aberto", "Open operations";
         operation: "Operação", "Operation";
         resolve_operation: "Encerrar operação", "End the operation";
         resolve_operation_effect: "Encerra aqui uma operação da qual o adquirente não diz o fim. Confira antes no adquirente: nada é enviado, e o pagamento segue como se ele tivesse respondido.",
-            "Ends here an operation of which the acquirer does not say how it ended. Look at the acquirer's first: nothing is sent, and the payment goes on as if the acquirer had answered.";
+            "Ends an operation whose outcome the acquirer does not report. Check with the acquirer first: nothing is sent, and the payment continues as if the acquirer had answered.";
         charge: "Cobrança", "Charge";
         resolve_charge: "Encerrar cobrança", "End the charge";
         resolve_charge_effect: "Nenhuma resposta do adquirente diz o que foi desta cobrança. Confira antes no adquirente que ele não tem dinheiro nem limite por ela: nada é enviado, e o pagamento fica recusado. O que ainda chegar é devolvido.",
-            "No answer of the acquirer tells what became of this charge. Verify first at the acquirer that it holds neither money nor a limit for it: nothing is sent, and the payment is declined. What still comes is given back.";
+            "The acquirer does not report what became of this charge. Check with the acquirer first that it holds neither money nor a card limit for it: nothing is sent, and the payment is declined. Money that still arrives is refunded.";
         resolve_charge_hint: "Como se sabe disso. Fica na auditoria; o lojista lê só que o pagamento foi interrompido.",
-            "How that is known. It is kept in the audit log; the merchant reads only that the payment was interrupted.";
+            "How you know this. It is kept in the audit log; the merchant only sees that the payment was interrupted.";
         charge_holds_nothing: "O adquirente não tem nada por ela, e não vai ter.", "The acquirer holds nothing for it, and will not.";
         end_mismatch: "Encerrar pagamento", "End the payment";
         end_mismatch_effect: "O adquirente não aceita mais dinheiro por este pagamento, e o que entrou não é o que se pediu. Devolva o dinheiro por lá, ou acerte com o lojista, antes: nada é enviado, e o pagamento fica cancelado.",
             "The acquirer takes no more money for this payment, and what came in is not what was asked for. Give the money back there, or settle it with the merchant, first: nothing is sent, and the payment is cancelled.";
         end_mismatch_hint: "O que se fez com o dinheiro. Fica na auditoria; o lojista lê só que o valor não confere.",
-            "What was done with the money. It is kept in the audit log; the merchant reads only that the amount does not match.";
+            "What was done with the money. It is kept in the audit log; the merchant only sees that the amount does not match.";
         what_became_of_it: "O que aconteceu com ela?", "What became of it?";
         operation_done: "O adquirente a fez.", "The acquirer did it.";
         operation_refused: "O adquirente não a fez, e não vai fazer.", "The acquirer did not do it, and will not.";
         reason: "Motivo", "Reason";
         reason_hint: "Como se sabe disso. Fica na auditoria; o lojista lê só que um operador encerrou a operação.",
-            "How that is known. It is kept in the audit log; the merchant reads only that an operator ended the operation.";
+            "How you know this. It is kept in the audit log; the merchant only sees that an operator ended the operation.";
         bad_verdict: "Escolha o que aconteceu com a operação.", "Choose what became of the operation.";
-        already_resolved: "Esta exceção já foi resolvida.", "This exception is resolved already.";
-        batch: "Escritas por lote, mediana", "Writes in a batch, median";
+        already_resolved: "Esta exceção já foi resolvida.", "This exception has already been resolved.";
+        batch: "Escritas por lote, mediana", "Writes per batch, median";
         conflicts: "Conflitos", "Conflicts";
-        plot_commit: "Tempo de gravação", "Time of a commit";
+        plot_commit: "Tempo de gravação", "Commit time";
         median: "mediana", "median";
         plot_backlog: "Por fazer", "To do";
         webhooks: "webhooks", "webhooks";
         timers: "prazos", "timers";
         notices: "avisos", "notices";
         timer_backlog: "Prazos vencidos", "Overdue";
-        inbox_backlog: "Avisos por fazer", "Notices to work";
+        inbox_backlog: "Avisos por fazer", "Unprocessed notices";
         store: "Armazenamento", "Store";
         store_answers: "Responde", "Answers";
         store_away: "Ausente", "Away";
-        store_silent: "Não responde", "It does not answer";
-        store_read_only: "Responde leituras, mas não grava", "It answers reads and takes no writes";
-        store_broken: "Uma gravação falhou de vez: nada mais é aceito até o reinício",
-            "A commit failed for good: nothing more is accepted until a restart";
+        store_no_writes: "Não grava", "Takes no writes";
+        store_disk_full: "Disco cheio", "Disk full";
+        store_broken: "Danificado", "Broken";
         nodes: "Nós", "Nodes";
         this_node: "este nó", "this node";
         lost: "Perdido", "Lost";
@@ -244,7 +245,7 @@ group! {
         seen_lately: "há pouco", "a moment ago";
         jobs: "Tarefas de fundo", "Background jobs";
         jobs_lead: "Deste nó. Cada uma roda uma por vez; a que falha roda de novo na próxima hora marcada.",
-            "Of this node. Each runs once at a time; one that fails runs again at its next time.";
+            "Jobs of this node. One run of each at a time; after a failure it runs again at its next time.";
         job: "Tarefa", "Job";
         job_began: "Última vez", "Last run";
         job_took: "Duração", "Took";
@@ -258,10 +259,10 @@ group! {
         job_runs_now: "rodando agora", "running now";
         job_run_now: "Rodar agora", "Run now";
         job_run_effect: "Roda uma vez, agora ou logo depois da rodada em curso. Não move dinheiro.",
-            "Runs it once, now or right after the run that goes on. It moves no money.";
-        take_off: "Tirar da lista", "Take off the list";
+            "Runs it once, now or right after the current run. It moves no money.";
+        take_off: "Tirar da lista", "Remove from the list";
         take_off_effect: "Este nó não parou e não é mais visto: morreu, ou perdeu o armazenamento. Se ainda viver, volta à lista sozinho; nada do que fazia se perde, os outros continuam.",
-            "This node did not stop and is not seen any more: it died, or lost the store. If it still lives, it comes back to the list by itself; nothing that it did is lost, the others go on.";
+            "This node did not shut down and no longer sends heartbeats: it crashed, or lost the store. If it is still running, it returns to the list by itself. Nothing that it did is lost; the other nodes continue.";
         node: "Nó", "Node";
         routing_version: "Rotas", "Routes";
         address: "Endereço", "Address";

@@ -9,6 +9,7 @@ use tokio::time::{Instant, timeout};
 
 use super::OperatorConsole;
 use crate::acquirers::ENDS_SOON_MS;
+use crate::jobs::JobName;
 
 /// Maximum number of exceptions counted; the page of exceptions says if there are more.
 const COUNTED: usize = 1_000;
@@ -57,6 +58,8 @@ pub(super) struct Troubles {
     pub(super) notices: i64,
     pub(super) ending_keys: i64,
     pub(super) ending_certificates: usize,
+    /// Failure of the nightly comparison, if there is one on this node; `None` where nothing is compared.
+    pub(super) comparison: Option<Option<String>>,
 }
 
 /// Counts of problems in the navigation.
@@ -84,8 +87,18 @@ impl OperatorConsole {
             webhooks: store.webhook_backlog,
             notices: store.inbox_backlog,
             ending_keys: self.ending_keys.as_ref().map_or(0, |ending| ending.get()),
+            comparison: self.comparison(),
             ending_certificates: certificates.filter(|until| until.millis() <= ends_soon_at).count(),
         }
+    }
+}
+
+impl OperatorConsole {
+    /// Returns the failure of the nightly comparison on this node, or `None` where nothing is compared.
+    fn comparison(&self) -> Option<Option<String>> {
+        let mut jobs = self.jobs.states().into_iter();
+        let (_, state) = jobs.find(|(rhythm, _)| rhythm.name == JobName::NightlyComparison)?;
+        Some(state.failure)
     }
 }
 

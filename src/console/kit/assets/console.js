@@ -343,12 +343,18 @@
     try {
       const answer = await fetch(bar.dataset.outage, { cache: "no-store", headers: { Accept: "application/json" } });
       if (!answer.ok) return;
-      const { since } = await answer.json();
+      const { since, trouble } = await answer.json();
       bar.hidden = since === null;
-      if (since === null) return;
-      const time = bar.querySelector("[data-outage-since]");
-      time.dateTime = since;
-      time.textContent = clock.format(new Date(since));
+      if (since === null) {
+        // A page that could not be shown during the outage asks again.
+        if (document.querySelector("[data-retry]")) reload();
+        return;
+      }
+      for (const words of all("[data-trouble]", bar)) words.hidden = words.dataset.trouble !== trouble;
+      for (const time of all("[data-outage-since]", bar)) {
+        time.dateTime = since;
+        time.textContent = clock.format(new Date(since));
+      }
     } catch {
       // The service itself is away: its streams say so.
     }

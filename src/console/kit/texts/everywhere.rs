@@ -5,7 +5,7 @@ use super::group;
 group! {
     /// Texts shared by many pages.
     Everywhere {
-        skip: "Ir para o conteúdo", "Skip to the content";
+        skip: "Ir para o conteúdo", "Skip to content";
         main_navigation: "Principal", "Main";
         path: "Caminho", "Path";
         pages: "Páginas", "Pages";
@@ -32,23 +32,34 @@ group! {
         sign_in_failed: "Não foi possível entrar.", "You are not signed in.";
         sign_in_failed_sentence: "E-mail ou senha não conferem.", "E-mail or password is wrong.";
         forgot: "Esqueceu a senha? Quem é dono da conta define outra em Pessoas.",
-            "Forgot the password? An owner of the account sets another one under People.";
+            "Forgot the password? An owner of the account can set a new one under People.";
         operator_forgot: "Esqueceu a senha? Outro operador define outra em Pessoas; se não há outro: quita users operators reset-password. A senha da configuração não abre mais nada.",
-            "Forgot the password? Another operator sets a new one under People; if there is none: quita users operators reset-password. The password of the configuration opens nothing any more.";
+            "Forgot the password? Another operator sets a new one under People; if there is none: quita users operators reset-password. The configured password no longer works.";
         operator: "Operação", "Operations";
-        times_are: "Horários de Brasília", "Times are Brasília's";
+        times_are: "Horários de Brasília", "Times are in Brasília time";
         copy: "Copiar", "Copy";
         copied: "Copiado", "Copied";
         copy_failed: "Selecionado: copie com Ctrl+C", "Selected: copy with Ctrl+C";
         word_live: "Atualizada", "Up to date";
         word_reconnecting: "Reconectando…", "Reconnecting…";
         word_paused: "Em pausa", "Paused";
-        outage: "O armazenamento não responde", "The store does not answer";
+        outage_silent: "O armazenamento não responde", "The store does not answer";
+        outage_no_writes: "Nada pode ser gravado", "Nothing can be stored";
+        outage_read_only: "O armazenamento não aceita gravações", "The store takes no writes";
+        outage_full: "O disco do armazenamento está cheio", "The store's disk is full";
+        outage_broken: "O armazenamento não é mais confiável (arquivo apagado ou danificado, ou falha do disco)",
+            "The store can no longer be trusted (a file was deleted or damaged, or the disk failed)";
         outage_since: "desde", "since";
         outage_for_operators: "Os lojistas recebem 503 store_unavailable. Nada do que foi respondido se perde, e tudo continua sozinho quando ele volta.",
-            "Merchants get 503 store_unavailable. Nothing that was answered is lost, and everything goes on by itself when it is back.";
+            "Merchants get 503 store_unavailable. Nothing that was answered is lost, and the service resumes by itself when the store is back.";
+        outage_full_for_operators: "Leituras são respondidas; para o resto os lojistas recebem 503 store_unavailable. Libere espaço: o serviço continua sozinho. Nada do que foi respondido se perde.",
+            "Reads are answered; for everything else merchants get 503 store_unavailable. Free up space: the service then resumes by itself. Nothing that was answered is lost.";
+        outage_broken_for_operators: "Os lojistas recebem 503 store_unavailable até que o armazenamento seja reparado e o serviço reiniciado. Leia o manual antes de reiniciar.",
+            "Merchants get 503 store_unavailable until the store is repaired and the service restarted. Read the runbook before you restart.";
         outage_for_merchants: "Pedidos recebem 503 store_unavailable: repita-os com a mesma Idempotency-Key. Nada do que foi respondido se perde.",
             "Requests get 503 store_unavailable: send them again with the same Idempotency-Key. Nothing that was answered is lost.";
+        outage_broken_for_merchants: "Pedidos recebem 503 store_unavailable: repita-os mais tarde com a mesma Idempotency-Key.",
+            "Requests get 503 store_unavailable: send them again later with the same Idempotency-Key.";
         what_to_do: "O que fazer", "What to do";
         older: "Mais antigos", "Older";
         newest: "Mais novos", "Newest";
@@ -69,7 +80,7 @@ group! {
         all: "Todos", "All";
         done: "Feito.", "Done.";
         audit_lead: "Cada mudança feita por uma pessoa, e cada entrada recusada, para sempre.",
-            "Every change that a person made, and everybody who was not let in, for good.";
+            "Every change made by a person and every refused sign-in, kept permanently.";
         command_line: "linha de comando", "command line";
         audit_erased: "apagado", "erased";
         audit_empty: "Nada mudou ainda", "Nothing has changed yet";
