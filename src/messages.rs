@@ -102,7 +102,7 @@ impl MessageRunner {
         let mut look = self.notifier.begin_look();
         if let Some(away) = self.service.payments.store_away() {
             if look.now.ms_since(away.since) >= LASTS_MS {
-                self.outage.report(away.since, &self.operators, &self.notifier).await;
+                self.outage.report(&away, &self.operators, &self.notifier).await;
             }
             return Err(String::from("the store is away"));
         }
@@ -118,23 +118,18 @@ impl MessageRunner {
     }
 
     async fn report_to_operators(&mut self, look: &mut Look) -> Result<(), PeopleError> {
-        let (notifier, now) = (&self.notifier, look.now);
+        let notifier = &self.notifier;
         self.operators = notifier.operators().await?;
-        let is_due = |operator| {
-            [Channel::Mail, Channel::Webhook]
-                .into_iter()
-                .any(|channel| notifier.due(operator, channel, now).is_some())
-        };
-        if !self.operators.iter().any(is_due) {
+        if self.operators.is_empty() {
             return Ok(());
         }
-        let news = OperatorNews::read(notifier.store(), &self.service, now).await?;
+        let news = OperatorNews::read(notifier.store(), &self.service, look.now).await?;
         let mut by_webhook = Vec::new();
         for operator in &self.operators {
-            let mail = notifier.due(operator, Channel::Mail, now).map(|reader| news.digest(reader, look));
+            let mail = notifier.news_for(operator, Channel::Mail, look, &news);
             notifier.report_by_mail(operator, mail, look).await?;
-            let webhook = notifier.due(operator, Channel::Webhook, now);
-            by_webhook.extend(webhook.map(|reader| (operator.clone(), news.digest(reader, look))));
+            let webhook = notifier.news_for(operator, Channel::Webhook, look, &news);
+            by_webhook.extend(webhook.map(|digest| (operator.clone(), digest)));
         }
         notifier.report_by_webhook(by_webhook, look).await;
         Ok(())

@@ -1,5 +1,6 @@
 //! News of one message, in the language of its reader, and the message by e-mail.
 
+use quita_actors::{StoreAway, StoreTrouble};
 use quita_domain::identity::Mode;
 use quita_domain::people::{Mailing, Operator, User};
 use quita_domain::time::Timestamp;
@@ -15,11 +16,11 @@ group! {
         to_operator: "Quita: o serviço precisa de atenção", "Quita: the service needs attention";
         greeting: "Desde a última mensagem:", "Since the last message:";
         in_console: "Detalhes: {address}", "Details: {address}";
-        off_in_console: "Para não receber mais: {address}", "No more messages: {address}";
+        off_in_console: "Para não receber mais: {address}", "Turn messages off: {address}";
         in_operators_console: "Detalhes no console dos operadores; na página da conta as mensagens se desligam.",
-            "Details in the operators' console, whose account page turns messages off.";
+            "Details are in the operators' console; messages can be turned off on its account page.";
         given_up: "Eventos não entregues a {receiver} ({mode}), e que não serão mais tentados: {count}. O último em {time}: {outcome}.",
-            "Events given up that {receiver} ({mode}) did not confirm: {count}. The last one at {time}: {outcome}.";
+            "Events that {receiver} ({mode}) did not confirm and that were given up: {count}. The last one at {time}: {outcome}.";
         receiver_fails: "{receiver} ({mode}) não confirma nenhum evento desde {time}.",
             "{receiver} ({mode}) has confirmed no event since {time}.";
         key_ends: "A chave de API {key} da aplicação {application} ({mode}) termina em {time}.",
@@ -28,11 +29,16 @@ group! {
         live: "produção", "live";
         exceptions: "Exceções novas, {kind}: {count}.", "New exceptions, {kind}: {count}.";
         route_fails: "O adquirente {acquirer} falha em {method} desde {time}.",
-            "The acquirer {acquirer} fails with {method} since {time}.";
+            "The acquirer {acquirer} has been failing for {method} since {time}.";
         node_lost: "O nó {node} foi perdido.", "The node {node} was lost.";
         certificate_ends: "O certificado do adquirente {acquirer} termina em {time}.",
             "The certificate of the acquirer {acquirer} ends at {time}.";
-        store_away: "O armazenamento não responde desde {time}.", "The store has not answered since {time}.";
+        store_silent: "O armazenamento não responde desde {time}.", "The store has not answered since {time}.";
+        store_read_only: "O armazenamento não aceita gravações desde {time}.", "The store has taken no writes since {time}.";
+        store_full: "O disco do armazenamento está cheio desde {time}: libere espaço.",
+            "The store's disk has been full since {time}: free up space.";
+        store_broken: "O armazenamento não é mais confiável desde {time}: repare-o e reinicie o serviço.",
+            "The store can't be trusted since {time}: repair it and restart the service.";
     }
 }
 
@@ -154,8 +160,15 @@ pub(super) struct Digest {
 
 impl Digest {
     /// News that the store is away.
-    pub(super) fn outage(since: Timestamp, language: Language) -> Self {
-        let text = filled(MessageTexts::of(language).store_away, &[("time", &language.time(since))]);
+    pub(super) fn outage(away: &StoreAway, language: Language) -> Self {
+        let (texts, since) = (MessageTexts::of(language), away.since);
+        let sentence = match away.trouble {
+            StoreTrouble::Silent => texts.store_silent,
+            StoreTrouble::ReadOnly => texts.store_read_only,
+            StoreTrouble::Full => texts.store_full,
+            StoreTrouble::Broken => texts.store_broken,
+        };
+        let text = filled(sentence, &[("time", &language.time(since))]);
         Self {
             news: vec![News { kind: NewsKind::StoreAway, text, at: since, page: None }],
             troubles: Vec::new(),

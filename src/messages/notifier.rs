@@ -17,6 +17,7 @@ use super::by_mail::{ByMail, MailReader};
 use super::by_webhook::{ByWebhook, WebhookOutcome};
 use super::digest::{Digest, Reader};
 use super::merchant_news::MerchantNews;
+use super::operator_news::OperatorNews;
 use super::webhook_body::{WebhookMessage, WebhookReader};
 use crate::service::audit::{Audit, Initiator};
 use crate::service::people::{Channel, People, PeopleError, Someone, message_webhook_in_words};
@@ -111,6 +112,22 @@ impl Notifier {
         };
         let mailing = channel.mailing(person).filter(|_| is_open && person.gets_messages())?;
         Some(Reader { mailing, created_at: person.created_at() })
+    }
+
+    /// Returns the news for an operator by this channel, if a message may leave now. A trouble that began is not held
+    /// back until the next digest.
+    pub(super) fn news_for(
+        &self,
+        operator: &Operator,
+        channel: Channel,
+        look: &Look,
+        news: &OperatorNews,
+    ) -> Option<Digest> {
+        let reader = self.reader(operator, channel)?;
+        let is_due = reader.mailing.is_due(look.now);
+        let may_interrupt = reader.mailing.is_due_for_trouble(look.now);
+        let digest = (is_due || may_interrupt).then(|| news.digest(reader, look))?;
+        (is_due || !digest.troubles.is_empty()).then_some(digest)
     }
 
     /// Returns a person as a reader by this channel, if a message may leave now.

@@ -50,6 +50,13 @@ impl OperatorNews {
         })
     }
 
+    /// Makes the news of routes that fail.
+    #[cfg(test)]
+    pub(super) fn of_failing(routes: impl IntoIterator<Item = (RouteHealth, Timestamp)>) -> Self {
+        let failing = routes.into_iter().collect();
+        Self { exceptions: Vec::new(), failing, lost_nodes: Vec::new(), certificates: Vec::new() }
+    }
+
     /// Picks what this operator was not told yet.
     pub(super) fn digest(&self, operator: Reader<'_>, look: &Look) -> Digest {
         let (language, since) = (operator.language(), operator.unreported_since(look.now));

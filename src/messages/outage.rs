@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use futures_util::future::join_all;
+use quita_actors::StoreAway;
 use quita_domain::people::{Login, Operator};
 use quita_domain::time::Timestamp;
 
@@ -21,20 +22,20 @@ pub(super) struct OutageReport {
 }
 
 impl OutageReport {
-    /// Reports the outage that began at `since` to the operators whom its report did not reach yet.
-    pub(super) async fn report(&mut self, since: Timestamp, operators: &[Operator], notifier: &Notifier) {
-        if self.since != Some(since) {
-            *self = Self { since: Some(since), reached: BTreeSet::new() };
+    /// Reports the outage to the operators whom its report did not reach yet.
+    pub(super) async fn report(&mut self, away: &StoreAway, operators: &[Operator], notifier: &Notifier) {
+        if self.since != Some(away.since) {
+            *self = Self { since: Some(away.since), reached: BTreeSet::new() };
         }
         for operator in operators {
-            if let Some(digest) = self.news_for(operator, Channel::Mail, since, notifier)
+            if let Some(digest) = self.news_for(operator, Channel::Mail, away, notifier)
                 && notifier.mail(operator, &digest).await
             {
                 self.reached.insert((Channel::Mail, operator.login.clone()));
             }
         }
         let calls = operators.iter().filter_map(|operator| {
-            let digest = self.news_for(operator, Channel::Webhook, since, notifier)?;
+            let digest = self.news_for(operator, Channel::Webhook, away, notifier)?;
             Some(async move { (operator, notifier.call(operator, &digest).await) })
         });
         for (operator, outcome) in join_all(calls).await {
@@ -53,11 +54,11 @@ impl OutageReport {
         &self,
         operator: &Operator,
         channel: Channel,
-        since: Timestamp,
+        away: &StoreAway,
         notifier: &Notifier,
     ) -> Option<Digest> {
         let is_new = !self.reached.contains(&(channel, operator.login.clone()));
         let reader = notifier.reader(operator, channel).filter(|_| is_new)?;
-        Some(Digest::outage(since, reader.language()))
+        Some(Digest::outage(away, reader.language()))
     }
 }

@@ -7,10 +7,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use async_trait::async_trait;
+use quita_actors::{RouteHealth, RouteState};
 use quita_domain::access::{ApiKey, KeyKind};
 use quita_domain::delivery::DeliveryAttempt;
-use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
-use quita_domain::people::{Login, MAIL_GAP_MS, MailLanguage, Role, User};
+use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner};
+use quita_domain::method::Method;
+use quita_domain::people::{Login, MAIL_GAP_MS, MailLanguage, OperatorRole, Role, User};
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_embedded::EmbeddedStore;
 use quita_machine::vault::AeadVault;
@@ -234,4 +236,33 @@ async fn who_turned_messages_off_gets_none_and_another_language_is_obeyed() {
     let mails = office.mailed().await;
     assert_eq!((mails.len(), mails[0].to.as_str()), (1, "bia@loja.example"));
     assert_eq!(mails[0].subject, "Quita: loja needs attention");
+}
+
+#[tokio::test]
+async fn an_operator_hears_of_a_further_failing_acquirer_before_the_next_digest() {
+    let office = office().await;
+    office.people.create_operator(login("olga@ops.example"), OperatorRole::Operator).await.unwrap();
+    let since = office.clock.now();
+    let failing = |method| {
+        let (acquirer, mode, state) = (AcquirerName::new("bank"), Mode::Live, RouteState::Failing);
+        (RouteHealth { acquirer, method, mode, state, failing_since: Some(since) }, since)
+    };
+    let mails = async |methods: &[Method]| {
+        let operators = office.notifier.operators().await.unwrap();
+        let mut look = office.notifier.begin_look();
+        let news = OperatorNews::of_failing(methods.iter().copied().map(failing));
+        let digest = office.notifier.news_for(&operators[0], Channel::Mail, &look, &news);
+        office.notifier.report_by_mail(&operators[0], digest, &mut look).await.unwrap();
+        std::mem::take(&mut *office.mailbox.taken.lock().unwrap()).len()
+    };
+    assert_eq!(mails(&[Method::Pix]).await, 1);
+    office.pass(60_000);
+    assert_eq!(mails(&[Method::Pix]).await, 0, "it was reported");
+    assert_eq!(mails(&[Method::Pix, Method::Boleto]).await, 1, "the gap of 15 minutes is not over");
+    office.mailbox.is_refusing.store(true, Ordering::SeqCst);
+    assert_eq!(mails(&[Method::CreditCard]).await, 0);
+    office.mailbox.is_refusing.store(false, Ordering::SeqCst);
+    assert_eq!(mails(&[Method::CreditCard]).await, 0, "a server that failed has its pause");
+    office.pass(60_000);
+    assert_eq!(mails(&[Method::CreditCard]).await, 1);
 }

@@ -102,6 +102,12 @@ impl Mailing {
         !self.is_off && self.next_at.is_none_or(|next_at| next_at <= now)
     }
 
+    /// Returns true if a message may leave now about a trouble that began: the gap after a message does not hold it
+    /// back, the pause after one that could not be sent does.
+    pub fn is_due_for_trouble(&self, now: Timestamp) -> bool {
+        self.is_due(now) || (!self.is_off && self.begun == 0)
+    }
+
     /// Time after which events are unreported, for a person of this age.
     pub fn unreported_since(&self, created_at: Timestamp, now: Timestamp) -> Timestamp {
         self.reported_until.unwrap_or(created_at).max(now.minus_ms(MAIL_LOOK_BACK_MS))
@@ -166,6 +172,17 @@ mod tests {
             gaps.push(next_at.ms_since(NOW) / 60_000);
         }
         assert_eq!(gaps, [1, 2, 4, 8, 16, 32, 64, 128, 256, 360, 360]);
+    }
+
+    #[test]
+    fn a_trouble_does_not_wait_for_the_next_digest_but_for_a_server_that_failed() {
+        let mut mailing = Mailing::default();
+        mailing.begin(NOW);
+        assert!(!mailing.is_due_for_trouble(NOW), "a message is under way, or failed");
+        mailing.sent(NOW, [], NOW);
+        assert!(!mailing.is_due(NOW) && mailing.is_due_for_trouble(NOW));
+        mailing.is_off = true;
+        assert!(!mailing.is_due_for_trouble(NOW));
     }
 
     #[test]

@@ -1,7 +1,6 @@
 //! Messages to owners by webhook, beside those by e-mail.
 
-use quita_actors::Which;
-use quita_domain::people::OperatorRole;
+use quita_actors::{StoreAway, StoreTrouble, Which};
 use quita_domain::secret_key::IdKeys;
 use quita_domain::webhook::signature::{WebhookSecret, verify};
 use quita_ports::AuditStore;
@@ -170,14 +169,17 @@ async fn an_outage_is_reported_once_to_each_operator_though_a_receiver_fails() {
     let webhooks = MessageWebhooks::new(office.people.clone(), office.strongbox.clone());
     webhooks.set::<Operator>(&operators[0], URL, None).await.unwrap();
     let operators = office.notifier.operators().await.unwrap();
-    let (mut report, since) = (OutageReport::default(), Timestamp::from_millis(NOW));
+    let (trouble, why) = (StoreTrouble::Full, "database or disk is full".into());
+    let away = StoreAway { since: Timestamp::from_millis(NOW), trouble, why };
+    let mut report = OutageReport::default();
     office.receiver.answer.set(Some(500));
-    report.report(since, &operators, &office.notifier).await;
+    report.report(&away, &operators, &office.notifier).await;
     office.receiver.answer.set(None);
     for _ in 0..2 {
-        report.report(since, &operators, &office.notifier).await;
+        report.report(&away, &operators, &office.notifier).await;
     }
-    assert_eq!(office.mailbox.taken.lock().unwrap().len(), 2);
+    let mails = office.mailbox.taken.lock().unwrap().clone();
+    assert!(mails.len() == 2 && mails[0].text.contains("disco do armazenamento"), "{}", mails[0].text);
     let calls = office.receiver.received.take();
     assert_eq!((calls.len(), &calls[0].id), (2, &calls[1].id));
     assert_eq!(body(&calls[1])["messages"][0]["kind"], "store_away");
