@@ -3,6 +3,7 @@
 mod refusal;
 mod seen;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
@@ -24,7 +25,7 @@ const PAGE: usize = 100;
 /// Action on the log of refused requests.
 #[derive(Debug, Subcommand)]
 pub(super) enum LogsCommand {
-    /// Print requests that were refused, and go on as more are refused, until Ctrl-C
+    /// Print refused requests, and follow new ones until Ctrl-C
     Tail(Tail),
 }
 
@@ -35,16 +36,16 @@ pub(super) enum LogsCommand {
     the last hundred, in the memory of the node that answers; the key needs payments:read."
 )]
 pub(super) struct Tail {
-    /// Earlier refusals that are printed first, 0 to 100
+    /// Number of earlier refusals to print first, 0 to 100
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u8).range(0..=100))]
     lines: u8,
-    /// Print the earlier refusals, and end
+    /// Print the earlier refusals and exit
     #[arg(long)]
     once: bool,
-    /// Only answers of this status, or of these: 422, 4xx or 5xx
+    /// Only responses with this status: 4xx, 5xx, or one such as 422
     #[arg(long, value_parser = statuses)]
     status: Option<Statuses>,
-    /// Only these codes of errors, comma-separated
+    /// Only these error codes, comma-separated
     #[arg(long, value_delimiter = ',', value_parser = codes(), hide_possible_values = true)]
     code: Vec<String>,
     /// Print each refusal as a line of JSON
@@ -76,27 +77,38 @@ pub(super) async fn run(command: LogsCommand) -> Result<(), Failure> {
     let LogsCommand::Tail(tail) = command;
     // An error at the start is permanent: it ends the command.
     let earlier = tail.look().await.map_err(|failed| failed.failure)?;
-    let mut seen = Seen::default();
-    let chosen: Vec<_> = seen.new_of(earlier).into_iter().filter(|refusal| tail.shows(refusal)).collect();
+    let (mut seen, mut nodes) = (Seen::default(), BTreeSet::new());
+    note_node(&mut nodes, &earlier);
+    let chosen: Vec<_> =
+        seen.new_of(earlier.refusals).into_iter().filter(|refusal| tail.shows(refusal)).collect();
     let skipped = chosen.len().saturating_sub(usize::from(tail.lines));
     chosen.iter().skip(skipped).try_for_each(|refusal| tail.print(refusal))?;
     if tail.once {
         return Ok(());
     }
     output::note("Waiting for refused requests; Ctrl-C stops.");
-    tail.follow(seen).await
+    tail.follow(seen, nodes).await
+}
+
+/// Prints once for each node that the refusals are its own.
+fn note_node(nodes: &mut BTreeSet<String>, page: &Page) {
+    if let Some(node) = page.node.as_ref().filter(|node| nodes.insert((*node).clone())) {
+        let node = output::printable(node);
+        output::note(&format!("These are the refusals on node {node} only; every other node keeps its own."));
+    }
 }
 
 impl Tail {
     /// Prints new refusals. Ends if the service refuses the call.
-    async fn follow(&self, mut seen: Seen) -> Result<(), Failure> {
+    async fn follow(&self, mut seen: Seen, mut nodes: BTreeSet<String>) -> Result<(), Failure> {
         let mut is_told = false;
         loop {
             tokio::time::sleep(PAUSE).await;
             match self.look().await {
-                Ok(refusals) => {
+                Ok(page) => {
                     is_told = false;
-                    self.print_new(&mut seen, refusals)?;
+                    note_node(&mut nodes, &page);
+                    self.print_new(&mut seen, page.refusals)?;
                 }
                 // A restarting service is back soon; the failure is printed once until it answers.
                 Err(failed) if failed.passes => {
@@ -113,13 +125,13 @@ impl Tail {
     fn print_new(&self, seen: &mut Seen, refusals: Vec<Refusal>) -> Result<(), Failure> {
         let new = seen.new_of(refusals);
         if new.len() >= PAGE {
-            output::note("Refusals may be missing here: more were refused than the service keeps.");
+            output::note("Some refusals may be missing: more requests were refused than the service keeps.");
         }
         new.iter().filter(|refusal| self.shows(refusal)).try_for_each(|refusal| self.print(refusal))
     }
 
-    /// Returns the refusals that the service kept, oldest first.
-    async fn look(&self) -> Result<Vec<Refusal>, FailedCall> {
+    /// Returns the refusals that the answering node kept, oldest first.
+    async fn look(&self) -> Result<Page, FailedCall> {
         let answer = self.api.exchange("requests", Call::get("/pay/requests")).await?;
         Page::parse(&answer)
     }
@@ -145,7 +157,7 @@ fn statuses(text: &str) -> Result<Statuses, String> {
         "5xx" => Some(Statuses::Class(5)),
         _ => one(),
     }
-    .ok_or_else(|| "4xx, 5xx or a status from 400 to 599 is allowed".into())
+    .ok_or_else(|| "must be 4xx, 5xx or a status from 400 to 599".into())
 }
 
 #[cfg(test)]

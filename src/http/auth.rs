@@ -85,6 +85,22 @@ async fn authorize(request: &HttpRequest, scope: Scope) -> Result<Caller, ApiErr
     Ok(caller)
 }
 
+/// Notes the caller of a request that is refused whoever sends it, so that the merchant finds the refusal in its list.
+/// A missing or unknown key changes nothing.
+pub(super) async fn note_known_caller(request: &HttpRequest) {
+    let Some(edge) = request.app_data::<web::Data<Edge>>() else { return };
+    let mut sent = request.headers().get_all(AUTHORIZATION);
+    let (Some(header), None) = (sent.next(), sent.next()) else { return };
+    let Ok(header) = header.to_str() else { return };
+    if wrong_form(header).is_some() {
+        return;
+    }
+    let from = address_of(request, edge.is_behind_proxy);
+    if let Ok(caller) = edge.verifier.verify(header, from).await {
+        observed::note_caller(request, &caller.owner, &caller.key_id);
+    }
+}
+
 /// Returns the message about the form of the header, if that is wrong. It reveals nothing about the keys that exist.
 fn wrong_form(header: &str) -> Option<Wording> {
     let Some(key) = bearer(header).filter(|key| !key.is_empty()) else { return Some(wordings::no_bearer()) };

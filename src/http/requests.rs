@@ -45,9 +45,12 @@ impl<'a> From<&'a Refusal> for RefusalView<'a> {
 pub(crate) async fn list(caller: Reader, edge: Data<Edge>) -> HttpResponse {
     #[derive(Serialize)]
     struct Refusals<'a> {
+        /// Node that refused them; null if it is the only one.
+        node: Option<String>,
         data: Vec<RefusalView<'a>>,
     }
     let Reader(caller) = caller;
     let refusals = edge.refusals.newest(&caller.owner.merchant, caller.owner.mode, SHOWN);
-    HttpResponse::Ok().json(Refusals { data: refusals.iter().map(RefusalView::from).collect() })
+    let node = edge.payments.node_among_others();
+    HttpResponse::Ok().json(Refusals { node, data: refusals.iter().map(RefusalView::from).collect() })
 }

@@ -1,14 +1,14 @@
 //! Every address of the public listener.
 
 use actix_web::web::{self, Data, ServiceConfig};
-use actix_web::{HttpResponse, Resource, Route};
+use actix_web::{HttpRequest, HttpResponse, Resource, Route};
 
 use super::edge::Edge;
 use super::errors::ApiError;
 use super::query::HasParameters;
 use super::unknown_address::not_found;
 use super::{
-    checkout, deliveries, docs, guides, links, movements, notifications, operations, page_routes, payments,
+    auth, checkout, deliveries, docs, guides, links, movements, notifications, operations, page_routes, payments,
     requests, routing, sandbox,
 };
 
@@ -115,6 +115,9 @@ fn writing(path: &str, post: Route) -> Resource {
 
 /// Makes an address that refuses every method that it is not given.
 fn resource(path: &str, allow: &'static str) -> Resource {
-    let refuse = move || async move { Err::<HttpResponse, _>(ApiError::method_not_allowed(allow)) };
+    let refuse = move |request: HttpRequest| async move {
+        auth::note_known_caller(&request).await;
+        Err::<HttpResponse, _>(ApiError::method_not_allowed(allow))
+    };
     web::resource(path).default_service(web::to(refuse))
 }

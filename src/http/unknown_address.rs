@@ -4,6 +4,7 @@ use actix_web::web::Data;
 use actix_web::{HttpRequest, HttpResponse};
 use quita_domain::nearest::{is_same, nearest};
 
+use super::auth;
 use super::edge::Edge;
 use super::errors::{ApiError, ErrorCode, docs_url, wordings};
 
@@ -46,6 +47,7 @@ const MOST_PARTS: usize = 8;
 
 /// Answers every unknown address.
 pub(crate) async fn not_found(request: HttpRequest, edge: Data<Edge>) -> Result<HttpResponse, ApiError> {
+    auth::note_known_caller(&request).await;
     let docs = docs_url("");
     let message = match meant(request.path()) {
         Some(address) => wordings::nothing_here_but(&format!("{}{address}", edge.mount), &docs),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Account, Edit, TestApp, Visitor, pix};
+use crate::support::{Account, Edit, PATIENCE, TestApp, Visitor, eventually, is_mongodb, pix};
 
 /// The line of the log about this request.
 fn line(app: &TestApp, request_id: &str) -> Option<String> {
@@ -58,6 +58,49 @@ fn a_merchant_reads_its_own_refusals_newest_first() {
     assert!(shown[1]["fields"].as_array().unwrap().contains(&json!("amount")), "{shown:?}");
     client.get("/pay/requests?limit=1").expect_error(400, "unknown_parameter");
     app.client_without_key().get("/pay/requests").expect_error(401, "unauthorized");
+}
+
+#[test]
+fn a_wrong_path_and_a_wrong_method_are_among_the_refusals_of_whoever_sent_a_key() {
+    let app = TestApp::new();
+    let client = app.client();
+    let nowhere = client.get("/v1/payments").expect(404);
+    let wrong = client.send("PUT", "/pay/payments", &[], b"").expect(405);
+    app.client_without_key().get("/v1/payments").expect(404);
+    app.client_with("qk_test_0000000000000000_unknown").get("/v1/payments").expect(404);
+    let shown = client.get("/pay/requests").expect(200);
+    assert!(shown["node"].is_null(), "there is one node only: {shown}");
+    let shown = shown["data"].as_array().unwrap();
+    assert_eq!(shown.len(), 2, "{shown:?}");
+    assert_eq!(
+        (&shown[0]["requestId"], &shown[1]["requestId"]),
+        (&wrong["requestId"], &nowhere["requestId"])
+    );
+    assert_eq!((&shown[1]["statusCode"], &shown[1]["route"]), (&json!(404), &json!("none")));
+    assert!(shown[1]["message"].as_str().unwrap().contains("/pay/payments"), "{shown:?}");
+}
+
+#[test]
+fn of_several_nodes_each_names_itself_beside_its_refusals() {
+    if !is_mongodb() {
+        println!("skipped: an SQLite file belongs to one service");
+        return;
+    }
+    let first = TestApp::new();
+    let second = TestApp::builder().store(first.store_url()).start();
+    let visitor = Visitor::signed_in(&first, &Account::create(&first, "shop", "ana@shop.example", "owner"));
+    let address = first.address().to_owned();
+    let page = eventually(PATIENCE, "both nodes are seen", || {
+        Some(visitor.page("/console/test/requests")).filter(|page| page.contains(&address))
+    });
+    assert!(page.contains(&format!("Nothing was refused on node {address}")), "{page}");
+    second.client_with(first.key()).get("/pay/payments/7").expect(400);
+    first.client().get("/pay/payments/8").expect(400);
+    let shown = first.client().get("/pay/requests").expect(200);
+    assert_eq!((shown["node"].as_str(), shown["data"].as_array().unwrap().len()), (Some(&*address), 1));
+    let tail = first.program(&["logs", "tail", "--once"]);
+    let tail = tail.env("QUITA_URL", &first.url()).env("QUITA_KEY", first.key()).run();
+    assert!(tail.stderr.contains(&format!("on node {address} only")), "{tail:?}");
 }
 
 #[test]

@@ -27,17 +27,22 @@ pub(super) struct Refusal {
 /// Answer of `GET /pay/requests`.
 #[derive(Deserialize)]
 pub(super) struct Page {
-    data: Vec<Refusal>,
+    /// Node that refused them; none if it is the only one.
+    #[serde(default)]
+    pub(super) node: Option<String>,
+    #[serde(rename = "data")]
+    pub(super) refusals: Vec<Refusal>,
 }
 
 impl Page {
     /// Reads the refusals of an answer, oldest first.
-    pub(super) fn parse(answer: &str) -> Result<Vec<Refusal>, FailedCall> {
-        let page: Self = serde_json::from_str(answer).map_err(|error| {
+    pub(super) fn parse(answer: &str) -> Result<Self, FailedCall> {
+        let mut page: Self = serde_json::from_str(answer).map_err(|error| {
             let failure = Failure::failed(format!("the answer has no refused requests: {error}"));
             FailedCall { failure, passes: false }
         })?;
-        Ok(page.data.into_iter().rev().collect())
+        page.refusals.reverse();
+        Ok(page)
     }
 }
 
@@ -75,7 +80,7 @@ mod tests {
          "code":"malformed_request","message":"amount: no\u001b; and 1 more","fields":["amount","currency"],"keyId":"k"}]}"#;
 
     fn refusals() -> Vec<Refusal> {
-        Page::parse(ANSWER).ok().unwrap()
+        Page::parse(ANSWER).ok().unwrap().refusals
     }
 
     #[test]

@@ -40,7 +40,7 @@ mod tests {
             r#"{{"data":[{{"requestId":"r{id}","at":"","method":"","route":"","statusCode":400,"code":"","message":"",
             "fields":[],"keyId":""}}]}}"#
         );
-        Page::parse(&answer).ok().unwrap().remove(0)
+        Page::parse(&answer).ok().unwrap().refusals.remove(0)
     }
 
     #[test]

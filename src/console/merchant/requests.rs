@@ -20,6 +20,10 @@ const SHOWN: usize = 100;
 struct RequestsPage {
     frame: Frame,
     refusals: Vec<Refusal>,
+    /// Sentence about the node that keeps these refusals.
+    of_node: String,
+    /// Heading of an empty list.
+    empty: String,
 }
 
 /// Handles `GET /console/{mode}/requests`.
@@ -29,5 +33,11 @@ pub(crate) async fn show(
     console: Data<MerchantConsole>,
 ) -> Result<HttpResponse, Failure> {
     let refusals = console.edge.refusals.newest(&visitor.user.merchant, mode, SHOWN);
-    html(&RequestsPage { frame: visitor.frame(mode, Section::Requests), refusals })
+    let frame = visitor.frame(mode, Section::Requests);
+    let texts = &frame.texts.requests;
+    let (empty, of_node) = match console.edge.payments.node_among_others() {
+        Some(node) => (texts.empty_on_node.replace("{node}", &node), texts.of_nodes.replace("{node}", &node)),
+        None => (texts.empty.into(), texts.of_node.into()),
+    };
+    html(&RequestsPage { frame, refusals, of_node, empty })
 }

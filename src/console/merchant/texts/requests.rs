@@ -6,8 +6,10 @@ group! {
     /// Refused requests.
     Requests {
         lead: "Chamadas da API que foram recusadas, as mais novas primeiro. Nenhum valor enviado é guardado.",
-            "Calls of the API that were refused, newest first. No value that was sent is kept.";
-        node: "As últimas cem que este nó recusou desde que começou.", "The last hundred that this node refused since it started.";
+            "API requests that were refused, newest first. No value that was sent is kept.";
+        of_node: "As últimas cem desde que o serviço começou.", "The last hundred since the service started.";
+        of_nodes: "As últimas cem que o nó {node} recusou desde que começou. Outros nós guardam as suas: recarregue a página para chegar a outro.",
+            "The last hundred that node {node} refused since it started. Other nodes keep their own: reload the page to reach another one.";
         when: "Quando", "When";
         request: "Chamada", "Request";
         answer: "Resposta", "Answer";
@@ -15,7 +17,8 @@ group! {
         key: "Chave", "Key";
         id: "requestId", "requestId";
         empty: "Nada foi recusado", "Nothing was refused";
+        empty_on_node: "Nada foi recusado no nó {node}", "Nothing was refused on node {node}";
         empty_sentence: "Uma chamada com uma chave sua que for recusada aparece aqui, com o motivo.",
-            "A call with one of your keys that is refused shows up here, with the reason.";
+            "A refused request with one of your keys appears here, with the reason.";
     }
 }
