@@ -70,16 +70,16 @@ enum Command {
     /// Show a merchant's applications, and set their endpoints and origins
     #[command(subcommand)]
     Applications(applications::ApplicationsCommand),
-    /// Create, list and remove those who may sign in to the merchants' console
+    /// Create, list and remove users of the merchants' console
     #[command(subcommand)]
     Users(users::UsersCommand),
-    /// Show and change what a merchant's payers read of it
+    /// Show and change the name, contact and logo that a merchant's payers see
     #[command(subcommand)]
     Merchants(merchants::MerchantsCommand),
     /// Show and rotate webhook secrets
     #[command(subcommand)]
     Secrets(secrets::SecretsCommand),
-    /// Check that nobody changed the audit log, and export it
+    /// Verify and export the audit log
     #[command(subcommand)]
     Audit(audit::AuditCommand),
     /// Create, read and list payments, through the running service
@@ -91,34 +91,34 @@ enum Command {
     /// List disputes about all payments, through the running service
     #[command(subcommand)]
     Disputes(movements::DisputesCommand),
-    /// Make a sandbox payment that reaches an event, to try a receiver with it
+    /// Trigger an event with a sandbox payment, to test a webhook receiver
     Trigger(trigger::TriggerCommand),
     /// Move a sandbox payment by hand, through the running service
     #[command(subcommand)]
     Sandbox(sandbox::SandboxCommand),
     /// Receive webhooks during development, and check their signatures
     Listen(listen::ListenCommand),
-    /// Read which requests of a merchant's programs were refused, through the running service
+    /// Show API requests that were refused, through the running service
     #[command(subcommand)]
     Logs(logs::LogsCommand),
-    /// Put load on a running service, and verify every payment and every event
+    /// Load-test a running service, verifying every payment and every event
     Load(load::LoadCommand),
-    /// Copy the embedded store while it is written
+    /// Back up the embedded store while the service runs
     Backup(backup::BackupCommand),
-    /// Make payers of finished payments unrecognisable
+    /// Erase the personal data of payers of finished payments
     #[command(subcommand)]
     Privacy(privacy::PrivacyCommand),
     /// Read the files that banks return about boletos (CNAB)
     #[command(subcommand)]
     Cnab(cnab::CnabCommand),
-    /// Tell which way payments would go, and why
+    /// Explain which acquirer payments would go to, and why
     #[command(subcommand)]
     Routing(routing::RoutingCommand),
-    /// Compare what acquirers list, or banks' return files say, with the payments
+    /// Compare acquirers' lists or banks' return files with the payments
     Reconcile(reconcile::ReconcileCommand),
-    /// Check configuration, store, clock, acquirers and secrets, and tell how to mend them
+    /// Check configuration, store, clock, acquirers and secrets, and say how to fix what is wrong
     Doctor(doctor::DoctorCommand),
-    /// Print what a shell completes the commands with
+    /// Print a shell completion script
     Completions(manual::CompletionsCommand),
     /// Print a manual page, or write all of them
     Man(manual::ManCommand),
@@ -134,7 +134,10 @@ pub fn main() -> ExitCode {
     match System::new().block_on(run(cli.command)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            output::note(&failure.to_string());
+            let message = failure.to_string();
+            if !message.is_empty() {
+                output::note(&message);
+            }
             failure.exit_code()
         }
     }

@@ -68,7 +68,7 @@ impl Welcome {
         if let Err(error) = writeln!(io::stdout(), "{text}")
             && is_first
         {
-            tracing::warn!(%error, "the first key could not be printed; make one with `quita keys create`");
+            tracing::warn!(%error, "the first key could not be printed; create one with `quita keys create`");
         }
     }
 
@@ -92,10 +92,10 @@ impl Welcome {
         let Some((login, password)) = &self.user else { return String::new() };
         let operator = match config.operator_password.as_ref().map(Secret::expose) {
             Some(known) if known == DEVELOPMENT_PASSWORD => {
-                format!("make the first operator there, with the password {DEVELOPMENT_PASSWORD}")
+                format!("create the first operator there, with the password {DEVELOPMENT_PASSWORD}")
             }
-            Some(_) => "make the first operator there, with the password that you configured".into(),
-            None => "make the first operator with `quita users operators create --email YOU`".into(),
+            Some(_) => "create the first operator there, with the password that you configured".into(),
+            None => "create the first operator with `quita users operators create --email YOU`".into(),
         };
         format!(
             "\nMerchants\u{2019} console: http://{api}/console/\n  sign in as {login}, password {password} (shown only this \

@@ -16,6 +16,7 @@ mod pages;
 mod returned;
 
 use std::collections::BTreeSet;
+use std::io::ErrorKind;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -45,7 +46,7 @@ pub enum NotReconciled {
     Store(#[from] StoreError),
     /// The results can't be handed on.
     #[error("the result can't be written: {0}")]
-    Unwritten(String),
+    Unwritten(ErrorKind),
 }
 
 /// Judges lines by the payments of one mode: real money is never compared with test payments.

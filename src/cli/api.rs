@@ -19,7 +19,7 @@ pub(super) struct Api {
     /// Address of the service
     #[arg(long, env = "QUITA_URL", default_value = "http://127.0.0.1:8080", value_parser = server_url)]
     pub(super) url: Url,
-    /// An API key, best given as QUITA_KEY: others on this machine can read flags
+    /// API key, best set as QUITA_KEY: other users of this machine can read flags
     #[arg(long, env = "QUITA_KEY", hide_env_values = true)]
     pub(super) key: String,
 }
@@ -112,12 +112,12 @@ impl Api {
         let mut answer = sent.map_err(|error| {
             let why = format!("{} can't be reached: {error}", self.url);
             FailedCall::passing(Failure::failed(format!(
-                "{why}\nCheck that `quita serve` runs there, or name its place with --url."
+                "{why}\nCheck that `quita serve` is running there, or pass another address with --url."
             )))
         })?;
         let body = answer.body().limit(MAX_ANSWER_BYTES).await;
         let body = body.map_err(|error| {
-            FailedCall::passing(Failure::failed(format!("the answer can't be read: {error}")))
+            FailedCall::passing(Failure::failed(format!("the response can't be read: {error}")))
         })?;
         let status = answer.status();
         let passes = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
@@ -125,11 +125,11 @@ impl Api {
         match json {
             Some(json) if status.is_success() => Ok(json.to_owned()),
             Some(json) => {
-                let failure = refused(&format!("{what} was refused with {status}"), json);
+                let failure = refused(&format!("{what} failed with {status}"), json);
                 Err(FailedCall { failure, passes })
             }
             None => {
-                let why = format!("{} answered {status} and no JSON; is it Quita that runs there?", self.url);
+                let why = format!("{} answered {status} without JSON. Is Quita running there?", self.url);
                 Err(FailedCall { failure: Failure::failed(why), passes })
             }
         }
@@ -214,10 +214,10 @@ mod tests {
         let refusal = r#"{"message":"it is\u001b wrong","details":[{"field":"amount","code":"type","message":"no"}],
             "requestId":"r1"}"#;
         let told =
-            ["create was refused with 422 Unprocessable Entity: it is\\u{1b} wrong", "\n  amount: no", "r1"];
+            ["create failed with 422 Unprocessable Entity: it is\\u{1b} wrong", "\n  amount: no", "r1"];
         check(422, refusal, Err(&told)).await;
         check(409, "{}", Err(&["409 Conflict: no reason given"])).await;
-        check(200, "<html>", Err(&["no JSON"])).await;
+        check(200, "<html>", Err(&["without JSON"])).await;
     }
 
     #[actix_web::test]

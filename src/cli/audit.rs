@@ -116,5 +116,5 @@ async fn check(
 
 fn place(text: &str) -> Result<ChainPlace, String> {
     ChainPlace::parse(text)
-        .ok_or_else(|| "a place and its hash are allowed, as `quita audit verify` prints them".into())
+        .ok_or_else(|| "must be a place and its hash, as `quita audit verify` prints them".into())
 }

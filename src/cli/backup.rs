@@ -19,7 +19,7 @@ use quita_config::store_url::StoreUrl;
                         service, move its store away, and put the copy in its place."
 )]
 pub(super) struct BackupCommand {
-    /// The file to make; there must be none of that name
+    /// File to create; it must not exist yet
     path: PathBuf,
     #[command(flatten)]
     store: StoreFlags,

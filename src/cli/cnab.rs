@@ -45,7 +45,7 @@ pub(super) fn run(command: CnabCommand) -> Result<(), Failure> {
     let mut file = open(&path).map_err(named)?;
     let checked = check(&file).map_err(named)?;
     file.rewind().map_err(|error| named(error.to_string()))?;
-    let printed = print(&file, &checked, json).map_err(named)?;
+    let printed = print(&file, &checked, json, named)?;
     if printed == checked {
         return Ok(());
     }
@@ -90,14 +90,19 @@ fn check(file: &File) -> Result<Checked, String> {
     Ok(checked)
 }
 
-fn print(file: &File, checked: &Checked, json: bool) -> Result<Checked, String> {
+fn print(
+    file: &File,
+    checked: &Checked,
+    json: bool,
+    named: impl Fn(String) -> Failure,
+) -> Result<Checked, Failure> {
     let mut to = BufWriter::new(io::stdout().lock());
     let mut printed = Checked::default();
-    let opened = read(file)?;
+    let opened = read(file).map_err(&named)?;
     let head = Head { bank: opened.bank().to_string(), layout: opened.layout().as_str() };
     begin(&mut to, &head, checked, json).map_err(unwritten)?;
     for line in opened {
-        let line = line.map_err(|error| error.to_string())?;
+        let line = line.map_err(|error| named(error.to_string()))?;
         let is_first = printed.kinds.is_empty();
         printed.add(&line);
         let written =
@@ -109,8 +114,8 @@ fn print(file: &File, checked: &Checked, json: bool) -> Result<Checked, String> 
     Ok(printed)
 }
 
-fn unwritten(error: io::Error) -> String {
-    format!("the result can't be written: {error}")
+fn unwritten(error: io::Error) -> Failure {
+    output::unwritten(error.kind())
 }
 
 /// Data of the whole file.

@@ -29,7 +29,8 @@ impl Failure {
         Self { message: message.to_string(), exit_code: 2 }
     }
 
-    /// Creates a failure by a signal, with the exit code that a shell gives to such a program.
+    /// Creates a failure by a signal, with the exit code that a shell gives to such a program. An empty message is not
+    /// printed.
     pub fn interrupted(exit_code: u8, message: impl Display) -> Self {
         Self { message: message.to_string(), exit_code }
     }

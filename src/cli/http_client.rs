@@ -32,5 +32,5 @@ fn install_cryptography() {
 /// Reads the URL of a server, for the command line.
 pub(super) fn server_url(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-    url.ok_or_else(|| "an http or https URL is allowed, such as http://127.0.0.1:8080".into())
+    url.ok_or_else(|| "must be an http or https URL, such as http://127.0.0.1:8080".into())
 }

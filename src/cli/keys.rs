@@ -23,7 +23,7 @@ use quita_config::duration::{DURATION_FORM, parse_duration};
 /// What is done with keys.
 #[derive(Debug, Subcommand)]
 pub(super) enum KeysCommand {
-    /// Make a key, and print it alone: it is shown only once
+    /// Create a key and print it: it is shown only once
     Create(Create),
     /// List all keys, without their secrets
     List(List),
@@ -39,14 +39,13 @@ pub(super) struct Create {
     /// test or live
     #[arg(long, default_value = "test", value_parser = mode)]
     mode: Mode,
-    /// For pages: it may be public, and asks for tokens of cards alone
+    /// Make a key for pages: it may be public, and can only request tokens of cards
     #[arg(long, conflicts_with = "scopes")]
     publishable: bool,
-    /// What it may be used for, comma-separated [default: payments:write,payments:read,webhooks]
+    /// Scopes, comma-separated [default: payments:write,payments:read,webhooks]
     #[arg(long, value_delimiter = ',', value_parser = scope)]
     scopes: Vec<Scope>,
-    /// After how long it stops working, such as 90d (s, m, h, d); never, if it is never to [default: 365d; never if it
-    /// is publishable]
+    /// Lifetime, such as 90d (units s, m, h, d), or never [default: 365d; never for a publishable key]
     #[arg(long, value_name = "DURATION", value_parser = lifetime)]
     expires_in: Option<Lifetime>,
     #[command(flatten)]
@@ -70,7 +69,7 @@ pub(super) struct List {
 /// One key.
 #[derive(Debug, Args)]
 pub(super) struct Revoke {
-    /// The key's id: the 16 hexadecimal digits before the secret
+    /// Id of the key, as `keys list` prints it
     key_id: String,
     #[command(flatten)]
     store: StoreAccessFlags,
@@ -110,8 +109,8 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
             audited::note(&audit, draft).await;
             output::result(&key.reveal())?;
             let advice = match kind {
-                KeyKind::Secret => "Keep it now: it is not shown again.",
-                KeyKind::Publishable => "It may stand in a page. It is not shown again.",
+                KeyKind::Secret => "Store it now: it is not shown again.",
+                KeyKind::Publishable => "It may be public. It is not shown again.",
             };
             output::note(&format!("{advice} {ends}"));
         }
@@ -119,7 +118,7 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
             let now = SystemClock.now();
             let keys = Beside::open(list.store).await?.access().keys().await?;
             if keys.is_empty() {
-                output::note("There is no key yet; `quita keys create --merchant NAME` makes one.");
+                output::note("There are no keys yet; `quita keys create --merchant NAME` creates one.");
             }
             if list.json {
                 return output::json(&keys.iter().map(|key| ListedKey::of(key, now)).collect::<Vec<_>>());
@@ -246,11 +245,11 @@ pub(super) fn name(text: &str) -> Result<String, String> {
     let text = text.trim();
     let fits =
         (1..=MAX_NAME_CHARACTERS).contains(&text.chars().count()) && !text.chars().any(char::is_control);
-    if fits { Ok(text.into()) } else { Err("1 to 60 printable characters are allowed".into()) }
+    if fits { Ok(text.into()) } else { Err("must be 1 to 60 printable characters".into()) }
 }
 
 pub(super) fn mode(text: &str) -> Result<Mode, String> {
-    Mode::parse(text).ok_or_else(|| "test or live is allowed".into())
+    Mode::parse(text).ok_or_else(|| "must be test or live".into())
 }
 
 fn scope(text: &str) -> Result<Scope, String> {
@@ -263,7 +262,7 @@ fn lifetime(text: &str) -> Result<Lifetime, String> {
         return Ok(Lifetime(None));
     }
     let lifetime = parse_duration(text).filter(|duration| !duration.is_zero());
-    let lifetime = lifetime.ok_or_else(|| format!("allowed is {DURATION_FORM}, or never"))?;
+    let lifetime = lifetime.ok_or_else(|| format!("must be {DURATION_FORM}, or never"))?;
     Ok(Lifetime(Some(lifetime)))
 }
 

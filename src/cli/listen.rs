@@ -59,16 +59,16 @@ pub(super) struct ListenCommand {
     #[arg(long, value_name = "ADDRESS", env = "QUITA_RECEIVER_LISTEN", default_value = "127.0.0.1:8090",
         value_parser = listen_address)]
     listen: SocketAddr,
-    /// The status to answer with [default: 200, or what the receiver behind answers]
+    /// Status to answer with [default: 200, or the status of the receiver at --forward-to]
     #[arg(long, value_name = "STATUS", env = "QUITA_RECEIVER_ANSWER", value_parser = status)]
     answer: Option<StatusCode>,
-    /// Send each webhook on to this URL
+    /// Forward each webhook to this URL
     #[arg(long, value_name = "URL", env = "QUITA_RECEIVER_FORWARD_TO", value_parser = server_url)]
     forward_to: Option<Url>,
-    /// Print the body of each event, a line of JSON each, on stdout; what is said of it goes to stderr
+    /// Print the body of each event to stdout as one line of JSON; everything else goes to stderr
     #[arg(long, env = "QUITA_RECEIVER_PRINT_JSON")]
     print_json: bool,
-    /// Only these events, comma-separated; others are confirmed with 200, and neither shown nor sent on
+    /// Only these events, comma-separated; others are answered with 200, and neither shown nor forwarded
     #[arg(long, value_name = "EVENT", value_delimiter = ',', env = "QUITA_RECEIVER_EVENTS",
         value_parser = PossibleValuesParser::new(EVENTS))]
     events: Vec<String>,
@@ -98,7 +98,7 @@ pub(super) async fn run(command: ListenCommand) -> Result<(), Failure> {
     .shutdown_timeout(SHUTDOWN_S)
     .bind(listen)
     .map_err(|error| {
-        Failure::failed(format!("{listen} can't be listened on: {error}\nName another with --listen."))
+        Failure::failed(format!("can't listen on {listen}: {error}\nPass another address with --listen."))
     })?;
     for address in server.addrs() {
         output::note(&format!("Listening on http://{address}; Ctrl-C stops."));
@@ -178,21 +178,21 @@ fn secrets(text: &str) -> Result<Vec<WebhookSecret>, Failure> {
     let secrets: Option<Vec<_>> = text.split_whitespace().map(WebhookSecret::parse).collect();
     secrets.ok_or_else(|| {
         Failure::usage(
-            "QUITA_SECRET holds no webhook secret; allowed is whsec_… as `quita secrets show` prints",
+            "QUITA_SECRET is no webhook secret; it must be whsec_… as `quita secrets show` prints it",
         )
     })
 }
 
 fn listen_address(text: &str) -> Result<SocketAddr, String> {
     parse_listen_address(text).ok_or_else(|| {
-        "an IP address and a port is allowed, such as 127.0.0.1:8090, or a port alone for loopback".into()
+        "must be an IP address and a port, such as 127.0.0.1:8090, or only a port for loopback".into()
     })
 }
 
 fn status(text: &str) -> Result<StatusCode, String> {
     let status = text.parse().ok().filter(|code| (200..=599).contains(code));
     let status = status.and_then(|code| StatusCode::from_u16(code).ok());
-    status.ok_or_else(|| "a status from 200 to 599 is allowed".into())
+    status.ok_or_else(|| "must be a status from 200 to 599".into())
 }
 
 #[cfg(test)]

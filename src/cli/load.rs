@@ -117,13 +117,13 @@ pub(super) struct LoadCommand {
     /// Duration of the load; stages have their own durations
     #[arg(long, env = "QUITA_LOAD_DURATION", default_value = "30s", value_parser = some_time)]
     duration: Duration,
-    /// Shares of the methods
+    /// Share of each payment method
     #[arg(long, env = "QUITA_LOAD_MIX", default_value = "pix=60,boleto=20,card=20", value_parser = Mix::parse)]
     mix: Mix,
     /// Share of the events that the receiver answers with 500 when they come first
     #[arg(long, value_name = "P%", env = "QUITA_LOAD_RECEIVER_FAIL", default_value = "0%", value_parser = percentage)]
     receiver_fail: u8,
-    /// How long, after the last payment, events may take to arrive
+    /// Time after the last payment in which events may still arrive
     #[arg(long, value_name = "DURATION", env = "QUITA_LOAD_SETTLE", default_value = "30s", value_parser = some_time)]
     settle: Duration,
     /// Fails the run on a condition such as 'create.p99>50ms'; may be repeated
@@ -135,10 +135,10 @@ pub(super) struct LoadCommand {
         value_delimiter = ','
     )]
     fail_if: Vec<Threshold>,
-    /// Address of the service's metrics [default: /metrics on port 9090 of its host]
+    /// URL of the service's metrics [default: /metrics on port 9090 of its host]
     #[arg(long, value_name = "URL", env = "QUITA_LOAD_METRICS", value_parser = server_url)]
     metrics: Option<Url>,
-    /// A remark that every report shows
+    /// Note that every report shows
     #[arg(long, value_name = "TEXT", env = "QUITA_LOAD_NOTE")]
     note: Option<String>,
     /// Writes the report as JSON
@@ -233,13 +233,13 @@ fn finish(
     match ended {
         Ended::Interrupted(signal) => Err(Failure::interrupted(
             signal.exit_code(),
-            "Stopped before its end: what had not arrived by then is not judged.",
+            "Stopped early: events that had not arrived by then are not judged.",
         )),
         Ended::Refused(cause) => Err(Failure::failed(cause)),
         Ended::Whole if report.passed => Ok(()),
         Ended::Whole if !report.violations.is_empty() => Err(Failure::failed("The service broke a promise.")),
         Ended::Whole if report.shortfalls.is_empty() => Err(Failure::failed("A threshold was crossed.")),
-        Ended::Whole => Err(Failure::failed("The load could not be put on in full.")),
+        Ended::Whole => Err(Failure::failed("The planned load could not be reached.")),
     }
 }
 

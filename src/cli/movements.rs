@@ -59,10 +59,10 @@ struct PageOptions {
     /// Number of entries, 1 to 100
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u8).range(1..=100))]
     limit: u8,
-    /// Go on after a list, with the nextCursor that it ended with
+    /// Continue after an earlier page, with its nextCursor
     #[arg(long)]
     cursor: Option<String>,
-    /// Print the API's answer
+    /// Print the API's response as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]

@@ -14,19 +14,19 @@ use crate::service::audit::AuditDraft;
 /// What is done with operators.
 #[derive(Debug, Subcommand)]
 pub(super) enum OperatorsCommand {
-    /// Make an operator, and print the password alone: it is shown only once, and changed at the first sign-in
+    /// Create an operator and print the password: it is shown only once, and changed at the first sign-in
     Create(Create),
     /// List the operators
     List(List),
     /// Give an operator another role
     SetRole(SetRole),
-    /// Give an operator a new password, and print it alone; the operator's sessions end
+    /// Set a new password and print it; the operator's sessions end
     ResetPassword(One),
-    /// Take an operator's second factor away: for who lost phone and codes
+    /// Reset the second factor of an operator who lost phone and recovery codes
     ResetFactor(One),
-    /// Turn messages by e-mail to an operator on or off
+    /// Turn e-mail notifications to an operator on or off
     Mail(MailChange),
-    /// Set where messages to an operator go by webhook, and print the secret that signs them alone, once
+    /// Set the URL for webhook notifications to an operator, and print their signing secret once
     Webhook(WebhookChange),
     /// Remove an operator, whose sessions end; never the last one
     Remove(One),
@@ -35,7 +35,7 @@ pub(super) enum OperatorsCommand {
 /// Whom to make.
 #[derive(Debug, Args)]
 pub(super) struct Create {
-    /// With what the operator signs in
+    /// E-mail address for signing in
     #[arg(long, value_parser = login)]
     email: Login,
     /// operator, or auditor who only looks
@@ -78,7 +78,7 @@ pub(super) async fn run(command: OperatorsCommand) -> Result<(), Failure> {
             let operators = Beside::open(store).await?.people().operators().await?;
             if operators.is_empty() {
                 output::note(
-                    "There is nobody yet; `quita users operators create --email ADDRESS` makes one.",
+                    "There are no operators yet; `quita users operators create --email ADDRESS` creates one.",
                 );
             }
             people::print(&operators, json)
@@ -101,7 +101,7 @@ pub(super) async fn run(command: OperatorsCommand) -> Result<(), Failure> {
             let office = Office::open(store).await?;
             office.people.remove_factor::<Operator>(&email).await?;
             office.note(AuditDraft::of_operators(AuditAction::SecondFactorRemoved, &email)).await;
-            output::note(&format!("{email} has no second factor now."));
+            output::note(&format!("The second factor of {email} was reset."));
             Ok(())
         }
         OperatorsCommand::Mail(change) => people::set_mailing::<Operator>(change).await,

@@ -6,11 +6,22 @@ use serde::Serialize;
 
 use super::failure::Failure;
 
+/// Exit code of a program that ended because its reader did: 128 and the number of SIGPIPE.
+const READER_LEFT: u8 = 141;
+
 /// Writes one line of the result, and flushes it.
 pub(super) fn result(line: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     let written = writeln!(stdout, "{line}").and_then(|()| stdout.flush());
-    written.map_err(|error| Failure::failed(format!("the result can't be written: {error}")))
+    written.map_err(|error| unwritten(error.kind()))
+}
+
+/// Returns the failure to write the result. It is silent if the reader has enough, such as `head`.
+pub(super) fn unwritten(kind: io::ErrorKind) -> Failure {
+    if kind == io::ErrorKind::BrokenPipe {
+        return Failure::interrupted(READER_LEFT, "");
+    }
+    Failure::failed(format!("the result can't be written: {kind}"))
 }
 
 /// Writes a value as JSON, each member on a line of its own.
@@ -37,6 +48,12 @@ pub(super) fn printable(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_reader_that_has_enough_is_no_failure_to_speak_of() {
+        assert!(unwritten(io::ErrorKind::BrokenPipe).to_string().is_empty());
+        assert!(unwritten(io::ErrorKind::StorageFull).to_string().contains("can't be written"));
+    }
 
     #[test]
     fn control_characters_are_shown_and_not_obeyed() {

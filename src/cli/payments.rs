@@ -36,7 +36,7 @@ pub(super) struct Get {
     /// Its transactionId
     #[arg(value_parser = transaction_id)]
     transaction_id: TransactionId,
-    /// Print the API's answer
+    /// Print the API's response as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -52,22 +52,22 @@ pub(super) struct List {
     /// Only this method: pix, boleto or credit_card
     #[arg(long, value_parser = method)]
     method: Option<Method>,
-    /// Only those with this reference of yours
+    /// Only payments with this externalReference
     #[arg(long, value_name = "TEXT")]
     external_reference: Option<String>,
     /// Number of payments, 1 to 100
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u8).range(1..=100))]
     limit: u8,
-    /// Only those that are due on this day or later
+    /// Only payments that are due on this day or later
     #[arg(long, value_name = "YYYY-MM-DD")]
     due_from: Option<NaiveDate>,
-    /// Only those that are due on this day or earlier
+    /// Only payments that are due on this day or earlier
     #[arg(long, value_name = "YYYY-MM-DD")]
     due_to: Option<NaiveDate>,
-    /// Go on after a list, with the nextCursor that it ended with
+    /// Continue after an earlier page, with its nextCursor
     #[arg(long)]
     cursor: Option<String>,
-    /// Print the API's answer
+    /// Print the API's response as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -143,11 +143,54 @@ pub(super) fn transaction_id(text: &str) -> Result<TransactionId, String> {
     TransactionId::parse(text).ok_or_else(|| "a transactionId is a UUID with hyphens".into())
 }
 
+/// Reads an amount in cents. The message about a decimal number names the cents that were probably meant.
+pub(super) fn cents(text: &str) -> Result<u64, String> {
+    text.parse().map_err(|_| {
+        let advice = "an amount is a whole number of cents, such as 10000 for R$ 100,00";
+        match reais(text) {
+            Some(cents) => format!("{advice}; did you mean {cents}?"),
+            None => advice.into(),
+        }
+    })
+}
+
+/// Reads an amount in reais, with its cents after the last point or comma; returns it in cents.
+fn reais(text: &str) -> Option<u64> {
+    let text = text.trim().trim_start_matches("R$").trim_start();
+    let (whole, cents) = text.rsplit_once(['.', ','])?;
+    let whole: String = whole.chars().filter(|character| !['.', ','].contains(character)).collect();
+    let cents: u64 = (cents.len() == 2).then(|| cents.parse().ok())??;
+    whole.parse::<u64>().ok()?.checked_mul(100)?.checked_add(cents)
+}
+
 fn status(text: &str) -> Result<Status, String> {
     let known = Status::ALL.map(|status| status.to_string()).join(", ");
     Status::parse(text).ok_or_else(|| format!("known statuses are {known}"))
 }
 
 fn method(text: &str) -> Result<Method, String> {
-    Method::parse(text).ok_or_else(|| "pix, boleto or credit_card is allowed".into())
+    Method::parse(text).ok_or_else(|| "must be pix, boleto or credit_card".into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_amount_in_reais_is_answered_with_its_cents() {
+        assert_eq!(cents("10000"), Ok(10_000));
+        for (text, meant) in
+            [("100.00", "10000"), ("100,00", "10000"), ("R$ 1.234,56", "123456"), ("0.05", "5")]
+        {
+            let refused = cents(text).unwrap_err();
+            assert!(refused.contains(&format!("did you mean {meant}?")), "{text}: {refused}");
+        }
+        for text in ["", "-1", "ten", "1.5", "1.000", "99999999999999999999,00"] {
+            let refused = cents(text).unwrap_err();
+            assert!(
+                refused.contains("whole number of cents") && !refused.contains("did you mean"),
+                "{text}: {refused}"
+            );
+        }
+    }
 }

@@ -24,7 +24,7 @@ use crate::service::people::{
 /// About whom a command is.
 #[derive(Debug, Args)]
 pub(super) struct One {
-    /// With what the person signs in
+    /// E-mail address for signing in
     #[arg(value_parser = login)]
     pub(super) email: Login,
     #[command(flatten)]
@@ -90,9 +90,7 @@ pub(super) async fn set_webhook<S: Someone>(change: WebhookChange) -> Result<(),
     }
     let Some(secret) = secret else { return Ok(()) };
     output::result(secret.expose())?;
-    output::note(
-        "The receiver verifies with this secret that a message is from here. It is not shown again.",
-    );
+    output::note("The receiver verifies messages with this secret. It is not shown again.");
     Ok(())
 }
 
@@ -133,7 +131,9 @@ impl Office {
 /// Prints a password, alone on stdout.
 pub(super) fn show_once(password: &Secret<String>) -> Result<(), Failure> {
     output::result(password.expose())?;
-    output::note("Keep it now: it is not shown again. Who did not make it changes it at the first sign-in.");
+    output::note(
+        "Store it now: it is not shown again. It must be changed at the first sign-in, unless the account is your own.",
+    );
     Ok(())
 }
 
@@ -186,7 +186,7 @@ fn switch(text: &str) -> Result<Switch, String> {
     match text {
         "on" => Ok(Switch::On),
         "off" => Ok(Switch::Off),
-        _ => Err("allowed is on or off".into()),
+        _ => Err("must be on or off".into()),
     }
 }
 
@@ -196,5 +196,5 @@ fn language(text: &str) -> Result<MailLanguage, String> {
 }
 
 pub(super) fn login(text: &str) -> Result<Login, String> {
-    Login::parse(text).ok_or_else(|| "an e-mail address is allowed, such as ana@example.com".into())
+    Login::parse(text).ok_or_else(|| "must be an e-mail address, such as ana@example.com".into())
 }

@@ -208,7 +208,9 @@ impl Desk {
 }
 
 fn broken_off(error: StoreError) -> Failure {
-    Failure::failed(format!("{error}\nSome payers may be erased already; do it again, and the rest is done."))
+    Failure::failed(format!(
+        "{error}\nSome payers may have been erased already; run the command again for the rest."
+    ))
 }
 
 fn transaction(text: &str) -> Result<TransactionId, String> {
@@ -223,5 +225,5 @@ fn document(text: &str) -> Result<Document, String> {
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    parse_long_duration(text).ok_or_else(|| format!("allowed is {LONG_DURATION_FORM}"))
+    parse_long_duration(text).ok_or_else(|| format!("must be {LONG_DURATION_FORM}"))
 }

@@ -107,7 +107,10 @@ async fn judgement(told: &Told, reconciler: &Reconciler) -> Result<(), Failure> 
 }
 
 fn failed(why: NotReconciled) -> Failure {
-    Failure::failed(why)
+    match why {
+        NotReconciled::Unwritten(kind) => output::unwritten(kind),
+        NotReconciled::NoList(_) | NotReconciled::Store(_) => Failure::failed(why),
+    }
 }
 
 fn mode(text: &str) -> Result<Mode, String> {

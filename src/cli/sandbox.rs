@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::api::{Api, Call};
 use super::failure::Failure;
-use super::payments::{print_record, transaction_id};
+use super::payments::{cents, print_record, transaction_id};
 
 /// What happens to the payment.
 #[derive(Debug, Subcommand)]
@@ -39,7 +39,7 @@ pub(super) struct Pay {
     #[arg(long, value_name = "YYYY-MM-DD")]
     on: Option<NaiveDate>,
     /// Amount in cents [default: what is owed on that day]
-    #[arg(long, value_name = "CENTS")]
+    #[arg(long, value_name = "CENTS", value_parser = cents)]
     amount: Option<u64>,
     /// Code of a boleto: barcode or pix [default: barcode]
     #[arg(long, value_name = "CODE", value_parser = ["barcode", "pix"])]

@@ -98,7 +98,7 @@ async fn rewrap(flags: StoreAccessFlags) -> Result<(), Failure> {
     let strongbox = beside.strongbox();
     strongbox.work_with_newest(&beside.secret_keys.id_keys()).await?;
     let newest = beside.secret_keys.newest().id();
-    output::note(&format!("The store works with the secret key {newest}; every node does within 2 s."));
+    output::note(&format!("The store now uses the secret key {newest}; every node follows within 2 s."));
     let (mut place, mut looked_at, mut sealed, mut unmoved) = (None, 0_u64, 0_u64, 0_u64);
     loop {
         let moved = strongbox.move_page(Which::All, place.as_ref(), REWRAPPED_AT_ONCE).await?;
@@ -108,7 +108,7 @@ async fn rewrap(flags: StoreAccessFlags) -> Result<(), Failure> {
             unmoved = unmoved.saturating_add(1);
             let (merchant, name) = (output::printable(merchant.as_str()), output::printable(name.as_str()));
             output::note(&format!(
-                "The secrets of application {name:?} of {merchant:?} stay as they are: {why}."
+                "The secrets of application {name:?} of {merchant:?} were not changed: {why}."
             ));
         }
         place = moved.next;
@@ -117,22 +117,17 @@ async fn rewrap(flags: StoreAccessFlags) -> Result<(), Failure> {
         }
     }
     if strongbox.move_audit_key(Which::All).await? {
-        output::note("The key of the audit log is encrypted anew.");
+        output::note("The key of the audit log was re-encrypted.");
     }
     let people = rewrap_people(&strongbox).await?;
     strongbox.forget_replaced().await?;
-    output::note(&format!(
-        "{looked_at} webhook secrets were looked at, and {sealed} of them encrypted anew."
-    ));
-    output::note(&format!(
-        "{} secrets of people were looked at, and {} of them encrypted anew.",
-        people.looked_at, people.sealed
-    ));
+    output::note(&format!("{sealed} of {looked_at} webhook secrets were re-encrypted."));
+    output::note(&format!("Of {} secrets of people, {} were re-encrypted.", people.looked_at, people.sealed));
     let unmoved_people = people.unmoved.len();
     match (unmoved, unmoved_people) {
         (0, 0) => Ok(()),
         _ => Err(Failure::failed(format!(
-            "The secrets of {unmoved} applications and of {unmoved_people} people stay as they are."
+            "The secrets of {unmoved} applications and of {unmoved_people} people were not changed."
         ))),
     }
 }
@@ -153,7 +148,7 @@ async fn rewrap_people(strongbox: &Strongbox) -> Result<MovedPeople, Failure> {
     }
     for UnmovedPerson { login, why } in &all.unmoved {
         let login = output::printable(login.as_str());
-        output::note(&format!("The secrets of {login} stay as they are: {why}."));
+        output::note(&format!("The secrets of {login} were not changed: {why}."));
     }
     Ok(all)
 }
@@ -173,11 +168,11 @@ fn notification_secret(acquirer: &str, config: &Config) -> Result<String, Failur
             secret.map(|secret| secret.reveal()).unwrap_or_default()
         }
         AdapterConfig::ApiPix(api_pix) => {
-            output::note("The address to which the bank calls back; whoever knows it may send hints:");
+            output::note("The address to which the bank sends callbacks; whoever knows it can send notices:");
             site.callback_address(found, &api_pix.callbacks)
         }
         AdapterConfig::Sicoob(sicoob) => {
-            output::note("The address to which the bank calls back; whoever knows it may send hints:");
+            output::note("The address to which the bank sends callbacks; whoever knows it can send notices:");
             site.callback_address(found, &sicoob.callbacks)
         }
         AdapterConfig::Cielo(cielo) => {

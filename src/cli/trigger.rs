@@ -67,13 +67,13 @@ enum Step {
 /// Which event, and where it is told.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Needs a test key with payments:write and payments:read. Prints the payment's id, alone."
+    after_help = "Needs a test key with payments:write and payments:read. Prints only the payment's id."
 )]
 pub(super) struct TriggerCommand {
-    /// The event that is reached
+    /// Event to trigger
     #[arg(value_parser = PossibleValuesParser::new(RECIPES.each_ref().map(|recipe| recipe.event)))]
     event: String,
-    /// Address that webhooks go to; the default is where `quita listen` listens
+    /// Webhook URL; the default is the address of `quita listen`
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8090/")]
     postback_url: String,
     #[command(flatten)]
@@ -103,7 +103,7 @@ pub(super) async fn run(TriggerCommand { event, postback_url, api }: TriggerComm
         return Err(Failure::usage("Only test keys reach the sandbox, and this key is live."));
     }
     let recipe = RECIPES.iter().find(|recipe| recipe.event == event);
-    let recipe = recipe.ok_or_else(|| Failure::usage(format!("The sandbox does not reach {event}.")))?;
+    let recipe = recipe.ok_or_else(|| Failure::usage(format!("The sandbox can't trigger {event}.")))?;
     let body = recipe.body(&postback_url);
     let answer = api.call("create", Call::post("/pay/payments").with_body(&body)).await?;
     let Created { transaction_id } = serde_json::from_str(&answer)
@@ -112,7 +112,7 @@ pub(super) async fn run(TriggerCommand { event, postback_url, api }: TriggerComm
         step.take(&api, transaction_id).await?;
     }
     wait_for(&api, transaction_id, &event).await?;
-    output::note(&format!("{event} is told to {}.", output::printable(&postback_url)));
+    output::note(&format!("{event} is sent to {}.", output::printable(&postback_url)));
     output::result(&transaction_id.to_string())
 }
 

@@ -19,19 +19,19 @@ use crate::service::people::{PeopleError, Someone};
 /// What is done with users.
 #[derive(Debug, Subcommand)]
 pub(super) enum UsersCommand {
-    /// Make a user, and print the password alone: it is shown only once
+    /// Create a user and print the password: it is shown only once
     Create(Create),
     /// List the users of a merchant
     List(List),
     /// Give a user another role
     SetRole(SetRole),
-    /// Give a user a new password, and print it alone; the user's sessions end
+    /// Set a new password and print it; the user's sessions end
     ResetPassword(One),
-    /// Take the second factor away from a user who lost it: the password is enough then, until another is set up
+    /// Reset the second factor of a user who lost it; until another is set up, the password is enough
     ResetFactor(One),
-    /// Turn messages by e-mail to a user on or off: owners get them about what fails
+    /// Turn e-mail notifications to a user on or off; owners are notified of failures
     Mail(MailChange),
-    /// Set where messages to a user go by webhook, and print the secret that signs them alone, once
+    /// Set the URL for webhook notifications to a user, and print their signing secret once
     Webhook(WebhookChange),
     /// Remove a user, whose sessions end; lists the API keys and webhook secrets that the user was shown
     Remove(Removal),
@@ -46,13 +46,13 @@ pub(super) struct Create {
     /// The merchant's name
     #[arg(long, value_name = "NAME", value_parser = name)]
     merchant: String,
-    /// With what the user signs in
+    /// E-mail address for signing in
     #[arg(long, value_parser = login)]
     email: Login,
     /// owner, developer or viewer
     #[arg(long, default_value = "owner", value_parser = role)]
     role: Role,
-    /// You are that user: the password need not be changed at the first sign-in, but within a day
+    /// The account is your own: the password need not be changed at the first sign-in, but within a day
     #[arg(long)]
     own: bool,
     #[command(flatten)]
@@ -114,7 +114,7 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
             let users = Beside::open(store).await?.people().users(&MerchantId::new(merchant)).await?;
             if users.is_empty() {
                 output::note(
-                    "There is nobody yet; `quita users create --merchant NAME --email ADDRESS` makes one.",
+                    "There are no users yet; `quita users create --merchant NAME --email ADDRESS` creates one.",
                 );
             }
             people::print(&users, json)
@@ -140,7 +140,7 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
             let user = office.people.find(&email).await?;
             office.people.remove_factor::<User>(&email).await?;
             office.note(user.draft(AuditAction::SecondFactorRemoved)).await;
-            output::note(&format!("{email} has no second factor now."));
+            output::note(&format!("The second factor of {email} was reset."));
             Ok(())
         }
         UsersCommand::Mail(change) => people::set_mailing::<User>(change).await,
@@ -156,7 +156,7 @@ async fn refused(office: &Office, error: PeopleError) -> Failure {
     // Another merchant may have taken the login. Users of the command line are told whose it is, and how to free it.
     match office.people.find(login).await {
         Ok(user) => Failure::failed(format!(
-            "{login} is taken by a user of {}; `quita users remove {login}` makes it free",
+            "{login} belongs to a user of {}; `quita users remove {login}` frees it",
             output::printable(user.merchant.as_str())
         )),
         Err(_) => error.into(),
@@ -195,12 +195,12 @@ fn tell(holdings: &Holdings, revoke_keys: bool) -> Result<(), Failure> {
     }
     if !holdings.keys.is_empty() && !revoke_keys {
         output::note(
-            "These keys were shown to who is removed, and still work: `quita keys revoke KEYID` ends one.",
+            "The removed user has seen these keys, which still work: `quita keys revoke KEYID` revokes one.",
         );
     }
     if !holdings.secrets.is_empty() {
         output::note(
-            "These webhook secrets were shown to who is removed: `quita secrets rotate` makes others.",
+            "The removed user has seen these webhook secrets: `quita secrets rotate` replaces them.",
         );
     }
     Ok(())

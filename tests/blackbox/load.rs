@@ -145,7 +145,7 @@ fn a_run_that_cannot_begin_says_why_and_blames_nobody() {
     let url = app.url();
     for pace in ["--rate", "--concurrency"] {
         let nobody = ["--url", "http://127.0.0.1:1", "--key", app.key(), pace, "5"];
-        check_refused(&app, &nobody, 1, &["127.0.0.1:1/ can't be reached", "`quita serve` runs there"]);
+        check_refused(&app, &nobody, 1, &["127.0.0.1:1/ can't be reached", "`quita serve` is running there"]);
     }
     check_refused(&app, &["--url", &url, "--key", "qk_test_x_y"], 1, &["answered 401", "--key or QUITA_KEY"]);
     check_refused(&app, &["--url", &url, "--key", "qk_live_x_y"], 2, &["begins with qk_test_"]);

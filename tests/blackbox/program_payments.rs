@@ -196,3 +196,26 @@ fn lists_are_json_for_programs() {
     let found: Value = serde_json::from_str(&failed.stdout).unwrap();
     assert!(found["failed"].as_u64().unwrap() > 0, "{found}");
 }
+
+#[test]
+fn a_reader_that_has_enough_ends_the_program_in_silence() {
+    let app = TestApp::new();
+    app.client().create(&pix(10_027));
+    for arguments in [&["payments", "list"][..], &["payments", "list", "--json"], &["logs", "tail", "--once"]]
+    {
+        app.client().get("/pay/payments/7").expect(400);
+        let program = app.program(arguments).env("QUITA_URL", &app.url()).env("QUITA_KEY", app.key());
+        let ended = program.run_unread();
+        assert_eq!((ended.code, ended.stderr.as_str()), (Some(141), ""), "{arguments:?}");
+    }
+}
+
+#[test]
+fn an_amount_in_reais_is_answered_with_the_cents_that_were_meant() {
+    let app = TestApp::new();
+    let arguments = ["payments", "create", "--amount", "100.00"];
+    let refused = app.program(&arguments).env("QUITA_URL", &app.url()).env("QUITA_KEY", app.key()).run();
+    assert_eq!(refused.code, Some(2), "{refused:?}");
+    assert!(refused.stderr.contains("whole number of cents"), "{refused:?}");
+    assert!(refused.stderr.contains("did you mean 10000?"), "{refused:?}");
+}

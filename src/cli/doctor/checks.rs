@@ -96,7 +96,7 @@ pub(super) fn secret_key(config: &Config) -> Finding {
     if config.secret_keys.has_default() {
         let mend =
             "set QUITA_SECRET_KEY before anything real depends on it: another key makes other payment ids";
-        return Finding::warn("secret key", "it is the one of development, which everybody knows", mend);
+        return Finding::warn("secret key", "it is the development key, which is public", mend);
     }
     let files = config.secret_files.iter();
     let open =
@@ -132,7 +132,7 @@ pub(super) fn proxy(config: &Config) -> Finding {
     let listen = config.listen;
     let text = if config.behind_proxy {
         format!(
-            "the last entry of X-Forwarded-For is believed of whoever reaches {listen}: only the proxy may"
+            "the last entry of X-Forwarded-For is trusted from every client of {listen}: only the proxy may reach it"
         )
     } else {
         format!("none is expected: whoever connects to {listen} counts as the client")
@@ -191,10 +191,10 @@ pub(super) fn keys(keys: &[ApiKey], environment: Environment, now: Timestamp) ->
     }
     match environment {
         Environment::Development if keys.is_empty() => {
-            Finding::warn("keys", "there is none yet", "`quita serve` makes one for the merchant demo")
+            Finding::warn("keys", "there is none yet", "`quita serve` creates one for the merchant demo")
         }
         Environment::Development | Environment::Production => {
-            Finding::warn("keys", "none is in use", "`quita keys create --merchant NAME` makes one")
+            Finding::warn("keys", "none is in use", "`quita keys create --merchant NAME` creates one")
         }
     }
 }
@@ -248,7 +248,7 @@ pub(super) async fn webhook_secrets(
             }
             Ok(None) => "keys create",
             Err(error) => {
-                let mend = "mend the store first";
+                let mend = "fix the store first";
                 findings.push(Finding::fail("secrets", format!("they can't be read: {error}"), mend));
                 return findings;
             }
@@ -379,7 +379,7 @@ mod tests {
 
     #[test]
     fn whose_word_is_taken_for_where_a_client_is_is_told_either_way() {
-        for (behind_proxy, told) in [("true", "X-Forwarded-For is believed"), ("false", "none is expected")] {
+        for (behind_proxy, told) in [("true", "X-Forwarded-For is trusted"), ("false", "none is expected")] {
             let config = config(&[("environment", "production"), ("behind-proxy", behind_proxy)]);
             assert!(proxy(&config).text.contains(told), "{behind_proxy}");
             let is_warned = config.warnings.iter().any(|warning| warning.contains("behind-proxy"));

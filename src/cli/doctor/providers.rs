@@ -27,7 +27,7 @@ pub(super) async fn reach(config: &Config) -> Vec<Finding> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     let links = match acquirers::build(config, &Site::of(config), &clock) {
         Ok(links) => links,
-        Err(error) => return vec![Finding::fail(SUBJECT, format!("{error:#}"), "mend its certificates")],
+        Err(error) => return vec![Finding::fail(SUBJECT, format!("{error:#}"), "fix its certificates")],
     };
     let findings = links.iter().map(|link| look_at(link, config, clock.now()));
     futures_util::future::join_all(findings).await.concat()

@@ -78,7 +78,7 @@ fn table(before: &Read, after: &Read) -> String {
     let mut lines = vec![heading("A", before), heading("B", after)];
     let differences = differences(&before.report, &after.report);
     if !differences.is_empty() {
-        lines.push("\nThe figures are not of like runs. Different are:".into());
+        lines.push("\nThe runs are not comparable. They differ in:".into());
         lines.extend(differences.into_iter().map(|difference| format!("  {difference}")));
     }
     lines.push(format!("\n{:<26}{:>14}{:>14}{:>10}", "", "A", "B", "change"));
@@ -215,7 +215,7 @@ mod tests {
         let row = |name| table.lines().find(|line: &&str| line.starts_with(name)).unwrap().split_whitespace();
         assert_eq!(row("created a second").collect::<Vec<_>>()[3..], ["100", "150", "+50.0%"]);
         assert_eq!(row("create p99").collect::<Vec<_>>()[2..], ["2.0", "ms", "1.0", "ms", "-50.0%"]);
-        assert!(!table.contains("not of like runs"), "{table}");
+        assert!(!table.contains("not comparable"), "{table}");
         assert!(!table.contains('\u{1b}'), "text of a file is shown and not obeyed");
     }
 

@@ -40,7 +40,7 @@ impl Method {
     pub(super) const ALL: [Self; 3] = [Self::Pix, Self::Boleto, Self::Card];
 }
 
-/// Shares of the methods.
+/// Share of each payment method.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub(super) struct Mix {
     pix: u64,
@@ -86,13 +86,13 @@ impl Mix {
 /// Reads `10%`.
 pub(super) fn percentage(text: &str) -> Result<u8, String> {
     let number = text.strip_suffix('%').unwrap_or(text).parse().ok().filter(|number| *number <= 100);
-    number.ok_or_else(|| "allowed is 0% to 100%, whole numbers".into())
+    number.ok_or_else(|| "must be a whole number from 0% to 100%".into())
 }
 
 /// Reads a duration that is not zero.
 pub(super) fn some_time(text: &str) -> Result<Duration, String> {
     let time = parse_duration(text).filter(|time| !time.is_zero());
-    time.ok_or_else(|| format!("allowed is {DURATION_FORM}"))
+    time.ok_or_else(|| format!("must be {DURATION_FORM}"))
 }
 
 #[cfg(test)]

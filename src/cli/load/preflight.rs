@@ -26,7 +26,7 @@ pub(super) fn check_key(key: &str) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::usage(format!(
-        "A load test needs a test key: one that begins with {TEST_KEY}. `quita keys create --merchant NAME` makes one."
+        "A load test needs a test key, which begins with {TEST_KEY}. `quita keys create --merchant NAME` creates one."
     )))
 }
 
@@ -60,7 +60,7 @@ pub(super) async fn ask(client: &Client, base_url: &Url, key: &str) -> Result<()
 
 fn unreachable_service(base_url: &Url, error: &SendRequestError) -> Failure {
     Failure::failed(format!(
-        "{base_url} can't be reached: {error}\nCheck that `quita serve` runs there, or name its place with --url."
+        "{base_url} can't be reached: {error}\nCheck that `quita serve` is running there, or pass another address with --url."
     ))
 }
 

@@ -26,7 +26,7 @@ const MAX_REAIS: u64 = 9_999;
 pub(super) struct Purchases {
     /// Id of this run.
     pub(super) run: Uuid,
-    /// Shares of the methods.
+    /// Share of each payment method.
     pub(super) mix: Mix,
     /// Address to which events are sent.
     pub(super) postback_url: String,

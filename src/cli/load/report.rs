@@ -44,7 +44,7 @@ pub(super) struct Plan {
     pub(super) duration_ms: u64,
     /// Time after that in which events could arrive.
     pub(super) settle_ms: u64,
-    /// Shares of the methods.
+    /// Share of each payment method.
     pub(super) mix: Mix,
     /// Share of the events that the receiver refused on their first arrival.
     pub(super) receiver_fail_percent: u8,

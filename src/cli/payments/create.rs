@@ -10,7 +10,7 @@ use clap::builder::PossibleValuesParser;
 use quita_domain::method::Method;
 use serde_json::{Map, Number, Value, json};
 
-use super::{method, print_record};
+use super::{cents, method, print_record};
 use crate::cli::api::{Api, Call};
 use crate::cli::failure::Failure;
 use crate::cli::output;
@@ -40,15 +40,15 @@ pub(in crate::cli) struct Create {
     #[arg(long, default_value = "pix", value_parser = method)]
     method: Method,
     /// Amount in cents: 10000 is R$ 100,00
-    #[arg(long, value_name = "CENTS", default_value_t = 10_000)]
+    #[arg(long, value_name = "CENTS", default_value_t = 10_000, value_parser = cents)]
     amount: u64,
-    /// Which card of the sandbox pays, by what becomes of it
+    /// Sandbox card, by its outcome
     #[arg(long, value_name = "OUTCOME", value_parser = PossibleValuesParser::new(CARDS.map(|(outcome, _)| outcome)))]
     card: Option<String>,
     /// Instalments of a card [default: 1]
     #[arg(long, value_name = "N")]
     installments: Option<u8>,
-    /// Only hold the card's limit: capture or cancel it later
+    /// Only authorize the card; capture or cancel later
     #[arg(long)]
     authorize_only: bool,
     /// Time for which a PIX can be paid [default: an hour]
@@ -66,17 +66,17 @@ pub(in crate::cli) struct Create {
     /// Address that webhooks go to; `quita listen` listens on http://127.0.0.1:8090/ [default: nowhere]
     #[arg(long, value_name = "URL")]
     postback_url: Option<String>,
-    /// A reference of yours
+    /// Your own reference
     #[arg(long, value_name = "TEXT")]
     external_reference: Option<String>,
-    /// The whole body instead, as the API takes it; - reads it from stdin
+    /// Send this file as the body instead, as the API takes it; - reads stdin
     #[arg(long, value_name = "FILE", conflicts_with_all = ["method", "amount", "card", "installments", "authorize_only",
         "expires_in", "due_date", "fine", "interest", "postback_url", "external_reference"])]
     file: Option<PathBuf>,
-    /// Under one key a payment is created once, however often it is asked for
+    /// Idempotency key: repeated requests with one key create one payment
     #[arg(long, value_name = "KEY")]
     idempotency_key: Option<String>,
-    /// Print the API's answer
+    /// Print the API's response as JSON
     #[arg(long)]
     json: bool,
     #[command(flatten)]
@@ -88,7 +88,7 @@ pub(super) async fn run(create: Create) -> Result<(), Failure> {
         Some(path) => read(path)?,
         None if create.api.is_live() => {
             return Err(Failure::usage(
-                "This key is live, and the payer that is made up is for test keys. Send a body of your own with --file.",
+                "This key is live, and the sample payer is only for test keys. Pass a request body of your own with --file.",
             ));
         }
         None => create.body()?,
@@ -99,7 +99,7 @@ pub(super) async fn run(create: Create) -> Result<(), Failure> {
     print_record(&answer, create.json)?;
     if create.file.is_none() && create.postback_url.is_none() && !create.json {
         output::note(
-            "No webhook tells of it: --postback-url http://127.0.0.1:8090/ would tell `quita listen`.",
+            "It has no webhooks: add --postback-url http://127.0.0.1:8090/ to receive them with `quita listen`.",
         );
     }
     Ok(())

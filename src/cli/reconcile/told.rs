@@ -167,5 +167,5 @@ fn row(stored: &StoredLine) -> io::Result<()> {
 }
 
 fn unwritten(error: io::Error) -> NotReconciled {
-    NotReconciled::Unwritten(error.to_string())
+    NotReconciled::Unwritten(error.kind())
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use super::running::Running;
@@ -73,6 +73,16 @@ impl Program {
     /// Lets it run beside the test.
     pub(crate) fn start(self, name: &str) -> Running {
         Running::start(self.command, &self.directory, name)
+    }
+
+    /// Runs it to its end with nobody reading what it prints, as behind `| head` that has enough.
+    pub(crate) fn run_unread(mut self) -> Finished {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let command = self.command.stdin(Stdio::null()).stdout(writer).stderr(Stdio::piped());
+        let ended = command.spawn().unwrap().wait_with_output().unwrap();
+        let stderr = String::from_utf8(ended.stderr).unwrap();
+        Finished { code: ended.status.code(), stdout: String::new(), stderr }
     }
 
     /// Runs it to its end.
