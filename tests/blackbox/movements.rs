@@ -300,7 +300,7 @@ fn the_console_lists_refunds_and_disputes_with_the_way_to_their_payment() {
         ["refunds?status=won", "disputes?from=yesterday", "refunds?cursor=x", "disputes?status=%3Cb%3E"]
     {
         let page = visitor.page(&format!("/console/test/{path}"));
-        assert!(page.contains("Not understood, and left out:") && !page.contains("<b>"), "{path}: {page}");
+        assert!(page.contains("Could not be read, and ignored:") && !page.contains("<b>"), "{path}: {page}");
     }
     for (mode, path) in [("live", "refunds"), ("live", "disputes")] {
         assert!(visitor.page(&format!("/console/{mode}/{path}")).contains("Nothing here"));

@@ -313,7 +313,7 @@ fn who_guesses_the_password_is_in_the_audit_log_with_the_address() {
     let operator = Visitor::operator(&app);
     assert_eq!(Visitor::at_ops(&app).sign_in(OPERATOR, "what might it be", "").status, 422);
     let log = operator.page("/audit");
-    for told in ["was not let in", "operators&#x27; console", "127.0.0.1"] {
+    for told in ["was refused sign-in", "operators&#x27; console", "127.0.0.1"] {
         assert!(log.contains(told) || log.contains(&told.replace("x27", "39")), "{told}: {log}");
     }
     assert!(!log.contains("what might it be"), "{log}");
@@ -328,7 +328,7 @@ fn the_password_of_the_configuration_makes_one_operator_and_opens_nothing() {
     let weak = stranger.make_first(SETUP_PASSWORD, OPERATOR, "aaaaaaaaaaaaaaaaaaaa");
     assert_eq!(weak.status, 422, "{weak}");
     let page = stranger.page("/sign-in");
-    assert!(page.contains("after that it opens nothing"), "{page}");
+    assert!(page.contains("after that it no longer works"), "{page}");
     let late = Visitor::at_ops(&app);
     let token = form_token_in(&late.page("/sign-in"));
     drop(Visitor::operator(&app));
@@ -339,14 +339,14 @@ fn the_password_of_the_configuration_makes_one_operator_and_opens_nothing() {
         ("password", OPERATOR_PASSWORD),
     ];
     let second = late.post_with("/first-operator", &[], &fields);
-    assert!(second.status == 409 && second.text().contains("opens nothing any more"), "{second}");
+    assert!(second.status == 409 && second.text().contains("no longer works"), "{second}");
     check_is_protected(&second);
     for email in ["", OPERATOR, "operator", "eve@evil.example"] {
         assert_eq!(late.sign_in(email, SETUP_PASSWORD, "").status, 422, "{email:?}");
     }
     assert!(!app.quita(&["users", "operators", "list"]).output().contains("eve@"));
     let page = Visitor::at_ops(&app).page("/sign-in");
-    assert!(page.contains("opens nothing any more") && !page.contains("first-operator"), "{page}");
+    assert!(page.contains("no longer works") && !page.contains("first-operator"), "{page}");
 }
 
 #[test]

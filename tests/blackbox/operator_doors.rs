@@ -132,7 +132,7 @@ fn a_refused_proof_is_in_the_audit_log() {
     let wrong = [("current", "what might it be"), ("new", "another sentence of nobody")];
     assert_eq!(operator.post("/account/password", &wrong).status, 409);
     let log = operator.page("/audit");
-    assert_eq!(log.matches("could not prove who it is").count(), 2, "{log}");
+    assert_eq!(log.matches("failed to confirm their identity").count(), 2, "{log}");
     assert!(
         log.contains(OPERATOR) && log.contains("127.0.0.1") && !log.contains("what might it be"),
         "{log}"
@@ -188,7 +188,7 @@ fn in_production_operators_set_a_second_factor_up_before_anything_else() {
     let operator = first_operator(&app);
     check_must_enrol(&operator);
     let page = operator.page("/factor");
-    assert!(page.contains("Whoever operates this service needs a second factor"), "{page}");
+    assert!(page.contains("Operators of this service need a second factor"), "{page}");
     let token = crate::support::form_token_in(&page);
     for path in [DRAIN, "/people", "/account/password", "/account/factor/remove"] {
         let answer = operator.post_with(path, &[], &[("formToken", &token)]);

@@ -77,7 +77,7 @@ fn an_owner_changes_it_in_the_console_and_the_audit_log_says_so() {
     let people = owner.page("/console/live/people");
     assert!(people.contains("value=\"Padaria Estrela\""), "it holds in both modes: {people}");
     let told = owner.page("/console/test/audit");
-    for part in ["changed what payers read of", "Padaria Estrela", "ana@shop.example"] {
+    for part in ["changed the public profile of", "Padaria Estrela", "ana@shop.example"] {
         assert!(told.contains(part), "{part}: {told}");
     }
     let long = "x".repeat(61);

@@ -122,9 +122,9 @@ impl Language {
     pub(crate) fn action(self, action: impl Shown<AuditAction>) -> &'static str {
         match action.value() {
             AuditAction::SignedIn => self.pick("entrou", "signed in"),
-            AuditAction::SignInRefused => self.pick("não conseguiu entrar", "was not let in"),
+            AuditAction::SignInRefused => self.pick("não conseguiu entrar", "was refused sign-in"),
             AuditAction::ProofRefused => {
-                self.pick("não conseguiu confirmar quem é", "could not prove who it is")
+                self.pick("não conseguiu confirmar quem é", "failed to confirm their identity")
             }
             AuditAction::SignedOut => self.pick("saiu", "signed out"),
             AuditAction::UserCreated => self.pick("criou a pessoa", "made the user"),
@@ -153,7 +153,7 @@ impl Language {
                 self.pick("mudou as regras de acesso de", "changed the access rules of")
             }
             AuditAction::ProfileChanged => {
-                self.pick("mudou o que os pagadores leem de", "changed what payers read of")
+                self.pick("mudou o que os pagadores leem de", "changed the public profile of")
             }
             AuditAction::OperatorCreated => self.pick("criou o operador", "made the operator"),
             AuditAction::OperatorRoleChanged => {
@@ -173,7 +173,7 @@ impl Language {
                 self.pick("recebeu de um navegador a chave secreta", "received from a browser the secret key")
             }
             AuditAction::KeyRevoked => self.pick("revogou a chave", "revoked the key"),
-            AuditAction::SecretShown => self.pick("viu o segredo de", "looked at the secret of"),
+            AuditAction::SecretShown => self.pick("viu o segredo de", "viewed the secret of"),
             AuditAction::SecretRotated => self.pick("trocou o segredo de", "rotated the secret of"),
             AuditAction::TestEventSent => self.pick("enviou um evento de teste por", "sent a test event of"),
             AuditAction::PaymentCancelled => self.pick("cancelou o pagamento", "cancelled the payment"),
@@ -181,7 +181,7 @@ impl Language {
                 self.pick("criou o pagamento de teste", "made the test payment")
             }
             AuditAction::SandboxMoved => {
-                self.pick("moveu no sandbox o pagamento", "moved in the sandbox the payment")
+                self.pick("moveu no sandbox o pagamento", "moved the sandbox payment")
             }
             AuditAction::PaymentCaptured => self.pick("capturou o pagamento", "captured the payment"),
             AuditAction::PaymentRefunded => self.pick("devolveu o pagamento", "refunded the payment"),
@@ -191,20 +191,20 @@ impl Language {
             AuditAction::ReconciliationExported => {
                 self.pick("exportou a conciliação de", "exported the reconciliation of")
             }
-            AuditAction::PayerShown => self.pick("viu o pagador de", "had the payer shown of"),
+            AuditAction::PayerShown => self.pick("viu o pagador de", "viewed the payer of"),
             AuditAction::PayerErased => self.pick("apagou o pagador de", "erased the payer of"),
             AuditAction::StaffErased => self.pick("apagou da auditoria", "erased from the audit log"),
             AuditAction::RouteDirected => {
                 self.pick("deu uma diretiva ao adquirente", "directed the acquirer")
             }
-            AuditAction::NodeTakenOff => self.pick("tirou da lista o nó", "took off the list the node"),
+            AuditAction::NodeTakenOff => self.pick("tirou da lista o nó", "removed from the list the node"),
             AuditAction::JobRun => self.pick("rodou a tarefa", "ran the job"),
             AuditAction::ExceptionResolved => self.pick("resolveu a exceção", "resolved the exception"),
             AuditAction::OperationResolved => {
                 self.pick("encerrou a operação parada", "ended the stuck operation")
             }
             AuditAction::PaymentEnded => self.pick("encerrou o pagamento", "ended the payment"),
-            AuditAction::AcquirerAsked => self.pick("mandou perguntar por", "had the acquirer asked about"),
+            AuditAction::AcquirerAsked => self.pick("mandou perguntar por", "asked the acquirer about"),
             AuditAction::LogErased => self.pick("apagou deste registro", "erased from this log"),
             AuditAction::ErasureAccepted => {
                 self.pick("aceitou como apagado deste registro", "accepted as erased from this log")

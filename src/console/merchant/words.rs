@@ -39,7 +39,7 @@ impl Language {
             AttemptOutcome::Registering => self.pick("recebido, sendo registrado", "taken, being registered"),
             AttemptOutcome::Accepted => self.pick("aceitou", "accepted"),
             AttemptOutcome::Declined => self.pick("recusou", "declined"),
-            AttemptOutcome::NotDelivered => self.pick("não recebeu", "was not reached"),
+            AttemptOutcome::NotDelivered => self.pick("não recebeu", "could not be reached"),
         }
     }
 
@@ -47,13 +47,13 @@ impl Language {
     pub(crate) fn route_reason(self, reason: &str) -> &str {
         match reason {
             "eligible" => self.pick("disponível", "available"),
-            "failing_lately" => self.pick("falhou há pouco: fica por último", "failed lately: tried last"),
+            "failing_lately" => self.pick("falhou há pouco: fica por último", "failed recently: tried last"),
             "amount_out_of_bounds" => self.pick("não aceita este valor", "does not take this amount"),
             "paused" => self.pick("pausado pela operação", "paused by operators"),
             "busy" => self.pick("ocupado", "busy"),
-            "throttled" => self.pick("pediu menos chamadas", "asked for fewer calls"),
+            "throttled" => self.pick("pediu menos chamadas", "throttles requests"),
             "expiry_too_long" => {
-                self.pick("não mantém um PIX por tanto tempo", "does not keep a PIX for so long")
+                self.pick("não mantém um PIX por tanto tempo", "does not accept such a late expiry for a PIX")
             }
             "due_date_unsupported" => self.pick("não tem PIX com vencimento", "has no PIX with a due date"),
             "numbers_used_up" => {
@@ -67,7 +67,9 @@ impl Language {
             "recipient_unknown" => {
                 self.pick("não conhece um recebedor da divisão", "does not know a recipient of the splits")
             }
-            "email_too_long" => self.pick("não aceita e-mail tão longo", "takes no e-mail so long"),
+            "email_too_long" => {
+                self.pick("não aceita e-mail tão longo", "does not accept such a long e-mail address")
+            }
             other => other,
         }
     }

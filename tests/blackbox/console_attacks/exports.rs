@@ -87,7 +87,7 @@ fn the_audit_log_keeps_nothing_of_whom_an_export_was_for() {
     }
     let refused = owner.get(&format!("/console/test/payments.csv?to=never&q={}", "a".repeat(255)));
     assert_eq!(refused.status, 422, "{refused}");
-    let told = "Nothing was exported, because this was not understood: search, created to";
+    let told = "Nothing was exported, because this could not be read: search, created to";
     assert!(refused.text().contains(told), "{refused}");
 }
 

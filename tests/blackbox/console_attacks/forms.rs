@@ -174,7 +174,7 @@ fn a_secret_is_shown_once_and_a_repeated_form_rotates_nothing() {
     let page = shops.owner.page(&base);
     assert!(page.contains(" · until ") && !page.contains(&first), "{page}");
     let refused = rotate(&asked);
-    assert!(refused.status == 409 && refused.text().contains("rotated already"), "{refused}");
+    assert!(refused.status == 409 && refused.text().contains("already been rotated"), "{refused}");
     assert_eq!(shops.owner.page(&base), page, "nothing was rotated");
     for _ in 0..3 {
         assert_eq!(rotate(&replaces()).status, 200, "whoever asks anew rotates anew");

@@ -218,6 +218,6 @@ fn what_a_form_says_is_checked_before_anything_is_done() {
     // This one leaves an entry of the audit log, and nothing else.
     let wrong = [("current", "wrong"), ("new", "a new long sentence")];
     assert_eq!(shops.owner.post("/console/test/account/password", &wrong).status, 409);
-    assert!(shops.owner.page("/console/test/audit").contains("could not prove who it is"));
+    assert!(shops.owner.page("/console/test/audit").contains("failed to confirm their identity"));
     drop(Visitor::signed_in(&shops.app, &shops.owner_account));
 }

@@ -76,7 +76,7 @@ fn one_payer_is_unmasked_by_a_form_of_the_session_and_each_time_is_noted() {
     let path = format!("/console/test/payments/{}/payer", shops.ids.paid);
     let noted = |owner: &Visitor| {
         let log = owner.page("/console/test/audit");
-        log.matches("had the payer shown of").count()
+        log.matches("viewed the payer of").count()
     };
     let token = form_token_in(&shops.viewer.page(&format!("/console/test/payments/{}", shops.ids.paid)));
     for count in 1..=2 {

@@ -147,7 +147,7 @@ fn refunds_in_small_parts_ask_for_a_proof_too() {
     check_asks(&refund_ninety(&app, &owner, &[]));
     let log = owner.page("/console/test/audit");
     assert_eq!(log.matches("refunded the payment").count(), 3, "{log}");
-    assert_eq!(log.matches("could not prove who it is").count(), 1, "{log}");
+    assert_eq!(log.matches("failed to confirm their identity").count(), 1, "{log}");
 }
 
 #[test]

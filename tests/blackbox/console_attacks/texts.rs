@@ -83,7 +83,7 @@ fn viewers_see_no_document_in_what_a_receiver_answered() {
     assert!(of_payer.iter().any(|text| seen.contains(text)), "the owner reads it: {seen}");
     let mut stream = EventStream::open(&app, &viewer, &format!("{path}/stream"));
     for page in [viewer.page(&path), stream.next().unwrap()] {
-        assert!(page.contains("Owners and developers alone read it"), "{page}");
+        assert!(page.contains("Only owners and developers can read it"), "{page}");
         for text in of_payer {
             assert!(!page.contains(text), "{text}: {page}");
         }

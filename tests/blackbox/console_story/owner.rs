@@ -114,7 +114,7 @@ impl Story {
         browser.wait_for_text("h1", "Deliver this event again?");
         assert_eq!(self.receiver.events_of(id).len(), before.len(), "it is only asked");
         browser.submit();
-        browser.wait_for_text(".note", "on its way again");
+        browser.wait_for_text(".note", "being sent again");
         let after = self.receiver.wait_for_events(id, before.len() + 1, PATIENCE);
         let again = after.last().unwrap();
         assert_eq!((again.webhook_id(), &again.body), (paid.webhook_id(), &paid.body));

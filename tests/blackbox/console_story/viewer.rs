@@ -74,7 +74,7 @@ fn a_viewer_has_one_payer_shown_by_a_click_that_is_noted() {
     browser.wait_for_text("main", "***.982.247-**");
     browser.check_fits("payer-masked-phone");
     let log = Visitor::signed_in(&app, &owner).page("/console/test/audit");
-    assert_eq!(log.matches("had the payer shown of").count(), 1, "{log}");
+    assert_eq!(log.matches("viewed the payer of").count(), 1, "{log}");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::group;
 group! {
     /// People, and the actions on one of them.
     People {
-        lead: "Quem entra neste console, e o que pode fazer.", "Who gets into this console, and what they may do.";
+        lead: "Quem entra neste console, e o que pode fazer.", "Who can sign in to this console, and what they may do.";
         role: "Papel", "Role";
         factor: "Duas etapas", "Second factor";
         you: "você", "you";

@@ -9,11 +9,11 @@ group! {
         factor_sentence: "Além da senha, um código do seu celular: quem descobrir a senha não entra.",
             "Besides the password, a code from your phone: whoever learns the password does not get in.";
         factor_required_sentence: "O dono da conta exige a verificação em duas etapas. Ative a sua para continuar.",
-            "The owner of the account requires a second factor. Set yours up to go on.";
+            "The owner of the account requires a second factor. Set yours up to continue.";
         factor_required_of_operators: "Quem opera este serviço precisa da verificação em duas etapas. Ative a sua para continuar.",
-            "Whoever operates this service needs a second factor. Set yours up to go on.";
+            "Operators of this service need a second factor. Set yours up to continue.";
         factor_before: "Código do aparelho de antes, ou um código de recuperação",
-            "Code of the device of before, or a recovery code";
+            "Code from the previous device, or a recovery code";
         factor_on: "Ativada", "On";
         factor_off: "Desativada", "Off";
         factor_since: "Desde", "Since";
@@ -21,7 +21,7 @@ group! {
         set_up_again: "Trocar de aparelho", "Change the device";
         set_up_title: "Ative a verificação em duas etapas", "Set up your second factor";
         set_up_again_sentence: "O aparelho de antes e os códigos de recuperação deixam de valer.",
-            "The device of before and the recovery codes stop working.";
+            "The previous device and the recovery codes stop working.";
         step_scan: "Leia o código com um aplicativo autenticador, como Aegis, Google Authenticator ou 1Password.",
             "Scan the code with an authenticator app, such as Aegis, Google Authenticator or 1Password.";
         qr_code: "Código QR com a chave do autenticador", "QR code with the key of the authenticator";
@@ -43,7 +43,7 @@ group! {
         recovery_codes_once: "Cada um vale uma vez, no lugar do aparelho. Guarde-os agora: não aparecem de novo.",
             "Each works once, in place of the device. Keep them now: they are not shown again.";
         recovery_codes_kept: "Guardei os códigos", "I have kept the codes";
-        renew_codes: "Gerar novos códigos", "Make new codes";
+        renew_codes: "Gerar novos códigos", "Generate new codes";
         remove_factor: "Desativar", "Turn off";
         factor_removed: "Verificação em duas etapas desativada.", "Second factor turned off.";
         factor_is_required: "O dono da conta exige a verificação em duas etapas.", "The owner of the account requires a second factor.";
@@ -51,7 +51,7 @@ group! {
             "This is not a code of this key. Check the clock of the device.";
         given_password: "Escolha a sua senha", "Choose your password";
         given_password_sentence: "A senha que você recebeu foi criada por outra pessoa: troque-a para continuar.",
-            "The password that you were given was made by somebody else: change it to go on.";
+            "Your password was set by somebody else: change it to continue.";
         new_password: "Senha nova", "New password";
         new_password_hint: "De 15 a 256 caracteres. Uma frase sua é fácil de lembrar.",
             "15 to 256 characters. A sentence of your own is easy to remember.";
@@ -61,13 +61,13 @@ group! {
             "15 to 256 characters. Your other sessions end.";
         password_changed: "Senha mudada. Suas outras sessões terminaram.", "Password changed. Your other sessions have ended.";
         confirm: "Confirme que é você", "Confirm that it is you";
-        confirm_sentence: "O que você pediu só é feito depois disto.", "What you asked for is done only after this.";
+        confirm_sentence: "O que você pediu só é feito depois disto.", "Your request is carried out only after this.";
         confirm_password: "Sua senha", "Your password";
         password_wrong: "A senha não confere.", "The password is wrong.";
         confirm_button: "Confirmar", "Confirm";
-        go_back: "Voltar sem fazer nada", "Go back and do nothing";
+        go_back: "Voltar sem fazer nada", "Go back without changes";
         sessions: "Onde você entrou", "Where you are signed in";
-        sessions_sentence: "Terminam sozinhas sem uso, e no máximo em 12 horas.", "They end by themselves without use, and within 12 hours.";
+        sessions_sentence: "Terminam sozinhas sem uso, e no máximo em 12 horas.", "Sessions end when they are not used, and after 12 hours at the latest.";
         browser: "Navegador", "Browser";
         last_seen: "Último uso", "Last used";
         began: "Desde", "Since";
@@ -78,12 +78,12 @@ group! {
         session_ended: "Sessão encerrada.", "Session ended.";
         mail: "Avisos por e-mail", "Messages by e-mail";
         mail_sentence: "O que falha e precisa de você, reunido em uma mensagem, no máximo uma a cada 15 minutos.",
-            "What fails and needs you, gathered in one message, at most one in 15 minutes.";
+            "Failures that need you, collected in one message at most every 15 minutes.";
         mail_off: "Não receber", "None";
         mail_changed: "Avisos por e-mail mudados.", "Messages by e-mail changed.";
         webhook: "Avisos por webhook", "Messages by webhook";
         webhook_sentence: "O mesmo, por POST com JSON assinado, ao endereço que você indicar: um programa seu ou o webhook de um chat. Vazio: não receber.",
-            "The same, as a signed POST with JSON, to the address that you name: a program of yours, or the webhook of a chat. Empty: none.";
+            "The same as a signed JSON POST to a URL of your choice: your own program, or a chat's webhook. Leave empty for none.";
         webhook_url: "Endereço", "Address";
         webhook_language: "Idioma", "Language";
         webhook_changed: "Avisos por webhook mudados.", "Messages by webhook changed.";
@@ -92,7 +92,7 @@ group! {
         bad_webhook_language: "Escolha um idioma.", "Choose a language.";
         webhook_secret: "Segredo dos avisos", "Secret of the messages";
         webhook_secret_once: "Com ele o seu programa confere a assinatura de cada aviso. Guarde-o agora: não aparece de novo. Outro endereço ganha outro segredo.",
-            "With it your program verifies the signature of each message. Keep it now: it is not shown again. Another address gets another secret.";
+            "Your program verifies the signature of each message with it. Copy it now: it is not shown again. A new address gets a new secret.";
         webhook_secret_kept: "Guardei o segredo", "I have kept the secret";
         bad_mail_choice: "Escolha um idioma, ou não receber.", "Choose a language, or none.";
         others_ended: "As outras sessões foram encerradas.", "The other sessions have ended.";

@@ -6,7 +6,7 @@ group! {
     /// Applications and what belongs to them.
     Applications {
         lead: "Cada programa seu tem chaves próprias e, em cada modo, um segredo que assina os webhooks.",
-            "Each program of yours has keys of its own and, in each mode, a secret that signs its webhooks.";
+            "Each of your programs has its own keys and, in each mode, a secret that signs its webhooks.";
         empty: "Nenhuma aplicação ainda", "No application yet";
         new: "Nova aplicação", "New application";
         name: "Nome", "Name";
@@ -45,7 +45,7 @@ group! {
         expiry_30: "em 30 dias", "in 30 days";
         expiry_90: "em 90 dias", "in 90 days";
         expiry_365: "em 1 ano", "in 1 year";
-        key_hint: "A chave aparece uma única vez, logo depois de criada.", "The key is shown once, right after it was made.";
+        key_hint: "A chave aparece uma única vez, logo depois de criada.", "The key is shown only once, right after it is created.";
         create_key: "Criar chave", "Create key";
         publishable: "publicável", "publishable";
         publishable_hint: "Uma chave publicável fica na página: só pede tokens de cartões, a partir das origens abaixo.",
@@ -61,17 +61,17 @@ group! {
         revoke: "Revogar", "Revoke";
         rotate_question: "Trocar a chave {id}?", "Rotate the key {id}?";
         rotate_sentence: "Uma chave nova com as mesmas permissões é criada. A atual ainda vale por 24 horas; depois para.",
-            "A new key with the same scopes is made. The current one still works for 24 hours, then stops.";
+            "A new key with the same scopes is created. The current one works for 24 more hours, then stops.";
         ends_soon: "Esta chave termina em menos de um dia: crie uma nova em vez de trocar.",
             "This key ends within a day: make a new one instead of rotating it.";
         too_many_keys: "A aplicação já tem 100 chaves em uso, o máximo: revogue as que ninguém usa.",
-            "The application has 100 keys that work, which is the most: revoke those that nobody uses.";
+            "The application has 100 working keys, the maximum: revoke keys that are not used.";
         too_many_merchant_keys: "Já são 1.000 chaves em uso ou terminadas há menos de 30 dias, o máximo de todas as aplicações juntas.",
-            "There are 1,000 keys that work or ended within 30 days, which is the most of all applications together.";
-        bad_expiry: "O prazo não foi entendido.", "The expiry was not understood.";
+            "All applications together have 1,000 keys that work or ended within 30 days, the maximum.";
+        bad_expiry: "O prazo não foi entendido.", "The expiry could not be read.";
         revoke_question: "Revogar a chave {id}?", "Revoke the key {id}?";
         revoke_sentence: "Ela para de funcionar em até 5 segundos, em toda parte. Não há volta.",
-            "It stops working within 5 seconds, everywhere. There is no way back.";
+            "It stops working everywhere within 5 seconds. This can't be undone.";
         revoked: "Chave revogada. Ela para de funcionar em até 5 segundos.", "Key revoked. It stops working within 5 seconds.";
         new_key_title: "Sua chave nova", "Your new key";
         key_shown_once: "Copie agora: ela não aparece de novo.", "Copy it now: it is not shown again.";
@@ -91,7 +91,7 @@ group! {
         too_many_secrets: "Cinco segredos assinam já. O próximo pode ser criado depois de {until}, quando o mais antigo para.",
             "Five secrets sign already. The next one can be made after {until}, when the oldest stops.";
         rotated_meanwhile: "O segredo já foi trocado. Para trocá-lo de novo, volte à aplicação.",
-            "The secret was rotated already. To rotate it again, go back to the application.";
+            "The secret has already been rotated. To rotate it again, go back to the application.";
         secret_title: "Segredo dos webhooks de {title}", "Webhook secret of {title}";
         secret_shown_once: "Copie agora: ele não aparece de novo. Com ele seu sistema confere a assinatura de cada evento.",
             "Copy it now: it is not shown again. Your system checks the signature of every event with it.";
@@ -112,10 +112,10 @@ group! {
         too_many_origins: "Uma aplicação tem até 20 origens.", "An application has at most 20 origins.";
         test_event: "Evento de teste", "Test event";
         test_event_sentence: "Manda agora um payment.paid de mentira, assinado com o segredo desta aplicação e deste modo, e mostra a troca.",
-            "Sends a made-up payment.paid now, signed with the secret of this application and mode, and shows the exchange.";
+            "Sends a sample payment.paid now, signed with the secret of this application and mode, and shows request and response.";
         send_to: "Enviar para", "Send to";
         send: "Enviar", "Send";
-        bad_url: "O endereço precisa ser https, de um lugar público.", "The address must be https, of a public place.";
+        bad_url: "O endereço precisa ser https, de um lugar público.", "The address must be https, on a public host.";
         request: "Pedido", "Request";
         answer: "Resposta", "Answer";
         no_answer: "Sem resposta", "No answer";

@@ -6,7 +6,7 @@ group! {
     /// Deliveries and receivers.
     Deliveries {
         lead: "Cada mudança de status é contada ao seu sistema, até que ele confirme.",
-            "Every change of status is told to your system until it confirms.";
+            "Every change of status is sent to your system until it confirms it.";
         pending: "Pendentes", "Pending";
         failing: "Falhando", "Failing";
         exhausted: "Esgotadas", "Exhausted";
@@ -33,10 +33,10 @@ group! {
         to_receiver_hint: "Servidor e porta, como em Saúde dos destinos. Vazio: todos.",
             "Host and port, as under Health of the receivers. Empty: all of them.";
         bad_receiver: "O destino não foi entendido; escreva como loja.example.",
-            "The receiver was not understood; write it as shop.example.";
+            "The receiver could not be read; write it as shop.example.";
         redelivered: "Eventos reenviados: {count}.", "Events sent again: {count}.";
-        more_remain: "Pode haver mais: continue daqui.", "There may be more: go on from here.";
-        bad_time: "O instante não foi entendido.", "The time was not understood.";
+        more_remain: "Pode haver mais: continue daqui.", "There may be more: continue from here.";
+        bad_time: "O instante não foi entendido.", "The time could not be read.";
         receivers: "Saúde dos destinos", "Health of the receivers";
         receivers_lead: "Pelas últimas {count} entregas.", "By the last {count} deliveries.";
         share: "Confirma", "Confirms";

@@ -10,8 +10,8 @@ group! {
         field_from: "criado de", "created from";
         field_to: "criado até", "created to";
         field_page: "página", "page";
-        not_understood: "Não entendi, e deixei de fora:", "Not understood, and left out:";
-        not_exported: "Nada foi exportado, porque isto não foi entendido:", "Nothing was exported, because this was not understood:";
+        not_understood: "Não entendi, e deixei de fora:", "Could not be read, and ignored:";
+        not_exported: "Nada foi exportado, porque isto não foi entendido:", "Nothing was exported, because this could not be read:";
         search: "Id, referência, documento ou e-mail", "Id, reference, document or e-mail";
         created_from: "Criado de", "Created from";
         created_to: "até", "to";
@@ -24,9 +24,9 @@ group! {
         payment: "Pagamento", "Payment";
         payer: "Pagador", "Payer";
         empty: "Nenhum pagamento", "No payment";
-        empty_sentence: "Crie um pela API, ou mude o filtro.", "Create one by the API, or change the filter.";
+        empty_sentence: "Crie um pela API, ou mude o filtro.", "Create one through the API, or change the filter.";
         unreadable: "Guardados, mas ilegíveis; fale com quem opera o serviço:",
-            "Stored, but unreadable; ask whoever runs the service:";
+            "Stored, but unreadable; ask the operators of the service:";
         per_page: "20 por página", "20 a page";
         summary: "Resumo", "Summary";
         transaction_id: "Id da transação", "Transaction id";
@@ -49,7 +49,7 @@ group! {
         not_tried: "não tentado", "not tried";
         attempt: "tentativa", "attempt";
         answer_not_shown: "Só donos e desenvolvedores leem: a resposta pode repetir dados do pagador.",
-            "Owners and developers alone read it: an answer may repeat the payer's data.";
+            "Only owners and developers can read it: an answer may repeat the payer's data.";
         answer_of_receiver: "Resposta do destino", "The receiver's answer";
         waiting: "aguardando", "waiting";
         next_attempt: "Próxima tentativa", "Next attempt";
@@ -103,35 +103,35 @@ group! {
             "The amount is charged to the card now. What is not captured is released.";
         refund_question: "Devolver ao pagador?", "Refund the payer?";
         refund_sentence: "O dinheiro volta ao pagador. Não há como desfazer.",
-            "The money goes back to the payer. There is no way to undo it.";
+            "The money goes back to the payer. This can't be undone.";
         redeliver_question: "Reenviar este evento?", "Deliver this event again?";
         redeliver_sentence: "O mesmo evento, com o mesmo webhook-id, é enviado de novo agora.",
             "The same event, with the same webhook-id, is sent again now.";
         amount_to_refund: "Valor a devolver", "Amount to refund";
         amount_to_capture: "Valor a capturar", "Amount to capture";
         at_most: "No máximo", "At most";
-        bad_amount: "O valor não foi entendido; escreva como 50,00.", "The amount was not understood; write it as 50.00.";
+        bad_amount: "O valor não foi entendido; escreva como 50,00.", "The amount could not be read; write it as 50.00.";
         test_payment: "Criar pagamento de teste", "Make a test payment";
         no_test_acquirer: "Nenhum adquirente de teste aceita PIX; fale com quem opera o serviço.",
-            "No test acquirer takes PIX; ask whoever runs the service.";
+            "No test acquirer takes PIX; ask the operators of the service.";
         sandbox_pay: "Pagar", "Pay it";
         sandbox_expire: "Deixar expirar", "Let it expire";
         sandbox_chargeback: "Contestar", "Charge it back";
         sandbox_win: "Ganhar a disputa", "Win the dispute";
-        sandbox_question: "Fazer isto no lugar do pagador?", "Do this in the payer's place?";
+        sandbox_question: "Fazer isto no lugar do pagador?", "Do this on behalf of the payer?";
         sandbox_sentence: "O sandbox avisa o serviço como um adquirente avisaria. Nenhum dinheiro se move.",
-            "The sandbox tells the service as an acquirer would. No money moves.";
+            "The sandbox notifies the service as an acquirer would. No money moves.";
         sandbox_not_possible: "O pagamento não permite isto agora, ou não é do sandbox.",
-            "The payment does not allow this now, or it is not the sandbox's.";
+            "The payment does not allow this now, or it is not a sandbox payment.";
         notice_sandbox: "Feito no sandbox.", "Done in the sandbox.";
         notice_cancelled: "Cancelado.", "Cancelled.";
         notice_captured: "Capturado.", "Captured.";
         notice_refunded: "Devolvido.", "Refunded.";
-        notice_redelivered: "O evento vai de novo, agora.", "The event is on its way again.";
+        notice_redelivered: "O evento vai de novo, agora.", "The event is being sent again.";
         notice_processing: "O adquirente ainda não respondeu; esta página mostra quando responder.",
-            "The acquirer has not answered yet; this page shows when it does.";
+            "The acquirer has not answered yet; this page updates when it does.";
         refused_by_acquirer: "O adquirente recusou: {why}", "The acquirer refused: {why}";
         not_cancelled: "O pagamento mudou enquanto era cancelado; veja o que ele é agora.",
-            "The payment changed while it was being cancelled; see what it is now.";
+            "The payment changed while it was being cancelled; check its current status.";
     }
 }

@@ -5,26 +5,26 @@ use crate::console::kit::texts::group;
 group! {
     /// Roles, keys and secrets that users know, rules for all of them, and the user's own account.
     Users {
-        owner_may: "Tudo, inclusive pessoas e auditoria.", "Everything, people and audit log included.";
+        owner_may: "Tudo, inclusive pessoas e auditoria.", "Everything, including people and audit log.";
         developer_may: "Aplicações e chaves, pagamentos e entregas.", "Applications and keys, payments and deliveries.";
-        viewer_may: "Só olhar.", "Look only.";
+        viewer_may: "Só olhar.", "Read only.";
         remove_sentence: "As sessões terminam agora. O que a pessoa viu continua valendo, se não for trocado.",
-            "Their sessions end now. What they were shown still works, unless it is changed.";
-        revoke_keys: "Revogar as chaves de API que a pessoa criou", "Revoke the API keys that they made";
+            "Their sessions end now. Keys and secrets that they have seen still work until they are changed.";
+        revoke_keys: "Revogar as chaves de API que a pessoa criou", "Revoke the API keys that they created";
         revoke_keys_sentence: "Cada chave apareceu uma única vez, para quem a criou ou trocou. Os programas que usam uma chave revogada param em até 5 segundos.",
             "Each key was shown once, to who made or rotated it. Programs that use a revoked key stop within 5 seconds.";
-        knows_no_keys: "A pessoa não criou nenhuma chave de API que ainda valha.", "They made no API key that still works.";
-        knows_secrets: "Segredos de webhooks que a pessoa viu", "Webhook secrets that they were shown";
+        knows_no_keys: "A pessoa não criou nenhuma chave de API que ainda valha.", "They created no API key that still works.";
+        knows_secrets: "Segredos de webhooks que a pessoa viu", "Webhook secrets that they have seen";
         knows_secrets_sentence: "Com eles se forjam eventos. Troque-os; na troca, o antigo ainda assina por 24 horas.",
             "Events can be forged with them. Rotate them; after a rotation the old one still signs for 24 hours.";
         not_yourself: "O próprio papel não se muda, nem se remove a própria conta: peça a outro dono.",
-            "Nobody changes the own role or removes the own account: ask another owner.";
-        policy: "Regras para todos", "Rules for everybody";
+            "You can't change your own role or remove your own account: ask another owner.";
+        policy: "Regras para todos", "Rules for everyone";
         require_factor: "Exigir a verificação em duas etapas.", "Require a second factor.";
-        require_factor_hint: "Quem não tem ativa a sua antes de continuar.", "Who has none sets one up before going on.";
+        require_factor_hint: "Quem não tem ativa a sua antes de continuar.", "People without one must set it up before they continue.";
         confirm_above: "Confirmar devoluções acima de", "Confirm refunds above";
         confirm_above_hint: "Quem devolve mais do que isto confirma de novo que é quem diz ser. Vazio: ninguém.",
-            "Whoever refunds more than this proves once more who it is. Empty: nobody does.";
+            "A person who refunds more than this must confirm their identity. Leave empty to turn this off.";
         policy_changed: "Regras mudadas.", "Rules changed.";
         profile: "O que os pagadores veem", "What payers see";
         display_name: "Nome da loja", "Name of the shop";
@@ -40,7 +40,7 @@ group! {
         remove_logo: "Remover o logotipo", "Remove the logo";
         bad_logo: "O logotipo é um PNG ou JPEG de até 32 KiB e 1024 pixels de cada lado.",
             "The logo is a PNG or JPEG of at most 32 KiB and 1024 pixels a side.";
-        profile_changed: "Mudado. As páginas de pagamento já mostram.", "Changed. Payment pages show it already.";
+        profile_changed: "Mudado. As páginas de pagamento já mostram.", "Changed. Payment pages already show it.";
         bad_display_name: "O nome tem no máximo 60 caracteres, todos visíveis.",
             "The name has at most 60 characters, all of them visible.";
         bad_contact: "O contato tem no máximo 100 caracteres, todos visíveis.",
