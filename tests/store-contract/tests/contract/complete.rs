@@ -214,6 +214,7 @@ fn attempt(outcome: AttemptOutcome) -> Attempt {
         our_number: Some(7),
         // A dot and a dollar are what MongoDB's own paths and operators are spelled with.
         reference: Reference::none().with("txid", "t-1").with("$payment.id", "a.b"),
+        our_number: Some(u32::MAX),
     }
 }
 
