@@ -20,14 +20,38 @@ use crate::watch::meter::Meter;
 const BLOCK: u32 = 50;
 const BLOCKS_OF_A_RANGE: u32 = 1_000;
 
+/// Doublings of what is passed over because the numbers before it were somebody else's.
+const MOST_DOUBLINGS: u32 = 10;
+
 /// Numbers of one acquirer.
 pub(crate) struct OurNumbers {
     acquirer: AcquirerName,
     range: NumberRange,
     services: NumberServices,
-    /// Numbers that were taken and not given out yet.
-    block: Mutex<Option<NumberBlock>>,
+    kept: Mutex<Kept>,
     is_used_up: AtomicBool,
+}
+
+/// Numbers at hand.
+#[derive(Default)]
+struct Kept {
+    /// Numbers that were taken and not given out yet.
+    block: Option<NumberBlock>,
+    /// Numbers that turned out to be somebody else's, one after the other.
+    foreign: u32,
+    /// Numbers that were given out since the last of them.
+    since_foreign: u32,
+}
+
+impl Kept {
+    /// Returns how many numbers are passed over before the next block. Many foreign ones in a row are most likely the
+    /// numbers that were given out after the backup from which the store was restored.
+    fn passed_over(&self, count: u32) -> u32 {
+        match self.foreign.checked_sub(2) {
+            Some(doublings) if self.since_foreign == 0 => count << doublings.min(MOST_DOUBLINGS),
+            Some(_) | None => 0,
+        }
+    }
 }
 
 /// Services that give out numbers.
@@ -42,7 +66,7 @@ pub(crate) struct NumberServices {
 
 impl OurNumbers {
     pub(crate) fn new(acquirer: AcquirerName, range: NumberRange, services: NumberServices) -> Self {
-        Self { acquirer, range, services, block: Mutex::default(), is_used_up: AtomicBool::new(false) }
+        Self { acquirer, range, services, kept: Mutex::default(), is_used_up: AtomicBool::new(false) }
     }
 
     /// Returns true if the store has no number left. An unused block of another process may have some.
@@ -52,34 +76,53 @@ impl OurNumbers {
 
     /// Takes a block if none is at hand, so that a plan sees if the range is used up.
     pub(crate) async fn look(&self) -> Result<(), StoreError> {
-        let mut block = self.block.lock().await;
-        if block.is_none() && !self.are_used_up() {
-            *block = self.take().await?;
+        let mut kept = self.kept.lock().await;
+        if kept.block.is_none() && !self.are_used_up() {
+            kept.block = self.take(0).await?;
         }
         Ok(())
     }
 
     /// Returns a number that nobody else gets; none if the range is used up.
     pub(crate) async fn next(&self) -> Result<Option<u32>, StoreError> {
-        let mut kept = self.block.lock().await;
-        if kept.is_none() {
-            *kept = self.take().await?;
+        let mut kept = self.kept.lock().await;
+        if kept.block.is_none() {
+            kept.block = self.take(kept.passed_over(self.block_size())).await?;
         }
-        let Some(block) = *kept else { return Ok(None) };
-        *kept = block
-            .first
-            .checked_add(1)
-            .filter(|next| *next <= block.last)
-            .map(|first| NumberBlock { first, ..block });
+        let Some(block) = kept.block else { return Ok(None) };
+        let next = block.first.checked_add(1).filter(|next| *next <= block.last);
+        kept.block = next.map(|first| NumberBlock { first, ..block });
+        kept.since_foreign = kept.since_foreign.saturating_add(1);
         self.show(block.first);
         Ok(Some(block.first))
     }
 
-    async fn take(&self) -> Result<Option<NumberBlock>, StoreError> {
-        let count = (self.range.len() / BLOCKS_OF_A_RANGE).clamp(1, BLOCK);
-        let taken = self.services.store.take_numbers(&self.range, count);
+    /// Notes that the last number is somebody else's at the bank. After the second in a row the rest of the block is given
+    /// up, and each time twice as many numbers are passed over.
+    pub(crate) async fn was_foreign(&self) {
+        let mut kept = self.kept.lock().await;
+        kept.foreign = if kept.since_foreign <= 1 { kept.foreign.saturating_add(1) } else { 1 };
+        kept.since_foreign = 0;
+        if kept.foreign >= 2 {
+            kept.block = None;
+        }
+    }
+
+    fn block_size(&self) -> u32 {
+        (self.range.len() / BLOCKS_OF_A_RANGE).clamp(1, BLOCK)
+    }
+
+    /// Takes a block after so many numbers that are passed over.
+    async fn take(&self, passed_over: u32) -> Result<Option<NumberBlock>, StoreError> {
+        let count = self.block_size();
+        let taken = self.services.store.take_numbers(&self.range, count.saturating_add(passed_over));
         let late = |_| Err(StoreError::Unavailable("the store takes too long".into()));
         let taken = timeout(self.services.time_out, taken).await.unwrap_or_else(late)?;
+        let last_of = |block: NumberBlock| NumberBlock {
+            first: block.last.saturating_sub(count.saturating_sub(1)).max(block.first),
+            ..block
+        };
+        let taken = taken.map(last_of);
         match taken {
             Some(block) => self.warn_if_low(block.last),
             None => {

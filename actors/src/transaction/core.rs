@@ -9,7 +9,9 @@ use quita_domain::delivery::{Confirmation, DeliveryState};
 use quita_domain::identity::{AcquirerName, Owner, TransactionId};
 use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::order::{Order, Purchase};
-use quita_domain::payment::{Command, Context, Decision, Effect, NewPayment, Payment, Refusal};
+use quita_domain::payment::{
+    Command, Context, Decision, Discrepancy, DiscrepancyKind, Effect, NewPayment, Payment, Refusal,
+};
 use quita_domain::routing::{CardTries, Considered, NoRoute, Routed};
 use quita_domain::status::Status;
 use quita_ports::{StoreError, WriteError};
@@ -292,6 +294,10 @@ impl Core {
         let Some(numbers) = self.route(payment, acquirer).and_then(|route| route.numbers.as_ref()) else {
             return Ok(());
         };
+        let is_taken = |known: &Discrepancy| known.kind == DiscrepancyKind::NumberTaken;
+        if decision.discrepancies.iter().any(is_taken) {
+            numbers.was_foreign().await;
+        }
         if let Some(number) = numbers.next().await? {
             payment.allot(number);
         }

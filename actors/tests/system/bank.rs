@@ -49,6 +49,8 @@ pub(crate) enum Answer {
     Declines,
     /// It declines, and says so of whether that may change.
     DeclinesAs(Option<DeclineKind>),
+    /// It has somebody else's slip under the number.
+    NumberTaken,
     /// It can't be reached.
     Unreachable,
     /// It answers nonsense, and has done nothing.
@@ -304,6 +306,7 @@ impl Bank {
                 let decline = Decline { kind, ..Decline::of("insufficient_funds") };
                 ChargeAnswer::known(Fact::Declined(decline))
             }
+            Answer::NumberTaken => ChargeAnswer::NumberTaken("another program's".into()),
             Answer::Unreachable => ChargeAnswer::Failed(CallFailure::NotDelivered("no connection".into())),
             Answer::Nonsense => unknown("not JSON"),
             Answer::Missing => ChargeAnswer::NotFound,

@@ -99,3 +99,27 @@ fn without_a_number_nothing_is_stored_and_nothing_leaves() {
         node.settle().await;
     });
 }
+
+#[test]
+fn numbers_that_were_in_use_before_a_restore_are_passed_over_ever_faster() {
+    let world = World::new().with_bank_numbers(1, 99_999_999);
+    world.live(async {
+        let node = world.node();
+        world.bank.next([Answer::NumberTaken]);
+        assert_eq!(node.created(pix(1)).await.status(), Status::Pending);
+        assert_eq!(world.bank.charged_numbers(), [Some(1), Some(2)], "one is no reason");
+        world.bank.next(vec![Answer::NumberTaken; 5]);
+        node.create(pix(2)).await.unwrap();
+        node.settle().await;
+        assert_eq!(node.stored(id(2)).status(), Status::Pending);
+        let charged = world.bank.charged_numbers();
+        let numbers: Vec<u32> = charged[2..].iter().map(|number| number.unwrap()).collect();
+        assert_eq!(numbers[0], 3);
+        let steps: Vec<u32> = numbers.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(steps.windows(2).all(|pair| pair[0] < pair[1]), "{numbers:?}");
+        node.created(pix(3)).await;
+        node.settle().await;
+        let next = world.bank.charged_numbers().last().copied().flatten().unwrap();
+        assert_eq!(next, numbers.last().unwrap() + 1, "then it goes on as before");
+    });
+}
