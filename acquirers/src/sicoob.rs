@@ -9,6 +9,7 @@
 mod adapter;
 mod factory;
 mod link;
+mod lists;
 mod notices;
 mod registration;
 mod request;

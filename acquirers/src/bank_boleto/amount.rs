@@ -3,6 +3,7 @@
 use quita_domain::money::Money;
 use serde::ser::Error;
 use serde::{Serialize, Serializer};
+use serde_json::Value;
 use serde_json::value::RawValue;
 
 /// JSON number with two decimals: reais by their cents, a percentage by its hundredths.
@@ -28,6 +29,22 @@ impl Serialize for Hundredths {
     }
 }
 
+/// Reads an amount in reais from a JSON number with at most two decimals, or a text that says the same.
+pub(crate) fn of_number(value: Option<&Value>) -> Option<Money> {
+    let text = match value? {
+        Value::Number(number) => number.to_string(),
+        Value::String(text) => text.trim().to_owned(),
+        Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
+    };
+    let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
+    // Zeros behind the second decimal mean nothing.
+    let decimals = decimals.trim_end_matches('0');
+    let is_plain = (1..=12).contains(&whole.len()) && decimals.len() <= 2;
+    let digits = format!("{whole}{decimals:0<2}");
+    let is_plain = is_plain && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_plain.then(|| digits.parse().ok()).flatten().map(Money::from_cents)
+}
+
 /// Reads an amount at the end of a text, as Brazilians write it: `LIQUIDACAO - R$ 1.234,56`.
 pub(crate) fn at_the_end(text: &str) -> Option<Money> {
     let (_, amount) = text.trim_end().rsplit_once("R$")?;
@@ -44,6 +61,8 @@ pub(crate) fn at_the_end(text: &str) -> Option<Money> {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
@@ -55,6 +74,27 @@ mod tests {
             assert_eq!(text, expected);
         }
         assert_eq!(serde_json::to_string(&Hundredths::from(250_u32)).unwrap(), "2.50");
+    }
+
+    #[test]
+    fn a_number_of_reais_has_at_most_two_decimals() {
+        for (value, cents) in [
+            (json!(100), Some(10_000)),
+            (json!(100.1), Some(10_010)),
+            (json!(0.07), Some(7)),
+            (json!("99.25"), Some(9_925)),
+            (json!("99.250"), Some(9_925)),
+            (json!(0), Some(0)),
+            (json!(1.005), None),
+            (json!(-1), None),
+            (json!(1e30), None),
+            (json!("1,00"), None),
+            (json!(""), None),
+            (json!(null), None),
+        ] {
+            assert_eq!(of_number(Some(&value)), cents.map(Money::from_cents), "{value}");
+        }
+        assert_eq!(of_number(None), None);
     }
 
     #[test]

@@ -18,6 +18,7 @@ use tokio::time::Instant;
 
 use super::adapter::Sicoob;
 use super::link::{Credential, Link};
+use super::lists::{Movements, Orders};
 use super::notices::SicoobNotices;
 use super::registration;
 use super::settings::SicoobSettings;
@@ -34,6 +35,7 @@ pub struct SicoobFactory {
     current: Arc<Current>,
     notices: SicoobNotices,
     registration: Mutex<Option<RegistrationOutcome>>,
+    orders: Orders,
 }
 
 /// The credential that calls begin with from now on.
@@ -69,7 +71,15 @@ impl SicoobFactory {
         let credential = Credential::new(settings, exchange, Arc::clone(&clock), spec.time_out_ms);
         let current = Arc::new(Current(RwLock::new(Arc::new(credential))));
         let notices = SicoobNotices::new(Arc::clone(&current));
-        Self { spec, numbers, clock, current, notices, registration: Mutex::default() }
+        Self {
+            spec,
+            numbers,
+            clock,
+            current,
+            notices,
+            registration: Mutex::default(),
+            orders: Orders::default(),
+        }
     }
 
     /// Uses other secrets and exchanges from the next call on; calls under way end as they began.
@@ -184,7 +194,12 @@ impl AcquirerFactory for SicoobFactory {
     }
 
     fn lists(&self) -> Option<Rc<dyn ListReader>> {
-        None
+        let credential = self.current.credential();
+        let has_lists = credential.settings.lists;
+        has_lists.then(|| -> Rc<dyn ListReader> {
+            let (link, acquirer) = (Rc::new(Link::open(credential)), self.spec.name.clone());
+            Rc::new(Movements { link, acquirer, order: Arc::clone(&self.orders) })
+        })
     }
 
     fn local_issue(&self) -> Option<&dyn LocalIssue> {

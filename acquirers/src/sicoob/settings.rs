@@ -29,6 +29,8 @@ pub struct SicoobSettings {
     pub beneficiary: Beneficiary,
     /// Address of the bank's callbacks.
     pub webhook: WebhookSettings,
+    /// True if the movements are read for reconciliation.
+    pub lists: bool,
     /// Keys of the names that payers see: the present one first, then those of other secret keys.
     pub name_keys: Vec<Secret<String>>,
 }

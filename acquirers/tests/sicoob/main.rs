@@ -13,5 +13,6 @@ mod world;
 
 mod callbacks;
 mod inquiries;
+mod movements;
 mod registration;
 mod withdrawals;

@@ -210,6 +210,7 @@ pub(crate) fn settings() -> SicoobSettings {
             other_tokens: vec![Secret::new("older-token".into())],
             headers: Vec::new(),
         },
+        lists: true,
         name_keys: vec![Secret::new("name-key".into()), Secret::new("older-name-key".into())],
     }
 }

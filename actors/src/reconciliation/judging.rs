@@ -7,8 +7,7 @@ use quita_domain::acquiring::{Issued, Reference};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::payment::Payment;
 use quita_domain::reconciliation::{
-    ASKED_FOR_MS, Finding, Judged, LineKind, SlipNumber, StatementLine, StoredLine, Subject, judge,
-    settled_before,
+    ASKED_FOR_MS, Finding, Judged, SlipNumber, StatementLine, StoredLine, Subject, judge, settled_before,
 };
 use quita_domain::routing::Attempt;
 use quita_ports::StoreError;
@@ -86,7 +85,7 @@ impl Reconciler {
         let mut others = try_join_all(found).await?.concat();
         let present: BTreeSet<_> = stored.iter().map(|stored| stored.line.id.clone()).collect();
         others.retain(|other| !present.contains(&other.line.id));
-        others.extend(stored.iter().filter(|stored| stored.line.kind == LineKind::Settled).cloned());
+        others.extend(stored.iter().filter(|stored| stored.line.kind.settles_boleto()).cloned());
         for stored in stored.iter_mut().filter(|stored| agrees(stored)) {
             let second = settled_before(stored, &others);
             if let Some((judged, finding)) = stored.judged.as_mut().zip(second) {

@@ -30,6 +30,7 @@ pub struct SicoobConfig {
     /// First and last number of titles that are this service's alone.
     pub our_numbers: (u32, u32),
     beneficiary: Beneficiary,
+    lists: bool,
     /// Address of the bank's callbacks.
     pub callbacks: CallbackConfig,
     /// Certificates for the handshake.
@@ -74,6 +75,7 @@ impl SicoobConfig {
         }
         table.optional("protest", "none", |text| (text == "none").then_some(()));
         let beneficiary = beneficiary(table);
+        let lists = truth(table, "lists").unwrap_or(true);
         let callbacks = CallbackConfig::read_plain(table, surroundings, mode);
         let tls = TlsConfig::read(table);
         if mode == Mode::Live && !has_base_url && !table.contains(CERTIFICATE) && tls.identity.is_none() {
@@ -94,6 +96,7 @@ impl SicoobConfig {
             has_pix: has_pix.unwrap_or(true),
             our_numbers: our_numbers?,
             beneficiary,
+            lists,
             callbacks,
             tls,
         })
@@ -130,6 +133,7 @@ impl SicoobConfig {
                 other_tokens: tokens.others,
                 headers: Vec::new(),
             },
+            lists: self.lists,
             name_keys: std::iter::once(name_keys.now).chain(name_keys.others).collect(),
         }
     }

@@ -77,7 +77,7 @@ fn of_boleto(line: &StatementLine, interest: Money, payment: &Payment) -> Findin
     let status = payment.status();
     let here = status.as_str();
     match line.kind {
-        LineKind::Settled => of_settlement(line, interest, payment),
+        LineKind::Settled | LineKind::Boleto => of_settlement(line, interest, payment),
         // The boleto brought no money, and can't bring any.
         LineKind::WrittenOff if payment.state.paid_at.is_some() || may_be_paid(status) => {
             different(Field::Status, here, LineKind::WrittenOff.as_str())
@@ -120,7 +120,7 @@ pub fn settled_before<'a>(
     }
     let payment = |stored: &StoredLine| stored.judged.as_ref()?.transaction_id;
     let is_earlier = |other: &&StoredLine| {
-        other.line.kind == LineKind::Settled
+        other.line.kind.settles_boleto()
             && payment(other) == payment(stored)
             && order(other) < order(stored)
             && is_another(&other.line, &stored.line)

@@ -64,8 +64,10 @@ pub enum LineKind {
     Refund,
     /// A boleto is registered at the bank.
     Registered,
-    /// A boleto was paid.
+    /// A boleto was paid, by a bank's file.
     Settled,
+    /// A boleto was paid, by a bank's list.
+    Boleto,
     /// A boleto can no longer be paid, and brought no money.
     WrittenOff,
     /// The bank refused a boleto, or a request about it.
@@ -78,16 +80,22 @@ pub enum LineKind {
 
 impl LineKind {
     /// Every kind.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Pix,
         Self::Refund,
         Self::Registered,
         Self::Settled,
+        Self::Boleto,
         Self::WrittenOff,
         Self::Rejected,
         Self::Fee,
         Self::Other,
     ];
+
+    /// Returns true if a boleto was paid.
+    pub const fn settles_boleto(self) -> bool {
+        matches!(self, Self::Settled | Self::Boleto)
+    }
 
     /// Returns the spelling in output.
     pub const fn as_str(self) -> &'static str {
@@ -96,6 +104,7 @@ impl LineKind {
             Self::Refund => "refund",
             Self::Registered => "registered",
             Self::Settled => "settled",
+            Self::Boleto => "boleto",
             Self::WrittenOff => "written_off",
             Self::Rejected => "rejected",
             Self::Fee => "fee",
@@ -210,7 +219,7 @@ impl StatementLine {
     /// Returns the beginning of the ids of all settlements of the boleto that this line settles; `None` for other lines.
     pub fn settlements_begin_with(&self) -> Option<String> {
         match &self.subject {
-            Subject::Boleto { our_number, document_number, .. } if self.kind == LineKind::Settled => {
+            Subject::Boleto { our_number, document_number, .. } if self.kind.settles_boleto() => {
                 Self::beginning_of_slip(&self.source, our_number.as_deref(), document_number.as_deref())
             }
             Subject::Boleto { .. } | Subject::Pix { .. } | Subject::Refund { .. } => None,

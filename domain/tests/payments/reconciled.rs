@@ -119,6 +119,8 @@ fn a_boletos_line_matches_what_became_of_the_payment() {
         (LineKind::Other, &pending, None),
         (LineKind::Settled, &paid, None),
         (LineKind::Settled, &pending, Some((Field::Status, "pending", "paid"))),
+        (LineKind::Boleto, &paid, None),
+        (LineKind::Boleto, &pending, Some((Field::Status, "pending", "paid"))),
         (LineKind::WrittenOff, &expired, None),
         (LineKind::WrittenOff, &pending, Some((Field::Status, "pending", "written_off"))),
         (LineKind::WrittenOff, &paid, Some((Field::Status, "paid", "written_off"))),

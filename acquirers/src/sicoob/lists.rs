@@ -1,0 +1,313 @@
+//! Movements of a day: ordered, waited for, downloaded as a ZIP of JSON. What settled is the list for reconciliation.
+//!
+//! The order is kept until its last file was read, also by another reader: each file of it is a page.
+
+use std::collections::BTreeMap;
+use std::io::{Cursor, Read as _};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use base64::Engine as _;
+use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+use chrono::NaiveDate;
+use quita_domain::acquiring::CallFailure;
+use quita_domain::identity::AcquirerName;
+use quita_domain::money::Money;
+use quita_domain::reconciliation::{LineKind, MARGIN_MS, Source, StatementLine, Subject};
+use quita_domain::time::Timestamp;
+use quita_ports::{ListPage, ListReader, ListedPix};
+use serde_json::{Value, json};
+use tokio::time::sleep;
+use zip::ZipArchive;
+
+use super::BANK;
+use super::link::Link;
+use crate::api_pix::lenient::{list, text, whole};
+use crate::bank_boleto::amount;
+use crate::bearer::Answer;
+use crate::exchange::Verb;
+
+/// `tipoMovimento` of settlements.
+const SETTLED: u8 = 5;
+
+/// Waits before the bank is asked again if a list is ready, within the time of one page.
+const WAITS_S: [u64; 6] = [0, 1, 2, 5, 10, 20];
+
+/// Maximum size of an unzipped file: half a million records, as the bank's example has, of some hundred bytes.
+const MAX_BYTES: u64 = 256 * 1024 * 1024;
+
+/// Padding of base64 that is too much or too little is passed over: the bank's own examples have it.
+const LENIENT: GeneralPurpose = GeneralPurpose::new(
+    &base64::alphabet::STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// Reads the movements of one customer.
+pub(super) struct Movements {
+    pub(super) link: Rc<Link>,
+    pub(super) acquirer: AcquirerName,
+    pub(super) order: Orders,
+}
+
+/// The order that is not read to its end yet, of one customer.
+pub(super) type Orders = Arc<Mutex<Option<Order>>>;
+
+/// An ordered list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Order {
+    day: NaiveDate,
+    id: u64,
+    /// Files, once the list is ready, and the number of all records.
+    files: Option<(Vec<u64>, u64)>,
+}
+
+fn unclear(why: &str) -> CallFailure {
+    CallFailure::Unknown(why.to_owned())
+}
+
+#[async_trait(?Send)]
+impl ListReader for Movements {
+    async fn page(
+        &self,
+        listed: ListedPix,
+        (from, _): (Timestamp, Timestamp),
+        page: u32,
+    ) -> Result<ListPage, CallFailure> {
+        if listed == ListedPix::Returned {
+            // The bank gives nothing back.
+            return Ok(ListPage { lines: Vec::new(), entries: 0, total: Some(0), is_last: true });
+        }
+        // A period begins a margin before its day.
+        let day = from.plus_ms(MARGIN_MS).sao_paulo_date();
+        let (id, files, total) = self.ready(day).await?;
+        let Some(file) = usize::try_from(page).ok().and_then(|page| files.get(page)) else {
+            *self.kept() = None;
+            return Ok(ListPage { lines: Vec::new(), entries: 0, total: Some(total), is_last: true });
+        };
+        let records = self.download(id, *file).await?;
+        let place = format!("movements {id}, file {file}");
+        let lines = records
+            .iter()
+            .map(|record| line(record, day, &self.acquirer, &place))
+            .collect::<Result<Vec<_>, _>>()
+            .map_err(|field| unclear(&format!("{place}: {field} can't be read")))?;
+        let lines = numbered(lines.into_iter().flatten().collect());
+        let is_last = usize::try_from(page).is_ok_and(|page| page.saturating_add(1) >= files.len());
+        if is_last {
+            *self.kept() = None;
+        }
+        let entries = u64::try_from(records.len()).unwrap_or(u64::MAX);
+        Ok(ListPage { lines, entries, total: Some(total), is_last })
+    }
+}
+
+impl Movements {
+    fn kept(&self) -> MutexGuard<'_, Option<Order>> {
+        self.order.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the order of a day with its files and the number of its records, once it is ready.
+    async fn ready(&self, day: NaiveDate) -> Result<(u64, Vec<u64>, u64), CallFailure> {
+        let known = self.kept().clone().filter(|order| order.day == day);
+        let mut order = match known {
+            Some(order) => order,
+            None => Order { day, id: self.ordered(day).await?, files: None },
+        };
+        *self.kept() = Some(order.clone());
+        if let Some((files, total)) = order.files {
+            return Ok((order.id, files, total));
+        }
+        for wait_s in WAITS_S {
+            sleep(Duration::from_secs(wait_s)).await;
+            if let Some((files, total)) = self.files(order.id).await? {
+                order.files = Some((files.clone(), total));
+                let id = order.id;
+                *self.kept() = Some(order);
+                return Ok((id, files, total));
+            }
+        }
+        Err(unclear("the bank has not made the list of movements yet"))
+    }
+
+    async fn ordered(&self, day: NaiveDate) -> Result<u64, CallFailure> {
+        let body = json!({
+            "numeroCliente": self.link.settings().customer, "tipoMovimento": SETTLED,
+            "dataInicial": day.to_string(), "dataFinal": day.to_string(),
+        });
+        let answer = success(self.link.send(Verb::Post, "/boletos/movimentacoes", &body).await?)?;
+        let id = answer.get("resultado").and_then(|result| whole(result, "codigoSolicitacao"));
+        id.ok_or_else(|| unclear("the order of movements has no number"))
+    }
+
+    /// Returns the files of an order, and the number of all records; none while it is not ready.
+    async fn files(&self, id: u64) -> Result<Option<(Vec<u64>, u64)>, CallFailure> {
+        let id = id.to_string();
+        let answer = match self.link.get("/boletos/movimentacoes", &[("codigoSolicitacao", &id)]).await? {
+            Answer::Success(answer) => answer,
+            Answer::NotFound(why) | Answer::Refused(why) => {
+                // The bank has forgotten the order: the next try makes another one.
+                *self.kept() = None;
+                return Err(CallFailure::Unknown(why));
+            }
+        };
+        let Some(result) = answer.get("resultado").filter(|result| !result.is_null()) else {
+            return Ok(None);
+        };
+        let files = list(result, "idArquivos").iter().map(Value::as_u64).collect::<Option<Vec<_>>>();
+        let files = files.ok_or_else(|| unclear("the files of the movements have no numbers"))?;
+        // A number, or text with dots between thousands.
+        let total = match result.get("quantidadeTotalRegistros") {
+            Some(Value::Number(number)) => number.as_u64(),
+            Some(Value::String(text)) => text.trim().replace('.', "").parse().ok(),
+            Some(Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_)) | None => None,
+        };
+        let total = total.ok_or_else(|| unclear("the movements do not say how many there are"))?;
+        Ok(Some((files, total)))
+    }
+
+    async fn download(&self, id: u64, file: u64) -> Result<Vec<Value>, CallFailure> {
+        let (id, file) = (id.to_string(), file.to_string());
+        let query = [("codigoSolicitacao", id.as_str()), ("idArquivo", file.as_str())];
+        let answer = success(self.link.get("/boletos/movimentacoes/download", &query).await?)?;
+        let zipped = answer.get("resultado").and_then(|result| text(result, "arquivo"));
+        let zipped = zipped.ok_or_else(|| unclear("the file of movements is missing"))?;
+        unzipped(zipped).map_err(unclear)
+    }
+}
+
+fn success(answer: Answer) -> Result<Value, CallFailure> {
+    match answer {
+        Answer::Success(answer) => Ok(answer),
+        Answer::NotFound(why) | Answer::Refused(why) => Err(CallFailure::Unknown(why)),
+    }
+}
+
+/// Returns the records of the one file in a ZIP, which is read within a bound.
+fn unzipped(encoded: &str) -> Result<Vec<Value>, &'static str> {
+    let zipped = LENIENT.decode(encoded.trim_end_matches('=')).map_err(|_| "the file is no base64")?;
+    let mut archive = ZipArchive::new(Cursor::new(zipped)).map_err(|_| "the file is no ZIP")?;
+    if archive.len() != 1 {
+        return Err("the ZIP has not one file");
+    }
+    let file = archive.by_index(0).map_err(|_| "the ZIP can't be read")?;
+    let mut content = Vec::new();
+    file.take(MAX_BYTES.saturating_add(1))
+        .read_to_end(&mut content)
+        .map_err(|_| "the ZIP can't be unzipped")?;
+    if u64::try_from(content.len()).is_ok_and(|length| length > MAX_BYTES) {
+        return Err("the file of movements is too large");
+    }
+    match crate::text::json(&content) {
+        Some(Value::Array(records)) => Ok(records),
+        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Object(_))
+        | None => Err("the file of movements is no list"),
+    }
+}
+
+/// Numbers lines of a file that say the same: a title may be paid twice on one day.
+fn numbered(mut lines: Vec<StatementLine>) -> Vec<StatementLine> {
+    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+    for line in &mut lines {
+        let count = counts.entry(line.id.clone()).or_default();
+        *count = count.saturating_add(1);
+        line.id = format!("{}.{count}", line.id);
+    }
+    lines
+}
+
+/// Returns the line of a record, without its number among those that say the same; none of a record that is no settlement.
+///
+/// # Errors
+/// The field that is missing: what is left out would be taken for what is not there.
+fn line(
+    record: &Value,
+    day: NaiveDate,
+    acquirer: &AcquirerName,
+    place: &str,
+) -> Result<Option<StatementLine>, &'static str> {
+    if text(record, "siglaMovimento").is_some_and(|kind| !kind.eq_ignore_ascii_case("LIQUI")) {
+        return Ok(None);
+    }
+    let number = whole(record, "numeroTitulo").ok_or("numeroTitulo")?.to_string();
+    let sum = |field: &'static str| amount::of_number(record.get(field)).ok_or(field);
+    let (net, fee) = (sum("valorLiquido")?, sum("valorTarifaMovimento")?);
+    let interest = amount::of_number(record.get("valorMora")).unwrap_or_default();
+    let paid_on = date(record, "dataLiquidacao").unwrap_or(day);
+    let source = Source::list_of(acquirer);
+    let gross: Money = net.plus(fee);
+    // By the bar code, or by the PIX code.
+    let way = whole(record, "idTipoOpFinanceira").unwrap_or_default();
+    let content = format!("{paid_on}-{}", gross.cents());
+    let beginning = StatementLine::beginning_of_slip(&source, Some(&number), None).ok_or("numeroTitulo")?;
+    Ok(Some(StatementLine {
+        id: format!("{beginning}{content}:{way}"),
+        source,
+        day,
+        kind: LineKind::Boleto,
+        reference: Some(number.clone()),
+        subject: Subject::Boleto {
+            bank: BANK.to_owned(),
+            our_number: Some(number),
+            document_number: None,
+            interest,
+        },
+        gross,
+        fee: Some(fee),
+        net: Some(net),
+        on: paid_on,
+        place: place.to_owned(),
+        other_key: None,
+    }))
+}
+
+fn date(record: &Value, field: &str) -> Option<NaiveDate> {
+    let (day, _) = text(record, field)?.split_at_checked(10)?;
+    day.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_zip_of_one_list_is_refused() {
+        for (encoded, why) in [
+            ("", "the file is no ZIP"),
+            ("é", "the file is no base64"),
+            ("aGVsbG8=", "the file is no ZIP"),
+            ("aGVsbG8====", "the file is no ZIP"),
+        ] {
+            assert_eq!(unzipped(encoded), Err(why), "{encoded}");
+        }
+    }
+
+    #[test]
+    fn a_record_without_its_number_or_sums_is_never_left_out() {
+        let whole = json!({
+            "siglaMovimento": "LIQUI", "numeroTitulo": 7, "valorLiquido": 99.25, "valorTarifaMovimento": 0.75,
+            "valorMora": 0, "dataLiquidacao": "2026-11-23T00:00:00-03:00",
+        });
+        let day = "2026-11-23".parse().unwrap();
+        let read = |record: &Value| line(record, day, &AcquirerName::new("bank"), "place");
+        let settled = read(&whole).unwrap().unwrap();
+        assert_eq!(
+            (settled.gross.cents(), settled.fee, settled.net),
+            (10_000, Some(Money::from_cents(75)), Some(Money::from_cents(9_925)))
+        );
+        assert_eq!(
+            (settled.on.to_string().as_str(), settled.id.as_str()),
+            ("2026-11-23", "bank:ours:7:2026-11-23-10000:0")
+        );
+        for field in ["numeroTitulo", "valorLiquido", "valorTarifaMovimento"] {
+            let mut record = whole.clone();
+            record.as_object_mut().unwrap().remove(field);
+            assert_eq!(read(&record), Err(field));
+        }
+        let mut other = whole;
+        other["siglaMovimento"] = json!("BAIXA");
+        assert_eq!(read(&other), Ok(None));
+    }
+}

@@ -1,0 +1,108 @@
+//! Movements of a day as the list for reconciliation.
+
+use quita_domain::acquiring::CallFailure;
+use quita_domain::reconciliation::{LineKind, MARGIN_MS, StatementLine, Subject};
+use quita_domain::time::Timestamp;
+use quita_ports::{AcquirerFactory as _, ListPage, ListReader, ListedPix};
+use serde_json::json;
+
+use crate::world::{NUMBER, World, charge, spec};
+
+/// The period of the day on which charges are made here.
+fn period() -> (Timestamp, Timestamp) {
+    let start = Timestamp::parse("2026-11-23T03:00:00Z").unwrap();
+    (start.minus_ms(MARGIN_MS), start.plus_ms(24 * 3_600_000 + MARGIN_MS))
+}
+
+/// Two boletos, of which the second was paid twice.
+async fn paid() -> World {
+    let world = World::with(json!({ "recordsInFile": 2 }));
+    for number in [NUMBER, NUMBER + 1] {
+        let mut charge = charge();
+        charge.query.our_number = Some(number);
+        world.adapter().charge(&charge).await;
+        world.tell(json!({ "do": "pay", "number": number }));
+    }
+    world.tell(json!({ "do": "pay_anyway", "number": NUMBER + 1, "by": "pix" }));
+    world
+}
+
+async fn all(reader: &dyn ListReader) -> Result<Vec<ListPage>, CallFailure> {
+    let mut pages = Vec::new();
+    for number in 0.. {
+        let page = reader.page(ListedPix::Received, period(), number).await?;
+        let is_last = page.is_last;
+        pages.push(page);
+        if is_last {
+            break;
+        }
+    }
+    Ok(pages)
+}
+
+fn lines(pages: &[ListPage]) -> Vec<&StatementLine> {
+    pages.iter().flat_map(|page| &page.lines).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_settlement_of_the_day_is_a_line_with_its_sums() {
+    let world = paid().await;
+    let pages = all(world.factory().lists().unwrap().as_ref()).await.unwrap();
+    let counts: Vec<_> = pages.iter().map(|page| (page.entries, page.total, page.is_last)).collect();
+    assert_eq!(counts, [(2, Some(3), false), (1, Some(3), true)]);
+    let told: Vec<_> = lines(&pages)
+        .iter()
+        .map(|line| {
+            (
+                line.kind,
+                line.reference.as_deref().unwrap(),
+                line.gross.cents(),
+                line.fee.unwrap().cents(),
+                line.net.unwrap().cents(),
+            )
+        })
+        .collect();
+    let kind = LineKind::Boleto;
+    let expected = [
+        (kind, "4242", 10_010, 75, 9_935),
+        (kind, "4243", 10_010, 75, 9_935),
+        (kind, "4243", 10_010, 75, 9_935),
+    ];
+    assert_eq!(told, expected);
+    let first = lines(&pages)[0];
+    assert_eq!((first.on.to_string().as_str(), first.day), ("2026-11-23", first.on));
+    let Subject::Boleto { bank, our_number, .. } = &first.subject else { panic!("{first:?}") };
+    assert_eq!((bank.as_str(), our_number.as_deref()), ("756", Some("4242")));
+    let ids: std::collections::BTreeSet<_> = lines(&pages).iter().map(|line| line.id.clone()).collect();
+    assert_eq!(ids.len(), 3);
+    let again = all(world.factory().lists().unwrap().as_ref()).await.unwrap();
+    let ids_again: std::collections::BTreeSet<_> = lines(&again).iter().map(|line| line.id.clone()).collect();
+    assert_eq!(ids, ids_again, "a line that is read twice is one line");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_list_that_is_not_ready_is_waited_for_and_ordered_once() {
+    let world = paid().await;
+    world.tell(json!({ "do": "set", "config": { "movementsAfterMs": 60_000 } }));
+    let factory = world.factory();
+    assert!(matches!(all(factory.lists().unwrap().as_ref()).await, Err(CallFailure::Unknown(_))));
+    world.pass_ms(60_000);
+    assert_eq!(lines(&all(factory.lists().unwrap().as_ref()).await.unwrap()).len(), 3);
+    let orders = || world.sent().iter().filter(|what| *what == "POST /boletos/movimentacoes").count();
+    assert_eq!(orders(), 1);
+    world.tell(json!({ "do": "set", "config": { "movementsAfterMs": 0 } }));
+    all(factory.lists().unwrap().as_ref()).await.unwrap();
+    assert_eq!(orders(), 2, "what was read to its end is ordered anew");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_day_without_movements_has_an_empty_list_and_nothing_is_ever_given_back() {
+    let world = World::open();
+    let reader = world.factory().lists().unwrap();
+    let pages = all(reader.as_ref()).await.unwrap();
+    assert_eq!((pages.len(), pages[0].entries, pages[0].total), (1, 0, Some(0)));
+    let returned = reader.page(ListedPix::Returned, period(), 0).await.unwrap();
+    assert!(returned.is_last && returned.lines.is_empty());
+    assert!(world.factory_with(|settings| settings.lists = false).lists().is_none());
+    assert_eq!(spec().name.as_str(), "sicoob");
+}
