@@ -6,8 +6,10 @@
 mod answer;
 mod auth;
 mod body;
+mod card_script;
 mod checkout;
 pub(crate) mod client_address;
+mod cors;
 mod deliveries;
 mod docs;
 mod edge;
@@ -40,6 +42,7 @@ mod routes;
 mod routing;
 mod safe_headers;
 mod sandbox;
+mod tokens;
 mod traced;
 mod traceparent;
 mod unknown_address;
@@ -47,6 +50,7 @@ mod unknown_address;
 pub use edge::Edge;
 pub use request_metrics::RequestMetrics;
 pub use routes::configure;
+pub use tokens::Tokens;
 
 pub(crate) use body::BODY_TIME_OUT;
 pub(crate) use errors::{ApiError, ErrorCode, announce_public_url, wordings};

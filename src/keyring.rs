@@ -3,6 +3,7 @@
 //! New things are made with the key that the store's record names. Things made with any of the keys are recognised.
 
 mod heeding;
+mod tokens;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,6 +24,7 @@ use quita_config::acquirer::{CallbackTokens, SandboxConfig};
 use quita_config::secret_key::SecretKeys;
 
 pub(crate) use heeding::{CURRENT_KEY, CurrentKey, SEALING, Sealing};
+pub(crate) use tokens::OwnTokens;
 
 /// Bytes of the code that proves a page token.
 const PROOF_BYTES: usize = 16;
@@ -53,6 +55,7 @@ struct Derived {
     form: Secret<Vec<u8>>,
     notification: Secret<Vec<u8>>,
     callback: Secret<Vec<u8>>,
+    token: Secret<Vec<u8>>,
 }
 
 impl Derived {
@@ -65,6 +68,7 @@ impl Derived {
             form: derive(secret_key, "quita link form 1"),
             notification: derive(secret_key, "quita notification 1"),
             callback: derive(secret_key, "quita callback 1"),
+            token: derive(secret_key, "quita card token 1"),
         }
     }
 
@@ -248,7 +252,7 @@ impl Keyring {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
     #[test]
@@ -268,15 +272,15 @@ mod tests {
     use quita_config::Config;
     use quita_config::settings::Settings;
 
-    const OLD: &str = "an-old-secret-key-that-is-long-enough";
-    const NEW: &str = "a-new-secret-key-that-is-long-enough!";
+    pub(super) const OLD: &str = "an-old-secret-key-that-is-long-enough";
+    pub(super) const NEW: &str = "a-new-secret-key-that-is-long-enough!";
 
     fn keys(several: &[&str]) -> SecretKeys {
         let variable = ("QUITA_SECRET_KEY".into(), several.join("\n").into());
         Config::from_settings(Settings::gather([], [variable])).unwrap().secret_keys
     }
 
-    fn keyring(several: &[&str], current: &str) -> Keyring {
+    pub(super) fn keyring(several: &[&str], current: &str) -> Keyring {
         let keys = keys(several);
         Keyring::new(&keys, keys.id_keys(), &SecretKeyId::of(current.as_bytes()))
     }

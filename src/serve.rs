@@ -29,7 +29,7 @@ use crate::acquirers::{
 use crate::console::merchant::{self, MerchantConsole};
 use crate::console::operator::OperatorConsole;
 use crate::http::{
-    self, Edge, Observer, RequestMetrics, announce_public_url, as_get, observed, refuse_bad_host,
+    self, Edge, Observer, RequestMetrics, Tokens, announce_public_url, as_get, observed, refuse_bad_host,
     refuse_card_number, traced, with_ignored_names, with_key_expiry, with_own_headers, with_request_id,
     with_safe_headers,
 };
@@ -166,13 +166,14 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     jobs.start(PROBE, async move || probe(&*probed).await);
     let refused = Arc::new(RefusedRequests::register(&registry)?);
     let verifier = KeyVerifier::new(store.clone(), Arc::clone(&clock)).with_refused(Arc::clone(&refused));
-    let keys = (&config, Arc::clone(&keyring));
+    let audit = Audit::open(store.clone(), &strongbox, Arc::clone(&clock)).await?;
+    let tokens = Tokens::new(store.clone(), audit.clone(), &registry)?;
+    let parts = (&config, Arc::clone(&keyring), tokens);
     announce_public_url(&public_url);
     let message_url = public_url.clone();
-    let edge = Edge::new(system.payments(), verifier, Arc::clone(&clock), public_url, store.clone(), keys);
+    let edge = Edge::new(system.payments(), verifier, Arc::clone(&clock), public_url, store.clone(), parts);
     let edge = Data::new(edge);
     let console = (&config, strongbox.clone());
-    let audit = Audit::open(store.clone(), &strongbox, Arc::clone(&clock)).await?;
     let node = Initiator::service(api_address);
     let message_node = node.clone();
     let eraser = audit.eraser(node.clone());

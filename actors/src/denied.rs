@@ -17,6 +17,9 @@ pub enum Denied {
     /// The `Idempotency-Key` was used with another request.
     #[error("this Idempotency-Key was used with another request")]
     KeyReused,
+    /// Another payment has used the token of the card.
+    #[error("the token of the card was used by another payment")]
+    TokenUsed,
     /// No acquirer takes this method in this mode.
     #[error("no acquirer is configured for this payment method in this mode")]
     MethodUnavailable,
@@ -74,6 +77,7 @@ impl Denied {
             Self::NotFound
             | Self::Refused(_)
             | Self::KeyReused
+            | Self::TokenUsed
             | Self::MethodUnavailable
             | Self::AmountNotAccepted
             | Self::ExpiryNotAccepted

@@ -11,6 +11,7 @@ pub mod fingerprint;
 pub mod free_text;
 pub mod masked;
 pub mod number;
+pub mod token;
 
 use std::fmt;
 

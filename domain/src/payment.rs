@@ -33,6 +33,7 @@ use uuid::Uuid;
 
 use crate::acquiring::{ChargeQuery, Reference};
 use crate::card::CardFingerprint;
+use crate::card::token::UsedToken;
 use crate::delivery::{Delivery, DeliveryState, Receiver, address_of};
 use crate::event::Event;
 use crate::identity::{AcquirerName, LinkId, Owner, TransactionId};
@@ -78,6 +79,9 @@ pub struct Payment {
     /// Fingerprint of the card, if tries of one card are counted. Forgotten when they no longer count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub card_fingerprint: Option<CardFingerprint>,
+    /// Mark of the card's token that it used up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used_token: Option<UsedToken>,
     /// The unguessable part of its public pages' addresses.
     pub page_token: String,
     /// Payment link that it came by.

@@ -18,10 +18,12 @@ mod payer;
 mod postback;
 mod splits;
 mod terms;
+pub mod token;
 mod unknown_names;
 mod violation;
 pub(crate) mod wordings;
 
+use crate::card::token::{CardTokens, NoTokens};
 use crate::method::Method;
 use crate::order::{Order, Purchase};
 use crate::time::Timestamp;
@@ -29,6 +31,7 @@ use crate::time::Timestamp;
 use fields::{Fields, Findings};
 use json::Node;
 use terms::{CardForm, SentDates};
+use token::SentToken;
 use violation::Broken;
 
 pub(crate) use due::read_date;
@@ -78,36 +81,51 @@ impl ParsedRequest {
     }
 }
 
-/// Reads the body of `POST /pay/payments`.
+/// Reads the body of `POST /pay/payments`. Every token of a card is unknown.
+///
+/// # Errors
+/// As [`parse_with`].
+pub fn parse(body: &[u8], now: Timestamp, limits: &RequestLimits) -> Result<ParsedRequest, Rejection> {
+    parse_with(&NoTokens, body, now, limits)
+}
+
+/// Reads the body of `POST /pay/payments`, with the tokens of the caller's merchant and mode.
 ///
 /// # Errors
 /// A [`Rejection`] with every violation of the shape; if there is none, with every violation of a rule.
-pub fn parse(body: &[u8], now: Timestamp, limits: &RequestLimits) -> Result<ParsedRequest, Rejection> {
-    parse_with(body, now, limits, NeedsAddress::Always)
+pub fn parse_with(
+    tokens: &dyn CardTokens,
+    body: &[u8],
+    now: Timestamp,
+    limits: &RequestLimits,
+) -> Result<ParsedRequest, Rejection> {
+    parse_for(tokens, body, now, (limits, NeedsAddress::Always))
 }
 
 /// Reads the same body as it is made for a payment link. A PIX without a due date needs no address there.
 ///
 /// # Errors
-/// As [`parse`].
+/// As [`parse_with`].
 pub fn parse_of_link(
     body: &[u8],
     now: Timestamp,
     limits: &RequestLimits,
 ) -> Result<ParsedRequest, Rejection> {
-    parse_with(body, now, limits, NeedsAddress::UnlessPix)
+    parse_for(&NoTokens, body, now, (limits, NeedsAddress::UnlessPix))
 }
 
-fn parse_with(
+fn parse_for(
+    tokens: &dyn CardTokens,
     body: &[u8],
     now: Timestamp,
-    limits: &RequestLimits,
-    needs_address: NeedsAddress,
+    (limits, needs_address): (&RequestLimits, NeedsAddress),
 ) -> Result<ParsedRequest, Rejection> {
     let object = json::read(body)?;
-    let findings = Findings::with_card_number(sent_card_number(&object));
+    let token = SentToken::find(&object, tokens);
+    let number = token.as_ref().and_then(SentToken::number).or_else(|| sent_card_number(&object));
+    let findings = Findings::with_card_number(number);
     let root = Fields::of_body(&object, &findings);
-    let read = read_body(&root, now, limits, (CardForm::ForCharge, needs_address));
+    let read = read_body(&root, now, limits, (CardForm::ForCharge(token.as_ref()), needs_address));
     root.refuse_card_numbers(&CARD_DATA);
     let unknown = unknown_names::find(&object, &unknown_names::CREATION);
     match findings.conclude(read) {
@@ -129,7 +147,7 @@ fn read_body(
     root: &Fields<'_>,
     now: Timestamp,
     limits: &RequestLimits,
-    (card_form, needs_address): (CardForm, NeedsAddress),
+    (card_form, needs_address): (CardForm<'_>, NeedsAddress),
 ) -> Option<ParsedRequest> {
     let method = root.required("paymentMethod").parsed(|text| {
         let broken = || Broken::new(code::UNKNOWN_VALUE, wordings::unknown_method());

@@ -68,6 +68,7 @@ fn payment(order: Order) -> Payment {
         order: Arc::new(order),
         fingerprint: Some("fingerprint".into()),
         card_fingerprint: None,
+        used_token: None,
         page_token: "t0ken".into(),
         link: None,
         created_at: at(0),

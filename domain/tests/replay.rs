@@ -52,6 +52,7 @@ fn routed(table: &RoutingTable, dice: u64, how: impl Fn(usize) -> (Condition, Ap
         order,
         card_fingerprint: None,
         fingerprint: None,
+        used_token: None,
         page_token: "token".into(),
         link: None,
         considered,

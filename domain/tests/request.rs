@@ -22,4 +22,5 @@ mod request {
     pub(crate) mod root;
     pub(crate) mod shape;
     pub(crate) mod terms;
+    pub(crate) mod token;
 }

@@ -84,6 +84,7 @@ pub fn opened(choice: Choice) -> Payment {
         order: order(choice),
         fingerprint: None,
         card_fingerprint: choice.goes_further.then(card_fingerprint),
+        used_token: None,
         page_token: String::from("token"),
         link: None,
         considered: (0..choice.acquirers).map(considered).collect(),

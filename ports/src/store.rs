@@ -65,6 +65,9 @@ pub enum WriteError {
     /// Another writer was faster, or the id is taken.
     #[error("another writer was faster")]
     Conflict,
+    /// Another payment has used the token of its card. Only an insert meets this.
+    #[error("another payment has used the token of its card")]
+    TokenUsed,
     /// Certainly not written.
     #[error("not written: {0}")]
     NotWritten(StoreError),

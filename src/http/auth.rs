@@ -6,12 +6,12 @@ use std::pin::Pin;
 use actix_web::dev::Payload;
 use actix_web::http::header::AUTHORIZATION;
 use actix_web::{FromRequest, HttpRequest, web};
-use quita_domain::access::Scope;
+use quita_domain::access::{KeyKind, Scope};
 use quita_domain::wording::Wording;
 
 use super::client_address::address_of;
 use super::edge::Edge;
-use super::errors::{ApiError, wordings};
+use super::errors::{ApiError, ErrorCode, wordings};
 use super::{key_expiry, observed, query};
 use crate::service::access::{AccessError, Caller, bearer};
 use crate::service::refused_requests::RefusedRequest;
@@ -54,6 +54,29 @@ caller_with!(
 
 async fn authorize(request: &HttpRequest, scope: Scope) -> Result<Caller, ApiError> {
     let Some(edge) = request.app_data::<web::Data<Edge>>() else { return Err(ApiError::defect("no edge")) };
+    let caller = identify(request).await?;
+    if caller.kind == KeyKind::Publishable {
+        edge.verifier.refused().count_key(RefusedRequest::Scope, &caller.key_id);
+        return Err(ApiError::new(ErrorCode::PublishableKey, wordings::publishable_key()));
+    }
+    edge.rate_limit.count(&caller.key_id)?;
+    require(edge, &caller, scope)?;
+    query::refuse_unread(request)?;
+    Ok(caller)
+}
+
+/// Refuses a caller that lacks a scope.
+pub(super) fn require(edge: &Edge, caller: &Caller, scope: Scope) -> Result<(), ApiError> {
+    if caller.may(scope) {
+        return Ok(());
+    }
+    edge.verifier.refused().count_key(RefusedRequest::Scope, &caller.key_id);
+    Err(ApiError::forbidden(wordings::no_scope(scope.as_str())))
+}
+
+/// Returns the caller of a request, whatever its key may do.
+pub(super) async fn identify(request: &HttpRequest) -> Result<Caller, ApiError> {
+    let Some(edge) = request.app_data::<web::Data<Edge>>() else { return Err(ApiError::defect("no edge")) };
     let mut sent = request.headers().get_all(AUTHORIZATION);
     let only = match (sent.next(), sent.next()) {
         (Some(header), None) => header.to_str().map_err(|_| wordings::no_bearer()),
@@ -76,12 +99,6 @@ async fn authorize(request: &HttpRequest, scope: Scope) -> Result<Caller, ApiErr
     if let Some(ends_at) = caller.ends_soon {
         key_expiry::note(request, ends_at);
     }
-    edge.rate_limit.count(&caller.key_id)?;
-    if !caller.scopes.contains(&scope) {
-        edge.verifier.refused().count_key(RefusedRequest::Scope, &caller.key_id);
-        return Err(ApiError::forbidden(wordings::no_scope(scope.as_str())));
-    }
-    query::refuse_unread(request)?;
     Ok(caller)
 }
 
@@ -104,6 +121,6 @@ pub(super) async fn note_known_caller(request: &HttpRequest) {
 /// Returns the message about the form of the header, if that is wrong. It reveals nothing about the keys that exist.
 fn wrong_form(header: &str) -> Option<Wording> {
     let Some(key) = bearer(header).filter(|key| !key.is_empty()) else { return Some(wordings::no_bearer()) };
-    let is_ours = ["qk_test_", "qk_live_"].iter().any(|beginning| key.starts_with(beginning));
+    let is_ours = KeyKind::prefixes().any(|(_, _, beginning)| key.starts_with(beginning));
     if is_ours { None } else { Some(wordings::no_quita_key()) }
 }

@@ -11,6 +11,7 @@ use quita_ports::{Clock, LinkStore, PeopleStore, StoreError, WholeStore};
 use super::mount::Mount;
 use super::pictures::Pictures;
 use super::rate_limit::RateLimit;
+use super::tokens::Tokens;
 use crate::keyring::Keyring;
 use crate::service::access::{ApplicationReader, KeyVerifier};
 use crate::service::refusal_log::RefusalLog;
@@ -30,6 +31,7 @@ pub struct Edge {
     pub(crate) mount: Mount,
     /// True if `X-Forwarded-For` is trusted.
     pub(crate) is_behind_proxy: bool,
+    pub(crate) tokens: Tokens,
     /// Applications, with their endpoints and origins.
     pub(crate) applications: ApplicationReader,
     /// Store in which payers' pages look up a merchant's public name.
@@ -50,7 +52,7 @@ impl Edge {
         clock: Arc<dyn Clock>,
         public_url: String,
         store: Arc<dyn WholeStore>,
-        (config, keyring): (&Config, Arc<Keyring>),
+        (config, keyring, tokens): (&Config, Arc<Keyring>, Tokens),
     ) -> Self {
         Self {
             payments,
@@ -62,6 +64,7 @@ impl Edge {
             mount: Mount::of(&public_url),
             public_url,
             is_behind_proxy: config.behind_proxy,
+            tokens,
             applications: ApplicationReader::new(store.clone()),
             people: store.clone(),
             links: store,

@@ -107,6 +107,12 @@ impl ApiError {
         Self::rate_limited(retry_after_s, wordings::too_many_unknown_keys())
     }
 
+    /// Returns the error for too many cards from one network.
+    pub(crate) fn too_many_card_tries(retry_after_s: u64) -> Self {
+        let error = Self::new(ErrorCode::TooManyCardTries, wordings::too_many_card_tries());
+        Self { retry_after_s: Some(retry_after_s.max(1)), ..error }
+    }
+
     fn rate_limited(retry_after_s: u64, message: Wording) -> Self {
         Self { retry_after_s: Some(retry_after_s.max(1)), ..Self::new(ErrorCode::RateLimited, message) }
     }
@@ -223,11 +229,12 @@ impl ResponseError for ApiError {
 
 impl From<Rejection> for ApiError {
     fn from(rejection: Rejection) -> Self {
-        let are_unknown =
-            rejection.violations.iter().all(|wrong| wrong.code == violation_code::UNKNOWN_PARAMETER);
+        let are = |code: &str| rejection.violations.iter().all(|wrong| wrong.code == code);
         let code = match rejection.kind {
-            RejectionKind::Malformed if are_unknown => ErrorCode::UnknownParameter,
+            RejectionKind::Malformed if are(violation_code::UNKNOWN_PARAMETER) => ErrorCode::UnknownParameter,
             RejectionKind::Malformed => ErrorCode::MalformedRequest,
+            RejectionKind::Unprocessable if are(violation_code::TOKEN_UNKNOWN) => ErrorCode::TokenUnknown,
+            RejectionKind::Unprocessable if are(violation_code::TOKEN_EXPIRED) => ErrorCode::TokenExpired,
             RejectionKind::Unprocessable => ErrorCode::ValidationFailed,
         };
         let message = rejection.message();
@@ -242,6 +249,7 @@ impl From<Denied> for ApiError {
             Denied::NotFound => Self::transaction_not_found(),
             Denied::Refused(refusal) => refusal.into(),
             Denied::KeyReused => Self::new(ErrorCode::IdempotencyKeyReused, message),
+            Denied::TokenUsed => Self::new(ErrorCode::TokenUsed, message),
             Denied::AmountNotAccepted => Self::new(ErrorCode::AmountNotAccepted, message),
             Denied::ExpiryNotAccepted => Self::new(ErrorCode::ExpiryNotAccepted, message),
             Denied::MethodUnavailable => Self::new(ErrorCode::MethodUnavailable, message),

@@ -88,7 +88,7 @@ pub(super) async fn begin(edge: &Edge, link: &Link, form: &Submitted<'_>) -> Res
         return Err(NotBegun::TooMany(until));
     }
     take_use(edge, link.id, (id, form.method)).await?;
-    let created = create_keyed(edge, (link.owner.clone(), Some(link.id)), parsed, &key).await;
+    let created = create_keyed(edge, (link.owner.clone(), Some(link.id)), (parsed, None), &key).await;
     if created.as_ref().err().is_none_or(ApiError::changed_nothing) {
         settle(edge, link.id, id).await;
     }

@@ -6,10 +6,11 @@ use actix_web::http::header::LOCATION;
 use actix_web::web::{Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use quita_actors::{CreatePayment, Created, Denied};
+use quita_domain::card::token::UsedToken;
 use quita_domain::identity::{LinkId, Owner, TransactionId};
 use quita_domain::listing::query::PaymentQuery;
 use quita_domain::payment::Payment;
-use quita_domain::request::{self, ParsedRequest};
+use quita_domain::request::{self, ParsedRequest, Rejection, code};
 use quita_ports::StoreError;
 use uuid::Uuid;
 
@@ -17,9 +18,11 @@ use super::answer;
 use super::auth::{Reader, Writer};
 use super::body::read_json;
 use super::edge::Edge;
-use super::errors::ApiError;
+use super::errors::{ApiError, ErrorCode};
 use super::idempotency::{REPLAYED, key_of};
+use super::tokens::TokenOutcome;
 use super::{ignored_names, query};
+use crate::keyring::OwnTokens;
 
 /// `POST /pay/payments`
 pub(crate) async fn create(
@@ -30,19 +33,28 @@ pub(crate) async fn create(
 ) -> Result<HttpResponse, ApiError> {
     let key = key_of(&request)?;
     let body = read_json(&request, payload).await?;
-    let parsed = request::parse(&body, edge.clock.now(), &edge.limits);
+    let tokens = OwnTokens::new(&edge.keyring, &caller.0.owner);
+    let parsed = request::parse_with(&tokens, &body, edge.clock.now(), &edge.limits);
+    let used_token = tokens.into_seen();
     let unknown = parsed.as_ref().map_or_else(|rejection| &rejection.unknown, |parsed| &parsed.unknown);
     ignored_names::note(&request, &caller.0, unknown);
-    let parsed = parsed?;
     let owner = caller.0.owner;
-    let created = match key {
-        Some(key) => create_keyed(&edge, (owner, None), parsed, &key).await?,
-        None => {
+    let created = match (parsed, key) {
+        (Ok(parsed), Some(key)) => {
+            create_keyed(&edge, (owner.clone(), None), (parsed, used_token.clone()), &key).await
+        }
+        (Ok(parsed), None) => {
             let id = TransactionId::new(Uuid::now_v7());
             let endpoint = edge.endpoint(&parsed.purchase.order, &owner).await;
-            create_new(&edge, (owner, None), parsed, NewName { id, fingerprint: None }, endpoint).await?
+            let name = NewName { id, fingerprint: None, used_token: used_token.clone() };
+            create_new(&edge, (owner.clone(), None), parsed, name, endpoint).await
         }
+        (Err(rejection), key) => sealed_by_a_lost_key(&edge, &owner, rejection, (key, &used_token)).await,
     };
+    if used_token.is_some() {
+        count_token(&edge, &created);
+    }
+    let created = created?;
     tracing::debug!(
         transaction.id = %created.payment.id, status = %created.payment.status(), replayed = created.is_replay,
         "a payment was created"
@@ -50,11 +62,42 @@ pub(crate) async fn create(
     Ok(answer_created(&edge, &created))
 }
 
+/// Counts what became of the token of a creation.
+fn count_token(edge: &Edge, created: &Result<Created, ApiError>) {
+    let codes = [ErrorCode::TokenUnknown, ErrorCode::TokenExpired, ErrorCode::TokenUsed];
+    match created {
+        Ok(created) if !created.is_replay => edge.tokens.count(TokenOutcome::Used),
+        Err(error) if codes.into_iter().any(|code| error.error_code() == code) => {
+            edge.tokens.count(TokenOutcome::Unusable);
+        }
+        Ok(_) | Err(_) => {}
+    }
+}
+
+/// Answers a refused request: with the payment that has its idempotency key, if its only fault is a token that can no
+/// longer be opened, and that payment has used this token.
+async fn sealed_by_a_lost_key(
+    edge: &Edge,
+    owner: &Owner,
+    rejection: Rejection,
+    (key, used_token): (Option<String>, &Option<UsedToken>),
+) -> Result<Created, ApiError> {
+    let is_lost = rejection.violations.iter().all(|wrong| wrong.code == code::TOKEN_UNKNOWN);
+    if let Some(key) = key.filter(|_| is_lost)
+        && let Some(known) = edge.payments.read(edge.keyring.transaction_id(owner, &key)).await?
+        && used_token.is_some()
+        && known.used_token == *used_token
+    {
+        return Ok(Created { payment: known, is_replay: true });
+    }
+    Err(rejection.into())
+}
+
 /// Creates a payment under an idempotency key, or answers with the one that has the key.
 pub(crate) async fn create_keyed(
     edge: &Edge,
     (owner, link): (Owner, Option<LinkId>),
-    parsed: ParsedRequest,
+    (parsed, used_token): (ParsedRequest, Option<UsedToken>),
     key: &str,
 ) -> Result<Created, ApiError> {
     let id = edge.keyring.transaction_id(&owner, key);
@@ -72,21 +115,22 @@ pub(crate) async fn create_keyed(
             Err(Denied::KeyReused.into())
         };
     }
-    let named = NewName { id, fingerprint: Some(fingerprint) };
+    let named = NewName { id, fingerprint: Some(fingerprint), used_token };
     create_new(edge, (owner, link), parsed, named, endpoint).await
 }
 
-/// Id of a new payment, and the fingerprint of a request with an idempotency key.
+/// Id of a new payment, the fingerprint of a request with an idempotency key, and the mark of its token.
 struct NewName {
     id: TransactionId,
     fingerprint: Option<String>,
+    used_token: Option<UsedToken>,
 }
 
 async fn create_new(
     edge: &Edge,
     (owner, link): (Owner, Option<LinkId>),
     parsed: ParsedRequest,
-    NewName { id, fingerprint }: NewName,
+    NewName { id, fingerprint, used_token }: NewName,
     endpoint: Result<Option<String>, StoreError>,
 ) -> Result<Created, ApiError> {
     let mut purchase = parsed.into_purchase()?;
@@ -104,6 +148,7 @@ async fn create_new(
         other_card_fingerprints,
         page_token,
         link,
+        used_token,
     };
     Ok(edge.payments.create(new).await?)
 }

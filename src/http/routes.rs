@@ -1,5 +1,7 @@
 //! Every address of the public listener.
 
+use actix_web::http::Method;
+use actix_web::middleware::from_fn;
 use actix_web::web::{self, Data, ServiceConfig};
 use actix_web::{HttpRequest, HttpResponse, Resource, Route};
 
@@ -8,12 +10,12 @@ use super::errors::ApiError;
 use super::query::HasParameters;
 use super::unknown_address::not_found;
 use super::{
-    auth, checkout, deliveries, docs, guides, links, movements, notifications, operations, page_routes, payments,
-    requests, routing, sandbox,
+    auth, card_script, checkout, cors, deliveries, docs, guides, links, movements, notifications, operations,
+    page_routes, payments, requests, routing, sandbox, tokens,
 };
 
 /// Addresses of the API, of acquirers and of the sandbox, with their methods.
-pub(super) const ROUTES_OF_PROGRAMS: [(&str, &str); 17] = [
+pub(super) const ROUTES_OF_PROGRAMS: [(&str, &str); 18] = [
     ("/pay/payments", "GET, HEAD, POST"),
     ("/pay/payments/{id}", "GET, HEAD"),
     ("/pay/payments/{id}/events", "GET, HEAD"),
@@ -27,6 +29,7 @@ pub(super) const ROUTES_OF_PROGRAMS: [(&str, &str); 17] = [
     ("/pay/disputes", "GET, HEAD"),
     ("/pay/requests", "GET, HEAD"),
     ("/pay/routing/evaluate", "POST"),
+    ("/pay/tokens", "OPTIONS, POST"),
     ("/pay/webhooks/deliveries", "GET, HEAD"),
     ("/pay/webhooks/deliveries/{id}/redeliver", "POST"),
     ("/acquirers/{name}/notifications{tail:(/.*)?}", "POST"),
@@ -64,6 +67,12 @@ fn api(config: &mut ServiceConfig) {
         .service(reading("/pay/disputes", web::get().to(movements::disputes)).app_data(HasParameters))
         .service(reading("/pay/requests", web::get().to(requests::list)))
         .service(writing("/pay/routing/evaluate", web::post().to(routing::evaluate)))
+        .service(
+            resource("/pay/tokens", "OPTIONS, POST")
+                .route(web::method(Method::OPTIONS).to(cors::preflight))
+                .route(web::post().to(tokens::create))
+                .wrap(from_fn(cors::with_origin)),
+        )
         .service(reading("/pay/webhooks/deliveries", web::get().to(deliveries::list)).app_data(HasParameters))
         .service(writing("/pay/webhooks/deliveries/{id}/redeliver", web::post().to(deliveries::redeliver)))
         .service(writing(
@@ -76,6 +85,9 @@ fn api(config: &mut ServiceConfig) {
 /// Registers the addresses for browsers. Links to them may carry parameters of third parties, which are ignored.
 fn pages(config: &mut ServiceConfig) {
     config
+        .service(reading("/checkout/v1.js", web::get().to(card_script::script)))
+        .service(reading("/checkout/v1.{number:[0-9]+}.js", web::get().to(card_script::script)))
+        .service(reading("/checkout/integrity.json", web::get().to(card_script::integrity)))
         .service(reading("/pix/{name}", web::get().to(page_routes::pix)))
         .service(reading("/pix/{token}/status", web::get().to(page_routes::status)))
         .service(reading("/boletos/{name}", web::get().to(page_routes::boleto)))

@@ -9,6 +9,7 @@ use super::body::read_json;
 use super::edge::Edge;
 use super::errors::ApiError;
 use super::ignored_names;
+use crate::keyring::OwnTokens;
 
 /// `POST /pay/routing/evaluate`
 pub(crate) async fn evaluate(
@@ -18,7 +19,9 @@ pub(crate) async fn evaluate(
     payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
     let body = read_json(&request, payload).await?;
-    let asked = evaluation::parse(&body, edge.clock.now(), &edge.limits);
+    // A dry run uses no token up.
+    let tokens = OwnTokens::new(&edge.keyring, &caller.0.owner);
+    let asked = evaluation::parse_with(&tokens, &body, edge.clock.now(), &edge.limits);
     let unknown = asked.as_ref().map_or_else(|rejection| &rejection.unknown, |asked| &asked.unknown);
     ignored_names::note(&request, &caller.0, unknown);
     let asked = asked?;

@@ -3,6 +3,7 @@
 mod applications;
 mod ending;
 mod last_uses;
+mod origins;
 mod reach;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -29,6 +30,7 @@ use thiserror::Error;
 
 pub use applications::ApplicationReader;
 pub(crate) use ending::{ENDING_KEYS, EndingKeyCount, EndingKeys};
+pub use origins::KnownOrigins;
 pub(crate) use reach::{origins_in_words, url_in_words};
 pub(crate) use verifier::bearer;
 pub use verifier::{AccessError, Caller, KeyVerifier};

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Edit, TestApp, boleto, card, pix};
 
-const RECORD: [&str; 34] = [
+const RECORD: [&str; 35] = [
     "acquirer",
     "acquirerReference",
     "amount",

@@ -103,6 +103,7 @@ mod store_faults;
 mod store_is_missing;
 mod stuck;
 mod support;
+mod tokens;
 mod traces;
 mod violations;
 mod webhook_retries;

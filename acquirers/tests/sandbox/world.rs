@@ -198,6 +198,7 @@ impl World {
             order: order(method, cents, card.as_ref(), capture),
             fingerprint: None,
             card_fingerprint: None,
+            used_token: None,
             page_token: "token".into(),
             link: None,
             considered: names.iter().map(considered).collect(),

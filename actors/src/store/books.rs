@@ -87,7 +87,7 @@ impl Books {
                 self.fuse.note_store_error(error);
             }
             Err(WriteError::NotWritten(error)) => self.fuse.note_store_error(error),
-            Err(WriteError::Conflict) => {}
+            Err(WriteError::Conflict | WriteError::TokenUsed) => {}
         }
         result
     }

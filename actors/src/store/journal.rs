@@ -48,6 +48,7 @@ impl Writer {
         match &result {
             Ok(()) => {}
             Err(WriteError::Conflict) => span.record("conflict", "another writer was faster"),
+            Err(WriteError::TokenUsed) => span.record("conflict", "another payment has used the token"),
             Err(WriteError::NotWritten(_)) => span.fail("not written"),
             Err(WriteError::Unknown(_)) => span.fail("unknown whether it is written"),
         }

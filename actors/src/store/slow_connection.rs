@@ -135,6 +135,7 @@ pub(crate) fn payment(number: u128) -> Payment {
         order: from_value(order).unwrap(),
         fingerprint: None,
         card_fingerprint: None,
+        used_token: None,
         page_token: String::new(),
         link: None,
         considered: Vec::new(),

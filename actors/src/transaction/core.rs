@@ -108,6 +108,7 @@ impl Core {
                 order,
                 fingerprint: fingerprint.clone(),
                 card_fingerprint: new.card_fingerprint.filter(|_| routes.count_tries()),
+                used_token: new.used_token.clone(),
                 page_token: new.page_token,
                 link: new.link,
                 considered,
@@ -131,6 +132,7 @@ impl Core {
                 self.run(&payment, decision.effects, decided_at);
                 Ok(Created { payment, is_replay: false })
             }
+            Err(WriteError::TokenUsed) => self.token_used(fingerprint.as_deref(), card).await,
             Err(WriteError::Conflict) if fingerprint.is_some() => {
                 self.was_there(fingerprint.as_deref(), card).await
             }
@@ -199,6 +201,20 @@ impl Core {
         if self.unsent.is(&known) { self.go_on(&known, card).await } else { Ok(replayed) }
     }
 
+    /// Answers a creation whose token another payment has used. That may be this one, if its first write seemed lost.
+    async fn token_used(
+        &mut self,
+        fingerprint: Option<&str>,
+        card: Option<CardData>,
+    ) -> Result<Created, Denied> {
+        match (self.current().await, fingerprint) {
+            (Err(Denied::NotFound), _) => Err(Denied::TokenUsed),
+            (Err(denied), _) => Err(denied),
+            (Ok(_), Some(_)) => self.was_there(fingerprint, card).await,
+            (Ok(known), None) => Ok(Created { payment: known, is_replay: false }),
+        }
+    }
+
     /// Continues a creation that was stored without this process knowing: its charge leaves now, with the card of this
     /// request. If another writer was faster, the payment has already been continued elsewhere.
     async fn go_on(&mut self, known: &Arc<Payment>, card: Option<CardData>) -> Result<Created, Denied> {
@@ -216,7 +232,7 @@ impl Core {
                 self.run(&payment, decision.effects, decided_at);
                 Ok(Created { payment, is_replay: false })
             }
-            Err(WriteError::Conflict) => {
+            Err(WriteError::Conflict | WriteError::TokenUsed) => {
                 self.memory.forget();
                 Ok(Created { payment: self.taken().await?, is_replay: true })
             }
@@ -386,7 +402,7 @@ impl Core {
                     self.run(&stored, decision.effects, decided_at);
                     return Ok(executed(stored));
                 }
-                Err(WriteError::Conflict) => self.memory.forget(),
+                Err(WriteError::Conflict | WriteError::TokenUsed) => self.memory.forget(),
                 Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => {
                     self.memory.forget();
                     return Err(Denied::StoreUnavailable(error));

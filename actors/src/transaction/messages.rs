@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use quita_domain::card::CardFingerprint;
+use quita_domain::card::token::UsedToken;
 use quita_domain::identity::{AcquirerName, LinkId, Owner, TransactionId};
 use quita_domain::operation::{Operation, OperationKind, OperationState};
 use quita_domain::order::Purchase;
@@ -34,6 +35,8 @@ pub struct CreatePayment {
     pub page_token: String,
     /// Payment link that it comes by.
     pub link: Option<LinkId>,
+    /// Mark of the card's token that it uses up.
+    pub used_token: Option<UsedToken>,
 }
 
 /// A payment that was created, or found under its key.

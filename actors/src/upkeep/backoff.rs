@@ -86,6 +86,7 @@ const fn longest_wait(why: &Denied) -> Duration {
         | Denied::NotFound
         | Denied::Refused(_)
         | Denied::KeyReused
+        | Denied::TokenUsed
         | Denied::MethodUnavailable
         | Denied::AmountNotAccepted
         | Denied::ExpiryNotAccepted

@@ -1,7 +1,8 @@
 //! Creating payments: what is written, sent and answered, in which order.
 
 use futures_util::future::join_all;
-use quita_actors::Denied;
+use quita_actors::{CreatePayment, Denied};
+use quita_domain::card::token::UsedToken;
 use quita_domain::status::Status;
 
 use crate::bank::Answer;
@@ -56,6 +57,24 @@ fn a_local_acquirer_that_is_refused_by_the_store_has_begun_nothing() {
         assert!(matches!(node.create(pix(1)).await, Err(Denied::StoreUnavailable(_))));
         pass_ms(60_000).await;
         assert!(!world.trace.of(id(1)).contains(&Begun("first", id(1))));
+    });
+}
+
+#[test]
+fn a_token_that_another_payment_used_charges_nobody_and_a_replay_is_a_replay() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        let with_token = |number: u128, fingerprint: &str| CreatePayment {
+            used_token: Some(UsedToken::of(b"sealed", b"key")),
+            ..keyed(number, fingerprint)
+        };
+        let first = node.create(with_token(1, "a")).await.unwrap();
+        assert!(!first.is_replay);
+        assert!(matches!(node.create(with_token(2, "b")).await, Err(Denied::TokenUsed)));
+        assert!(node.create(with_token(1, "a")).await.unwrap().is_replay);
+        assert_eq!(world.trace.charges(), 1);
+        node.settle().await;
     });
 }
 

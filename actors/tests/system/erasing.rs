@@ -81,6 +81,7 @@ fn payment(number: u128, status: Status) -> Payment {
         order: new.purchase.order,
         fingerprint: None,
         card_fingerprint: None,
+        used_token: None,
         page_token: new.page_token,
         link: new.link,
         considered: vec![Considered { acquirer, eligible: true, reason: "eligible".into() }],

@@ -40,6 +40,7 @@ pub(crate) fn pix_for(number: u128, postback_url: Option<&str>) -> CreatePayment
         fingerprint: None,
         card_fingerprint: None,
         other_card_fingerprints: Vec::new(),
+        used_token: None,
         page_token: format!("token-{number}"),
         link: None,
     }

@@ -84,3 +84,6 @@ CREATE TABLE IF NOT EXISTS page_events (
 
 CREATE INDEX IF NOT EXISTS page_events_of ON page_events (name, at);
 CREATE INDEX IF NOT EXISTS page_events_old ON page_events (at);
+
+-- A token of a card is used by one payment.
+CREATE UNIQUE INDEX IF NOT EXISTS payments_by_used_token ON payments (used_token) WHERE used_token IS NOT NULL;

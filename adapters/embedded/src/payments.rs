@@ -11,6 +11,7 @@ use quita_domain::reconciliation::SlipNumber;
 use quita_domain::routing::{CardTries, PAYMENTS_ARE_COUNTED_TO, TRIES_ARE_COUNTED_FOR_MS};
 use quita_domain::time::Timestamp;
 use quita_ports::{DueDelivery, Listed, OutboxPlace, PaymentStore, StoreError, Write, WriteError};
+use rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE;
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Transaction, named_params, params_from_iter};
 use uuid::Uuid;
@@ -27,10 +28,10 @@ use quita_stored_form::{decode, encode, listed, signed, signed_limit};
 
 const INSERT: &str = "INSERT INTO payments (id, revision, last_op, merchant, mode, method, document, email, \
     external_reference, link, card, created_at, amount, due_on, status, paid_at, due_at, outbox_at, outbox_to, \
-    delivery_states, our_number, document_number, rests_since, payment) \
+    delivery_states, our_number, document_number, rests_since, used_token, payment) \
     VALUES (:id, :revision, :last_op, :merchant, :mode, :method, :document, :email, \
     :external_reference, :link, :card, :created_at, :amount, :due_on, :status, :paid_at, :due_at, :outbox_at, :outbox_to, \
-    :delivery_states, :our_number, :document_number, :rests_since, :payment) \
+    :delivery_states, :our_number, :document_number, :rests_since, :used_token, :payment) \
     ON CONFLICT (id) DO NOTHING";
 
 /// Only what may change: an index is not touched if none of its columns is set, whatever it is set to.
@@ -251,15 +252,32 @@ fn write_all(
     let mut outcomes = Vec::with_capacity(writes.len());
     for (write, document) in writes.iter().zip(documents) {
         outcomes.push(match document {
-            Ok(document) if write_one(transaction, write, &document)? == 1 => {
-                movements::index(transaction, &write.payment)?;
-                Ok(())
+            Ok(document) => {
+                let outcome = written(write_one(transaction, write, &document))?;
+                if outcome.is_ok() {
+                    movements::index(transaction, &write.payment)?;
+                }
+                outcome
             }
-            Ok(_) => Err(WriteError::Conflict),
             Err(error) => Err(WriteError::NotWritten(error)),
         });
     }
     Ok(outcomes)
+}
+
+/// Returns the outcome of a statement, which writes one row or none.
+fn written(rows: rusqlite::Result<usize>) -> Result<Outcome, Failure> {
+    match rows {
+        Ok(1) => Ok(Ok(())),
+        Ok(_) => Ok(Err(WriteError::Conflict)),
+        // A taken id is no error, so this is the only other unique column. The statement alone is undone.
+        Err(error) if is_taken(&error) => Ok(Err(WriteError::TokenUsed)),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn is_taken(error: &rusqlite::Error) -> bool {
+    error.sqlite_error().is_some_and(|error| error.extended_code == SQLITE_CONSTRAINT_UNIQUE)
 }
 
 /// Returns the number of written rows: one, or none if somebody was faster.
@@ -288,7 +306,7 @@ fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> r
         ":paid_at": row.paid_at, ":due_at": row.due_at, ":outbox_at": row.outbox_at, ":outbox_to": row.outbox_to,
         ":delivery_states": delivery_states, ":our_number": our_number,
         ":document_number": row.document_number.as_ref().map(SlipNumber::as_str),
-        ":rests_since": row.rests_since, ":payment": document,
+        ":rests_since": row.rests_since, ":used_token": row.used_token, ":payment": document,
     })
 }
 

@@ -39,8 +39,8 @@ pub(super) fn form_of(connection: &Connection) -> rusqlite::Result<i64> {
     connection.query_row("PRAGMA user_version", [], |row| row.get(0))
 }
 
-/// Columns of a payment that files from before them lack: due date and payment link. Payments that are there keep none.
-const LATER_COLUMNS: [(&str, &str); 2] = [("due_on", "TEXT"), ("link", "BLOB")];
+/// Columns of a payment that files from before them lack: due date, payment link and used token. Payments that are there keep none.
+const LATER_COLUMNS: [(&str, &str); 3] = [("due_on", "TEXT"), ("link", "BLOB"), ("used_token", "TEXT")];
 
 /// Adds the columns that are missing.
 fn add_columns(connection: &Connection) -> rusqlite::Result<()> {

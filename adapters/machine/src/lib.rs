@@ -1,5 +1,6 @@
 //! The machine's own clock and randomness, and the sealing of secrets.
 
+pub mod sealed_box;
 pub mod vault;
 
 use std::cell::Cell;

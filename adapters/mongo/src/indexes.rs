@@ -43,6 +43,8 @@ pub(super) const PAID_AT: &str = "payment.state.paidAt";
 pub(super) const REFUND_STATUS: &str = "payment.state.refunds.status";
 /// Ids of a payment's chargebacks.
 pub(super) const CHARGEBACK_ID: &str = "payment.chargebacks.id";
+/// Mark of the card's token that a payment used, indexed where it is in the payment itself.
+pub(super) const USED_TOKEN: &str = "payment.usedToken";
 /// The merchant of a key.
 pub(super) const KEY_MERCHANT: &str = "apiKey.owner.merchant";
 /// Time at which an exception was resolved.
@@ -99,6 +101,8 @@ pub(super) const RESOLVED: &str = "resolved";
 pub(super) const SEEN: &str = "seen";
 /// Every collection's own.
 pub(super) const BY_ID: &str = "_id_";
+/// Payments by the token that they used, of which there is one.
+const OF_TOKEN: &str = "of_token";
 const FINISHED: &str = "finished";
 const ENDING: &str = "ending";
 
@@ -166,7 +170,7 @@ async fn keep_nodes_longer(database: &Database) {
 }
 
 /// See [`quita_stored_form::PaymentIndex`].
-fn of_payments() -> [IndexModel; 18] {
+fn of_payments() -> [IndexModel; 19] {
     let of_merchant = |middle: Document| {
         let mut keys = doc! { "merchant": 1, "mode": 1 };
         keys.extend(middle);
@@ -199,6 +203,7 @@ fn of_payments() -> [IndexModel; 18] {
         only_with("ourNumber", BY_OUR_NUMBER, doc! { "ourNumber": 1, "mode": 1 }),
         only_with("documentNumber", BY_DOCUMENT_NUMBER, doc! { "documentNumber": 1, "mode": 1 }),
         only_with(PAID_AT, PAID, doc! { "mode": 1, PAID_AT: 1, "_id": 1 }),
+        unique_with(USED_TOKEN, OF_TOKEN),
         only_with("restsSince", RESTING, doc! { "status": 1, "restsSince": 1, "_id": 1 }),
     ]
 }
@@ -222,6 +227,13 @@ fn index(name: &str, keys: Document) -> IndexModel {
 /// An index of a field that no two documents have in common.
 fn unique(name: &str, keys: Document) -> IndexModel {
     with_options(keys, IndexOptions::builder().name(name.to_owned()).unique(true).build())
+}
+
+/// An index of the documents that have this field, which no two of them have in common.
+fn unique_with(field: &str, name: &str) -> IndexModel {
+    let present = doc! { field: { "$exists": true } };
+    let options = IndexOptions::builder().name(name.to_owned()).unique(true);
+    with_options(doc! { field: 1 }, options.partial_filter_expression(present).build())
 }
 
 /// An index of the documents that have this field, which are few.

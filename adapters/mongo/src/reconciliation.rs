@@ -82,7 +82,7 @@ impl ReconciliationStore for MongoStore {
         for outcome in batch::run(&self.database, lines, command).await {
             match outcome {
                 // Another node puts the same line there at this moment.
-                Ok(()) | Err(WriteError::Conflict) => {}
+                Ok(()) | Err(WriteError::Conflict | WriteError::TokenUsed) => {}
                 Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => return Err(error),
             }
         }

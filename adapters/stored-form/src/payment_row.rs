@@ -32,6 +32,8 @@ pub struct PaymentRow<'a> {
     pub link: Option<Uuid>,
     /// Tells by which card it is to be paid; removed when tries of it count no more.
     pub card: Option<&'a str>,
+    /// Mark of the card's token that it used; no other payment has it.
+    pub used_token: Option<&'a str>,
     /// Time of its creation.
     pub created_at: i64,
     /// Requested amount, in cents.
@@ -80,6 +82,7 @@ impl<'a> PaymentRow<'a> {
             external_reference: order.external_reference.as_deref(),
             link: payment.link.map(|link| link.uuid()),
             card: payment.card_fingerprint.as_ref().map(|card| card.as_str()),
+            used_token: payment.used_token.as_ref().map(|token| token.as_str()),
             created_at: payment.created_at.millis(),
             amount: signed(order.amount.cents()),
             due_on: order.terms.due().map(|due| due.due_date.to_string()),

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use url::Url;
 
+use crate::card::holds_card_number;
+
 /// Maximum number of origins of an application.
 pub const MAX_ORIGINS: usize = 20;
 
@@ -75,6 +77,10 @@ impl Origins {
 }
 
 fn read_origin(text: &str, allows_http: bool) -> Result<String, BadOrigins> {
+    // Origins are stored, and shown in the audit log (PCI DSS 4.0.1, 3.5.1).
+    if holds_card_number(text) {
+        return Err(BadOrigins::NoOrigin("…".into()));
+    }
     let no_origin = || BadOrigins::NoOrigin(text.into());
     let url = Url::parse(text).map_err(|_| no_origin())?;
     let has_wildcard = url.host_str().is_none_or(|host| host.contains('*'));
@@ -104,6 +110,8 @@ mod tests {
         {
             assert_eq!(Origins::parse([text], true), Err(BadOrigins::NoOrigin(text.into())), "{text}");
         }
+        let card = Origins::parse(["https://4242424242424242.example"], true);
+        assert_eq!(card, Err(BadOrigins::NoOrigin("…".into())));
         for text in [
             "https://shop.example.com/",
             "https://shop.example.com/pay",

@@ -8,6 +8,7 @@ use super::report::Origin;
 use super::schedule::CALL_LEASE_MS;
 use super::{Change, Context, Decision, Payment};
 use crate::card::CardFingerprint;
+use crate::card::token::UsedToken;
 use crate::identity::{AcquirerName, LinkId, Owner, TransactionId};
 use crate::order::Order;
 use crate::routing::{AttemptOutcome, Considered, Routed};
@@ -27,6 +28,8 @@ pub struct NewPayment {
     pub fingerprint: Option<String>,
     /// Fingerprint of the card, if tries of one card are counted.
     pub card_fingerprint: Option<CardFingerprint>,
+    /// Mark of the card's token that it uses up.
+    pub used_token: Option<UsedToken>,
     /// The unguessable part of its public pages' addresses.
     pub page_token: String,
     /// Payment link that it comes by.
@@ -48,6 +51,7 @@ impl Payment {
             order: Arc::new(new.order),
             fingerprint: new.fingerprint,
             card_fingerprint: new.card_fingerprint,
+            used_token: new.used_token,
             page_token: new.page_token,
             link: new.link,
             created_at: context.now,

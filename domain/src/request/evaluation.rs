@@ -2,11 +2,13 @@
 
 use super::fields::{Fields, Findings};
 use super::terms::CardForm;
+use super::token::SentToken;
 use super::violation::{Broken, code};
 use super::{
     CARD_DATA, NeedsAddress, ParsedRequest, Rejection, RequestLimits, UnknownName, json, read_body,
     sent_card_number, unknown_names, wordings,
 };
+use crate::card::token::{CardTokens, NoTokens};
 use crate::order::Order;
 use crate::time::Timestamp;
 
@@ -26,17 +28,33 @@ pub struct Evaluation {
     pub unknown: Vec<UnknownName>,
 }
 
-/// Reads the body of `POST /pay/routing/evaluate`. The rules are those of a creation at that time.
+/// Reads the body of `POST /pay/routing/evaluate`. Every token of a card is unknown.
 ///
 /// # Errors
-/// As [`super::parse`] and [`super::ParsedRequest::into_purchase`].
+/// As [`parse_with`].
 pub fn parse(body: &[u8], now: Timestamp, limits: &RequestLimits) -> Result<Evaluation, Rejection> {
+    parse_with(&NoTokens, body, now, limits)
+}
+
+/// Reads the body of `POST /pay/routing/evaluate`, with the tokens of the caller's merchant and mode. The rules are
+/// those of a creation at that time.
+///
+/// # Errors
+/// As [`super::parse_with`] and [`super::ParsedRequest::into_purchase`].
+pub fn parse_with(
+    tokens: &dyn CardTokens,
+    body: &[u8],
+    now: Timestamp,
+    limits: &RequestLimits,
+) -> Result<Evaluation, Rejection> {
     let object = json::read(body)?;
-    let findings = Findings::with_card_number(sent_card_number(&object));
+    let token = SentToken::find(&object, tokens);
+    let number = token.as_ref().and_then(SentToken::number).or_else(|| sent_card_number(&object));
+    let findings = Findings::with_card_number(number);
     let root = Fields::of_body(&object, &findings);
     let (sent_at, dice) = (at(&root), dice(&root));
     let at = sent_at.unwrap_or(now);
-    let read = read_body(&root, at, limits, (CardForm::ForRoute, NeedsAddress::Always));
+    let read = read_body(&root, at, limits, (CardForm::ForRoute(token.as_ref()), NeedsAddress::Always));
     let [number, cvv] = CARD_DATA;
     root.refuse_card_numbers(&[number, cvv, DICE]);
     let unknown = unknown_names::find(&object, &unknown_names::EVALUATION);

@@ -1,6 +1,7 @@
 //! Terms that depend on the method: `installments`, `creditCard`, `capture`, `expiresIn`, and those of a due date.
 
 use super::fields::Fields;
+use super::token::SentToken;
 use super::violation::{Broken, code};
 use super::wordings;
 use super::{card, due};
@@ -14,12 +15,12 @@ use crate::time::Timestamp;
 const DEFAULT_EXPIRES_IN_S: u64 = 3600;
 
 /// Part of a card that has to be sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum CardForm {
-    /// Everything that a charge needs.
-    ForCharge,
-    /// The part that its route depends on.
-    ForRoute,
+#[derive(Clone, Copy)]
+pub(super) enum CardForm<'t> {
+    /// Everything that a charge needs, or the token that was sent instead.
+    ForCharge(Option<&'t SentToken>),
+    /// The part that its route depends on, or the token that was sent instead.
+    ForRoute(Option<&'t SentToken>),
 }
 
 /// Terms of the method as they were sent.
@@ -43,7 +44,7 @@ pub(super) fn read(
     root: &Fields<'_>,
     (method, amount): (Option<Method>, Option<Money>),
     now: Timestamp,
-    (max_installments, card_form): (u8, CardForm),
+    (max_installments, card_form): (u8, CardForm<'_>),
 ) -> Option<SentTerms> {
     let installments = root.optional("installments").integer();
     let card = root.optional("creditCard").object();
@@ -81,11 +82,18 @@ pub(super) fn read(
             let in_range = |count| root.in_range("installments", count, 1..=i64::from(max_installments));
             let installments = installments.and_then(in_range);
             let (card, data) = match card_form {
-                CardForm::ForCharge => {
-                    let data = card.and_then(|fields| card::read(&fields, now))?;
+                CardForm::ForCharge(token) => {
+                    let read = |fields: Fields<'_>| match token {
+                        Some(token) => token.read(&fields, now),
+                        None => card::read(&fields, now),
+                    };
+                    let data = card.and_then(read)?;
                     (data.masked(), Some(data))
                 }
-                CardForm::ForRoute => (card.and_then(|fields| card::read_for_route(&fields))?, None),
+                CardForm::ForRoute(Some(token)) => {
+                    (card.and_then(|fields| token.read(&fields, now))?.masked(), None)
+                }
+                CardForm::ForRoute(None) => (card.and_then(|fields| card::read_for_route(&fields))?, None),
             };
             let installments = u8::try_from(installments?).ok()?;
             let terms = Terms::CreditCard { card, installments, capture: capture.unwrap_or(true) };

@@ -73,6 +73,7 @@ const ROOT: &[&str] = &[
 ];
 
 const CARD: &[&str] = &["number", "holderName", "expirationMonth", "expirationYear", "cvv"];
+const CARD_TOKEN: &[&str] = &["token"];
 
 static PAYER: Shape = Shape {
     names: &[&["firstName", "lastName", "document", "documentType", "email", "phoneNumber", "address"]],
@@ -96,8 +97,9 @@ static SPLIT: Shape = Shape::flat(&[&["recipientId", "amount", "percentage"]]);
 static FINE: Shape = Shape::flat(&[&["percentage", "amount"]]);
 static INTEREST: Shape = Shape::flat(&[&["percentagePerMonth", "amountPerDay"]]);
 static DISCOUNT: Shape = Shape::flat(&[&["until", "percentage", "amount"]]);
-static CHARGED_CARD: Shape = Shape::flat(&[CARD]);
-static ROUTED_CARD: Shape = Shape::flat(&[CARD, &["bin", "brand"]]);
+static CHARGED_CARD: Shape = Shape::flat(&[CARD, CARD_TOKEN]);
+static ROUTED_CARD: Shape = Shape::flat(&[CARD, CARD_TOKEN, &["bin", "brand"]]);
+static TOKENIZED_CARD: Shape = Shape::flat(&[CARD]);
 
 /// Body of a creation.
 pub(super) static CREATION: Shape = Shape {
@@ -174,6 +176,10 @@ pub(super) static LINK: Shape = Shape {
 
 /// Body of a request that closes a payment link.
 pub(super) static LINK_CLOSING: Shape = Shape::flat(&[&["cancelPending"]]);
+
+/// Body of a request for a token.
+pub(super) static TOKEN: Shape =
+    Shape { names: &[&["creditCard"]], inside: &[("creditCard", &TOKENIZED_CARD)] };
 
 /// Body of a capture or refund.
 pub(super) static OPERATION: Shape = Shape::flat(&[&["amount"]]);

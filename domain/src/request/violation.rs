@@ -72,8 +72,13 @@ pub mod code {
     /// The card's brand has no numbers of this length.
     pub const BRAND_LENGTH: &str = "brand_length";
 
+    /// The token of a card has ended.
+    pub const TOKEN_EXPIRED: &str = "token_expired";
+    /// No token of this merchant and mode, or its secret key is gone.
+    pub const TOKEN_UNKNOWN: &str = "token_unknown";
+
     /// All codes.
-    pub const ALL: [&str; 29] = [
+    pub const ALL: [&str; 31] = [
         REQUIRED,
         TYPE,
         SYNTAX,
@@ -103,6 +108,8 @@ pub mod code {
         UNKNOWN_BRAND,
         METHOD_UNAVAILABLE,
         BRAND_LENGTH,
+        TOKEN_EXPIRED,
+        TOKEN_UNKNOWN,
     ];
 }
 

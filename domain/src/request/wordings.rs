@@ -134,6 +134,17 @@ wordings! {
     pub(super) no_public_address = "must be a public address", "deve ser um endereço público";
 
     // Cards.
+    pub(super) token_beside_card =
+        "stands for the whole card: send no other field beside it",
+        "vale pelo cartão inteiro: não envie outro campo junto";
+    pub(super) token_unknown =
+        "is no token of this merchant and mode: ask for a new one",
+        "não é um token deste lojista e modo: peça outro";
+    pub(super) token_expired =
+        "has ended: a token is good for 15 minutes; ask for a new one",
+        "venceu: um token vale por 15 minutos; peça outro";
+    pub(super) long_holder_name =
+        "is too long for a token: send fewer characters", "é longo demais para um token: envie menos caracteres";
     pub(super) card_expired = "the card's last month has passed", "o último mês do cartão já passou";
     pub(super) no_year = "must have four digits, such as 2030", "deve ter quatro dígitos, como 2030";
     pub(super) no_cvv_length =

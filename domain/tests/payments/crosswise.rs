@@ -185,6 +185,7 @@ fn money_of_a_capture_that_a_dispute_overtook_is_counted() {
         order,
         fingerprint: None,
         card_fingerprint: None,
+        used_token: None,
         page_token,
         link: None,
         considered,

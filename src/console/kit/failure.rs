@@ -213,7 +213,8 @@ impl From<Denied> for Failure {
             Denied::NoRoute | Denied::Overloaded | Denied::Interrupted | Denied::Stopping => {
                 Self::Unavailable(denied.to_string())
             }
-            Denied::MethodUnavailable
+            Denied::TokenUsed
+            | Denied::MethodUnavailable
             | Denied::AmountNotAccepted
             | Denied::ExpiryNotAccepted
             | Denied::Defect(_) => Self::Defect(denied.to_string()),

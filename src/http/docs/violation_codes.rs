@@ -4,7 +4,7 @@ use quita_domain::request::code;
 use quita_domain::wording::Wording;
 
 /// Every code with its meaning, in the order of [`code::ALL`].
-pub(super) const MEANINGS: [(&str, Wording); 29] = [
+pub(super) const MEANINGS: [(&str, Wording); 31] = [
     (
         code::REQUIRED,
         Wording::fixed(
@@ -176,6 +176,20 @@ pub(super) const MEANINGS: [(&str, Wording); 29] = [
         Wording::fixed(
             "The card's brand has no numbers of this length.",
             "A bandeira do cartão não tem números deste tamanho.",
+        ),
+    ),
+    (
+        code::TOKEN_EXPIRED,
+        Wording::fixed(
+            "The token of the card is older than 15 minutes.",
+            "O token do cartão tem mais de 15 minutos.",
+        ),
+    ),
+    (
+        code::TOKEN_UNKNOWN,
+        Wording::fixed(
+            "It is no token of the merchant and mode of the key, or the secret key that sealed it is gone.",
+            "Não é um token do lojista e do modo da chave, ou a chave secreta que o selou não existe mais.",
         ),
     ),
 ];

@@ -82,6 +82,21 @@ codes! {
     Forbidden = "forbidden", FORBIDDEN,
         ("The key is valid and may not do this.", "A chave é válida e não pode fazer isto."),
         ("Use a key that has the scope named in the message.", "Use uma chave com o escopo citado na mensagem.");
+    PublishableKey = "publishable_key", FORBIDDEN,
+        ("A publishable key was used for something else than a token of a card.",
+         "Uma chave publicável foi usada para outra coisa que não um token de cartão."),
+        ("Call this address from your server, with a secret key.",
+         "Chame este endereço do seu servidor, com uma chave secreta.");
+    SecretKeyInBrowser = "secret_key_in_browser", FORBIDDEN,
+        ("A secret key came from a page in a browser, where everybody can read it.",
+         "Uma chave secreta veio de uma página num navegador, onde todos podem lê-la."),
+        ("Revoke the key and make another. In the page use a publishable key, `qk_pub_…`.",
+         "Revogue a chave e crie outra. Na página use uma chave publicável, `qk_pub_…`.");
+    OriginNotAllowed = "origin_not_allowed", FORBIDDEN,
+        ("The page's origin is not on the list of the key's application.",
+         "A origem da página não está na lista da aplicação da chave."),
+        ("Add the origin with `quita applications origins` or in the console.",
+         "Acrescente a origem com `quita applications origins` ou no console.");
     NotFound = "not_found", NOT_FOUND,
         ("There is nothing at this address, or no such transaction or delivery for the merchant and mode of the key.",
          "Não há nada neste endereço, ou não há tal transação ou entrega para o lojista e o modo da chave."),
@@ -162,6 +177,18 @@ codes! {
         ("The `Idempotency-Key` was used with another body.", "O `Idempotency-Key` foi usado com outro corpo."),
         ("Send a new key with a new request, and the same body with the same key.",
          "Envie uma chave nova com uma requisição nova, e o mesmo corpo com a mesma chave.");
+    TokenExpired = "token_expired", UNPROCESSABLE_ENTITY,
+        ("The token of the card is older than 15 minutes.", "O token do cartão tem mais de 15 minutos."),
+        ("Have the page ask for a new token.", "Faça a página pedir um token novo.");
+    TokenUsed = "token_used", UNPROCESSABLE_ENTITY,
+        ("Another payment has used the token of the card.", "Outro pagamento já usou o token do cartão."),
+        ("Have the page ask for a new token for each payment.",
+         "Faça a página pedir um token novo para cada pagamento.");
+    TokenUnknown = "token_unknown", UNPROCESSABLE_ENTITY,
+        ("The token is none of the merchant and mode of the key, or the secret key that sealed it is gone.",
+         "O token não é do lojista e do modo da chave, ou a chave secreta que o selou não existe mais."),
+        ("Send the token as `POST /pay/tokens` answered it, with a key of the same merchant and mode.",
+         "Envie o token como `POST /pay/tokens` o respondeu, com uma chave do mesmo lojista e modo.");
     AmountNotAccepted = "amount_not_accepted", UNPROCESSABLE_ENTITY,
         ("No acquirer that this payment may go to takes this amount.",
          "Nenhum adquirente possível para este pagamento aceita este valor."),
@@ -185,6 +212,10 @@ codes! {
         ("The key sends more requests a second than it may, or too many unknown keys come from its network.",
          "A chave envia mais requisições por segundo do que pode, ou vêm chaves desconhecidas demais da rede."),
         ("Wait for the seconds in `Retry-After`.", "Espere os segundos de `Retry-After`.");
+    TooManyCardTries = "too_many_card_tries", TOO_MANY_REQUESTS,
+        ("Too many cards come from one network.", "Vêm cartões demais de uma rede."),
+        ("Wait for the seconds in `Retry-After`; PIX and boleto stay open.",
+         "Espere os segundos de `Retry-After`; PIX e boleto continuam abertos.");
     HeadersTooLarge = "headers_too_large", REQUEST_HEADER_FIELDS_TOO_LARGE,
         ("The head of the request is too large.", "O cabeçalho da requisição é grande demais."),
         ("Send fewer or shorter headers.", "Envie menos cabeçalhos, ou mais curtos.");

@@ -24,6 +24,24 @@ wordings! {
         "invalid or missing API key: it is unknown, has ended or was revoked; check that it was copied whole",
         "chave de API ausente ou inválida: é desconhecida, venceu ou foi revogada; confira se foi copiada inteira";
     pub(crate) no_scope(scope: &str) = "this key lacks the scope {scope}", "esta chave não tem o escopo {scope}";
+    pub(crate) publishable_key =
+        "a publishable key asks for tokens of cards at POST /pay/tokens and does nothing else; use a secret key, on your \
+         server",
+        "uma chave publicável pede tokens de cartões em POST /pay/tokens e nada mais; use uma chave secreta, no seu \
+         servidor";
+    pub(crate) secret_key_in_browser =
+        "a secret key must never be in a page: this one came from a browser and is lost; revoke it, and use a \
+         publishable key (qk_pub_…) there",
+        "uma chave secreta nunca pode estar numa página: esta veio de um navegador e está perdida; revogue-a e use ali \
+         uma chave publicável (qk_pub_…)";
+    pub(crate) origin_not_allowed =
+        "the origin of this page is not on the list of the key's application; add it with quita applications origins \
+         or in the console",
+        "a origem desta página não está na lista da aplicação da chave; acrescente-a com quita applications origins ou \
+         no console";
+    pub(crate) too_many_card_tries =
+        "too many cards come from this network; wait, or pay by PIX or boleto",
+        "vêm cartões demais desta rede; espere, ou pague por PIX ou boleto";
     pub(crate) too_many_requests =
         "this key sends more requests a second than it may", "esta chave envia mais requisições por segundo do que pode";
     pub(crate) too_many_unknown_keys =
@@ -147,6 +165,7 @@ pub(super) fn of_denied(denied: &Denied) -> Wording {
         Denied::StoreUnavailable(_) => return store_unavailable(),
         Denied::Defect(_) => return internal_error(),
         Denied::KeyReused => "este Idempotency-Key foi usado com outra requisição",
+        Denied::TokenUsed => "o token do cartão já foi usado por outro pagamento",
         Denied::MethodUnavailable => "nenhum adquirente está configurado para este método neste modo",
         Denied::AmountNotAccepted => "nenhum adquirente possível para este pagamento aceita este valor",
         Denied::ExpiryNotAccepted => {

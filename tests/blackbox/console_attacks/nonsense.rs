@@ -174,6 +174,7 @@ fn what_a_form_says_is_checked_before_anything_is_done() {
         ("/applications/{application}/endpoint", "url=https%3A%2F%2Fa.example%2F4242424242424242", 422),
         ("/applications/{application}/origins", "origins=https%3A%2F%2Fa.example%2Fpay", 422),
         ("/applications/{application}/origins", "origins=null", 422),
+        ("/applications/{application}/origins", "origins=https%3A%2F%2F4242424242424242.example", 422),
         ("/applications/{application}/test-event", "url=gopher%3A%2F%2F127.0.0.1%2F", 422),
         ("/applications/{application}/test-event", "url=http%3A%2F%2Fa+b%2F", 422),
         ("/people", "email=nobody&role=owner", 422),

@@ -98,6 +98,7 @@ fn check_as_successor(known: &Payment, next: &Payment, wrong: &mut Vec<String>) 
     must(next.order == known.order && next.owner == known.owner, "what was asked for has changed");
     must(next.created_at == known.created_at, "createdAt has changed");
     must(next.fingerprint == known.fingerprint, "the fingerprint has changed");
+    must(next.used_token == known.used_token, "the token has changed");
     let card = &next.card_fingerprint;
     must(card.is_none() || *card == known.card_fingerprint, "the card has changed");
     must(reported(next).starts_with(&reported(known)), "history was rewritten");

@@ -91,11 +91,16 @@ impl Records {
     /// Makes one write, if the payment is stored at the revision that it expects.
     ///
     /// # Errors
-    /// [`WriteError::Conflict`] if it is not.
+    /// [`WriteError::Conflict`] if it is not, [`WriteError::TokenUsed`] if another payment has used its token.
     pub fn write(&mut self, write: &Write) -> Result<(), WriteError> {
         let known = self.payments.get(&write.payment.id);
         if known.map_or(0, |known| known.revision) != write.expected_revision {
             return Err(WriteError::Conflict);
+        }
+        let uses_its_token = |other: &Arc<Payment>| other.used_token == write.payment.used_token;
+        if known.is_none() && write.payment.used_token.is_some() && self.payments.values().any(uses_its_token)
+        {
+            return Err(WriteError::TokenUsed);
         }
         if write.payment.is_erased() && known.is_some_and(|known| !known.is_erased()) {
             self.erased.push(write.payment.id);

@@ -154,6 +154,7 @@ impl Merchant {
             Denied::Refused(refusal) => !matches!(refusal, Refusal::KeyReused | Refusal::NoSuchDelivery),
             Denied::NotFound => self.world.told_version(self.request.id()).is_none(),
             Denied::KeyReused
+            | Denied::TokenUsed
             | Denied::MethodUnavailable
             | Denied::AmountNotAccepted
             | Denied::ExpiryNotAccepted

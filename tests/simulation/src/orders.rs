@@ -83,6 +83,7 @@ impl Request {
             fingerprint: self.has_key.then(|| format!("{:?} {}", self.kind, self.cents)),
             card_fingerprint: self.kind.is_card().then(|| fingerprint_of(self.card)),
             other_card_fingerprints: Vec::new(),
+            used_token: None,
             page_token: format!("token-{}", self.number),
             link: None,
         }

@@ -60,6 +60,7 @@ fn declined(world: &World, card: usize, number: u128, at: Timestamp) -> Payment 
         order: new.purchase.order,
         fingerprint: None,
         card_fingerprint: Some(fingerprint_of(card)),
+        used_token: None,
         page_token: new.page_token,
         link: new.link,
         considered: vec![Considered { acquirer, eligible: true, reason: "eligible".into() }],

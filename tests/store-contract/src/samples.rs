@@ -66,6 +66,7 @@ impl Sample {
             order,
             fingerprint: Some("f".repeat(64)),
             card_fingerprint: None,
+            used_token: None,
             page_token: String::from("token"),
             link: None,
             considered: vec![considered],

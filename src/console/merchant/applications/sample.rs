@@ -47,6 +47,7 @@ pub(super) fn paid_payment(
         order: purchase.order,
         fingerprint: None,
         card_fingerprint: None,
+        used_token: None,
         page_token: "example".into(),
         link: None,
         considered: vec![considered],

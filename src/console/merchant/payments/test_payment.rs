@@ -63,6 +63,7 @@ async fn new_payment(owner: Owner, console: &MerchantConsole) -> Result<CreatePa
         fingerprint: None,
         card_fingerprint: None,
         other_card_fingerprints: Vec::new(),
+        used_token: None,
         page_token,
         link: None,
     })

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use quita_domain::acquiring::{CallFailure, ChargeAnswer};
+use quita_domain::card::token::UsedToken;
 use quita_domain::card::{CardFingerprint, CardNumber};
 use quita_domain::identity::Mode;
 use quita_domain::payment::{Command, Payment};
 use quita_domain::routing::{CardTries, TRIES_ARE_COUNTED_FOR_MS};
 use quita_domain::time::{DAY_MS, Timestamp};
-use quita_ports::Store;
+use quita_ports::{Store, WriteError};
 
 use quita_store_contract::samples::{Sample, context, insert, replace};
 
@@ -53,6 +54,41 @@ pub async fn tries_of_a_card_are_counted_in_windows_that_roll_and_of_every_merch
     assert_eq!(tries(&store, &visa()).await, (2, 4));
     assert_eq!(tries(&store, &other()).await, (1, 1));
     assert_eq!(tries(&store, &card("5555555555554444")).await, (0, 0));
+}
+
+/// A payment that uses the token with this mark.
+fn with_token(mark: &[u8]) -> Payment {
+    Payment { used_token: Some(UsedToken::of(mark, b"key")), ..Sample::default().open() }
+}
+
+pub async fn a_token_is_used_by_one_payment(store: Arc<dyn Store>) {
+    let (first, second, other) = (with_token(b"one"), with_token(b"one"), with_token(b"two"));
+    let without = [Sample::default().open(), Sample::default().open()];
+    let batch = [insert(&first), insert(&second), insert(&other), insert(&without[0]), insert(&without[1])];
+    let expected = [Ok(()), Err(WriteError::TokenUsed), Ok(()), Ok(()), Ok(())];
+    assert_eq!(store.commit(&batch).await, expected);
+    assert_eq!(store.commit(&[insert(&second)]).await, [Err(WriteError::TokenUsed)]);
+    assert_eq!(store.load(&[second.id]).await, Ok(Vec::new()), "nothing of it is stored");
+    assert_eq!(store.load(&[first.id]).await, Ok(vec![first.clone()]));
+    let again = store.commit(&[insert(&first)]).await;
+    assert!(matches!(again[..], [Err(WriteError::Conflict | WriteError::TokenUsed)]), "{again:?}");
+}
+
+pub async fn of_many_payments_with_one_token_one_is_stored(store: Arc<dyn Store>) {
+    let writes: Vec<_> = (0..8)
+        .map(|_| {
+            let store = Arc::clone(&store);
+            tokio::spawn(async move { store.commit(&[insert(&with_token(b"one"))]).await.remove(0) })
+        })
+        .collect();
+    let mut stored = 0;
+    for write in writes {
+        match write.await.unwrap() {
+            Ok(()) => stored += 1,
+            refused => assert_eq!(refused, Err(WriteError::TokenUsed)),
+        }
+    }
+    assert_eq!(stored, 1);
 }
 
 pub async fn every_charge_of_a_payment_is_a_try(store: Arc<dyn Store>) {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use quita_domain::acquiring::{Decline, DeclineKind, Issued, Reference};
+use quita_domain::card::token::UsedToken;
 use quita_domain::card::{Brand, CardFingerprint, CardNumber, MaskedCard};
 use quita_domain::delivery::{Delivery, DeliveryAttempt, DeliveryState};
 use quita_domain::due_terms::{Discount, DueTerms, Interest, Portion};
@@ -66,6 +67,7 @@ fn payment(
         order: Arc::new(complete_order(&order, terms)),
         fingerprint: Some("f".repeat(64)),
         card_fingerprint: Some(CardFingerprint::of(&number, Mode::Test, b"key")),
+        used_token: Some(UsedToken::of(b"sealed", b"key")),
         page_token,
         link: Some(LinkId::new(uuid::Uuid::from_u128(77))),
         created_at: at(1_000),
@@ -211,7 +213,6 @@ fn attempt(outcome: AttemptOutcome) -> Attempt {
         decline: Some(decline()),
         without_code: true,
         under_review: true,
-        our_number: Some(7),
         // A dot and a dollar are what MongoDB's own paths and operators are spelled with.
         reference: Reference::none().with("txid", "t-1").with("$payment.id", "a.b"),
         our_number: Some(u32::MAX),

@@ -134,6 +134,8 @@ macro_rules! for_each_case {
             figures::a_payment_is_counted_as_what_it_is_now,
             figures::figures_are_of_one_merchant_in_one_mode_and_a_time,
             cards::tries_of_a_card_are_counted_in_windows_that_roll_and_of_every_merchant,
+            cards::a_token_is_used_by_one_payment,
+            cards::of_many_payments_with_one_token_one_is_stored,
             cards::every_charge_of_a_payment_is_a_try,
             cards::a_card_that_is_forgotten_counts_no_more,
             cards::a_card_that_was_tried_more_often_than_any_brand_allows_is_counted_to_there,

@@ -1,0 +1,98 @@
+//! The script for pages of a merchant's own, and the hashes with which such a page pins it.
+
+use std::collections::BTreeMap;
+
+use actix_web::HttpResponse;
+use actix_web::http::header::{ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL, HeaderName};
+use actix_web::web::Path;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use sha2::{Digest, Sha384};
+
+use super::errors::ApiError;
+
+/// Header that lets pages of other origins embed a file (Fetch, section 3.7).
+const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
+
+/// Every version of the script, oldest first. A version that was released never changes.
+const VERSIONS: [(&str, &str); 1] = [("v1.1.js", include_str!("card_script/v1.1.js"))];
+
+/// Name of the newest version.
+const NEWEST: &str = "v1.js";
+
+/// Cache rule of a file that never changes (RFC 8246).
+const NEVER_CHANGES: &str = "public, max-age=31536000, immutable";
+
+/// `GET /checkout/v1.js` and `GET /checkout/v1.N.js`
+pub(super) async fn script(number: Option<Path<String>>) -> Result<HttpResponse, ApiError> {
+    let name = number.map_or_else(|| NEWEST.into(), |number| format!("v1.{number}.js"));
+    let (content, cache) = find(&name).ok_or_else(ApiError::nothing_here)?;
+    Ok(HttpResponse::Ok()
+        .content_type("text/javascript; charset=utf-8")
+        .insert_header((CACHE_CONTROL, cache))
+        .insert_header((ACCESS_CONTROL_ALLOW_ORIGIN, "*"))
+        .insert_header((RESOURCE_POLICY, "cross-origin"))
+        .body(content))
+}
+
+/// `GET /checkout/integrity.json`: the hash of each file, as the attribute `integrity` has it (SRI, section 3.5).
+pub(super) async fn integrity() -> HttpResponse {
+    let names = VERSIONS.iter().map(|(name, _)| *name).chain([NEWEST]);
+    let hashes: BTreeMap<_, _> =
+        names.filter_map(|name| Some((format!("/checkout/{name}"), hash(find(name)?.0)))).collect();
+    HttpResponse::Ok()
+        .insert_header((CACHE_CONTROL, "no-cache"))
+        .insert_header((ACCESS_CONTROL_ALLOW_ORIGIN, "*"))
+        .insert_header((RESOURCE_POLICY, "cross-origin"))
+        .json(hashes)
+}
+
+/// Returns a file with its cache rule.
+fn find(name: &str) -> Option<(&'static str, &'static str)> {
+    if name == NEWEST {
+        return VERSIONS.last().map(|(_, content)| (*content, "no-cache"));
+    }
+    let fixed = VERSIONS.iter().find(|(known, _)| *known == name);
+    fixed.map(|(_, content)| (*content, NEVER_CHANGES))
+}
+
+fn hash(content: &str) -> String {
+    format!("sha384-{}", STANDARD.encode(Sha384::digest(content.as_bytes())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hashes of the versions as they were released.
+    const RELEASED: [(&str, &str); 1] =
+        [("v1.1.js", "sha384-JU3OFrHL4JXwIq2q/kvfKRFSP4/5laE/z/K7f0nRyUx8yd5yAwvpsByZdFwMbcX8")];
+
+    #[test]
+    fn a_released_version_never_changes_and_is_small() {
+        for (name, released) in RELEASED {
+            let (content, cache) = find(name).unwrap();
+            assert_eq!(hash(content), released, "make a new version of {name}");
+            assert!(content.len() < 4_096 && cache.contains("immutable"), "{}", content.len());
+        }
+        assert_eq!(RELEASED.map(|(name, _)| name), VERSIONS.map(|(name, _)| name));
+    }
+
+    #[test]
+    fn the_newest_version_is_asked_for_again_each_time() {
+        assert_eq!(find(NEWEST), Some((VERSIONS[VERSIONS.len() - 1].1, "no-cache")));
+        assert_eq!(find("v1.99.js"), None);
+    }
+
+    #[test]
+    fn the_guides_pin_the_script_as_it_is() {
+        let newest = hash(find(NEWEST).unwrap().0);
+        for guide in [
+            include_str!("../../docs/guides/en/cards-on-your-page.md"),
+            include_str!("../../docs/guides/pt/cards-on-your-page.md"),
+            include_str!("../../examples/cards-on-your-page/index.html"),
+        ] {
+            assert!(guide.contains(&newest), "{newest}");
+        }
+    }
+}

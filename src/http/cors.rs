@@ -1,0 +1,74 @@
+//! Cross-origin requests (Fetch, section 3.2): answered for `/pay/tokens` alone, to the origins of an application.
+
+use actix_web::body::MessageBody;
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_MAX_AGE, HeaderMap, HeaderValue, ORIGIN, VARY,
+};
+use actix_web::middleware::Next;
+use actix_web::web::Data;
+use actix_web::{Error, HttpMessage, HttpRequest, HttpResponse};
+
+use super::edge::Edge;
+
+/// Time for which a browser keeps the answer to a preflight, in seconds.
+const MAX_AGE: &str = "600";
+
+/// Decision about the origin of a request whose key is known.
+#[derive(Clone, Copy)]
+struct IsAllowed(bool);
+
+/// Returns the origin that a request states. Several, or one that is no text, are an origin that nobody has.
+pub(super) fn origin_of(headers: &HeaderMap) -> Option<&str> {
+    let mut sent = headers.get_all(ORIGIN);
+    match (sent.next(), sent.next()) {
+        (None, _) => None,
+        (Some(only), None) => Some(only.to_str().unwrap_or("")),
+        (Some(_), Some(_)) => Some(""),
+    }
+}
+
+/// Notes that the key's own list decides about the origin of this request.
+pub(super) fn note(request: &HttpRequest, is_allowed: bool) {
+    request.extensions_mut().insert(IsAllowed(is_allowed));
+}
+
+/// Handles a preflight. It carries no key, so any application's origins count.
+pub(super) async fn preflight(edge: Data<Edge>, request: HttpRequest) -> HttpResponse {
+    let mut response = HttpResponse::NoContent();
+    let origin = origin_of(request.headers());
+    let is_known = match origin {
+        Some(origin) => edge.tokens.origins.contains(origin).await,
+        None => false,
+    };
+    note(&request, is_known);
+    if is_known {
+        response.insert_header((ACCESS_CONTROL_ALLOW_METHODS, "POST"));
+        response.insert_header((ACCESS_CONTROL_ALLOW_HEADERS, "authorization, content-type"));
+        response.insert_header((ACCESS_CONTROL_MAX_AGE, MAX_AGE));
+    }
+    response.finish()
+}
+
+/// Adds `Access-Control-Allow-Origin` to responses that the page may read, errors included.
+pub(super) async fn with_origin<B: MessageBody>(
+    request: ServiceRequest,
+    next: Next<B>,
+) -> Result<ServiceResponse<B>, Error> {
+    let origin = origin_of(request.headers()).map(str::to_owned);
+    let edge = request.app_data::<Data<Edge>>().cloned();
+    let mut response = next.call(request).await?;
+    let noted = response.request().extensions().get::<IsAllowed>().copied();
+    response.headers_mut().append(VARY, HeaderValue::from_static("Origin"));
+    let (Some(origin), Some(edge)) = (origin, edge) else { return Ok(response) };
+    let is_allowed = match noted {
+        Some(IsAllowed(is_allowed)) => is_allowed,
+        // No key was accepted: the page may read that, if it is one of somebody's here.
+        None => edge.tokens.origins.contains(&origin).await,
+    };
+    if is_allowed && let Ok(value) = HeaderValue::from_str(&origin) {
+        response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, value);
+    }
+    Ok(response)
+}
