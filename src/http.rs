@@ -8,6 +8,7 @@ mod auth;
 mod body;
 mod card_script;
 mod checkout;
+mod checkout_metrics;
 pub(crate) mod client_address;
 mod cors;
 mod deliveries;
@@ -47,6 +48,7 @@ mod traced;
 mod traceparent;
 mod unknown_address;
 
+pub(crate) use checkout_metrics::CheckoutMetrics;
 pub use edge::Edge;
 pub use request_metrics::RequestMetrics;
 pub use routes::configure;

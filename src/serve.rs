@@ -29,9 +29,9 @@ use crate::acquirers::{
 use crate::console::merchant::{self, MerchantConsole};
 use crate::console::operator::OperatorConsole;
 use crate::http::{
-    self, Edge, Observer, RequestMetrics, Tokens, announce_public_url, as_get, observed, refuse_bad_host,
-    refuse_card_number, traced, with_ignored_names, with_key_expiry, with_own_headers, with_request_id,
-    with_safe_headers,
+    self, CheckoutMetrics, Edge, Observer, RequestMetrics, Tokens, announce_public_url, as_get, observed,
+    refuse_bad_host, refuse_card_number, traced, with_ignored_names, with_key_expiry, with_own_headers,
+    with_request_id, with_safe_headers,
 };
 use crate::jobs::{JobName, JobOutcome, Jobs, Rhythm};
 use crate::keyring::{CURRENT_KEY, CurrentKey, Keyring, SEALING, Sealing};
@@ -168,7 +168,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let verifier = KeyVerifier::new(store.clone(), Arc::clone(&clock)).with_refused(Arc::clone(&refused));
     let audit = Audit::open(store.clone(), &strongbox, Arc::clone(&clock)).await?;
     let tokens = Tokens::new(store.clone(), audit.clone(), &registry)?;
-    let parts = (&config, Arc::clone(&keyring), tokens);
+    let parts = (&config, Arc::clone(&keyring), tokens, CheckoutMetrics::register(&registry)?);
     announce_public_url(&public_url);
     let message_url = public_url.clone();
     let edge = Edge::new(system.payments(), verifier, Arc::clone(&clock), public_url, store.clone(), parts);

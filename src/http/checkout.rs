@@ -62,6 +62,9 @@ const HEADERS: [(HeaderName, &str); 8] = [
 /// Header in which browsers state the site that sent a request (Fetch Metadata).
 const SENT_FROM: &str = "sec-fetch-site";
 
+/// Code of a mistake that is none: the payment before was declined.
+const DECLINED: &str = "declined";
+
 /// Payments of a link among which the one that is shown is looked for.
 const LOOKED_AT: usize = 20;
 
@@ -275,18 +278,18 @@ impl Visit<'_> {
     /// Returns the page as it is now: a waiting or paid payment before the form.
     async fn page(self) -> Result<HttpResponse, Refused> {
         let (status, uses) = status_of(self.edge, &self.link).await?;
-        let shown = match &self.payment {
-            Some(payment) => Some(payment.clone()),
-            None => self.shown().await?,
-        };
-        if let Some(payment) = shown {
+        let newest = self.newest().await?;
+        let was_declined = newest.first().is_some_and(|payment| payment.status() == Status::Declined);
+        if let Some(payment) = self.payment.clone().or_else(|| shown_of(newest)) {
             return self.payment_page(&payment, status).await;
         }
         let is_sold_out = uses.paid.saturating_add(uses.held) >= self.link.offer.uses.into();
         match status {
             LinkStatus::Open if is_sold_out => self.notice(sold_out(self.language), StatusCode::OK).await,
             LinkStatus::Open => {
-                self.form_page((None, &PayerInput::default(), Vec::new()), StatusCode::OK).await
+                let mistakes =
+                    if was_declined { vec![mistake(self.language, "", DECLINED)] } else { Vec::new() };
+                self.form_page((None, &PayerInput::default(), mistakes), StatusCode::OK).await
             }
             LinkStatus::Paid | LinkStatus::Expired | LinkStatus::Closed => {
                 self.notice(state_of_link(self.language, status), StatusCode::OK).await
@@ -294,12 +297,12 @@ impl Visit<'_> {
         }
     }
 
-    /// Returns the payment that the page of a link for one payment shows.
-    async fn shown(&self) -> Result<Option<Payment>, Refused> {
+    /// Returns the payments of a link for one payment, which is one page for all; none of any other.
+    async fn newest(&self) -> Result<Vec<Payment>, Refused> {
         if !self.link.is_for_one() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
-        Ok(shown_of(newest(self.edge, &self.link, LOOKED_AT).await?))
+        Ok(newest(self.edge, &self.link, LOOKED_AT).await?)
     }
 
     /// Begins a payment, or shows the form with its mistakes.
@@ -396,7 +399,7 @@ impl Visit<'_> {
     async fn give_up(self) -> Result<HttpResponse, Refused> {
         let waiting = match &self.payment {
             Some(payment) => Some(payment.clone()),
-            None => self.shown().await?,
+            None => shown_of(self.newest().await?),
         };
         if let Some(payment) = waiting.filter(|payment| is_waiting(payment.status())) {
             give_up(self.edge, &payment).await?;

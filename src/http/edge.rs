@@ -8,6 +8,7 @@ use quita_domain::order::Order;
 use quita_domain::request::RequestLimits;
 use quita_ports::{Clock, LinkStore, PeopleStore, StoreError, WholeStore};
 
+use super::checkout_metrics::CheckoutMetrics;
 use super::mount::Mount;
 use super::pictures::Pictures;
 use super::rate_limit::RateLimit;
@@ -38,6 +39,7 @@ pub struct Edge {
     pub(super) people: Arc<dyn PeopleStore>,
     /// Store of payment links.
     pub(crate) links: Arc<dyn LinkStore>,
+    pub(super) checkout_metrics: CheckoutMetrics,
     pub(super) pictures: Pictures,
     /// Latest refused requests.
     pub(crate) refusals: RefusalLog,
@@ -52,7 +54,7 @@ impl Edge {
         clock: Arc<dyn Clock>,
         public_url: String,
         store: Arc<dyn WholeStore>,
-        (config, keyring, tokens): (&Config, Arc<Keyring>, Tokens),
+        (config, keyring, tokens, checkout_metrics): (&Config, Arc<Keyring>, Tokens, CheckoutMetrics),
     ) -> Self {
         Self {
             payments,
@@ -68,6 +70,7 @@ impl Edge {
             applications: ApplicationReader::new(store.clone()),
             people: store.clone(),
             links: store,
+            checkout_metrics,
             pictures: Pictures::new(),
             refusals: RefusalLog::default(),
             acquirers: config.acquirers.clone(),

@@ -97,6 +97,7 @@ macro_rules! guides {
 
 guides! {
     Quickstart = "quickstart", "Primeiros passos", "Quickstart";
+    Links = "links", "Links de pagamento", "Payment links";
     CardsOnYourPage = "cards-on-your-page", "Cartões na sua página", "Cards on your own page";
     Webhooks = "webhooks", "Webhooks", "Webhooks";
     Refunds = "refunds", "Devoluções", "Refunds";

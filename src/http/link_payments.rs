@@ -87,12 +87,20 @@ pub(super) async fn begin(edge: &Edge, link: &Link, form: &Submitted<'_>) -> Res
     if let Some(until) = too_many(edge, link, form.network, now).await? {
         return Err(NotBegun::TooMany(until));
     }
-    take_use(edge, link.id, (id, form.method)).await?;
+    if let Err(not_taken) = take_use(edge, link.id, (id, form.method)).await {
+        // The same form was sent at the same time, and its payment holds the use.
+        let known = edge.payments.read(id).await.map_err(ApiError::from)?;
+        return known.ok_or(not_taken);
+    }
     let created = create_keyed(edge, (link.owner.clone(), Some(link.id)), (parsed, None), &key).await;
     if created.as_ref().err().is_none_or(ApiError::changed_nothing) {
         settle(edge, link.id, id).await;
     }
-    Ok(created?.payment)
+    let created = created?;
+    if !created.is_replay {
+        edge.checkout_metrics.count(form.method);
+    }
+    Ok(created.payment)
 }
 
 /// Counts the beginning of a payment. Returns the time from which it is allowed again, if it is not now.

@@ -9,13 +9,16 @@ use super::edge::Edge;
 use super::errors::{ApiError, ErrorCode, docs_url, wordings};
 
 /// Addresses that the caller may have meant. The parts in braces match anything.
-const ADDRESSES: [&str; 17] = [
+const ADDRESSES: [&str; 20] = [
     "/pay/payments",
     "/pay/payments/{transactionId}",
     "/pay/payments/{transactionId}/events",
     "/pay/payments/{transactionId}/cancel",
     "/pay/payments/{transactionId}/capture",
     "/pay/payments/{transactionId}/refunds",
+    "/pay/links",
+    "/pay/links/{id}",
+    "/pay/links/{id}/close",
     "/pay/refunds",
     "/pay/disputes",
     "/pay/requests",

@@ -2,7 +2,10 @@
 
 use std::thread;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
+use sha2::{Digest, Sha384};
 
 use crate::support::{Answer, Client, Edit, PATIENCE, TestApp, TestReceiver, eventually};
 
@@ -191,7 +194,11 @@ fn every_page_has_exactly_its_headers_and_the_hash_of_its_script() {
             assert_eq!(page.header(name), Some(expected), "{name}: {page}");
         }
         let html = page.text();
-        assert!(html.contains("<script src=\"/assets/checkout.js\" integrity=\"sha384-"), "{html}");
+        let script = between(&html, "<script src=\"", "\"");
+        let served = payer.client.get(script);
+        assert_eq!(served.status, 200, "{served}");
+        let hash = STANDARD.encode(Sha384::digest(&served.body));
+        assert_eq!(between(&html, &format!("{script}\" integrity=\"sha384-"), "\""), hash);
         assert!(!html.contains(" style=") && !html.contains(" onclick="), "{html}");
     }
 }

@@ -6,6 +6,7 @@ use chrono::NaiveDate;
 use serde::Serialize;
 
 use super::{LEAST_TIME_TO_PAY_MS, Link};
+use crate::document::DocumentType;
 use crate::due_terms::{Discount, Interest, Portion};
 use crate::method::Method;
 use crate::order::{Address, Item, Share, Split};
@@ -14,6 +15,9 @@ use crate::time::Timestamp;
 
 /// Default time for which a PIX may be paid, in seconds, on a link for one payment and on others.
 const PIX_EXPIRES_IN_S: [u64; 2] = [3_600, 1_800];
+
+/// Digits of a CPF; a CNPJ has more.
+const CPF_DIGITS: usize = 11;
 
 /// Parts of a payer as they were typed; empty where nothing was.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -79,25 +83,25 @@ struct Body<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Payer<'a> {
-    first_name: Option<String>,
-    last_name: Option<String>,
-    document: Option<String>,
-    document_type: Option<&'static str>,
-    email: Option<&'a str>,
-    phone_number: Option<String>,
+    first_name: String,
+    last_name: String,
+    document: String,
+    document_type: &'static str,
+    email: &'a str,
+    phone_number: String,
     address: Option<AddressBody>,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct AddressBody {
-    street: Option<String>,
-    number: Option<String>,
+    street: String,
+    number: String,
     complement: Option<String>,
-    neighborhood: Option<String>,
-    city: Option<String>,
-    state: Option<String>,
-    zip_code: Option<String>,
+    neighborhood: String,
+    city: String,
+    state: String,
+    zip_code: String,
 }
 
 #[derive(Serialize)]
@@ -214,42 +218,36 @@ impl Link {
         Some(own.min(self.expires_at.ms_since(now).max(LEAST_TIME_TO_PAY_MS) / 1_000))
     }
 
+    /// Returns the payer. What is missing is an empty text, so that it is told together with what is wrong.
     fn payer<'a>(&'a self, method: Method, typed: &'a PayerInput) -> Payer<'a> {
         let known = self.offer.customer.as_ref();
-        let (first, last) = split_name(&typed.name);
-        let typed_document = without_punctuation(&typed.document);
-        let is_company = typed_document.len() > 11;
-        // A company has one name, which stands for both.
-        let last = last.or_else(|| first.clone().filter(|_| is_company));
         let known_document = known.and_then(|known| known.document.as_ref());
-        let document_type =
-            known_document.map(|document| document.kind().as_str()).or(match typed_document.len() {
-                0 => None,
-                1..=11 => Some("CPF"),
-                _ => Some("CNPJ"),
-            });
-        let known_name = known.and_then(|known| known.first_name.clone());
-        let known_last = known.and_then(|known| known.last_name.clone());
-        let has_known_name = known_name.is_some();
+        let typed_document = without_punctuation(&typed.document);
+        let document_type = match known_document {
+            Some(document) => document.kind().as_str(),
+            None if typed_document.len() > CPF_DIGITS => DocumentType::Cnpj.as_str(),
+            None => DocumentType::Cpf.as_str(),
+        };
+        let (typed_first, typed_last) = split_name(&typed.name);
+        let known_first = known.and_then(|known| known.first_name.as_deref());
+        let known_last = known.and_then(|known| known.last_name.as_deref());
+        let first_name = known_first.unwrap_or(typed_first);
+        let mut last_name = known_last.unwrap_or(typed_last);
+        // A company has one name, which stands for both.
+        if last_name.is_empty() && document_type == DocumentType::Cnpj.as_str() {
+            last_name = first_name;
+        }
+        let phone = known.and_then(|known| known.phone.as_ref()).map(|phone| phone.as_str().to_owned());
+        let known_address = known.and_then(|known| known.address.as_ref());
+        let address = || known_address.map_or_else(|| AddressBody::typed(typed), AddressBody::of);
         Payer {
-            first_name: known_name.or(first),
-            last_name: known_last.or(last).or_else(|| {
-                let first = known.and_then(|known| known.first_name.clone());
-                first.filter(|_| has_known_name && document_type == Some("CNPJ"))
-            }),
-            document: known_document
-                .map(|document| document.as_str().to_owned())
-                .or_else(|| Some(typed_document).filter(|text| !text.is_empty())),
+            first_name: first_name.to_owned(),
+            last_name: last_name.to_owned(),
+            document: known_document.map_or(typed_document, |document| document.as_str().to_owned()),
             document_type,
-            email: known.and_then(|known| known.email.as_deref()).or_else(|| non_empty(typed.email.trim())),
-            phone_number: known
-                .and_then(|known| known.phone.as_ref())
-                .map(|phone| phone.as_str().to_owned())
-                .or_else(|| Some(without_punctuation(&typed.phone)).filter(|text| !text.is_empty())),
-            address: self
-                .needs_address(method)
-                .then(|| known.and_then(|known| known.address.as_ref()))
-                .map(|known| known.map_or_else(|| AddressBody::typed(typed), AddressBody::of)),
+            email: known.and_then(|known| known.email.as_deref()).unwrap_or(typed.email.trim()),
+            phone_number: phone.unwrap_or_else(|| without_punctuation(&typed.phone)),
+            address: self.needs_address(method).then(address),
         }
     }
 }
@@ -283,42 +281,36 @@ impl<'a> SplitBody<'a> {
 
 impl AddressBody {
     fn of(known: &Address) -> Self {
-        let text = |text: &str| Some(text.to_owned());
         Self {
-            street: text(&known.street),
-            number: text(&known.number),
+            street: known.street.clone(),
+            number: known.number.clone(),
             complement: known.complement.clone(),
-            neighborhood: text(&known.neighborhood),
-            city: text(&known.city),
-            state: text(known.state.as_str()),
-            zip_code: text(known.zip_code.as_str()),
+            neighborhood: known.neighborhood.clone(),
+            city: known.city.clone(),
+            state: known.state.as_str().to_owned(),
+            zip_code: known.zip_code.as_str().to_owned(),
         }
     }
 
     fn typed(typed: &PayerInput) -> Self {
-        let text = |text: &str| non_empty(text.trim()).map(str::to_owned);
+        let text = |text: &str| text.trim().to_owned();
         Self {
             street: text(&typed.street),
             number: text(&typed.number),
-            complement: text(&typed.complement),
+            complement: Some(text(&typed.complement)).filter(|text| !text.is_empty()),
             neighborhood: text(&typed.neighborhood),
             city: text(&typed.city),
-            state: text(&typed.state).map(|state| state.to_ascii_uppercase()),
-            zip_code: text(&without_punctuation(&typed.zip_code)),
+            state: text(&typed.state).to_ascii_uppercase(),
+            zip_code: without_punctuation(&typed.zip_code),
         }
     }
 }
 
-fn non_empty(text: &str) -> Option<&str> {
-    (!text.is_empty()).then_some(text)
-}
-
 /// Splits a name at its first blank.
-fn split_name(name: &str) -> (Option<String>, Option<String>) {
+fn split_name(name: &str) -> (&str, &str) {
     let name = name.trim();
     let (first, last) = name.split_once(char::is_whitespace).unwrap_or((name, ""));
-    let text = |text: &str| non_empty(text.trim()).map(str::to_owned);
-    (text(first), text(last))
+    (first.trim(), last.trim())
 }
 
 /// Removes the punctuation of documents, phones and postal codes; anything else stays, and is refused by its rule.

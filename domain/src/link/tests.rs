@@ -189,6 +189,27 @@ fn one_word_is_a_name_for_a_company_alone() {
     assert_eq!(fields("Padaria", "11.222.333/0001-81"), None);
 }
 
+#[test]
+fn what_is_missing_is_told_together_with_what_is_wrong() {
+    let typed = PayerInput { document: "52998224726".into(), ..PayerInput::default() };
+    let read = parse_of_link(&link_of("").creation_body(Method::Boleto, &typed, NOW), NOW, &limits());
+    let fields: Vec<_> = read.unwrap_err().violations.into_iter().map(|one| one.field).collect();
+    let expected = [
+        "firstName",
+        "lastName",
+        "document",
+        "email",
+        "phoneNumber",
+        "address.street",
+        "address.number",
+        "address.neighborhood",
+        "address.city",
+        "address.state",
+        "address.zipCode",
+    ];
+    assert_eq!(fields, expected.map(|name| format!("paymentDetails.{name}")));
+}
+
 fn refused(extra: &str) -> Vec<(String, &'static str)> {
     let body = format!(r#"{{"amount":5000,"currency":"BRL","title":"Aula"{extra}}}"#);
     let parsed = parse(body.as_bytes(), NOW, &limits()).and_then(|parsed| {

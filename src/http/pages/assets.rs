@@ -1,7 +1,7 @@
 //! Static files of the pages, compiled in and served as `/assets/{name}`.
 
 use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use sha2::{Digest, Sha384};
 
 /// A static file.
@@ -13,9 +13,6 @@ pub(crate) struct Asset {
     pub(crate) body: &'static str,
 }
 
-/// Script of the page of a payment link.
-pub(crate) const CHECKOUT_SCRIPT: &str = "checkout.js";
-
 /// Every static file.
 pub(crate) const ALL: [Asset; 4] = [
     Asset {
@@ -24,7 +21,7 @@ pub(crate) const ALL: [Asset; 4] = [
         body: include_str!("assets/checkout.css"),
     },
     Asset {
-        name: CHECKOUT_SCRIPT,
+        name: "checkout.js",
         content_type: "text/javascript; charset=utf-8",
         body: include_str!("assets/checkout.js"),
     },
@@ -43,6 +40,15 @@ pub(crate) const ALL: [Asset; 4] = [
 /// Finds a file by its name below `/assets/`.
 pub(crate) fn find(name: &str) -> Option<&'static Asset> {
     ALL.iter().find(|asset| asset.name == name)
+}
+
+/// Returns the name of a file with its version, so that no browser takes an old one for it.
+pub(crate) fn versioned(name: &str) -> String {
+    let version = |asset: &Asset| {
+        let hash = URL_SAFE_NO_PAD.encode(Sha384::digest(asset.body));
+        format!("{name}?v={}", hash.chars().take(12).collect::<String>())
+    };
+    find(name).map(version).unwrap_or_default()
 }
 
 /// Returns the hash of a file, as pages state it (Subresource Integrity). There is none of an unknown file.

@@ -128,11 +128,12 @@ impl CheckoutPage {
         format!("{}{}", self.state.label, of.unwrap_or_default())
     }
 
-    fn integrity(&self) -> String {
-        assets::integrity_of(assets::CHECKOUT_SCRIPT)
+    /// Returns the path of a static file.
+    fn asset(&self, name: &str) -> String {
+        format!("{}/assets/{}", self.mount, assets::versioned(name))
     }
 
-    fn style_integrity(&self, name: &str) -> String {
+    fn integrity(&self, name: &str) -> String {
         assets::integrity_of(name)
     }
 }
@@ -429,6 +430,11 @@ pub(crate) fn mistake(language: Language, field: &'static str, code: &'static st
             language,
             "Escreva a sigla do estado, como SP.",
             "Write the state's two letters, such as SP.",
+        ),
+        (_, "declined") => pick(
+            language,
+            "O pagamento anterior não foi autorizado. Tente de novo ou escolha outro meio.",
+            "The payment before was not authorised. Try again, or choose another method.",
         ),
         ("method", _) => pick(language, "Escolha um meio de pagamento.", "Choose a payment method."),
         _ => pick(
