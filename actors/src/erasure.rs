@@ -4,6 +4,7 @@
 //! an actor that holds the payment in memory fails at that guard. The steps are bounded, and a run may end after any of
 //! them: another run does the rest, and no longer finds the payments that are done.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quita_domain::audit::AuditErasure;
@@ -129,6 +130,35 @@ impl Eraser {
         };
         let merchant = Some(merchant.clone());
         Ok(ErasedPage { tally: self.erase_listed(found).await?, merchant, next })
+    }
+
+    /// Erases the payers that merchants entered in links: of one document, or of all, in links that have been over for
+    /// so many milliseconds. Returns the number of links by merchant.
+    ///
+    /// # Errors
+    /// [`StoreError`]; some links may be done, and the call may be repeated.
+    pub async fn erase_links(
+        &self,
+        document: Option<&Document>,
+        over_for_ms: u64,
+    ) -> Result<BTreeMap<MerchantId, u64>, StoreError> {
+        let until = self.clock.now().minus_ms(over_for_ms);
+        let mut erased: BTreeMap<MerchantId, u64> = BTreeMap::new();
+        loop {
+            let found = self.store.links_with_customer(document, until, PAGE).await?;
+            let mut is_stuck = true;
+            for link in &found {
+                // Whoever was faster is read again with the next page.
+                if self.changes_nothing || self.store.replace_link(&link.without_customer()).await? {
+                    let count = erased.entry(link.owner.merchant.clone()).or_default();
+                    *count = count.saturating_add(1);
+                    is_stuck = false;
+                }
+            }
+            if found.len() < PAGE || is_stuck || self.changes_nothing {
+                return Ok(erased);
+            }
+        }
     }
 
     /// Erases the payers from a page of the payments of this status that have rested for so many milliseconds.

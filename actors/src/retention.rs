@@ -72,6 +72,11 @@ impl Retention {
                 tally = tally.plus(self.erase_all(status, &mut tell).await?);
             }
         }
+        let of_links: u64 = in_time(self.eraser.erase_links(None, self.rested_ms)).await?.values().sum();
+        if of_links > 0 {
+            tell(of_links);
+            tally = tally.plus(ErasureTally { erased: of_links, ..ErasureTally::default() });
+        }
         self.is_to_empty |= tally.erased > 0;
         if self.is_to_empty {
             self.claim(0).await?;

@@ -355,6 +355,24 @@ impl Link {
         })
     }
 
+    /// Returns the time from which the payer that its merchant entered may be erased; `None` if there is none.
+    pub fn customer_until(&self) -> Option<Timestamp> {
+        self.offer.customer.as_ref()?;
+        Some(self.closed_at.map_or(self.expires_at, |closed_at| closed_at.min(self.expires_at)))
+    }
+
+    /// Returns the link without the payer that its merchant entered.
+    #[must_use]
+    pub fn without_customer(&self) -> Self {
+        let offer = Offer { customer: None, ..self.offer.clone() };
+        Self { offer, revision: self.revision.saturating_add(1), ..self.clone() }
+    }
+
+    /// Returns the document of the payer that its merchant entered.
+    pub fn customer_document(&self) -> Option<&Document> {
+        self.offer.customer.as_ref()?.document.as_ref()
+    }
+
     /// Returns true if the link was made for one payment.
     pub const fn is_for_one(&self) -> bool {
         self.offer.uses == 1

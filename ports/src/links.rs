@@ -1,6 +1,7 @@
 //! Payment links in the store, and what is counted at their pages.
 
 use async_trait::async_trait;
+use quita_domain::document::Document;
 use quita_domain::identity::LinkId;
 use quita_domain::link::{Link, LinkFilter, LinkUses};
 use quita_domain::listing::Cursor;
@@ -37,6 +38,15 @@ pub trait LinkStore: PaymentStore {
         &self,
         filter: &LinkFilter,
         after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Link>, StoreError>;
+
+    /// Returns links with a payer that their merchant entered and that are over by this time, at most `limit`: those of
+    /// one document, or the longest over first.
+    async fn links_with_customer(
+        &self,
+        document: Option<&Document>,
+        until: Timestamp,
         limit: usize,
     ) -> Result<Vec<Link>, StoreError>;
 

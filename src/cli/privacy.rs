@@ -179,9 +179,20 @@ impl Desk {
             tally = tally.plus(page.tally);
             place = page.next;
             if place.is_none() {
-                return Ok(tally);
+                return Ok(tally.plus(self.erase_links(document).await?));
             }
         }
+    }
+
+    /// Erases this person from the links that are over.
+    async fn erase_links(&self, document: &Document) -> Result<ErasureTally, Failure> {
+        let mut all = ErasureTally::default();
+        for (merchant, erased) in self.eraser.erase_links(Some(document), 0).await.map_err(broken_off)? {
+            let tally = ErasureTally { erased, ..ErasureTally::default() };
+            self.note(&merchant, "a person in links", tally).await;
+            all = all.plus(tally);
+        }
+        Ok(all)
     }
 
     async fn note(&self, merchant: &MerchantId, subject: &str, tally: ErasureTally) {

@@ -176,3 +176,17 @@ fn nobody_sees_the_links_of_others() {
     app.client().get("/pay/links/7").expect_error(400, "unreadable_id");
     app.client_without_key().get(&path_of(&made)).expect(401);
 }
+
+#[test]
+fn a_payer_that_a_link_names_is_erased_once_the_link_is_over() {
+    let app = TestApp::new();
+    let client = app.client();
+    let customer = json!({"firstName": "Ana", "document": "52998224725"});
+    let made = make(&client, &link().with("customer", customer));
+    let erase = || app.quita(&["privacy", "erase", "--document", "529.982.247-25"]).stdout;
+    assert_eq!(erase(), "erased 0, erased before 0, not finished 0\n");
+    client.post_empty(&format!("{}/close", path_of(&made))).expect(200);
+    assert_eq!(erase(), "erased 1, erased before 0, not finished 0\n");
+    let now = client.get(&path_of(&made)).expect(200);
+    assert_eq!((&now["customer"], &now["status"]), (&Value::Null, &json!("closed")));
+}

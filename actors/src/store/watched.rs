@@ -12,6 +12,7 @@ use quita_domain::audit::chain::{ChainHead, ChainKey, ChainPlace, ChainedEntry, 
 use quita_domain::audit::{AuditCursor, AuditErasure, AuditScope};
 use quita_domain::card::CardFingerprint;
 use quita_domain::control::{Node, RouteControl};
+use quita_domain::document::Document;
 use quita_domain::exception::{Exception, Resolution};
 use quita_domain::figures::{Figure, FiguresFilter};
 use quita_domain::identity::{ApplicationName, LinkId, MerchantId, Mode, TransactionId};
@@ -171,6 +172,9 @@ watched! {
         Read fn link(id: LinkId) -> Option<Link>;
         Write fn replace_link(link: &Link) -> bool;
         Read fn links(filter: &LinkFilter, after: Option<Cursor>, limit: usize) -> Vec<Link>;
+        Read fn links_with_customer(
+            document: Option<&Document>, until: Timestamp, limit: usize
+        ) -> Vec<Link>;
         Read fn link_uses(link: &Link) -> LinkUses;
         Write fn count_event(limit: &EventLimit, now: Timestamp) -> Option<Timestamp>;
     }

@@ -69,12 +69,18 @@ CREATE TABLE IF NOT EXISTS links (
     mode               TEXT    NOT NULL,
     external_reference TEXT,
     created_at         INTEGER NOT NULL,
+    -- of the payer that its merchant entered, and since when that one may be erased; absent without one
+    document           TEXT,
+    customer_until     INTEGER,
     link               BLOB    NOT NULL
 ) STRICT;
 
 CREATE INDEX IF NOT EXISTS links_newest ON links (merchant, mode, created_at DESC, id DESC);
 CREATE INDEX IF NOT EXISTS links_by_external_reference
     ON links (merchant, mode, external_reference, created_at DESC, id DESC) WHERE external_reference IS NOT NULL;
+
+CREATE INDEX IF NOT EXISTS links_by_document ON links (document, customer_until) WHERE document IS NOT NULL;
+CREATE INDEX IF NOT EXISTS links_with_customer ON links (customer_until) WHERE customer_until IS NOT NULL;
 
 -- What payers' pages count within an hour, by a name that holds no address.
 CREATE TABLE IF NOT EXISTS page_events (

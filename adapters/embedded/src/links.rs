@@ -1,6 +1,7 @@
 //! Payment links, and what is counted at their pages.
 
 use async_trait::async_trait;
+use quita_domain::document::Document;
 use quita_domain::identity::LinkId;
 use quita_domain::link::{Link, LinkFilter, LinkUses};
 use quita_domain::listing::Cursor;
@@ -24,13 +25,21 @@ const KEEP_EVENTS_MS: u64 = DAY_MS;
 const USES: &str = "SELECT method, status, paid_at IS NOT NULL, count(*) FROM payments INDEXED BY payments_by_link \
     WHERE merchant = ?1 AND mode = ?2 AND link = ?3 GROUP BY 1, 2, 3";
 
+/// Links that are over and have a payer that their merchant entered.
+const OVER: &str = "SELECT hex(id), link FROM links INDEXED BY links_with_customer WHERE customer_until <= ?1 \
+    ORDER BY customer_until LIMIT ?2";
+
+/// Those of one document.
+const OVER_OF: &str = "SELECT hex(id), link FROM links INDEXED BY links_by_document WHERE document = ?1 \
+    AND customer_until <= ?2 ORDER BY customer_until LIMIT ?3";
+
 #[async_trait]
 impl LinkStore for EmbeddedStore {
     async fn insert_link(&self, link: &Link) -> Result<bool, StoreError> {
         let (link, document) = (link.clone(), encode(link)?);
         self.write(move |transaction| {
-            let sql = "INSERT INTO links (id, revision, merchant, mode, external_reference, created_at, link) \
-                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) ON CONFLICT (id) DO NOTHING";
+            let sql = "INSERT INTO links (id, revision, merchant, mode, external_reference, created_at, document, \
+                customer_until, link) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9) ON CONFLICT (id) DO NOTHING";
             let inserted = transaction.prepare_cached(sql)?.execute((
                 link.id.uuid().as_bytes(),
                 signed(link.revision),
@@ -38,6 +47,8 @@ impl LinkStore for EmbeddedStore {
                 link.owner.mode.as_str(),
                 link.offer.external_reference.as_deref(),
                 link.created_at.millis(),
+                link.customer_document().map(Document::as_str),
+                link.customer_until().map(Timestamp::millis),
                 document,
             ))?;
             Ok(inserted == 1)
@@ -54,11 +65,18 @@ impl LinkStore for EmbeddedStore {
     }
 
     async fn replace_link(&self, link: &Link) -> Result<bool, StoreError> {
-        let (id, revision, document) = (link.id, link.revision, encode(link)?);
+        let (link, document) = (link.clone(), encode(link)?);
         self.write(move |transaction| {
-            let sql = "UPDATE links SET revision = ?2, link = ?3 WHERE id = ?1 AND revision = ?2 - 1";
-            let mut replace = transaction.prepare_cached(sql)?;
-            Ok(replace.execute((id.uuid().as_bytes(), signed(revision), document))? == 1)
+            let sql = "UPDATE links SET revision = ?2, document = ?3, customer_until = ?4, link = ?5 \
+                WHERE id = ?1 AND revision = ?2 - 1";
+            let replaced = transaction.prepare_cached(sql)?.execute((
+                link.id.uuid().as_bytes(),
+                signed(link.revision),
+                link.customer_document().map(Document::as_str),
+                link.customer_until().map(Timestamp::millis),
+                document,
+            ))?;
+            Ok(replaced == 1)
         })
         .await
     }
@@ -71,6 +89,22 @@ impl LinkStore for EmbeddedStore {
     ) -> Result<Vec<Link>, StoreError> {
         let (sql, values) = of_links(filter, after, limit);
         self.read(move |transaction| find_all(transaction, &sql, params_from_iter(values), "the link")).await
+    }
+
+    async fn links_with_customer(
+        &self,
+        document: Option<&Document>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Link>, StoreError> {
+        let (until, limit) = (until.millis(), signed_limit(limit));
+        let Some(document) = document.map(|document| document.as_str().to_owned()) else {
+            return self
+                .read(move |transaction| find_all(transaction, OVER, (until, limit), "the link"))
+                .await;
+        };
+        self.read(move |transaction| find_all(transaction, OVER_OF, (document, until, limit), "the link"))
+            .await
     }
 
     async fn link_uses(&self, link: &Link) -> Result<LinkUses, StoreError> {
@@ -150,6 +184,12 @@ mod tests {
 
     use super::super::reading::plan;
     use super::*;
+
+    #[test]
+    fn links_that_are_over_are_found_along_an_index() {
+        plan::check(OVER, (9, 10), "links_with_customer ");
+        plan::check(OVER_OF, ("52998224725", 9, 10), "links_by_document ");
+    }
 
     #[test]
     fn lists_of_links_walk_an_index_and_never_sort() {

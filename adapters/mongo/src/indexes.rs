@@ -156,6 +156,11 @@ pub(super) async fn make(database: &Database) -> Result<(), StoreError> {
         ),
     ];
     make_in(database, LINKS, links).await?;
+    let with_customer = [
+        only_with("document", BY_DOCUMENT, doc! { "document": 1, "customerUntil": 1 }),
+        only_with("customerUntil", RESTING, doc! { "customerUntil": 1 }),
+    ];
+    make_in(database, LINKS, with_customer).await?;
     make_in(database, PAGE_EVENTS, [expiring(SEEN, "seenAt", DAY_MS)]).await?;
     keep_nodes_longer(database).await;
     make_in(database, NODES, [expiring(SEEN, "seenAt", KEEP_UNSEEN_NODE_MS)]).await

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use bson::{Bson, DateTime, Document, RawDocument, doc};
 use mongodb::options::{FindOptions, ReturnDocument};
+use quita_domain::document::Document as PayerDocument;
 use quita_domain::identity::LinkId;
 use quita_domain::link::{Link, LinkFilter, LinkUses};
 use quita_domain::listing::Cursor;
@@ -13,7 +14,10 @@ use quita_ports::{EventLimit, LinkStore, StoreError};
 use serde::Serialize;
 
 use super::failure::within_time;
-use super::indexes::{BY_EXTERNAL_REFERENCE, BY_LINK, LINKS, NEWEST, PAGE_EVENTS, PAID_AT, PAYMENTS, named};
+use super::indexes::{
+    BY_DOCUMENT, BY_EXTERNAL_REFERENCE, BY_LINK, LINKS, NEWEST, PAGE_EVENTS, PAID_AT, PAYMENTS, RESTING,
+    named,
+};
 use super::reading::{aggregate, binary, find_all, value_in};
 use super::{MongoStore, batch};
 use quita_stored_form::rules::unknown_word;
@@ -31,6 +35,10 @@ struct StoredLink<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     external_reference: Option<&'a str>,
     created_at: i64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    document: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    customer_until: Option<i64>,
     link: AsDocument<'a, Link>,
 }
 
@@ -43,6 +51,8 @@ impl<'a> StoredLink<'a> {
             mode: link.owner.mode.as_str(),
             external_reference: link.offer.external_reference.as_deref(),
             created_at: link.created_at.millis(),
+            document: link.customer_document().map(|document| document.as_str()),
+            customer_until: link.customer_until().map(|until| until.millis()),
             link: AsDocument(link),
         }
     }
@@ -90,6 +100,27 @@ impl LinkStore for MongoStore {
             query.insert("$or", vec![doc! { "createdAt": { "$lt": at } }, doc! { "_id": { "$lt": id } }]);
         }
         let sorted = FindOptions::builder().sort(doc! { "createdAt": -1, "_id": -1 }).hint(named(index));
+        let options = sorted.limit(signed_limit(limit)).build();
+        find_all(&self.collection(LINKS), query, options, read_link).await
+    }
+
+    async fn links_with_customer(
+        &self,
+        document: Option<&PayerDocument>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Link>, StoreError> {
+        // To MongoDB a limit of zero means none.
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let mut query = doc! { "customerUntil": { "$lte": until.millis() } };
+        let mut index = RESTING;
+        if let Some(document) = document {
+            query.insert("document", document.as_str());
+            index = BY_DOCUMENT;
+        }
+        let sorted = FindOptions::builder().sort(doc! { "customerUntil": 1 }).hint(named(index));
         let options = sorted.limit(signed_limit(limit)).build();
         find_all(&self.collection(LINKS), query, options, read_link).await
     }

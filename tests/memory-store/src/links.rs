@@ -1,6 +1,7 @@
 //! Payment links, and what is counted at their pages.
 
 use async_trait::async_trait;
+use quita_domain::document::Document;
 use quita_domain::identity::LinkId;
 use quita_domain::link::{Link, LinkFilter, LinkUses};
 use quita_domain::listing::Cursor;
@@ -9,7 +10,7 @@ use quita_ports::{EventLimit, LinkStore, StoreError};
 
 use crate::MemoryStore;
 use crate::connection::Connection;
-use crate::records::{Records, insert_new, last_by};
+use crate::records::{Records, first_by, insert_new, last_by};
 
 #[async_trait]
 impl<C: Connection> LinkStore for MemoryStore<C> {
@@ -49,6 +50,22 @@ impl<C: Connection> LinkStore for MemoryStore<C> {
             .read("links", |records| {
                 let found = records.links.values().filter(|link| is_after(link) && matches(link));
                 Ok(last_by(found, order, limit))
+            })
+            .await
+    }
+
+    async fn links_with_customer(
+        &self,
+        document: Option<&Document>,
+        until: Timestamp,
+        limit: usize,
+    ) -> Result<Vec<Link>, StoreError> {
+        let is_meant = |link: &Link| document.is_none() || link.customer_document() == document;
+        let is_over = |link: &Link| link.customer_until().is_some_and(|over| over <= until);
+        self.0
+            .read("links_with_customer", |records| {
+                let found = records.links.values().filter(|link| is_meant(link) && is_over(link));
+                Ok(first_by(found, Link::customer_until, limit))
             })
             .await
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::join_all;
+use quita_domain::document::{Document, DocumentType};
 use quita_domain::identity::{ApplicationName, LinkId, MerchantId, Mode, Owner, TransactionId};
 use quita_domain::link::{Link, LinkFilter, LinkUses};
 use quita_domain::listing::PaymentFilter;
@@ -159,4 +160,32 @@ pub async fn of_many_events_at_once_no_more_than_the_limit_are_counted(store: Ar
     let counted = join_all((0..10).map(|_| store.count_event(&limit, now))).await;
     let allowed = counted.iter().filter(|counted| counted.as_ref().unwrap().is_none()).count();
     assert_eq!(allowed, 3, "{counted:?}");
+}
+
+pub async fn payers_of_links_that_are_over_are_found_by_document_and_time(store: Arc<dyn WholeStore>) {
+    let plain = r#"{"amount":1,"currency":"BRL","title":"x"}"#;
+    let (first, second) = (whole(1_000), whole(2_000));
+    for link in [&first, &second, &link_of("loja", Mode::Test, plain, 500)] {
+        store.insert_link(link).await.unwrap();
+    }
+    let closed = second.close(&LinkUses::default(), Timestamp::from_millis(3_000)).unwrap();
+    assert_eq!(store.replace_link(&closed).await, Ok(true));
+    let document = first.customer_document().unwrap().clone();
+    let other = Document::parse("11144477735", DocumentType::Cpf).unwrap();
+    let late = first.expires_at;
+    for (document, until, expected) in [
+        (None, Timestamp::from_millis(2_999), vec![]),
+        (None, Timestamp::from_millis(3_000), vec![&closed]),
+        (None, late, vec![&closed, &first]),
+        (Some(&document), late, vec![&closed, &first]),
+        (Some(&document), Timestamp::from_millis(3_000), vec![&closed]),
+        (Some(&other), late, vec![]),
+    ] {
+        let expected: Vec<Link> = expected.into_iter().cloned().collect();
+        assert_eq!(store.links_with_customer(document, until, 10).await, Ok(expected), "{until}");
+    }
+    let erased = closed.without_customer();
+    assert_eq!(store.replace_link(&erased).await, Ok(true));
+    assert_eq!(store.links_with_customer(None, late, 10).await, Ok(vec![first]));
+    assert_eq!(store.link(closed.id).await.unwrap().unwrap().offer.customer, None);
 }

@@ -164,6 +164,7 @@ macro_rules! for_each_case {
             links::a_link_reads_back_as_it_was_and_its_id_is_taken_once,
             links::of_many_replacements_of_a_link_one_wins,
             links::the_newest_links_come_first_and_pages_neither_skip_nor_repeat,
+            links::payers_of_links_that_are_over_are_found_by_document_and_time,
             links::uses_are_counted_in_the_payments_of_a_link,
             links::events_are_counted_up_to_their_limit_in_any_stretch_of_time,
             links::of_many_events_at_once_no_more_than_the_limit_are_counted,
