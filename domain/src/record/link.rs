@@ -48,7 +48,7 @@ pub struct LinkRecord<'a> {
     closed_at: Option<Printed<Timestamp>>,
 }
 
-/// What its record needs to know beside the link itself.
+/// Facts that the record of a link shows beside the link itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkFacts {
     /// Its status.

@@ -82,7 +82,7 @@ pub(crate) struct FieldView {
     pub(crate) kind: &'static str,
     pub(crate) is_numeric: bool,
     pub(crate) value: String,
-    /// What the merchant knows, masked. Then nothing is asked for.
+    /// Value that the merchant entered, masked. Then nothing is asked for.
     pub(crate) known: Option<String>,
     pub(crate) mistake: Option<Mistake>,
 }
