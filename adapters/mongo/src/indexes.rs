@@ -27,7 +27,7 @@ pub(super) const NODES: &str = "nodes";
 pub(super) const LINES: &str = "statement_lines";
 pub(super) const RUNS: &str = "reconciliation_runs";
 pub(super) const LINKS: &str = "links";
-/// What payers' pages count.
+/// Events that payers' pages count.
 pub(super) const PAGE_EVENTS: &str = "page_events";
 pub(super) const STORED_FORM: &str = "stored_form";
 pub(super) const SECRET_KEYS: &str = "secret_keys";
