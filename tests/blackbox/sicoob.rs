@@ -9,7 +9,7 @@ use quita_banks::sicoob::{Account, Config, SicoobBank, Status};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{Client, Edit, PATIENCE, TestApp, boleto, eventually, today};
+use crate::support::{Client, Edit, Finished, PATIENCE, TestApp, boleto, eventually, today};
 
 /// Longer than the first questions about a charge of unknown outcome.
 const SLOW: Duration = Duration::from_secs(40);
@@ -27,7 +27,7 @@ struct World {
     bank: Served<SicoobBank>,
     app: TestApp,
     client: Client,
-    _files: TempDir,
+    files: TempDir,
 }
 
 impl World {
@@ -55,7 +55,7 @@ impl World {
         assert_eq!(Client::new(&bank.control_url(), None).post("/forward", &forward).status, 200);
         let key = app.create_key(&["--merchant", "shop", "--mode", "live"]);
         let client = app.client_with(&key);
-        Self { bank, app, client, _files: files }
+        Self { bank, app, client, files }
     }
 
     #[track_caller]
@@ -84,6 +84,12 @@ impl World {
             "{record}"
         );
         record
+    }
+
+    /// Calls the program with the service's store and configuration.
+    fn call(&self, arguments: &[&str]) -> Finished {
+        let config = self.files.path().join("quita.toml");
+        self.app.program(&[arguments, &["--config", config.to_str().unwrap()]].concat()).run()
     }
 
     fn exceptions(&self, id: &str) -> Vec<String> {
@@ -256,4 +262,39 @@ fn a_callback_of_a_payment_that_nobody_made_changes_nothing() {
     let stranger = Client::new(&world.app.url(), None);
     let body = json!({ "idWebhook": 1, "validacaoWebhook": true });
     assert_eq!(stranger.post("/acquirers/sicoob/notifications/guessed", &body).status, 404);
+}
+
+#[test]
+fn doctor_holds_our_numbers_against_the_ranges_of_the_bank() {
+    for (numbers, has_digit, says) in [
+        ("1-1000000", false, None),
+        ("9999999-10000001", false, Some("ranges: 1-9999999")),
+        ("1-1000000", true, Some("check digit")),
+    ] {
+        let world = World::with(numbers, json!({ "numbersHaveDigit": has_digit }));
+        let doctor = world.call(&["doctor"]);
+        let words = doctor.said().split_whitespace().collect::<Vec<_>>().join(" ");
+        match says {
+            None => assert!(doctor.code == Some(0) && !words.contains("our-numbers"), "{doctor:?}"),
+            Some(says) => assert!(doctor.code == Some(1) && words.contains(says), "{says}: {doctor:?}"),
+        }
+    }
+}
+
+#[test]
+fn the_movements_of_a_day_are_compared_with_its_payments() {
+    let world = calling_back();
+    let record = world.registered(&boleto(10_000));
+    world.tell(&json!({ "do": "pay", "number": number_of(&record) }));
+    world.client.wait_for_status_within(PATIENCE, &id_of(&record), "paid");
+    let day = today().to_string();
+    let list = ["reconcile", "--acquirer", "sicoob", "--since", &day, "--until", &day, "--json"];
+    let compared = world.call(&list);
+    assert_eq!(compared.code, Some(0), "{compared:?}");
+    let report: Value = serde_json::from_str(&compared.stdout).unwrap();
+    let expected = json!({
+        "verdict": "matched", "transactionId": id_of(&record), "kind": "boleto", "reference": "1",
+        "gross": "100.00", "fee": "0.75", "net": "99.25", "on": day, "difference": null,
+    });
+    assert_eq!(report["lines"], json!([expected]), "{report:#}");
 }
