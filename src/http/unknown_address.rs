@@ -9,7 +9,7 @@ use super::edge::Edge;
 use super::errors::{ApiError, ErrorCode, docs_url, wordings};
 
 /// Addresses that the caller may have meant. The parts in braces match anything.
-const ADDRESSES: [&str; 20] = [
+const ADDRESSES: [&str; 21] = [
     "/pay/payments",
     "/pay/payments/{transactionId}",
     "/pay/payments/{transactionId}/events",
@@ -23,6 +23,7 @@ const ADDRESSES: [&str; 20] = [
     "/pay/disputes",
     "/pay/requests",
     "/pay/routing/evaluate",
+    "/pay/tokens",
     "/pay/webhooks/deliveries",
     "/pay/webhooks/deliveries/{id}/redeliver",
     "/sandbox/payments/{transactionId}/{action}",
