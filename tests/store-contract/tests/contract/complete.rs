@@ -67,7 +67,7 @@ fn payment(
         order: Arc::new(complete_order(&order, terms)),
         fingerprint: Some("f".repeat(64)),
         card_fingerprint: Some(CardFingerprint::of(&number, Mode::Test, b"key")),
-        used_token: Some(UsedToken::of(b"sealed", b"key")),
+        used_token: Some(UsedToken::of(id.uuid().as_bytes(), b"key")),
         page_token,
         link: Some(LinkId::new(uuid::Uuid::from_u128(77))),
         created_at: at(1_000),
