@@ -2,8 +2,8 @@
 
 use crate::support::TestApp;
 
-const GUIDES: [&str; 7] =
-    ["quickstart", "cards-on-your-page", "webhooks", "refunds", "errors", "routing", "going-live"];
+const GUIDES: [&str; 8] =
+    ["quickstart", "links", "cards-on-your-page", "webhooks", "refunds", "errors", "routing", "going-live"];
 
 #[test]
 fn the_front_page_has_three_doors_that_open() {
