@@ -47,7 +47,7 @@ pub(super) struct List {
 pub(super) struct SetWebhook {
     #[command(flatten)]
     application: ApplicationArgs,
-    /// Where events are sent, or none
+    /// URL that receives the events, or none
     #[arg(long, value_name = "URL|none")]
     url: String,
     /// test or live

@@ -1,4 +1,4 @@
-//! What a title says, and what it does not.
+//! Meaning of a title as the bank has it, and the limits of what it proves.
 
 use quita_domain::acquiring::{ChargeAnswer, ChargeQuery, Fact, Identified, Reference};
 use quita_domain::money::Money;

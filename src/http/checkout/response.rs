@@ -1,0 +1,166 @@
+//! Answers of the page, with the headers that every one of them has.
+
+use actix_web::http::StatusCode;
+use actix_web::http::header::{
+    ACCEPT_LANGUAGE, CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY,
+    RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
+};
+use actix_web::{HttpResponse, HttpResponseBuilder};
+use askama::Template;
+use quita_domain::time::Timestamp;
+
+use crate::console::Language;
+use crate::http::edge::Edge;
+use crate::http::errors::{ApiError, ErrorCode};
+use crate::http::pages::checkout_page::{CheckoutPage, StateView, pick};
+
+/// Content security policy of the page.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+     connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// Headers of every page, in addition to those that differ.
+const HEADERS: [(HeaderName, &str); 8] = [
+    (CONTENT_SECURITY_POLICY, POLICY),
+    (X_FRAME_OPTIONS, "DENY"),
+    (REFERRER_POLICY, "no-referrer"),
+    (CACHE_CONTROL, "no-store"),
+    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (HeaderName::from_static("x-robots-tag"), "noindex"),
+    (HeaderName::from_static("permissions-policy"), "payment=(), camera=(), microphone=(), geolocation=()"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+];
+
+/// A page that can't be shown, with its status.
+pub(super) struct Refused {
+    status: StatusCode,
+    retry_after_s: Option<u64>,
+    label: (&'static str, &'static str),
+    sentence: (&'static str, &'static str),
+}
+
+impl Refused {
+    const fn new(
+        status: StatusCode,
+        label: (&'static str, &'static str),
+        sentence: (&'static str, &'static str),
+    ) -> Self {
+        Self { status, retry_after_s: None, label, sentence }
+    }
+
+    /// The address leads to no link, or to none that it may open.
+    pub(super) const fn nothing_here() -> Self {
+        Self::new(
+            StatusCode::NOT_FOUND,
+            ("Nada encontrado", "Nothing found"),
+            (
+                "Este endereço não leva a nenhum link de pagamento. Confira o endereço com a loja.",
+                "This address leads to no payment link. Check the address with the shop.",
+            ),
+        )
+    }
+
+    /// The form is none of this page.
+    pub(super) const fn foreign() -> Self {
+        Self::new(
+            StatusCode::FORBIDDEN,
+            ("Formulário recusado", "Form refused"),
+            (
+                "Este formulário não veio desta página. Abra o link de novo e preencha o formulário nela.",
+                "This form did not come from this page. Open the link again and fill in its form.",
+            ),
+        )
+    }
+
+    /// The service can't say now.
+    pub(super) const fn unavailable() -> Self {
+        Self {
+            retry_after_s: Some(5),
+            ..Self::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                ("Tente de novo em instantes", "Try again in a moment"),
+                (
+                    "O serviço não responde agora. Recarregue esta página em alguns segundos; nada foi cobrado.",
+                    "The service does not answer now. Reload this page in some seconds; nothing was charged.",
+                ),
+            )
+        }
+    }
+
+    /// Too many payments were begun from one network.
+    pub(super) fn too_many(until: Timestamp, now: Timestamp) -> Self {
+        Self {
+            retry_after_s: Some((until.ms_since(now) / 1_000).saturating_add(1)),
+            ..Self::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                ("Muitos pagamentos iniciados", "Too many payments begun"),
+                (
+                    "Muitos pagamentos foram iniciados a partir da sua rede. Espere uma hora e tente de novo.",
+                    "Too many payments were begun from your network. Wait for an hour and try again.",
+                ),
+            )
+        }
+    }
+}
+
+impl From<ApiError> for Refused {
+    fn from(error: ApiError) -> Self {
+        let code = error.error_code();
+        let is_unreadable =
+            [ErrorCode::PayloadTooLarge, ErrorCode::UnreadableBody, ErrorCode::RequestTimeout]
+                .contains(&code);
+        if code == ErrorCode::NotFound {
+            Self::nothing_here()
+        } else if is_unreadable {
+            Self::foreign()
+        } else {
+            Self::unavailable()
+        }
+    }
+}
+
+/// Returns the page that says why none of the link is shown.
+pub(super) fn refusal(edge: &Edge, language: Language, refused: &Refused) -> HttpResponse {
+    let ((label_pt, label_en), (sentence_pt, sentence_en)) = (refused.label, refused.sentence);
+    let state = StateView {
+        word: "error",
+        label: pick(language, label_pt, label_en),
+        sentence: pick(language, sentence_pt, sentence_en),
+    };
+    let page = CheckoutPage {
+        language,
+        mount: edge.mount,
+        offer: None,
+        state,
+        form: None,
+        payment: None,
+        again: None,
+    };
+    let mut response = rendered(&page, refused.status);
+    if let Some(seconds) = refused.retry_after_s {
+        response.headers_mut().insert(RETRY_AFTER, seconds.into());
+    }
+    response
+}
+
+/// Returns a page with its headers.
+pub(super) fn rendered(page: &CheckoutPage, status: StatusCode) -> HttpResponse {
+    let mut response = HttpResponse::build(status);
+    add_headers(&mut response, page.language);
+    response.content_type("text/html; charset=utf-8");
+    match page.render() {
+        Ok(html) => response.body(html),
+        Err(error) => {
+            let defect = ApiError::defect(&error.to_string());
+            actix_web::ResponseError::error_response(&defect)
+        }
+    }
+}
+
+/// Adds the headers of every answer.
+pub(super) fn add_headers(response: &mut HttpResponseBuilder, language: Language) {
+    for header in HEADERS {
+        response.insert_header(header);
+    }
+    response.insert_header((CONTENT_LANGUAGE, language.tag()));
+    response.insert_header((VARY, ACCEPT_LANGUAGE.as_str()));
+}
