@@ -67,7 +67,7 @@ fn a_login_belongs_to_one_user_of_one_merchant() {
     let first = Account::create(&app, "shop", "ana@shop.example", "owner");
     for merchant in ["shop", "rival"] {
         let again = app.quita(&["users", "create", "--merchant", merchant, "--email", "ANA@shop.example"]);
-        check_refused(&again, 1, &["ana@shop.example", "taken by a user of shop", "quita users remove"]);
+        check_refused(&again, 1, &["ana@shop.example", "belongs to a user of shop", "quita users remove"]);
     }
     Visitor::signed_in(&app, &first);
 }
