@@ -16,7 +16,7 @@ fn asked_until(until_ms: u64, answer: &ChargeAnswer) -> (Option<u64>, Payment) {
     let mut payment = after(&opened, charge_answered(answer.clone()), 500);
     let mut heard = None;
     loop {
-        let due = payment.due_at().expect("it is asked for until there is an outcome");
+        let due = payment.due_at().unwrap();
         let now_ms = due.ms_since(START);
         if now_ms > until_ms {
             return (heard, payment);
