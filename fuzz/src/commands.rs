@@ -115,7 +115,7 @@ fn answer(input: &mut Unstructured<'_>, payment: &Payment) -> Result<ChargeAnswe
             ChargeAnswer::Known(Statement { facts, reference: reference(input)? })
         }
         // Takes no bytes of its own: what was kept of earlier runs means the same.
-        4 if payment.revision % 2 == 0 => ChargeAnswer::UnderReview(reference(input)?),
+        4 if payment.revision.is_multiple_of(2) => ChargeAnswer::UnderReview(reference(input)?),
         4 => ChargeAnswer::Accepted(reference(input)?),
         5 => ChargeAnswer::Refused(why()),
         6 => ChargeAnswer::NotFound,
