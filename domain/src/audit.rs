@@ -132,6 +132,10 @@ actions! {
     PaymentCancelled = "payment.cancelled",
     /// Made a payment to try things out with, in test mode.
     TestPaymentCreated = "test_payment.created",
+    /// Made a payment link.
+    LinkCreated = "link.created",
+    /// Closed a payment link, and perhaps cancelled the payments that waited.
+    LinkClosed = "link.closed",
     /// Moved a sandbox payment by hand: paid it, let it expire, charged it back.
     SandboxMoved = "sandbox.moved",
     /// Captured an authorised card.

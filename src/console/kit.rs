@@ -22,6 +22,7 @@ pub(super) mod outage;
 pub(super) mod page_context;
 pub(super) mod people;
 pub(super) mod proof;
+pub(super) mod qr;
 pub(super) mod shown;
 pub(super) mod sign_in;
 pub(super) mod stream_permits;

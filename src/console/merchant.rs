@@ -10,6 +10,7 @@ mod audit_log;
 mod deliveries;
 mod failing;
 mod frame;
+mod links;
 mod mode;
 mod movements;
 mod once;

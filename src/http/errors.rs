@@ -153,6 +153,16 @@ impl ApiError {
         )
     }
 
+    /// Returns the sentence about the whole request.
+    pub(crate) const fn message(&self) -> &Wording {
+        &self.message
+    }
+
+    /// Returns the broken rules, in order.
+    pub(crate) fn details(&self) -> &[Violation] {
+        &self.details
+    }
+
     /// Returns the code of the response.
     pub(crate) const fn code(&self) -> &'static str {
         self.code.as_str()

@@ -174,7 +174,7 @@ pub(super) async fn again(edge: &Edge, id: LinkId) -> Result<Link, ApiError> {
 }
 
 /// Returns the newest payments of a link, newest first. What can't be read is left out.
-pub(super) async fn newest(edge: &Edge, link: &Link, limit: usize) -> Result<Vec<Payment>, ApiError> {
+pub(crate) async fn newest(edge: &Edge, link: &Link, limit: usize) -> Result<Vec<Payment>, ApiError> {
     let listed = edge.payments.list(&of_link(link, Vec::new()), None, limit).await?;
     Ok(listed.into_iter().flatten().collect())
 }
@@ -202,7 +202,7 @@ fn of_link(link: &Link, statuses: Vec<Status>) -> PaymentFilter {
 ///
 /// # Errors
 /// [`ErrorCode::OutcomeUnknown`] if that is not clear yet.
-pub(super) async fn cancel_all(edge: &Edge, link: &Link) -> Result<(), ApiError> {
+pub(crate) async fn cancel_all(edge: &Edge, link: &Link) -> Result<(), ApiError> {
     let unclear =
         || ApiError::unavailable(ErrorCode::OutcomeUnknown, wordings::payments_are_not_cancelled_yet());
     for taken in link.taken_at(edge.clock.now()) {

@@ -25,7 +25,7 @@ use super::{ignored_names, link_payments, query};
 pub(crate) const METHODS_OF_PAGE: [Method; 2] = [Method::Pix, Method::Boleto];
 
 /// Number of payments that the record of a link names.
-const NEWEST_PAYMENTS: usize = 20;
+pub(crate) const NEWEST_PAYMENTS: usize = 20;
 
 /// Links that one request for a page by status looks at.
 const LOOKED_AT: usize = 1_000;
@@ -109,24 +109,38 @@ pub(crate) async fn list(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let query = LinkQuery::parse(&caller.0.owner, &query::read(&request)?)?;
-    let limit = query.limit.get();
-    let (mut found, looked_to) = matching(&edge, &query, limit.saturating_add(1)).await?;
-    // A page by status may end before it is full, so that it is answered in time.
-    let has_more = found.len() > limit || looked_to.is_some();
-    found.truncate(limit);
-    let last = if found.len() == limit { found.last().map(|(link, _)| link.place()) } else { looked_to };
-    let next_cursor = last.filter(|_| has_more).map(|place| place.to_string());
-    let mut facts = Vec::with_capacity(found.len());
-    for (link, uses) in &found {
+    let LinkPage { links, next } = page(&edge, &query).await?;
+    let mut facts = Vec::with_capacity(links.len());
+    for (link, uses) in &links {
         facts.push(facts_of(&edge, link, uses).await?);
     }
-    let data = found.iter().zip(facts).map(|((link, _), facts)| LinkRecord::of(link, facts)).collect();
+    let data = links.iter().zip(facts).map(|((link, _), facts)| LinkRecord::of(link, facts)).collect();
+    let (has_more, next_cursor) = (next.is_some(), next.map(|place| place.to_string()));
     Ok(HttpResponse::Ok().json(Page { data, has_more, next_cursor, unreadable: Vec::new() }))
+}
+
+/// Page of a list of links.
+#[derive(Debug)]
+pub(crate) struct LinkPage {
+    /// The links with their uses, newest first.
+    pub(crate) links: Vec<(Link, LinkUses)>,
+    /// Cursor after which there are more, or may be.
+    pub(crate) next: Option<Cursor>,
+}
+
+/// Returns a page of links. By status it may end before it is full, so that it is answered in time.
+pub(crate) async fn page(edge: &Edge, query: &LinkQuery) -> Result<LinkPage, ApiError> {
+    let limit = query.limit.get();
+    let (mut links, looked_to) = matching(edge, query, limit.saturating_add(1)).await?;
+    let has_more = links.len() > limit || looked_to.is_some();
+    links.truncate(limit);
+    let last = if links.len() == limit { links.last().map(|(link, _)| link.place()) } else { looked_to };
+    Ok(LinkPage { links, next: last.filter(|_| has_more) })
 }
 
 /// Returns links that match, with their uses, at most `wanted`; and the place where it stopped looking, if that was
 /// before the end and before it had found them.
-pub(crate) async fn matching(
+async fn matching(
     edge: &Edge,
     query: &LinkQuery,
     wanted: usize,

@@ -10,13 +10,13 @@ use sha2::{Digest, Sha384};
 use crate::support::{Answer, Client, Edit, PATIENCE, TestApp, TestReceiver, eventually};
 
 /// A page and what a payer does on it.
-struct Payer {
+pub(crate) struct Payer {
     client: Client,
     path: String,
 }
 
 impl Payer {
-    fn at(app: &TestApp, link: &Value) -> Self {
+    pub(crate) fn at(app: &TestApp, link: &Value) -> Self {
         let path = link["url"].as_str().unwrap().strip_prefix(&app.url()).unwrap().to_owned();
         Self { client: app.client_without_key(), path }
     }
@@ -39,7 +39,7 @@ impl Payer {
     }
 
     /// Fills in the form and sends it.
-    fn begin(&self, method: &str) -> Answer {
+    pub(crate) fn begin(&self, method: &str) -> Answer {
         let number = self.number();
         self.post(&form(&number, method))
     }
@@ -66,7 +66,7 @@ impl Payer {
     }
 
     #[track_caller]
-    fn transaction(&self) -> String {
+    pub(crate) fn transaction(&self) -> String {
         between(&self.look(), "data-transaction-id=\"", "\"").to_owned()
     }
 }

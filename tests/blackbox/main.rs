@@ -28,6 +28,7 @@ mod checkout;
 mod cnab;
 mod connections;
 mod console_attacks;
+mod console_links;
 mod console_sandbox;
 mod console_search;
 mod console_story;

@@ -16,7 +16,7 @@ use super::frame::Frame;
 use super::language::Language;
 use super::page_context::PageContext;
 use super::texts::Texts;
-use crate::http::request_id;
+use crate::http::{ApiError, ErrorCode, request_id};
 use crate::service::people::{PasswordError, PeopleError};
 
 /// Seconds until the sign-ins under way are verified, unless others arrive.
@@ -218,6 +218,23 @@ impl From<Denied> for Failure {
             | Denied::AmountNotAccepted
             | Denied::ExpiryNotAccepted
             | Denied::Defect(_) => Self::Defect(denied.to_string()),
+        }
+    }
+}
+
+impl From<ApiError> for Failure {
+    fn from(error: ApiError) -> Self {
+        let (code, status) = (error.error_code(), error.error_code().status());
+        if status == StatusCode::NOT_FOUND || code == ErrorCode::UnreadableId {
+            Self::NotFound
+        } else if code == ErrorCode::IdempotencyKeyReused {
+            Self::Refusal(Refusal::KeyReused)
+        } else if status == StatusCode::SERVICE_UNAVAILABLE {
+            Self::Unavailable(error.to_string())
+        } else if status.is_server_error() {
+            Self::Defect(error.to_string())
+        } else {
+            Self::Refused(Language::current().of_wording(error.message()).to_owned())
         }
     }
 }

@@ -1,17 +1,15 @@
 //! Pages for proofs of identity, in either console: second factor, its set-up, a password that somebody else set.
 
 use askama::Template;
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use quita_domain::people::RecoveryCode;
 use quita_domain::secret::Secret;
-use quita_paper::qr::QrImage;
 
 use super::console_kind::ConsoleKind;
 use super::cookies::form_token;
 use super::failure::Failure;
 use super::frame::Frame;
 use super::page_context::PageContext;
+use super::qr;
 
 /// Number of characters between blanks in a key that is typed.
 const GROUP: usize = 4;
@@ -88,8 +86,7 @@ impl FactorPage {
         secret: Secret<String>,
         address: &str,
     ) -> Result<Self, Failure> {
-        let qr = QrImage::new(address).map_err(|error| Failure::Defect(error.to_string()))?;
-        let qr = format!("data:image/svg+xml;base64,{}", STANDARD.encode(qr.svg()));
+        let qr = qr::data_address(address)?;
         let (frame, next) = (bare_frame(token), next.to_owned());
         Ok(Self { frame, next, secret, qr, is_required: false, is_again: false, failed: None })
     }

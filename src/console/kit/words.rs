@@ -180,6 +180,8 @@ impl Language {
             AuditAction::TestPaymentCreated => {
                 self.pick("criou o pagamento de teste", "made the test payment")
             }
+            AuditAction::LinkCreated => self.pick("criou o link de pagamento", "made the payment link"),
+            AuditAction::LinkClosed => self.pick("fechou o link de pagamento", "closed the payment link"),
             AuditAction::SandboxMoved => {
                 self.pick("moveu no sandbox o pagamento", "moved the sandbox payment")
             }

@@ -30,6 +30,8 @@ pub(super) struct AskPage {
     pub(super) replaces: Option<String>,
     /// Payment that the action concerns, if any.
     pub(super) payment: Option<AskedPayment>,
+    /// Choice that the form offers besides: the name of its field, and its label.
+    pub(super) choice: Option<(&'static str, &'static str)>,
 }
 
 /// Payment with the parameters of an action on it.
@@ -61,6 +63,7 @@ impl AskPage {
             is_grave: true,
             replaces: None,
             payment: None,
+            choice: None,
         }
     }
 

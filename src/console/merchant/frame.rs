@@ -16,6 +16,8 @@ pub(super) enum Section {
     Overview,
     /// Payments.
     Payments,
+    /// Payment links.
+    Links,
     /// Refunds of all payments.
     Refunds,
     /// Disputes about all payments.
@@ -36,9 +38,10 @@ pub(super) enum Section {
 
 impl Section {
     /// Sections that the navigation shows before those for owners.
-    const OPEN: [Self; 7] = [
+    const OPEN: [Self; 8] = [
         Self::Overview,
         Self::Payments,
+        Self::Links,
         Self::Refunds,
         Self::Disputes,
         Self::Deliveries,
@@ -52,6 +55,7 @@ impl Section {
         match self {
             Self::Overview => "",
             Self::Payments => "/payments",
+            Self::Links => "/links",
             Self::Refunds => "/refunds",
             Self::Disputes => "/disputes",
             Self::Deliveries => "/deliveries",
@@ -68,6 +72,7 @@ impl Section {
         match self {
             Self::Overview => texts.everywhere.overview,
             Self::Payments => texts.everywhere.payments,
+            Self::Links => texts.everywhere.links,
             Self::Refunds => texts.everywhere.refunds,
             Self::Disputes => texts.everywhere.disputes,
             Self::Deliveries => texts.everywhere.deliveries,

@@ -57,10 +57,10 @@ impl MovementSearch {
 }
 
 /// Tab of a list: a status, or all of them.
-struct StatusTab {
-    address: String,
-    name: &'static str,
-    is_here: bool,
+pub(super) struct StatusTab {
+    pub(super) address: String,
+    pub(super) name: &'static str,
+    pub(super) is_here: bool,
 }
 
 #[derive(Template)]

@@ -19,7 +19,7 @@ use quita_domain::event::Event;
 use quita_domain::identity::{Mode, Owner, TransactionId};
 use quita_domain::money::Money;
 use quita_domain::operation::RequestedOperation;
-use quita_domain::order::Share;
+use quita_domain::order::{Address, Share};
 use quita_domain::payment::Payment;
 use quita_domain::people::Permission;
 
@@ -126,10 +126,8 @@ impl PaymentBody {
     }
 
     fn address(&self) -> String {
-        let Some(address) = &self.payment.order.payer.address else { return String::from("–") };
-        let complement = address.complement.as_ref().map(|text| format!(", {text}")).unwrap_or_default();
-        let city = format!("{} – {}, {}", address.city, address.state.as_str(), address.zip_code.formatted());
-        format!("{}, {}{complement}, {}, {city}", address.street, address.number, address.neighborhood)
+        let address = self.payment.order.payer.address.as_ref();
+        address.map_or_else(|| String::from("–"), address_line)
     }
 
     fn share(&self, share: &Share) -> String {
@@ -162,6 +160,13 @@ impl PaymentBody {
             version: attempts.saturating_mul(2) + is_over,
         }
     }
+}
+
+/// Returns a postal address as one line.
+pub(super) fn address_line(address: &Address) -> String {
+    let complement = address.complement.as_ref().map(|text| format!(", {text}")).unwrap_or_default();
+    let city = format!("{} – {}, {}", address.city, address.state.as_str(), address.zip_code.formatted());
+    format!("{}, {}{complement}, {}, {city}", address.street, address.number, address.neighborhood)
 }
 
 /// Handles `GET /console/{mode}/payments/{id}`.

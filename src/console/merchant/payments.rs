@@ -187,6 +187,22 @@ impl Wanted {
     }
 }
 
+/// Renders payments that another page lists, newest first.
+pub(super) fn render_list(payments: &[Payment], base: String, sees_payers: bool) -> Result<String, Failure> {
+    let language = Language::current();
+    let list = PaymentsList {
+        texts: Texts::of(language),
+        language,
+        base,
+        rows: payments.iter().map(|payment| Row::of(payment, language, sees_payers)).collect(),
+        unreadable: String::new(),
+        is_first: true,
+        newest: String::new(),
+        older: None,
+    };
+    Ok(list.render()?)
+}
+
 /// List as a stream polls it.
 struct PaymentsLook {
     wanted: Wanted,

@@ -5,10 +5,11 @@ use actix_web::web::{self, Data, PathConfig, QueryConfig, ServiceConfig};
 use actix_web::{HttpResponse, Resource, Route};
 
 use super::applications::{self, keys, one, reach, secrets, test_event};
+use super::links::{closing, new_link};
 use super::payment::{by_hand, operations, payer};
 use super::payments::{export, test_payment};
 use super::{
-    MerchantConsole, account, audit_log, deliveries, movements, overview, payment, payments, people,
+    MerchantConsole, account, audit_log, deliveries, links, movements, overview, payment, payments, people,
     requests, sign_in,
 };
 use crate::console::kit::failure::Failure;
@@ -47,6 +48,7 @@ fn in_a_mode(config: &mut ServiceConfig) {
     config
         .service(page("/{mode}", web::get().to(overview::show)))
         .configure(payments_routes)
+        .configure(links_routes)
         .service(page("/{mode}/refunds", web::get().to(movements::refunds)))
         .service(page("/{mode}/disputes", web::get().to(movements::disputes)))
         .configure(deliveries_routes)
@@ -94,6 +96,18 @@ fn payments_routes(config: &mut ServiceConfig) {
             "/{mode}/payments/{id}/deliveries/{index}/redeliver",
             web::get().to(operations::ask_redelivery),
             web::post().to(operations::redeliver),
+        ));
+}
+
+fn links_routes(config: &mut ServiceConfig) {
+    config
+        .service(page("/{mode}/links", web::get().to(links::show)))
+        .service(form("/{mode}/links/new", web::get().to(new_link::ask), web::post().to(new_link::create)))
+        .service(page("/{mode}/links/{id}", web::get().to(links::show_one)))
+        .service(form(
+            "/{mode}/links/{id}/close",
+            web::get().to(closing::ask),
+            web::post().to(closing::close),
         ));
 }
 

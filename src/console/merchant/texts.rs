@@ -2,6 +2,7 @@
 
 mod applications;
 mod deliveries;
+mod links;
 mod movements;
 mod overview;
 mod payments;
@@ -11,6 +12,7 @@ mod users;
 use crate::console::kit::texts::{Everywhere, People, Proof, texts};
 use applications::Applications;
 pub(crate) use deliveries::Deliveries;
+use links::Links;
 use movements::Movements;
 use overview::Overview;
 use payments::Payments;
@@ -21,6 +23,7 @@ texts! {
     everywhere: Everywhere,
     applications: Applications,
     deliveries: Deliveries,
+    links: Links,
     movements: Movements,
     overview: Overview,
     payments: Payments,

@@ -1,6 +1,7 @@
 //! Words for the values that only merchants see. A new value does not compile until it has its words.
 
 use quita_domain::event::Cause;
+use quita_domain::link::LinkStatus;
 use quita_domain::operation::{OperationKind, OperationState};
 use quita_domain::payment::DisputeStatus;
 use quita_domain::people::Role;
@@ -17,6 +18,16 @@ impl Language {
             Role::Owner => self.pick("Dono", "Owner"),
             Role::Developer => self.pick("Desenvolvedor", "Developer"),
             Role::Viewer => self.pick("Leitor", "Viewer"),
+        }
+    }
+
+    /// Returns the words for the status of a payment link.
+    pub(crate) fn link_status(self, status: impl Shown<LinkStatus>) -> &'static str {
+        match status.value() {
+            LinkStatus::Open => self.pick("Aberto", "Open"),
+            LinkStatus::Paid => self.pick("Pago", "Paid"),
+            LinkStatus::Expired => self.pick("Expirado", "Expired"),
+            LinkStatus::Closed => self.pick("Fechado", "Closed"),
         }
     }
 

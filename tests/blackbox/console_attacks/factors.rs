@@ -190,6 +190,7 @@ fn who_must_have_a_second_factor_does_nothing_before() {
         "/payments/stream",
         "/refunds",
         "/disputes",
+        "/links/new",
         "/deliveries",
         "/applications",
         "/people",

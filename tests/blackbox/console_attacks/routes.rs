@@ -165,6 +165,20 @@ pub(super) const ROUTES: &[Route] = &[
         ChangePayments,
         &[at("/test/payments/{paid}/deliveries/0/redeliver")],
     ),
+    get("/{mode}/links", SignedIn, &[at("/test/links")]),
+    get("/{mode}/links/new", ChangePayments, &[at("/test/links/new")]),
+    post(
+        "/{mode}/links/new",
+        ChangePayments,
+        &[with("/test/links/new", &[KEY, ("title", "Evil"), ("amount", "1.00"), ("method", "pix")])],
+    ),
+    get("/{mode}/links/{id}", SignedIn, &[at("/test/links/{link}")]),
+    get("/{mode}/links/{id}/close", ChangePayments, &[at("/test/links/{link}/close")]),
+    post(
+        "/{mode}/links/{id}/close",
+        ChangePayments,
+        &[at("/test/links/{link}/close"), with("/test/links/{link}/close", &[("cancelPending", "true")])],
+    ),
     get("/{mode}/deliveries", SignedIn, &[at("/test/deliveries")]),
     get("/{mode}/deliveries/redeliver", ChangePayments, &[at("/test/deliveries/redeliver")]),
     post(

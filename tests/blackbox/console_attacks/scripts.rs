@@ -82,6 +82,7 @@ impl EvilShop {
             "/payments",
             "/refunds",
             "/disputes",
+            "/links",
             "/deliveries?state=failing",
             "/applications",
             "/people",
@@ -92,6 +93,8 @@ impl EvilShop {
         let below = ["", "/refund", "/deliveries/0/redeliver"];
         pages.extend(below.map(|part| format!("/console/test/payments/{payment}{part}")));
         pages.extend(payments[1..].iter().map(|id| format!("/console/test/payments/{id}")));
+        let link = link_of(&client);
+        pages.extend(["", "/close"].map(|part| format!("/console/test/links/{link}{part}")));
         pages.extend(["", "/secret/rotate"].map(|part| format!("{application}{part}")));
         let (search, next) = (
             crate::support::form(&[("q", EVIL), ("amount", EVIL), ("from", EVIL), ("cursor", EVIL)]),
@@ -121,6 +124,16 @@ fn pay(client: &Client, receiver: &TestReceiver) -> [String; 3] {
     });
     client.wait_for_status(id, "paid");
     ids
+}
+
+/// Makes a link of evil words.
+fn link_of(client: &Client) -> String {
+    let link = json!({
+        "amount": 100, "currency": "BRL", "title": EVIL, "description": evil("description"),
+        "externalReference": evil("reference"), "metadata": {"note": evil("value")},
+        "customer": {"firstName": evil("first"), "lastName": evil("last")},
+    });
+    client.post("/pay/links", &link).expect(201)["linkId"].as_str().unwrap().to_owned()
 }
 
 #[track_caller]

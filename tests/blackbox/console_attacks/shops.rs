@@ -43,6 +43,8 @@ pub(super) struct Ids {
     pub(super) authorised: String,
     /// Its one event was given up.
     pub(super) exhausted: String,
+    /// A payment link, which is open.
+    pub(super) link: String,
     pub(super) login: String,
     pub(super) password: String,
     pub(super) receiver: String,
@@ -80,7 +82,7 @@ impl Shops {
     /// Everything of the shop that its owner can see.
     #[track_caller]
     pub(super) fn state(&self) -> String {
-        let Ids { application, paid, pending, authorised, exhausted, .. } = &self.ids;
+        let Ids { application, paid, pending, authorised, exhausted, link, .. } = &self.ids;
         let payments =
             [paid, pending, authorised, exhausted].map(|id| format!("/console/test/payments/{id}"));
         let modes = ["test", "live"].map(|mode| format!("/console/{mode}/applications/{application}"));
@@ -88,7 +90,8 @@ impl Shops {
             .map(|state| format!("/console/test/deliveries?state={state}"));
         let others = ["/payments", "/refunds", "/disputes", "/applications", "/people", "/audit"]
             .map(|part| format!("/console/test{part}"));
-        let pages = payments.iter().chain(&modes).chain(&states).chain(&others);
+        let links = ["/links", &*format!("/links/{link}")].map(|part| format!("/console/test{part}"));
+        let pages = payments.iter().chain(&modes).chain(&states).chain(&others).chain(&links);
         let text: String = pages.map(|page| self.owner.page(page)).collect();
         // When a key was used last is stored now and then.
         text.lines().filter(|line| !line.contains("Last use")).collect::<Vec<_>>().join("\n")
@@ -111,6 +114,7 @@ impl Ids {
             ("{pending}", &self.pending),
             ("{authorised}", &self.authorised),
             ("{exhausted}", &self.exhausted),
+            ("{link}", &self.link),
             ("{login}", &self.login),
             ("{password}", &self.password),
             ("{receiver}", &self.receiver),
@@ -207,6 +211,9 @@ fn furnish(
     let authorised = id(client.create(&by(card("4242424242424242", 10_000)).with("capture", json!(false))));
     let gone = format!("{}{GONE}", receiver.url());
     let exhausted = id(client.create(&by(pix(10_027)).with("postbackUrl", json!(gone))));
+    let link =
+        json!({"amount": 10_027, "currency": "BRL", "title": "Aula", "customer": {"firstName": PAYER}});
+    let link = client.post("/pay/links", &link).expect(201)["linkId"].as_str().unwrap().to_owned();
     wait_for_deliveries(&client, &paid, "delivered", 2);
     wait_for_deliveries(&client, &exhausted, "exhausted", 1);
     let key_id = |key: &str| key.split('_').nth(2).unwrap().to_owned();
@@ -218,6 +225,7 @@ fn furnish(
         pending,
         authorised,
         exhausted,
+        link,
         login: names.email.clone(),
         password: names.password.clone(),
         receiver: receiver.url(),

@@ -6,8 +6,8 @@ use super::shops::{APPLICATION, Ids, PAYER, Shops};
 use crate::support::{Answer, Client, EventStream, Visitor, form, pix};
 
 /// What names something of a merchant in an address.
-const NAMES: [&str; 7] =
-    ["{application}", "{key}", "{paid}", "{pending}", "{authorised}", "{exhausted}", "{login}"];
+const NAMES: [&str; 8] =
+    ["{application}", "{key}", "{paid}", "{pending}", "{authorised}", "{exhausted}", "{link}", "{login}"];
 
 fn names_something(example: &Example) -> bool {
     NAMES.iter().any(|name| example.path.contains(name))
@@ -66,8 +66,16 @@ fn lists_and_searches_hold_nothing_of_another_merchant() {
     let before = shops.state();
     // An application of the same name is another one.
     assert_eq!(rival.post("/console/test/applications", &[("name", APPLICATION)]).status, 200);
-    let strange =
-        [&ids.paid, &ids.pending, &ids.authorised, &ids.exhausted, &ids.key, &ids.live_key, &ids.login];
+    let strange = [
+        &ids.paid,
+        &ids.pending,
+        &ids.authorised,
+        &ids.exhausted,
+        &ids.link,
+        &ids.key,
+        &ids.live_key,
+        &ids.login,
+    ];
     let of_rival = listed(rival, ids);
     for (text, page) in strange.iter().flat_map(|text| of_rival.iter().map(move |page| (*text, page))) {
         assert!(!without_search(page, text).contains(text), "{text}: {page}");
@@ -103,6 +111,7 @@ fn listed(who: &Visitor, ids: &Ids) -> Vec<String> {
         "/payments.csv?q={paid}",
         "/refunds",
         "/disputes",
+        "/links",
         "/deliveries?state=delivered",
         "/deliveries?state=exhausted",
         "/applications",

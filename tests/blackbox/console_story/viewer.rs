@@ -7,7 +7,8 @@ use crate::support::{Account, Browser, Edit, PATIENCE, TestApp, TestReceiver, Vi
 /// What would change something of the shop, but for the own account, the language, signing out, and looking at a payer.
 const BUTTONS: &str = "main form[method=\"post\"]:not([action*=\"/account/\"]):not([action$=\"/language\"]):not([action$=\"/payer\"]), \
      a[href*=\"/payments/\"][href*=\"/refund\"], a[href*=\"/cancel\"], a[href*=\"/capture\"], a[href*=\"/redeliver\"], \
-     a[href*=\"/rotate\"], a[href*=\"/revoke\"], a[href*=\"/secret/\"], a[href$=\"/people\"], a[href$=\"/audit\"]";
+     a[href*=\"/rotate\"], a[href*=\"/revoke\"], a[href*=\"/secret/\"], a[href$=\"/people\"], a[href$=\"/audit\"], \
+     a[href$=\"/links/new\"], a[href$=\"/close\"]";
 
 #[test]
 fn a_viewer_sees_everything_and_has_no_button() {
@@ -29,6 +30,7 @@ fn a_viewer_sees_everything_and_has_no_button() {
         (&*format!("/payments/{id}"), "Timeline"),
         ("/refunds", "Nothing here"),
         ("/disputes", "Nothing here"),
+        ("/links", "No link"),
         ("/deliveries?state=delivered", "payment.paid"),
         ("/applications", "default"),
         ("/applications/default", "payments:write"),

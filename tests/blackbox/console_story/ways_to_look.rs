@@ -28,6 +28,11 @@ fn shop(app: &TestApp, receiver: &TestReceiver) -> (Account, Vec<String>) {
     receiver.wait_for_events(&id, 2, PATIENCE);
     client.post(&format!("/pay/payments/{id}/refunds"), &json!({"amount": 1})).expect(201);
     client.post_empty(&format!("/sandbox/payments/{id}/chargeback")).expect(200);
+    let link = json!({
+        "amount": 9_999_999_900_i64, "currency": "BRL", "title": long[..100], "uses": 10_000,
+        "description": "x".repeat(500), "externalReference": long[..100], "customer": {"firstName": "Ana"},
+    });
+    let link = client.post("/pay/links", &link).expect(201)["linkId"].as_str().unwrap().to_owned();
     let pages = [
         "",
         "/payments",
@@ -36,6 +41,10 @@ fn shop(app: &TestApp, receiver: &TestReceiver) -> (Account, Vec<String>) {
         &format!("/payments/{id}/refund"),
         "/refunds",
         "/disputes?status=open&from=2026-01-01",
+        "/links",
+        "/links/new",
+        &format!("/links/{link}"),
+        &format!("/links/{link}/close"),
         "/deliveries?state=delivered",
         "/deliveries/redeliver",
         "/applications",

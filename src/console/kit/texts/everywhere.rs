@@ -12,6 +12,7 @@ group! {
         actions: "Ações", "Actions";
         overview: "Visão geral", "Overview";
         payments: "Pagamentos", "Payments";
+        links: "Links", "Links";
         refunds: "Devoluções", "Refunds";
         disputes: "Contestações", "Disputes";
         deliveries: "Entregas", "Deliveries";

@@ -1,0 +1,254 @@
+//! The form for a new link. It becomes a body of the API, so that the same rules hold.
+
+use actix_web::HttpResponse;
+use actix_web::web::Data;
+use askama::Template;
+use chrono::Days;
+use quita_domain::audit::AuditAction;
+use quita_domain::card::holds_card_number;
+use quita_domain::method::Method;
+use quita_domain::money::Money;
+use quita_domain::people::Permission;
+use quita_domain::request::link::{ParsedLink, parse};
+use quita_domain::request::{RequestLimits, Violation};
+use quita_domain::time::Timestamp;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use crate::console::kit::answer::{html, see_other, try_again};
+use crate::console::kit::failure::Failure;
+use crate::console::kit::form::Form;
+use crate::console::kit::language::Language;
+use crate::console::merchant::MerchantConsole;
+use crate::console::merchant::frame::{Frame, Section};
+use crate::console::merchant::mode::{InMode, base_of};
+use crate::console::merchant::texts::Texts;
+use crate::console::merchant::visitor::{PaymentChange, Visitor};
+use crate::http::links as api;
+
+/// Longest time until a link expires, in days.
+const MOST_DAYS: u64 = 365;
+
+#[derive(Template)]
+#[template(path = "console/merchant/new_link.html")]
+struct NewLinkPage {
+    frame: Frame,
+    /// Idempotency key of the form: it makes one link however often it is sent.
+    key: Uuid,
+    entered: Entered,
+    /// Methods that acquirers of the mode take.
+    offered: Vec<Method>,
+    mistakes: Vec<Mistake>,
+}
+
+impl NewLinkPage {
+    fn is_wrong(&self, field: &str) -> bool {
+        self.mistakes.iter().any(|mistake| mistake.field == field)
+    }
+
+    fn is_chosen(&self, method: &Method) -> bool {
+        self.entered.methods.iter().any(|chosen| chosen == method.label())
+    }
+}
+
+/// Mistake in the form.
+struct Mistake {
+    /// Name of the field in the body of the API.
+    field: String,
+    /// Name of the field on the page.
+    label: &'static str,
+    sentence: String,
+}
+
+impl Mistake {
+    fn new(field: &str, sentence: &str, all: &Texts) -> Self {
+        let texts = &all.links;
+        let label = match field {
+            "title" => texts.title,
+            "amount" => all.everywhere.amount,
+            "description" => texts.description,
+            "methods" => texts.methods,
+            "uses" => texts.uses,
+            "expiresAt" => texts.days,
+            "externalReference" => all.payments.reference,
+            _ => texts.link,
+        };
+        Self { field: field.into(), label, sentence: sentence.into() }
+    }
+
+    /// Returns the mistake for a rule of the API that the body breaks.
+    fn of(violation: &Violation, language: Language) -> Self {
+        let field = field_of(violation);
+        Self::new(field, language.of_wording(&violation.message), Texts::of(language))
+    }
+}
+
+/// Returns the field of the body without a place in its list.
+fn field_of(violation: &Violation) -> &str {
+    violation.field.split('[').next().unwrap_or_default()
+}
+
+/// Values of the form as they were entered.
+#[derive(Default)]
+struct Entered {
+    title: String,
+    amount: String,
+    description: String,
+    methods: Vec<String>,
+    uses: String,
+    /// Days on which the link is valid, today included.
+    days: String,
+    reference: String,
+}
+
+impl Entered {
+    fn of(form: &Form) -> Self {
+        let text = |name| form.text(name).to_owned();
+        Self {
+            title: text("title"),
+            amount: text("amount"),
+            description: text("description"),
+            methods: form.all("method").map(str::to_owned).collect(),
+            uses: text("uses"),
+            days: text("days"),
+            reference: text("externalReference"),
+        }
+    }
+
+    /// Reads the values, by the rules of the API.
+    fn parse(
+        &self,
+        now: Timestamp,
+        limits: &RequestLimits,
+        language: Language,
+    ) -> Result<ParsedLink, Vec<Mistake>> {
+        let all = Texts::of(language);
+        let (mut own, texts) = (Vec::new(), &all.links);
+        let amount = language.parse_money(&self.amount).filter(|amount| amount.cents() > 0);
+        if amount.is_none() {
+            own.push(Mistake::new("amount", texts.bad_amount, all));
+        }
+        let expires_at = self.expires_at(now);
+        if expires_at.is_none() && !self.days.is_empty() {
+            own.push(Mistake::new("expiresAt", texts.bad_days, all));
+        }
+        // Without an amount the other fields are checked all the same.
+        let body = self.body(amount.unwrap_or(Money::from_cents(1)), expires_at);
+        match parse(body.as_bytes(), now, limits) {
+            Ok(parsed) if own.is_empty() => Ok(parsed),
+            Ok(_) => Err(own),
+            Err(rejection) => {
+                own.extend(rejection.violations.iter().map(|violation| Mistake::of(violation, language)));
+                Err(own)
+            }
+        }
+    }
+
+    /// Returns the end of the last day. It is the same however often the form is sent on one day.
+    fn expires_at(&self, now: Timestamp) -> Option<Timestamp> {
+        let days = self.days.parse::<u64>().ok().filter(|days| (1..=MOST_DAYS).contains(days))?;
+        let last = now.sao_paulo_date().checked_add_days(Days::new(days.saturating_sub(1)))?;
+        Some(Timestamp::end_of_sao_paulo_day(last))
+    }
+
+    /// Returns the body of `POST /pay/links`.
+    fn body(&self, amount: Money, expires_at: Option<Timestamp>) -> String {
+        let mut body = Map::from_iter([
+            (String::from("title"), json!(self.title)),
+            (String::from("amount"), json!(amount.cents())),
+            (String::from("currency"), json!("BRL")),
+            (String::from("methods"), json!(self.methods)),
+        ]);
+        let uses = self.uses.parse::<u64>().map_or_else(|_| json!(self.uses), Value::from);
+        let optional = [
+            ("description", json!(self.description)),
+            ("uses", uses),
+            ("externalReference", json!(self.reference)),
+            ("expiresAt", json!(expires_at.map(|at| at.to_string()).unwrap_or_default())),
+        ];
+        let given = optional.into_iter().filter(|(_, value)| value.as_str() != Some(""));
+        body.extend(given.map(|(name, value)| (name.to_owned(), value)));
+        Value::Object(body).to_string()
+    }
+
+    /// Clears the fields that hold a card number: no page repeats one.
+    fn without_card_numbers(mut self) -> Self {
+        let texts = [
+            &mut self.title,
+            &mut self.amount,
+            &mut self.description,
+            &mut self.uses,
+            &mut self.days,
+            &mut self.reference,
+        ];
+        for text in texts.into_iter().filter(|text| holds_card_number(text)) {
+            text.clear();
+        }
+        self.methods.retain(|method| !holds_card_number(method));
+        self
+    }
+}
+
+/// Handles `GET /console/{mode}/links/new`.
+pub(crate) async fn ask(
+    visitor: Visitor,
+    InMode(mode): InMode,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    visitor.must(Permission::ChangePayments)?;
+    let methods = api::available_methods(&console.edge, mode);
+    let entered = Entered {
+        methods: methods.iter().map(|method| method.label().to_owned()).collect(),
+        uses: String::from("1"),
+        days: String::from("30"),
+        ..Entered::default()
+    };
+    html(&NewLinkPage {
+        frame: visitor.frame(mode, Section::Links),
+        key: Uuid::now_v7(),
+        entered,
+        offered: methods,
+        mistakes: Vec::new(),
+    })
+}
+
+/// Handles `POST /console/{mode}/links/new`.
+pub(crate) async fn create(
+    change: PaymentChange,
+    InMode(mode): InMode,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, Failure> {
+    let PaymentChange { visitor, form } = change;
+    let key = Uuid::try_parse(form.text("key")).map_err(|_| Failure::ForeignForm)?;
+    let (entered, language) = (Entered::of(&form), Language::current());
+    let (now, limits) = (console.clock.now(), &console.edge.limits);
+    let again = |entered: Entered, mistakes| {
+        try_again(&NewLinkPage {
+            frame: visitor.frame(mode, Section::Links),
+            key,
+            entered: entered.without_card_numbers(),
+            offered: api::available_methods(&console.edge, mode),
+            mistakes,
+        })
+    };
+    let parsed = match entered.parse(now, limits, language) {
+        Ok(parsed) => parsed,
+        Err(mistakes) => return again(entered, mistakes),
+    };
+    // No `Idempotency-Key` of a merchant has a blank.
+    let made = api::make(&console.edge, visitor.owner(mode), parsed, Some(&format!("console {key}"))).await;
+    let (link, is_replay) = match made {
+        Ok(made) => made,
+        Err(error) if error.details().is_empty() => return Err(error.into()),
+        Err(error) => {
+            let mistakes = error.details().iter().map(|violation| Mistake::of(violation, language));
+            return again(entered, mistakes.collect());
+        }
+    };
+    if !is_replay {
+        let draft = visitor.draft(AuditAction::LinkCreated, link.id);
+        let draft = draft.after(format!("{} × {}", link.offer.uses, link.offer.amount));
+        console.audit.note(&visitor.initiator(), draft).await;
+    }
+    Ok(see_other(format!("{}/links/{}?done=made", base_of(mode), link.id)))
+}
