@@ -70,11 +70,15 @@ async fn a_title_that_the_bank_withdrew_is_removed_before_its_last_day_is_over_a
 }
 
 #[tokio::test]
-async fn an_open_title_whose_last_day_is_over_is_expired() {
-    let world = World::open();
+async fn an_open_title_waits_for_money_after_its_last_day_too() {
+    let world = World::with(json!({ "settlesAfterMs": 2 * DAY_MS }));
     let query = world.registered().await;
-    world.pass_ms(9 * DAY_MS);
-    assert_eq!(told(world.inquire(&query).await), ["expired"]);
+    world.pass_ms(8 * DAY_MS);
+    world.tell(json!({ "do": "pay", "number": NUMBER }));
+    world.pass_ms(DAY_MS);
+    assert_eq!(told(world.inquire(&query).await), ["pending"]);
+    world.pass_ms(DAY_MS);
+    assert_eq!(told(world.inquire(&query).await), ["pending", "settled 10010 on 2026-12-03"]);
 }
 
 #[tokio::test]
