@@ -107,20 +107,27 @@ impl Reader<'_> {
         }
     }
 
+    /// Returns the statement of a title that was paid. Once the payment has its money, a line without a readable amount is
+    /// reported beside the others.
     fn paid(&self, title: &Title) -> ChargeAnswer {
-        let amounts = title.settlements.iter().map(|line| line.amount.map(|amount| (line, amount)));
-        let Some(amounts) = amounts.collect::<Option<Vec<_>>>().filter(|all| !all.is_empty()) else {
+        let are_readable = title.settlements.iter().all(|line| line.amount.is_some());
+        let is_whole = are_readable && !title.settlements.is_empty();
+        if !is_whole && (self.query.paid_amount.is_none() || title.settlements.is_empty()) {
             return self.known(title, vec![Fact::AmountUnknown]);
-        };
+        }
         let mut facts = self.issued(title).unwrap_or_default();
-        facts.extend(amounts.into_iter().map(|(line, amount)| {
-            Fact::Settled(Settlement {
+        facts.extend(title.settlements.iter().map(|line| match line.amount {
+            Some(amount) => Fact::Settled(Settlement {
                 id: settlement_id(title.number, line),
                 amount,
                 paid_on: line.on,
                 end_to_end_id: None,
                 approval: None,
-            })
+            }),
+            None => Fact::Unclear {
+                id: format!("{}-{}", title.number, line.written_at),
+                text: format!("the title's settlement of {} has no readable amount", line.written_at),
+            },
         }));
         self.known(title, facts)
     }

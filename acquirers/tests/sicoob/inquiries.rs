@@ -47,6 +47,30 @@ async fn money_without_an_amount_is_not_guessed() {
 }
 
 #[tokio::test]
+async fn a_line_without_an_amount_hides_no_other_line_of_a_paid_title() {
+    let world = World::open();
+    let query = world.registered().await;
+    world.tell(json!({ "do": "pay", "number": NUMBER }));
+    assert_eq!(told(world.inquire(&query).await).len(), 2);
+    world.pass_ms(60_000);
+    world.tell(json!({ "do": "pay_anyway", "number": NUMBER, "cents": 10_011 }));
+    world.inquire(&query).await;
+    world.pass_ms(60_000);
+    world.tell(json!({ "do": "set", "config": { "historyWithoutAmount": true } }));
+    world.tell(json!({ "do": "pay_anyway", "number": NUMBER }));
+    assert_eq!(told(world.inquire(&query).await), ["amount unknown"], "nothing is known to be paid yet");
+    let paid = ChargeQuery { paid_amount: Some(Money::from_cents(10_010)), ..query };
+    let facts = statement(world.inquire(&paid).await).facts;
+    let [Fact::Pending { .. }, Fact::Unclear { id, .. }, Fact::Settled(second), Fact::Settled(first)] =
+        &facts[..]
+    else {
+        panic!("{facts:?}")
+    };
+    assert!(id.starts_with("4242-2026-11-23"), "{id}");
+    assert_eq!((second.amount.cents(), first.amount.cents()), (10_011, 10_010));
+}
+
+#[tokio::test]
 async fn the_newest_of_several_settlements_comes_first() {
     let world = World::open();
     let query = world.registered().await;

@@ -105,13 +105,17 @@ impl Draft {
         }
         match answer {
             ChargeAnswer::Known(statement) => {
+                // Money came, and only its amount is not known: such a charge never expires.
+                let has_money = statement.facts.contains(&Fact::AmountUnknown);
                 self.accept(attempt, statement);
                 if was_asked_again && !self.last_outcome_is_open() {
                     // A hint may have caused the newer inquiry. Its answer may be lost, and nobody waits for it any
                     // more.
                     self.bring_check_forward(self.clock());
                 }
-                self.expire_if_over(asked_at);
+                if !has_money {
+                    self.expire_if_over(asked_at);
+                }
                 self.check_answered(is_newest);
                 if self.was_hidden_by_an_operation() {
                     self.remember_hint();

@@ -253,8 +253,15 @@ impl Draft {
 
     /// Learns that money came in, without its amount. The acquirer is asked once more; then a person has to look.
     fn learn_amount_unknown(&mut self) -> Result<(), Discrepancy> {
-        if !self.payment.status().allows(Status::Paid) {
-            return Ok(());
+        match self.payment.status() {
+            // Lines beside the known money are reported one by one.
+            Status::Paid | Status::Refund | Status::Chargeback => return Ok(()),
+            Status::Initial
+            | Status::Pending
+            | Status::Approved
+            | Status::Declined
+            | Status::Expired
+            | Status::Cancelled => {}
         }
         if self.payment.mismatches == 0 {
             self.make(Change::Mismatched);

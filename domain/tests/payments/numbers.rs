@@ -109,6 +109,33 @@ fn money_of_an_unknown_amount_is_asked_for_again_and_reported_the_second_time() 
 }
 
 #[test]
+fn money_of_an_unknown_amount_keeps_a_payment_from_expiring() {
+    let stated = || ChargeAnswer::known(Fact::AmountUnknown);
+    let pending = after(&numbered(7), charge_answered(ChargeAnswer::known(pending_fact())), 500);
+    let over_ms = 30 * 24 * 3_600_000;
+    let first = after(&pending, found(stated()), over_ms);
+    let second = after(&first, found(stated()), over_ms + 60_000);
+    assert_eq!((first.status(), second.status()), (Status::Pending, Status::Pending));
+    let open = after(&second, found(ChargeAnswer::known(pending_fact())), over_ms + 120_000);
+    assert_eq!(open.status(), Status::Expired, "without money it is over");
+}
+
+#[test]
+fn money_of_an_unknown_amount_for_a_declined_payment_is_reported() {
+    let mut payment = numbered(1);
+    for number in 2..=8 {
+        payment = after(&payment, charge_answered_as(number - 1, taken()), 100 * u64::from(number));
+        payment.allot(number);
+    }
+    let declined = after(&payment, charge_answered_as(8, taken()), 2_000);
+    assert_eq!(declined.status(), Status::Declined);
+    let stated = || notice(Fact::AmountUnknown);
+    let once = after(&declined, stated(), 10_000);
+    let twice = once.decide(stated(), &at(20_000)).unwrap();
+    assert_eq!(twice.discrepancies[0].kind, DiscrepancyKind::AmountUnknown);
+}
+
+#[test]
 fn a_slip_without_its_pix_code_is_an_exception_and_can_be_paid() {
     let facts = vec![pending_fact(), Fact::PixCodeMissing];
     let answer = ChargeAnswer::Known(Statement { facts, reference: Reference::none() });
