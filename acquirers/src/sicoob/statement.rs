@@ -3,6 +3,8 @@
 //! Only `Liquidado` is paid, and the amount comes from the history's line of the settlement: a fee's line is no payment, and
 //! nothing is guessed.
 
+use std::collections::BTreeMap;
+
 use quita_domain::acquiring::{
     CallFailure, ChargeAnswer, ChargeQuery, Fact, Issued, OperationAnswer, Reference, RemovedBy, Settlement,
     Statement,
@@ -116,9 +118,10 @@ impl Reader<'_> {
             return self.known(title, vec![Fact::AmountUnknown]);
         }
         let mut facts = self.issued(title).unwrap_or_default();
-        facts.extend(title.settlements.iter().map(|line| match line.amount {
+        let ids = settlement_ids(title);
+        facts.extend(title.settlements.iter().zip(ids).map(|(line, id)| match line.amount {
             Some(amount) => Fact::Settled(Settlement {
-                id: settlement_id(title.number, line),
+                id,
                 amount,
                 paid_on: line.on,
                 end_to_end_id: None,
@@ -184,8 +187,18 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the name of one movement of money: the same in every answer.
-fn settlement_id(number: u64, line: &SettlementLine) -> String {
-    let cents = line.amount.unwrap_or_default().cents();
-    format!("{number}-{}-{cents}", line.written_at)
+/// Returns the name of each movement of money, newest first: the same in every answer. Of movements with one time and
+/// amount, all but the oldest are numbered.
+fn settlement_ids(title: &Title) -> Vec<String> {
+    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+    let named = |line: &SettlementLine| {
+        let cents = line.amount.unwrap_or_default().cents();
+        let id = format!("{}-{}-{cents}", title.number, line.written_at);
+        let count = counts.entry(id.clone()).or_default();
+        *count = count.saturating_add(1);
+        if *count > 1 { format!("{id}-{count}") } else { id }
+    };
+    let mut ids: Vec<_> = title.settlements.iter().rev().map(named).collect();
+    ids.reverse();
+    ids
 }

@@ -71,6 +71,22 @@ async fn a_line_without_an_amount_hides_no_other_line_of_a_paid_title() {
 }
 
 #[tokio::test]
+async fn two_settlements_of_one_moment_and_amount_are_two() {
+    let world = World::open();
+    let query = world.registered().await;
+    let ids = async || -> Vec<String> {
+        let facts = statement(world.inquire(&query).await).facts.into_iter();
+        let id = |fact| if let Fact::Settled(settlement) = fact { Some(settlement.id) } else { None };
+        facts.filter_map(id).collect()
+    };
+    world.tell(json!({ "do": "pay", "number": NUMBER }));
+    let first = ids().await;
+    world.tell(json!({ "do": "pay_anyway", "number": NUMBER }));
+    let both = ids().await;
+    assert_eq!(both, [format!("{}-2", first[0]), first[0].clone()], "the first keeps its name");
+}
+
+#[tokio::test]
 async fn the_newest_of_several_settlements_comes_first() {
     let world = World::open();
     let query = world.registered().await;
