@@ -1,6 +1,7 @@
 //! The processes on this store as this node last saw them, live or lost.
 
 use std::collections::HashSet;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -65,19 +66,23 @@ pub(crate) struct ViewTime {
     pub(crate) longest_gap_ms: u64,
 }
 
-/// Removes nodes from `stored` that died and were replaced: a node that started later, at the same address. Returns
+/// Removes nodes from `stored` that died and were replaced: the only live node at the same address started later. Returns
 /// them.
 pub(crate) fn take_replaced(stored: &mut Vec<Node>, alive_since: Timestamp) -> Vec<Node> {
-    // Several live nodes may have one address, such as 0.0.0.0:8080 in containers. A silent one is replaced only by one
-    // that started after its last heartbeat.
-    let successors: Vec<_> = stored.iter().map(|node| (node.address.clone(), node.started_at)).collect();
+    let live = stored.iter().filter(|node| node.seen_at >= alive_since && is_of_one_machine(&node.address));
+    let live: Vec<_> = live.map(|node| (node.address.clone(), node.started_at)).collect();
+    // Several live nodes may share an address behind which each has its own machine: then none replaces another.
     let is_replaced = |node: &mut Node| {
-        node.seen_at < alive_since
-            && successors
-                .iter()
-                .any(|(address, started_at)| *address == node.address && *started_at > node.seen_at)
+        let mut at_address = live.iter().filter(|(address, _)| *address == node.address);
+        let successor = at_address.next().filter(|(_, started_at)| *started_at > node.seen_at);
+        node.seen_at < alive_since && successor.is_some() && at_address.next().is_none()
     };
     stored.extract_if(.., is_replaced).collect()
+}
+
+/// Returns false for an address that any machine may listen at, such as 0.0.0.0:8080 in containers.
+fn is_of_one_machine(address: &str) -> bool {
+    address.parse::<SocketAddr>().map_or(true, |address| !address.ip().is_unspecified())
 }
 
 /// Known nodes. Until they have been read, other processes are assumed to work on the same store.
@@ -235,13 +240,20 @@ mod tests {
             let left = stored.len();
             (replaced.iter().map(|node| node.id.as_u128()).collect::<Vec<_>>(), left)
         };
-        let dead = node_of(1, "a:8080", 0, 50_000);
-        assert_eq!(replaced(&[dead.clone(), node_of(2, "a:8080", 50_001, 90_000)]), (vec![1], 1));
-        assert_eq!(replaced(&[dead.clone(), node_of(2, "b:8080", 50_001, 90_000)]), (vec![], 2));
-        assert_eq!(replaced(&[dead.clone(), node_of(2, "a:8080", 40_000, 90_000)]), (vec![], 2), "beside it");
-        let alive = node_of(1, "a:8080", 0, 60_000);
-        assert_eq!(replaced(&[alive, node_of(2, "a:8080", 61_000, 90_000)]), (vec![], 2));
-        assert_eq!(replaced(&[dead]), (vec![], 1));
+        let (here, there) = ("10.0.0.1:8080", "10.0.0.2:8080");
+        let dead = node_of(1, here, 0, 50_000);
+        assert_eq!(replaced(&[dead.clone(), node_of(2, here, 50_001, 90_000)]), (vec![1], 1));
+        assert_eq!(replaced(&[dead.clone(), node_of(2, there, 50_001, 90_000)]), (vec![], 2));
+        assert_eq!(replaced(&[dead.clone(), node_of(2, here, 40_000, 90_000)]), (vec![], 2), "beside it");
+        let alive = node_of(1, here, 0, 60_000);
+        assert_eq!(replaced(&[alive, node_of(2, here, 61_000, 90_000)]), (vec![], 2));
+        assert_eq!(replaced(&[dead.clone()]), (vec![], 1));
+        let shared = [dead, node_of(2, here, 50_001, 90_000), node_of(3, here, 50_002, 90_000)];
+        assert_eq!(replaced(&shared), (vec![], 3), "two share the address: any of them may be beside it");
+        for any in ["0.0.0.0:8080", "[::]:8080"] {
+            let anywhere = [node_of(1, any, 0, 50_000), node_of(2, any, 50_001, 90_000)];
+            assert_eq!(replaced(&anywhere), (vec![], 2), "{any}");
+        }
     }
 
     #[test]
