@@ -198,7 +198,7 @@ impl AcquirerFactory for SicoobFactory {
         let has_lists = credential.settings.lists;
         has_lists.then(|| -> Rc<dyn ListReader> {
             let (link, acquirer) = (Rc::new(Link::open(credential)), self.spec.name.clone());
-            Rc::new(Movements { link, acquirer, order: Arc::clone(&self.orders) })
+            Rc::new(Movements { link, acquirer, orders: Arc::clone(&self.orders) })
         })
     }
 

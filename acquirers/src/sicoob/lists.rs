@@ -1,6 +1,7 @@
 //! Movements of a day: ordered, waited for, downloaded as a ZIP of JSON. What settled is the list for reconciliation.
 //!
-//! The order is kept until its last file was read, also by another reader: each file of it is a page.
+//! The order of a day is kept until its last file was read, also by another reader: each file of it is a page. An order whose
+//! file can't be read is dropped, and made anew by the next try.
 
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read as _};
@@ -49,16 +50,15 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
 pub(super) struct Movements {
     pub(super) link: Rc<Link>,
     pub(super) acquirer: AcquirerName,
-    pub(super) order: Orders,
+    pub(super) orders: Orders,
 }
 
-/// The order that is not read to its end yet, of one customer.
-pub(super) type Orders = Arc<Mutex<Option<Order>>>;
+/// Orders of one customer that are not read to their end yet, by day.
+pub(super) type Orders = Arc<Mutex<BTreeMap<NaiveDate, Order>>>;
 
 /// An ordered list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Order {
-    day: NaiveDate,
     id: u64,
     /// Files, once the list is ready, and the number of all records.
     files: Option<(Vec<u64>, u64)>,
@@ -84,10 +84,36 @@ impl ListReader for Movements {
         let day = from.plus_ms(MARGIN_MS).sao_paulo_date();
         let (id, files, total) = self.ready(day).await?;
         let Some(file) = usize::try_from(page).ok().and_then(|page| files.get(page)) else {
-            *self.kept() = None;
+            self.drop_order(day);
             return Ok(ListPage { lines: Vec::new(), entries: 0, total: Some(total), is_last: true });
         };
-        let records = self.download(id, *file).await?;
+        let read = self.read(day, id, *file).await;
+        let is_last = usize::try_from(page).is_ok_and(|page| page.saturating_add(1) >= files.len());
+        if is_last || read.is_err() {
+            self.drop_order(day);
+        }
+        let (lines, entries) = read?;
+        Ok(ListPage { lines, entries, total: Some(total), is_last })
+    }
+}
+
+impl Movements {
+    fn kept(&self) -> MutexGuard<'_, BTreeMap<NaiveDate, Order>> {
+        self.orders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn drop_order(&self, day: NaiveDate) {
+        self.kept().remove(&day);
+    }
+
+    /// Returns the lines of one file, and the number of its records.
+    async fn read(
+        &self,
+        day: NaiveDate,
+        id: u64,
+        file: u64,
+    ) -> Result<(Vec<StatementLine>, u64), CallFailure> {
+        let records = self.download(id, file).await?;
         let place = format!("movements {id}, file {file}");
         let lines = records
             .iter()
@@ -95,38 +121,25 @@ impl ListReader for Movements {
             .collect::<Result<Vec<_>, _>>()
             .map_err(|field| unclear(&format!("{place}: {field} can't be read")))?;
         let lines = numbered(lines.into_iter().flatten().collect());
-        let is_last = usize::try_from(page).is_ok_and(|page| page.saturating_add(1) >= files.len());
-        if is_last {
-            *self.kept() = None;
-        }
-        let entries = u64::try_from(records.len()).unwrap_or(u64::MAX);
-        Ok(ListPage { lines, entries, total: Some(total), is_last })
-    }
-}
-
-impl Movements {
-    fn kept(&self) -> MutexGuard<'_, Option<Order>> {
-        self.order.lock().unwrap_or_else(PoisonError::into_inner)
+        Ok((lines, u64::try_from(records.len()).unwrap_or(u64::MAX)))
     }
 
     /// Returns the order of a day with its files and the number of its records, once it is ready.
     async fn ready(&self, day: NaiveDate) -> Result<(u64, Vec<u64>, u64), CallFailure> {
-        let known = self.kept().clone().filter(|order| order.day == day);
-        let mut order = match known {
+        let known = self.kept().get(&day).cloned();
+        let order = match known {
             Some(order) => order,
-            None => Order { day, id: self.ordered(day).await?, files: None },
+            None => Order { id: self.ordered(day).await?, files: None },
         };
-        *self.kept() = Some(order.clone());
+        self.kept().insert(day, order.clone());
         if let Some((files, total)) = order.files {
             return Ok((order.id, files, total));
         }
         for wait_s in WAITS_S {
             sleep(Duration::from_secs(wait_s)).await;
-            if let Some((files, total)) = self.files(order.id).await? {
-                order.files = Some((files.clone(), total));
-                let id = order.id;
-                *self.kept() = Some(order);
-                return Ok((id, files, total));
+            if let Some((files, total)) = self.files(day, order.id).await? {
+                self.kept().insert(day, Order { files: Some((files.clone(), total)), ..order });
+                return Ok((order.id, files, total));
             }
         }
         Err(unclear("the bank has not made the list of movements yet"))
@@ -143,13 +156,13 @@ impl Movements {
     }
 
     /// Returns the files of an order, and the number of all records; none while it is not ready.
-    async fn files(&self, id: u64) -> Result<Option<(Vec<u64>, u64)>, CallFailure> {
+    async fn files(&self, day: NaiveDate, id: u64) -> Result<Option<(Vec<u64>, u64)>, CallFailure> {
         let id = id.to_string();
         let answer = match self.link.get("/boletos/movimentacoes", &[("codigoSolicitacao", &id)]).await? {
             Answer::Success(answer) => answer,
             Answer::NotFound(why) | Answer::Refused(why) => {
                 // The bank has forgotten the order: the next try makes another one.
-                *self.kept() = None;
+                self.drop_order(day);
                 return Err(CallFailure::Unknown(why));
             }
         };

@@ -88,11 +88,40 @@ async fn a_list_that_is_not_ready_is_waited_for_and_ordered_once() {
     assert!(matches!(all(factory.lists().unwrap().as_ref()).await, Err(CallFailure::Unknown(_))));
     world.pass_ms(60_000);
     assert_eq!(lines(&all(factory.lists().unwrap().as_ref()).await.unwrap()).len(), 3);
-    let orders = || world.sent().iter().filter(|what| *what == "POST /boletos/movimentacoes").count();
-    assert_eq!(orders(), 1);
+    assert_eq!(orders(&world), 1);
     world.tell(json!({ "do": "set", "config": { "movementsAfterMs": 0 } }));
     all(factory.lists().unwrap().as_ref()).await.unwrap();
-    assert_eq!(orders(), 2, "what was read to its end is ordered anew");
+    assert_eq!(orders(&world), 2, "what was read to its end is ordered anew");
+}
+
+fn orders(world: &World) -> usize {
+    world.sent().iter().filter(|what| *what == "POST /boletos/movimentacoes").count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_order_whose_file_cannot_be_read_is_made_anew() {
+    let world = paid().await;
+    let factory = world.factory();
+    let reader = factory.lists().unwrap();
+    reader.page(ListedPix::Received, period(), 0).await.unwrap();
+    world.strike(json!([{ "fault": "error-before", "status": 400 }]));
+    reader.page(ListedPix::Received, period(), 1).await.unwrap_err();
+    assert_eq!(orders(&world), 1);
+    assert_eq!(lines(&all(reader.as_ref()).await.unwrap()).len(), 3);
+    assert_eq!(orders(&world), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn orders_of_two_days_wait_side_by_side() {
+    let world = paid().await;
+    world.tell(json!({ "do": "set", "config": { "movementsAfterMs": 60_000 } }));
+    let reader = world.factory().lists().unwrap();
+    let (from, to) = period();
+    let before = (from.minus_ms(24 * 3_600_000), to.minus_ms(24 * 3_600_000));
+    for period in [before, period(), before, period()] {
+        reader.page(ListedPix::Received, period, 0).await.unwrap_err();
+    }
+    assert_eq!(orders(&world), 2, "one for each day");
 }
 
 #[tokio::test(start_paused = true)]
