@@ -251,21 +251,23 @@ fn token_url(adapter: &AdapterConfig) -> Option<&str> {
     }
 }
 
-/// Checks that our numbers are within a range that the bank leaves to its customer, and need no check digit.
+/// Checks that our numbers are among those that the bank leaves to its customer, and need no check digit. The bank lists
+/// numbers that are free: those of ours that it has had already are before its ranges.
 fn fits(ours: &NumberRange, ranges: &[BankRange]) -> Result<(), String> {
     let (first, last) = (u64::from(ours.first), u64::from(ours.last));
-    match ranges.iter().find(|range| range.first <= first && last <= range.last) {
-        Some(range) if range.has_digit => Err(
+    let mut shared = ranges.iter().filter(|range| range.first <= last && first <= range.last).peekable();
+    if shared.peek().is_none() {
+        let all: Vec<_> = ranges.iter().map(|range| format!("{}-{}", range.first, range.last)).collect();
+        let all = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
+        return Err(format!("our-numbers {first}-{last} are not within the bank's ranges: {all}"));
+    }
+    if shared.any(|range| range.has_digit) {
+        return Err(
             "the bank wants a check digit in each number, which is not made yet: ask it for a range without"
                 .into(),
-        ),
-        Some(_) => Ok(()),
-        None => {
-            let all: Vec<_> = ranges.iter().map(|range| format!("{}-{}", range.first, range.last)).collect();
-            let all = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
-            Err(format!("our-numbers {first}-{last} are not within the bank's ranges: {all}"))
-        }
+        );
     }
+    Ok(())
 }
 
 fn told(failure: CallFailure) -> String {
@@ -275,5 +277,30 @@ fn told(failure: CallFailure) -> String {
             format!("it wants no calls for {} s", after_ms.div_ceil(1_000))
         }
         CallFailure::Withheld => "nothing is sent to it".into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_numbers_fit_while_the_bank_has_some_of_them_free_without_a_check_digit() {
+        let ours = NumberRange { key: "bank".into(), first: 1_000, last: 1_999 };
+        let range = |first, last, has_digit| BankRange { first, last, has_digit };
+        for (ranges, says) in [
+            (vec![range(1, 9_999, false)], None),
+            (vec![range(1_500, 9_999, false)], None),
+            (vec![range(1, 10, true), range(1_999, 1_999, false)], None),
+            (vec![range(1_500, 9_999, true)], Some("check digit")),
+            (vec![range(2_000, 9_999, false), range(1, 999, false)], Some("ranges: 2000-9999, 1-999")),
+            (vec![], Some("ranges: none")),
+        ] {
+            match (fits(&ours, &ranges), says) {
+                (Ok(()), None) => {}
+                (Err(why), Some(says)) => assert!(why.contains(says), "{why}"),
+                (fits, says) => panic!("{ranges:?}: {fits:?}, and not {says:?}"),
+            }
+        }
     }
 }

@@ -121,10 +121,12 @@ impl SicoobFactory {
 fn read_ranges(answer: &Value) -> Vec<BankRange> {
     let entries = crate::api_pix::lenient::list(answer, "resultado").iter();
     let read = entries.filter_map(|entry| {
+        let digit = "validaDigitoVerificadorNossoNumero";
         Some(BankRange {
             first: whole(entry, "numeroInicial")?,
             last: whole(entry, "numeroFinal")?,
-            has_digit: whole(entry, "validaDigitoVerificadorNossoNumero") == Some(1),
+            // A number by the bank's model; a boolean says the same.
+            has_digit: whole(entry, digit) == Some(1) || entry.get(digit) == Some(&Value::Bool(true)),
         })
     });
     read.collect()
@@ -204,5 +206,29 @@ impl AcquirerFactory for SicoobFactory {
 
     fn local_issue(&self) -> Option<&dyn LocalIssue> {
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_check_digit_is_read_as_a_number_and_as_a_boolean() {
+        for (digit, expected) in [
+            (json!(1), true),
+            (json!(true), true),
+            (json!("1"), true),
+            (json!(0), false),
+            (json!(false), false),
+        ] {
+            let range = json!({
+                "numeroInicial": 1, "numeroFinal": 9, "validaDigitoVerificadorNossoNumero": digit,
+            });
+            let read = read_ranges(&json!({ "resultado": [range] }));
+            assert_eq!(read, [BankRange { first: 1, last: 9, has_digit: expected }], "{digit}");
+        }
     }
 }
