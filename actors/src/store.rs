@@ -8,7 +8,7 @@ pub(crate) mod lanes;
 mod queries;
 pub(crate) mod reader;
 #[cfg(test)]
-mod slow_connection;
+pub(crate) mod slow_connection;
 pub(crate) mod state;
 pub(crate) mod time_limited;
 pub(crate) mod uncertain_writes;

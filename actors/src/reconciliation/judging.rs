@@ -7,7 +7,8 @@ use quita_domain::acquiring::{Issued, Reference};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::payment::Payment;
 use quita_domain::reconciliation::{
-    ASKED_FOR_MS, Finding, Judged, SlipNumber, StatementLine, StoredLine, Subject, judge, settled_before,
+    ASKED_FOR_MS, Finding, Judged, SlipNumber, Source, StatementLine, StoredLine, Subject, judge,
+    settled_before,
 };
 use quita_domain::routing::Attempt;
 use quita_ports::StoreError;
@@ -235,13 +236,15 @@ fn was_charged_by(payment: &Payment, line: &StatementLine) -> bool {
 }
 
 /// Chooses the boleto of this bank among those with one number; among several of the bank, the only one with the line's
-/// amount.
+/// amount. A line of an acquirer's list means a boleto of that acquirer: others may have the same numbers at the bank.
 fn meant(payments: Vec<Payment>, bank: &str, line: &StatementLine) -> Option<Payment> {
     let of_bank = |payment: &Payment| match payment.state.issued.as_deref() {
         Some(Issued::Boleto(slip)) => slip.barcode.starts_with(bank),
         Some(Issued::Pix { .. }) | None => false,
     };
-    let mut candidates: Vec<_> = payments.into_iter().filter(of_bank).collect();
+    let is_of_file = line.source == Source::files_of(bank);
+    let of_source = |payment: &Payment| is_of_file || was_charged_by(payment, line);
+    let mut candidates: Vec<_> = payments.into_iter().filter(of_bank).filter(of_source).collect();
     if candidates.len() > 1 {
         candidates.retain(|payment| payment.order.amount == line.gross);
     }
@@ -251,4 +254,75 @@ fn meant(payments: Vec<Payment>, bank: &str, line: &StatementLine) -> Option<Pay
 
 fn is_wanted(wanted: &[(Payment, AcquirerName)], id: TransactionId) -> bool {
     wanted.iter().any(|(payment, _)| payment.id == id)
+}
+
+#[cfg(test)]
+mod tests {
+    use quita_domain::money::Money;
+    use quita_domain::reconciliation::LineKind;
+    use serde_json::{from_value, json, to_value};
+
+    use super::*;
+    use crate::store::slow_connection::payment;
+
+    /// A boleto of 100.00 that this acquirer charged.
+    fn boleto(number: u128, acquirer: &str) -> Payment {
+        let mut stored = to_value(payment(number)).unwrap();
+        let attempt = json!({
+            "acquirer": acquirer, "outcome": "accepted", "at": 0, "inquiries": 0, "inquireAt": null, "reference": {},
+        });
+        stored["state"]["attempts"] = json!([attempt]);
+        let slip = quita_domain::slip::IssuedBoleto {
+            barcode: format!("756{}", "0".repeat(41)),
+            digitable_line: "0".repeat(47),
+            due_date: "2026-11-21".parse().unwrap(),
+            our_number: "7".into(),
+            portfolio: "1".into(),
+            agency_and_account: "1".into(),
+            bank_code: "756-0".into(),
+            bank_name: "Sicoob".into(),
+            beneficiary_name: "Loja".into(),
+            beneficiary_document: "1".into(),
+            beneficiary_address: "Rua".into(),
+            pix_code: None,
+        };
+        stored["state"]["issued"] = to_value(Issued::Boleto(Box::new(slip))).unwrap();
+        from_value(stored).unwrap()
+    }
+
+    fn line(source: Source) -> StatementLine {
+        let day = "2026-11-21".parse().unwrap();
+        let subject = Subject::Boleto {
+            bank: "756".into(),
+            our_number: Some("7".into()),
+            document_number: None,
+            interest: Money::ZERO,
+        };
+        StatementLine {
+            id: "1".into(),
+            source,
+            day,
+            kind: LineKind::Boleto,
+            reference: Some("7".into()),
+            subject,
+            gross: Money::from_cents(10_000),
+            fee: None,
+            net: None,
+            on: day,
+            place: "page".into(),
+            other_key: None,
+        }
+    }
+
+    #[test]
+    fn a_line_of_a_list_means_a_boleto_of_its_acquirer_among_those_with_one_number() {
+        let both = || vec![boleto(1, "one"), boleto(2, "two")];
+        let meant_by = |payments, source| meant(payments, "756", &line(source)).map(|payment| payment.id);
+        let list_of = |acquirer| Source::list_of(&AcquirerName::new(acquirer));
+        assert_eq!(meant_by(both(), list_of("one")), Some(boleto(1, "one").id));
+        assert_eq!(meant_by(both(), list_of("two")), Some(boleto(2, "two").id));
+        assert_eq!(meant_by(vec![boleto(1, "one")], list_of("two")), None);
+        assert_eq!(meant_by(vec![boleto(1, "one")], Source::files_of("756")), Some(boleto(1, "one").id));
+        assert_eq!(meant_by(both(), Source::files_of("756")), None, "a file names no acquirer");
+    }
 }
