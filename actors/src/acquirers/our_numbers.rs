@@ -3,6 +3,7 @@
 //! A creation stays one write: a block is taken before, for as many boletos. Numbers of a block that a process did not use
 //! before its end are given to nobody.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -37,19 +38,67 @@ pub(crate) struct OurNumbers {
 struct Kept {
     /// Numbers that were taken and not given out yet.
     block: Option<NumberBlock>,
-    /// Numbers that turned out to be somebody else's, one after the other.
-    foreign: u32,
-    /// Numbers that were given out since the last of them.
-    since_foreign: u32,
+    /// Numbers that were given out for a payment that was never stored.
+    given_back: Vec<u32>,
+    /// Last number of the newest block.
+    taken_to: u32,
+    /// First number of the newest block, if it was taken because the one before was given up.
+    first_after_jump: Option<u32>,
+    /// Numbers that turned out to be somebody else's, of about the newest block.
+    foreign: BTreeSet<u32>,
+    /// Blocks that were given up, one after the other.
+    given_up: u32,
+    /// Last number of those.
+    given_up_to: Option<u32>,
+    /// True if the newest block was given up.
+    is_given_up: bool,
 }
 
 impl Kept {
     /// Returns how many numbers are passed over before the next block. Many foreign ones in a row are most likely the
     /// numbers that were given out after the backup from which the store was restored.
     fn passed_over(&self, count: u32) -> u32 {
-        match self.foreign.checked_sub(2) {
-            Some(doublings) if self.since_foreign == 0 => count << doublings.min(MOST_DOUBLINGS),
+        match self.given_up.checked_sub(1) {
+            Some(doublings) if self.is_given_up => count << doublings.min(MOST_DOUBLINGS),
             Some(_) | None => 0,
+        }
+    }
+
+    /// Keeps a block that was taken.
+    fn took(&mut self, block: NumberBlock) {
+        if !self.is_given_up {
+            self.given_up = 0;
+        }
+        self.first_after_jump = self.is_given_up.then_some(block.first);
+        self.is_given_up = false;
+        self.taken_to = block.last;
+        self.foreign.retain(|number| number.saturating_add(BLOCK) >= block.first);
+        self.block = Some(block);
+    }
+
+    /// Returns a number of the block.
+    fn next(&mut self) -> Option<u32> {
+        let block = self.block?;
+        let next = block.first.checked_add(1).filter(|next| *next <= block.last);
+        self.block = next.map(|first| NumberBlock { first, ..block });
+        Some(block.first)
+    }
+
+    /// Notes a number that is somebody else's. Of a block that was given up nothing more is learnt: many of its numbers
+    /// may be under way.
+    fn was_foreign(&mut self, number: u32) {
+        if self.given_up_to.is_some_and(|last| number <= last) || !self.foreign.insert(number) {
+            return;
+        }
+        let beside = [number.checked_sub(1), number.checked_add(1)];
+        let is_in_row = beside.iter().flatten().any(|other| self.foreign.contains(other));
+        if is_in_row || self.first_after_jump == Some(number) {
+            self.given_up = self.given_up.saturating_add(1);
+            self.given_up_to = Some(self.taken_to);
+            self.is_given_up = true;
+            self.block = None;
+            self.given_back.clear();
+            self.foreign.clear();
         }
     }
 }
@@ -77,8 +126,8 @@ impl OurNumbers {
     /// Takes a block if none is at hand, so that a plan sees if the range is used up.
     pub(crate) async fn look(&self) -> Result<(), StoreError> {
         let mut kept = self.kept.lock().await;
-        if kept.block.is_none() && !self.are_used_up() {
-            kept.block = self.take(0).await?;
+        if kept.given_back.is_empty() && !self.are_used_up() {
+            self.fill(&mut kept).await?;
         }
         Ok(())
     }
@@ -86,26 +135,40 @@ impl OurNumbers {
     /// Returns a number that nobody else gets; none if the range is used up.
     pub(crate) async fn next(&self) -> Result<Option<u32>, StoreError> {
         let mut kept = self.kept.lock().await;
-        if kept.block.is_none() {
-            kept.block = self.take(kept.passed_over(self.block_size())).await?;
+        if let Some(number) = kept.given_back.pop() {
+            return Ok(Some(number));
         }
-        let Some(block) = kept.block else { return Ok(None) };
-        let next = block.first.checked_add(1).filter(|next| *next <= block.last);
-        kept.block = next.map(|first| NumberBlock { first, ..block });
-        kept.since_foreign = kept.since_foreign.saturating_add(1);
-        self.show(block.first);
-        Ok(Some(block.first))
+        self.fill(&mut kept).await?;
+        let number = kept.next();
+        if let Some(number) = number {
+            self.show(number);
+        }
+        Ok(number)
     }
 
-    /// Notes that the last number is somebody else's at the bank. After the second in a row the rest of the block is given
-    /// up, and each time twice as many numbers are passed over.
-    pub(crate) async fn was_foreign(&self) {
+    /// Takes back a number that certainly no payment has: the next one gets it.
+    pub(crate) async fn give_back(&self, number: u32) {
         let mut kept = self.kept.lock().await;
-        kept.foreign = if kept.since_foreign <= 1 { kept.foreign.saturating_add(1) } else { 1 };
-        kept.since_foreign = 0;
-        if kept.foreign >= 2 {
-            kept.block = None;
+        if kept.given_up_to.is_none_or(|last| last < number) {
+            kept.given_back.push(number);
+            self.is_used_up.store(false, Ordering::Relaxed);
         }
+    }
+
+    /// Notes that a number is somebody else's at the bank. After the second in a row the rest of the block is given up,
+    /// and each time twice as many numbers are passed over.
+    pub(crate) async fn was_foreign(&self, number: u32) {
+        self.kept.lock().await.was_foreign(number);
+    }
+
+    /// Takes a block if none is at hand.
+    async fn fill(&self, kept: &mut Kept) -> Result<(), StoreError> {
+        if kept.block.is_none()
+            && let Some(block) = self.take(kept.passed_over(self.block_size())).await?
+        {
+            kept.took(block);
+        }
+        Ok(())
     }
 
     fn block_size(&self) -> u32 {
@@ -157,5 +220,71 @@ impl OurNumbers {
             reported_at: self.services.clock.now(),
             resolution: None,
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers of a store that counts from one, in blocks of fifty.
+    #[derive(Default)]
+    struct Counted {
+        kept: Kept,
+        counter: u32,
+    }
+
+    impl Counted {
+        fn next(&mut self) -> u32 {
+            if self.kept.block.is_none() {
+                let passed_over = self.kept.passed_over(BLOCK);
+                let first = self.counter + passed_over + 1;
+                self.counter = first + BLOCK - 1;
+                self.kept.took(NumberBlock { first, last: self.counter });
+            }
+            self.kept.next().unwrap()
+        }
+
+        fn many(&mut self, count: usize) -> Vec<u32> {
+            std::iter::repeat_with(|| self.next()).take(count).collect()
+        }
+
+        fn are_foreign(&mut self, numbers: impl IntoIterator<Item = u32>) {
+            numbers.into_iter().for_each(|number| self.kept.was_foreign(number));
+        }
+    }
+
+    #[test]
+    fn twenty_charges_under_way_of_one_block_are_one_reason_to_pass_numbers_over() {
+        let mut numbers = Counted::default();
+        let first = numbers.many(20);
+        numbers.are_foreign(first);
+        assert_eq!(numbers.next(), 101, "fifty are passed over");
+        let mut second = vec![101];
+        second.extend(numbers.many(19));
+        second.reverse();
+        numbers.are_foreign(second);
+        assert_eq!(numbers.next(), 251, "a hundred are passed over");
+    }
+
+    #[test]
+    fn numbers_of_others_one_by_one_are_no_reason() {
+        let mut numbers = Counted::default();
+        assert_eq!(numbers.many(10), (1..=10).collect::<Vec<_>>());
+        numbers.are_foreign([2, 5, 5, 9]);
+        assert_eq!(numbers.next(), 11);
+        numbers.are_foreign([10]);
+        assert_eq!(numbers.next(), 101, "two in a row are");
+    }
+
+    #[test]
+    fn a_block_that_is_used_to_its_end_ends_the_doubling() {
+        let mut numbers = Counted::default();
+        let first = numbers.many(2);
+        numbers.are_foreign(first);
+        assert_eq!(numbers.many(50), (101..=150).collect::<Vec<_>>());
+        assert_eq!(numbers.many(2), [151, 152]);
+        numbers.are_foreign([151, 152]);
+        assert_eq!(numbers.next(), 251, "fifty again");
     }
 }

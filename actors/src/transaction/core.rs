@@ -24,6 +24,7 @@ use super::hold::Hold;
 use super::memory::Memory;
 use super::messages::{Asker, CreatePayment, Created, Executed};
 use super::unsent::Unsent;
+use crate::acquirers::our_numbers::OurNumbers;
 use crate::acquirers::routing::{Route, Routes};
 use crate::denied::{Denied, warn_unless_away};
 use crate::system::parts::SystemParts;
@@ -40,6 +41,19 @@ struct Planned {
     routed: Routed,
     context: Context,
     decided_at: Instant,
+}
+
+/// Number that a charge was given before it is stored.
+struct Allotted {
+    numbers: Arc<OurNumbers>,
+    number: u32,
+}
+
+impl Allotted {
+    /// Gives the number back, which certainly no payment has.
+    async fn give_back(self) {
+        self.numbers.give_back(self.number).await;
+    }
 }
 
 /// One payment as it is stored, and the card that may still have to be charged.
@@ -117,7 +131,7 @@ impl Core {
             &context,
         );
         let (mut decision, local) = self.answer_locally(opened);
-        self.allot(&mut decision).await.map_err(Denied::StoreUnavailable)?;
+        let allotted = self.allot(&mut decision).await.map_err(Denied::StoreUnavailable)?;
         let Some(next) = decision.next else { return Err(Denied::Defect("an opened payment is a change")) };
         match self.persist(next, 0).await {
             Ok(payment) => {
@@ -132,9 +146,15 @@ impl Core {
                 self.run(&payment, decision.effects, decided_at);
                 Ok(Created { payment, is_replay: false })
             }
-            Err(WriteError::TokenUsed) => self.token_used(fingerprint.as_deref(), card).await,
+            Err(WriteError::TokenUsed) => {
+                let answer = self.token_used(fingerprint.as_deref(), card).await;
+                self.give_back_unless_stored(allotted).await;
+                answer
+            }
             Err(WriteError::Conflict) if fingerprint.is_some() => {
-                self.was_there(fingerprint.as_deref(), card).await
+                let answer = self.was_there(fingerprint.as_deref(), card).await;
+                self.give_back_unless_stored(allotted).await;
+                answer
             }
             Err(WriteError::Conflict) => {
                 // The id was fresh: the write that seemed to be lost was ours.
@@ -142,7 +162,12 @@ impl Core {
                 self.count_created(&known);
                 Ok(Created { payment: known, is_replay: false })
             }
-            Err(WriteError::NotWritten(error)) => Err(Denied::StoreUnavailable(error)),
+            Err(WriteError::NotWritten(error)) => {
+                if let Some(allotted) = allotted {
+                    allotted.give_back().await;
+                }
+                Err(Denied::StoreUnavailable(error))
+            }
             Err(WriteError::Unknown(error)) => {
                 self.unsent.remember(context.op);
                 Err(Denied::StoreUnavailable(error))
@@ -302,22 +327,39 @@ impl Core {
 
     /// Gives the charge that a decision sends the number of its slip, if its acquirer leaves that to us. It is stored with
     /// the charge, so that a charge of unknown outcome is asked for by it. Without one left, the charge fails there.
-    async fn allot(&self, decision: &mut Decision) -> Result<(), StoreError> {
-        let Some(acquirer) = first_charge(&decision.effects) else { return Ok(()) };
+    async fn allot(&self, decision: &mut Decision) -> Result<Option<Allotted>, StoreError> {
+        self.note_foreign_number(decision).await;
+        let Some(acquirer) = first_charge(&decision.effects) else { return Ok(None) };
         let Some(payment) = decision.next.as_mut().filter(|payment| payment.lacks_number()) else {
-            return Ok(());
+            return Ok(None);
         };
         let Some(numbers) = self.route(payment, acquirer).and_then(|route| route.numbers.as_ref()) else {
-            return Ok(());
+            return Ok(None);
         };
-        let is_taken = |known: &Discrepancy| known.kind == DiscrepancyKind::NumberTaken;
-        if decision.discrepancies.iter().any(is_taken) {
-            numbers.was_foreign().await;
+        let Some(number) = numbers.next().await? else { return Ok(None) };
+        payment.allot(number);
+        Ok(Some(Allotted { numbers: Arc::clone(numbers), number }))
+    }
+
+    /// Notes a number that turned out to be somebody else's at the acquirer of the charge.
+    async fn note_foreign_number(&self, decision: &Decision) {
+        let is_taken = |known: &&Discrepancy| known.kind == DiscrepancyKind::NumberTaken;
+        let taken = decision.discrepancies.iter().find(is_taken);
+        let number = taken.and_then(|known| known.about.as_deref()?.parse().ok());
+        let (Some(number), Some(payment)) = (number, &decision.next) else { return };
+        let route = payment.acquirer().and_then(|acquirer| self.route(payment, acquirer));
+        if let Some(numbers) = route.and_then(|route| route.numbers.as_ref()) {
+            numbers.was_foreign(number).await;
         }
-        if let Some(number) = numbers.next().await? {
-            payment.allot(number);
+    }
+
+    /// Gives back the number of a creation that another write was faster than, unless the payment that is stored has it:
+    /// that is this creation, whose write seemed to be lost.
+    async fn give_back_unless_stored(&self, allotted: Option<Allotted>) {
+        let (Some(allotted), Some(known)) = (allotted, self.memory.payment()) else { return };
+        if known.state.attempts.iter().all(|attempt| attempt.our_number != Some(allotted.number)) {
+            allotted.give_back().await;
         }
-        Ok(())
     }
 
     /// Starts the effects of a charge that was answered locally, now that it is stored. If this is lost, or nothing may

@@ -6,7 +6,7 @@ use quita_domain::payment::Payment;
 use quita_domain::status::Status;
 
 use crate::bank::Answer;
-use crate::orders::{id, pix};
+use crate::orders::{id, keyed, pix};
 use crate::store::{Fault, Op};
 use crate::world::{World, pass_ms};
 
@@ -122,4 +122,80 @@ fn numbers_that_were_in_use_before_a_restore_are_passed_over_ever_faster() {
         let next = world.bank.charged_numbers().last().copied().flatten().unwrap();
         assert_eq!(next, numbers.last().unwrap() + 1, "then it goes on as before");
     });
+}
+
+#[test]
+fn the_last_number_of_others_of_a_payment_that_is_given_up_counts_too() {
+    let world = World::new().with_bank_numbers(1, 99_999_999);
+    world.live(async {
+        let node = world.node();
+        world.bank.next(vec![Answer::NumberTaken; 8]);
+        node.create(pix(1)).await.unwrap();
+        node.settle().await;
+        assert_eq!(node.stored(id(1)).status(), Status::Declined);
+        node.created(pix(2)).await;
+        node.settle().await;
+        let numbers: Vec<u32> = world.bank.charged_numbers().iter().map(|number| number.unwrap()).collect();
+        assert_eq!(numbers.len(), 9);
+        assert!(numbers[8] - numbers[7] > numbers[7] - numbers[6], "{numbers:?}");
+    });
+}
+
+#[test]
+fn twenty_charges_at_once_that_meet_numbers_of_others_pass_over_one_stretch() {
+    let world = World::new().with_bank_numbers(1, 99_999_999);
+    world.live(async {
+        let node = world.node();
+        world.bank.next(vec![Answer::NumberTaken; 20]);
+        let begun: Vec<_> = (1..=20).map(|number| node.begin(pix(number))).collect();
+        for created in begun {
+            created.await.unwrap().unwrap();
+        }
+        node.settle().await;
+        let numbers = world.bank.charged_numbers();
+        let highest = numbers.iter().copied().flatten().max().unwrap();
+        assert_eq!(numbers.len(), 40);
+        assert!(highest <= 150, "one block was passed over: {numbers:?}");
+        assert!((1..=20).all(|number| node.stored(id(number)).status() == Status::Pending));
+    });
+}
+
+#[test]
+fn a_creation_that_is_not_stored_gives_its_number_back() {
+    let world = World::new().with_bank_numbers(1, 99_999);
+    world.live(async {
+        let node = world.node();
+        node.created(keyed(1, "a")).await;
+        world.store.once(Op::Commit, Fault::Unavailable);
+        assert!(matches!(node.create(keyed(2, "b")).await, Err(Denied::StoreUnavailable(_))));
+        node.created(keyed(3, "c")).await;
+        node.settle().await;
+    });
+    assert_eq!(world.bank.charged_numbers(), [Some(1), Some(2)]);
+    world.live(async {
+        let node = world.node();
+        assert!(node.create(keyed(1, "a")).await.unwrap().is_replay);
+        assert!(node.create(keyed(3, "c")).await.unwrap().is_replay);
+        node.created(keyed(4, "d")).await;
+        node.settle().await;
+    });
+    assert_eq!(world.bank.charged_numbers(), [Some(1), Some(2), Some(51)]);
+}
+
+#[test]
+fn a_creation_that_may_be_stored_keeps_its_number() {
+    for fault in [Fault::LostReply, Fault::LostRequest] {
+        let world = World::new().with_bank_numbers(1, 99_999);
+        world.live(async {
+            let node = world.node();
+            world.store.once(Op::Commit, fault);
+            node.create(keyed(1, "a")).await.ok();
+            node.created(keyed(2, "b")).await;
+            node.created(keyed(1, "a")).await;
+            node.settle().await;
+            let (first, second) = (numbers(&node.stored(id(1))), numbers(&node.stored(id(2))));
+            assert_ne!(second, [Some(1)]);
+            assert_ne!(first, second);
+        });
+    }
 }
