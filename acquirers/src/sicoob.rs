@@ -18,6 +18,7 @@ mod statement;
 mod title;
 
 pub use factory::{BankRange, SicoobFactory};
+use quita_domain::acquiring::Reference;
 
 /// The bank's code, and its name on the slip.
 const BANK: &str = "756";
@@ -25,5 +26,5 @@ const BANK_WITH_DIGIT: &str = "756-0";
 const BANK_NAME: &str = "Sicoob";
 
 /// Names of a reference under which the numbers of a title are.
-const OUR_NUMBER: &str = "ourNumber";
+const OUR_NUMBER: &str = Reference::OUR_NUMBER;
 const YOUR_NUMBER: &str = "yourNumber";

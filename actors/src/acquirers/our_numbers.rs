@@ -24,12 +24,17 @@ const BLOCKS_OF_A_RANGE: u32 = 1_000;
 /// Doublings of what is passed over because the numbers before it were somebody else's.
 const MOST_DOUBLINGS: u32 = 10;
 
+/// Maximum number of questions to the bank before the first number. What they don't pass over, answers to charges do.
+const MOST_QUESTIONS: u32 = 5;
+
 /// Numbers of one acquirer.
 pub(crate) struct OurNumbers {
     acquirer: AcquirerName,
     range: NumberRange,
     services: NumberServices,
     kept: Mutex<Kept>,
+    /// True once the bank was asked about the first number at hand.
+    was_asked: Mutex<bool>,
     is_used_up: AtomicBool,
 }
 
@@ -93,13 +98,18 @@ impl Kept {
         let beside = [number.checked_sub(1), number.checked_add(1)];
         let is_in_row = beside.iter().flatten().any(|other| self.foreign.contains(other));
         if is_in_row || self.first_after_jump == Some(number) {
-            self.given_up = self.given_up.saturating_add(1);
-            self.given_up_to = Some(self.taken_to);
-            self.is_given_up = true;
-            self.block = None;
-            self.given_back.clear();
-            self.foreign.clear();
+            self.give_up();
         }
+    }
+
+    /// Gives up the rest of the newest block.
+    fn give_up(&mut self) {
+        self.given_up = self.given_up.saturating_add(1);
+        self.given_up_to = Some(self.taken_to);
+        self.is_given_up = true;
+        self.block = None;
+        self.given_back.clear();
+        self.foreign.clear();
     }
 }
 
@@ -115,7 +125,14 @@ pub(crate) struct NumberServices {
 
 impl OurNumbers {
     pub(crate) fn new(acquirer: AcquirerName, range: NumberRange, services: NumberServices) -> Self {
-        Self { acquirer, range, services, kept: Mutex::default(), is_used_up: AtomicBool::new(false) }
+        Self {
+            acquirer,
+            range,
+            services,
+            kept: Mutex::default(),
+            was_asked: Mutex::default(),
+            is_used_up: AtomicBool::new(false),
+        }
     }
 
     /// Returns true if the store has no number left. An unused block of another process may have some.
@@ -130,6 +147,36 @@ impl OurNumbers {
             self.fill(&mut kept).await?;
         }
         Ok(())
+    }
+
+    /// Asks the bank, before the first number of this process, if it knows that number: after the store was restored from a
+    /// backup it does. Then ever more numbers are passed over. Returns false if that was done before.
+    pub(crate) async fn ask_before_first(
+        &self,
+        is_known: impl AsyncFn(u32) -> bool,
+    ) -> Result<bool, StoreError> {
+        let mut was_asked = self.was_asked.lock().await;
+        // A question that is dropped because it takes too long is not asked again.
+        if std::mem::replace(&mut *was_asked, true) {
+            return Ok(false);
+        }
+        for _ in 0..MOST_QUESTIONS {
+            let first = self.first().await.inspect_err(|_| *was_asked = false)?;
+            let Some(number) = first else { break };
+            if !is_known(number).await {
+                break;
+            }
+            tracing::warn!(acquirer = %self.acquirer, number, "the bank knows a number that was never given out: some are passed over");
+            self.kept.lock().await.give_up();
+        }
+        Ok(true)
+    }
+
+    /// Returns the first number of the block at hand, which is not given out yet.
+    async fn first(&self) -> Result<Option<u32>, StoreError> {
+        let mut kept = self.kept.lock().await;
+        self.fill(&mut kept).await?;
+        Ok(kept.block.map(|block| block.first))
     }
 
     /// Returns a number that nobody else gets; none if the range is used up.

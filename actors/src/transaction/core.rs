@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use quita_domain::acquiring::ChargeAnswer;
+use quita_domain::acquiring::{ChargeAnswer, Identified, Reference};
 use quita_domain::card::{CardData, CardFingerprint};
 use quita_domain::delivery::{Confirmation, DeliveryState};
 use quita_domain::identity::{AcquirerName, Owner, TransactionId};
@@ -15,7 +15,7 @@ use quita_domain::payment::{
 use quita_domain::routing::{CardTries, Considered, NoRoute, Routed};
 use quita_domain::status::Status;
 use quita_ports::{StoreError, WriteError};
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
 
 use super::card_in_hand::CardInHand;
 use super::confirmed::Confirmed;
@@ -24,6 +24,7 @@ use super::hold::Hold;
 use super::memory::Memory;
 use super::messages::{Asker, CreatePayment, Created, Executed};
 use super::unsent::Unsent;
+use crate::acquirers::call::Identify;
 use crate::acquirers::our_numbers::OurNumbers;
 use crate::acquirers::routing::{Route, Routes};
 use crate::denied::{Denied, warn_unless_away};
@@ -31,6 +32,9 @@ use crate::system::parts::SystemParts;
 
 /// Error while nothing is routed, because the operators' directives have not been read yet.
 const NO_DIRECTIVES: &str = "it has not told yet which acquirers may be used";
+
+/// Time for the bank's answer before the first number of a process. Without it, answers to charges reveal numbers in use.
+const FIRST_NUMBER_WITHIN: Duration = Duration::from_secs(2);
 
 /// Number of times a decision is made again because another writer was faster.
 const MAX_CONFLICTS: u32 = 16;
@@ -54,6 +58,19 @@ impl Allotted {
     async fn give_back(self) {
         self.numbers.give_back(self.number).await;
     }
+}
+
+/// Asks the acquirer of a route, once, if it knows the first number of this process. Returns true if it was asked now.
+async fn ask_before_first_number(route: &Route, numbers: &OurNumbers) -> bool {
+    let is_known = async |number: u32| {
+        let reference = Reference::none().with(Reference::OUR_NUMBER, &number.to_string());
+        match route.slot.mailbox().ask(Identify(reference)).await {
+            Ok(Identified::Payment(_) | Identified::Unknown) => true,
+            Ok(Identified::NotFound | Identified::Failed(_)) | Err(_) => false,
+        }
+    };
+    let asked = timeout(FIRST_NUMBER_WITHIN, numbers.ask_before_first(is_known)).await;
+    asked.map_or(true, |asked| asked.unwrap_or_default())
 }
 
 /// One payment as it is stored, and the card that may still have to be charged.
@@ -194,9 +211,9 @@ impl Core {
             let first = considered.iter().find(|considered| considered.eligible);
             let first = first.map(|first| &first.acquirer).filter(|first| !prepared.contains(*first));
             let route = first.and_then(|first| routes.find(first, order.method));
-            if let Some(numbers) =
-                route.and_then(|route| route.numbers.as_ref()).filter(|known| !known.are_used_up())
-            {
+            let numbered = route.and_then(|route| Some((route, route.numbers.as_ref()?)));
+            let numbered = numbered.filter(|(_, numbers)| !numbers.are_used_up());
+            if let Some((_, numbers)) = numbered {
                 // A store that does not answer now is asked again when the number is needed.
                 numbers.look().await.ok();
                 if numbers.are_used_up() {
@@ -204,7 +221,13 @@ impl Core {
                 }
             }
             let lacking = route.and_then(|route| route.factory.preparation());
-            match (first.cloned(), lacking.filter(|lacking| !lacking.is_ready())) {
+            let lacking = lacking.filter(|lacking| !lacking.is_ready());
+            if let Some((route, numbers)) = numbered.filter(|_| lacking.is_none())
+                && ask_before_first_number(route, numbers).await
+            {
+                continue;
+            }
+            match (first.cloned(), lacking) {
                 (Some(first), Some(lacking)) => {
                     let gone_through =
                         if lacking.prepare(until).await { &mut prepared } else { &mut unready };

@@ -6,7 +6,7 @@ mod notices;
 use std::collections::{BTreeMap, VecDeque};
 use std::num::NonZeroU32;
 use std::rc::Rc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -89,6 +89,8 @@ pub(crate) struct Bank {
     operates_in_turn: bool,
     numbers: Option<NumberRange>,
     refunds: bool,
+    /// It has slips under all numbers up to this one.
+    numbered_to: AtomicU32,
     /// Numbers of the slips that were charged.
     charged: Mutex<Vec<Option<u32>>>,
     charges: Mutex<VecDeque<Answer>>,
@@ -150,6 +152,7 @@ impl Bank {
             operated: Mutex::default(),
             held: Mutex::default(),
             finds_take_ms: AtomicU64::new(0),
+            numbered_to: AtomicU32::new(0),
             is_away: AtomicBool::new(false),
             ready_at: Mutex::default(),
             under_way: Mutex::default(),
@@ -166,6 +169,11 @@ impl Bank {
     /// It leaves these numbers of slips to us.
     pub(crate) fn leave_numbers(&mut self, first: u32, last: u32) {
         self.numbers = Some(NumberRange { key: self.name.into(), first, last });
+    }
+
+    /// It has slips of others under all numbers up to this one.
+    pub(crate) fn has_numbers_to(&self, last: u32) {
+        self.numbered_to.store(last, Ordering::SeqCst);
     }
 
     /// The numbers of the slips that were charged, in order.
@@ -514,6 +522,12 @@ impl Acquirer for Teller {
     /// Each charge is called what its payment is; some are not shown yet.
     async fn identify(&self, reference: &Reference) -> Identified {
         self.0.calls.note(Call::Identify);
+        if let Some(number) =
+            reference.get(Reference::OUR_NUMBER).and_then(|number| number.parse::<u32>().ok())
+        {
+            let is_known = number <= self.0.numbered_to.load(Ordering::SeqCst);
+            return if is_known { Identified::Unknown } else { Identified::NotFound };
+        }
         let id = reference.get("id").and_then(|id| TransactionId::parse(id.strip_prefix("bank-")?));
         let is_shown_later = reference.get("id").is_some_and(|id| id.starts_with("bank-later"));
         let nobodys = if is_shown_later { Identified::NotFound } else { Identified::Unknown };

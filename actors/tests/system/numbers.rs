@@ -199,3 +199,21 @@ fn a_creation_that_may_be_stored_keeps_its_number() {
         });
     }
 }
+
+#[test]
+fn a_bank_that_knows_the_first_number_of_a_process_is_asked_for_one_that_it_does_not_know() {
+    let world = World::new().with_bank_numbers(1, 99_999_999);
+    world.live(async {
+        let node = world.node();
+        world.bank.has_numbers_to(220);
+        let begun: Vec<_> = (1..=3).map(|number| node.begin(pix(number))).collect();
+        for created in begun {
+            created.await.unwrap().unwrap();
+        }
+        node.settle().await;
+        let mut numbers: Vec<u32> =
+            world.bank.charged_numbers().iter().map(|number| number.unwrap()).collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, [251, 252, 253]);
+    });
+}

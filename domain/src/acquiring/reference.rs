@@ -17,6 +17,9 @@ impl Reference {
     /// Our own note of the number that the acquirer put on a slip (nº do documento), in place of the usual one.
     pub const DOCUMENT_NUMBER: &str = "_documentNumber";
 
+    /// Name of the number of a slip at its bank (nosso número), if the bank leaves that to us.
+    pub const OUR_NUMBER: &str = "ourNumber";
+
     /// Prefix of our own notes, which are shown to nobody else.
     const NOTE: char = '_';
 
