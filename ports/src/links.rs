@@ -56,4 +56,7 @@ pub trait LinkStore: PaymentStore {
     /// Counts an event if the limit allows it; `None` if it does. Otherwise returns the time from which it may be tried
     /// again, and counts nothing. Of concurrent calls, on any nodes, no more than the limit are counted.
     async fn count_event(&self, limit: &EventLimit, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;
+
+    /// Takes back one event that was counted under this name at this time. Changes nothing if there is none.
+    async fn uncount_event(&self, name: &str, at: Timestamp) -> Result<(), StoreError>;
 }

@@ -147,6 +147,17 @@ impl LinkStore for EmbeddedStore {
         })
         .await
     }
+
+    async fn uncount_event(&self, name: &str, at: Timestamp) -> Result<(), StoreError> {
+        let name = name.to_owned();
+        self.write(move |transaction| {
+            let sql = "DELETE FROM page_events WHERE rowid IN \
+                (SELECT rowid FROM page_events WHERE name = ?1 AND at = ?2 LIMIT 1)";
+            transaction.prepare_cached(sql)?.execute((&name, at.millis()))?;
+            Ok(())
+        })
+        .await
+    }
 }
 
 fn forget_events(transaction: &Transaction<'_>, now: Timestamp) -> Result<(), Failure> {

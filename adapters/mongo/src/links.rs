@@ -164,6 +164,22 @@ impl LinkStore for MongoStore {
         let at = times.get(place).and_then(Bson::as_i64).unwrap_or_else(|| now.millis());
         Ok(Some(Timestamp::from_millis(at).plus_ms(limit.within_ms)))
     }
+
+    async fn uncount_event(&self, name: &str, at: Timestamp) -> Result<(), StoreError> {
+        let events = self.collection(PAGE_EVENTS);
+        let with_event = doc! { "_id": name, "times": at.millis() };
+        within_time(events.update_one(with_event, vec![uncounting(at)])).await?;
+        Ok(())
+    }
+}
+
+/// The update that takes back one event, in one step: of several at one time, the others stay.
+fn uncounting(at: Timestamp) -> Document {
+    let first = doc! { "$indexOfArray": ["$times", at.millis()] };
+    let places = doc! { "$range": [0, { "$size": "$times" }] };
+    let others = doc! { "$filter": { "input": places, "cond": { "$ne": ["$$this", first] } } };
+    let kept = doc! { "$map": { "input": others, "in": { "$arrayElemAt": ["$times", "$$this"] } } };
+    doc! { "$set": { "times": kept } }
 }
 
 /// The update that counts an event if the limit allows it, in one step.

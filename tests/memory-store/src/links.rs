@@ -98,4 +98,17 @@ impl<C: Connection> LinkStore for MemoryStore<C> {
             })
             .await
     }
+
+    async fn uncount_event(&self, name: &str, at: Timestamp) -> Result<(), StoreError> {
+        self.0
+            .change("uncount_event", |records| {
+                if let Some(times) = records.page_events.get_mut(name)
+                    && let Some(place) = times.iter().position(|time| *time == at)
+                {
+                    times.remove(place);
+                }
+                Ok(())
+            })
+            .await
+    }
 }

@@ -154,6 +154,23 @@ pub async fn events_are_counted_up_to_their_limit_in_any_stretch_of_time(store: 
     }
 }
 
+pub async fn an_event_that_is_taken_back_makes_room_for_one_other(store: Arc<dyn WholeStore>) {
+    let limit = EventLimit { name: String::from("a"), most: 2, within_ms: 1_000 };
+    let now = Timestamp::from_millis(5_000);
+    assert_eq!(store.uncount_event("a", now).await, Ok(()));
+    for _ in 0..2 {
+        assert_eq!(store.count_event(&limit, now).await, Ok(None));
+    }
+    for (name, at) in [("b", now), ("a", now.plus_ms(1))] {
+        assert_eq!(store.uncount_event(name, at).await, Ok(()));
+    }
+    let full = Ok(Some(now.plus_ms(1_000)));
+    assert_eq!(store.count_event(&limit, now).await, full);
+    assert_eq!(store.uncount_event("a", now).await, Ok(()));
+    assert_eq!(store.count_event(&limit, now).await, Ok(None));
+    assert_eq!(store.count_event(&limit, now).await, full);
+}
+
 pub async fn of_many_events_at_once_no_more_than_the_limit_are_counted(store: Arc<dyn WholeStore>) {
     let limit = EventLimit { name: String::from("a"), most: 3, within_ms: 1_000 };
     let now = Timestamp::from_millis(5_000);
