@@ -6,9 +6,10 @@ use actix_web::http::header::LOCATION;
 use actix_web::web::{Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use quita_actors::{CreatePayment, Created, Denied};
-use quita_domain::card::token::UsedToken;
+use quita_domain::card::token::{AnyToken, UsedToken};
 use quita_domain::identity::{LinkId, Owner, TransactionId};
 use quita_domain::listing::query::PaymentQuery;
+use quita_domain::order::Order;
 use quita_domain::payment::Payment;
 use quita_domain::request::{self, ParsedRequest, Rejection, code};
 use quita_ports::StoreError;
@@ -49,7 +50,9 @@ pub(crate) async fn create(
             let name = NewName { id, fingerprint: None, used_token: used_token.clone() };
             create_new(&edge, (owner.clone(), None), parsed, name, endpoint).await
         }
-        (Err(rejection), key) => sealed_by_a_lost_key(&edge, &owner, rejection, (key, &used_token)).await,
+        (Err(rejection), key) => {
+            sealed_by_a_lost_key(&edge, (&owner, &body), rejection, (key, &used_token)).await
+        }
     };
     if used_token.is_some() {
         count_token(&edge, &created);
@@ -76,9 +79,12 @@ fn count_token(edge: &Edge, created: &Result<Created, ApiError>) {
 
 /// Answers a refused request: with the payment that has its idempotency key, if its only fault is a token that can no
 /// longer be opened, and that payment has used this token.
+///
+/// # Errors
+/// [`ErrorCode::IdempotencyKeyReused`] if that payment is another purchase.
 async fn sealed_by_a_lost_key(
     edge: &Edge,
-    owner: &Owner,
+    (owner, body): (&Owner, &[u8]),
     rejection: Rejection,
     (key, used_token): (Option<String>, &Option<UsedToken>),
 ) -> Result<Created, ApiError> {
@@ -88,9 +94,19 @@ async fn sealed_by_a_lost_key(
         && used_token.is_some()
         && known.used_token == *used_token
     {
+        // The fingerprint covers the card, which is lost; the rest of the request is compared.
+        let sent = request::parse_with(&AnyToken, body, edge.clock.now(), &edge.limits);
+        if !sent.is_ok_and(|sent| is_same_purchase(&sent.purchase.order, &known.order)) {
+            return Err(Denied::KeyReused.into());
+        }
         return Ok(Created { payment: known, is_replay: true });
     }
     Err(rejection.into())
+}
+
+fn is_same_purchase(sent: &Order, known: &Order) -> bool {
+    let of = |order: &Order| (order.amount, order.method, order.installments());
+    of(sent) == of(known) && sent.payer.document == known.payer.document
 }
 
 /// Creates a payment under an idempotency key, or answers with the one that has the key.

@@ -150,7 +150,9 @@ async fn make(edge: &Edge, request: &HttpRequest, payload: Payload) -> Result<Ht
 /// Permits a program with a secret key, which must not come from a browser: whoever opens the page reads it there.
 async fn permit_program(edge: &Edge, request: &HttpRequest, caller: &Caller) -> Result<(), ApiError> {
     if let Some(origin) = cors::origin_of(request.headers()) {
-        cors::note(request, false);
+        // The developer of the page reads the reason there, if the page is one of the application's own.
+        let application = edge.applications.of(&caller.owner).await.ok().flatten();
+        cors::note(request, application.is_some_and(|application| application.origins.contains(origin)));
         note_exposed(edge, request, caller, origin).await;
         return Err(ApiError::new(ErrorCode::SecretKeyInBrowser, wordings::secret_key_in_browser()));
     }

@@ -297,8 +297,10 @@ fn a_secret_key_from_a_browser_is_refused_and_its_owner_hears_of_it() {
         let refused = ask(&app.client(), &card_of(NUMBER), Some(SHOP));
         let body = refused.expect_error(403, "secret_key_in_browser");
         assert!(body["message"].as_str().unwrap().contains("must never be in a page"), "{body}");
-        assert_eq!(refused.header("access-control-allow-origin"), None);
+        assert_eq!(refused.header("access-control-allow-origin"), Some(SHOP), "its developer reads why");
     }
+    let elsewhere = ask(&app.client(), &card_of(NUMBER), Some("https://evil.example"));
+    assert_eq!(elsewhere.header("access-control-allow-origin"), None, "{elsewhere}");
     for page in ["/console/test", "/console/test/applications/default"] {
         assert!(owner.page(page).contains("A secret key came from a browser"), "{page}");
     }
@@ -339,6 +341,8 @@ fn a_token_outlives_a_change_of_the_secret_key_for_as_long_as_it_is_there() {
     client.post("/pay/payments", &paid_with(&second)).expect_error(422, "token_unknown");
     let replayed = client.post_once("/pay/payments", "order-1", &paid_with(&first));
     assert_eq!(id_of(&replayed.expect(200)), id, "a known key is answered");
+    let other = paid_with(&first).with("amount", json!(10_001));
+    client.post_once("/pay/payments", "order-1", &other).expect_error(422, "idempotency_key_reused");
 }
 
 #[test]

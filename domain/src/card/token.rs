@@ -142,6 +142,20 @@ pub trait CardTokens {
     fn open(&self, token: &str) -> Option<TokenContents>;
 }
 
+/// Opener for which every token holds the same made-up card. It reads what a request says beside its token.
+#[derive(Debug, Clone, Copy)]
+pub struct AnyToken;
+
+impl CardTokens for AnyToken {
+    fn open(&self, _: &str) -> Option<TokenContents> {
+        let number = CardNumber::parse("4000000000000002").ok()?;
+        let cvv = Cvv::parse("000", number.brand()).ok()?;
+        let expiry = Expiry::new(12, 9999).ok()?;
+        let card = CardData { number, holder_name: String::from("X"), expiry, cvv };
+        Some(TokenContents { card, expires_at: Timestamp::from_millis(i64::MAX) })
+    }
+}
+
 /// Opener that knows no token.
 #[derive(Debug, Clone, Copy)]
 pub struct NoTokens;
