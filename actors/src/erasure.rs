@@ -10,6 +10,7 @@ use std::sync::Arc;
 use quita_domain::audit::AuditErasure;
 use quita_domain::document::Document;
 use quita_domain::identity::{MerchantId, Mode, TransactionId};
+use quita_domain::link::{Link, LinkStatus};
 use quita_domain::listing::{Cursor, PaymentFilter};
 use quita_domain::payment::{Erasure, Payment};
 use quita_domain::status::Status;
@@ -20,6 +21,9 @@ use quita_ports::{
 
 /// Payments in one step.
 const PAGE: usize = 100;
+
+/// Links of one document whose time has not passed, among which the paid ones are looked for.
+const MOST_RUNNING_LINKS: usize = 10_000;
 
 /// Lost races in a row after which a payment is left to the next call.
 const MAX_RACES: usize = 16;
@@ -133,7 +137,8 @@ impl Eraser {
     }
 
     /// Erases the payers that merchants entered in links: of one document, or of all, in links that have been over for
-    /// so many milliseconds. Returns the number of links by merchant.
+    /// so many milliseconds. The payer of one document is also erased in paid links, whose time may not have passed.
+    /// Returns the number of links by merchant.
     ///
     /// # Errors
     /// [`StoreError`]; some links may be done, and the call may be repeated.
@@ -149,16 +154,37 @@ impl Eraser {
             let mut is_stuck = true;
             for link in &found {
                 // Whoever was faster is read again with the next page.
-                if self.changes_nothing || self.store.replace_link(&link.without_customer()).await? {
-                    let count = erased.entry(link.owner.merchant.clone()).or_default();
-                    *count = count.saturating_add(1);
-                    is_stuck = false;
-                }
+                is_stuck &= !self.erase_link(link, &mut erased).await?;
             }
             if found.len() < PAGE || is_stuck || self.changes_nothing {
-                return Ok(erased);
+                break;
             }
         }
+        if let Some(document) = document {
+            let ever = Timestamp::from_millis(i64::MAX);
+            let found = self.store.links_with_customer(Some(document), ever, MOST_RUNNING_LINKS).await?;
+            for link in found.iter().filter(|link| link.customer_until().is_some_and(|over| over > until)) {
+                let uses = self.store.link_uses(link).await?;
+                if link.status(&uses, self.clock.now()) == LinkStatus::Paid {
+                    self.erase_link(link, &mut erased).await?;
+                }
+            }
+        }
+        Ok(erased)
+    }
+
+    /// Erases the payer of a link, and counts it. Returns false if somebody was faster.
+    async fn erase_link(
+        &self,
+        link: &Link,
+        erased: &mut BTreeMap<MerchantId, u64>,
+    ) -> Result<bool, StoreError> {
+        let is_done = self.changes_nothing || self.store.replace_link(&link.without_customer()).await?;
+        if is_done {
+            let count = erased.entry(link.owner.merchant.clone()).or_default();
+            *count = count.saturating_add(1);
+        }
+        Ok(is_done)
     }
 
     /// Erases the payers from a page of the payments of this status that have rested for so many milliseconds.

@@ -408,3 +408,19 @@ fn one_network_begins_ten_payments_of_a_link_within_an_hour() {
         }
     }
 }
+
+#[test]
+fn a_payer_that_a_paid_link_names_is_erased_before_its_time_has_passed() {
+    let app = TestApp::new();
+    let customer = json!({"firstName": "Ana", "document": "52998224725"});
+    let made = make(&app, &link().with("customer", customer));
+    let payer = Payer::at(&app, &made);
+    assert_eq!(payer.begin("pix").status, 303);
+    let erase = || app.quita(&["privacy", "erase", "--document", "529.982.247-25"]).stdout;
+    erase();
+    assert_eq!(read(&app, &made)["customer"]["firstName"], "Ana", "its payment can still be given up");
+    pay(&app, &payer.transaction());
+    erase();
+    let now = read(&app, &made);
+    assert_eq!((&now["status"], &now["customer"]), (&json!("paid"), &Value::Null));
+}
