@@ -138,8 +138,12 @@ async fn submitted(
     if !edge.keyring.is_form_number(visit.link.id, text_of(&fields, "form")) {
         return Err(Refused::foreign());
     }
-    if fields.iter().any(|(name, _)| name == "give-up") {
-        return visit.give_up().await;
+    let gives_up = fields.iter().any(|(name, _)| name == "give-up");
+    if (gives_up || visit.payment.is_some()) && !visit.card_numbers_in(&fields).is_empty() {
+        return Err(Refused::card_number());
+    }
+    if gives_up {
+        return visit.give_up(text_of(&fields, "payment")).await;
     }
     if visit.payment.is_some() {
         return Ok(visit.redirect(visit.payment.as_ref()));
@@ -270,13 +274,15 @@ impl Visit<'_> {
         mistakes.sort_by_key(|mistake| FIELDS.iter().position(|field| *field == mistake.field));
     }
 
-    /// Gives up the payment that waits.
-    async fn give_up(self) -> Result<HttpResponse, Refused> {
+    /// Gives up the payment that waits, if it is the one that the payer saw.
+    async fn give_up(self, seen: &str) -> Result<HttpResponse, Refused> {
         let waiting = match &self.payment {
             Some(payment) => Some(payment.clone()),
             None => shown_of(self.newest().await?),
         };
-        if let Some(payment) = waiting.filter(|payment| is_waiting(payment.status())) {
+        if let Some(payment) =
+            waiting.filter(|payment| is_waiting(payment.status()) && payment.id.to_string() == seen)
+        {
             give_up(self.edge, &payment).await?;
         }
         Ok(self.redirect(self.payment.as_ref()))

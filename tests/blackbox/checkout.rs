@@ -53,8 +53,10 @@ impl Payer {
 
     #[track_caller]
     fn give_up(&self) {
-        let number = self.number();
-        let answer = self.post(&[("form", &number), ("give-up", "1")]);
+        let page = self.look();
+        let number = between(&page, "name=\"form\" value=\"", "\"");
+        let payment = between(&page, "name=\"payment\" value=\"", "\"");
+        let answer = self.post(&[("form", number), ("payment", payment), ("give-up", "1")]);
         assert_eq!(answer.status, 303, "{answer}");
     }
 
@@ -168,6 +170,24 @@ fn a_boleto_waits_on_the_page_is_given_up_and_makes_room_for_a_pix() {
     assert_eq!(payer.begin("pix").status, 303);
     payer.check("pending");
     assert_ne!(payer.transaction(), first);
+}
+
+#[test]
+fn a_form_gives_up_the_payment_that_it_showed_and_no_later_one() {
+    let app = TestApp::new();
+    let payer = Payer::at(&app, &make(&app, &link()));
+    assert_eq!(payer.begin("boleto").status, 303);
+    let (number, first) = (payer.number(), payer.transaction());
+    payer.give_up();
+    assert_eq!(payer.begin("pix").status, 303);
+    let second = payer.transaction();
+    for payment in [first.as_str(), ""] {
+        let answer = payer.post(&[("form", &number), ("payment", payment), ("give-up", "1")]);
+        assert_eq!(answer.status, 303, "{answer}");
+    }
+    let card = [("form", number.as_str()), ("payment", &second), ("give-up", "4242 4242 4242 4242")];
+    assert_eq!(payer.post(&card).status, 422);
+    assert_eq!(app.client().payment(&second)["status"], "pending");
 }
 
 #[test]

@@ -71,6 +71,18 @@ impl Refused {
         )
     }
 
+    /// A form that gives a payment up holds a card number.
+    pub(super) const fn card_number() -> Self {
+        Self::new(
+            StatusCode::UNPROCESSABLE_ENTITY,
+            ("Formulário recusado", "Form refused"),
+            (
+                "Não escreva um número de cartão aqui. Abra o link de novo; nada foi alterado.",
+                "Do not write a card number here. Open the link again; nothing was changed.",
+            ),
+        )
+    }
+
     /// The service can't say now.
     pub(super) const fn unavailable() -> Self {
         Self {
