@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use chrono::{Days, NaiveDate};
 use serde::{Deserialize, Serialize};
 
-use crate::document::Document;
+use crate::document::{Document, DocumentType};
 use crate::due_terms::{Discount, Interest, Portion};
 use crate::identity::{LinkId, MerchantId, Mode, Owner, TransactionId};
 use crate::listing::Cursor;
@@ -366,6 +366,15 @@ impl Link {
     pub fn without_customer(&self) -> Self {
         let offer = Offer { customer: None, ..self.offer.clone() };
         Self { offer, revision: self.revision.saturating_add(1), ..self.clone() }
+    }
+
+    /// Returns the name of the payer that its merchant entered, if it is complete: both parts, or a company's only one.
+    pub fn customer_name(&self) -> Option<(&str, Option<&str>)> {
+        let known = self.offer.customer.as_ref()?;
+        let first = known.first_name.as_deref()?;
+        let is_company =
+            known.document.as_ref().is_some_and(|document| document.kind() == DocumentType::Cnpj);
+        (is_company || known.last_name.is_some()).then_some((first, known.last_name.as_deref()))
     }
 
     /// Returns the document of the payer that its merchant entered.

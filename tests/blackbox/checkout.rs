@@ -191,6 +191,15 @@ fn a_form_gives_up_the_payment_that_it_showed_and_no_later_one() {
 }
 
 #[test]
+fn a_name_that_the_shop_knows_in_part_is_asked_for() {
+    let app = TestApp::new();
+    let payer = Payer::at(&app, &make(&app, &link().with("customer", json!({"firstName": "Ana"}))));
+    assert!(payer.check("open").contains("name=\"name\""));
+    assert_eq!(payer.begin("pix").status, 303);
+    assert_eq!(app.client().payment(&payer.transaction())["customer"]["name"], "Maria da Silva");
+}
+
+#[test]
 fn every_page_has_exactly_its_headers_and_the_hash_of_its_script() {
     let app = TestApp::new();
     let payer = Payer::at(&app, &make(&app, &link()));

@@ -229,10 +229,10 @@ impl Link {
             None => DocumentType::Cpf.as_str(),
         };
         let (typed_first, typed_last) = split_name(&typed.name);
-        let known_first = known.and_then(|known| known.first_name.as_deref());
-        let known_last = known.and_then(|known| known.last_name.as_deref());
-        let first_name = known_first.unwrap_or(typed_first);
-        let mut last_name = known_last.unwrap_or(typed_last);
+        // A name that is known in part is asked for, so nothing of it may stand beside what was typed.
+        let (first_name, mut last_name) = self
+            .customer_name()
+            .map_or((typed_first, typed_last), |(first, last)| (first, last.unwrap_or_default()));
         // A company has one name, which stands for both.
         if last_name.is_empty() && document_type == DocumentType::Cnpj.as_str() {
             last_name = first_name;

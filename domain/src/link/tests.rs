@@ -90,6 +90,25 @@ fn a_taken_use_is_free_again_when_its_payment_was_never_stored() {
 }
 
 #[test]
+fn a_name_is_known_if_it_is_complete() {
+    for (customer, expected) in [
+        (r#"{"firstName":"Ana"}"#, None),
+        (r#"{"lastName":"Lima"}"#, None),
+        (r#"{"firstName":"Ana","document":"52998224725"}"#, None),
+        (r#"{"firstName":"Ana","lastName":"Lima"}"#, Some(("Ana", Some("Lima")))),
+        (r#"{"firstName":"Loja","document":"11222333000181"}"#, Some(("Loja", None))),
+    ] {
+        let link = link_of(&format!(r#","customer":{customer}"#));
+        assert_eq!(link.customer_name(), expected, "{customer}");
+        let body = link.creation_body(Method::Pix, &typed(), NOW);
+        let payer = parse_of_link(&body, NOW, &limits()).unwrap().purchase.order.payer;
+        let (first, last) =
+            expected.map_or(("Maria", "de Souza"), |(first, last)| (first, last.unwrap_or(first)));
+        assert_eq!((payer.first_name.as_str(), payer.last_name.as_str()), (first, last), "{customer}");
+    }
+}
+
+#[test]
 fn payments_hold_their_use_until_they_are_declined_cancelled_or_expired() {
     for (status, was_paid, expected) in [
         (Status::Initial, false, uses(0, 1, 1)),

@@ -343,10 +343,9 @@ fn field(
 fn payer_fields(language: Language, link: &Link, typed: &PayerInput) -> Vec<FieldView> {
     let known = link.offer.customer.as_ref();
     let by_shop = || pick(language, "informado pela loja", "given by the shop").to_owned();
-    let name = known.and_then(|known| {
-        let first = known.first_name.clone()?;
-        Some(known.last_name.as_ref().map_or_else(|| first.clone(), |last| format!("{first} {last}")))
-    });
+    let name = link.customer_name();
+    let name =
+        name.map(|(first, last)| last.map_or_else(|| first.to_owned(), |last| format!("{first} {last}")));
     let document = known.and_then(|known| known.document.as_ref()).map(|document| document.masked());
     let email = known.and_then(|known| known.email.as_deref()).map(masked_email);
     let phone = known.and_then(|known| known.phone.as_ref()).map(|_| by_shop());
