@@ -189,8 +189,20 @@ pub struct KnownPayer {
 pub struct TakenUse {
     /// The payment, whose id is fixed before it is stored.
     pub payment: TransactionId,
+    /// Method of the payment. A note without one counts as a boleto's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<Method>,
     /// Time at which the use is free again, if the payment is not stored by then.
     pub until: Timestamp,
+}
+
+/// Uses that were taken for payments which are not stored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct UnstoredUses {
+    /// Number of all of them.
+    pub all: u64,
+    /// Number of those for boletos.
+    pub boletos: u64,
 }
 
 /// State of a link.
@@ -272,7 +284,7 @@ pub enum NoUse {
     Over(LinkStatus),
     /// Every use is held.
     AllHeld,
-    /// Boletos hold their half of the uses that are left.
+    /// Payments that may wait for days hold their half of the uses that are left.
     BoletosHeld,
     /// Too many payments begin at this moment.
     Crowded,
@@ -307,13 +319,19 @@ impl Link {
         }
     }
 
-    /// Returns the payments that uses were taken for, and whose uses are not free again.
-    pub fn taken_at(&self, now: Timestamp) -> impl Iterator<Item = TransactionId> {
-        self.taken.iter().filter(move |taken| taken.until > now).map(|taken| taken.payment)
+    /// Returns the payments that uses were taken for and are not free again, each with true if it may be a boleto.
+    pub fn taken_at(&self, now: Timestamp) -> BTreeMap<TransactionId, bool> {
+        let mut found = BTreeMap::new();
+        for taken in self.taken.iter().filter(|taken| taken.until > now) {
+            let may_be_boleto = found.entry(taken.payment).or_default();
+            *may_be_boleto |= taken.method.is_none_or(|method| method == Method::Boleto);
+        }
+        found
     }
 
     /// Takes a use for a payment. `uses` and `unstored` are of a moment after this link was read: the uses of stored
-    /// payments, and the number of taken ones whose payment is not stored.
+    /// payments, and the taken ones whose payment is not stored. Payments that may wait for days, which are boletos and
+    /// all payments of a link with a due date, take at most half of the uses that are left.
     ///
     /// # Errors
     /// [`NoUse`]: there is none.
@@ -321,7 +339,7 @@ impl Link {
         &self,
         payment: TransactionId,
         method: Method,
-        (uses, unstored): (&LinkUses, u64),
+        (uses, unstored): (&LinkUses, UnstoredUses),
         now: Timestamp,
     ) -> Result<Self, NoUse> {
         match self.status(uses, now) {
@@ -331,21 +349,35 @@ impl Link {
             }
         }
         let unpaid = u64::from(self.offer.uses).saturating_sub(uses.paid);
-        if uses.held.saturating_add(unstored) >= unpaid {
+        let held = uses.held.saturating_add(unstored.all);
+        if held >= unpaid {
             return Err(NoUse::AllHeld);
         }
-        if method == Method::Boleto && self.offer.uses > 1 && uses.held_by_boletos >= (unpaid / 2).max(1) {
+        let all_last = self.offer.due.is_some();
+        let is_long = all_last || method == Method::Boleto;
+        let held_long = if all_last { held } else { uses.held_by_boletos.saturating_add(unstored.boletos) };
+        if is_long && self.offer.uses > 1 && held_long >= (unpaid / 2).max(1) {
             return Err(NoUse::BoletosHeld);
         }
         let mut taken: Vec<_> = self.taken.iter().copied().filter(|taken| taken.until > now).collect();
         if taken.len() >= MAX_TAKEN {
             return Err(NoUse::Crowded);
         }
-        taken.push(TakenUse { payment, until: now.plus_ms(TAKEN_FOR_MS) });
+        taken.push(TakenUse { payment, method: Some(method), until: now.plus_ms(TAKEN_FOR_MS) });
         Ok(Self { taken, revision: self.revision.saturating_add(1), ..self.clone() })
     }
 
-    /// Removes the note about a use, once its payment is stored or certainly never will be; `None` if there is none.
+    /// Removes one note about a use whose payment its taker did not store; `None` if there is none. Another taker may
+    /// be storing the same payment, and keeps its own note.
+    pub fn release(&self, payment: TransactionId, method: Method) -> Option<Self> {
+        let is_own = |taken: &TakenUse| (taken.payment, taken.method) == (payment, Some(method));
+        let place = self.taken.iter().position(is_own)?;
+        let mut taken = self.taken.clone();
+        taken.remove(place);
+        Some(Self { taken, revision: self.revision.saturating_add(1), ..self.clone() })
+    }
+
+    /// Removes all notes about a use whose payment is stored; `None` if there is none.
     pub fn settle(&self, payment: TransactionId) -> Option<Self> {
         let taken: Vec<_> = self.taken.iter().copied().filter(|taken| taken.payment != payment).collect();
         (taken.len() < self.taken.len()).then(|| Self {

@@ -8,7 +8,7 @@ mod response;
 mod view;
 
 use actix_web::http::StatusCode;
-use actix_web::http::header::LOCATION;
+use actix_web::http::header::{LOCATION, RETRY_AFTER};
 use actix_web::web::{Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use quita_domain::card::holds_card_number;
@@ -42,6 +42,12 @@ const DECLINED: &str = "declined";
 
 /// Payments of a link among which the one that is shown is looked for.
 const LOOKED_AT: usize = 20;
+
+/// Seconds after which a payer tries again while others begin payments.
+const CROWDED_RETRY_S: u64 = 5;
+
+/// Seconds after which a payer tries again while waiting payments hold their half of the uses.
+const HELD_RETRY_S: u64 = 60;
 
 /// A page under the way to its visitor.
 struct Visit<'a> {
@@ -188,9 +194,13 @@ impl Visit<'_> {
     async fn begin(self, fields: &FormFields, network: &str) -> Result<HttpResponse, Refused> {
         let typed = typed_in(fields);
         let mut mistakes = self.card_numbers_in(fields);
-        let method = Method::parse(text_of(fields, "method")).filter(|one| self.methods().contains(one));
-        let Some(method) = method else {
+        let methods = self.methods();
+        let chosen = Method::parse(text_of(fields, "method")).filter(|one| methods.contains(one));
+        if chosen.is_none() {
             mistakes.push(mistake(self.language, "method", code::REQUIRED));
+        }
+        // Without a choice the other fields are checked for the first method, so that all mistakes show at once.
+        let Some(method) = chosen.or_else(|| methods.first().copied()) else {
             return self.form_page((None, &typed, mistakes), StatusCode::UNPROCESSABLE_ENTITY).await;
         };
         if self.link.needs_address(method) && !has_cep_of_its_state(&typed) {
@@ -199,7 +209,7 @@ impl Visit<'_> {
         if !mistakes.is_empty() {
             let rejection = self.rejection(method, &typed);
             self.add(&mut mistakes, rejection.as_ref());
-            let form = (Some(method), &typed, mistakes);
+            let form = (chosen, &typed, mistakes);
             return self.form_page(form, StatusCode::UNPROCESSABLE_ENTITY).await;
         }
         let form = Submitted { method, typed: &typed, number: text_of(fields, "form"), network };
@@ -211,12 +221,21 @@ impl Visit<'_> {
                 self.form_page(form, StatusCode::UNPROCESSABLE_ENTITY).await
             }
             Err(NotBegun::NoUse(NoUse::BoletosHeld)) => {
-                self.notice(boletos_held(self.language), StatusCode::CONFLICT).await
+                let all_last = self.link.offer.due.is_some();
+                let code = if all_last { "half_held" } else { "boletos_held" };
+                self.form_for_later((method, &typed), code, (StatusCode::CONFLICT, HELD_RETRY_S)).await
             }
             // The page shows what is so: what waits, sold out, expired.
             Err(NotBegun::NoUse(NoUse::Over(_) | NoUse::AllHeld)) => Ok(self.redirect(None)),
-            Err(NotBegun::NoUse(NoUse::Crowded)) => Err(Refused::unavailable()),
-            Err(NotBegun::TooMany(until)) => Err(Refused::too_many(until, self.edge.clock.now())),
+            Err(NotBegun::NoUse(NoUse::Crowded)) => {
+                let later = (StatusCode::SERVICE_UNAVAILABLE, CROWDED_RETRY_S);
+                self.form_for_later((method, &typed), "crowded", later).await
+            }
+            Err(NotBegun::TooMany(until)) => {
+                let seconds = (until.ms_since(self.edge.clock.now()) / 1_000).saturating_add(1);
+                let later = (StatusCode::TOO_MANY_REQUESTS, seconds);
+                self.form_for_later((method, &typed), "too_many", later).await
+            }
             Err(NotBegun::Failed(error)) => self.failed((method, &typed), &error).await,
         }
     }
@@ -240,10 +259,6 @@ impl Visit<'_> {
         error: &ApiError,
     ) -> Result<HttpResponse, Refused> {
         let code = error.error_code();
-        // The form was sent before with other contents: its payment is what counts.
-        if code == ErrorCode::IdempotencyKeyReused {
-            return Ok(self.redirect(None));
-        }
         let is_refused =
             [ErrorCode::MethodUnavailable, ErrorCode::AmountNotAccepted, ErrorCode::ExpiryNotAccepted];
         if !is_refused.contains(&code) {
@@ -341,6 +356,19 @@ impl Visit<'_> {
         Ok(rendered(&page, status))
     }
 
+    /// Returns the form with what was typed, for another try after this number of seconds.
+    async fn form_for_later(
+        &self,
+        (method, typed): (Method, &PayerInput),
+        code: &'static str,
+        (status, seconds): (StatusCode, u64),
+    ) -> Result<HttpResponse, Refused> {
+        let mistakes = vec![mistake(self.language, "", code)];
+        let mut response = self.form_page((Some(method), typed, mistakes), status).await?;
+        response.headers_mut().insert(RETRY_AFTER, seconds.into());
+        Ok(response)
+    }
+
     async fn notice(&self, state: StateView, status: StatusCode) -> Result<HttpResponse, Refused> {
         Ok(rendered(&self.bare(state).await?, status))
     }
@@ -380,18 +408,6 @@ const fn sold_out(language: Language) -> StateView {
             language,
             "Todos os pagamentos deste link já começaram. Tente de novo mais tarde: um que não for pago libera o lugar.",
             "All payments of this link have begun. Try again later: one that is not paid frees its place.",
-        ),
-    }
-}
-
-const fn boletos_held(language: Language) -> StateView {
-    StateView {
-        word: "open",
-        label: pick(language, "Boletos esgotados", "No more slips"),
-        sentence: pick(
-            language,
-            "No momento este link não aceita mais boletos. Volte e escolha PIX.",
-            "This link takes no more slips at the moment. Go back and choose PIX.",
         ),
     }
 }

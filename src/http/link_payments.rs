@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use quita_actors::Denied;
 use quita_domain::identity::{LinkId, TransactionId};
-use quita_domain::link::{Link, NoUse, PayerInput};
+use quita_domain::link::{Link, NoUse, PayerInput, UnstoredUses};
 use quita_domain::listing::PaymentFilter;
 use quita_domain::method::Method;
 use quita_domain::operation::{OperationKind, OperationRequest, OperationState, RequestedOperation};
@@ -84,40 +84,76 @@ pub(super) async fn begin(edge: &Edge, link: &Link, form: &Submitted<'_>) -> Res
     let now = edge.clock.now();
     let body = Zeroizing::new(link.creation_body(form.method, form.typed, now));
     let parsed = parse_of_link(&body, now, &edge.limits).map_err(NotBegun::Mistakes)?;
-    if let Some(until) = too_many(edge, link, form.network, now).await? {
-        return Err(NotBegun::TooMany(until));
-    }
     if let Err(not_taken) = take_use(edge, link.id, (id, form.method)).await {
         // The same form was sent at the same time, and its payment holds the use.
         let known = edge.payments.read(id).await.map_err(ApiError::from)?;
         return known.ok_or(not_taken);
     }
+    let limits = limits_of(edge, link, form.network);
+    if let Err(not_counted) = count(edge, &limits, now).await {
+        release(edge, link.id, (id, form.method)).await;
+        let known = edge.payments.read(id).await.map_err(ApiError::from)?;
+        return known.ok_or(not_counted);
+    }
     let created = create_keyed(edge, (link.owner.clone(), Some(link.id)), (parsed, None), &key).await;
-    if created.as_ref().err().is_none_or(ApiError::changed_nothing) {
-        settle(edge, link.id, id).await;
+    match &created {
+        Ok(created) => {
+            settle(edge, link.id, id).await;
+            if created.is_replay {
+                uncount(edge, &limits, now).await;
+            } else {
+                edge.checkout_metrics.count(form.method);
+            }
+        }
+        Err(error) if error.changed_nothing() => {
+            release(edge, link.id, (id, form.method)).await;
+            uncount(edge, &limits, now).await;
+        }
+        Err(_) => {}
     }
-    let created = created?;
-    if !created.is_replay {
-        edge.checkout_metrics.count(form.method);
+    match created {
+        Ok(created) => Ok(created.payment),
+        // The form was sent before with other contents: its payment is what counts.
+        Err(error) if error.error_code() == ErrorCode::IdempotencyKeyReused => {
+            let known = edge.payments.read(id).await.map_err(ApiError::from)?;
+            known.ok_or(NotBegun::Failed(error))
+        }
+        Err(error) => Err(error.into()),
     }
-    Ok(created.payment)
 }
 
-/// Counts the beginning of a payment. Returns the time from which it is allowed again, if it is not now.
-async fn too_many(
-    edge: &Edge,
-    link: &Link,
-    network: &str,
-    now: Timestamp,
-) -> Result<Option<Timestamp>, ApiError> {
+/// Returns the limits of a network, at one link and at all.
+fn limits_of(edge: &Edge, link: &Link, network: &str) -> [EventLimit; 2] {
+    let limit = |what: &str, most| EventLimit {
+        name: edge.keyring.event_name(what, network),
+        most,
+        within_ms: HOUR_MS,
+    };
     let [at_link, at_all] = BEGUN_BY_NETWORK;
-    for (what, most) in [(format!("begun {}", link.id), at_link), (String::from("begun"), at_all)] {
-        let limit = EventLimit { name: edge.keyring.event_name(&what, network), most, within_ms: HOUR_MS };
-        if let Some(until) = edge.links.count_event(&limit, now).await.map_err(Denied::from)? {
-            return Ok(Some(until));
+    [limit(&format!("begun {}", link.id), at_link), limit("begun", at_all)]
+}
+
+/// Counts the beginning of a payment under every limit, or under none.
+async fn count(edge: &Edge, limits: &[EventLimit], now: Timestamp) -> Result<(), NotBegun> {
+    for (place, limit) in limits.iter().enumerate() {
+        let refused = match edge.links.count_event(limit, now).await {
+            Ok(None) => continue,
+            Ok(Some(until)) => NotBegun::TooMany(until),
+            Err(error) => ApiError::from(Denied::from(error)).into(),
+        };
+        uncount(edge, limits.get(..place).unwrap_or_default(), now).await;
+        return Err(refused);
+    }
+    Ok(())
+}
+
+/// Takes back what was counted for a payment that did not begin. If that fails, the network waits for longer.
+async fn uncount(edge: &Edge, limits: &[EventLimit], at: Timestamp) {
+    for limit in limits {
+        if let Err(error) = edge.links.uncount_event(&limit.name, at).await {
+            tracing::debug!(%error, "a payment that did not begin stays counted");
         }
     }
-    Ok(None)
 }
 
 /// Takes a use for a payment. Of several who do so at once, on any nodes, no more succeed than there are uses.
@@ -131,10 +167,12 @@ async fn take_use(
         // The link is read before its payments: a use that was settled in between is a payment that is counted.
         let link = again(edge, link).await?;
         let now = edge.clock.now();
-        let mut unstored = 0_u64;
-        for taken in link.taken_at(now).filter(|taken| *taken != payment) {
-            let is_stored = edge.payments.read(taken).await.map_err(ApiError::from)?.is_some();
-            unstored = unstored.saturating_add(u64::from(!is_stored));
+        let mut unstored = UnstoredUses::default();
+        for (taken, may_be_boleto) in link.taken_at(now) {
+            if taken != payment && edge.payments.read(taken).await.map_err(ApiError::from)?.is_none() {
+                unstored.all = unstored.all.saturating_add(1);
+                unstored.boletos = unstored.boletos.saturating_add(may_be_boleto.into());
+            }
         }
         let uses = edge.links.link_uses(&link).await.map_err(Denied::from).map_err(ApiError::from)?;
         match link.take(payment, method, (&uses, unstored), now) {
@@ -148,19 +186,31 @@ async fn take_use(
                 }
             }
             // Whoever is faster is about to be stored, and then shown; or never will be.
-            Err(NoUse::AllHeld | NoUse::Crowded) if unstored > 0 && waits < MOST_WAITS => waits += 1,
+            Err(NoUse::AllHeld | NoUse::Crowded) if unstored.all > 0 && waits < MOST_WAITS => waits += 1,
+            // A payment that is not stored yet could not be shown.
+            Err(NoUse::AllHeld) if unstored.all > 0 => return Err(NotBegun::NoUse(NoUse::Crowded)),
             Err(no_use) => return Err(NotBegun::NoUse(no_use)),
         }
         sleep(RACE_PAUSE).await;
     }
 }
 
-/// Removes the note about a use whose payment is stored. It is no harm if that fails.
+/// Removes the notes about a use whose payment is stored.
 async fn settle(edge: &Edge, link: LinkId, payment: TransactionId) {
+    change(edge, link, |link| link.settle(payment)).await;
+}
+
+/// Removes the own note about a use whose payment did not begin.
+async fn release(edge: &Edge, link: LinkId, (payment, method): (TransactionId, Method)) {
+    change(edge, link, |link| link.release(payment, method)).await;
+}
+
+/// Changes the notes of a link. It is no harm if that fails: they end by themselves.
+async fn change(edge: &Edge, link: LinkId, change: impl Fn(&Link) -> Option<Link>) {
     for _ in 0..MOST_RACES {
         let Ok(link) = again(edge, link).await else { return };
-        let Some(settled) = link.settle(payment) else { return };
-        match edge.links.replace_link(&settled).await {
+        let Some(changed) = change(&link) else { return };
+        match edge.links.replace_link(&changed).await {
             Ok(true) | Err(_) => return,
             Ok(false) => sleep(RACE_PAUSE).await,
         }
@@ -205,7 +255,7 @@ fn of_link(link: &Link, statuses: Vec<Status>) -> PaymentFilter {
 pub(crate) async fn cancel_all(edge: &Edge, link: &Link) -> Result<(), ApiError> {
     let unclear =
         || ApiError::unavailable(ErrorCode::OutcomeUnknown, wordings::payments_are_not_cancelled_yet());
-    for taken in link.taken_at(edge.clock.now()) {
+    for taken in link.taken_at(edge.clock.now()).into_keys() {
         if edge.payments.read(taken).await?.is_none() {
             return Err(unclear());
         }

@@ -191,6 +191,44 @@ fn a_form_gives_up_the_payment_that_it_showed_and_no_later_one() {
 }
 
 #[test]
+fn boletos_hold_half_of_the_uses_also_when_many_begin_at_once() {
+    let app = TestApp::new();
+    for (due, method, words) in [(false, "boleto", "Escolha PIX"), (true, "pix", "ainda esperam")] {
+        let request = link().with("uses", json!(4));
+        let made = make(&app, &if due { request.with("dueInDays", json!(5)) } else { request });
+        let payer = Payer::at(&app, &made);
+        let numbers: Vec<_> = (0..4).map(|_| payer.number()).collect();
+        let answers: Vec<_> = thread::scope(|scope| {
+            let payer = &payer;
+            let sent: Vec<_> =
+                numbers.iter().map(|number| scope.spawn(move || payer.post(&form(number, method)))).collect();
+            sent.into_iter().map(|one| one.join().unwrap()).collect()
+        });
+        assert_eq!(read(&app, &made)["payments"].as_array().unwrap().len(), 2);
+        let refused: Vec<_> = answers.iter().filter(|answer| answer.status == 409).collect();
+        assert_eq!(refused.len(), 2, "{answers:?}");
+        for answer in refused {
+            assert!(answer.header("retry-after").is_some(), "{answer}");
+            let page = answer.text();
+            assert!(page.contains(words) && page.contains("value=\"Maria da Silva\""), "{page}");
+        }
+    }
+}
+
+#[test]
+fn a_form_without_a_method_shows_its_other_mistakes_too() {
+    let app = TestApp::new();
+    let payer = Payer::at(&app, &make(&app, &link()));
+    let number = payer.number();
+    let answer = payer.post(&[("form", &number), ("name", "Maria da Silva"), ("email", "x")]);
+    assert_eq!(answer.status, 422, "{answer}");
+    let page = answer.text();
+    for field in ["method", "document", "email", "tel"] {
+        assert!(page.contains(&format!("<a href=\"#{field}\">")), "{field}: {page}");
+    }
+}
+
+#[test]
 fn a_name_that_the_shop_knows_in_part_is_asked_for() {
     let app = TestApp::new();
     let payer = Payer::at(&app, &make(&app, &link().with("customer", json!({"firstName": "Ana"}))));
@@ -427,6 +465,12 @@ fn the_page_speaks_english_to_whoever_asks_for_it() {
 fn one_network_begins_ten_payments_of_a_link_within_an_hour() {
     let app = TestApp::new();
     let made = make(&app, &link().with("uses", json!(100)));
+    let boletos = make(&app, &link().with("methods", json!(["boleto"])).with("uses", json!(2)));
+    let held = Payer::at(&app, &boletos);
+    assert_eq!(held.begin("boleto").status, 303);
+    for number in 0..12 {
+        assert_eq!(held.begin("boleto").status, 409, "{number}");
+    }
     for number in 0..11 {
         let answer = Payer::at(&app, &made).begin("pix");
         let expected = if number < 10 { 303 } else { 429 };
@@ -434,6 +478,11 @@ fn one_network_begins_ten_payments_of_a_link_within_an_hour() {
         if expected == 429 {
             let wait: u64 = answer.header("retry-after").unwrap().parse().unwrap();
             assert!((3_000..=3_601).contains(&wait), "{wait}");
+            let page = answer.text();
+            assert!(
+                page.contains("a partir da sua rede") && page.contains("value=\"Maria da Silva\""),
+                "{page}"
+            );
         }
     }
 }

@@ -24,6 +24,10 @@ fn payment(number: u128) -> TransactionId {
     TransactionId::new(uuid::Uuid::from_u128(number))
 }
 
+fn unstored(all: u64, boletos: u64) -> UnstoredUses {
+    UnstoredUses { all, boletos }
+}
+
 fn uses(paid: u64, held: u64, held_by_boletos: u64) -> LinkUses {
     LinkUses { paid, held, held_by_boletos }
 }
@@ -60,33 +64,61 @@ fn closing_again_or_too_late_changes_nothing() {
 #[test]
 fn no_more_uses_are_taken_than_there_are() {
     let (one, three) = (link_of(""), link_of(r#","uses":3"#));
-    for (link, counted, unstored, method, expected) in [
-        (&one, uses(0, 0, 0), 0, Method::Pix, Ok(())),
-        (&one, uses(0, 0, 0), 0, Method::Boleto, Ok(())),
-        (&one, uses(0, 1, 0), 0, Method::Pix, Err(NoUse::AllHeld)),
-        (&one, uses(0, 0, 0), 1, Method::Pix, Err(NoUse::AllHeld)),
-        (&one, uses(1, 0, 0), 0, Method::Pix, Err(NoUse::Over(LinkStatus::Paid))),
-        (&three, uses(1, 1, 0), 0, Method::Pix, Ok(())),
-        (&three, uses(1, 1, 0), 1, Method::Pix, Err(NoUse::AllHeld)),
-        (&three, uses(2, 1, 0), 0, Method::Pix, Err(NoUse::AllHeld)),
-        (&three, uses(0, 1, 1), 0, Method::Boleto, Err(NoUse::BoletosHeld)),
-        (&three, uses(0, 1, 1), 0, Method::Pix, Ok(())),
-        (&three, uses(4, 0, 0), 0, Method::Pix, Err(NoUse::Over(LinkStatus::Paid))),
+    let (four, due) = (link_of(r#","uses":4"#), link_of(r#","uses":4,"dueInDays":5"#));
+    for (link, counted, not_stored, method, expected) in [
+        (&one, uses(0, 0, 0), unstored(0, 0), Method::Pix, Ok(())),
+        (&one, uses(0, 0, 0), unstored(0, 0), Method::Boleto, Ok(())),
+        (&one, uses(0, 1, 0), unstored(0, 0), Method::Pix, Err(NoUse::AllHeld)),
+        (&one, uses(0, 0, 0), unstored(1, 0), Method::Pix, Err(NoUse::AllHeld)),
+        (&one, uses(1, 0, 0), unstored(0, 0), Method::Pix, Err(NoUse::Over(LinkStatus::Paid))),
+        (&three, uses(1, 1, 0), unstored(0, 0), Method::Pix, Ok(())),
+        (&three, uses(1, 1, 0), unstored(1, 0), Method::Pix, Err(NoUse::AllHeld)),
+        (&three, uses(2, 1, 0), unstored(0, 0), Method::Pix, Err(NoUse::AllHeld)),
+        (&three, uses(0, 1, 1), unstored(0, 0), Method::Boleto, Err(NoUse::BoletosHeld)),
+        (&three, uses(0, 1, 1), unstored(0, 0), Method::Pix, Ok(())),
+        (&three, uses(4, 0, 0), unstored(0, 0), Method::Pix, Err(NoUse::Over(LinkStatus::Paid))),
+        (&four, uses(0, 1, 1), unstored(1, 1), Method::Boleto, Err(NoUse::BoletosHeld)),
+        (&four, uses(0, 1, 1), unstored(1, 0), Method::Boleto, Ok(())),
+        (&four, uses(0, 0, 0), unstored(2, 2), Method::Pix, Ok(())),
+        (&due, uses(0, 1, 0), unstored(0, 0), Method::Pix, Ok(())),
+        (&due, uses(0, 1, 0), unstored(1, 0), Method::Pix, Err(NoUse::BoletosHeld)),
+        (&due, uses(0, 2, 0), unstored(0, 0), Method::Boleto, Err(NoUse::BoletosHeld)),
     ] {
-        let taken = link.take(payment(1), method, (&counted, unstored), NOW).map(drop);
-        assert_eq!(taken, expected, "{counted:?} {unstored} {method:?}");
+        let taken = link.take(payment(1), method, (&counted, not_stored), NOW).map(drop);
+        assert_eq!(taken, expected, "{counted:?} {not_stored:?} {method:?}");
     }
 }
 
 #[test]
 fn a_taken_use_is_free_again_when_its_payment_was_never_stored() {
     let link = link_of("");
-    let taken = link.take(payment(1), Method::Pix, (&uses(0, 0, 0), 0), NOW).unwrap();
-    assert_eq!(taken.taken_at(NOW).collect::<Vec<_>>(), [payment(1)]);
-    assert_eq!(taken.taken_at(NOW.plus_ms(TAKEN_FOR_MS)).count(), 0);
+    let taken = link.take(payment(1), Method::Pix, (&uses(0, 0, 0), unstored(0, 0)), NOW).unwrap();
+    assert_eq!(taken.taken_at(NOW), BTreeMap::from([(payment(1), false)]));
+    assert_eq!(taken.taken_at(NOW.plus_ms(TAKEN_FOR_MS)), BTreeMap::new());
     let settled = taken.settle(payment(1)).unwrap();
     assert_eq!((settled.taken.len(), settled.revision), (0, 3));
     assert_eq!(settled.settle(payment(1)), None);
+}
+
+#[test]
+fn a_failed_attempt_releases_its_own_note_alone() {
+    let none = (&uses(0, 0, 0), unstored(0, 0));
+    let once = link_of("").take(payment(1), Method::Pix, none, NOW).unwrap();
+    let twice = once.take(payment(1), Method::Boleto, none, NOW).unwrap();
+    let released = twice.release(payment(1), Method::Boleto).unwrap();
+    assert_eq!((&released.taken, released.revision), (&once.taken, 4));
+    assert_eq!(released.release(payment(1), Method::Boleto), None);
+    assert_eq!(twice.settle(payment(1)).unwrap().taken, []);
+}
+
+#[test]
+fn a_taken_use_without_a_method_counts_as_a_boletos() {
+    let none = (&uses(0, 0, 0), unstored(0, 0));
+    let taken = link_of("").take(payment(1), Method::Pix, none, NOW).unwrap();
+    let mut stored = serde_json::to_value(&taken).unwrap();
+    assert_eq!(stored["taken"][0].as_object_mut().unwrap().remove("method").unwrap(), "PIX");
+    let read: Link = serde_json::from_value(stored).unwrap();
+    assert_eq!(read.taken_at(NOW), BTreeMap::from([(payment(1), true)]));
 }
 
 #[test]

@@ -7,7 +7,6 @@ use actix_web::http::header::{
 };
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use askama::Template;
-use quita_domain::time::Timestamp;
 
 use crate::console::Language;
 use crate::http::edge::Edge;
@@ -93,21 +92,6 @@ impl Refused {
                 (
                     "O serviço não responde agora. Recarregue esta página em alguns segundos; nada foi cobrado.",
                     "The service does not answer now. Reload this page in some seconds; nothing was charged.",
-                ),
-            )
-        }
-    }
-
-    /// Too many payments were begun from one network.
-    pub(super) fn too_many(until: Timestamp, now: Timestamp) -> Self {
-        Self {
-            retry_after_s: Some((until.ms_since(now) / 1_000).saturating_add(1)),
-            ..Self::new(
-                StatusCode::TOO_MANY_REQUESTS,
-                ("Muitos pagamentos iniciados", "Too many payments begun"),
-                (
-                    "Muitos pagamentos foram iniciados a partir da sua rede. Espere uma hora e tente de novo.",
-                    "Too many payments were begun from your network. Wait for an hour and try again.",
                 ),
             )
         }

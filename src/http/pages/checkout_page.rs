@@ -435,6 +435,26 @@ pub(crate) fn mistake(language: Language, field: &'static str, code: &'static st
             "O pagamento anterior não foi autorizado. Tente de novo ou escolha outro meio.",
             "The payment before was not authorised. Try again, or choose another method.",
         ),
+        (_, "boletos_held") => pick(
+            language,
+            "No momento este link não aceita mais boletos. Escolha PIX, ou tente de novo mais tarde.",
+            "This link takes no more slips at the moment. Choose PIX, or try again later.",
+        ),
+        (_, "half_held") => pick(
+            language,
+            "Muitos pagamentos deste link ainda esperam. Tente de novo mais tarde.",
+            "Many payments of this link are still waiting. Try again later.",
+        ),
+        (_, "crowded") => pick(
+            language,
+            "Outra pessoa está começando um pagamento agora. Tente de novo em alguns segundos; nada foi cobrado.",
+            "Somebody else is beginning a payment now. Try again in some seconds; nothing was charged.",
+        ),
+        (_, "too_many") => pick(
+            language,
+            "Muitos pagamentos foram iniciados a partir da sua rede. Espere uma hora e tente de novo.",
+            "Too many payments were begun from your network. Wait for an hour and try again.",
+        ),
         ("method", _) => pick(language, "Escolha um meio de pagamento.", "Choose a payment method."),
         _ => pick(
             language,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use quita_domain::document::{Document, DocumentType};
 use quita_domain::identity::{ApplicationName, LinkId, MerchantId, Mode, Owner, TransactionId};
-use quita_domain::link::{Link, LinkFilter, LinkUses};
+use quita_domain::link::{Link, LinkFilter, LinkUses, UnstoredUses};
 use quita_domain::listing::PaymentFilter;
 use quita_domain::method::Method;
 use quita_domain::payment::Payment;
@@ -66,7 +66,7 @@ pub async fn of_many_replacements_of_a_link_one_wins(store: Arc<dyn WholeStore>)
     let now = Timestamp::from_millis(1_000);
     let take = |number: u128| {
         let payment = TransactionId::new(Uuid::from_u128(number));
-        link.take(payment, Method::Pix, (&LinkUses::default(), 0), now).unwrap()
+        link.take(payment, Method::Pix, (&LinkUses::default(), UnstoredUses::default()), now).unwrap()
     };
     let taken: Vec<_> = (1..=8).map(take).collect();
     let replaced = join_all(taken.iter().map(|link| store.replace_link(link))).await;
