@@ -16,8 +16,8 @@ use quita_domain::payment::Payment;
 use quita_domain::request::{Rejection, parse_of_link};
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
-use quita_ports::EventLimit;
-use tokio::time::sleep;
+use quita_ports::{EventLimit, place_of};
+use tokio::time::{Instant, sleep, timeout};
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
@@ -40,7 +40,13 @@ const BEGUN_BY_NETWORK: [u32; 2] = [10, 30];
 /// Length of that time.
 const HOUR_MS: u64 = 3_600_000;
 
-/// Payments that are cancelled at once.
+/// Longest time for which closing waits for payments that are about to be stored.
+const LONGEST_AWAITED: Duration = Duration::from_secs(8);
+
+/// Longest time that cancelling the payments of a link takes.
+const LONGEST_CANCELLING: Duration = Duration::from_secs(20);
+
+/// Payments that are listed at once for their cancellation.
 const CANCELLED_AT_ONCE: usize = 100;
 
 /// A submitted form.
@@ -248,31 +254,62 @@ fn of_link(link: &Link, statuses: Vec<Status>) -> PaymentFilter {
     }
 }
 
+/// Waits until each use that was taken before the link was closed is that of a stored payment, or free again.
+///
+/// # Errors
+/// [`ErrorCode::OutcomeUnknown`] if that takes too long.
+pub(super) async fn await_taken(edge: &Edge, id: LinkId) -> Result<Link, ApiError> {
+    let deadline = Instant::now() + LONGEST_AWAITED;
+    loop {
+        let link = again(edge, id).await?;
+        if !has_unstored(edge, &link).await? {
+            return Ok(link);
+        }
+        if Instant::now() >= deadline {
+            let message = wordings::a_payment_is_not_stored_yet();
+            return Err(ApiError::unavailable(ErrorCode::OutcomeUnknown, message));
+        }
+        sleep(RACE_PAUSE).await;
+    }
+}
+
+async fn has_unstored(edge: &Edge, link: &Link) -> Result<bool, ApiError> {
+    for (taken, _) in link.taken_at(edge.clock.now()) {
+        if edge.payments.read(taken).await?.is_none() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// Cancels everything of a closed link that waits.
 ///
 /// # Errors
-/// [`ErrorCode::OutcomeUnknown`] if that is not clear yet.
+/// [`ErrorCode::OutcomeUnknown`] if something still waits at the end, or that takes too long.
 pub(crate) async fn cancel_all(edge: &Edge, link: &Link) -> Result<(), ApiError> {
-    let unclear =
-        || ApiError::unavailable(ErrorCode::OutcomeUnknown, wordings::payments_are_not_cancelled_yet());
-    for taken in link.taken_at(edge.clock.now()).into_keys() {
-        if edge.payments.read(taken).await?.is_none() {
-            return Err(unclear());
+    match timeout(LONGEST_CANCELLING, cancel_each(edge, link)).await {
+        Ok(Ok(true)) => Ok(()),
+        Ok(Err(error)) => Err(error),
+        Ok(Ok(false)) | Err(_) => {
+            let message = wordings::payments_are_not_cancelled_yet();
+            Err(ApiError::unavailable(ErrorCode::OutcomeUnknown, message))
         }
     }
+}
+
+/// Cancels each waiting payment once. Returns true if none waits any more.
+async fn cancel_each(edge: &Edge, link: &Link) -> Result<bool, ApiError> {
     let waiting = of_link(link, vec![Status::Initial, Status::Pending]);
+    let (mut after, mut are_over) = (None, true);
     loop {
-        let listed = edge.payments.list(&waiting, None, CANCELLED_AT_ONCE).await?;
-        if listed.is_empty() {
-            return Ok(());
-        }
-        let mut cancelled = 0_usize;
-        for payment in listed.iter().flatten() {
-            let cancelled_now = give_up(edge, payment).await?;
-            cancelled = cancelled.saturating_add(usize::from(cancelled_now));
-        }
-        if cancelled == 0 {
-            return Err(unclear());
+        let listed = edge.payments.list(&waiting, after, CANCELLED_AT_ONCE).await?;
+        let Some(last) = listed.last() else { return Ok(are_over) };
+        after = Some(place_of(last));
+        for payment in &listed {
+            are_over &= match payment {
+                Ok(payment) => give_up(edge, payment).await?,
+                Err(_) => false,
+            };
         }
     }
 }

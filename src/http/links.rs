@@ -191,13 +191,19 @@ pub(crate) async fn close(
     Ok(HttpResponse::Ok().json(LinkRecord::of(&link, facts(&edge, &link).await?)))
 }
 
-/// Closes a link. One that is paid, expired or closed stays as it is.
+/// Closes a link, and waits for the payments that began before. One that is paid, expired or closed stays as it is.
+///
+/// # Errors
+/// [`ErrorCode::OutcomeUnknown`] if one of those payments is not stored yet; the link is closed all the same.
 pub(crate) async fn closed(edge: &Edge, mut link: Link) -> Result<Link, ApiError> {
     for _ in 0..link_payments::MOST_RACES {
         let uses = edge.links.link_uses(&link).await.map_err(Denied::from)?;
-        let Some(next) = link.close(&uses, edge.clock.now()) else { return Ok(link) };
-        if edge.links.replace_link(&next).await.map_err(Denied::from)? {
-            return Ok(next);
+        let is_over = match link.close(&uses, edge.clock.now()) {
+            None => true,
+            Some(next) => edge.links.replace_link(&next).await.map_err(Denied::from)?,
+        };
+        if is_over {
+            return link_payments::await_taken(edge, link.id).await;
         }
         link = link_payments::again(edge, link.id).await?;
     }

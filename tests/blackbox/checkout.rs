@@ -7,7 +7,9 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha384};
 
-use crate::support::{Answer, Client, Edit, PATIENCE, TestApp, TestReceiver, eventually};
+use crate::support::{
+    Answer, Client, Edit, PATIENCE, TestApp, TestReceiver, eventually, release_use, take_use,
+};
 
 /// A page and what a payer does on it.
 pub(crate) struct Payer {
@@ -395,6 +397,23 @@ fn a_closed_link_begins_nothing_and_what_waits_is_cancelled_if_asked() {
     payer.check("closed");
     assert_eq!(payer.post(&form(&number, "pix")).status, 303);
     assert_eq!(read(&app, &made)["payments"], json!([id]));
+}
+
+#[test]
+fn closing_waits_for_a_payment_that_began_before() {
+    let app = TestApp::new();
+    let made = make(&app, &link());
+    let id = made["linkId"].as_str().unwrap();
+    let taken = take_use(app.store_url(), id);
+    thread::scope(|scope| {
+        let closing = scope.spawn(|| app.client().post_empty(&format!("/pay/links/{id}/close")));
+        eventually(PATIENCE, "the link is closed", || {
+            (read(&app, &made)["status"] == "closed").then_some(())
+        });
+        assert!(!closing.is_finished());
+        release_use(app.store_url(), id, taken);
+        assert_eq!(closing.join().unwrap().expect(200)["status"], "closed");
+    });
 }
 
 #[test]

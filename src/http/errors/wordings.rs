@@ -151,6 +151,9 @@ wordings! {
         "the address needs the linkId of a payment link, as an answer gave it",
         "o endereço precisa do linkId de um link de pagamento, como uma resposta o trouxe";
     pub(crate) link_not_found = "link not found", "link não encontrado";
+    pub(crate) a_payment_is_not_stored_yet =
+        "the link is closed, but a payment that began just before is not stored yet; send the request again",
+        "o link está encerrado, mas um pagamento iniciado logo antes ainda não está gravado; envie a requisição de novo";
     pub(crate) payments_are_not_cancelled_yet =
         "it is not clear yet whether every waiting payment is cancelled; send the request again",
         "ainda não está claro se todo pagamento pendente foi cancelado; envie a requisição de novo";

@@ -4,12 +4,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mongodb::bson::{Binary, Bson, Document, doc, spec::BinarySubtype};
-use quita_domain::identity::TransactionId;
+use quita_domain::identity::{LinkId, TransactionId};
+use quita_domain::link::{LinkUses, UnstoredUses};
+use quita_domain::method::Method;
 use quita_domain::people::Session;
 use quita_domain::time::millis_in;
 use quita_embedded::EmbeddedStore;
+use quita_machine::SystemClock;
 use quita_mongo::MongoStore;
-use quita_ports::{WholeStore, Write};
+use quita_ports::{Clock, WholeStore, Write};
 use uuid::Uuid;
 
 use super::block_on;
@@ -51,6 +54,28 @@ pub(crate) fn copy_payment(store_url: &str, id: &str, count: usize) {
         for batch in copies.chunks(COPIES_AT_ONCE) {
             assert!(store.commit(batch).await.iter().all(Result::is_ok));
         }
+    });
+}
+
+/// Takes a use of a link for a payment that is not stored, as another node does.
+pub(crate) fn take_use(store_url: &str, link: &str) -> TransactionId {
+    block_on(async {
+        let store = open(store_url).await;
+        let link = store.link(LinkId::parse(link).unwrap()).await.unwrap().unwrap();
+        let payment = TransactionId::new(Uuid::now_v7());
+        let none = (&LinkUses::default(), UnstoredUses::default());
+        let taken = link.take(payment, Method::Pix, none, SystemClock.now()).unwrap();
+        assert!(store.replace_link(&taken).await.unwrap());
+        payment
+    })
+}
+
+/// Releases it.
+pub(crate) fn release_use(store_url: &str, link: &str, payment: TransactionId) {
+    block_on(async {
+        let store = open(store_url).await;
+        let link = store.link(LinkId::parse(link).unwrap()).await.unwrap().unwrap();
+        assert!(store.replace_link(&link.release(payment, Method::Pix).unwrap()).await.unwrap());
     });
 }
 
