@@ -247,7 +247,7 @@ mod tests {
         assert_eq!(replaced(&[dead.clone(), node_of(2, here, 40_000, 90_000)]), (vec![], 2), "beside it");
         let alive = node_of(1, here, 0, 60_000);
         assert_eq!(replaced(&[alive, node_of(2, here, 61_000, 90_000)]), (vec![], 2));
-        assert_eq!(replaced(&[dead.clone()]), (vec![], 1));
+        assert_eq!(replaced(std::slice::from_ref(&dead)), (vec![], 1));
         let shared = [dead, node_of(2, here, 50_001, 90_000), node_of(3, here, 50_002, 90_000)];
         assert_eq!(replaced(&shared), (vec![], 3), "two share the address: any of them may be beside it");
         for any in ["0.0.0.0:8080", "[::]:8080"] {
