@@ -31,7 +31,7 @@ fn send(visitor: &Visitor, key: &str, others: &[(&str, &str)]) -> Answer {
     visitor.post(NEW, &[&fields, others].concat())
 }
 
-/// Where a form leads that was taken, without what the page confirms.
+/// Address to which a form that was taken leads, without what the page confirms.
 #[track_caller]
 fn page_of(answer: &Answer) -> String {
     assert_eq!(answer.status, 303, "{answer}");
