@@ -24,6 +24,11 @@ fn pay(client: &Client, id: &str, how: &Value) -> Value {
     client.post(&format!("/sandbox/payments/{id}/pay"), how).expect(200)
 }
 
+/// Waits until operators see these exceptions of a payment: they are stored behind its answer.
+fn wait_for_exceptions(app: &TestApp, id: &str, kinds: &[&str]) {
+    eventually(PATIENCE, "its exceptions", || (kinds_of_exceptions(app, id) == kinds).then_some(()));
+}
+
 fn kinds_of_exceptions(app: &TestApp, id: &str) -> Vec<String> {
     let all = app.ops().get("/ops/exceptions").expect(200);
     let of_payment = |entry: &&Value| entry["transactionId"] == id;
@@ -69,7 +74,7 @@ fn a_pix_with_a_due_date_is_paid_late_and_all_of_it_can_be_refunded() {
     assert_eq!(record["pix"]["expiresAt"], expires_at);
     let paid = pay(&client, &id, &json!({ "on": late_day().to_string(), "amount": 10_300 }));
     assert_eq!([&paid["pix"]["paidAmount"], &paid["status"]], ["103.00", "paid"]);
-    assert_eq!(kinds_of_exceptions(&app, &id), ["overpaid"]);
+    wait_for_exceptions(&app, &id, &["overpaid"]);
     let refund = client.post_empty(&format!("/pay/payments/{id}/refunds")).expect(201);
     assert_eq!(refund["amount"], "103.00");
 }
@@ -81,7 +86,7 @@ fn less_than_is_owed_on_the_day_leaves_it_waiting_with_an_exception() {
     let id = id_of(&client.create(&with_surcharges(boleto(10_027))));
     let how = json!({ "on": late_day().to_string(), "amount": 10_027 });
     assert_eq!(pay(&client, &id, &how)["status"], "pending");
-    assert_eq!(kinds_of_exceptions(&app, &id), ["amount_mismatch"]);
+    wait_for_exceptions(&app, &id, &["amount_mismatch"]);
 }
 
 #[test]
@@ -109,7 +114,7 @@ fn a_boleto_that_is_paid_by_both_codes_is_paid_once_and_an_operator_sees_the_sec
         assert_eq!(paid["boleto"]["endToEndId"].is_string(), first == "pix", "{paid:#}");
         let again = pay(&client, &id, &json!({ "by": second }));
         assert_eq!([&again["status"], &again["version"]], [&json!("paid"), &paid["version"]]);
-        assert_eq!(kinds_of_exceptions(&app, &id), ["paid_twice"]);
+        wait_for_exceptions(&app, &id, &["paid_twice"]);
         let same = client.post(&format!("/sandbox/payments/{id}/pay"), &json!({ "by": first }));
         same.expect_error(409, "status_conflict");
     }
