@@ -26,7 +26,7 @@ fn pay(client: &Client, id: &str, how: &Value) -> Value {
 
 /// Waits until operators see these exceptions of a payment: they are stored behind its answer.
 fn wait_for_exceptions(app: &TestApp, id: &str, kinds: &[&str]) {
-    eventually(PATIENCE, "its exceptions", || (kinds_of_exceptions(app, id) == kinds).then_some(()));
+    eventually(3 * PATIENCE, "its exceptions", || (kinds_of_exceptions(app, id) == kinds).then_some(()));
 }
 
 fn kinds_of_exceptions(app: &TestApp, id: &str) -> Vec<String> {
