@@ -91,7 +91,7 @@ struct Shared {
     configured: RwLock<Arc<Configured>>,
 }
 
-/// What a reload may replace.
+/// Settings that a reload may replace.
 struct Configured {
     settings: Arc<CieloSettings>,
     exchange: Arc<dyn ExchangeFactory>,
@@ -249,7 +249,7 @@ impl Cielo {
         Reader { issuer, now: self.shared.clock.now() }
     }
 
-    /// What the answer to a creation says.
+    /// Reads the answer to a creation.
     fn created(&self, query: &ChargeQuery, reply: Reply, line: &Line) -> ChargeAnswer {
         let body = match reply {
             Reply::Body(body) => body,

@@ -1,4 +1,5 @@
-//! Why the issuer declined, by brand and code of the ABECS table (`decline/abecs.csv`, see `decline/abecs.source.md`).
+//! Meaning of an issuer's decline, by brand and code of the ABECS table (`decline/abecs.csv`, see
+//! `decline/abecs.source.md`).
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -9,13 +10,13 @@ use quita_domain::card::Brand;
 /// The table, as it is.
 const TABLE: &str = include_str!("decline/abecs.csv");
 
-/// What a code is called that the table does not have.
+/// Name of a code that the table does not have.
 const UNKNOWN: &str = "generic_decline";
 
 /// The longest code of an issuer that is kept.
 const MAX_CODE: usize = 8;
 
-/// What the table says of one brand's code.
+/// Entry of the table for one brand's code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Meaning {
     code: &'static str,

@@ -66,7 +66,7 @@ impl Verb {
 /// A request. Headers and body may hold secrets and personal data: neither is ever printed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Request {
-    /// What is done.
+    /// Verb of the request.
     pub verb: Verb,
     /// The whole address, with its query.
     pub url: String,
@@ -102,8 +102,8 @@ impl Response {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
-    /// How long the counterparty wants to be left alone, in milliseconds, at most five minutes; none if it does not say, or
-    /// nothing that can be read.
+    /// Returns how long the counterparty wants to be left alone, in milliseconds, at most five minutes; none if it does
+    /// not say, or nothing that can be read.
     pub fn retry_after_ms(&self, now: Timestamp) -> Option<u64> {
         let wait_ms = retry_after::wait_ms(self.header("retry-after")?, now)?;
         Some(wait_ms.min(MAX_RETRY_AFTER_MS))
@@ -116,7 +116,7 @@ impl fmt::Debug for Response {
     }
 }
 
-/// Why there is no answer. What is said is shown to operators: it holds no secret and no personal data.
+/// Reasons for having no answer. What is said is shown to operators: it holds no secret and no personal data.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum Failure {
     /// The request certainly did not leave: no address, no connection, no handshake.

@@ -17,7 +17,7 @@ pub(crate) struct Unreadable(pub(crate) &'static str);
 pub(crate) struct Object<'a>(&'a Map<String, Value>);
 
 impl<'a> Object<'a> {
-    /// That value, if it is an object.
+    /// Wraps the value, if it is an object.
     pub(crate) fn of(value: &'a Value) -> Option<Self> {
         value.as_object().map(Self)
     }

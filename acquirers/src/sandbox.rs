@@ -38,13 +38,13 @@ use courier::Courier;
 use issue::CannotIssue;
 use script::{Reception, Script, Timing};
 
-/// How much later than a notice the acquirer is asked, if the notice did not come.
+/// Milliseconds after a notice at which the acquirer is asked, if the notice did not come.
 const NEWS_MARGIN_MS: u64 = 1_000;
 
-/// What may be configured of the sandbox.
+/// Settings of the sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxSettings {
-    /// How long the pretended payer takes, in milliseconds.
+    /// Milliseconds that the pretended payer takes.
     pub settle_after_ms: u64,
     /// Whom the payer's bank shows as the receiver.
     pub merchant_name: String,
@@ -259,7 +259,7 @@ impl Acquirer for Sandbox {
 }
 
 impl Sandbox {
-    /// What is answered about a charge first: a code to pay with, or the verdict on a card.
+    /// Returns what is answered about a charge first: a code to pay with, or the verdict on a card.
     fn first_fact(&self, query: &ChargeQuery, script: &Script, now: Timestamp) -> Result<Fact, CannotIssue> {
         let issued = match &query.terms {
             Terms::Pix { expires_in_s } => issue::pix(query, *expires_in_s, &self.settings)?,
@@ -280,13 +280,13 @@ fn answers_locally(method: Method, reception: Reception) -> bool {
     }
 }
 
-/// Whether the caller never heard of the code: then nothing that comes after it may be reported yet.
+/// Returns whether the caller never heard of the code: then nothing that comes after it may be reported yet.
 const fn is_unknown_to_caller(query: &ChargeQuery, first: &Fact) -> bool {
     matches!(first, Fact::Pending { .. }) && query.issued.is_none()
 }
 
-/// What is answered about a charge that was withdrawn or has expired: it can't be paid any more, unless the money was
-/// there before, or its script says that it comes late.
+/// Returns what is answered about a charge that was withdrawn or has expired: it can't be paid any more, unless the
+/// money was there before, or its script says that it comes late.
 fn ended_unpaid(query: &ChargeQuery, script: &Script) -> Option<Fact> {
     let comes_late = |expired_at| script.expires_by_itself() || script.is_settled(expired_at);
     match (query.paid_amount, query.cancelled_at, query.expired_at) {

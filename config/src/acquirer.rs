@@ -59,18 +59,18 @@ const MAX_CONCURRENCY: usize = 10_000;
 /// A configured acquirer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AcquirerConfig {
-    /// What speaks to it.
+    /// Adapter that speaks to it, with its settings.
     pub adapter: AdapterConfig,
-    /// What the actors need to know of it.
+    /// Settings that the actors need.
     pub spec: AcquirerSpec,
     /// Its table as it was written, key by key.
     pub written: Written,
 }
 
-/// What else is configured, and matters to acquirers.
+/// Other settings that matter to acquirers.
 pub(super) struct Surroundings<'a> {
     pub(super) environment: Environment,
-    /// How the outside reaches this service, if that was said.
+    /// Address by which the outside reaches this service, if that was said.
     pub(super) public_url: Option<&'a Url>,
     pub(super) sandbox: &'a SandboxDefaults,
 }
@@ -218,7 +218,7 @@ fn methods(table: &mut AcquirerTable<'_>, kind: Option<AdapterKind>) -> Option<V
     Some(methods)
 }
 
-/// What the time-out of a call may be, for messages.
+/// Form of the time-out of a call, for messages.
 pub(super) const TIME_OUT_FORM: &str = "1ms up to less than 30s, the lease of a call, such as 500ms or 5s";
 
 /// Reads the time-out of a call, which must end before its lease does: else two nodes could send one charge.

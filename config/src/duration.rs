@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-/// What a duration looks like, for messages.
+/// Form of a duration, for messages.
 pub const DURATION_FORM: &str = "a whole number with a unit: 500ms, 30s, 5m, 12h, 90d";
 
 /// Units with their milliseconds. `ms` stands before `s` and `m`, with which it could be confused.
 const UNITS: [(&str, u64); 5] =
     [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 24 * 3_600_000)];
 
-/// What a time in days or years looks like, for messages.
+/// Form of a time in days or years, for messages.
 pub const LONG_DURATION_FORM: &str = "a whole number with a unit: 12h, 180d, 5y";
 
 /// Days of a year: no earlier than what is said.

@@ -57,61 +57,61 @@ pub const DEFAULT_SESSION_IDLE: Duration = Duration::from_secs(15 * 60);
 /// Everything that can be configured.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Config {
-    /// Where merchants and payers are served.
+    /// Address where merchants and payers are served.
     pub listen: SocketAddr,
-    /// Where operators are served.
+    /// Address where operators are served.
     pub ops_listen: SocketAddr,
     /// Names under which the operator's pages are shown besides those of this machine: small letters, no port.
     pub ops_hosts: Vec<String>,
-    /// How the outside reaches this service, if that was said; see [`Config::public_url_at`].
+    /// Address by which the outside reaches this service, if that was said; see [`Config::public_url_at`].
     pub public_url: Option<Url>,
-    /// Where the payments are kept.
+    /// Store of the payments.
     pub store: StoreUrl,
-    /// How careful to be.
+    /// Environment, which decides how careful to be.
     pub environment: Environment,
     /// Requests a second for each key; `None` for no limit.
     pub rate_limit: Option<u32>,
-    /// How to log.
+    /// Settings of the log.
     pub log: LogConfig,
-    /// How long what was accepted may take to finish once the service is told to stop.
+    /// Time that what was accepted may take to finish once the service is told to stop.
     pub shutdown_time: Duration,
-    /// How long a transaction's actor stays in memory after its last message.
+    /// Time that a transaction's actor stays in memory after its last message.
     pub idle_after: Duration,
-    /// How long a session of the consoles goes on without anything being done in it.
+    /// Time that a session of the consoles goes on without anything being done in it.
     pub session_idle: Duration,
     /// Says whether operators without a second factor set one up before anything else.
     pub operators_need_second_factor: bool,
     /// Instalments that a card payment may have.
     pub max_installments: u8,
-    /// How long the payer of a sandbox takes that states nothing else.
+    /// Time that the payer of a sandbox takes that states nothing else.
     pub sandbox_settle_after: Duration,
-    /// Who moves the money.
+    /// Acquirers, which move the money.
     pub acquirers: Vec<AcquirerConfig>,
-    /// Which way new payments go.
+    /// Routes of new payments.
     pub routes: RoutingTable,
     /// The keys behind ids, page addresses, and secrets in the store.
     pub secret_keys: SecretKeys,
-    /// What opens the operator's console; closed when absent.
+    /// Password that opens the operator's console; closed when absent.
     pub operator_password: Option<Secret<String>>,
-    /// When, by the clock of Brasília, what acquirers list is compared with the payments; never when absent.
+    /// Time of day in Brasília at which what acquirers list is compared with the payments; never when absent.
     pub reconcile_at: Option<NaiveTime>,
-    /// How long a finished payment rests until its payer is erased; never when absent.
+    /// Time that a finished payment rests until its payer is erased; never when absent.
     pub retain_personal_data: Option<Duration>,
-    /// Whether every connection comes through a proxy that tells the client's address in `X-Forwarded-For`.
+    /// Set if every connection comes through a proxy that tells the client's address in `X-Forwarded-For`.
     pub behind_proxy: bool,
-    /// Where traces go; nowhere when absent.
+    /// Destination of traces; none when absent.
     pub otlp: Option<OtlpConfig>,
     /// Server that takes messages by e-mail; none are sent when absent.
     pub mail: Option<MailConfig>,
     /// Files that secrets were read from.
     pub secret_files: Vec<SecretFile>,
-    /// What is allowed and worth a word.
+    /// Warnings about what is allowed.
     pub warnings: Vec<String>,
     /// Options that want a restart, as they were written.
     pub written: Written,
 }
 
-/// How careful to be.
+/// Environment, which decides how careful to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Environment {
     /// For trying out: plain HTTP, loopback receivers, a demo merchant.
@@ -120,12 +120,12 @@ pub enum Environment {
     Production,
 }
 
-/// How to log.
+/// Settings of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LogConfig {
     /// In which form.
     pub format: LogFormat,
-    /// How much.
+    /// Level of the log.
     pub level: LogLevel,
     /// True if each refused request of the API is a line.
     pub refusals: bool,
@@ -140,25 +140,25 @@ pub enum LogFormat {
     Json,
 }
 
-/// How much is logged.
+/// Levels of the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogLevel {
     /// Nothing.
     Off,
-    /// What needs somebody.
+    /// Events that need somebody.
     Error,
-    /// What may come to need somebody.
+    /// Events that may come to need somebody.
     Warn,
-    /// What an operator wants to have seen.
+    /// Events that an operator wants to have seen.
     Info,
-    /// What a developer wants to have seen.
+    /// Events that a developer wants to have seen.
     Debug,
     /// Everything.
     Trace,
 }
 
 impl Config {
-    /// What is decided about creation requests.
+    /// Returns the limits of creation requests.
     pub const fn request_limits(&self) -> RequestLimits {
         RequestLimits {
             max_installments: self.max_installments,
@@ -245,7 +245,8 @@ impl Config {
         if problems.is_empty() { Ok(()) } else { Err(ConfigError(problems)) }
     }
 
-    /// How the outside reaches this service, without a slash at the end; `bound` is where it really listens.
+    /// Returns the address by which the outside reaches this service, without a slash at the end; `bound` is where it
+    /// really listens.
     pub fn public_url_at(&self, bound: SocketAddr) -> String {
         let url = self.public_url.as_ref().map_or_else(|| format!("http://{bound}"), Url::to_string);
         url.trim_end_matches('/').to_owned()
@@ -266,11 +267,11 @@ impl StoreUrl {
 /// A store and what opens its secrets, for commands that need nothing else.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoreAccess {
-    /// Where it is.
+    /// Address of the store.
     pub url: StoreUrl,
-    /// What it may be sealed with.
+    /// Keys that it may be sealed with.
     pub secret_keys: SecretKeys,
-    /// How careful to be, as far as the variables and the file say so.
+    /// Environment, as far as the variables and the file say so.
     pub environment: Environment,
 }
 

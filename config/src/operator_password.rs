@@ -1,4 +1,4 @@
-//! What lets the first operator in: it makes that operator, and afterwards opens nothing.
+//! Password that lets the first operator in: it makes that operator, and afterwards opens nothing.
 
 use std::net::SocketAddr;
 
@@ -8,7 +8,7 @@ use quita_domain::secret::Secret;
 use super::settings::Settings;
 use super::{Environment, safety, secret_text};
 
-/// What development on a loopback address uses if none is set. It is public, and nothing else takes it.
+/// Password that development on a loopback address uses if none is set. It is public, and nothing else takes it.
 pub const DEVELOPMENT_PASSWORD: &str = "quita-operator-development";
 
 /// The password that is set, or development's. `None` lets nobody make the first operator in the console.

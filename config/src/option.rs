@@ -5,13 +5,13 @@
 pub struct ConfigOption {
     /// Its name: `--name` as a flag, `QUITA_NAME` in the environment, `name` in the file.
     pub name: &'static str,
-    /// What stands for its value in the help.
+    /// Placeholder of its value in the help.
     pub value_name: &'static str,
-    /// What it does.
+    /// Sentence of the help.
     pub help: &'static str,
-    /// Whether its value may only come from the environment.
+    /// Set if its value may only come from the environment.
     pub is_secret: bool,
-    /// Whether its value may hold a password, so that no message repeats it.
+    /// Set if its value may hold a password, so that no message repeats it.
     pub is_confidential: bool,
 }
 
@@ -30,7 +30,7 @@ impl ConfigOption {
 /// Text that stands for the value of an option that holds tables.
 const TABLES: &str = "TOML";
 
-/// How every variable of ours begins.
+/// Prefix of every variable of ours.
 pub const VARIABLE_PREFIX: &str = "QUITA_";
 
 /// The file itself: a flag and a variable, but no key of the file.

@@ -1,4 +1,4 @@
-//! Where traces go.
+//! Destination of traces.
 
 use quita_ports::trace::{TRACE_SHARE_FORM, TraceShare};
 use url::Url;
@@ -9,12 +9,12 @@ use super::settings::Settings;
 const ENDPOINT_FORM: &str =
     "an http or https URL without user, query and fragment, such as http://127.0.0.1:4318";
 
-/// Where traces go, and which.
+/// Destination of traces, and the share of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OtlpConfig {
     /// The collector.
     pub endpoint: Url,
-    /// Which share of the traces is recorded.
+    /// Share of the traces that is recorded.
     pub share: TraceShare,
 }
 

@@ -1,11 +1,11 @@
-//! What is wrong with a configuration, told with its place.
+//! Problems of a configuration, each with its origin.
 
 use std::fmt;
 use std::path::PathBuf;
 
 use thiserror::Error;
 
-/// Where a value came from.
+/// Origins of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// Nothing was set.
@@ -16,9 +16,9 @@ pub enum Origin {
     Variable(String),
     /// A key of the file.
     File {
-        /// Which file.
+        /// File.
         path: PathBuf,
-        /// Which key, as it is written there.
+        /// Key, as it is written there.
         key: String,
     },
 }
@@ -46,7 +46,7 @@ impl fmt::Display for Origin {
     }
 }
 
-/// How bad a problem is.
+/// Severities of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Severity {
     /// It can't be understood.
@@ -60,9 +60,9 @@ pub enum Severity {
 pub struct Problem {
     /// The option it is about.
     pub option: String,
-    /// Whether it is malformed or unsafe.
+    /// Severity: malformed or unsafe.
     pub severity: Severity,
-    /// What is wrong, where it came from, and what is allowed.
+    /// Text with the problem, its origin, and what is allowed.
     pub message: String,
 }
 
@@ -77,7 +77,7 @@ impl fmt::Display for Problem {
 pub struct ConfigError(pub Vec<Problem>);
 
 impl ConfigError {
-    /// Whether something could not be understood, as opposed to being unsafe.
+    /// Returns whether something could not be understood, as opposed to being unsafe.
     pub fn is_malformed(&self) -> bool {
         self.0.iter().any(|problem| problem.severity == Severity::Malformed)
     }

@@ -44,7 +44,7 @@ pub const fn standing(acquirer: &AcquirerConfig) -> Standing {
     Standing { priority: acquirer.spec.priority, weight: acquirer.spec.weight }
 }
 
-/// What rules have to know of an acquirer.
+/// Returns what rules have to know of an acquirer.
 pub(crate) fn capability(acquirer: &AcquirerConfig) -> Capability {
     let spec = &acquirer.spec;
     Capability { acquirer: spec.name.clone(), mode: spec.mode, methods: spec.methods.clone() }

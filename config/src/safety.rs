@@ -1,4 +1,4 @@
-//! What is understood and still not safe.
+//! Checks of what is understood and still not safe.
 
 use std::net::SocketAddr;
 
@@ -8,8 +8,8 @@ use super::problem::{Problem, Severity};
 use super::secret_key::MIN_SECRET_KEY_CHARACTERS;
 use super::{Config, Environment};
 
-/// What production refuses to start on. Development takes everything but a short key of its own, and serves nobody else
-/// under the key that everybody knows.
+/// Returns what production refuses to start on. Development takes everything but a short key of its own, and serves
+/// nobody else under the key that everybody knows.
 pub(super) fn problems(config: &Config) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut refuse = |option: &str, message: String| {
@@ -56,7 +56,7 @@ const ENDED_PROVIDER: &str = "BancoDoBrasil2";
 const MAKE_A_KEY: &str =
     "make one with `openssl rand -base64 48` and set QUITA_SECRET_KEY or secret-key-file";
 
-/// What is allowed and worth a word.
+/// Warnings about what is allowed.
 pub(super) fn warnings(config: &Config, store_is_flag: bool, now: Timestamp) -> Vec<String> {
     let mut warnings = Vec::new();
     if !is_loopback(config.ops_listen) {
@@ -133,7 +133,7 @@ pub(super) fn warnings(config: &Config, store_is_flag: bool, now: Timestamp) -> 
     warnings
 }
 
-/// Whether only this machine reaches an address.
+/// Returns whether only this machine reaches an address.
 pub(super) fn is_loopback(address: SocketAddr) -> bool {
     address.ip().to_canonical().is_loopback()
 }

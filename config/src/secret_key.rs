@@ -62,17 +62,17 @@ impl SecretKeys {
         std::iter::once(&self.newest).chain(&self.older)
     }
 
-    /// Whether one is the key that everybody knows.
+    /// Returns whether one is the key that everybody knows.
     pub fn has_default(&self) -> bool {
         self.each().any(|key| key.0.expose() == DEVELOPMENT_KEY)
     }
 
-    /// Whether one is too short to be safe.
+    /// Returns whether one is too short to be safe.
     pub fn has_short(&self) -> bool {
         self.each().any(|key| key.0.expose().chars().count() < MIN_SECRET_KEY_CHARACTERS)
     }
 
-    /// What ids are derived with in a store that notes it now.
+    /// Returns the keys from which ids are derived in a store that notes it now.
     pub fn id_keys(&self) -> IdKeys {
         IdKeys::of(self.oldest().expose())
     }

@@ -1,4 +1,4 @@
-//! What was set, wherever it was set: flags win over the environment, which wins over the file.
+//! Options as they were set, wherever: flags win over the environment, which wins over the file.
 
 use std::collections::btree_map::Entry as Place;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ use super::written::Written;
 /// Prefix of our tests' variables.
 const TEST_PREFIX: &str = "QUITA_TEST_";
 
-/// How every variable with a secret of an acquirer begins.
+/// Prefix of every variable with a secret of an acquirer.
 pub(super) const ACQUIRER_PREFIX: &str = "QUITA_ACQUIRER_";
 
 /// Options that a running service reads again, or whose tables tell by themselves what changed.
@@ -212,7 +212,7 @@ impl Settings {
         self.problems.push(Problem { option: option.into(), severity: Severity::Malformed, message });
     }
 
-    /// Whether anything was refused of an option that holds an array of tables.
+    /// Returns whether anything was refused of an option that holds an array of tables.
     pub(super) fn has_refused_of(&self, option: &str) -> bool {
         let is_of = |rest: &str| rest.is_empty() || rest.starts_with('[');
         self.problems.iter().any(|problem| problem.option.strip_prefix(option).is_some_and(is_of))

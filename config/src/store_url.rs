@@ -1,4 +1,4 @@
-//! Where the payments are kept.
+//! Store of the payments.
 
 use std::fmt;
 use std::path::{PathBuf, absolute};
@@ -6,11 +6,11 @@ use std::path::{PathBuf, absolute};
 use quita_domain::secret::Secret;
 use url::{Host, form_urlencoded};
 
-/// What a store URL looks like, for messages.
+/// Form of a store URL, for messages.
 pub const STORE_FORM: &str =
     "sqlite:PATH, such as sqlite:data/quita.db, or mongodb://HOST[:PORT][,HOST…]/DATABASE?replicaSet=NAME";
 
-/// Which store to use. Prints without user and password.
+/// Store to use. Prints without user and password.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreUrl {
     /// One SQLite file on this machine.
@@ -43,7 +43,7 @@ impl StoreUrl {
         }
     }
 
-    /// Whether it carries a user, and with it perhaps a password.
+    /// Returns whether it carries a user, and with it perhaps a password.
     pub fn has_credentials(&self) -> bool {
         match self {
             Self::Embedded(_) => false,

@@ -122,7 +122,7 @@ impl<'a> OptionTable<'a> {
         self.list(key, allowed, parse)
     }
 
-    /// Whether a key is set.
+    /// Returns whether a key is set.
     pub(super) fn contains(&self, key: &str) -> bool {
         self.entries.contains_key(key)
     }
@@ -194,7 +194,7 @@ impl<'a> OptionTable<'a> {
         }
     }
 
-    /// Whether anything was refused.
+    /// Returns whether anything was refused.
     pub(super) const fn is_refused(&self) -> bool {
         self.is_refused
     }
@@ -219,7 +219,7 @@ impl<'a> OptionTable<'a> {
         }
     }
 
-    /// Where a key of it was written.
+    /// Returns where a key of it was written.
     pub(super) fn origin_of(&self, key: &str) -> Origin {
         match self.origin {
             Origin::File { path, .. } => Origin::File { path: path.clone(), key: self.place(key) },

@@ -1,4 +1,4 @@
-//! What it takes to route one payment, with 50 rules and 10 acquirers. Prints figures, judges nothing.
+//! Cost of routing one payment, with 50 rules and 10 acquirers. Prints figures, judges nothing.
 //!
 //! `cargo run --release -p quita-domain --example routing_cost`
 #![allow(clippy::unwrap_used, reason = "it is given what it can read")]
@@ -56,7 +56,7 @@ fn main() {
     }
 }
 
-/// What a creation does: the plan, what is shown of it, and what is kept of it.
+/// Does what a creation does: the plan, what is shown of it, and what is kept of it.
 fn round(wanted: &Wanted<'_>, candidates: &[Candidate<'_>], table: &RoutingTable) -> Duration {
     let version = table.version();
     let began = Instant::now();

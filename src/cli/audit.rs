@@ -17,7 +17,7 @@ const PAGE: usize = 500;
 /// Maximum number of faults that are printed; the others are counted.
 const NAMED: u64 = 20;
 
-/// What is done with the audit log.
+/// Subcommands of `quita audit`.
 #[derive(Debug, Subcommand)]
 pub(super) enum AuditCommand {
     /// Check from the first entry to the last that none was changed, moved or removed, beside a running service

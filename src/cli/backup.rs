@@ -12,7 +12,7 @@ use super::output;
 use crate::store::OpenError;
 use quita_config::store_url::StoreUrl;
 
-/// Where to, and of which store.
+/// Arguments of `quita backup`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "The copy is of one moment, checked, and readable by its owner only. To restore it, stop the \

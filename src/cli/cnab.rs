@@ -17,14 +17,14 @@ use serde::Serialize;
 use super::failure::Failure;
 use super::output;
 
-/// What is done with return files.
+/// Subcommands of `quita cnab`.
 #[derive(Debug, Subcommand)]
 pub(super) enum CnabCommand {
     /// Print what a bank's return file says, line by line
     Read(Read),
 }
 
-/// Which file, and how it is printed.
+/// Arguments of `quita cnab read`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "CNAB 400 of the banks 001, 033, 041, 104, 237, 341 and 756, and CNAB 240 of any. A file that is cut, \

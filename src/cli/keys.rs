@@ -20,7 +20,7 @@ use crate::service::access::{Access, DEFAULT_APPLICATION, DEFAULT_KEY_LIFE, NewK
 use crate::service::audit::{Audit, AuditDraft};
 use quita_config::duration::{DURATION_FORM, parse_duration};
 
-/// What is done with keys.
+/// Subcommands of `quita keys`.
 #[derive(Debug, Subcommand)]
 pub(super) enum KeysCommand {
     /// Create a key and print it: it is shown only once
@@ -31,7 +31,7 @@ pub(super) enum KeysCommand {
     Revoke(Revoke),
 }
 
-/// Whose key, and what for.
+/// Arguments of `quita keys create`.
 #[derive(Debug, Args)]
 pub(super) struct Create {
     #[command(flatten)]

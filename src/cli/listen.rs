@@ -48,14 +48,14 @@ const MAX_BODY_BYTES: usize = 1024 * 1024;
 /// Seconds granted to a request in progress when the receiver is stopped.
 const SHUTDOWN_S: u64 = 1;
 
-/// Where to listen, and what to answer.
+/// Arguments of `quita listen`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Set QUITA_SECRET to what `quita secrets show` prints (--mode live for live events), \
     and signatures are checked."
 )]
 pub(super) struct ListenCommand {
-    /// Where to listen
+    /// Address to listen on
     #[arg(long, value_name = "ADDRESS", env = "QUITA_RECEIVER_LISTEN", default_value = "127.0.0.1:8090",
         value_parser = listen_address)]
     listen: SocketAddr,

@@ -73,7 +73,7 @@ const DEFAULT_CLIENTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
 /// Number of connections in the open model. Further creations wait for one, and that wait is measured.
 const OPEN_CONNECTIONS: usize = 512;
 
-/// What to do, where, and for how long.
+/// Arguments of `quita load`.
 #[derive(Debug, Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -93,7 +93,7 @@ Examples:
 pub(super) struct LoadCommand {
     #[command(subcommand)]
     instead: Option<LoadSubcommand>,
-    /// Where the service runs
+    /// Address of the service
     #[arg(long, env = "QUITA_URL", default_value = "http://127.0.0.1:8080", value_parser = server_url)]
     url: Url,
     /// A test key with payments:write, payments:read and webhooks

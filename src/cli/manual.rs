@@ -28,11 +28,11 @@ pub(super) enum Shell {
     zsh:  quita completions zsh > a file _quita in a directory of $fpath\n\
     fish: quita completions fish > ~/.config/fish/completions/quita.fish")]
 pub(super) struct CompletionsCommand {
-    /// Which one
+    /// Name of the shell
     shell: Shell,
 }
 
-/// Which page, and where to.
+/// Arguments of `quita man`.
 #[derive(Debug, Args)]
 #[command(after_help = "To read one: quita man keys create | man -l -")]
 pub(super) struct ManCommand {

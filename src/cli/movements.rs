@@ -27,7 +27,7 @@ pub(super) enum DisputesCommand {
     List(Disputes),
 }
 
-/// Which refunds.
+/// Arguments of `quita refunds list`.
 #[derive(Debug, Args)]
 pub(super) struct Refunds {
     /// Only these statuses, comma-separated: processing, succeeded, failed
@@ -37,7 +37,7 @@ pub(super) struct Refunds {
     page: PageOptions,
 }
 
-/// Which disputes.
+/// Arguments of `quita disputes list`.
 #[derive(Debug, Args)]
 pub(super) struct Disputes {
     /// Only these statuses, comma-separated: open, won

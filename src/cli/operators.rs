@@ -11,7 +11,7 @@ use super::output;
 use super::people::{self, MailChange, Office, One, WebhookChange, login, show_once};
 use crate::service::audit::AuditDraft;
 
-/// What is done with operators.
+/// Subcommands of `quita operators`.
 #[derive(Debug, Subcommand)]
 pub(super) enum OperatorsCommand {
     /// Create an operator and print the password: it is shown only once, and changed at the first sign-in
@@ -55,7 +55,7 @@ pub(super) struct List {
     store: StoreAccessFlags,
 }
 
-/// Which operator, and which role.
+/// Arguments of `quita operators set-role`.
 #[derive(Debug, Args)]
 pub(super) struct SetRole {
     #[command(flatten)]

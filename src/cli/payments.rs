@@ -30,7 +30,7 @@ pub(super) enum PaymentsCommand {
     List(List),
 }
 
-/// Which payment.
+/// Arguments of `quita payments get`.
 #[derive(Debug, Args)]
 pub(super) struct Get {
     /// Its transactionId
@@ -43,7 +43,7 @@ pub(super) struct Get {
     api: Api,
 }
 
-/// Which payments.
+/// Arguments of `quita payments list`.
 #[derive(Debug, Args)]
 pub(super) struct List {
     /// Only these statuses, comma-separated

@@ -56,7 +56,7 @@ enum Switch {
 pub(super) struct WebhookChange {
     #[command(flatten)]
     person: One,
-    /// Where messages are sent, or off
+    /// Address to send messages to, or off
     #[arg(value_name = "URL|off")]
     url: String,
     /// Language of the messages: pt-BR or en [default: the one that there is, and pt-BR at first]

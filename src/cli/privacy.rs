@@ -30,7 +30,7 @@ use staff::{StaffDesk, StaffTally};
 /// Number of attempts to purge replaced data from the store's log: readers of the service may hold it.
 const EMPTYING_TRIES: usize = 3;
 
-/// What is done with personal data.
+/// Subcommands of `quita privacy`.
 #[derive(Debug, Subcommand)]
 pub(super) enum PrivacyCommand {
     /// Make the payer of finished payments unrecognisable: in record, events, indexes and kept answers. Amounts, ids and
@@ -38,7 +38,7 @@ pub(super) enum PrivacyCommand {
     Erase(EraseArgs),
 }
 
-/// Whose, and of which store.
+/// Arguments of `quita privacy erase`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Finished is declined, refund, cancelled, expired, and paid for long enough. Ended half-way, call it \

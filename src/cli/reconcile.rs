@@ -24,14 +24,14 @@ use super::output;
 use quita_config::Config;
 use told::Told;
 
-/// What is compared.
+/// Arguments of `quita reconcile`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Exit code 0: everything matches. 1: something differs, or can't be compared. 2: wrong usage, or an \
                   acquirer without lists."
 )]
 pub(super) struct ReconcileCommand {
-    /// What this acquirer lists
+    /// List of this acquirer
     #[arg(long, value_name = "NAME", required_unless_present = "cnab", conflicts_with = "cnab")]
     acquirer: Option<String>,
     /// From this day in Brasília on [default: the last one]
@@ -40,7 +40,7 @@ pub(super) struct ReconcileCommand {
     /// Until this day in Brasília, which is included [default: yesterday]
     #[arg(long, value_name = "DATE", conflicts_with = "cnab", value_parser = date)]
     until: Option<NaiveDate>,
-    /// What these return files of banks say
+    /// Return files of banks
     #[arg(long, value_name = "FILE", num_args = 1..)]
     cnab: Vec<PathBuf>,
     /// Hold files against the payments of this mode: live or test. An acquirer's list has its acquirer's

@@ -8,7 +8,7 @@ use clap::Subcommand;
 
 use super::failure::Failure;
 
-/// What is done with routes.
+/// Subcommands of `quita routing`.
 #[derive(Debug, Subcommand)]
 pub(super) enum RoutingCommand {
     /// Tell what the configured routes mean, and what is wrong with them or can never matter

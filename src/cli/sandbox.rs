@@ -9,7 +9,7 @@ use super::api::{Api, Call};
 use super::failure::Failure;
 use super::payments::{cents, print_record, transaction_id};
 
-/// What happens to the payment.
+/// Subcommands of `quita sandbox`.
 #[derive(Debug, Subcommand)]
 pub(super) enum SandboxCommand {
     /// The payer pays
@@ -22,7 +22,7 @@ pub(super) enum SandboxCommand {
     Chargeback(Target),
 }
 
-/// Which payment, and where. The key is a test key with payments:write.
+/// Payment and service. The key is a test key with payments:write.
 #[derive(Debug, Args)]
 pub(super) struct Target {
     /// The payment's transactionId

@@ -19,7 +19,7 @@ use quita_config::acquirer::AdapterConfig;
 /// Number of applications whose secrets are re-encrypted in one step.
 const REWRAPPED_AT_ONCE: usize = 100;
 
-/// What is done with secrets.
+/// Subcommands of `quita secrets`.
 #[derive(Debug, Subcommand)]
 pub(super) enum SecretsCommand {
     /// Print the secret of a mode, alone; the newest first when several are valid
@@ -34,14 +34,14 @@ pub(super) enum SecretsCommand {
     Rewrap(RewrapArgs),
 }
 
-/// Which store.
+/// Arguments of `quita secrets rewrap`.
 #[derive(Debug, Args)]
 pub(super) struct RewrapArgs {
     #[command(flatten)]
     store: StoreAccessFlags,
 }
 
-/// Which acquirer's secret.
+/// Arguments of `quita secrets notification`.
 #[derive(Debug, Args)]
 pub(super) struct NotificationArgs {
     /// Name of a configured acquirer
@@ -51,7 +51,7 @@ pub(super) struct NotificationArgs {
     service: ServiceFlags,
 }
 
-/// Whose secret.
+/// Merchant and mode of the secret.
 #[derive(Debug, Args)]
 pub(super) struct SecretArgs {
     #[command(flatten)]

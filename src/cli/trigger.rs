@@ -64,7 +64,7 @@ enum Step {
     Post(&'static str, &'static str),
 }
 
-/// Which event, and where it is told.
+/// Arguments of `quita trigger`.
 #[derive(Debug, Args)]
 #[command(
     after_help = "Needs a test key with payments:write and payments:read. Prints only the payment's id."

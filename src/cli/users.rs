@@ -16,7 +16,7 @@ use crate::service::audit::AuditDraft;
 use crate::service::holdings::Holdings;
 use crate::service::people::{PeopleError, Someone};
 
-/// What is done with users.
+/// Subcommands of `quita users`.
 #[derive(Debug, Subcommand)]
 pub(super) enum UsersCommand {
     /// Create a user and print the password: it is shown only once
@@ -40,7 +40,7 @@ pub(super) enum UsersCommand {
     Operators(OperatorsCommand),
 }
 
-/// Whose user, and what for.
+/// Arguments of `quita users create`.
 #[derive(Debug, Args)]
 pub(super) struct Create {
     /// The merchant's name
@@ -59,7 +59,7 @@ pub(super) struct Create {
     store: StoreAccessFlags,
 }
 
-/// Whose users.
+/// Arguments of `quita users list`.
 #[derive(Debug, Args)]
 pub(super) struct List {
     /// The merchant's name
@@ -72,7 +72,7 @@ pub(super) struct List {
     store: StoreAccessFlags,
 }
 
-/// Which user, and which role.
+/// Arguments of `quita users set-role`.
 #[derive(Debug, Args)]
 pub(super) struct SetRole {
     #[command(flatten)]

@@ -13,7 +13,7 @@ use super::factory::Current;
 use super::link::Link;
 use super::{cancel, charge, identify, refund};
 
-/// Why nothing is captured: a Pix is paid or not.
+/// Reason why nothing is captured: a Pix is paid or not.
 const NOTHING_TO_CAPTURE: &str = "nothing_to_capture";
 
 /// Speaks with the bank from one thread, over connections of its own.

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::cob::{self, Cob, CobStatus};
 use super::link::{Answer, Link};
 
-/// Why a paid charge can't be withdrawn.
+/// Reason why a paid charge can't be withdrawn.
 const ALREADY_PAID: &str = "already_paid";
 
 /// Withdraws a charge.
@@ -44,7 +44,7 @@ pub(super) async fn inquire(link: &Link, query: &ChargeQuery) -> OperationAnswer
     }
 }
 
-/// What an answer says of the charge.
+/// State of the charge, as an answer has it.
 enum Found {
     Removed,
     Paid,

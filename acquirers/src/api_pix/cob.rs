@@ -40,7 +40,7 @@ pub(super) fn payment_of(txid: &str) -> Option<TransactionId> {
     (txid.len() == 32).then(|| Uuid::try_parse(txid).ok().map(TransactionId::new)).flatten()
 }
 
-/// How far a charge is at the bank. Its time may be over while it is still active.
+/// State of a charge at the bank. Its time may be over while it is still active.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CobStatus {
     /// Waits for its payer.
@@ -116,7 +116,7 @@ impl<'a> Cob<'a> {
         Ok(Self { status: CobStatus::read(answer), income, answer, query, credential })
     }
 
-    /// What the answer states. A charge whose answer does not say when it was made began at `begun`.
+    /// Returns what the answer states. A charge whose answer does not say when it was made began at `begun`.
     pub(super) fn states(&self, begun: Timestamp) -> ChargeAnswer {
         let reference = self.reference();
         let has_payment = self.income.end_to_end_id().is_some();

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::lenient::text;
 use super::settings::ApiPixSettings;
 
-/// Where the payer's app fetches the charge: host and path without scheme, as a BR Code has it.
+/// Returns where the payer's app fetches the charge: host and path without scheme, as a BR Code has it.
 pub(super) fn location(answer: &Value) -> Option<&str> {
     let given = text(answer, "location").or_else(|| text(answer.get("loc")?, "location"))?;
     Some(given.strip_prefix("https://").or_else(|| given.strip_prefix("http://")).unwrap_or(given))
@@ -21,7 +21,7 @@ pub(super) fn of_charge(answer: &Value, amount: Money, settings: &ApiPixSettings
     given.into_iter().find(of_this_charge).map(String::from).or_else(|| built(location?, settings))
 }
 
-/// Whether a payer who uses this code pays this charge: it is dynamic, and leads to where the answer says.
+/// Returns whether a payer who uses this code pays this charge: it is dynamic, and leads to where the answer says.
 fn is_of_charge(code: &str, location: Option<&str>, amount: Money) -> bool {
     let Ok(BrCode::Dynamic(read)) = BrCode::parse(code) else { return false };
     let leads_there = location.is_none_or(|location| read.url.eq_ignore_ascii_case(location));

@@ -1,4 +1,4 @@
-//! How each bank departs from the Banco Central's document: data, compiled in, every field of it overridable.
+//! Departures of each bank from the Banco Central's document: data, compiled in, every field of it overridable.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -9,21 +9,21 @@ use thiserror::Error;
 
 const DIALECTS: &str = include_str!("dialects.toml");
 
-/// What a bank's dialect fills in where nothing is configured.
+/// Values that a bank's dialect fills in where nothing is configured.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct Dialect {
-    /// How far it was tried against the bank, in words.
+    /// Sentence about how far it was tried against the bank.
     pub tried: String,
-    /// Where the calls go in mode `live`.
+    /// Address of the calls in mode `live`.
     pub base_url: Option<String>,
-    /// Where `PATCH` goes in mode `live`, if that is elsewhere.
+    /// Address of `PATCH` in mode `live`, if that is elsewhere.
     pub revision_base_url: Option<String>,
-    /// Where tokens of access come from in mode `live`.
+    /// Address for tokens of access in mode `live`.
     pub token_url: Option<String>,
-    /// How they are asked for, as the configuration spells it.
+    /// Form of the token's request, as the configuration spells it.
     pub token_auth: Option<String>,
-    /// What is asked for; the standard's scopes if absent, none if empty.
+    /// Scopes to ask for; the standard's if absent, none if empty.
     pub scope: Option<String>,
     /// Templates of headers, sent with every call.
     pub headers: BTreeMap<String, String>,
@@ -31,15 +31,15 @@ pub struct Dialect {
     pub query: BTreeMap<String, String>,
     /// Names of the code to copy in answers, if not the standard's alone.
     pub code_fields: Option<Vec<String>>,
-    /// Whether the bank's own sandbox answers with another txid than it was asked for.
+    /// Set if the bank's own sandbox answers with another txid than it was asked for.
     pub test_answers_other_txid: bool,
-    /// Whether an answer always has the code, so that nobody must say whom a code names that is built here.
+    /// Set if an answer always has the code, so that nobody must say whom a code names that is built here.
     pub always_gives_code: bool,
-    /// What follows the token in the address for callbacks.
+    /// Suffix after the token in the address for callbacks.
     pub webhook_suffix: Option<String>,
     /// Headers that are sent with the registration of that address alone.
     pub webhook_headers: BTreeMap<String, String>,
-    /// Whether `GET /pix` by time is there; it is, if absent.
+    /// Availability of `GET /pix` by time; available if absent.
     pub lists: Option<bool>,
     /// True if the bank documents charges with a due date (`/cobv`).
     pub cobv: bool,
@@ -63,7 +63,7 @@ impl Dialect {
         all().keys().map(String::as_str)
     }
 
-    /// What is asked for with a token; nothing if empty.
+    /// Returns the scopes of a token's request; empty for none.
     ///
     /// Charges with a due date have scopes of their own.
     pub fn scope(&self, cobv: bool) -> String {
@@ -83,7 +83,7 @@ fn all() -> &'static BTreeMap<String, Dialect> {
     ALL.get_or_init(|| toml::from_str(DIALECTS).unwrap_or_default())
 }
 
-/// What templates of headers and queries are filled in with.
+/// Values for the templates of headers and queries.
 #[derive(Debug, Clone, Default)]
 pub struct Fillings {
     /// For `{client-id}`.

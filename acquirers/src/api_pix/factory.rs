@@ -74,7 +74,7 @@ impl ApiPixFactory {
         outcome
     }
 
-    /// What became of the last registration, if there was any.
+    /// Returns the outcome of the last registration, if there was any.
     pub fn registration(&self) -> Option<RegistrationOutcome> {
         self.registration.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,4 +1,4 @@
-//! Whose charge a Pix is for, by its end-to-end id: what a callback may name when it has no txid of ours.
+//! Search of a Pix's charge by its end-to-end id: what a callback may name when it has no txid of ours.
 
 use quita_domain::acquiring::{CallFailure, Identified, Reference};
 

@@ -12,7 +12,7 @@ pub(crate) fn text<'a>(value: &'a Value, field: &str) -> Option<&'a str> {
     value.get(field)?.as_str().map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// What stands there that is not `null`.
+/// Returns the field's value unless it is absent or `null`.
 pub(crate) fn present<'a>(value: &'a Value, field: &str) -> Option<&'a Value> {
     value.get(field).filter(|found| !found.is_null())
 }
@@ -62,7 +62,8 @@ pub(crate) fn list<'a>(value: &'a Value, field: &str) -> &'a [Value] {
     }
 }
 
-/// Whether a text can be an end-to-end id, and can stand in a path: letters and digits. The standard has 32 of them.
+/// Returns whether a text can be an end-to-end id, and can stand in a path: letters and digits. The standard has 32 of
+/// them.
 pub(crate) fn is_end_to_end_id(text: &str) -> bool {
     (1..=64).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }

@@ -27,7 +27,7 @@ pub(super) struct Credential {
     pub(super) exchanges: Arc<dyn ExchangeFactory>,
     pub(super) bearer: Bearer,
     clock: Arc<dyn Clock>,
-    /// How many calls there were.
+    /// Number of calls so far.
     calls: AtomicU64,
 }
 
@@ -51,7 +51,7 @@ impl Credential {
         super::uuid_of(hash)
     }
 
-    /// Whether a key that the bank names is the one that receives our money.
+    /// Returns whether a key that the bank names is the one that receives our money.
     pub(super) fn is_our_key(&self, key: &str) -> bool {
         key.trim().eq_ignore_ascii_case(&self.settings.pix_key)
     }
@@ -186,7 +186,7 @@ impl Link {
         template.clone()
     }
 
-    /// What no text of the bank may show.
+    /// Returns what no text of the bank may show.
     fn secrets(&self) -> Vec<&str> {
         let settings = self.settings();
         let filled = settings.headers.iter().chain(&settings.query).map(|(_, value)| value.expose().as_str());

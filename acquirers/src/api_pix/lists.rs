@@ -1,4 +1,4 @@
-//! What a bank lists of the Pix that came in: `GET /pix` by time, in pages, with what went back of each.
+//! List of the Pix that came in at a bank: `GET /pix` by time, in pages, with what went back of each.
 //!
 //! Source: the Banco Central's API Pix 2.9.0, `GET /pix`: `inicio` and `fim` are mandatory, pages are counted from 0.
 
@@ -93,7 +93,7 @@ fn to_the_second(at: Timestamp, ms: u64) -> String {
     whole.split_once('.').map(|(second, _)| format!("{second}Z")).unwrap_or(whole)
 }
 
-/// What one answer says, or why it is no page of a list.
+/// Reads one page of a list, or says why the answer is none.
 pub(super) fn read_page(
     answer: &Value,
     context: &PageContext<'_>,

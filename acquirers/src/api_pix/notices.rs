@@ -56,7 +56,7 @@ impl NoticeReader for ApiPixNotices {
     }
 }
 
-/// Whether this is what follows our address: `/{token}`, with or without `/pix` behind it.
+/// Returns whether this is what follows our address: `/{token}`, with or without `/pix` behind it.
 pub(crate) fn is_our_address(path_tail: &str, token: &str) -> bool {
     let path = path_tail.split('?').next().unwrap_or_default();
     let Some(given) = path.strip_prefix('/') else { return false };

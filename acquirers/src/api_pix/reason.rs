@@ -1,4 +1,4 @@
-//! Why a bank refused: one short text out of whatever shape its errors have, without personal data and secrets.
+//! Reason of a bank's refusal: one short text out of whatever shape its errors have, without personal data and secrets.
 //!
 //! The shapes: RFC 7807; BB's `erros[].mensagem` and `{statusCode,error,message}`; Efí's `{nome,mensagem}`; Itaú's
 //! `{error:{title,detail,violacoes}}`; Santander's `{details}`, `{fault:{faultstring}}`, `{_message}`; OAuth's
@@ -42,7 +42,7 @@ const TEXTS: [&str; 15] = [
 /// Names under which they wrap it.
 const WRAPPERS: [&str; 7] = ["error", "erros", "errors", "_errors", "fault", "violacoes", "details"];
 
-/// How deep wrappers may be nested.
+/// Depth to which wrappers may be nested.
 const MAX_DEPTH: usize = 4;
 
 /// The reason that an answer gives: the first text that is found, or the status alone.

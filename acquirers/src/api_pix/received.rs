@@ -39,7 +39,7 @@ pub(super) struct Returned {
     pub(super) is_disputed: bool,
 }
 
-/// What came in for a charge.
+/// Money that came in for a charge.
 pub(super) struct Income {
     /// The Pix that paid it.
     payment: Option<Received>,
@@ -50,7 +50,7 @@ pub(super) struct Income {
 }
 
 impl Income {
-    /// What an answer about a charge says. The Pix that pays is the first by its time with the charge's amount; once one
+    /// Reads an answer about a charge. The Pix that pays is the first by its time with the charge's amount; once one
     /// did, it stays that one, even if the bank shows an earlier one later.
     pub(super) fn read(answer: &Value, query: &ChargeQuery, credential: &Credential) -> Self {
         let ignores_txid = credential.settings.ignores_txid_of_answer;
@@ -85,8 +85,8 @@ impl Income {
         self.payment.as_ref().map(|pix| pix.end_to_end_id.as_str())
     }
 
-    /// What happened: the Pix that paid, every other one, what went back of the one that paid. What went back of others
-    /// was never counted as the payment's, so it is no refund of it.
+    /// Returns what happened: the Pix that paid, every other one, what went back of the one that paid. What went back
+    /// of others was never counted as the payment's, so it is no refund of it.
     pub(super) fn facts(&self) -> Vec<Fact> {
         let settled = self.payment.iter().chain(&self.others).map(Received::settled);
         let foreign = self.foreign.iter().map(|id| Fact::PaidToOthers { id: id.clone() });
@@ -143,7 +143,7 @@ impl Received {
 }
 
 impl Returned {
-    /// Whether money went back.
+    /// Returns whether money went back.
     pub(super) fn is_done(refund: &Value) -> bool {
         text(refund, "status").is_some_and(|status| status.eq_ignore_ascii_case("DEVOLVIDO"))
     }

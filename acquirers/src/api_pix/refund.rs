@@ -88,7 +88,7 @@ async fn path(
     }
 }
 
-/// How far a refund is. One with another id or amount than ours is not the one that was asked for.
+/// Returns the state of a refund. One with another id or amount than ours is not the one that was asked for.
 fn state(link: &Link, answer: &Value, operation: &Operation, amount: Money) -> OperationAnswer {
     let id = operation.id.simple().to_string();
     let is_other = text(answer, "id").is_some_and(|given| !given.eq_ignore_ascii_case(&id))

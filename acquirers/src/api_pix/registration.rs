@@ -9,7 +9,7 @@ use super::lenient::text;
 use super::link::{Answer, Link, segment};
 use super::settings::Registration;
 
-/// What became of the registration of the address for callbacks.
+/// Outcome of registering the address for callbacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RegistrationOutcome {
     /// Nothing was to be registered.
@@ -58,13 +58,13 @@ pub(super) async fn register(link: &Link) -> RegistrationOutcome {
     }
 }
 
-/// Whether the bank calls this address already; it may show what it appends.
+/// Returns whether the bank calls this address already; it may show what it appends.
 pub(crate) fn is_same(known: &str, address: &str) -> bool {
     let bare = |url: &str| url.strip_suffix("/pix").unwrap_or(url).trim_end_matches('/').to_owned();
     bare(known) == bare(address)
 }
 
-/// Whether it is this address with another token: only this acquirer of this service has such ones.
+/// Returns whether it is this address with another token: only this acquirer of this service has such ones.
 pub(crate) fn is_older(known: &str, address: &str, token: &str) -> bool {
     let Some((before, _)) = address.split_once(token).filter(|_| !token.is_empty()) else { return false };
     known.starts_with(before)

@@ -1,15 +1,15 @@
-//! What may be configured of an acquirer that speaks API Pix, with its dialect filled in.
+//! Settings of an acquirer that speaks API Pix, with its dialect filled in.
 
 use quita_domain::secret::Secret;
 
-/// What an API Pix adapter needs to know. Addresses are whole, without a slash at the end.
+/// Settings of an API Pix adapter. Addresses are whole, without a slash at the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiPixSettings {
-    /// Where the calls go, with the version: `https://pix.bank.example/v2`.
+    /// Address of the calls, with the version: `https://pix.bank.example/v2`.
     pub base_url: String,
-    /// Where `PATCH` goes, which one bank has under another version.
+    /// Address of `PATCH`, which one bank has under another version.
     pub revision_base_url: String,
-    /// How a token of access is had.
+    /// Ways to get a token of access.
     pub token: TokenSettings,
     /// The receiver's Pix key: what has another one is not ours.
     pub pix_key: String,
@@ -22,15 +22,15 @@ pub struct ApiPixSettings {
     pub query: Vec<(String, Secret<String>)>,
     /// Names under which the code to copy may be found in an answer, the first that is there counts.
     pub code_fields: Vec<String>,
-    /// Whether the answer may carry another txid than the one that was asked for (a sandbox of a bank does).
+    /// Set if the answer may carry another txid than the one that was asked for (a sandbox of a bank does).
     pub ignores_txid_of_answer: bool,
-    /// What is done about the address of the bank's callbacks.
+    /// Handling of the address of the bank's callbacks.
     pub webhook: WebhookSettings,
-    /// Whether `GET /pix` by time is there.
+    /// Availability of `GET /pix` by time.
     pub lists: bool,
 }
 
-/// How a token of access is had.
+/// Ways to get a token of access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenSettings {
     /// This one, for ever.
@@ -39,18 +39,18 @@ pub enum TokenSettings {
     ClientCredentials {
         /// The address, with a query if the bank wants one.
         url: String,
-        /// How the request is made.
+        /// Form of the request.
         form: TokenForm,
         /// The client's id.
         client_id: String,
         /// The client's secret, which one form can do without.
         client_secret: Option<Secret<String>>,
-        /// What is asked for, separated by blanks; not sent if empty.
+        /// Scopes, separated by blanks; not sent if empty.
         scope: String,
     },
 }
 
-/// How a token is asked for.
+/// Forms of a token's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenForm {
     /// HTTP Basic, and a form.
@@ -72,10 +72,10 @@ pub struct Receiver {
     pub city: String,
 }
 
-/// What is done about the address of the bank's callbacks.
+/// Handling of the address of the bank's callbacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookSettings {
-    /// Whether it is registered.
+    /// Choice of registering it or not.
     pub registration: Registration,
     /// The address for callbacks as this bank wants it, the dialect's suffix behind the token; none where nothing is
     /// registered.
@@ -88,7 +88,7 @@ pub struct WebhookSettings {
     pub headers: Vec<(String, String)>,
 }
 
-/// Whether the address for callbacks is registered at the bank.
+/// Choice of registering the address for callbacks at the bank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Registration {
     /// If none, or ours, is registered.

@@ -24,16 +24,16 @@ use super::{lenient, reason};
 use crate::exchange::{Exchange, Failure, Request, Response, Verb};
 use crate::text;
 
-/// How long a token lasts whose bank does not say: as long as the shortest that is known (Itaú's).
+/// Seconds that a token lasts whose bank does not say: as long as the shortest that is known (Itaú's).
 const ASSUMED_S: u64 = 300;
-/// What a bank says is believed within these bounds. A shorter one would be used once; a 401 ends a longer one.
+/// Bounds within which a bank's figure is believed. A shorter one would be used once; a 401 ends a longer one.
 const SHORTEST_S: u64 = 2;
 const LONGEST_S: u64 = 24 * 3_600;
-/// How long before its end a token is renewed: a tenth of its time, and no more than this.
+/// Time before its end at which a token is renewed: a tenth of its time, and no more than this.
 const MARGIN: Duration = Duration::from_secs(60);
 /// After a renewal that failed the old token is used for this long before the next try.
 const RENEWAL_GAP: Duration = Duration::from_secs(5);
-/// How long nothing is asked for when the bank says "too many" and not for how long.
+/// Milliseconds without a request when the bank says "too many" and not for how long.
 const THROTTLED_MS: u64 = 2_000;
 /// The most characters of a token: it is sent as a header.
 const MAX_CHARACTERS: usize = 16_384;
@@ -62,9 +62,9 @@ pub(crate) struct TokenKeeper {
 #[derive(Default)]
 struct Kept {
     token: Option<Lasting>,
-    /// How many there were.
+    /// Number of requests.
     count: u64,
-    /// How often asking failed, and how the last time.
+    /// Number of failed requests, and the last failure.
     failures: u64,
     failure: String,
     throttled_until: Option<Instant>,
@@ -72,7 +72,7 @@ struct Kept {
     forbidden: Option<u64>,
 }
 
-/// Why there is no token.
+/// Reasons for having no token.
 enum NoToken {
     /// It was refused, or there was no answer that could be used.
     Failed(String),

@@ -18,7 +18,7 @@ use super::settings::CieloSettings;
 use super::spacing::Spacing;
 use crate::exchange::{Exchange, Failure, Request, Response, Verb};
 
-/// How long a 429 holds without a word of how long.
+/// Milliseconds that a 429 without `Retry-After` holds.
 const DEFAULT_HOLD_MS: u64 = 5_000;
 
 /// A line to Cielo as it is configured now. Calls that are under way keep theirs when the configuration changes.
@@ -32,7 +32,7 @@ pub(super) struct Line {
     pub(super) spacing: Arc<Spacing>,
 }
 
-/// What came of a call.
+/// Outcomes of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Reply {
     /// A 2xx with this body.
@@ -106,7 +106,7 @@ impl Line {
     }
 }
 
-/// What the status says of the call's effect. A 401 or 403 had none; of what is no answer it is not known.
+/// Reads the call's effect from the status. A 401 or 403 had none; of what is no answer it is not known.
 fn read(response: Response, now: Timestamp) -> Reply {
     let not_delivered = |why: &str| Reply::Failed(CallFailure::NotDelivered(why.to_owned()));
     match response.status {

@@ -8,7 +8,8 @@ use crate::reason;
 /// The most disputes of one sale: there is one for each instalment or item.
 const MAX_CHARGEBACKS: usize = 100;
 
-/// What a dispute states: it is open in every status that is known, whether the merchant accepts or contests it.
+/// Returns what a dispute states: it is open in every status that is known, whether the merchant accepts or contests
+/// it.
 ///
 /// Source: Braspag, Risk Notification API, "Status": 1 Received, 2 AcceptedByMerchant, 3 ContestedByMerchant. Neither has
 /// a name for a dispute that was won. What is not known changes nothing, and an operator sees its text.

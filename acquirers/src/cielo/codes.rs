@@ -18,11 +18,11 @@ const BRADESCO: &str = "Bradesco2";
 /// The older name ended at Cielo on 2025-12-31; what was made under it can still be asked for.
 const BANCO_DO_BRASIL: [&str; 2] = ["BancoDoBrasil2", "BancoDoBrasil3"];
 
-/// Why an answer has no code that a payer could use.
+/// Reason why an answer has no code that a payer could use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct NoCode(pub(super) &'static str);
 
-/// What is known of the receiver beyond the sale.
+/// Data of the receiver beyond the sale.
 #[derive(Clone, Copy)]
 pub(super) struct Issuer<'a> {
     pub(super) mode: Mode,

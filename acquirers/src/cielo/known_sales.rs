@@ -1,5 +1,5 @@
-//! Whose sales are which, as Cielo said itself when they were made or found: a notification names a sale and no order, and
-//! need not be held up for a question.
+//! Memory of whose sales are which, as Cielo said itself when they were made or found: a notification names a sale and
+//! no order, and need not be held up for a question.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};

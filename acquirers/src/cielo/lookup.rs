@@ -23,7 +23,7 @@ use crate::field::{Object, Unreadable};
 /// The most sales of one order that are read.
 const MAX_SALES: usize = 8;
 
-/// Why there is no sale to read.
+/// Reasons for having no sale to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Missing {
     /// Cielo has none.
@@ -95,7 +95,7 @@ impl Look<'_> {
         Ok(sale)
     }
 
-    /// Which sales an order has, at least one, the oldest first.
+    /// Lists the sales of an order, at least one, the oldest first.
     pub(super) async fn listed(self, order_id: &str) -> Result<Vec<PaymentId>, Missing> {
         self.line.spacing.turn(&[order_id], Purpose::Ask, self.deadline).await.map_err(Missing::Failed)?;
         let listed = read_list(&body(self.line.sales_of(order_id).await)?).map_err(unreadable)?;
@@ -192,7 +192,7 @@ fn with_the_counted_first(query: &ChargeQuery, mut sales: Vec<Sale>) -> Vec<Sale
 /// [`standing`] of a sale that holds money.
 const HOLDS_MONEY: u8 = 0;
 
-/// How near a sale is to holding the payer's money: the least speaks for the payment.
+/// Ranks how near a sale is to holding the payer's money: the least speaks for the payment.
 fn standing(method: Method, sale: &Sale) -> u8 {
     match sale.status {
         Status::Paid => HOLDS_MONEY,
@@ -207,7 +207,7 @@ fn standing(method: Method, sale: &Sale) -> u8 {
     }
 }
 
-/// What the sales of one charge state.
+/// Returns what the sales of one charge state.
 pub(super) fn answer(query: &ChargeQuery, sales: &[Sale], reader: Reader<'_>) -> ChargeAnswer {
     let Some((first, others)) = sales.split_first() else { return ChargeAnswer::NotFound };
     let held: Vec<Fact> = others.iter().filter_map(|sale| second(query, sale)).collect();

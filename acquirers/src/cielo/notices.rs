@@ -22,7 +22,7 @@ const RECURRENCE: [&str; 2] = ["2", "4"];
 /// Reads the notifications of one merchant.
 pub(super) struct CieloNotices(RwLock<Arc<Key>>);
 
-/// What proves that Cielo sent it.
+/// Key that proves that Cielo sent it.
 struct Key {
     header: String,
     secret: Secret<String>,

@@ -1,4 +1,4 @@
-//! What became of a capture or a void: by its answer, or by the sale's sums.
+//! Outcome of a capture or a void: by its answer, or by the sale's sums.
 //!
 //! Source of the codes: E-commerce API 3.0, "Cancelamento e estorno", return codes.
 
@@ -47,7 +47,7 @@ pub(super) const fn refuses_the_request(reply: &Reply) -> bool {
     }
 }
 
-/// What an answer has of the sale: its status, and a code.
+/// Status and code of the sale in an answer.
 struct Outcome {
     status: Option<Status>,
     /// Without leading zeros.
@@ -124,8 +124,8 @@ impl Outcome {
     }
 }
 
-/// What the sale's sums say: more by exactly its amount was this operation, nothing more was nothing, and anything else
-/// was something else.
+/// Reads the operation's outcome from the sale's sums: more by exactly its amount was this operation, nothing more was
+/// nothing, and anything else was something else.
 pub(super) fn by_sums(query: &ChargeQuery, operation: &Operation, sale: &Sale) -> OperationAnswer {
     match operation.kind {
         OperationKind::Capture(amount) => capture(operation, amount, sale),

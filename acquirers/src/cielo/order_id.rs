@@ -8,7 +8,7 @@ use uuid::Uuid;
 const HEX_LENGTH: usize = 32;
 const BASE_36_LENGTH: usize = 25;
 
-/// What the charge is called: the id without hyphens. A boleto's is in base 36, because Bradesco takes 27 characters.
+/// Writes the charge's name: the id without hyphens. A boleto's is in base 36, because Bradesco takes 27 characters.
 pub(super) fn write(id: TransactionId, method: Method) -> String {
     match method {
         Method::Pix | Method::CreditCard => id.uuid().simple().to_string(),
@@ -16,7 +16,7 @@ pub(super) fn write(id: TransactionId, method: Method) -> String {
     }
 }
 
-/// Whose charge is called so, if it can be one of ours at all.
+/// Returns whose charge is called so, if it can be one of ours at all.
 pub(super) fn read(text: &str) -> Option<TransactionId> {
     let number = match text.len() {
         HEX_LENGTH if text.bytes().all(|byte| byte.is_ascii_hexdigit()) => {
@@ -30,7 +30,7 @@ pub(super) fn read(text: &str) -> Option<TransactionId> {
     Some(TransactionId::new(Uuid::from_u128(number)))
 }
 
-/// Whether these name the same order: Cielo may change the case of letters.
+/// Returns whether these name the same order: Cielo may change the case of letters.
 pub(super) fn is_same(one: &str, other: &str) -> bool {
     one.eq_ignore_ascii_case(other)
 }

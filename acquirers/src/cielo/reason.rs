@@ -8,7 +8,7 @@ use crate::reason::{clean, explained};
 /// An explicit refusal with a 4xx.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
-    /// Why, for a reader.
+    /// Reason, for a reader.
     pub(super) reason: String,
     /// Cielo's codes of the errors.
     pub(super) codes: Vec<String>,

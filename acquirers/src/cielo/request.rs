@@ -24,7 +24,7 @@ const BODY_ROOM: usize = 4 * 1024;
 /// The most characters of a name, where a bank takes no fewer.
 const MAX_NAME: usize = 255;
 
-/// Why a charge can't be sent.
+/// Reasons why a charge can't be sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Unsendable {
     /// Cielo would not take it like this.

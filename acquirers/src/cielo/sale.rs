@@ -33,7 +33,7 @@ impl fmt::Display for PaymentId {
     }
 }
 
-/// What decides.
+/// Status, which decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Status {
     /// 0: failed, or not known yet.
@@ -81,9 +81,9 @@ pub(super) struct Sale {
     pub(super) currency: Option<String>,
     pub(super) status: Status,
     pub(super) amount: Money,
-    /// What was captured, if it says, and it is more than nothing.
+    /// Amount that was captured, if it says, and it is more than nothing.
     pub(super) captured: Option<Money>,
-    /// What was given back, likewise.
+    /// Amount that was given back, likewise.
     pub(super) voided: Option<Money>,
     pub(super) return_code: Option<String>,
     pub(super) return_message: Option<String>,
@@ -96,11 +96,11 @@ pub(super) struct Sale {
     pub(super) pix: PixPart,
     pub(super) boleto: BoletoPart,
     pub(super) chargebacks: Vec<Chargeback>,
-    /// Whether a refund is on its way that the sums do not show yet.
+    /// Set if a refund is on its way that the sums do not show yet.
     pub(super) refund_is_scheduled: bool,
 }
 
-/// What only a PIX has.
+/// Fields that only a PIX has.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct PixPart {
     pub(super) code: Option<String>,
@@ -108,14 +108,14 @@ pub(super) struct PixPart {
     pub(super) end_to_end_id: Option<String>,
 }
 
-/// What only a boleto has.
+/// Fields that only a boleto has.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct BoletoPart {
     pub(super) barcode: Option<String>,
     pub(super) line: Option<String>,
     pub(super) number: Option<String>,
     pub(super) due_date: Option<NaiveDate>,
-    /// Whether a due date is given at all.
+    /// Set if a due date is given at all.
     pub(super) names_due_date: bool,
 }
 
@@ -160,12 +160,12 @@ impl Sale {
         })
     }
 
-    /// What was taken from the payer, if anything was: all of it where it does not say.
+    /// Returns what was taken from the payer, if anything was: all of it where it does not say.
     pub(super) fn taken(&self) -> Money {
         self.captured.unwrap_or(self.amount)
     }
 
-    /// What went back to the payer.
+    /// Returns what went back to the payer.
     pub(super) fn given_back(&self) -> Money {
         let is_whole = matches!(self.status, Status::Voided | Status::Refunded);
         self.voided.unwrap_or_else(|| if is_whole { self.taken() } else { Money::ZERO })

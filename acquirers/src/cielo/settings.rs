@@ -1,13 +1,13 @@
-//! What may be configured of Cielo.
+//! Options of Cielo.
 
 use quita_domain::secret::Secret;
 
-/// What a Cielo adapter needs to know. Addresses are whole, without `/1` and without a slash at the end.
+/// Settings of a Cielo adapter. Addresses are whole, without `/1` and without a slash at the end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CieloSettings {
-    /// Where sales are made.
+    /// Address where sales are made.
     pub base_url: String,
-    /// Where sales are read.
+    /// Address where sales are read.
     pub query_base_url: String,
     /// The merchant's id, a GUID.
     pub merchant_id: String,
@@ -17,25 +17,25 @@ pub struct CieloSettings {
     pub notification_header: String,
     /// And its value.
     pub notification_secret: Secret<String>,
-    /// What the card's bill shows, at most 13 letters and digits.
+    /// Text on the card's bill, at most 13 letters and digits.
     pub soft_descriptor: Option<String>,
-    /// Who issues PIX charges (`Cielo2`); without it they are made in the old form, which lets them live for two hours.
+    /// Issuer of PIX charges (`Cielo2`); without it they are made in the old form, which lets them live for two hours.
     pub pix_provider: Option<String>,
-    /// How boletos are issued, if they are.
+    /// Settings of boletos, if they are issued.
     pub boleto: Option<BoletoSettings>,
 }
 
-/// How Cielo issues boletos.
+/// Settings of the boletos that Cielo issues.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoletoSettings {
     /// The bank: `Bradesco2`, `BancoDoBrasil3`, in Cielo's sandbox `Simulado`.
     pub provider: String,
-    /// Who cedes the claim.
+    /// Name of the one who cedes the claim.
     pub assignor: String,
-    /// That one's CNPJ.
+    /// CNPJ of that one.
     pub identification: String,
-    /// That one's address, as the slip shows it: a supplier's must be there (Law 12.039/2009).
+    /// Address of that one, as the slip shows it: a supplier's must be there (Law 12.039/2009).
     pub address: Option<String>,
-    /// What the slip tells the cashier.
+    /// Instructions to the cashier on the slip.
     pub instructions: String,
 }

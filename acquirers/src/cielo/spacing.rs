@@ -14,17 +14,17 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::exchange::hold::Hold;
 
-/// Why a call did not leave. It counts as a try, so that questions about one sale come ever more seldom.
+/// Reason why a call did not leave. It counts as a try, so that questions about one sale come ever more seldom.
 const TOO_SOON: &str = "another call about the sale was too short a time ago";
 
-/// How far apart.
+/// Least time between two of them.
 const GAP: Duration = Duration::from_secs(5);
 
 /// Names that are remembered; beyond that the oldest is forgotten, which is the one that is nearly over. 5 s at over
 /// 3,000 calls a second.
 const MAX_NAMES: usize = 16_384;
 
-/// What a call is for.
+/// Purposes of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Purpose {
     /// Something is to happen.
@@ -33,7 +33,7 @@ pub(super) enum Purpose {
     Ask,
 }
 
-/// When each sale was called about last, and until when none is.
+/// Times of the last call about each sale, and holds.
 #[derive(Default)]
 pub(super) struct Spacing {
     calls: Mutex<Calls>,
@@ -45,7 +45,7 @@ struct Calls {
     last: HashMap<String, Instant>,
     /// In the order in which they were made.
     made: VecDeque<(Instant, String)>,
-    /// How many operations wait for each name.
+    /// Number of operations that wait for each name.
     acts: HashMap<String, usize>,
 }
 
@@ -70,7 +70,7 @@ impl Spacing {
         Ok(())
     }
 
-    /// What was just called about has this name too.
+    /// Gives another name to what was just called about.
     pub(super) fn also(&self, name: &str) {
         self.calls().note(name, Instant::now());
     }

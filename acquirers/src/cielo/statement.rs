@@ -1,4 +1,4 @@
-//! What a sale states of a payment: decided by its status, explained by its code.
+//! Statement of a sale about its payment: decided by its status, explained by its code.
 
 use quita_domain::acquiring::{
     Approval, CallFailure, ChargeAnswer, ChargeQuery, Fact, Issued, Reference, RemovedBy, Settlement,
@@ -13,10 +13,10 @@ use super::sale::{PaymentId, Sale, Status};
 use super::{chargeback, order_id};
 use crate::{decline, reason};
 
-/// How long an issuer holds what nobody captures (E-commerce API 3.0, capture: at most 15 days).
+/// Milliseconds that an issuer holds what nobody captures (E-commerce API 3.0, capture: at most 15 days).
 const AUTHORISATION_LAPSES_MS: u64 = 15 * DAY_MS;
 
-/// How a payment's sale is read: who is asked, and when.
+/// Reader of a payment's sale: who is asked, and when.
 #[derive(Clone, Copy)]
 pub(super) struct Reader<'a> {
     pub(super) issuer: Issuer<'a>,
@@ -24,7 +24,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// What the sale states. A sale that is another's states nothing.
+    /// Returns what the sale states. A sale that is another's states nothing.
     pub(super) fn answer(self, query: &ChargeQuery, sale: &Sale) -> ChargeAnswer {
         if let Some(what) = mismatch(query, sale) {
             return ChargeAnswer::Mismatched(what);
@@ -124,7 +124,7 @@ impl Reader<'_> {
         known(query, sale, vec![fact])
     }
 
-    /// Whether a PIX ends by itself now. How long a boleto is waited for is the service's own rule.
+    /// Returns whether a PIX ends by itself now. How long a boleto is waited for is the service's own rule.
     fn time_is_over(self, query: &ChargeQuery) -> bool {
         match query.terms {
             Terms::Pix { expires_in_s } => {
@@ -135,7 +135,7 @@ impl Reader<'_> {
     }
 }
 
-/// What in the answer belongs to another order, or is for another amount.
+/// Returns what in the answer belongs to another order, or is for another amount.
 pub(super) fn mismatch(query: &ChargeQuery, sale: &Sale) -> Option<String> {
     let ours = order_id::write(query.id, query.method);
     if sale.order_id.as_deref().is_some_and(|theirs| !order_id::is_same(theirs, &ours)) {
@@ -200,7 +200,7 @@ fn approval(sale: &Sale) -> Approval {
     Approval { authorization_code: sale.authorization_code.clone().unwrap_or_default() }
 }
 
-/// What Cielo says of a sale that failed.
+/// Returns what Cielo says of a sale that failed.
 pub(super) fn refusal(sale: &Sale) -> String {
     let said = reason::explained(&sale.return_code, &sale.return_message).map(|said| reason::clean(&said));
     said.filter(|said| !said.is_empty()).unwrap_or_else(|| "the sale failed at Cielo".to_owned())
@@ -225,7 +225,7 @@ fn known(query: &ChargeQuery, sale: &Sale, facts: Vec<Fact>) -> ChargeAnswer {
     ChargeAnswer::Known(Statement { facts, reference: reference(query, sale) })
 }
 
-/// What Cielo calls the charge.
+/// Returns Cielo's names of the charge.
 pub(super) fn reference(query: &ChargeQuery, sale: &Sale) -> Reference {
     let mut reference = Reference::none()
         .with(super::PAYMENT_ID, sale.payment_id.as_str())

@@ -18,7 +18,7 @@ impl Hold {
         *held_until = (*held_until).max(until);
     }
 
-    /// Whether a call may leave now.
+    /// Checks that a call may leave now.
     ///
     /// # Errors
     /// [`CallFailure::Throttled`] with what is left of the wait.

@@ -33,14 +33,14 @@ const LONGEST_STEP: Duration = Duration::from_secs(5);
 /// Sent unless the request brings its own.
 const OUR_NAME: &str = concat!("quita/", env!("CARGO_PKG_VERSION"));
 
-/// What an exchange over HTTP needs to know.
+/// Settings of an exchange over HTTP.
 #[derive(Debug, Clone)]
 pub struct HttpClientSettings {
     /// Longest time of one exchange, from connecting to the end of the answer.
     pub time_out: Duration,
     /// Connections that one opened exchange has at once; more requests wait for their turn, for half of the time-out.
     pub connections: usize,
-    /// What proves that it is us, where the provider wants that.
+    /// Certificate that proves that it is us, where the provider wants that.
     pub identity: Option<ClientIdentity>,
     /// Whom we believe about the provider, in place of the built-in roots.
     pub authorities: Option<Authorities>,

@@ -1,4 +1,4 @@
-//! Who we are and whom we believe in a handshake: certificates and keys, as their PEM files hold them.
+//! Identity and trust in a handshake: certificates and keys, as their PEM files hold them.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use x509_cert::der::Decode;
 #[derive(Clone)]
 pub struct ClientIdentity {
     key: Arc<CertifiedKey>,
-    /// What two of them are compared by.
+    /// Key by which two of them are compared.
     private: Arc<PrivateKeyDer<'static>>,
     until: Option<Timestamp>,
 }
@@ -43,7 +43,7 @@ impl ClientIdentity {
         Ok(Self { key: Arc::new(certified), private: Arc::new(private), until })
     }
 
-    /// When the certificate ends, if that can be read.
+    /// Returns the end of the certificate, if that can be read.
     pub const fn until(&self) -> Option<Timestamp> {
         self.until
     }
@@ -67,7 +67,7 @@ impl fmt::Debug for ClientIdentity {
     }
 }
 
-/// Why a certificate and its key are of no use.
+/// Reasons why a certificate and its key are of no use.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum IdentityError {
     /// The file with the certificates.
@@ -147,7 +147,7 @@ fn is_encrypted(key: &[u8]) -> bool {
     String::from_utf8_lossy(key).contains("BEGIN ENCRYPTED PRIVATE KEY")
 }
 
-/// When a certificate ends. Whatever else may be wrong with it is for the other side to judge.
+/// Reads the end of a certificate. Whatever else may be wrong with it is for the other side to judge.
 fn end_of(certificate: &CertificateDer<'static>) -> Option<Timestamp> {
     let certificate = CertificateInner::<Raw>::from_der(certificate).ok()?;
     let end = certificate.tbs_certificate().validity().not_after.to_unix_duration();

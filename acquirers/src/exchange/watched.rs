@@ -1,4 +1,4 @@
-//! What operators want to know of the way to a provider, noted while it is used.
+//! View of the way to a provider for operators, noted while it is used.
 
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,21 +11,21 @@ use quita_ports::Clock;
 
 use super::{Exchange, ExchangeFactory, Failure, Request, Response};
 
-/// How the way to one provider is, on this node.
+/// State of the way to one provider, on this node.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LinkView {
-    /// When the provider answered last, whatever it answered about the payment.
+    /// Time of the provider's last answer, whatever it answered about the payment.
     pub last_success: Option<Timestamp>,
-    /// What went wrong last.
+    /// Last failure.
     pub last_error: Option<LinkError>,
 }
 
-/// What went wrong: a request without an answer, or an answer that is about the way and not about the payment.
+/// Failure of a call: a request without an answer, or an answer that is about the way and not about the payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkError {
-    /// When.
+    /// Time of the failure.
     pub at: Timestamp,
-    /// What, without secrets, addresses and personal data.
+    /// Description without secrets, addresses and personal data.
     pub what: String,
 }
 
@@ -40,7 +40,7 @@ pub struct LinkStatus {
     token_requests: [AtomicU64; TokenOutcome::ALL.len()],
 }
 
-/// How a request for a token of access ended.
+/// Outcomes of a request for a token of access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenOutcome {
     /// With a token.
@@ -88,12 +88,12 @@ impl LinkStatus {
         Self { acquirer: Some(acquirer), ..Self::default() }
     }
 
-    /// How it is now.
+    /// Returns how it is now.
     pub fn view(&self) -> LinkView {
         self.lock().clone()
     }
 
-    /// How many requests for a token ended so.
+    /// Returns how many requests for a token ended so.
     pub fn token_requests(&self, outcome: TokenOutcome) -> u64 {
         self.token_requests.get(outcome.index()).map_or(0, |count| count.load(Ordering::Relaxed))
     }
@@ -147,7 +147,7 @@ impl LinkStatus {
     }
 }
 
-/// Whether an answer says that we may not or should not ask, or that the provider can't answer.
+/// Returns whether an answer says that we may not or should not ask, or that the provider can't answer.
 const fn is_about_the_way(status: u16) -> bool {
     matches!(status, 100..=199 | 300..=399 | 401 | 403 | 407 | 408 | 429) || status >= 500
 }

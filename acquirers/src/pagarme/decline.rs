@@ -1,4 +1,4 @@
-//! Why a card was declined, where Pagar.me says that the code is the brand's.
+//! Reason of a card's decline, where Pagar.me says that the code is the brand's.
 //!
 //! Since 2026-08-28 `acquirer_return_code` is the brand's ABECS code for accounts of v5; before that, and for accounts of
 //! the gateway, it was Pagar.me's own or the acquirer's, of four digits. `retry_info` always has the brand's.

@@ -1,4 +1,4 @@
-//! What becomes of a card.
+//! Scripts of the test cards.
 
 use quita_domain::acquiring::{ChargeQuery, Decline, DeclineKind, Fact};
 use quita_domain::card::MaskedCard;
@@ -21,17 +21,17 @@ pub(super) fn verdict(query: &ChargeQuery, card: &MaskedCard) -> Fact {
     }
 }
 
-/// How a charge of this card is received: one times out although it happened.
+/// Returns how a charge of this card is received: one times out although it happened.
 pub(super) fn reception(card: &MaskedCard) -> Reception {
     if special_digits(card) == Some("0119") { Reception::AnswerLost } else { Reception::Answered }
 }
 
-/// Whether the holder disputes the charge.
+/// Returns whether the holder disputes the charge.
 pub(super) fn is_disputed(card: &MaskedCard) -> bool {
     special_digits(card) == Some("0259")
 }
 
-/// Whether the card's limit is held and can't be captured.
+/// Returns whether the card's limit is held and can't be captured.
 pub(super) fn refuses_capture(card: &MaskedCard) -> bool {
     special_digits(card) == Some("0341")
 }

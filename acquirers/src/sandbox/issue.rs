@@ -19,7 +19,7 @@ const BENEFICIARY_NAME: &str = "QUITA SANDBOX LTDA";
 const BENEFICIARY_DOCUMENT: &str = "11.222.333/0001-81";
 const BENEFICIARY_ADDRESS: &str = "Avenida Paulista, 1000, Bela Vista, São Paulo - SP, 01310-100";
 
-/// What the rules of a rail do not allow.
+/// Violations of a rail's rules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub(super) enum CannotIssue {
     #[error(transparent)]

@@ -10,7 +10,7 @@ use quita_domain::time::Timestamp;
 
 use super::movement;
 
-/// What may be done to a sandbox payment by hand.
+/// Actions on a sandbox payment by hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SandboxAction {
     /// The payer pays; if the payment was charged back, the dispute is won.

@@ -46,7 +46,7 @@ pub(super) fn owed_on(query: &ChargeQuery, day: NaiveDate) -> Money {
     query.terms.due().map_or(query.amount, |due| due.owed_on(query.amount, day, since))
 }
 
-/// What the issuer answers to an authorisation: six digits.
+/// Returns the issuer's answer to an authorisation: six digits.
 pub(super) fn approval(id: TransactionId) -> Approval {
     let code = id.uuid().as_u128() % 1_000_000;
     Approval { authorization_code: format!("{code:06}") }

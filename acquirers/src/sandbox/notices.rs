@@ -12,7 +12,7 @@ use serde::Deserialize;
 /// Longest event id, in bytes: it becomes the key under which the notice is stored.
 const MAX_EVENT_ID: usize = 255;
 
-/// How far the time of a signature may be from ours, in seconds.
+/// Seconds that the time of a signature may differ from ours.
 const TOLERANCE_S: u64 = 300;
 
 /// Headers that sign a notice.

@@ -1,4 +1,4 @@
-//! What happens to a charge, and when: the table of the contract, section 4.1.
+//! Course of a charge in time: the table of the contract, section 4.1.
 
 use quita_domain::acquiring::{ChargeQuery, Fact};
 use quita_domain::method::Method;
@@ -8,25 +8,25 @@ use quita_domain::time::Timestamp;
 
 use super::{card, movement};
 
-/// How long the payer of an amount with cents 07 takes.
+/// Milliseconds that the payer of an amount with cents 07 takes.
 const SLOW_PAYER_MS: u64 = 30_000;
 
-/// How long after its time-out the caller has asked for the first time, and a little more.
+/// Milliseconds after its time-out until the caller has asked once, and a little more.
 const ASKED_AFTER_MS: u64 = 2_000;
 
-/// How long after its time-out the caller has sent again what is not known here, and a little more.
+/// Milliseconds after its time-out until the caller has sent again what is not known here, and a little more.
 const SENT_AGAIN_AFTER_MS: u64 = 25_000;
 
 /// Times that the configuration gives.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Timing {
-    /// How long the payer takes.
+    /// Milliseconds that the payer takes.
     pub(super) settle_after_ms: u64,
     /// After which the caller cuts a call.
     pub(super) time_out_ms: u64,
 }
 
-/// How a charge is received.
+/// Receptions of a charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reception {
     /// Created and answered.
@@ -42,7 +42,7 @@ pub(super) enum Reception {
 }
 
 impl Reception {
-    /// How a PIX or boleto of this amount is received.
+    /// Returns how a PIX or boleto of this amount is received.
     pub(super) const fn of_amount(amount: Money) -> Self {
         match amount.last_two_digits() {
             62 => Self::NoticeFirst,
@@ -57,11 +57,11 @@ impl Reception {
 /// Something that happens by itself, and is reported in a notice.
 #[derive(Debug, Clone)]
 pub(super) struct Step {
-    /// When it happens.
+    /// Time at which it happens.
     pub(super) at: Timestamp,
     /// Its name, which makes the notice's id.
     pub(super) event: &'static str,
-    /// What is reported.
+    /// Fact that is reported.
     pub(super) fact: Fact,
 }
 
@@ -88,7 +88,7 @@ impl Script {
         }
     }
 
-    /// What was the last to happen until `now`, and what is still to be reported after that.
+    /// Returns what was the last to happen until `now`, and what is still to be reported after that.
     ///
     /// Money that comes back is reported only for what the caller knows to be paid, else it would come too early.
     pub(super) fn until(self, now: Timestamp, is_paid: bool) -> (Option<Fact>, Vec<Step>) {
@@ -99,12 +99,12 @@ impl Script {
         (fact, rest)
     }
 
-    /// Whether it expires as its amount says, and not because the time went by.
+    /// Returns whether it expires as its amount says, and not because the time went by.
     pub(super) fn expires_by_itself(&self) -> bool {
         self.steps.iter().any(|step| matches!(step.fact, Fact::Expired))
     }
 
-    /// Whether the payer's money has come in by itself.
+    /// Returns whether the payer's money has come in by itself.
     pub(super) fn is_settled(&self, now: Timestamp) -> bool {
         self.steps.iter().any(|step| step.at <= now && matches!(step.fact, Fact::Settled(_)))
     }
@@ -114,7 +114,7 @@ const fn takes_money_back(fact: &Fact) -> bool {
     matches!(fact, Fact::ChargedBack { .. } | Fact::Refunded { .. })
 }
 
-/// What happens to a PIX or boleto, by the last two digits of its amount.
+/// Returns the course of a PIX or boleto, by the last two digits of its amount.
 fn steps_of_code(query: &ChargeQuery, reception: Reception, timing: Timing) -> Vec<Step> {
     let created_at = match reception {
         // The payer can't begin before the caller has the code.

@@ -13,7 +13,7 @@ use super::file_mark;
 use super::open;
 use super::schema::form_of;
 
-/// Why there is no copy.
+/// Reasons for having no copy.
 #[derive(Debug, Error)]
 pub enum BackupError {
     /// Something is there already, and stays as it was.

@@ -29,7 +29,7 @@ impl From<rusqlite::Error> for Failure {
     }
 }
 
-/// Whether SQLite certainly undid the transaction whose commit failed in this way: nothing of it was complete.
+/// Returns whether SQLite certainly undid the transaction whose commit failed in this way: nothing of it was complete.
 pub(super) fn is_undone(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DiskFull | ErrorCode::DatabaseBusy))
 }

@@ -18,7 +18,7 @@ pub(super) const READERS: usize = 3;
 /// Prepared statements that a connection keeps.
 const PREPARED_STATEMENTS: usize = 64;
 
-/// What its owner may do with a file of the store, and with a folder that is made for it: nobody else may anything.
+/// Permissions of the owner on a file of the store, and with a folder that is made for it: nobody else may anything.
 #[cfg(unix)]
 pub(super) const PRIVATE_FILE: u32 = 0o600;
 #[cfg(unix)]
@@ -154,8 +154,9 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
     open().map_err(|failure| in_file(path, failure))
 }
 
-/// What is replaced is overwritten at once, in every write of this connection: a payer that is erased, or a secret that is
-/// sealed anew, would otherwise be left in pages, from each write of a payment, until their room is needed.
+/// Prepares a connection: what is replaced is overwritten at once, in every write of this connection: a payer that is
+/// erased, or a secret that is sealed anew, would otherwise be left in pages, from each write of a payment, until their
+/// room is needed.
 ///
 /// WAL is emptied into the file in passing, every 4,000 pages (16 MB). If that fails it is done again later, and
 /// the WAL, which is what a commit has synced, keeps everything until then.

@@ -10,7 +10,8 @@ use quita_stored_form::rules::other_form;
 
 const SCHEMA: &str = include_str!("schema.sql");
 
-/// What came later, and changes nothing of what is there: a file that was made before gets it when it is opened.
+/// Additions that came later and change nothing of what is there: a file that was made before gets it when it is
+/// opened.
 const ADDITIONS: &str = include_str!("additions.sql");
 
 /// Marks a file as ours in its header (SQLite's `application_id`): "Quit". Files from before it have 0.

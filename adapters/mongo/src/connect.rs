@@ -15,8 +15,8 @@ pub(super) const DEFAULT_DATABASE: &str = "quita";
 /// Time to look for a primary. An election takes up to 12 s; the caller gets an answer before that.
 const SELECTION_TIME_OUT: Duration = Duration::from_secs(5);
 const CONNECT_TIME_OUT: Duration = Duration::from_secs(5);
-/// How long a server that refused a command as if it shut down counts as away, if nothing else is heard of it. Less
-/// than the look for a primary, so that the next caller only waits.
+/// Time for which a server that refused a command as if it shut down counts as away, if nothing else is heard of it.
+/// Less than the look for a primary, so that the next caller only waits.
 const HEARTBEAT: Duration = Duration::from_secs(2);
 /// Time that a write may wait for a majority before its outcome counts as unknown.
 const MAJORITY_TIME_OUT: Duration = Duration::from_secs(10);

@@ -8,7 +8,7 @@ use quita_ports::{StoreError, WriteError};
 /// Time limit of one operation altogether; longer than the wait for a majority.
 const OPERATION_TIME_OUT: Duration = Duration::from_secs(15);
 
-/// How long the server works on a list or on figures before it ends that itself: less than they are waited for.
+/// Time that the server works on a list or on figures before it ends that itself: less than they are waited for.
 pub(super) const LIST_TIME_OUT: Duration = Duration::from_secs(10);
 
 /// Progress of a command that failed.
@@ -82,8 +82,8 @@ pub(super) fn store_error(error: &Error) -> StoreError {
 /// The longest part of a server's error that is told.
 const CAUSE_LENGTH: usize = 120;
 
-/// Why each server could not be chosen. The driver's own message holds its whole view of the replica set, which is
-/// repeated with every request of an outage.
+/// Returns why each server could not be chosen. The driver's own message holds its whole view of the replica set, which
+/// is repeated with every request of an outage.
 fn no_primary(message: &str) -> String {
     let servers = message.split("{ Address: ").skip(1).map(|server| {
         let (address, state) = server.split_once(", ").unwrap_or((server, ""));

@@ -15,7 +15,7 @@ use super::reading::{binary, find_all, value_in};
 use quita_stored_form::rules::unknown_word;
 use quita_stored_form::{PastRead, past_page, signed_limit};
 
-/// What a [`quita_domain::routing::PastPayment`] is read from, and its place.
+/// Fields from which a [`quita_domain::routing::PastPayment`] is read, and its place.
 const NEEDED: [&str; 11] = [
     "createdAt",
     "payment.owner",

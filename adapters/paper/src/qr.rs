@@ -14,7 +14,7 @@ pub struct QrImage {
     rows: Vec<Vec<bool>>,
 }
 
-/// Why a QR code could not be made.
+/// Reasons why a QR code could not be made.
 #[derive(Debug, thiserror::Error)]
 pub enum QrFailure {
     /// The text is too long for the largest QR code (2,331 bytes at level M).

@@ -16,7 +16,7 @@ pub struct PaymentRow<'a> {
     pub revision: i64,
     /// Id of the write that made it as it is.
     pub last_op: Uuid,
-    /// Whose it is.
+    /// Merchant whose payment it is.
     pub merchant: &'a str,
     /// `test` or `live`.
     pub mode: &'static str,
@@ -40,8 +40,8 @@ pub struct PaymentRow<'a> {
     pub amount: i64,
     /// Due date, as `YYYY-MM-DD`.
     pub due_on: Option<String>,
-    /// What it is now. This and what follows may change; what stands above never does, but for the guard, and when the payer
-    /// is erased.
+    /// Status now. This and what follows may change; what stands above never does, but for the guard, and when the
+    /// payer is erased.
     pub status: &'static str,
     /// Time at which it was paid first.
     pub paid_at: Option<i64>,

@@ -1,8 +1,8 @@
-//! Why there was no answer, in the words of the delivery's record.
+//! Reason for having no answer, in the words of the delivery's record.
 
 use quita_http_client::Why;
 
-/// Why there was no answer.
+/// Reasons for having no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Failure {
     Timeout,

@@ -1,4 +1,4 @@
-//! What speaks to an acquirer, with the configuration of its own.
+//! Adapters of acquirers, each with its configuration.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use super::sicoob::SicoobConfig;
 use super::table::AcquirerTable;
 use super::tls::TlsConfig;
 
-/// Which adapter speaks to an acquirer.
+/// Adapters that speak to acquirers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AdapterKind {
     /// Pretends, in this process.
@@ -50,7 +50,7 @@ impl AdapterKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == text)
     }
 
-    /// Whether it can move real money: then it does so by default, else only test keys ever reach it.
+    /// Returns whether it can move real money: then it does so by default, else only test keys ever reach it.
     pub const fn moves_money(self) -> bool {
         match self {
             Self::Sandbox => false,
@@ -72,7 +72,7 @@ impl AdapterKind {
         }
     }
 
-    /// How long after an inquiry a hint may lead to the next one, in milliseconds.
+    /// Returns the least milliseconds between an inquiry and the next after a hint.
     pub(super) const fn hint_gap_ms(self) -> u64 {
         match self {
             Self::Sandbox | Self::ApiPix | Self::Pagarme | Self::Sicoob => 2_000,
@@ -89,7 +89,7 @@ impl AdapterKind {
     }
 }
 
-/// What only this adapter needs to know.
+/// Settings that only one adapter needs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AdapterConfig {
     /// Pretends, in this process.
@@ -134,7 +134,7 @@ impl AdapterConfig {
         }
     }
 
-    /// Which adapter it is.
+    /// Returns the adapter's kind.
     pub const fn kind(&self) -> AdapterKind {
         match self {
             Self::Sandbox(_) => AdapterKind::Sandbox,
@@ -145,7 +145,7 @@ impl AdapterConfig {
         }
     }
 
-    /// What a handshake with its provider needs; none if it has no provider.
+    /// Returns the TLS settings of its provider; none if it has no provider.
     pub fn tls(&self) -> Option<&TlsConfig> {
         match self {
             Self::Sandbox(_) => None,
@@ -156,7 +156,7 @@ impl AdapterConfig {
         }
     }
 
-    /// Where its provider is; none if it has none.
+    /// Returns the address of its provider; none if it has none.
     pub fn address(&self) -> Option<&str> {
         match self {
             Self::Sandbox(_) => None,

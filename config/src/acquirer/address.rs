@@ -28,7 +28,7 @@ pub(super) fn with_query(
     table.optional(key, form(environment), |text| parse(text, environment).map(|_| text.to_owned()))
 }
 
-/// What an address may be, for messages.
+/// Returns the form of an address, for messages.
 pub(super) const fn form(environment: Environment) -> &'static str {
     match environment {
         Environment::Development => FORM_OF_DEVELOPMENT,

@@ -1,4 +1,4 @@
-//! What may be configured of an acquirer that speaks API Pix. What is not, its dialect fills in.
+//! Options of an acquirer that speaks API Pix. What is not, its dialect fills in.
 
 pub(super) mod callbacks;
 mod extras;
@@ -19,12 +19,12 @@ use super::{Surroundings, address};
 pub use callbacks::{CallbackConfig, CallbackTokens};
 use extras::Templates;
 
-/// What may be configured of an acquirer that speaks API Pix.
+/// Options of an acquirer that speaks API Pix.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiPixConfig {
     /// The bank's way of speaking.
     pub dialect: String,
-    /// Where calls go.
+    /// Addresses of the calls.
     pub base_url: String,
     revision_base_url: String,
     token: TokenSettings,
@@ -40,9 +40,9 @@ pub struct ApiPixConfig {
     lists: bool,
     /// True if it takes charges with a due date (`/cobv`).
     pub cobv: bool,
-    /// Where the bank calls back.
+    /// Settings of the bank's callbacks.
     pub callbacks: CallbackConfig,
-    /// What a handshake needs.
+    /// Settings of a handshake.
     pub tls: TlsConfig,
 }
 
@@ -93,7 +93,7 @@ impl ApiPixConfig {
         })
     }
 
-    /// What the adapter needs to know, with the tokens in the address for callbacks, and how the outside reaches the
+    /// Returns the adapter's settings, with the tokens in the address for callbacks, and how the outside reaches the
     /// addresses of this acquirer's notices.
     pub fn settings(&self, tokens: CallbackTokens, notifications: &str) -> ApiPixSettings {
         let fillings = Fillings {
@@ -127,7 +127,7 @@ impl ApiPixConfig {
         }
     }
 
-    /// Where tokens of access come from, if any are asked for.
+    /// Returns the address for tokens of access, if any are asked for.
     pub fn token_url(&self) -> Option<&str> {
         match &self.token {
             TokenSettings::Static(_) => None,
@@ -155,7 +155,7 @@ fn truth(table: &mut AcquirerTable<'_>, key: &str) -> Option<bool> {
 const STANDARD: &str = "bacen";
 const PIX_KEY_FORM: &str = "a Pix key as the directory stores it: a random key in lower case, an e-mail address, +55… or the digits of a document";
 
-/// Where calls go.
+/// Addresses of the calls.
 struct Hosts {
     base_url: Option<String>,
     revision_base_url: Option<String>,
@@ -185,12 +185,12 @@ impl Hosts {
     }
 }
 
-/// What a dialect knows is about mode `live`.
+/// Returns a dialect's host in mode `live`, none in `test`.
 fn of_live(host: Option<&String>, mode: Mode) -> Option<String> {
     host.filter(|_| mode == Mode::Live).cloned()
 }
 
-/// Why an address is missing that a dialect may have.
+/// Returns why an address is missing that a dialect may have.
 fn missing_host(form: &str, mode: Mode) -> String {
     let why = match mode {
         Mode::Live => "this dialect names none",

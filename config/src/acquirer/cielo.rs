@@ -1,4 +1,4 @@
-//! What may be configured of Cielo.
+//! Options of Cielo.
 
 use quita_acquirers::cielo::settings::{BoletoSettings, CieloSettings};
 use quita_domain::identity::Mode;
@@ -11,12 +11,12 @@ use super::address;
 use super::table::AcquirerTable;
 use super::tls::TlsConfig;
 
-/// What may be configured of Cielo.
+/// Options of Cielo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CieloConfig {
-    /// What the adapter needs to know.
+    /// Settings of the adapter.
     pub settings: CieloSettings,
-    /// What a handshake needs.
+    /// Settings of a handshake.
     pub tls: TlsConfig,
 }
 

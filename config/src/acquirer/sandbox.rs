@@ -1,4 +1,4 @@
-//! What may be configured of a sandbox.
+//! Options of a sandbox.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use quita_domain::webhook::signature::WebhookSecret;
 use super::table::AcquirerTable;
 use crate::duration::{DURATION_FORM, parse_duration};
 
-/// What may be configured of a sandbox.
+/// Options of a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SandboxConfig {
-    /// How long its payer takes.
+    /// Time that its payer takes.
     pub settle_after: Duration,
     /// Signs its notices, in place of the secret that is derived from the secret key.
     pub notification_secret: Option<WebhookSecret>,
 }
 
-/// What sandboxes have that state nothing else.
+/// Defaults of sandboxes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SandboxDefaults {
     pub(crate) settle_after: Duration,

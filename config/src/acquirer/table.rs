@@ -122,7 +122,7 @@ impl OptionTable<'_> {
     }
 }
 
-/// How the variables with the secrets of an acquirer begin.
+/// Returns the prefix of the variables with an acquirer's secrets.
 pub(super) fn variable_prefix(name: &str) -> String {
     format!("{ACQUIRER_PREFIX}{}_", in_capitals(name))
 }

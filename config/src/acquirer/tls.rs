@@ -1,10 +1,10 @@
-//! Who we are to a provider, and whom we believe about it: files with certificates and keys.
+//! Identity to a provider, and trust in it: files with certificates and keys.
 
 use quita_acquirers::exchange::identity::{Authorities, ClientIdentity, IdentityError};
 
 use super::table::AcquirerTable;
 
-/// What a handshake needs.
+/// Settings of a handshake.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TlsConfig {
     /// Our certificate with its key.

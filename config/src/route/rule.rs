@@ -35,7 +35,7 @@ fn rule_name(text: &str) -> Option<String> {
     (fits && !text.chars().any(char::is_control)).then(|| text.to_owned())
 }
 
-/// Who is tried first; nobody is named if the key is not there.
+/// Reads who is tried first; nobody is named if the key is not there.
 fn uses(table: &mut OptionTable<'_>) -> Vec<Use> {
     let is_set = table.contains("use");
     let count = table.open_each("use", "acquirer");

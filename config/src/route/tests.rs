@@ -197,7 +197,8 @@ fn what_hardly_matters_is_a_warning() {
     assert!(idle.starts_with("cost 1: codes does not take boleto"), "{idle}");
 }
 
-/// What is wrong with an acquirer is not told again as a route to nobody; and what is wrong with the routes alone is told.
+/// Problems of an acquirer are not reported again as a route to nobody; and what is wrong with the routes alone is
+/// told.
 #[test]
 fn acquirers_that_were_refused_are_not_missed_by_routes() {
     let text = "[[route]]\nname = 'r'\nuse = ['broken', { acquirer = 'a', weight = 0 }, 'broken']\n\

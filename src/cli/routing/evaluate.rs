@@ -17,22 +17,22 @@ use crate::cli::flags::ServiceFlags;
 use crate::cli::output;
 use quita_config::Config;
 
-/// Which payment, and when.
+/// Arguments of `quita routing evaluate`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Evaluate {
     /// The body of a creation; of the card, number alone or bin and brand are enough
     #[arg(long, value_name = "BODY.json")]
     file: PathBuf,
-    /// Whose payment it would be
+    /// Merchant whose payment it would be
     #[arg(long, value_name = "NAME")]
     merchant: String,
-    /// Whether it would move money: test or live
+    /// Mode of the payment: test or live
     #[arg(long, default_value = "test", value_parser = mode)]
     mode: Mode,
-    /// When, instead of the body's `at` or now; such as 2026-11-21T12:00:00Z
+    /// Time, instead of the body's `at` or now; such as 2026-11-21T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = time)]
     at: Option<Timestamp>,
-    /// What decides where chance has to, instead of the body's `dice`: 0 to 18446744073709551615
+    /// Number that decides where chance has to, instead of the body's `dice`: 0 to 18446744073709551615
     #[arg(long, value_name = "N")]
     dice: Option<u64>,
     #[command(flatten)]

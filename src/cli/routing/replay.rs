@@ -27,10 +27,10 @@ use quita_config::duration::{DURATION_FORM, parse_duration};
 /// Number of payments per read.
 const PAGE: usize = 4_000;
 
-/// Which payments, and which routes.
+/// Arguments of `quita routing replay`.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct Replay {
-    /// How far back, such as 7d
+    /// Time to look back, such as 7d
     #[arg(long, value_name = "TIME", value_parser = since)]
     since: Duration,
     /// The configuration with the other routes

@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::type_of;
 use crate::cielo::settings::BoletoSettings;
 
-/// What a bank takes: how many characters, and in which case.
+/// Limits of a bank's fields: how many characters, and in which case.
 ///
 /// Source: E-commerce API 3.0, "Boleto", the tables of Bradesco and Banco do Brasil.
 #[derive(Debug, Clone, Copy)]

@@ -39,7 +39,7 @@ pub(super) trait Change: Sync {
     async fn make(&self, database: &Database, session: &mut ClientSession) -> Result<Self::Done, Failed>;
 }
 
-/// Why an attempt came to nothing.
+/// Reasons why an attempt came to nothing.
 pub(super) enum Failed {
     /// Another node was faster, or the server moved: the same may be tried again.
     Raced(StoreError),

@@ -12,11 +12,11 @@ use super::super::{Surroundings, number};
 /// The address to which the bank calls back, but for what follows from the secret key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallbackConfig {
-    /// Whether this service registers it.
+    /// Choice of registering it by this service.
     pub registration: Registration,
     /// Another number, another address.
     pub epoch: u32,
-    /// What follows the token in it, as this bank wants it.
+    /// Suffix after the token in it, as this bank wants it.
     pub suffix: String,
     /// Sent with the registration alone.
     pub headers: Vec<(String, String)>,

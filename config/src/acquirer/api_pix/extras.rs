@@ -80,7 +80,7 @@ const OURS: [&str; 8] = [
     "transfer-encoding",
 ];
 
-/// What templates may need.
+/// Collects what templates may need.
 pub(super) fn fillings(table: &mut AcquirerTable<'_>, dialect: &Dialect) -> Fillings {
     let client_id = table.optional("client-id", "visible ASCII characters", |text| {
         let fits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic());

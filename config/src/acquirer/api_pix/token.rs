@@ -1,4 +1,4 @@
-//! How a token of access is had.
+//! Ways to get a token of access.
 
 use quita_acquirers::api_pix::dialect::Dialect;
 use quita_acquirers::api_pix::settings::{TokenForm, TokenSettings};
