@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// Sources of the program. A change of documents or tests makes it no other program, and builds nothing anew.
-const SOURCES: [&str; 13] = [
+const SOURCES: [&str; 14] = [
     "Cargo.lock",
     "Cargo.toml",
     "build.rs",
@@ -17,6 +17,7 @@ const SOURCES: [&str; 13] = [
     "templates",
     "domain/src",
     "ports/src",
+    "services/src",
     "actors/src",
     "acquirers/src",
     "adapters",

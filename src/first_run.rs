@@ -9,11 +9,11 @@ use quita_domain::people::{Login, Role};
 use quita_domain::secret::Secret;
 
 use crate::sample_request;
-use crate::service::access::{Access, DEMO_MERCHANT};
-use crate::service::people::{People, PeopleError};
 use quita_config::operator_password::DEVELOPMENT_PASSWORD;
 use quita_config::store_url::StoreUrl;
 use quita_config::{Config, Environment};
+use quita_services::access::{Access, DEMO_MERCHANT};
+use quita_services::people::{People, PeopleError};
 
 /// Login of the first user of merchant `demo`.
 const DEMO_LOGIN: &str = "demo@example.com";

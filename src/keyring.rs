@@ -10,13 +10,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use quita_actors::{SecretKeyError, Strongbox};
 use quita_domain::card::{CardData, CardFingerprint};
 use quita_domain::identity::{AcquirerName, LinkId, Mode, Owner, TransactionId};
 use quita_domain::secret::Secret;
 use quita_domain::secret_key::{IdKeys, SecretKeyId, derive, mac};
 use quita_domain::text::hex;
 use quita_domain::webhook::signature::WebhookSecret;
+use quita_services::secret_keys::{SecretKeyError, Strongbox};
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
 

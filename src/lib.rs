@@ -16,7 +16,6 @@ mod ops;
 mod retention;
 mod sample_request;
 pub mod serve;
-pub mod service;
 pub mod store;
 pub mod telemetry;
 mod traces;

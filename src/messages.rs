@@ -22,22 +22,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use prometheus::Registry;
-use quita_actors::{Operators, Payments, Strongbox};
+use quita_actors::{Operators, Payments};
 use quita_config::mail::{MailConfig, MailProtection};
 use quita_domain::people::Operator;
 use quita_mail::{Access, Protection, SmtpMailer};
 use quita_ports::{Clock, WebhookSender, WholeStore};
+use quita_services::secret_keys::Strongbox;
 
 use crate::acquirers::Link;
 use crate::jobs::{JobName, JobOutcome, Rhythm};
-use crate::service::audit::{Audit, Initiator};
-use crate::service::people::{Channel, MessageWebhooks, People, PeopleError};
 use by_mail::ByMail;
 use by_webhook::ByWebhook;
 use metrics::MessageMetrics;
 use notifier::{Channels, Look, Notifier};
 use operator_news::OperatorNews;
 use outage::OutageReport;
+use quita_services::audit::{Audit, Initiator};
+use quita_services::people::{Channel, MessageWebhooks, People, PeopleError};
 
 /// Rhythm of looks for news.
 pub(crate) const MESSAGES: Rhythm =

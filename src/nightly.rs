@@ -4,8 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use quita_actors::{List, Nights, Operators, Reconciler};
+use quita_actors::Operators;
 use quita_ports::{Clock, WholeStore};
+use quita_services::reconciliation::{List, Nights, Reconciler};
 use uuid::Uuid;
 
 use crate::acquirers::Link;

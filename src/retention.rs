@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use crate::jobs::{JobName, JobOutcome, Pass, Rhythm};
 use prometheus::{IntCounter, Registry};
-use quita_actors::{ErasureFollower, ErasureTally, KeptFor, Retention};
+use quita_actors::ErasureFollower;
 use quita_config::Config;
 use quita_domain::time::{DAY_MS, millis_in};
 use quita_machine::SystemIds;
 use quita_ports::{AuditEraser, Clock, WholeStore};
+use quita_services::erasure::ErasureTally;
+use quita_services::retention::{KeptFor, Retention};
 
 /// Rhythm of looks for payments that have rested long enough: five lookups along an index of resting payments.
 pub(crate) const RETENTION: Rhythm =

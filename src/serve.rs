@@ -12,12 +12,12 @@ use actix_web::middleware::{Condition, from_fn};
 use actix_web::web::Data;
 use prometheus::Registry;
 use quita_actors::{
-    ActorSystem, ErasureFollower, Limits, NodeIdentity, Placement, Ports, Strongbox, WatchedStore,
-    WebhookLimits,
+    ActorSystem, ErasureFollower, Limits, NodeIdentity, Placement, Ports, WatchedStore, WebhookLimits,
 };
 use quita_machine::{SystemClock, SystemDice, SystemIds};
 use quita_ports::trace::Tracer;
 use quita_ports::{AcquirerFactory, Clock, Vault, WebhookSenderFactory, WholeStore};
+use quita_services::secret_keys::Strongbox;
 use quita_webhook_http::{AddressPolicy, WebhookHttpFactory};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -40,19 +40,22 @@ use crate::messages::{MESSAGES, MessageParts, MessageRunner, WatchedService};
 use crate::nightly::{NIGHTLY, Nightly};
 use crate::ops::{KnownHosts, ReadyMetric};
 use crate::retention::{ERASURES, RETENTION, RetentionRunner, follow_erasures};
-use crate::service::access::{Access, ENDING_KEYS, EndingKeys, KeyVerifier};
-use crate::service::audit::{Audit, AuditMetrics, AuditWatch, Initiator};
-use crate::service::people::People;
-use crate::service::refused_requests::RefusedRequests;
-use crate::service::refused_sign_ins::RefusedSignIns;
 use crate::store::{PROBE, Purpose, probe};
 use crate::traces::Traces;
 use crate::{acquirers, build_info, first_run, ops, store};
 use quita_config::{Config, Environment};
+use quita_services::access::{Access, EndingKeys, KeyVerifier};
+use quita_services::audit::{Audit, AuditMetrics, AuditWatch, Initiator};
+use quita_services::people::People;
+use quita_services::refused_requests::RefusedRequests;
+use quita_services::refused_sign_ins::RefusedSignIns;
 
 /// Rhythm in which the last uses of API keys are stored.
 const LAST_USES: Rhythm =
     Rhythm { name: JobName::LastUses, every: Duration::from_secs(15), first_after: Duration::ZERO };
+/// Rhythm in which API keys that end soon are counted.
+const ENDING_KEYS: Rhythm =
+    Rhythm { name: JobName::EndingKeys, every: Duration::from_secs(60), first_after: Duration::ZERO };
 /// Time for each last write at shutdown.
 const LAST_WRITE_WITHIN: Duration = Duration::from_secs(2);
 
@@ -258,7 +261,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
         jobs.start(ERASURES, async move || follow_erasures(&mut follower).await);
     }
     jobs.start(MESSAGES, async move || messages.pass().await);
-    jobs.start(ENDING_KEYS, async move || ending.pass().await);
+    jobs.start(ENDING_KEYS, async move || count_ending_keys(&ending).await);
     let mut certificates = CertificateWatch::new(links.clone(), Arc::clone(&clock));
     jobs.start(CERTIFICATES, async move || {
         certificates.look();
@@ -318,6 +321,14 @@ fn reload(
 async fn store_last_uses(edge: &Edge) -> JobOutcome {
     edge.verifier.store_last_uses().await.map(drop).map_err(|error| {
         tracing::debug!(%error, "when keys were last used could not be stored; it is done later");
+        error.to_string()
+    })
+}
+
+/// Counts the API keys that end soon.
+async fn count_ending_keys(ending: &EndingKeys) -> JobOutcome {
+    ending.count().await.map_err(|error| {
+        tracing::debug!(%error, "the keys that end soon could not be counted; it is done later");
         error.to_string()
     })
 }

@@ -5,10 +5,6 @@
 
 mod acquirers;
 mod actor;
-mod erasure;
-mod reconciliation;
-mod retention;
-mod secret_keys;
 mod store;
 mod transaction;
 mod upkeep;
@@ -16,6 +12,7 @@ mod watch;
 mod webhooks;
 
 mod denied;
+mod erasure_follower;
 mod limits;
 mod operators;
 mod payments;
@@ -28,15 +25,10 @@ pub use acquirers::route_view::{
 pub use actor::crash_cause::CrashCause;
 pub use actor::kind::ActorKind;
 pub use denied::Denied;
-pub use erasure::{DocumentPlace, ErasedPage, Eraser, ErasureTally};
+pub use erasure_follower::ErasureFollower;
 pub use limits::{Limits, WebhookLimits};
 pub use operators::{Asked, Operators};
 pub use payments::{Operated, Payments, Readiness};
-pub use reconciliation::{
-    Count, List, Nights, NotReconciled, RECONCILED_AT_ONCE, Reconciler, Tell, last_day,
-};
-pub use retention::{ErasureFollower, KeptFor, Retention};
-pub use secret_keys::{Moved, MovedPeople, SecretKeyError, Strongbox, Unmoved, UnmovedPerson, Which};
 pub use store::state::{StoreAway, StoreCall, StoreState, StoreTrouble};
 pub use store::watched::WatchedStore;
 pub use system::{ActorSystem, Placement, Ports};

@@ -32,6 +32,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use chrono::NaiveTime;
+use quita_domain::people::DEFAULT_IDLE_MS;
 use quita_domain::request::{PostbackPolicy, RequestLimits};
 use quita_domain::routing::RoutingTable;
 use quita_domain::secret::Secret;
@@ -50,9 +51,6 @@ use secret_key::SecretKeys;
 use settings::Settings;
 use store_url::{STORE_FORM, StoreUrl};
 use written::Written;
-
-/// Idle time after which a session of the consoles ends, unless the option says otherwise (PCI DSS 4.0.1, 8.2.8).
-pub const DEFAULT_SESSION_IDLE: Duration = Duration::from_secs(15 * 60);
 
 /// Everything that can be configured.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -204,7 +202,7 @@ impl Config {
                 .unwrap_or(DEFAULT_IDLE_AFTER),
             session_idle: settings
                 .read("session-idle", SESSION_IDLE_FORM, parse_session_idle)
-                .unwrap_or(DEFAULT_SESSION_IDLE),
+                .unwrap_or(Duration::from_millis(DEFAULT_IDLE_MS)),
             operators_need_second_factor: settings
                 .read("operators-need-second-factor", "true or false", |text| text.parse().ok())
                 .unwrap_or(!is_development),

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use quita_actors::Strongbox;
 use quita_domain::secret::Secret;
 use quita_domain::secret_key::{IdKeys, SecretKeyId};
 use quita_machine::vault::AeadVault;
 use quita_ports::SecretKeyStore;
+use quita_services::secret_keys::Strongbox;
 
 use super::secret_text;
 use super::settings::Settings;

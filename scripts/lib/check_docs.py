@@ -92,7 +92,7 @@ def options():
 
 def metrics():
     page = "docs/reference/metrics.md"
-    sources = [path for path in files("src/*.rs", "actors/src/*.rs", "acquirers/src/*.rs", "adapters/*.rs")
+    sources = [path for path in files("src/*.rs", "services/src/*.rs", "actors/src/*.rs", "acquirers/src/*.rs", "adapters/*.rs")
                if not path.startswith(("src/cli/", "src/console/")) and "/tests/" not in path]
     known = set()
     for path in sources:

@@ -15,8 +15,8 @@ use super::flags::StoreAccessFlags;
 use super::keys::{ApplicationArgs, mode, name};
 use super::people::BAD_WEBHOOK_URL;
 use super::{output, table};
-use crate::service::access::{origins_in_words, url_in_words};
-use crate::service::audit::AuditDraft;
+use quita_services::access::{origins_in_words, url_in_words};
+use quita_services::audit::AuditDraft;
 
 /// Commands about applications.
 #[derive(Debug, Subcommand)]

@@ -1,7 +1,7 @@
 //! Audit log entries for changes made by commands.
 
 use super::output;
-use crate::service::audit::{Audit, AuditDraft, Initiator};
+use quita_services::audit::{Audit, AuditDraft, Initiator};
 
 /// Appends an entry to the audit log. If that fails, prints the entry for the user to keep, since a command has no log.
 pub(super) async fn note(audit: &Audit, draft: AuditDraft) {

@@ -2,21 +2,21 @@
 
 use std::sync::Arc;
 
-use quita_actors::Strongbox;
 use quita_domain::request::PostbackPolicy;
 use quita_machine::SystemClock;
 use quita_ports::WholeStore;
+use quita_services::secret_keys::Strongbox;
 
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::output;
-use crate::service::access::Access;
-use crate::service::audit::Audit;
-use crate::service::people::People;
 use crate::store::{self, Purpose};
 use quita_config::StoreAccess;
 use quita_config::secret_key::SecretKeys;
 use quita_config::store_url::StoreUrl;
+use quita_services::access::Access;
+use quita_services::audit::Audit;
+use quita_services::people::People;
 
 /// Opens the store of a command, and prints which one it is.
 pub(super) async fn open_store(url: &StoreUrl) -> Result<Arc<dyn WholeStore>, Failure> {

@@ -130,7 +130,7 @@ mod tests {
     use quita_ports::AccessStore;
 
     use super::*;
-    use crate::service::access::{Access, NewKey};
+    use quita_services::access::{Access, NewKey};
 
     const HEALTHY: [(Level, &str); 2] = [(Level::Ok, "store"), (Level::Ok, "clock")];
 

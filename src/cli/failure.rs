@@ -3,13 +3,13 @@
 use std::fmt::{self, Display};
 use std::process::ExitCode;
 
-use quita_actors::SecretKeyError;
 use quita_ports::StoreError;
+use quita_services::secret_keys::SecretKeyError;
 
-use crate::service::access::ManageError;
-use crate::service::people::PeopleError;
 use crate::store::OpenError;
 use quita_config::problem::ConfigError;
+use quita_services::access::ManageError;
+use quita_services::people::PeopleError;
 
 /// Message for people, and the exit code.
 #[derive(Debug, Clone, PartialEq, Eq)]

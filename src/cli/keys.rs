@@ -16,9 +16,9 @@ use super::beside::Beside;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::{output, table};
-use crate::service::access::{Access, DEFAULT_APPLICATION, DEFAULT_KEY_LIFE, NewKey};
-use crate::service::audit::{Audit, AuditDraft};
 use quita_config::duration::{DURATION_FORM, parse_duration};
+use quita_services::access::{Access, DEFAULT_APPLICATION, DEFAULT_KEY_LIFE, NewKey};
+use quita_services::audit::{Audit, AuditDraft};
 
 /// Subcommands of `quita keys`.
 #[derive(Debug, Subcommand)]

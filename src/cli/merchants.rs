@@ -14,7 +14,7 @@ use super::flags::StoreAccessFlags;
 use super::keys::name;
 use super::output;
 use super::people::Office;
-use crate::service::audit::AuditDraft;
+use quita_services::audit::AuditDraft;
 
 /// Commands about a merchant's profile.
 #[derive(Debug, Subcommand)]

@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::output;
 use super::people::{self, MailChange, Office, One, WebhookChange, login, show_once};
-use crate::service::audit::AuditDraft;
+use quita_services::audit::AuditDraft;
 
 /// Subcommands of `quita operators`.
 #[derive(Debug, Subcommand)]

@@ -15,9 +15,9 @@ use super::beside::Beside;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::{output, table};
-use crate::service::audit::{Audit, AuditDraft};
-use crate::service::holdings::Keyholders;
-use crate::service::people::{
+use quita_services::audit::{Audit, AuditDraft};
+use quita_services::holdings::Keyholders;
+use quita_services::people::{
     ChangedWebhook, MessageWebhooks, People, Someone, mailing_in_words, message_webhook_in_words,
 };
 

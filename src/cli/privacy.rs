@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, Subcommand};
-use quita_actors::{Eraser, ErasureTally};
 use quita_domain::audit::AuditAction;
 use quita_domain::document::{Document, DocumentType};
 use quita_domain::identity::{MerchantId, TransactionId};
@@ -14,6 +13,7 @@ use quita_domain::people::Login;
 use quita_domain::time::millis_in;
 use quita_machine::{SystemClock, SystemIds};
 use quita_ports::{StoreError, WholeStore};
+use quita_services::erasure::{Eraser, ErasureTally};
 
 use super::audited;
 use super::beside::Beside;
@@ -22,9 +22,9 @@ use super::flags::StoreAccessFlags;
 use super::output;
 use super::people::login;
 use crate::retention::FORGOTTEN_WITHIN;
-use crate::service::audit::{Audit, AuditDraft, Initiator};
 use quita_config::duration::{LONG_DURATION_FORM, parse_long_duration};
 use quita_config::store_url::StoreUrl;
+use quita_services::audit::{Audit, AuditDraft, Initiator};
 use staff::{StaffDesk, StaffTally};
 
 /// Number of attempts to purge replaced data from the store's log: readers of the service may hold it.

@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 use chrono::NaiveDate;
 use clap::Args;
-use quita_actors::{NotReconciled, Reconciler};
 use quita_domain::identity::Mode;
 use quita_machine::SystemClock;
 use quita_ports::Clock;
+use quita_services::reconciliation::{NotReconciled, Reconciler};
 
 use super::beside::open_store;
 use super::failure::Failure;

@@ -1,9 +1,9 @@
 //! `quita secrets`: shows and rotates the webhook secrets of an application, of one mode.
 
 use clap::{Args, Subcommand};
-use quita_actors::{MovedPeople, Strongbox, Unmoved, UnmovedPerson, Which};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::Mode;
+use quita_services::secret_keys::{MovedPeople, Strongbox, Unmoved, UnmovedPerson, Which};
 
 use super::audited;
 use super::beside::Beside;
@@ -12,9 +12,9 @@ use super::flags::{ServiceFlags, StoreAccessFlags};
 use super::keys::{ApplicationArgs, mode, office};
 use super::output;
 use crate::acquirers::Site;
-use crate::service::audit::AuditDraft;
 use quita_config::Config;
 use quita_config::acquirer::AdapterConfig;
+use quita_services::audit::AuditDraft;
 
 /// Number of applications whose secrets are re-encrypted in one step.
 const REWRAPPED_AT_ONCE: usize = 100;

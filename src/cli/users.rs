@@ -12,9 +12,9 @@ use super::keys::name;
 use super::operators::{self, OperatorsCommand};
 use super::output;
 use super::people::{self, MailChange, Office, One, WebhookChange, login, show_once};
-use crate::service::audit::AuditDraft;
-use crate::service::holdings::Holdings;
-use crate::service::people::{PeopleError, Someone};
+use quita_services::audit::AuditDraft;
+use quita_services::holdings::Holdings;
+use quita_services::people::{PeopleError, Someone};
 
 /// Subcommands of `quita users`.
 #[derive(Debug, Subcommand)]

@@ -30,22 +30,22 @@ mod words;
 use std::sync::Arc;
 
 use actix_web::web::Data;
-use quita_actors::Strongbox;
 use quita_ports::{Clock, WebhookSenderFactory, WholeStore};
+use quita_services::secret_keys::Strongbox;
 
 use super::kit::accounts::Accounts;
 use super::kit::console_kind::ConsoleKind;
 use super::kit::live::Streams;
 use crate::http::Edge;
-use crate::service::access::Access;
-use crate::service::audit::Audit;
-use crate::service::holdings::Keyholders;
-use crate::service::people::People;
-use crate::service::refused_requests::RefusedRequests;
-use crate::service::refused_sign_ins::RefusedSignIns;
 use failing::FailingDeliveries;
 use overview::days::Days;
 use quita_config::Config;
+use quita_services::access::Access;
+use quita_services::audit::Audit;
+use quita_services::holdings::Keyholders;
+use quita_services::people::People;
+use quita_services::refused_requests::RefusedRequests;
+use quita_services::refused_sign_ins::RefusedSignIns;
 use user_limits::UserLimits;
 
 pub(crate) use deliveries::outcome_of;

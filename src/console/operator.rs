@@ -33,20 +33,21 @@ mod words;
 use std::sync::Arc;
 
 use actix_web::web::Data;
-use quita_actors::{Operators, Payments, Strongbox};
+use quita_actors::{Operators, Payments};
 use quita_ports::{Clock, WholeStore};
+use quita_services::secret_keys::Strongbox;
 
 use super::kit::accounts::Accounts;
 use super::kit::console_kind::ConsoleKind;
 use super::kit::live::Streams;
 use crate::acquirers::Link;
 use crate::jobs::JobBoard;
-use crate::service::access::EndingKeyCount;
-use crate::service::audit::Audit;
-use crate::service::people::{People, SetupPassword};
-use crate::service::refused_requests::RefusedRequests;
-use crate::service::refused_sign_ins::RefusedSignIns;
 use quita_config::Config;
+use quita_services::access::EndingKeyCount;
+use quita_services::audit::Audit;
+use quita_services::people::{People, SetupPassword};
+use quita_services::refused_requests::RefusedRequests;
+use quita_services::refused_sign_ins::RefusedSignIns;
 
 pub(crate) use routes::configure;
 pub(crate) use words::kind as exception_kind;

@@ -13,8 +13,8 @@ use super::client_address::address_of;
 use super::edge::Edge;
 use super::errors::{ApiError, ErrorCode, wordings};
 use super::{key_expiry, observed, query};
-use crate::service::access::{AccessError, Caller, bearer};
-use crate::service::refused_requests::RefusedRequest;
+use quita_services::access::{AccessError, Caller, bearer};
+use quita_services::refused_requests::RefusedRequest;
 
 type Extracted<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
 

@@ -35,7 +35,7 @@ use super::pages::checkout_page::{
     state_of_link,
 };
 use crate::console::Language;
-use crate::service::network::networks_of;
+use quita_services::network::networks_of;
 
 /// Code of a mistake that is none: the payment before was declined.
 const DECLINED: &str = "declined";

@@ -14,10 +14,10 @@ use super::pictures::Pictures;
 use super::rate_limit::RateLimit;
 use super::tokens::Tokens;
 use crate::keyring::Keyring;
-use crate::service::access::{ApplicationReader, KeyVerifier};
-use crate::service::refusal_log::RefusalLog;
 use quita_config::Config;
 use quita_config::acquirer::{AcquirerConfig, AdapterKind};
+use quita_services::access::{ApplicationReader, KeyVerifier};
+use quita_services::refusal_log::RefusalLog;
 
 /// State that the handlers share.
 pub struct Edge {

@@ -9,7 +9,7 @@ use quita_domain::card::holds_card_number;
 use quita_domain::identity::Mode;
 use quita_domain::request::UnknownName;
 
-use crate::service::access::Caller;
+use quita_services::access::Caller;
 
 const HEADER: HeaderName = HeaderName::from_static("quita-ignored");
 

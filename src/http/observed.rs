@@ -15,7 +15,7 @@ use super::errors::ApiError;
 use super::request_id;
 use super::request_metrics::{NO_ROUTE, RequestMetrics};
 use super::traced::known_method;
-use crate::service::refusal_log::Refusal;
+use quita_services::refusal_log::Refusal;
 
 /// Maximum number of fields that a log line names.
 const MAX_FIELDS: usize = 10;

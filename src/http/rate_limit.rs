@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::errors::ApiError;
-use crate::service::limiter::{Limiter, Pace};
+use quita_services::limiter::{Limiter, Pace};
 
 /// Counter of the requests of each key. Bursts of one second's worth are allowed.
 pub(crate) struct RateLimit(Option<Limiter<String>>);

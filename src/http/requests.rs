@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::auth::Reader;
 use super::edge::Edge;
-use crate::service::refusal_log::Refusal;
+use quita_services::refusal_log::Refusal;
 
 /// Maximum number of refusals in one response.
 const SHOWN: usize = 100;

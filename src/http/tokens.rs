@@ -20,10 +20,10 @@ use super::client_address::address_of;
 use super::edge::Edge;
 use super::errors::{ApiError, ErrorCode, wordings};
 use super::{auth, cors, ignored_names};
-use crate::service::access::{Caller, KnownOrigins, origins_in_words};
-use crate::service::audit::{Audit, AuditDraft, Initiator};
-use crate::service::limiter::{Limiter, Pace};
-use crate::service::network::networks_of;
+use quita_services::access::{Caller, KnownOrigins, origins_in_words};
+use quita_services::audit::{Audit, AuditDraft, Initiator};
+use quita_services::limiter::{Limiter, Pace};
+use quita_services::network::networks_of;
 
 /// Rate of tokens that pages on one network may ask for. A payer needs one or two; who tests cards needs thousands.
 const PER_NETWORK: Pace = Pace { burst: 60, period: Duration::from_secs(60) };

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use quita_actors::{MovedPeople, SecretKeyError, Strongbox, Unmoved, UnmovedPerson, Which};
 use quita_domain::secret_key::SecretKeyId;
 use quita_ports::StoreError;
+use quita_services::secret_keys::{MovedPeople, SecretKeyError, Strongbox, Unmoved, UnmovedPerson, Which};
 
 use super::Keyring;
 use crate::jobs::{JobName, JobOutcome, Pass, Rhythm};

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use prometheus::{IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry};
 
-use crate::service::network::network_of;
+use quita_services::network::network_of;
 
 /// Share of a listener's connections that one address may have: one in so many.
 const PART_OF_ONE: usize = 4;

@@ -9,7 +9,7 @@ use quita_ports::{Clock, WebhookRequest, WebhookSender};
 
 use super::metrics::MessageMetrics;
 use super::webhook_body::{WebhookMessage, WebhookReader};
-use crate::service::people::{MessageWebhooks, Someone};
+use quita_services::people::{MessageWebhooks, Someone};
 
 /// Channel of messages by webhook.
 pub(super) struct ByWebhook {

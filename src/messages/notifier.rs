@@ -19,8 +19,8 @@ use super::digest::{Digest, Reader};
 use super::merchant_news::MerchantNews;
 use super::operator_news::OperatorNews;
 use super::webhook_body::{WebhookMessage, WebhookReader};
-use crate::service::audit::{Audit, Initiator};
-use crate::service::people::{Channel, People, PeopleError, Someone, message_webhook_in_words};
+use quita_services::audit::{Audit, Initiator};
+use quita_services::people::{Channel, People, PeopleError, Someone, message_webhook_in_words};
 
 /// Age from which an event is reported: by then it is stored.
 const SETTLED_MS: u64 = 20_000;

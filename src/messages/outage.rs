@@ -10,7 +10,7 @@ use quita_domain::time::Timestamp;
 use super::by_webhook::WebhookOutcome;
 use super::digest::Digest;
 use super::notifier::Notifier;
-use crate::service::people::Channel;
+use quita_services::people::Channel;
 
 /// Report of one outage of the store to operators, once for each and by each channel.
 #[derive(Debug, Default)]

@@ -20,7 +20,7 @@ use quita_ports::{AccessStore, Mail, MailError, Mailer, WebhookRequest};
 use tempfile::TempDir;
 
 use super::*;
-use crate::service::hand_clock::HandClock;
+use quita_memory_store::HandClock;
 
 const NOW: i64 = 1_795_262_400_000;
 const ANA: &str = "ana@loja.example";

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::digest::{Digest, MessageTexts, News, Reader};
 use crate::console::Language;
-use crate::service::people::Someone;
+use quita_services::people::Someone;
 
 /// Body of a message. `text` has everything in one, for chat services that read `{"text": …}` and ignore the rest.
 #[derive(Serialize)]

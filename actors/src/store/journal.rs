@@ -208,7 +208,8 @@ mod tests {
 
     use super::*;
     use crate::actor::kind::ActorKind;
-    use crate::store::slow_connection::{SlowConnection, TAKES, meter, payment, start, store_over};
+    use crate::store::slow_connection::{SlowConnection, TAKES, meter, start, store_over};
+    use quita_memory_store::sample_payment as payment;
 
     #[actix::test]
     async fn what_comes_during_a_batch_is_the_next_and_a_broken_store_gets_nothing() {

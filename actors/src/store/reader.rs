@@ -151,7 +151,8 @@ mod tests {
 
     use super::*;
     use crate::actor::kind::ActorKind;
-    use crate::store::slow_connection::{SlowConnection, id, meter, payment, start, store_over};
+    use crate::store::slow_connection::{SlowConnection, meter, start, store_over};
+    use quita_memory_store::{sample_id as id, sample_payment as payment};
 
     #[actix::test]
     async fn lookups_at_once_are_one_read_and_share_the_answer_for_one_payment() {

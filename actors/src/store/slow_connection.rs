@@ -5,14 +5,12 @@ use std::time::Duration;
 
 use actix::{Actor, Context};
 use prometheus::Registry;
-use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner, TransactionId};
-use quita_domain::payment::{Context as Circumstances, NewPayment, Payment};
+use quita_domain::identity::TransactionId;
+use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
 use quita_memory_store::{Connection, MemoryStore, Records};
 use quita_ports::{Clock, PaymentStore, StoreError, Write, WriteError};
-use serde_json::{from_value, json};
 use tokio::time::sleep;
-use uuid::Uuid;
 
 use crate::actor::kind::ActorKind;
 use crate::actor::mailbox::{Mailbox, leave_bound_to_mailbox};
@@ -106,53 +104,4 @@ pub(crate) fn start<A: Actor<Context = Context<A>>>(
         actor
     });
     Mailbox::new(address, meter.of(kind), 100)
-}
-
-/// Returns the id of the payment with this number.
-pub(crate) fn id(number: u128) -> TransactionId {
-    TransactionId::new(Uuid::from_u128(number))
-}
-
-/// Returns a payment that no acquirer took.
-pub(crate) fn payment(number: u128) -> Payment {
-    let address = json!({
-        "street": "Rua Augusta", "number": "100", "neighborhood": "Centro", "city": "São Paulo", "state": "SP",
-        "zipCode": "01304000",
-    });
-    let payer = json!({
-        "firstName": "Maria", "lastName": "Silva", "document": "52998224725", "email": "maria@example.com",
-        "phone": "11987654321", "address": address,
-    });
-    let terms = json!({ "kind": "pix", "expiresInS": 3_600 });
-    let order = json!({ "method": "PIX", "amount": 10_000, "payer": payer, "terms": terms });
-    let new = NewPayment {
-        id: id(number),
-        owner: Owner {
-            merchant: MerchantId::new("demo"),
-            application: ApplicationName::new("default"),
-            mode: Mode::Test,
-        },
-        order: from_value(order).unwrap(),
-        fingerprint: None,
-        card_fingerprint: None,
-        used_token: None,
-        page_token: String::new(),
-        link: None,
-        considered: Vec::new(),
-        routed: quita_domain::routing::Routed::default(),
-    };
-    let circumstances = Circumstances {
-        now: Midnight.now(),
-        dice: 0,
-        op: Uuid::from_u128(number),
-        card_at_hand: false,
-        operates_in_turn: false,
-        charge_name: None,
-        refund_shows_after_ms: 0,
-        hint_gap_ms: 2_000,
-        reads_approved: false,
-        looks_at_paid: false,
-        card_tries: None,
-    };
-    Payment::open(new, &circumstances).next.unwrap()
 }

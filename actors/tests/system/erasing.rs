@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use quita_actors::{Eraser, ErasureTally};
 use quita_domain::document::{Document, DocumentType};
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::{NewPayment, Payment};
@@ -11,6 +10,7 @@ use quita_domain::routing::{Considered, Routed};
 use quita_domain::status::Status;
 use quita_memory_store::{Connection, Direct, MemoryStore, NoAuditLog, Records};
 use quita_ports::{PaymentStore, StoreError, Write, WriteError};
+use quita_services::erasure::{Eraser, ErasureTally};
 
 use crate::chance::{START, TestClock, TestIds};
 use crate::orders;

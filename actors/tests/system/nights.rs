@@ -6,13 +6,13 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use chrono::{NaiveDate, NaiveTime};
-use quita_actors::{List, Nights, Reconciler};
 use quita_domain::acquiring::CallFailure;
 use quita_domain::identity::{AcquirerName, Mode};
 use quita_domain::money::Money;
 use quita_domain::reconciliation::{LineKind, ReconciliationKind, Source, StatementLine, Subject};
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::{Clock, ListPage, ListReader, ListedPix};
+use quita_services::reconciliation::{List, Nights, Reconciler};
 use uuid::Uuid;
 
 use crate::orders::{CENTS, id};

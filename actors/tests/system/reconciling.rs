@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chrono::NaiveDate;
-use quita_actors::{List, NotReconciled, Reconciler};
 use quita_domain::acquiring::{CallFailure, Fact, Settlement};
 use quita_domain::exception::Exception;
 use quita_domain::identity::{AcquirerName, Mode, TransactionId};
@@ -18,6 +17,7 @@ use quita_domain::reconciliation::{
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 use quita_ports::{Clock, ListPage, ListReader, ListedPix};
+use quita_services::reconciliation::{List, NotReconciled, Reconciler};
 
 use crate::bank::Call;
 use crate::orders::{CENTS, id, pix};

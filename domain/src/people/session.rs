@@ -10,6 +10,10 @@ use crate::time::Timestamp;
 
 /// Duration of a session, whatever its activity.
 pub const SESSION_MS: u64 = 12 * 3_600_000;
+/// Milliseconds without a request after which a session ends by default.
+///
+/// Source: PCI DSS 4.0.1, 8.2.8.
+pub const DEFAULT_IDLE_MS: u64 = 15 * 60_000;
 /// Time for the second factor after the password.
 pub const HALF_SESSION_MS: u64 = 10 * 60_000;
 /// Bytes of randomness in a session's token.

@@ -8,7 +8,7 @@ use crate::cli::beside::Beside;
 use crate::cli::failure::Failure;
 use crate::cli::flags::StoreAccessFlags;
 use crate::cli::output;
-use crate::service::audit::{AuditDraft, Initiator};
+use quita_services::audit::{AuditDraft, Initiator};
 
 /// Maximum number of sequence ranges in one entry.
 const RANGES: usize = 200;

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::env;
 use std::time::UNIX_EPOCH;
 
-use quita_actors::{SecretKeyError, Strongbox};
 use quita_domain::access::ApiKey;
 use quita_domain::identity::Mode;
 use quita_domain::method::Method;
@@ -12,6 +11,7 @@ use quita_domain::secret_key::SecretPlace;
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::{AcquirerSpec, Store};
+use quita_services::secret_keys::{SecretKeyError, Strongbox};
 
 use super::finding::Finding;
 use crate::listener::open_files;

@@ -11,7 +11,7 @@ use quita_ports::{AuditEraser, StoreError, WholeStore};
 use super::super::audited;
 use super::super::failure::Failure;
 use super::super::output;
-use crate::service::audit::{Audit, AuditDraft};
+use quita_services::audit::{Audit, AuditDraft};
 
 /// Number of entries per read and per erasure.
 const PAGE: usize = 500;

@@ -6,10 +6,10 @@ use std::io::Seek;
 use std::path::PathBuf;
 
 use chrono::NaiveDate;
-use quita_actors::{RECONCILED_AT_ONCE, Reconciler};
 use quita_cnab::{Kind, Line};
 use quita_domain::reconciliation::{LineKind, Source, StatementLine, Subject};
 use quita_domain::time::Timestamp;
+use quita_services::reconciliation::{RECONCILED_AT_ONCE, Reconciler};
 use sha2::{Digest, Sha256};
 
 use super::super::failure::Failure;

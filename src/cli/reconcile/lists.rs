@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use chrono::{Days, NaiveDate};
-use quita_actors::{List, Reconciler};
 use quita_domain::identity::Mode;
 use quita_domain::reconciliation::StoredLine;
 use quita_ports::Clock;
+use quita_services::reconciliation::{List, Reconciler};
 
 use super::super::failure::Failure;
 use super::super::output;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use chrono::NaiveDate;
-use quita_actors::NotReconciled;
 use quita_domain::money::Money;
 use quita_domain::reconciliation::{Difference, StoredLine, Verdict};
+use quita_services::reconciliation::NotReconciled;
 use serde::Serialize;
 
 use super::super::output;

@@ -13,11 +13,11 @@ use std::sync::Arc;
 
 use actix_web::HttpRequest;
 use actix_web::web::Data;
-use quita_actors::Strongbox;
 use quita_domain::audit::AuditAction;
 use quita_domain::request::PostbackPolicy;
 use quita_domain::secret::Secret;
 use quita_ports::Clock;
+use quita_services::secret_keys::Strongbox;
 
 use super::addresses::own_address;
 use super::attempts::Attempts;
@@ -27,11 +27,11 @@ use super::devices::Devices;
 use super::failure::Failure;
 use super::page_context::PageContext;
 use crate::http::Mount;
-use crate::service::audit::{Audit, AuditDraft, Initiator};
-use crate::service::people::{MessageWebhooks, People, SecondFactors, Signed, Someone};
-use crate::service::refused_requests::RefusedRequests;
-use crate::service::refused_sign_ins::{Door, RefusedSignIns, Why};
 use quita_config::{Config, Environment};
+use quita_services::audit::{Audit, AuditDraft, Initiator};
+use quita_services::people::{MessageWebhooks, People, SecondFactors, Signed, Someone};
+use quita_services::refused_requests::RefusedRequests;
+use quita_services::refused_sign_ins::{Door, RefusedSignIns, Why};
 
 pub(crate) use own::AccountPart;
 
@@ -110,7 +110,7 @@ impl Accounts {
     }
 
     const fn door(&self) -> Door {
-        Door::of(self.console)
+        self.console.door()
     }
 
     /// Returns the address of a page of this console.

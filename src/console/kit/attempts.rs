@@ -11,9 +11,9 @@ use quita_domain::people::Session;
 use quita_domain::secret::Secret;
 
 use super::devices::Device;
-use crate::service::limiter::{Limiter, Pace};
-use crate::service::network::networks_of;
-use crate::service::people::Line;
+use quita_services::limiter::{Limiter, Pace};
+use quita_services::network::networks_of;
+use quita_services::people::Line;
 
 /// Attempts from one address on one account: burst, and period after which one more is allowed.
 const PAIR: Pace = Pace { burst: 8, period: Duration::from_secs(60) };

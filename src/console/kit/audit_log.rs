@@ -6,7 +6,7 @@ use quita_ports::AuditStore;
 use serde::Deserialize;
 
 use super::failure::Failure;
-use crate::service::audit::Initiator;
+use quita_services::audit::Initiator;
 
 /// Number of entries per page.
 const PAGE: usize = 50;

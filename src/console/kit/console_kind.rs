@@ -1,6 +1,6 @@
 //! Kind of console: the merchants' or the operator's.
 
-use crate::service::refused_sign_ins::Door;
+use quita_services::refused_sign_ins::Door;
 
 /// One of the two consoles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,17 +11,15 @@ pub(crate) enum ConsoleKind {
     Operator,
 }
 
-impl Door {
-    /// Returns the door of this console.
-    pub(super) const fn of(console: ConsoleKind) -> Self {
-        match console {
-            ConsoleKind::Merchant => Self::Console,
-            ConsoleKind::Operator => Self::Operators,
+impl ConsoleKind {
+    /// Returns the door through which people sign in to this console.
+    pub(super) const fn door(self) -> Door {
+        match self {
+            Self::Merchant => Door::Console,
+            Self::Operator => Door::Operators,
         }
     }
-}
 
-impl ConsoleKind {
     /// Returns the path of this console's pages on its listener, without a trailing slash.
     pub(super) const fn path(self) -> &'static str {
         match self {

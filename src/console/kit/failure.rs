@@ -17,7 +17,7 @@ use super::language::Language;
 use super::page_context::PageContext;
 use super::texts::Texts;
 use crate::http::{ApiError, ErrorCode, request_id};
-use crate::service::people::{PasswordError, PeopleError};
+use quita_services::people::{PasswordError, PeopleError};
 
 /// Seconds until the sign-ins under way are verified, unless others arrive.
 const CROWDED_FOR_SECONDS: u64 = 3;

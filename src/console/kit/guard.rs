@@ -15,8 +15,7 @@ use super::console_kind::ConsoleKind;
 use super::failure::Failure;
 use super::page_context::PageContext;
 use crate::http::{Mount, request_id};
-use crate::service::refused_requests::{RefusedRequest, RefusedRequests};
-use crate::service::refused_sign_ins::Door;
+use quita_services::refused_requests::{RefusedRequest, RefusedRequests};
 
 /// Content security policy: scripts and styles from our own files alone, forms to us alone, no framing.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
@@ -93,7 +92,7 @@ fn refusal(error: Option<&Error>) -> Option<RefusedRequest> {
 
 fn count_refused(console: ConsoleKind, request: &HttpRequest, why: RefusedRequest) {
     if let Some(refused) = request.app_data::<Data<RefusedRequests>>() {
-        refused.count_page(why, Door::of(console).as_str());
+        refused.count_page(why, console.door().as_str());
     }
 }
 

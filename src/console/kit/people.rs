@@ -8,7 +8,7 @@ use super::answer::{Done, path_segment};
 use super::failure::Failure;
 use super::form::Form;
 use super::texts::Texts;
-use crate::service::people::Someone;
+use quita_services::people::Someone;
 
 /// Action on a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

@@ -7,7 +7,7 @@ use quita_domain::status::Status;
 
 use super::language::Language;
 use super::shown::Shown;
-use crate::service::people::Weakness;
+use quita_services::people::Weakness;
 
 impl Language {
     /// Returns the text of this language.

@@ -15,7 +15,7 @@ use crate::console::kit::failure::Failure;
 use crate::console::kit::form::SignedForm;
 use crate::console::kit::language::Language;
 use crate::console::kit::sign_in::Wanted;
-use crate::service::people::Duty;
+use quita_services::people::Duty;
 
 #[derive(Template)]
 #[template(path = "console/merchant/account.html")]

@@ -24,7 +24,7 @@ use crate::console::kit::answer::{html, see_other};
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
 use crate::console::kit::language::Language;
-use crate::service::access::ManageError;
+use quita_services::access::ManageError;
 
 /// Maximum number of characters of an application's name or title.
 const MAX_NAME_CHARACTERS: usize = 60;

@@ -10,7 +10,7 @@ use super::mode::InMode;
 use super::visitor::Visitor;
 use crate::console::kit::answer::html;
 use crate::console::kit::failure::Failure;
-use crate::service::refusal_log::Refusal;
+use quita_services::refusal_log::Refusal;
 
 /// Number of refusals shown.
 const SHOWN: usize = 100;

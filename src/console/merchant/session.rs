@@ -7,7 +7,7 @@ use quita_domain::secret::Secret;
 use super::MerchantConsole;
 use super::visitor::Visitor;
 use crate::console::kit::stream_permits::Watcher;
-use crate::service::people::People;
+use quita_services::people::People;
 
 /// Session as it was when its user began to watch or download.
 pub(crate) struct StillIn {

@@ -7,7 +7,7 @@ use quita_domain::identity::MerchantId;
 use quita_domain::people::User;
 
 use crate::console::kit::failure::Failure;
-use crate::service::limiter::{Limiter, Pace};
+use quita_services::limiter::{Limiter, Pace};
 
 /// Changes by one user. Each adds an entry to the audit log, and a test event calls another server.
 const CHANGES: Pace = Pace { burst: 120, period: Duration::from_secs(1) };

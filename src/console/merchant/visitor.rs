@@ -23,9 +23,9 @@ use crate::console::kit::failure::Failure;
 use crate::console::kit::form::{Extracted, Form, SignedForm, SignedIn};
 use crate::console::kit::page_context::PageContext;
 use crate::http::client_address::address_of;
-use crate::service::access::DEFAULT_APPLICATION;
-use crate::service::audit::{AuditDraft, Initiator};
-use crate::service::people::{Duty, Signed};
+use quita_services::access::DEFAULT_APPLICATION;
+use quita_services::audit::{AuditDraft, Initiator};
+use quita_services::people::{Duty, Signed};
 
 /// Signed-in user who views a page.
 pub(super) struct Visitor {

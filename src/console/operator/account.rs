@@ -12,7 +12,7 @@ use crate::console::kit::accounts::AccountPart;
 use crate::console::kit::answer::{Done, html};
 use crate::console::kit::failure::Failure;
 use crate::console::kit::sign_in::Wanted;
-use crate::service::people::Duty;
+use quita_services::people::Duty;
 
 #[derive(Template)]
 #[template(path = "console/operator/account.html")]

@@ -24,7 +24,7 @@ use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
 use crate::console::kit::live::Look;
 use crate::console::kit::stream_permits::Watcher;
-use crate::service::audit::AuditDraft;
+use quita_services::audit::AuditDraft;
 
 #[derive(Template)]
 #[template(path = "console/operator/acquirers.html")]

@@ -16,7 +16,7 @@ use super::texts::Texts;
 use super::visitor::{DirectorForm, Operator};
 use crate::console::kit::answer::{html, see_other};
 use crate::console::kit::failure::Failure;
-use crate::service::audit::AuditDraft;
+use quita_services::audit::AuditDraft;
 
 #[derive(Template)]
 #[template(path = "console/operator/ask_charge.html")]

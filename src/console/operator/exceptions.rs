@@ -16,7 +16,7 @@ use super::visitor::{DirectorForm, Operator};
 use super::words;
 use crate::console::kit::answer::{html, see_other};
 use crate::console::kit::failure::Failure;
-use crate::service::audit::AuditDraft;
+use quita_services::audit::AuditDraft;
 
 /// Maximum number of exceptions shown, newest first.
 const SHOWN: usize = 1_000;

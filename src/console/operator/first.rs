@@ -16,8 +16,8 @@ use crate::console::kit::form::Form;
 use crate::console::kit::frame::Frame;
 use crate::console::kit::people::read_login;
 use crate::console::kit::sign_in::{origin_of, show_gate};
-use crate::service::audit::{AuditDraft, Initiator};
-use crate::service::refused_sign_ins::Why;
+use quita_services::audit::{AuditDraft, Initiator};
+use quita_services::refused_sign_ins::Why;
 
 /// Account name under which attempts with the configured password are counted.
 const SETUP: &str = "setup";

@@ -14,7 +14,7 @@ use crate::console::kit::answer::{html, see_other};
 use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
 use crate::jobs::{JobState, Rhythm};
-use crate::service::audit::AuditDraft;
+use quita_services::audit::AuditDraft;
 
 /// Address of the page.
 const PAGE: &str = "/jobs";

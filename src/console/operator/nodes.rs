@@ -12,7 +12,7 @@ use super::frame::{Frame, Section};
 use super::visitor::{DirectorForm, Operator};
 use crate::console::kit::answer::{html, see_other};
 use crate::console::kit::failure::Failure;
-use crate::service::audit::AuditDraft;
+use quita_services::audit::AuditDraft;
 
 #[derive(Template)]
 #[template(path = "console/operator/ask_node.html")]

@@ -15,7 +15,7 @@ use super::texts::Texts;
 use super::visitor::{DirectorForm, Operator};
 use crate::console::kit::answer::{html, see_other};
 use crate::console::kit::failure::Failure;
-use crate::service::audit::AuditDraft;
+use quita_services::audit::AuditDraft;
 
 /// Maximum number of characters of a reason.
 pub(super) const MAX_REASON_CHARACTERS: usize = 500;

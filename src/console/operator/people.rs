@@ -14,7 +14,7 @@ use super::{OperatorConsole, words};
 use crate::console::kit::answer::{Done, html, see_other};
 use crate::console::kit::failure::Failure;
 use crate::console::kit::people::{PeoplePart, RoleChoice, Verb, address_of, read_login};
-use crate::service::audit::AuditDraft;
+use quita_services::audit::AuditDraft;
 
 #[derive(Template)]
 #[template(path = "console/operator/people.html")]

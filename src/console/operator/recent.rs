@@ -10,7 +10,7 @@ use quita_domain::secret::Secret;
 use tokio::time::{Duration, Instant, timeout};
 
 use super::visitor::Who;
-use crate::service::people::SessionMemory;
+use quita_services::people::SessionMemory;
 
 /// Time for which a session is accepted after the store last confirmed it.
 const BELIEVED_FOR: Duration = Duration::from_secs(4 * 3_600);

@@ -27,7 +27,7 @@ use crate::console::kit::answer::html;
 use crate::console::kit::csv::Csv;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::shown::Shown;
-use crate::service::audit::AuditDraft;
+use quita_services::audit::AuditDraft;
 
 /// Number of days on one page and in one file.
 const DAYS: u64 = 14;

@@ -12,7 +12,7 @@ use crate::console::kit::answer::see_other_with;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::sign_in::{Wanted, keep_language};
 use crate::http::client_address::peer_of;
-use crate::service::audit::AuditDraft;
+use quita_services::audit::AuditDraft;
 
 pub(super) fn arrival(request: &HttpRequest) -> Arrival<'_> {
     Arrival { request, from: peer_of(request) }

@@ -23,8 +23,8 @@ use crate::console::kit::failure::Failure;
 use crate::console::kit::form::{Extracted, Form, SignedForm, SignedIn};
 use crate::console::kit::stream_permits::Watcher;
 use crate::http::client_address::peer_of;
-use crate::service::audit::Initiator;
-use crate::service::people::{Duty, PeopleError, Signed};
+use quita_services::audit::Initiator;
+use quita_services::people::{Duty, PeopleError, Signed};
 
 /// Time limit for the store to confirm an operator who changes something.
 const STORE_TIME_OUT: Duration = Duration::from_secs(5);

@@ -1,9 +1,10 @@
 //! Messages to owners by webhook, beside those by e-mail.
 
-use quita_actors::{StoreAway, StoreTrouble, Which};
+use quita_actors::{StoreAway, StoreTrouble};
 use quita_domain::secret_key::IdKeys;
 use quita_domain::webhook::signature::{WebhookSecret, verify};
 use quita_ports::AuditStore;
+use quita_services::secret_keys::Which;
 use serde_json::{Value, json};
 
 use super::*;

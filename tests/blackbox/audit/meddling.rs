@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use mongodb::Database;
 use mongodb::bson::{Document, doc};
-use quita::service::audit::{Audit, Initiator};
 use quita_config::Config;
 use quita_config::settings::Settings;
 use quita_domain::audit::{AuditEntry, AuditErasure, AuditScope};
@@ -12,6 +11,7 @@ use quita_embedded::EmbeddedStore;
 use quita_machine::SystemClock;
 use quita_mongo::MongoStore;
 use quita_ports::WholeStore;
+use quita_services::audit::{Audit, Initiator};
 
 use crate::support::block_on;
 

@@ -10,6 +10,7 @@ mod audit;
 mod connection;
 mod erasure;
 mod figures;
+mod hand_clock;
 mod history;
 mod inbox;
 pub mod judge;
@@ -21,14 +22,17 @@ mod payments;
 mod people;
 mod reconciliation;
 mod records;
+mod samples;
 mod secret_keys;
 mod vault;
 
 use std::sync::Arc;
 
 pub use connection::{Connection, Direct};
+pub use hand_clock::HandClock;
 pub use no_audit_log::NoAuditLog;
 pub use records::{Records, StoredNotice};
+pub use samples::{sample_id, sample_payment};
 pub use vault::TestVault;
 
 /// A store on maps, reached through a connection; several stores may share one.

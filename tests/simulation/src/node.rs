@@ -11,15 +11,13 @@ use std::time::Duration;
 
 use chrono::NaiveDate;
 use prometheus::Registry;
-use quita_actors::{
-    ActorSystem, Limits, List, Nights, NodeIdentity, NotReconciled, Operators, Payments, Placement, Ports,
-    Reconciler, WebhookLimits,
-};
+use quita_actors::{ActorSystem, Limits, NodeIdentity, Operators, Payments, Placement, Ports, WebhookLimits};
 use quita_domain::delivery::DeliveryState;
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::reconciliation::StoredLine;
 use quita_domain::time::Timestamp;
 use quita_ports::{AcquirerFactory, Clock, Dice, Ids, WholeStore};
+use quita_services::reconciliation::{List, Nights, NotReconciled, Reconciler};
 use tokio::sync::Notify;
 use tokio::time::{Instant, sleep, timeout};
 use uuid::Uuid;

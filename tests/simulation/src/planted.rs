@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
 use quita_acquirers::exchange::{Failure, Request, Response, Verb};
-use quita_actors::last_day;
 use quita_domain::acquiring::{
     CallFailure, ChargeAnswer, ChargeQuery, Decline, DeclineKind, Fact, Issued, Notice, NoticeContent,
     OperationAnswer, Reference, Settlement, Subject,
@@ -21,6 +20,7 @@ use quita_domain::routing::{RoutingTable, Then};
 use quita_domain::time::Timestamp;
 use quita_memory_store::Records;
 use quita_ports::{ListPage, NoticeRefused, RawNotice, StoreError, Write, WriteError};
+use quita_services::reconciliation::last_day;
 use uuid::Uuid;
 
 use crate::life;

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use quita_actors::Strongbox;
 use quita_domain::identity::TransactionId;
 use quita_domain::secret_key::{IdKeys, SecretKeyId};
 use quita_memory_store::TestVault;
 use quita_ports::WholeStore;
+use quita_services::secret_keys::Strongbox;
 use tokio::sync::OnceCell;
 
 use crate::orders::Request;
@@ -70,7 +70,7 @@ impl NodeKeys {
         let oldest = IdKeys::of(self.given.last()?);
         let asked = self.id_keys.get_or_try_init(|| async {
             let (_, id_keys) = self.strongbox.establish(&oldest).await?;
-            Ok::<_, quita_actors::SecretKeyError>(id_keys)
+            Ok::<_, quita_services::secret_keys::SecretKeyError>(id_keys)
         });
         asked.await.ok()
     }

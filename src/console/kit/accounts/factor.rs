@@ -10,7 +10,7 @@ use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
 use crate::console::kit::proof::{FactorPage, RecoveryCodesPage};
 use crate::console::kit::texts::Texts;
-use crate::service::people::{PeopleError, Someone};
+use quita_services::people::{PeopleError, Someone};
 
 impl Accounts {
     /// Shows a page with a new secret. It has no effect until a first code proves that an authenticator holds it.

@@ -15,8 +15,8 @@ use crate::console::kit::browser_name::browser_name;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
 use crate::console::kit::texts::Texts;
-use crate::service::people::Someone;
 use mail::MailChoice;
+use quita_services::people::Someone;
 use webhook::WebhookForm;
 
 /// Content of `console/kit/account_part.html`.

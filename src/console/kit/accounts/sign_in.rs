@@ -16,8 +16,8 @@ use crate::console::kit::form::Form;
 use crate::console::kit::proof::{CodePage, GivenPasswordPage, bare_frame};
 use crate::console::kit::sign_in::{SignInPage, Wanted, origin_of, show_form};
 use crate::console::kit::texts::Texts;
-use crate::service::people::{Given, NewSession, PeopleError, Someone};
-use crate::service::refused_sign_ins::Why;
+use quita_services::people::{Given, NewSession, PeopleError, Someone};
+use quita_services::refused_sign_ins::Why;
 
 /// Progress of a sign-in.
 enum Progress {

@@ -15,8 +15,8 @@ use crate::console::kit::cookies::form_token;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
 use crate::console::kit::page_context::PageContext;
-use crate::service::people::{Given, PeopleError, Someone};
-use crate::service::refused_sign_ins::Why;
+use quita_services::people::{Given, PeopleError, Someone};
+use quita_services::refused_sign_ins::Why;
 
 impl Accounts {
     /// Requires a proof of identity that is recent or comes with this form.

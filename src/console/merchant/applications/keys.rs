@@ -22,7 +22,7 @@ use crate::console::merchant::once::OncePage;
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{ApplicationChange, Visitor};
 use crate::sample_request;
-use crate::service::access::{DEFAULT_KEY_LIFE, NewKey};
+use quita_services::access::{DEFAULT_KEY_LIFE, NewKey};
 
 /// Action on a key, after a confirmation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

@@ -17,7 +17,7 @@ use crate::console::merchant::frame::{Frame, Section};
 use crate::console::merchant::mode::InMode;
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{ApplicationChange, Visitor};
-use crate::service::access::OpenSecret;
+use quita_services::access::OpenSecret;
 
 #[derive(Template)]
 #[template(path = "console/merchant/application.html")]

@@ -14,7 +14,7 @@ use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::mode::InMode;
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::ApplicationChange;
-use crate::service::access::{origins_in_words, url_in_words};
+use quita_services::access::{origins_in_words, url_in_words};
 
 /// Handles `POST /console/{mode}/applications/{name}/endpoint`. An empty address takes the endpoint away.
 pub(crate) async fn set_endpoint(

@@ -17,7 +17,7 @@ use crate::console::merchant::mode::InMode;
 use crate::console::merchant::once::{OncePage, SecondSecret};
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{ApplicationChange, Visitor};
-use crate::service::access::fingerprint;
+use quita_services::access::fingerprint;
 
 /// Shows the first secrets of a new application, for both modes.
 pub(super) async fn show_first(

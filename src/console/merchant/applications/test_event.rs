@@ -18,7 +18,7 @@ use crate::console::merchant::deliveries::{outcome_of, tone_of_attempt};
 use crate::console::merchant::mode::InMode;
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{ApplicationChange, Visitor};
-use crate::service::audit::audited_address;
+use quita_services::audit::audited_address;
 
 /// Request of a test event, and its outcome.
 pub(crate) struct Exchange {

@@ -24,7 +24,7 @@ use crate::console::merchant::frame::Section;
 use crate::console::merchant::mode::{InMode, base_of};
 use crate::console::merchant::texts::Texts;
 use crate::console::merchant::visitor::{PaymentChange, Visitor};
-use crate::service::audit::AuditDraft;
+use quita_services::audit::AuditDraft;
 
 /// Operation that a person may request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]

@@ -14,7 +14,7 @@ use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::applications::{address_of, path_segment};
 use crate::console::merchant::frame::Frame;
 use crate::console::merchant::visitor::Visitor;
-use crate::service::holdings::{Holdings, KnownSecret};
+use quita_services::holdings::{Holdings, KnownSecret};
 
 /// Form field that names a key shown on the page.
 const SHOWN: &str = "shown";

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use quita_actors::{Eraser, ErasureFollower, ErasureTally, KeptFor, Retention};
+use quita_actors::ErasureFollower;
 use quita_domain::document::Document;
 use quita_domain::identity::TransactionId;
 use quita_domain::order::Payer;
@@ -13,6 +13,8 @@ use quita_domain::payment::Payment;
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_memory_store::NoAuditLog;
 use quita_ports::{Clock, Ids, StoreError, WholeStore, Write};
+use quita_services::erasure::{Eraser, ErasureTally};
+use quita_services::retention::{KeptFor, Retention};
 use serde_json::Value;
 use tokio::sync::Mutex as AsyncMutex;
 use tokio::time::{sleep, timeout};

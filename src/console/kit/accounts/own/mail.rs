@@ -10,7 +10,7 @@ use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
 use crate::console::kit::language::Language;
 use crate::console::kit::texts::Texts;
-use crate::service::people::{Someone, mailing_in_words};
+use quita_services::people::{Someone, mailing_in_words};
 
 /// Value of the choice to get none.
 const OFF: &str = "off";

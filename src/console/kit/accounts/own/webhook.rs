@@ -11,7 +11,7 @@ use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
 use crate::console::kit::proof::MessageSecretPage;
 use crate::console::kit::texts::Texts;
-use crate::service::people::{ChangedWebhook, Someone, message_webhook_in_words};
+use quita_services::people::{ChangedWebhook, Someone, message_webhook_in_words};
 
 /// Content of the form: the address of the person's receiver, empty if there is none, and the languages.
 pub(crate) struct WebhookForm {
