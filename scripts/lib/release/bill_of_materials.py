@@ -1,8 +1,8 @@
 """Prints the bill of materials of a release: CycloneDX 1.5, by the library of those who keep that format.
 
-    bill_of_materials.py METADATA.json LOCK IMAGE_PACKAGES COMMIT EPOCH
+    bill_of_materials.py METADATA.json TREE.txt LOCK IMAGE_PACKAGES COMMIT EPOCH
 
-METADATA.json is what `cargo metadata` prints, LOCK is Cargo.lock, which has the sum of each crate. IMAGE_PACKAGES has
+The first two are what `cargo metadata` and `cargo tree` print, as crates.py reads them; LOCK is Cargo.lock, which has the sum of each crate. IMAGE_PACKAGES has
 `NAME=VERSION` on each line: the Debian packages whose files the image holds. The same arguments give the same bytes.
 """
 
@@ -88,9 +88,9 @@ def of_image(line):
     )
 
 
-def main(metadata, lock, image_packages, commit, epoch):
-    crates, sums, licences = Crates(metadata), checksums(lock), LicenseFactory()
-    packages = crates.of_program()
+def main(metadata, tree, lock, image_packages, commit, epoch):
+    crates, sums, licences = Crates(metadata, tree), checksums(lock), LicenseFactory()
+    packages = crates.packages
     parts = {key: crate(package, sums.get((package["name"], package["version"])), licences)
              for key, package in packages.items()}
     program = parts[crates.program]
@@ -111,6 +111,6 @@ def main(metadata, lock, image_packages, commit, epoch):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 6:
+    if len(sys.argv) != 7:
         sys.exit(__doc__)
     main(*sys.argv[1:])

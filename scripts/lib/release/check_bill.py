@@ -2,7 +2,7 @@
 
     check_bill.py BILL.cdx.json CRATES.txt PROGRAM
 
-CRATES.txt has `NAME vVERSION` on each line, as Cargo resolves them. PROGRAM names, where it may panic, the files of the
+CRATES.txt has `NAME vVERSION` on each line, as `cargo tree` prints them. PROGRAM names, where it may panic, the files of the
 crates that are in it, with their versions.
 """
 

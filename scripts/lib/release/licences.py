@@ -1,8 +1,8 @@
 """Prints the licences of the crates that are part of the program, each text once.
 
-    licences.py METADATA.json
+    licences.py METADATA.json TREE.txt
 
-METADATA.json is what `cargo metadata` prints. A crate whose package holds no text of its licence is listed with the
+Both are what `cargo metadata` and `cargo tree` print, as crates.py reads them. A crate whose package holds no text of its licence is listed with the
 licence's name alone.
 """
 
@@ -23,9 +23,9 @@ def texts(directory):
                 yield file.read().strip()
 
 
-def main(metadata):
+def main(metadata, tree):
     users, lines = {}, []
-    for package in Crates(metadata).of_program().values():
+    for package in Crates(metadata, tree).packages.values():
         # The members of the workspace have no source: Quita's own licence is beside this file.
         if package["source"] is None:
             continue
@@ -39,6 +39,6 @@ def main(metadata):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2:
+    if len(sys.argv) != 3:
         sys.exit(__doc__)
     main(*sys.argv[1:])
