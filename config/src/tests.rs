@@ -55,6 +55,23 @@ fn nothing_set_is_development_on_loopback_with_two_sandboxes() {
 }
 
 #[test]
+fn the_configurations_of_package_and_image_are_understood_and_safe() {
+    let cases = [
+        (include_str!("../../packaging/quita.toml"), "127.0.0.1:8080", vec![]),
+        (include_str!("../../packaging/oci/quita.toml"), "0.0.0.0:8080", vec![("QUITA_SECRET_KEY", SECRET)]),
+    ];
+    for (file, listen, variables) in cases {
+        let config = load(&[], &variables, Some(file)).unwrap();
+        assert_eq!(config.listen.to_string(), listen);
+        assert_eq!(config.ops_listen.to_string(), "127.0.0.1:9090");
+        assert_eq!(config.store.to_string(), "sqlite:/var/lib/quita/quita.db");
+        assert_eq!(unsafe_parts(&config), Vec::<String>::new());
+    }
+    let without_a_key = load(&[], &[], Some(include_str!("../../packaging/oci/quita.toml"))).unwrap();
+    assert_ne!(unsafe_parts(&without_a_key), Vec::<String>::new());
+}
+
+#[test]
 fn flags_win_over_variables_which_win_over_the_file() {
     let file = "listen = '127.0.0.1:1'\nops-listen = '127.0.0.1:2'\nrate_limit = 3\n";
     let variables = [("QUITA_LISTEN", "127.0.0.1:11"), ("QUITA_OPS_LISTEN", "127.0.0.1:12")];
