@@ -2,8 +2,9 @@
 
     bill_of_materials.py METADATA.json TREE.txt LOCK IMAGE_PACKAGES COMMIT EPOCH
 
-The first two are what `cargo metadata` and `cargo tree` print, as crates.py reads them; LOCK is Cargo.lock, which has the sum of each crate. IMAGE_PACKAGES has
-`NAME=VERSION` on each line: the Debian packages whose files the image holds. The same arguments give the same bytes.
+The first two are what `cargo metadata` and `cargo tree` print, as crates.py reads them. LOCK is Cargo.lock, which has the
+sum of each crate. IMAGE_PACKAGES has `NAME=VERSION` on each line: the Debian packages whose files the image holds. The
+same arguments give the same bytes.
 """
 
 import os

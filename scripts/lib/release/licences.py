@@ -2,8 +2,8 @@
 
     licences.py METADATA.json TREE.txt
 
-Both are what `cargo metadata` and `cargo tree` print, as crates.py reads them. A crate whose package holds no text of its licence is listed with the
-licence's name alone.
+Both are what `cargo metadata` and `cargo tree` print, as crates.py reads them. A crate whose package holds no text of its
+licence is listed with the licence's name alone.
 """
 
 import os
