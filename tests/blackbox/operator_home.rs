@@ -16,12 +16,32 @@ fn on_a_good_day_everything_is_green_and_the_page_names_its_node() {
     });
     assert!(page.contains("All is well."), "{page}");
     let tiles = count(&page, "class=\"tile ");
-    assert!(tiles >= 8 && count(&page, "tile-well") == tiles, "{page}");
+    // Nobody called an acquirer.
+    assert!(page.contains("6 not called yet"), "{page}");
+    let untried = count(&page, "tile-unknown");
+    assert!(tiles >= 8 && untried == 1 && count(&page, "tile-well") == tiles - untried, "{page}");
     assert!(page.contains(&format!("<code>{}</code>", app.address())), "{page}");
     for section in ["/store", "/acquirers", "/exceptions"] {
         assert!(page.contains(&format!("<h2><a href=\"{section}\">")), "{section}: {page}");
     }
     assert!(!page.contains("/runbook#quitaexception") && !page.contains("count tone-over"), "{page}");
+}
+
+#[test]
+fn an_acquirer_that_nobody_called_is_grey_until_a_call_is_answered() {
+    let app = TestApp::new();
+    let operator = Visitor::operator(&app);
+    let badge = |state: &str, page: &str| count(page, &format!("badge badge-{state}\""));
+    let page = operator.page("/acquirers");
+    assert_eq!((badge("not_called", &page), badge("healthy", &page)), (6, 0), "{page}");
+    assert!(page.contains("Not called yet"), "{page}");
+    let ready = app.ops().get("/health/ready").expect(200);
+    let acquirers = ready["checks"]["acquirers"].as_array().unwrap();
+    assert!(acquirers.iter().all(|acquirer| acquirer["state"] == "not_called"), "{ready:#}");
+    app.client().create(&boleto(10_027));
+    let page = operator.page("/acquirers");
+    assert_eq!((badge("not_called", &page), badge("healthy", &page)), (5, 1), "{page}");
+    assert!(operator.page("/").contains("5 not called yet"));
 }
 
 #[test]

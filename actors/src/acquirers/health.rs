@@ -244,7 +244,8 @@ impl Health {
             }
             None | Some(RouteDirective::Drained) => RouteState::Drained,
             Some(RouteDirective::Open) if self.is_failing(now) => RouteState::Failing,
-            Some(RouteDirective::Open) => RouteState::Healthy,
+            Some(RouteDirective::Open) if self.has_answered.load(Ordering::Relaxed) => RouteState::Healthy,
+            Some(RouteDirective::Open) => RouteState::NotCalled,
         }
     }
 
@@ -354,10 +355,22 @@ mod tests {
     fn one_that_never_answered_fails_with_the_first_lost_call() {
         let health = Health::new(&Limits::default());
         health.follow(RouteDirective::Open, None);
-        assert_eq!(health.state(NOW), RouteState::Healthy, "nobody called it");
+        assert_eq!(health.state(NOW), RouteState::NotCalled);
         let turn = health.ended(CallOutcome::NotDelivered, Duration::ZERO, NOW, Some("connect"));
         assert_eq!((turn, health.state(NOW)), (Some(Turn::Fails { lost: 1 }), RouteState::Failing));
         assert_eq!(health.condition(NOW), Condition::Healthy, "it is tried again in its turn");
+    }
+
+    #[test]
+    fn one_that_nobody_called_is_neither_healthy_nor_failing() {
+        let health = health();
+        assert_eq!(health.state(NOW), RouteState::Drained, "its directive is not known");
+        health.follow(RouteDirective::Open, None);
+        health.ended(CallOutcome::Throttled, Duration::ZERO, NOW, None);
+        assert_eq!(health.state(NOW), RouteState::NotCalled);
+        assert!(health.state(NOW).takes_new_payments());
+        health.ended(CallOutcome::Answered, Duration::ZERO, NOW, None);
+        assert_eq!(health.state(NOW), RouteState::Healthy);
     }
 
     #[test]
@@ -380,7 +393,7 @@ mod tests {
         for _ in 0..100 {
             health.inquired(CallOutcome::Unknown, Duration::ZERO, NOW, Some("502"));
         }
-        assert_eq!(health.state(NOW), RouteState::Healthy);
+        assert_eq!(health.state(NOW), RouteState::NotCalled);
         assert_eq!(health.past().last_failure.as_ref().unwrap().what, "502", "it is shown all the same");
         for _ in 0..2 {
             health.ended(CallOutcome::Unknown, Duration::ZERO, NOW, Some("502"));

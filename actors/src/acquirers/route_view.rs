@@ -28,6 +28,8 @@ pub struct RouteHealth {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RouteState {
+    /// It is tried in its turn, and nothing shows yet whether it works: no call was answered since the start.
+    NotCalled,
     /// It is tried in its turn.
     Healthy,
     /// Its last calls were lost, and none was answered since.
@@ -42,11 +44,13 @@ pub enum RouteState {
 
 impl RouteState {
     /// Every state.
-    pub const ALL: [Self; 5] = [Self::Healthy, Self::Failing, Self::Paused, Self::Draining, Self::Drained];
+    pub const ALL: [Self; 6] =
+        [Self::NotCalled, Self::Healthy, Self::Failing, Self::Paused, Self::Draining, Self::Drained];
 
     /// Returns its name on the health page.
     pub const fn as_str(self) -> &'static str {
         match self {
+            Self::NotCalled => "not_called",
             Self::Healthy => "healthy",
             Self::Failing => "failing",
             Self::Paused => "paused",
@@ -58,7 +62,7 @@ impl RouteState {
     /// Returns true if new payments are routed there.
     pub const fn takes_new_payments(self) -> bool {
         match self {
-            Self::Healthy | Self::Failing => true,
+            Self::NotCalled | Self::Healthy | Self::Failing => true,
             Self::Paused | Self::Draining | Self::Drained => false,
         }
     }

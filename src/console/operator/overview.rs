@@ -42,6 +42,8 @@ enum Light {
     Bad,
     /// The value can't be read at the moment.
     Unknown,
+    /// Nothing was tried yet that would show it. That is normal after a start, and the verdict passes over it.
+    Untried,
 }
 
 impl Light {
@@ -59,7 +61,7 @@ impl Light {
         match self {
             Self::Well => "well",
             Self::Bad => "bad",
-            Self::Unknown => "unknown",
+            Self::Unknown | Self::Untried => "unknown",
         }
     }
 }
@@ -131,7 +133,7 @@ impl OverviewBody {
 
     const fn tone(&self) -> &'static str {
         match self.light {
-            Light::Well => "tone-done",
+            Light::Well | Light::Untried => "tone-done",
             Light::Bad => "tone-over",
             Light::Unknown => "tone-waiting",
         }
@@ -139,7 +141,7 @@ impl OverviewBody {
 
     const fn verdict(&self) -> &'static str {
         match self.light {
-            Light::Well => self.texts.operators.all_is_well,
+            Light::Well | Light::Untried => self.texts.operators.all_is_well,
             Light::Bad => self.texts.operators.not_all_is_well,
             Light::Unknown => self.texts.operators.not_all_is_known,
         }
@@ -189,11 +191,20 @@ fn acquirers(troubles: &Troubles, texts: &'static Texts, language: Language) -> 
     let name =
         |route: &quita_actors::RouteHealth| format!("{} · {}", route.acquirer, language.method(route.method));
     let failing: Vec<_> = troubles.failing().map(name).collect();
+    let not_called = match troubles.not_called() {
+        0 => None,
+        count => Some(format!("{count} {}", texts.operators.not_called_yet)),
+    };
+    let light = match (failing.is_empty(), not_called.is_none()) {
+        (false, _) => Light::Bad,
+        (true, false) => Light::Untried,
+        (true, true) => Light::Well,
+    };
     Tile {
         name: texts.operators.failing_acquirers,
         value: format!("{} / {}", failing.len(), troubles.routes.len()),
-        light: Light::of(failing.is_empty()),
-        note: failing.join(", "),
+        light,
+        note: failing.iter().cloned().chain(not_called).collect::<Vec<_>>().join(", "),
         address: Section::Acquirers.path(),
         runbook: (!failing.is_empty()).then_some("quitaacquirerdown"),
     }

@@ -50,6 +50,7 @@ group! {
         not_all_is_known: "Nem tudo se sabe agora: veja o que está em cinza.", "Some values are unknown at the moment: see the grey tiles.";
         unknown_value: "Não se sabe", "Unknown";
         failing_acquirers: "Adquirentes falhando", "Failing acquirers";
+        not_called_yet: "ainda não chamados", "not called yet";
         open_exceptions: "Exceções abertas", "Open exceptions";
         ends_soon: "Terminam em 30 dias", "End within 30 days";
         keys: "chaves", "keys";
@@ -118,6 +119,7 @@ group! {
         due: "Próximo prazo", "Next due";
         merchant: "Lojista", "Merchant";
         state: "Estado", "State";
+        not_called: "Ainda não chamado", "Not called yet";
         healthy: "Saudável", "Healthy";
         failing: "Falhando", "Failing";
         paused: "Pausado", "Paused";

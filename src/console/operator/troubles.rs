@@ -113,6 +113,11 @@ impl Troubles {
         self.routes.iter().filter(|route| route.state == RouteState::Failing)
     }
 
+    /// Returns the number of open routes that nothing is known about: no call was answered since the start.
+    pub(super) fn not_called(&self) -> usize {
+        self.routes.iter().filter(|route| route.state == RouteState::NotCalled).count()
+    }
+
     /// Returns the number of open exceptions of every kind.
     pub(super) fn open_exceptions(&self) -> Option<usize> {
         self.exceptions.as_ref().map(|kinds| kinds.values().sum())

@@ -13,6 +13,7 @@ use crate::jobs::JobName;
 pub(super) const fn state(state: RouteState, texts: &Texts) -> &'static str {
     let texts = &texts.operators;
     match state {
+        RouteState::NotCalled => texts.not_called,
         RouteState::Healthy => texts.healthy,
         RouteState::Failing => texts.failing,
         RouteState::Paused => texts.paused,
