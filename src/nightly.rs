@@ -25,6 +25,7 @@ pub(crate) struct Nightly {
     /// Schedule of comparisons; absent where nothing is compared automatically.
     nights: Option<Nights>,
     links: Vec<Arc<Link>>,
+    operators: Operators,
 }
 
 impl Nightly {
@@ -37,11 +38,12 @@ impl Nightly {
     ) -> Self {
         let askable = links.iter().map(|link| link.config().spec.name);
         let reconciler = Reconciler::new(store.clone(), Arc::clone(&clock), askable);
+        let counter = operators.clone();
         let nights = config.reconcile_at.map(|at| {
-            let count = Box::new(move |kind| operators.count_exception(kind));
+            let count = Box::new(move |kind| counter.count_exception(kind));
             Nights::new(reconciler, (store, clock), (at, Uuid::now_v7()), count)
         });
-        Self { nights, links }
+        Self { nights, links, operators }
     }
 
     /// Returns true if anything is compared automatically.
@@ -49,7 +51,7 @@ impl Nightly {
         self.nights.is_some()
     }
 
-    /// Runs due comparisons. Fails as long as one that failed has not succeeded.
+    /// Runs due comparisons, and reports to every node those that failed. Fails as long as one that failed has not succeeded.
     pub(crate) async fn pass(&mut self) -> JobOutcome {
         let Some(nights) = &mut self.nights else { return Ok(()) };
         for link in &self.links {
@@ -59,6 +61,8 @@ impl Nightly {
             }
         }
         let failures = nights.failures();
-        if failures.is_empty() { Ok(()) } else { Err(failures.join("; ")) }
+        let failure = (!failures.is_empty()).then(|| failures.join("; "));
+        self.operators.report_comparison(failure.as_deref());
+        failure.map_or(Ok(()), Err)
     }
 }

@@ -144,6 +144,11 @@ impl Operators {
         self.system.meter.exceptions.with_label_values(&[kind.as_str()]).inc();
     }
 
+    /// Reports to every node that the comparison of acquirers' lists failed on this one, or that it does not any more.
+    pub fn report_comparison(&self, failure: Option<&str>) {
+        self.system.known_nodes.set_comparison_failure(failure);
+    }
+
     /// Lists resolved exceptions, most recently resolved first.
     ///
     /// # Errors

@@ -102,8 +102,15 @@ impl ActorSystem {
             Arc::new(TimeLimitedStore { store: ports.store, state: Arc::clone(&state) });
         let NodeIdentity { public_url, address, version } = identity;
         let now = ports.clock.now();
-        let node =
-            Node { id: ports.ids.fresh(), address, version, routing: None, started_at: now, seen_at: now };
+        let node = Node {
+            id: ports.ids.fresh(),
+            address,
+            version,
+            routing: None,
+            comparison_failure: None,
+            started_at: now,
+            seen_at: now,
+        };
         let exceptions =
             Exceptions::new(store.clone(), Arc::clone(&ports.clock), Arc::clone(&meter), &limits);
         let system = Arc::new(SystemParts {

@@ -6,8 +6,11 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Edit, PATIENCE, Reply, TestApp, TestReceiver, Visitor, eventually, is_mongodb, pause, pix,
+    Acquirers, Edit, PATIENCE, Reply, TestApp, TestReceiver, Visitor, eventually, is_mongodb, pause, pix,
 };
+
+/// Longer than the first look of a service that has just started.
+const NIGHT: Duration = Duration::from_secs(40);
 
 /// Two nodes, or `None` on a store that only one service may use.
 fn two_nodes() -> Option<(TestApp, TestApp)> {
@@ -73,6 +76,31 @@ fn refunds_at_once_on_both_nodes_never_exceed_what_was_paid() {
     eventually(PATIENCE, "the refunds are booked", || {
         (client.payment(&id)["refundedAmount"] == "90.00").then_some(())
     });
+}
+
+#[test]
+fn a_comparison_that_failed_on_one_node_is_red_on_the_home_of_every_node() {
+    if !is_mongodb() {
+        println!("skipped: an SQLite file belongs to one service");
+        return;
+    }
+    let acquirers = Acquirers::start();
+    // Nobody is there.
+    let nobody = "https://127.0.0.1:1";
+    let first = acquirers.builder_by_way_of(nobody, nobody).arg("--reconcile-at", "00:00").start();
+    let failed = "Reconciliation</a></h2><p class=\"value\">Failed<";
+    let operator = Visitor::operator(&first);
+    eventually(NIGHT, "the comparison failed here", || operator.page("/").contains(failed).then_some(()));
+    let second = acquirers
+        .builder_by_way_of(nobody, nobody)
+        .arg("--reconcile-at", "00:00")
+        .store(first.store_url())
+        .start();
+    let operator = Visitor::operator(&second);
+    let page = eventually(PATIENCE, "and is known there", || {
+        Some(operator.page("/")).filter(|page| page.contains(failed))
+    });
+    assert!(page.contains(&format!("{}: bank, ", first.address())), "{page}");
 }
 
 #[test]

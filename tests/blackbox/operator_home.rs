@@ -16,10 +16,10 @@ fn on_a_good_day_everything_is_green_and_the_page_names_its_node() {
     });
     assert!(page.contains("All is well."), "{page}");
     let tiles = count(&page, "class=\"tile ");
-    // Nobody called an acquirer.
+    // Nobody called an acquirer, and the lists are compared for the first time after 15 seconds.
     assert!(page.contains("6 not called yet"), "{page}");
     let untried = count(&page, "tile-unknown");
-    assert!(tiles >= 8 && untried == 1 && count(&page, "tile-well") == tiles - untried, "{page}");
+    assert!(tiles >= 8 && untried <= 2 && count(&page, "tile-well") == tiles - untried, "{page}");
     assert!(page.contains(&format!("<code>{}</code>", app.address())), "{page}");
     for section in ["/store", "/acquirers", "/exceptions"] {
         assert!(page.contains(&format!("<h2><a href=\"{section}\">")), "{section}: {page}");

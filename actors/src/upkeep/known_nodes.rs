@@ -9,6 +9,8 @@ use quita_domain::control::Node;
 use quita_domain::time::Timestamp;
 use uuid::Uuid;
 
+use crate::limits::CAUSE_LENGTH;
+
 /// A process on this store, as operators see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeView {
@@ -90,6 +92,8 @@ fn is_of_one_machine(address: &str) -> bool {
 pub(crate) struct KnownNodes {
     are_none: AtomicBool,
     inner: Mutex<Inner>,
+    /// Failure of this node's comparison of acquirers' lists, for its next heartbeat.
+    comparison_failure: Mutex<Option<String>>,
 }
 
 impl KnownNodes {
@@ -100,6 +104,17 @@ impl KnownNodes {
     /// Returns true if no other process was seen lately.
     pub(crate) fn are_none(&self) -> bool {
         self.are_none.load(Ordering::Relaxed)
+    }
+
+    /// Sets the failure of this node's comparison, or that there is none. The other nodes get it with the next heartbeat.
+    pub(crate) fn set_comparison_failure(&self, failure: Option<&str>) {
+        let failure = failure.map(|why| why.chars().take(CAUSE_LENGTH).collect());
+        *self.comparison_failure.lock().unwrap_or_else(PoisonError::into_inner) = failure;
+    }
+
+    /// Returns the failure of this node's comparison.
+    pub(crate) fn comparison_failure(&self) -> Option<String> {
+        self.comparison_failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Returns every node, in the order of their start.
@@ -162,7 +177,15 @@ mod tests {
         let at = Timestamp::from_millis(0);
         let (address, version) = ("127.0.0.1:1".into(), "1".into());
         let seen_at = Timestamp::from_millis(seen_ms);
-        Node { id: Uuid::from_u128(id), address, version, routing: None, started_at: at, seen_at }
+        Node {
+            id: Uuid::from_u128(id),
+            address,
+            version,
+            routing: None,
+            comparison_failure: None,
+            started_at: at,
+            seen_at,
+        }
     }
 
     /// Notes these nodes; the ids of those that were lost, and of those that are back.

@@ -122,8 +122,12 @@ async fn follow_directives(parts: &NodeParts) -> Result<(), StoreError> {
 }
 
 async fn be_seen(parts: &NodeParts) -> Result<(), StoreError> {
-    let routing = Some(parts.routes.version());
-    let node = Node { routing, seen_at: parts.clock.now(), ..parts.node.clone() };
+    let node = Node {
+        routing: Some(parts.routes.version()),
+        comparison_failure: parts.known.comparison_failure(),
+        seen_at: parts.clock.now(),
+        ..parts.node.clone()
+    };
     parts.store.put_node(&node).await?;
     let mut stored = parts.store.nodes(Timestamp::from_millis(0)).await?;
     if parts.is_sole_writer {

@@ -322,6 +322,26 @@ fn nodes_that_live_are_seen_and_those_that_are_gone_are_not() {
 }
 
 #[test]
+fn a_comparison_that_failed_on_one_node_is_known_to_the_others_until_it_succeeds() {
+    let world = World::new();
+    world.live(async {
+        let (one, two) = (world.node(), world.node());
+        let known = |node: &Node<'_>| {
+            let failures = node.operators.nodes().into_iter().filter_map(|view| view.node.comparison_failure);
+            failures.collect::<Vec<_>>()
+        };
+        one.operators.report_comparison(Some("bank, 2026-11-20: 503"));
+        pass_ms(11_000).await;
+        assert_eq!((known(&one), known(&two)), (vec!["bank, 2026-11-20: 503".into()], known(&one)));
+        one.operators.report_comparison(None);
+        pass_ms(11_000).await;
+        assert_eq!((known(&one), known(&two)), (Vec::<String>::new(), Vec::new()));
+        one.settle().await;
+        two.settle().await;
+    });
+}
+
+#[test]
 fn a_node_that_starts_at_the_address_of_one_that_died_takes_its_place() {
     let world = World::new();
     world.live(async {

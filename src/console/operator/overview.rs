@@ -269,15 +269,20 @@ fn ending(troubles: &Troubles, texts: &'static Texts) -> Tile {
 
 /// Nightly comparison of acquirers' lists; absent where nothing is compared.
 fn comparison(troubles: &Troubles, texts: &'static Texts) -> Option<Tile> {
-    let failure = troubles.comparison.as_ref()?;
-    let value = if failure.is_some() { texts.operators.job_failed } else { texts.operators.job_done };
+    let comparison = troubles.comparison.as_ref()?;
+    let (has_failed, texts) = (!comparison.failures.is_empty(), &texts.operators);
+    let (value, light) = match (has_failed, comparison.is_known) {
+        (true, _) => (texts.job_failed, Light::Bad),
+        (false, false) => (texts.job_waits, Light::Untried),
+        (false, true) => (texts.job_done, Light::Well),
+    };
     Some(Tile {
-        name: texts.operators.reconciliation,
+        name: texts.reconciliation,
         value: value.into(),
-        light: Light::of(failure.is_none()),
-        note: failure.clone().unwrap_or_default(),
+        light,
+        note: comparison.failures.join("; "),
         address: Section::Reconciliation.path(),
-        runbook: failure.as_ref().map(|_| "list_not_compared"),
+        runbook: has_failed.then_some("list_not_compared"),
     })
 }
 

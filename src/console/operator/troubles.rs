@@ -58,8 +58,16 @@ pub(super) struct Troubles {
     pub(super) notices: i64,
     pub(super) ending_keys: i64,
     pub(super) ending_certificates: usize,
-    /// Failure of the nightly comparison, if there is one on this node; `None` where nothing is compared.
-    pub(super) comparison: Option<Option<String>>,
+    /// Nightly comparison of acquirers' lists; `None` where nothing is compared.
+    pub(super) comparison: Option<Comparison>,
+}
+
+/// State of the nightly comparison, over all nodes.
+pub(super) struct Comparison {
+    /// False until this node has looked for the first time.
+    pub(super) is_known: bool,
+    /// Failures that have not been made up for, on this node and on others that are alive.
+    pub(super) failures: Vec<String>,
 }
 
 /// Counts of problems in the navigation.
@@ -78,27 +86,33 @@ impl OperatorConsole {
         let ends_soon_at = self.clock.now().millis().saturating_add(ENDS_SOON_MS);
         let states = self.links.iter().filter_map(|link| link.state());
         let certificates = states.filter_map(|state| state.certificate_until);
+        let nodes = self.operators.nodes();
         Troubles {
             away: self.payments.store_away(),
-            nodes: self.operators.nodes(),
             routes: self.payments.acquirers(),
             exceptions: self.open_exceptions.by_kind(self).await,
             overdue: store.timer_backlog,
             webhooks: store.webhook_backlog,
             notices: store.inbox_backlog,
             ending_keys: self.ending_keys.as_ref().map_or(0, |ending| ending.get()),
-            comparison: self.comparison(),
+            comparison: self.comparison(&nodes),
+            nodes,
             ending_certificates: certificates.filter(|until| until.millis() <= ends_soon_at).count(),
         }
     }
 }
 
 impl OperatorConsole {
-    /// Returns the failure of the nightly comparison on this node, or `None` where nothing is compared.
-    fn comparison(&self) -> Option<Option<String>> {
+    /// Returns the state of the nightly comparison, or `None` where nothing is compared.
+    fn comparison(&self, nodes: &[NodeView]) -> Option<Comparison> {
         let mut jobs = self.jobs.states().into_iter();
-        let (_, state) = jobs.find(|(rhythm, _)| rhythm.name == JobName::NightlyComparison)?;
-        Some(state.failure)
+        let (_, own) = jobs.find(|(rhythm, _)| rhythm.name == JobName::NightlyComparison)?;
+        let of_other = |view: &NodeView| {
+            let failure = view.node.comparison_failure.as_ref()?;
+            (!view.is_own && !view.is_lost).then(|| format!("{}: {failure}", view.node.address))
+        };
+        let failures = own.failure.into_iter().chain(nodes.iter().filter_map(of_other)).collect();
+        Some(Comparison { is_known: own.runs > 0, failures })
     }
 }
 

@@ -38,6 +38,7 @@ pub fn node(number: u128, started_at: i64, seen_at: Timestamp) -> Node {
         address: String::from("http://127.0.0.1:8080"),
         version: String::from("0.1.0"),
         routing: number.is_multiple_of(2).then(|| RoutingTable::default().version()),
+        comparison_failure: (!number.is_multiple_of(2)).then(|| String::from("bank, 2026-11-22: 503")),
         started_at: Timestamp::from_millis(started_at),
         seen_at,
     }
