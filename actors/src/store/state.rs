@@ -264,8 +264,11 @@ impl StoreState {
         inner.is_broken |= kind != StoreCall::Read && is_broken(error);
         match kind {
             StoreCall::Write => {
-                inner.is_full |= matches!(error, StoreError::Full(_));
+                let is_full = matches!(error, StoreError::Full(_));
+                inner.is_full |= is_full;
                 inner.writes.failed(began, now);
+                // No second failure is needed to know it. Small writes in between may still succeed.
+                inner.writes.is_away |= is_full;
             }
             StoreCall::Read | StoreCall::Probe => inner.reads.failed(began, now),
         }
@@ -454,11 +457,11 @@ mod tests {
     async fn a_full_disk_is_named_until_there_is_room() {
         let state = state();
         let full = || async { Err::<(), _>(StoreError::Full("database or disk is full".into())) };
-        for _ in 0..2 {
-            state.watch(StoreCall::Write, full()).await.unwrap_err();
-            answers(&state, StoreCall::Probe).await;
-            advance(GRACE).await;
-        }
+        state.watch(StoreCall::Write, full()).await.unwrap_err();
+        assert_eq!(trouble(&state), Some(StoreTrouble::Full), "by the first write");
+        answers(&state, StoreCall::Probe).await;
+        advance(GRACE).await;
+        state.watch(StoreCall::Write, full()).await.unwrap_err();
         assert_eq!(trouble(&state), Some(StoreTrouble::Full));
         assert!(state.away().unwrap().why.contains("disk is full"));
         // A heartbeat finds room while payments do not.
