@@ -1,5 +1,6 @@
 //! Start of the actors, each on its thread.
 
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -244,6 +245,8 @@ impl Builder {
             exceptions: Arc::clone(&system.exceptions),
             failed_payments: Backoff::new(system.limits.failed_lately),
             failed_notices,
+            payments_fail: AtomicBool::new(false),
+            notices_fail: AtomicBool::new(false),
             clock: Arc::clone(&system.clock),
             tracer,
             meter: Arc::clone(&system.meter),

@@ -6,6 +6,7 @@
 //! dies.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use actix::prelude::*;
@@ -43,6 +44,10 @@ pub(crate) struct TimerParts {
     /// Notices that could not be processed.
     pub(crate) failed_notices: Arc<Backoff<String>>,
     pub(crate) clock: Arc<dyn Clock>,
+    /// True if the last look for due payments failed.
+    pub(crate) payments_fail: AtomicBool,
+    /// True if the last look for due notices failed.
+    pub(crate) notices_fail: AtomicBool,
     /// Records the traces that begin here, if anybody wants them.
     pub(crate) tracer: Option<Arc<dyn Tracer>>,
     pub(crate) meter: Arc<Meter>,
@@ -115,21 +120,27 @@ async fn wake_all(parts: &TimerParts) {
     // Failing payments are held back for a while. Ask for as many more, so that the others are reached.
     let held_back = parts.failed_payments.held_back();
     let limit = parts.limits.timer_batch.saturating_add(held_back);
-    let mut ids = due(parts.store.due(now, limit).await);
+    let mut ids = due(parts.store.due(now, limit).await, &parts.payments_fail);
     ids.retain(|id| parts.failed_payments.may_try(id));
     let limit = parts.limits.timer_batch.saturating_add(parts.failed_notices.held_back());
-    let notices = due(parts.store.due_notices(now, limit).await);
+    let notices = due(parts.store.due_notices(now, limit).await, &parts.notices_fail);
     if !notices.is_empty() {
         parts.inbox.mailbox().offer(Work(notices));
     }
     stream::iter(ids).for_each_concurrent(parts.limits.timer_in_flight, |id| wake(parts, id)).await;
 }
 
-/// Returns the items found, or none if the list can't be read: the other lists are still read.
-fn due<T>(found: Result<Vec<T>, StoreError>) -> Vec<T> {
+/// Returns the items found, or none if the list can't be read: the other lists are still read. Of failures in a row only
+/// the first is a warning, for the timer looks several times a second.
+fn due<T>(found: Result<Vec<T>, StoreError>, fails: &AtomicBool) -> Vec<T> {
+    let had_failed = fails.swap(found.is_err(), Ordering::Relaxed);
     found.unwrap_or_else(|error| {
         let denied = Denied::StoreUnavailable(error);
-        warn_unless_away!(denied, error = %denied, "the timer could not read what is due; it tries again");
+        if had_failed {
+            tracing::debug!(error = %denied, "the timer still can't read what is due");
+        } else {
+            warn_unless_away!(denied, error = %denied, "the timer could not read what is due; it tries again");
+        }
         Vec::new()
     })
 }

@@ -66,6 +66,26 @@ fn an_answer_that_the_store_did_not_take_at_first_is_stored_when_it_is_back() {
 }
 
 #[test]
+fn a_list_of_what_is_due_that_can_not_be_read_is_one_warning_until_it_can() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        let warned = || {
+            let warnings = world.logs.warnings();
+            warnings.iter().filter(|line| line.contains("could not read what is due")).count()
+        };
+        for times in 1..=2 {
+            pass_ms(1_000).await;
+            world.store.always(Op::Due, Fault::Broken);
+            pass_ms(60_000).await;
+            assert_eq!(warned(), times);
+            world.store.heal();
+        }
+        node.settle().await;
+    });
+}
+
+#[test]
 fn after_a_broken_commit_nothing_more_is_accepted() {
     let world = World::new();
     world.live(async {
