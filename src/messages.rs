@@ -98,7 +98,7 @@ impl MessageRunner {
         Ok(Self { notifier, service, operators: Vec::new(), outage: OutageReport::default() })
     }
 
-    /// Reports news that were not reported yet.
+    /// Reports news that were not reported yet. Fails as long as the mail server has not taken the last e-mail.
     pub(crate) async fn pass(&mut self) -> JobOutcome {
         let mut look = self.notifier.begin_look();
         if let Some(away) = self.service.payments.store_away() {
@@ -115,7 +115,12 @@ impl MessageRunner {
             tracing::debug!(%error, "news for owners could not be read; the next look tries again");
             error.to_string()
         });
-        to_operators.and(to_owners)
+        let by_mail = self.notifier.mail_failure().map_or(Ok(()), |error| {
+            Err(format!(
+                "the last e-mail could not be sent; is mail-server right, and does it answer? {error}"
+            ))
+        });
+        to_operators.and(to_owners).and(by_mail)
     }
 
     async fn report_to_operators(&mut self, look: &mut Look) -> Result<(), PeopleError> {

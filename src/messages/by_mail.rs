@@ -1,6 +1,6 @@
 //! Messages by e-mail.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use quita_domain::people::{Operator, User};
 use quita_ports::{Mail, Mailer};
@@ -12,24 +12,43 @@ use super::metrics::MessageMetrics;
 pub(super) struct ByMail {
     mailer: Arc<dyn Mailer>,
     metrics: MessageMetrics,
+    /// Error of the last message, if the server did not take it.
+    failure: Mutex<Option<String>>,
 }
 
 impl ByMail {
     /// Hands messages to this mailer.
     pub(super) fn new(mailer: Arc<dyn Mailer>, metrics: MessageMetrics) -> Self {
-        Self { mailer, metrics }
+        Self { mailer, metrics, failure: Mutex::default() }
     }
 
-    /// Sends a message; returns false if the server did not take it.
+    /// Returns the error of the last message, until the server takes one.
+    pub(super) fn failure(&self) -> Option<String> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn replace_failure(&self, failure: Option<String>) -> Option<String> {
+        std::mem::replace(&mut *self.failure.lock().unwrap_or_else(PoisonError::into_inner), failure)
+    }
+
+    /// Sends a message; returns false if the server did not take it. Logs an outage of the server once.
     pub(super) async fn send(&self, mail: &Mail) -> bool {
         match self.mailer.send(mail).await {
             Ok(()) => {
                 self.metrics.sent.inc();
+                if self.replace_failure(None).is_some() {
+                    tracing::info!("messages by e-mail are sent again");
+                }
                 true
             }
             Err(error) => {
                 self.metrics.failed.inc();
-                tracing::warn!(%error, "a message by e-mail could not be sent; it is tried again");
+                let before = self.replace_failure(Some(error.to_string()));
+                if before.is_none() {
+                    tracing::warn!(%error, "a message by e-mail could not be sent; it is tried again");
+                } else {
+                    tracing::debug!(%error, "a message by e-mail could still not be sent");
+                }
                 false
             }
         }

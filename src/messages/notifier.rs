@@ -92,6 +92,11 @@ impl Notifier {
         self.store.as_ref()
     }
 
+    /// Returns the error of the last e-mail, until the mail server takes one.
+    pub(super) fn mail_failure(&self) -> Option<String> {
+        self.channels.by_mail.as_ref()?.failure()
+    }
+
     /// Reads every operator who gets messages by some channel.
     ///
     /// # Errors

@@ -216,8 +216,11 @@ async fn a_message_that_the_server_refuses_is_tried_again_later() {
     assert_eq!(office.mailed().await.len(), 0);
     office.mailbox.is_refusing.store(false, Ordering::SeqCst);
     assert_eq!(office.mailed().await.len(), 0, "not at once");
+    let failure = office.notifier.mail_failure();
+    assert!(failure.is_some_and(|error| error.contains("451")), "it fails until the server takes one");
     office.pass(60_000);
     assert_eq!(office.mailed().await.len(), 1);
+    assert_eq!(office.notifier.mail_failure(), None);
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::support::{
     Account, Edit, MAIL_PASSWORD, MAIL_USER, MailServer, PATIENCE, TestApp, TestReceiver, Visitor, boleto,
-    eventually, pix,
+    eventually, pause, pix,
 };
 
 /// The first look for news is 30 s after the start, the second one a minute later.
@@ -73,6 +73,29 @@ fn owners_are_mailed_of_events_that_were_given_up_and_operators_of_exceptions() 
         let is_counted = metrics.contains("quita_mails_total{outcome=\"sent\"} 2\n");
         (is_counted && metrics.contains("quita_mails_total{outcome=\"failed\"} 0\n")).then_some(())
     });
+}
+
+#[test]
+fn a_mail_server_that_takes_nothing_is_a_failed_job_on_the_operators_home() {
+    let app = TestApp::builder()
+        .arg("--mail-server", "smtp://127.0.0.1:1")
+        .arg("--mail-from", "quita@pay.example")
+        .start();
+    let operator = Visitor::operator(&app);
+    let failed = "<a href=\"/jobs\">Failed jobs</a></h2><p class=\"value\">";
+    assert!(operator.page("/").contains(&format!("{failed}0<")));
+    // Paid one cent short: an exception, and news.
+    app.client().create(&boleto(10_051));
+    eventually(MAILED_WITHIN, "the mail server is shown to fail", || {
+        operator.post("/jobs/messages", &[]);
+        pause(Duration::from_secs(1));
+        let page = operator.page("/");
+        (page.contains(&format!("{failed}1<")) && page.contains("messages: the last e-mail")).then_some(())
+    });
+    assert!(operator.page("/jobs").contains("could not be sent"));
+    let lines =
+        app.log().lines().filter(|line| line.contains("could not be sent; it is tried again")).count();
+    assert_eq!(lines, 1, "{}", app.log());
 }
 
 #[test]

@@ -120,6 +120,7 @@ impl OverviewBody {
             ),
             ending(&troubles, texts),
         ];
+        tiles.push(failed_jobs(&troubles, texts));
         tiles.extend(comparison(&troubles, texts));
         for tile in tiles.iter_mut().filter(|tile| tile.light == Light::Unknown) {
             tile.value = texts.operators.unknown_value.into();
@@ -264,6 +265,20 @@ fn ending(troubles: &Troubles, texts: &'static Texts) -> Tile {
         note: format!("{keys} {} · {certificates} {}", texts.keys, texts.certificates),
         address: Section::Acquirers.path(),
         runbook,
+    }
+}
+
+fn failed_jobs(troubles: &Troubles, texts: &'static Texts) -> Tile {
+    let failed = &troubles.failed_jobs;
+    let note: Vec<_> = failed.iter().map(|(name, why)| format!("{}: {why}", name.as_str())).collect();
+    Tile {
+        name: texts.operators.failed_jobs,
+        value: failed.len().to_string(),
+        // An outage of the store makes many fail, and says so itself.
+        light: Light::of_stored(failed.is_empty(), troubles.away.as_ref()),
+        note: note.join("; "),
+        address: "/jobs",
+        runbook: None,
     }
 }
 

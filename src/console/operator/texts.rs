@@ -246,6 +246,7 @@ group! {
         alive: "Vivo", "Alive";
         seen_lately: "há pouco", "a moment ago";
         jobs: "Tarefas de fundo", "Background jobs";
+        failed_jobs: "Tarefas que falharam", "Failed jobs";
         jobs_lead: "Deste nó. Cada uma roda uma por vez; a que falha roda de novo na próxima hora marcada.",
             "Jobs of this node. One run of each at a time; after a failure it runs again at its next time.";
         job: "Tarefa", "Job";

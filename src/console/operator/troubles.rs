@@ -58,6 +58,8 @@ pub(super) struct Troubles {
     pub(super) notices: i64,
     pub(super) ending_keys: i64,
     pub(super) ending_certificates: usize,
+    /// Background jobs of this node whose last run failed, besides the nightly comparison.
+    pub(super) failed_jobs: Vec<(JobName, String)>,
     /// Nightly comparison of acquirers' lists; `None` where nothing is compared.
     pub(super) comparison: Option<Comparison>,
 }
@@ -95,6 +97,7 @@ impl OperatorConsole {
             webhooks: store.webhook_backlog,
             notices: store.inbox_backlog,
             ending_keys: self.ending_keys.as_ref().map_or(0, |ending| ending.get()),
+            failed_jobs: self.failed_jobs(),
             comparison: self.comparison(&nodes),
             nodes,
             ending_certificates: certificates.filter(|until| until.millis() <= ends_soon_at).count(),
@@ -103,6 +106,12 @@ impl OperatorConsole {
 }
 
 impl OperatorConsole {
+    fn failed_jobs(&self) -> Vec<(JobName, String)> {
+        let jobs = self.jobs.states().into_iter().map(|(rhythm, state)| (rhythm.name, state.failure));
+        let others = jobs.filter(|(name, _)| *name != JobName::NightlyComparison);
+        others.filter_map(|(name, failure)| failure.map(|why| (name, why))).collect()
+    }
+
     /// Returns the state of the nightly comparison, or `None` where nothing is compared.
     fn comparison(&self, nodes: &[NodeView]) -> Option<Comparison> {
         let mut jobs = self.jobs.states().into_iter();
