@@ -239,7 +239,7 @@ fn finish(
         Ended::Whole if report.passed => Ok(()),
         Ended::Whole if !report.violations.is_empty() => Err(Failure::failed("The service broke a promise.")),
         Ended::Whole if report.shortfalls.is_empty() => Err(Failure::failed("A threshold was crossed.")),
-        Ended::Whole => Err(Failure::failed("The planned load could not be reached.")),
+        Ended::Whole => Err(Failure::failed("The run fell short of its plan.")),
     }
 }
 

@@ -157,6 +157,19 @@ fn a_run_that_cannot_begin_says_why_and_blames_nobody() {
 }
 
 #[test]
+fn a_secret_that_fits_no_signature_is_the_testers_and_accuses_nobody() {
+    let app = TestApp::new();
+    let url = app.url();
+    let options = ["load", "--url", &url, "--rate", "10", "--duration", "1s", "--json", "report.json"];
+    let of_another = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
+    let finished = app.program(&options).env("QUITA_KEY", app.key()).env("QUITA_SECRET", of_another).run();
+    assert_eq!(finished.code, Some(1), "{finished:?}");
+    assert!(finished.stdout.contains("no signature fits QUITA_SECRET"), "{finished:?}");
+    assert!(!finished.stderr.contains("broke a promise"), "{finished:?}");
+    assert_eq!(report(&app)["violations"].as_array().unwrap().len(), 0);
+}
+
+#[test]
 fn wrong_usage_is_told_apart_and_a_file_that_cannot_be_written_is_told_before_the_run() {
     let app = TestApp::new();
     let url = app.url();

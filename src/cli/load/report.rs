@@ -193,7 +193,7 @@ impl Report {
         let limits =
             if course.stopped.is_some() { course.limits } else { course.limits.with_findings(&pressure) };
         let violations = violations(&judgement, &measures);
-        let shortfalls = shortfalls(&measures);
+        let shortfalls = shortfalls(&judgement, &measures);
         let is_within = thresholds.iter().all(|threshold| !threshold.is_crossed);
         Self {
             format: FORMAT,
@@ -262,13 +262,15 @@ struct Judgement {
     verdicts: BTreeMap<&'static str, u64>,
     examples: Vec<Example>,
     was_forbidden: bool,
+    /// True if events came and not one payment has only good signatures.
+    does_secret_fit_nothing: bool,
 }
 
 impl Judgement {
     fn of(ledger: &Ledger, is_stopped: bool) -> Self {
         let mut verdicts: BTreeMap<_, _> = Verdict::ALL.map(|verdict| (verdict.as_str(), 0)).into();
         let mut examples = Vec::new();
-        let mut was_forbidden = false;
+        let (mut was_forbidden, mut fits, mut fits_not) = (false, false, false);
         for (transaction_id, account) in ledger.accounts() {
             let judged = Verdict::of(account);
             // In a complete run every payment was asked about.
@@ -276,12 +278,24 @@ impl Judgement {
             let verdict = if is_unread { Verdict::Unread } else { judged };
             *verdicts.entry(verdict.as_str()).or_default() += 1;
             was_forbidden |= account.deliveries == Some(Deliveries::Forbidden);
+            fits_not |= account.flaws.bad_signature;
+            fits |= !account.flaws.bad_signature && !account.heard.is_empty();
             let is_shown = verdict.is_violation() || verdict == Verdict::Late;
             if is_shown && examples.len() < MAX_EXAMPLES {
                 examples.push(Example::new(transaction_id, verdict, account));
             }
         }
-        Self { payments: count(ledger.payments()), verdicts, examples, was_forbidden }
+        let does_secret_fit_nothing = fits_not && !fits;
+        if does_secret_fit_nothing {
+            examples.retain(|example| example.verdict != Verdict::BadSignature);
+        }
+        Self {
+            payments: count(ledger.payments()),
+            verdicts,
+            examples,
+            was_forbidden,
+            does_secret_fit_nothing,
+        }
     }
 
     fn count(&self, verdict: Verdict) -> u64 {
@@ -345,7 +359,9 @@ fn stages(plan: &Plan, measures: &Measures) -> Vec<StageResult> {
 
 /// Lists the violations of the service's promises, as sentences.
 fn violations(judgement: &Judgement, measures: &Measures) -> Vec<String> {
-    let broken = Verdict::ALL.into_iter().filter(|verdict| verdict.is_violation());
+    // Where no signature fits, the secret is the tester's mistake.
+    let counts = |verdict: Verdict| verdict != Verdict::BadSignature || !judgement.does_secret_fit_nothing;
+    let broken = Verdict::ALL.into_iter().filter(|verdict| verdict.is_violation() && counts(*verdict));
     let counted = broken.map(|verdict| (judgement.count(verdict), verdict));
     let mut violations: Vec<_> = counted
         .filter(|(count, _)| *count > 0)
@@ -363,8 +379,15 @@ fn violations(judgement: &Judgement, measures: &Measures) -> Vec<String> {
 }
 
 /// Lists the shortfalls of the run itself, as sentences.
-fn shortfalls(measures: &Measures) -> Vec<String> {
+fn shortfalls(judgement: &Judgement, measures: &Measures) -> Vec<String> {
     let mut shortfalls = Vec::new();
+    if judgement.does_secret_fit_nothing {
+        shortfalls.push(
+            "webhooks: no signature fits QUITA_SECRET, which is probably of another merchant or mode; set it to what \
+             `quita secrets show` prints"
+                .into(),
+        );
+    }
     if measures.creates() == 0 {
         shortfalls.push("no payment was made".into());
     }
