@@ -27,10 +27,10 @@ pub enum Refusal {
     )]
     NotCapturable(Status),
     /// A capture of more than was authorised, or of nothing.
-    #[error("the capture must be between 0.01 and the authorised {0}")]
+    #[error("the capture must be from 1 to {} cents: {} was authorised", .0.cents(), .0)]
     CaptureOutOfBounds(Money),
     /// A refund of more than is left, or of nothing.
-    #[error("the refund must be between 0.01 and the {0} that is left to refund")]
+    #[error("the refund must be from 1 to {} cents: {} is left to refund", .0.cents(), .0)]
     RefundExceedsPaid(Money),
     /// The acquirer gives nothing of this method back.
     #[error(

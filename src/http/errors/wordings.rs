@@ -200,10 +200,10 @@ pub(super) fn of_refusal(refusal: &Refusal) -> Wording {
              \"capture\": false, enquanto está approved"
         ),
         Refusal::CaptureOutOfBounds(most) => {
-            format!("a captura deve estar entre 0.01 e o autorizado, {most}")
+            format!("a captura deve ser de 1 a {} centavos: {most} foi autorizado", most.cents())
         }
         Refusal::RefundExceedsPaid(left) => {
-            format!("a devolução deve estar entre 0.01 e o restante a devolver, {left}")
+            format!("a devolução deve ser de 1 a {} centavos: resta {left} a devolver", left.cents())
         }
         Refusal::RefundUnsupported => {
             "o adquirente não devolve dinheiro deste pagamento; devolva por outro meio, como uma transferência"
@@ -260,7 +260,11 @@ mod tests {
                 "já devolvido por inteiro",
             ),
             (not_allowed(Status::Expired, "be captured"), "cannot be captured", "não pode ser capturado"),
-            (Refusal::RefundExceedsPaid(Money::from_cents(150)), "the 1.50 that is left", "a devolver, 1.50"),
+            (
+                Refusal::RefundExceedsPaid(Money::from_cents(150)),
+                "from 1 to 150 cents: 1.50 is left",
+                "de 1 a 150 centavos: resta 1.50",
+            ),
             (Refusal::Busy("cancel"), "a cancel of this payment", "o cancelamento deste pagamento"),
         ] {
             let wording = of_refusal(&refusal);
