@@ -152,9 +152,11 @@ fn refused(what: &str, json: &str) -> Failure {
     let message =
         refusal.as_ref().and_then(|refusal| refusal.message.as_deref()).unwrap_or("no reason given");
     let mut told = format!("{what}: {}", output::printable(message));
-    for detail in refusal.iter().flat_map(|refusal| &refusal.details) {
-        let (field, message) = (output::printable(&detail.field), output::printable(&detail.message));
-        told.push_str(&format!("\n  {field}: {message}"));
+    let details = refusal.as_ref().map_or(&[][..], |refusal| refusal.details.as_slice());
+    let lines = details.iter().map(|detail| format!("{}: {}", detail.field, detail.message));
+    // The message alone has the only violation already.
+    for line in lines.filter(|line| details.len() > 1 || !message.starts_with(line.as_str())) {
+        told.push_str(&format!("\n  {}", output::printable(&line)));
     }
     if let Some(id) = refusal.as_ref().and_then(|refusal| refusal.request_id.as_deref()) {
         told.push_str(&format!("\n  (request {})", output::printable(id)));
@@ -216,6 +218,9 @@ mod tests {
         let told =
             ["create failed with 422 Unprocessable Entity: it is\\u{1b} wrong", "\n  amount: no", "r1"];
         check(422, refusal, Err(&told)).await;
+        let alone = r#"{"message":"amount: is required","requestId":"r1",
+            "details":[{"field":"amount","code":"required","message":"is required"}]}"#;
+        check(400, alone, Err(&["400 Bad Request: amount: is required\n  (request r1)"])).await;
         check(409, "{}", Err(&["409 Conflict: no reason given"])).await;
         check(200, "<html>", Err(&["without JSON"])).await;
     }
