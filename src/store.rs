@@ -104,7 +104,11 @@ pub fn advice(url: &StoreUrl, cause: &StoreError) -> &'static str {
                 "To move it away, take every file whose name begins with its name; or name another place with \
                  --store sqlite:PATH or QUITA_STORE."
             }
-            StoreError::Unavailable(_) | StoreError::Full(_) | StoreError::Broken(_) => {
+            StoreError::Broken(_) => {
+                "Keep every file whose name begins with its name, and restore the newest backup: docs/OPERATIONS.md, \
+                 Backup, says how."
+            }
+            StoreError::Unavailable(_) | StoreError::Full(_) => {
                 "Check that the folder exists or can be made, that this user may write there, and that the disk is \
                  not full; or name another place with --store sqlite:PATH or QUITA_STORE."
             }
