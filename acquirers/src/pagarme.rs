@@ -3,7 +3,7 @@
 //! An order with one charge stands for each payment. Its code and its idempotency key are our id (`code`), so it is found
 //! after an unclear answer and sent again without a second charge. HTTP 200 says nothing: the status of the charge
 //! decides, explained by its newest step (`status`, `statement`). Operations are known by the charge's sums
-//! (`operation`). Splits go to Pagar.me's recipients (`splits`).
+//! (`operation`). Splits go to Pagar.me's recipients (`splits`). Payables are the list for reconciliation (`lists`).
 //!
 //! The way of a charge: `request` → `call` → `order` → `statement`, with `codes` or `decline`.
 
@@ -11,6 +11,7 @@ mod call;
 mod code;
 mod codes;
 mod decline;
+mod lists;
 mod lookup;
 mod notices;
 mod operation;
@@ -37,9 +38,11 @@ use quita_domain::identity::TransactionId;
 use quita_domain::method::Method;
 use quita_domain::operation::{Operation, OperationKind};
 use quita_domain::order::Order as Wanted;
+use quita_domain::reconciliation::Movement;
+use quita_domain::time::DAY_MS;
 use quita_ports::{
-    Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListReader, LocalIssue, NoticeReader, NumberRange,
-    Preparation,
+    Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListPart, ListReader, LocalIssue, NoticeReader,
+    NumberRange, PageCursor, Preparation,
 };
 use serde_json::{Value, json};
 use uuid::Uuid;
@@ -47,6 +50,7 @@ use uuid::Uuid;
 use crate::exchange::{Exchange, ExchangeFactory};
 use crate::field::Unreadable;
 use call::{Line, Reply};
+use lists::PayableList;
 use lookup::Missing;
 use notices::PagarmeNotices;
 use order::{Charge as ChargeThere, ChargeId, Order};
@@ -124,23 +128,33 @@ impl PagarmeFactory {
         *self.shared.configured.write().unwrap_or_else(PoisonError::into_inner) = next;
     }
 
-    /// Asks about an order that nobody has: whether address and key are right, without any effect.
+    /// Asks about an order that nobody has, and for a page of payables if they are listed. The answers prove that address
+    /// and key are right, and nothing is changed.
     ///
     /// # Errors
-    /// Answer in place of "there is none".
+    /// Answer in place of "there is none", or of the page.
     pub async fn ask_something_unknown(&self) -> Result<(), CallFailure> {
         let configured = self.shared.configured();
         let line = self.shared.line(&configured, configured.exchange.open());
         let nobodys = code::write(TransactionId::new(Uuid::now_v7()));
         match lookup::body(line.orders_of(&nobodys).await).map(|body| Order::read_list(&body)) {
-            Err(Missing::Unknown) => Ok(()),
             Err(Missing::Failed(failure)) => Err(failure),
-            Ok(Ok(listed)) if listed.is_empty() => Ok(()),
+            Err(Missing::Unknown) => self.list_something().await,
+            Ok(Ok(listed)) if listed.is_empty() => self.list_something().await,
             Ok(Ok(_)) => Err(CallFailure::Unknown("Pagar.me lists an order that nobody made".to_owned())),
             Ok(Err(Unreadable(what))) => {
                 Err(CallFailure::Unknown(format!("the answer can't be read: {what}")))
             }
         }
+    }
+}
+
+impl PagarmeFactory {
+    /// Asks for the first page of today's payables, if they are listed.
+    async fn list_something(&self) -> Result<(), CallFailure> {
+        let Some(list) = self.lists() else { return Ok(()) };
+        let now = self.shared.clock.now();
+        list.page(ListPart::All, (now.minus_ms(DAY_MS), now), &PageCursor::default()).await.map(drop)
     }
 }
 
@@ -178,8 +192,8 @@ impl AcquirerFactory for PagarmeFactory {
     }
 
     fn looks_at_paid(&self, method: Method) -> bool {
-        // Only a card is charged back.
-        method == Method::CreditCard
+        // Only a card is charged back, and payables say so.
+        method == Method::CreditCard && !self.shared.configured().settings.lists
     }
 
     fn objection(&self, order: &Wanted) -> Option<&'static str> {
@@ -194,7 +208,11 @@ impl AcquirerFactory for PagarmeFactory {
     }
 
     fn lists(&self) -> Option<Rc<dyn ListReader>> {
-        None
+        let has_lists = self.shared.configured().settings.lists;
+        has_lists.then(|| -> Rc<dyn ListReader> {
+            let pagarme = Pagarme { shared: Arc::clone(&self.shared), opened: RefCell::default() };
+            Rc::new(PayableList { pagarme, acquirer: self.spec.name.clone() })
+        })
     }
 
     fn local_issue(&self) -> Option<&dyn LocalIssue> {
@@ -235,8 +253,8 @@ impl Pagarme {
     async fn stated(&self, query: &ChargeQuery, charges: &[ChargeThere], line: &Line) -> ChargeAnswer {
         let mut reader = self.reader(line);
         if let Some(first) = charges.first().filter(|first| first.status == ChargeStatus::ChargedBack) {
-            reader.charged_back = match line.charged_back(&first.id).await {
-                Ok(amount) => amount,
+            reader.charged_back = match line.payables_of(&first.id).await {
+                Ok(payables) => payables::sum(&payables, Movement::Chargeback),
                 Err(Missing::Unknown) => None,
                 Err(Missing::Failed(failure)) => return ChargeAnswer::Failed(failure),
             };
@@ -420,20 +438,7 @@ impl Acquirer for Pagarme {
     }
 
     async fn identify(&self, reference: &Reference) -> Identified {
-        let line = self.line();
-        let code = match (lookup::charge_id(reference), lookup::order_id(reference)) {
-            (Some(id), _) => line.charge_by_id(&id).await.map(|charge| charge.code),
-            (None, Some(id)) => line.order_by_id(&id).await.map(|order| order.code),
-            (None, None) => return Identified::Unknown,
-        };
-        match code {
-            Ok(code) => {
-                let payment = code.as_deref().and_then(code::read);
-                payment.map_or(Identified::Unknown, Identified::Payment)
-            }
-            Err(Missing::Unknown) => Identified::NotFound,
-            Err(Missing::Failed(failure)) => Identified::Failed(failure),
-        }
+        self.line().identified(reference).await
     }
 }
 

@@ -4,15 +4,17 @@
 //! finds payments that a list should have had. The result is a verdict (`verdict.rs`), kept with the line; a difference
 //! makes an exception. Pure: nothing here settles anything, makes inquiries or depends on a format.
 
+mod charge_line;
 mod judge;
 mod line;
 mod missing;
 mod number;
 mod verdict;
 
+pub use charge_line::{ChargeLine, Movement};
 pub use judge::{judge, settled_before};
 pub use line::{LineKind, Source, StatementLine, Subject};
-pub use missing::{MARGIN_MS, expected_pix, expected_refunds};
+pub use missing::{MARGIN_MS, expected_charge, expected_pix, expected_refunds};
 pub use number::{SlipNumber, slip_numbers_of};
 pub use verdict::{
     ASKED_FOR_MS, Difference, Field, Finding, Judged, LineCursor, LineFilter, LineSum, RECONCILIATION_KINDS,

@@ -17,7 +17,7 @@ use quita_domain::money::Money;
 use quita_domain::routing::DueDates;
 use quita_domain::secret::Secret;
 use quita_domain::time::{DAY_MS, Timestamp};
-use quita_ports::{AcquirerFactory, AcquirerSpec, Clock, ListPage, ListedPix};
+use quita_ports::{AcquirerFactory, AcquirerSpec, Clock, ListPage, ListPart, PageCursor};
 
 use crate::samples::START;
 
@@ -31,7 +31,8 @@ pub const TOKEN: &str = "token-that-nobody-is-shown";
 pub fn first_page(status: u16, body: &[u8]) -> Result<ListPage, CallFailure> {
     let factory = ApiPixFactory::new(spec(), settings(), Arc::new(Bank(status, body.into())), Arc::new(Noon));
     let list = factory.lists().expect("this bank has lists");
-    let page = pin!(list.page(ListedPix::Received, (START, START.plus_ms(DAY_MS)), 0));
+    let cursor = PageCursor::default();
+    let page = pin!(list.page(ListPart::All, (START, START.plus_ms(DAY_MS)), &cursor));
     match page.poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(page) => page,
         Poll::Pending => panic!("the bank answers at once"),

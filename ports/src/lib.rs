@@ -28,7 +28,9 @@ pub use links::{EventLimit, LinkStore};
 pub use mail::{Mail, MailError, Mailer};
 pub use numbers::{NumberBlock, NumberRange, NumberStore};
 pub use operator::OperatorStore;
-pub use reconciliation::{ListPage, ListReader, ListedPix, PaidPlace, ReconciliationStore, Run, RunClaim};
+pub use reconciliation::{
+    ChargeReader, ListPage, ListPart, ListReader, PageCursor, PaidPlace, ReconciliationStore, Run, RunClaim,
+};
 pub use secret_keys::{ApplicationPlace, SecretKeyStore, Vault, VaultError};
 pub use store::{
     AccessStore, Backlog, DueDelivery, ExceptionStore, InboxStore, Listed, OutboxPlace, PaymentStore, Store,

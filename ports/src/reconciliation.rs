@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use chrono::NaiveDate;
-use quita_domain::acquiring::CallFailure;
+use quita_domain::acquiring::{CallFailure, Identified, Reference};
 use quita_domain::identity::{Mode, TransactionId};
 use quita_domain::reconciliation::{
     LineCursor, LineFilter, LineSum, SlipNumber, Source, StatementLine, StoredLine,
@@ -12,43 +12,86 @@ use uuid::Uuid;
 
 use crate::store::StoreError;
 
-/// Kind of list: the incoming Pix to be listed.
+/// Part of an acquirer's list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ListedPix {
-    /// All of them.
-    Received,
-    /// Only those of which money went back, at any time.
+pub enum ListPart {
+    /// All of it.
+    All,
+    /// Only movements of which money went back, at any time.
     Returned,
+}
+
+/// Position of a page in its list.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PageCursor {
+    /// Number of the page, from 0.
+    pub number: u32,
+    /// The acquirer's own name of the page, if it gives pages names. The first page has none.
+    pub name: Option<String>,
+}
+
+impl PageCursor {
+    /// Returns the position of the page that follows, under this name.
+    #[must_use]
+    pub fn next(&self, name: Option<String>) -> Self {
+        Self { number: self.number.saturating_add(1), name }
+    }
 }
 
 /// A page of an acquirer's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListPage {
-    /// Incoming money, each line followed by those of money that went back of it.
+    /// Movements. Of a list of Pix, each Pix followed by the lines of what went back of it.
     pub lines: Vec<StatementLine>,
     /// Number of entries on the page, of any kind.
     pub entries: u64,
     /// Number of entries of the whole list, if the acquirer says.
     pub total: Option<u64>,
-    /// True if no page follows.
-    pub is_last: bool,
+    /// Position of the page that follows, if one does.
+    pub next: Option<PageCursor>,
 }
 
-/// Reads the list of money that an acquirer received, page by page.
+/// Reads the list of money that an acquirer moved, page by page.
 ///
 /// Runs on the thread of its caller, one page at a time. A call that is dropped has no effect.
 #[async_trait(?Send)]
 pub trait ListReader {
-    /// Returns a page, from 0, of the incoming Pix of this period, both ends included. It may contain others.
+    /// Returns true if money that goes back is listed with the movement that it went back of, on that one's day. Then
+    /// [`ListPart::Returned`] finds what went back later.
+    fn has_returned(&self) -> bool;
+
+    /// Returns the number of months that the acquirer lists back, if its history ends.
+    fn history_months(&self) -> Option<u32>;
+
+    /// Returns the reader of single charges, if the list has movements of charges, each on its own day.
+    fn charges(&self) -> Option<&dyn ChargeReader>;
+
+    /// Returns a page of the movements of this period, both ends included. It may contain others.
     ///
     /// # Errors
     /// The reason why there is no page.
     async fn page(
         &self,
-        listed: ListedPix,
+        part: ListPart,
         period: (Timestamp, Timestamp),
-        page: u32,
+        cursor: &PageCursor,
     ) -> Result<ListPage, CallFailure>;
+}
+
+/// Reads single charges of an acquirer whose list has their movements.
+#[async_trait(?Send)]
+pub trait ChargeReader {
+    /// Returns the name under which references of payments have the acquirer's name of a charge.
+    fn name(&self) -> &'static str;
+
+    /// Returns the lines of one charge, of any day.
+    ///
+    /// # Errors
+    /// The reason why they are not available.
+    async fn lines_of(&self, charge: &Reference) -> Result<Vec<StatementLine>, CallFailure>;
+
+    /// Returns the payment of a charge.
+    async fn identify(&self, charge: &Reference) -> Identified;
 }
 
 /// A claim to one day's run of one source, so that only one of several nodes does it.

@@ -5,10 +5,12 @@
 //! So this works the same in the service and in a command beside it (decision 27). A remaining difference becomes an
 //! exception.
 //!
-//! `judging.rs` judges every line. Before that, `listing.rs` reads a list to its end and imports it. `returned.rs`
-//! handles refunds of older Pix. `nights.rs` decides which run is due.
+//! `judging.rs` judges every line. Before that, `listing.rs` reads a list to its end and imports it. `charges.rs` finds the
+//! payments of charges, and adds up their lines. `returned.rs` handles refunds of older Pix. `nights.rs` decides which run
+//! is due.
 
 mod asking;
+mod charges;
 mod judging;
 mod listing;
 mod nights;

@@ -1,5 +1,7 @@
 //! Whole lives of payments at the Pagar.me of the tests, and routes between it and Cielo.
 
+mod payables;
+
 use std::time::Duration;
 
 use quita_banks::cielo::{self, Cielo};
@@ -10,7 +12,7 @@ use quita_banks::{Counterparty, faults::Faults};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{Client, Edit, PATIENCE, TestApp, boleto, card, eventually, pix};
+use crate::support::{Client, Edit, Finished, PATIENCE, TestApp, boleto, card, eventually, pix};
 
 /// Longer than the first question about something that was accepted.
 const SLOW: Duration = Duration::from_secs(30);
@@ -26,8 +28,15 @@ struct World {
     cielo: Served<Cielo>,
     app: TestApp,
     client: Client,
-    _files: TempDir,
+    files: TempDir,
 }
+
+/// Secrets of both acquirers, as the environment has them.
+const SECRETS: [(&str, &str); 3] = [
+    ("QUITA_ACQUIRER_CIELO_NOTIFICATION_SECRET", "secret"),
+    ("QUITA_ACQUIRER_PAGARME_SECRET_KEY", KEY),
+    ("QUITA_ACQUIRER_PAGARME_NOTIFICATION_PASSWORD", PASSWORD),
+];
 
 impl World {
     /// With these routes.
@@ -51,19 +60,14 @@ impl World {
         let files = tempfile::tempdir().unwrap();
         let path = files.path().join("quita.toml");
         std::fs::write(&path, table).unwrap();
-        let secrets = [
-            ("QUITA_ACQUIRER_CIELO_MERCHANT_KEY", merchant_key.as_str()),
-            ("QUITA_ACQUIRER_CIELO_NOTIFICATION_SECRET", "secret"),
-            ("QUITA_ACQUIRER_PAGARME_SECRET_KEY", KEY),
-            ("QUITA_ACQUIRER_PAGARME_NOTIFICATION_PASSWORD", PASSWORD),
-        ];
         let builder = TestApp::builder().arg("--config", path.to_str().unwrap());
-        let app = secrets.iter().fold(builder, |builder, (name, secret)| builder.env(name, secret)).start();
+        let builder = builder.env("QUITA_ACQUIRER_CIELO_MERCHANT_KEY", &merchant_key);
+        let app = SECRETS.iter().fold(builder, |builder, (name, secret)| builder.env(name, secret)).start();
         let key = app.create_key(&["--merchant", "shop", "--mode", "live"]);
         let client = app.client_with(&key);
         let to = json!({ "to": format!("{}/acquirers/pagarme/notifications", app.url()) });
         assert_eq!(Client::new(&pagarme.control_url(), None).post("/notices_to", &to).status, 200);
-        Self { pagarme, cielo, app, client, _files: files }
+        Self { pagarme, cielo, app, client, files }
     }
 
     fn open() -> Self {
@@ -85,6 +89,14 @@ impl World {
         let charges = self.charges(id);
         assert_eq!(charges.len(), 1, "{charges:?}");
         charges[0].clone()
+    }
+
+    /// Calls the program with the service's store and configuration.
+    fn call(&self, arguments: &[&str]) -> Finished {
+        let config = self.files.path().join("quita.toml");
+        let program = self.app.program(&[arguments, &["--config", config.to_str().unwrap()]].concat());
+        let program = program.env("QUITA_ACQUIRER_CIELO_MERCHANT_KEY", "key");
+        SECRETS.iter().fold(program, |program, (name, secret)| program.env(name, secret)).run()
     }
 
     fn refund(&self, id: &str, cents: u64) -> Value {

@@ -294,7 +294,8 @@ fn the_movements_of_a_day_are_compared_with_its_payments() {
     let report: Value = serde_json::from_str(&compared.stdout).unwrap();
     let expected = json!({
         "verdict": "matched", "transactionId": id_of(&record), "kind": "boleto", "reference": "1",
-        "gross": "100.00", "fee": "0.75", "net": "99.25", "on": day, "difference": null,
+        "gross": "100.00", "fee": "0.75", "net": "99.25", "on": day, "instalment": null, "paidOutOn": null, "expectedOn": null,
+        "difference": null,
     });
     assert_eq!(report["lines"], json!([expected]), "{report:#}");
 }

@@ -9,7 +9,7 @@ use quita_domain::acquiring::{CallFailure, ChargeQuery};
 use quita_domain::identity::AcquirerName;
 use quita_domain::reconciliation::{LineKind, Source, StatementLine, Subject};
 use quita_domain::time::Timestamp;
-use quita_ports::{ListPage, ListReader, ListedPix};
+use quita_ports::{ChargeReader, ListPage, ListPart, ListReader, PageCursor};
 use serde_json::Value;
 use url::form_urlencoded;
 
@@ -42,16 +42,28 @@ pub(super) struct PixList {
 
 #[async_trait(?Send)]
 impl ListReader for PixList {
+    fn has_returned(&self) -> bool {
+        true
+    }
+
+    fn history_months(&self) -> Option<u32> {
+        None
+    }
+
+    fn charges(&self) -> Option<&dyn ChargeReader> {
+        None
+    }
+
     async fn page(
         &self,
-        listed: ListedPix,
+        part: ListPart,
         period: (Timestamp, Timestamp),
-        page: u32,
+        cursor: &PageCursor,
     ) -> Result<ListPage, CallFailure> {
         let is_ours = |key: &str| self.link.credential.is_our_key(key);
-        match self.link.get(&address(listed, period, page)).await? {
+        match self.link.get(&address(part, period, cursor.number)).await? {
             Answer::Success(answer) => {
-                let context = PageContext { acquirer: &self.acquirer, period, page };
+                let context = PageContext { acquirer: &self.acquirer, period, page: cursor.number };
                 read_page(&answer, &context, is_ours).map_err(CallFailure::Unknown)
             }
             Answer::NotFound(why) | Answer::Refused(why) => Err(CallFailure::Unknown(why)),
@@ -66,10 +78,10 @@ pub(super) struct PageContext<'a> {
     pub(super) page: u32,
 }
 
-fn address(listed: ListedPix, (from, until): (Timestamp, Timestamp), page: u32) -> String {
+fn address(part: ListPart, (from, until): (Timestamp, Timestamp), page: u32) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("inicio", &to_the_second(from, 0)).append_pair("fim", &to_the_second(until, 999));
-    if listed == ListedPix::Returned {
+    if part == ListPart::Returned {
         query.append_pair("devolucaoPresente", "true");
     }
     query.append_pair("paginacao.paginaAtual", &page.to_string());
@@ -123,12 +135,14 @@ pub(super) fn read_page(
         })?;
     }
     let next = u64::from(context.page).saturating_add(1);
+    // A bank that says nothing of pages has one.
+    let is_last = entries.is_empty() || pages.is_none_or(|pages| next >= pages);
+    let cursor = PageCursor { number: context.page, name: None };
     Ok(ListPage {
         lines,
         entries: u64::try_from(entries.len()).unwrap_or(u64::MAX),
         total,
-        // A bank that says nothing of pages has one.
-        is_last: entries.is_empty() || pages.is_none_or(|pages| next >= pages),
+        next: (!is_last).then(|| cursor.next(None)),
     })
 }
 
@@ -222,10 +236,10 @@ mod tests {
         let period = (at("2026-11-22T03:00:00.400Z"), at("2026-11-23T02:59:59.999Z"));
         let expected = "/pix?inicio=2026-11-22T03%3A00%3A00Z&fim=2026-11-23T03%3A00%3A00Z\
             &paginacao.paginaAtual=2&paginacao.itensPorPagina=100";
-        assert_eq!(address(ListedPix::Received, period, 2), expected);
+        assert_eq!(address(ListPart::All, period, 2), expected);
         let expected =
             expected.replace("&paginacao.paginaAtual", "&devolucaoPresente=true&paginacao.paginaAtual");
-        assert_eq!(address(ListedPix::Returned, period, 2), expected);
+        assert_eq!(address(ListPart::Returned, period, 2), expected);
     }
 
     #[test]
@@ -234,7 +248,7 @@ mod tests {
             let entry = |number| json!({"endToEndId": format!("E{number}"), "valor": "1.00"});
             json!({"pix": (0..count).map(entry).collect::<Vec<_>>()})
         };
-        assert!(read(&pix(99)).unwrap().is_last);
+        assert_eq!(read(&pix(99)).unwrap().next, None);
         for count in [100, 101, 150] {
             assert!(read(&pix(count)).is_err(), "{count}");
         }
@@ -255,7 +269,8 @@ mod tests {
             {"endToEndId": "E3", "valor": "6.00"},
         ]});
         let page = read(&answer).unwrap();
-        assert_eq!((page.entries, page.total, page.is_last), (3, Some(250), false));
+        let next = page.next.as_ref().map(|next| next.number);
+        assert_eq!((page.entries, page.total, next), (3, Some(250), Some(2)));
         let told: Vec<_> = page
             .lines
             .iter()
@@ -306,7 +321,7 @@ mod tests {
         }
         let last =
             read(&json!({"parametros": paging(2, 101), "pix": [{"endToEndId": "E1", "valor": "1.00"}]}));
-        assert!(last.unwrap().is_last);
+        assert_eq!(last.unwrap().next, None);
     }
 
     /// Every byte of an answer, replaced by each of these: what is JSON still is read twice the same, or refused.

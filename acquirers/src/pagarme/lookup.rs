@@ -3,18 +3,22 @@
 //! A code is no unique name at Pagar.me. Of several charges of one code the oldest that holds money or can be paid speaks
 //! for the payment; what the others hold is stated besides.
 
+use std::collections::BTreeSet;
+
 use quita_domain::acquiring::{
-    CallFailure, ChargeAnswer, ChargeQuery, Fact, Holding, Reference, SecondCharge, Statement,
+    CallFailure, ChargeAnswer, ChargeQuery, Fact, Holding, Identified, Reference, SecondCharge, Statement,
 };
-use quita_domain::money::Money;
 
 use super::call::{Line, MAX_ORDERS, Reply};
 use super::code;
 use super::order::{Charge, ChargeId, Order, OrderId};
-use super::payables;
+use super::payables::{Page, Payable};
 use super::statement::{self, Reader};
 use super::status::{ChargeStatus, Step};
 use crate::field::Unreadable;
+
+/// Maximum number of pages with the payables of one charge.
+const MAX_PAGES_OF_CHARGE: usize = 20;
 
 /// Reason why there is no charge to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,12 +82,45 @@ impl Line {
         if charge.id == *id { Ok(charge) } else { Err(unclear("the answer is about another charge")) }
     }
 
-    /// Returns the amount that the holder took back, by the payables; none while they are not there.
-    pub(super) async fn charged_back(&self, id: &ChargeId) -> Result<Option<Money>, Missing> {
-        let query = [("charge_id", id.as_str()), ("type", "chargeback"), ("size", "100")];
-        let page = payables::Page::read(&body(self.payables(&query).await)?).map_err(unreadable)?;
-        let sum = page.lines.iter().map(|line| line.amount_cents.unsigned_abs()).sum();
-        Ok(Some(Money::from_cents(sum)).filter(|sum| !sum.is_zero()))
+    /// Returns a page of payables.
+    pub(super) async fn page_of_payables(&self, query: &[(&str, &str)]) -> Result<Page, Missing> {
+        Page::read(&body(self.payables(query).await)?).map_err(unreadable)
+    }
+
+    /// Returns all payables of a charge; none while they are not there.
+    pub(super) async fn payables_of(&self, id: &ChargeId) -> Result<Vec<Payable>, Missing> {
+        let (mut found, mut cursors) = (Vec::new(), BTreeSet::new());
+        let mut cursor: Option<String> = None;
+        for _ in 0..MAX_PAGES_OF_CHARGE {
+            let mut query = vec![("charge_id", id.as_str()), ("size", "100")];
+            query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
+            let page = self.page_of_payables(&query).await?;
+            found.extend(page.payables.into_iter().filter(|payable| payable.charge_id.as_ref() == Some(id)));
+            cursor = page.cursor.filter(|cursor| cursors.insert(cursor.clone()));
+            if cursor.is_none() {
+                found.sort_by(|one: &Payable, other| one.id.cmp(&other.id));
+                found.dedup_by(|one, other| one.id == other.id);
+                return Ok(found);
+            }
+        }
+        Err(unclear("a charge has too many payables"))
+    }
+
+    /// Returns the payment of the charge, or of the order, that a reference names.
+    pub(super) async fn identified(&self, reference: &Reference) -> Identified {
+        let code = match (charge_id(reference), order_id(reference)) {
+            (Some(id), _) => self.charge_by_id(&id).await.map(|charge| charge.code),
+            (None, Some(id)) => self.order_by_id(&id).await.map(|order| order.code),
+            (None, None) => return Identified::Unknown,
+        };
+        match code {
+            Ok(code) => {
+                let payment = code.as_deref().and_then(code::read);
+                payment.map_or(Identified::Unknown, Identified::Payment)
+            }
+            Err(Missing::Unknown) => Identified::NotFound,
+            Err(Missing::Failed(failure)) => Identified::Failed(failure),
+        }
     }
 }
 

@@ -25,6 +25,8 @@ pub struct PagarmeSettings {
     pub recipients: BTreeMap<String, String>,
     /// Settings of boletos.
     pub boleto: BoletoSettings,
+    /// True if payables are read for reconciliation.
+    pub lists: bool,
 }
 
 /// Settings of Pagar.me's boletos.

@@ -137,6 +137,7 @@ mod tests {
             recipient: Some("re_own".into()),
             recipients: BTreeMap::from(recipients),
             boleto: super::super::settings::BoletoSettings::default(),
+            lists: true,
         }
     }
 

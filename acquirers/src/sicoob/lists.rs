@@ -19,7 +19,7 @@ use quita_domain::identity::AcquirerName;
 use quita_domain::money::Money;
 use quita_domain::reconciliation::{LineKind, MARGIN_MS, Source, StatementLine, Subject};
 use quita_domain::time::Timestamp;
-use quita_ports::{ListPage, ListReader, ListedPix};
+use quita_ports::{ChargeReader, ListPage, ListPart, ListReader, PageCursor};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 use zip::ZipArchive;
@@ -70,30 +70,41 @@ fn unclear(why: &str) -> CallFailure {
 
 #[async_trait(?Send)]
 impl ListReader for Movements {
+    fn has_returned(&self) -> bool {
+        // The bank gives nothing back.
+        false
+    }
+
+    fn history_months(&self) -> Option<u32> {
+        None
+    }
+
+    fn charges(&self) -> Option<&dyn ChargeReader> {
+        None
+    }
+
     async fn page(
         &self,
-        listed: ListedPix,
+        _: ListPart,
         (from, _): (Timestamp, Timestamp),
-        page: u32,
+        cursor: &PageCursor,
     ) -> Result<ListPage, CallFailure> {
-        if listed == ListedPix::Returned {
-            // The bank gives nothing back.
-            return Ok(ListPage { lines: Vec::new(), entries: 0, total: Some(0), is_last: true });
-        }
         // A period begins a margin before its day.
         let day = from.plus_ms(MARGIN_MS).sao_paulo_date();
         let (id, files, total) = self.ready(day).await?;
-        let Some(file) = usize::try_from(page).ok().and_then(|page| files.get(page)) else {
+        let mut left =
+            usize::try_from(cursor.number).ok().and_then(|number| files.get(number..)).into_iter().flatten();
+        let Some(file) = left.next() else {
             self.drop_order(day);
-            return Ok(ListPage { lines: Vec::new(), entries: 0, total: Some(total), is_last: true });
+            return Ok(ListPage { lines: Vec::new(), entries: 0, total: Some(total), next: None });
         };
         let read = self.read(day, id, *file).await;
-        let is_last = usize::try_from(page).is_ok_and(|page| page.saturating_add(1) >= files.len());
-        if is_last || read.is_err() {
+        let next = left.next().map(|_| cursor.next(None));
+        if next.is_none() || read.is_err() {
             self.drop_order(day);
         }
         let (lines, entries) = read?;
-        Ok(ListPage { lines, entries, total: Some(total), is_last })
+        Ok(ListPage { lines, entries, total: Some(total), next })
     }
 }
 
@@ -268,8 +279,8 @@ fn line(
             interest,
         },
         gross,
-        fee: Some(fee),
-        net: Some(net),
+        fee: Some(fee.into()),
+        net: Some(net.into()),
         on: paid_on,
         place: place.to_owned(),
         other_key: None,
@@ -283,6 +294,8 @@ fn date(record: &Value, field: &str) -> Option<NaiveDate> {
 
 #[cfg(test)]
 mod tests {
+    use quita_domain::money::SignedMoney;
+
     use super::*;
 
     #[test]
@@ -308,7 +321,7 @@ mod tests {
         let settled = read(&whole).unwrap().unwrap();
         assert_eq!(
             (settled.gross.cents(), settled.fee, settled.net),
-            (10_000, Some(Money::from_cents(75)), Some(Money::from_cents(9_925)))
+            (10_000, Some(SignedMoney::from_cents(75)), Some(SignedMoney::from_cents(9_925)))
         );
         assert_eq!(
             (settled.on.to_string().as_str(), settled.id.as_str()),

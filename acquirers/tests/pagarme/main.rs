@@ -20,6 +20,7 @@ mod cards;
 mod disputes;
 mod inquiries;
 mod operations;
+mod payables;
 mod pix;
 mod refusals;
 mod secrets;

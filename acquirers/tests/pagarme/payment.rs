@@ -64,6 +64,7 @@ pub(crate) fn settings() -> PagarmeSettings {
         recipient: Some(OWN.into()),
         recipients: BTreeMap::from([("loja-a".to_owned(), A.to_owned())]),
         boleto: BoletoSettings { instructions: Some("Pague no banco".into()), ..BoletoSettings::default() },
+        lists: true,
     }
 }
 

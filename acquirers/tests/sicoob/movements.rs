@@ -3,7 +3,7 @@
 use quita_domain::acquiring::CallFailure;
 use quita_domain::reconciliation::{LineKind, MARGIN_MS, StatementLine, Subject};
 use quita_domain::time::Timestamp;
-use quita_ports::{AcquirerFactory as _, ListPage, ListReader, ListedPix};
+use quita_ports::{AcquirerFactory as _, ListPage, ListPart, ListReader, PageCursor};
 use serde_json::json;
 
 use crate::world::{NUMBER, World, charge, spec};
@@ -28,14 +28,11 @@ async fn paid() -> World {
 }
 
 async fn all(reader: &dyn ListReader) -> Result<Vec<ListPage>, CallFailure> {
-    let mut pages = Vec::new();
-    for number in 0.. {
-        let page = reader.page(ListedPix::Received, period(), number).await?;
-        let is_last = page.is_last;
+    let (mut pages, mut next) = (Vec::new(), Some(PageCursor::default()));
+    while let Some(cursor) = next {
+        let page = reader.page(ListPart::All, period(), &cursor).await?;
+        next = page.next.clone();
         pages.push(page);
-        if is_last {
-            break;
-        }
     }
     Ok(pages)
 }
@@ -48,7 +45,7 @@ fn lines(pages: &[ListPage]) -> Vec<&StatementLine> {
 async fn every_settlement_of_the_day_is_a_line_with_its_sums() {
     let world = paid().await;
     let pages = all(world.factory().lists().unwrap().as_ref()).await.unwrap();
-    let counts: Vec<_> = pages.iter().map(|page| (page.entries, page.total, page.is_last)).collect();
+    let counts: Vec<_> = pages.iter().map(|page| (page.entries, page.total, page.next.is_none())).collect();
     assert_eq!(counts, [(2, Some(3), false), (1, Some(3), true)]);
     let told: Vec<_> = lines(&pages)
         .iter()
@@ -103,9 +100,9 @@ async fn an_order_whose_file_cannot_be_read_is_made_anew() {
     let world = paid().await;
     let factory = world.factory();
     let reader = factory.lists().unwrap();
-    reader.page(ListedPix::Received, period(), 0).await.unwrap();
+    reader.page(ListPart::All, period(), &PageCursor::default()).await.unwrap();
     world.strike(json!([{ "fault": "error-before", "status": 400 }]));
-    reader.page(ListedPix::Received, period(), 1).await.unwrap_err();
+    reader.page(ListPart::All, period(), &PageCursor::default().next(None)).await.unwrap_err();
     assert_eq!(orders(&world), 1);
     assert_eq!(lines(&all(reader.as_ref()).await.unwrap()).len(), 3);
     assert_eq!(orders(&world), 2);
@@ -119,7 +116,7 @@ async fn orders_of_two_days_wait_side_by_side() {
     let (from, to) = period();
     let before = (from.minus_ms(24 * 3_600_000), to.minus_ms(24 * 3_600_000));
     for period in [before, period(), before, period()] {
-        reader.page(ListedPix::Received, period, 0).await.unwrap_err();
+        reader.page(ListPart::All, period, &PageCursor::default()).await.unwrap_err();
     }
     assert_eq!(orders(&world), 2, "one for each day");
 }
@@ -130,8 +127,7 @@ async fn a_day_without_movements_has_an_empty_list_and_nothing_is_ever_given_bac
     let reader = world.factory().lists().unwrap();
     let pages = all(reader.as_ref()).await.unwrap();
     assert_eq!((pages.len(), pages[0].entries, pages[0].total), (1, 0, Some(0)));
-    let returned = reader.page(ListedPix::Returned, period(), 0).await.unwrap();
-    assert!(returned.is_last && returned.lines.is_empty());
+    assert!(!reader.has_returned());
     assert!(world.factory_with(|settings| settings.lists = false).lists().is_none());
     assert_eq!(spec().name.as_str(), "sicoob");
 }

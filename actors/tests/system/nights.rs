@@ -11,7 +11,7 @@ use quita_domain::identity::{AcquirerName, Mode};
 use quita_domain::money::Money;
 use quita_domain::reconciliation::{LineKind, ReconciliationKind, Source, StatementLine, Subject};
 use quita_domain::time::{DAY_MS, Timestamp};
-use quita_ports::{Clock, ListPage, ListReader, ListedPix};
+use quita_ports::{ChargeReader, Clock, ListPage, ListPart, ListReader, PageCursor};
 use quita_services::reconciliation::{List, Nights, Reconciler};
 use uuid::Uuid;
 
@@ -31,39 +31,53 @@ struct Lists {
     received: RefCell<Vec<StatementLine>>,
     returned: RefCell<Vec<StatementLine>>,
     is_away: Cell<bool>,
+    /// True if refunds are listed on days of their own.
+    has_days_of_its_own: Cell<bool>,
     /// A day whose list can never be read.
     broken: Cell<Option<NaiveDate>>,
     /// The longest period that it lists what went back of, in days.
     longest_days: Cell<Option<u64>>,
-    asked: RefCell<Vec<(ListedPix, Timestamp, Timestamp)>>,
+    asked: RefCell<Vec<(ListPart, Timestamp, Timestamp)>>,
 }
 
 struct Reader(Rc<Lists>);
 
 #[async_trait(?Send)]
 impl ListReader for Reader {
+    fn has_returned(&self) -> bool {
+        !self.0.has_days_of_its_own.get()
+    }
+
+    fn history_months(&self) -> Option<u32> {
+        None
+    }
+
+    fn charges(&self) -> Option<&dyn ChargeReader> {
+        None
+    }
+
     async fn page(
         &self,
-        listed: ListedPix,
+        listed: ListPart,
         (from, until): (Timestamp, Timestamp),
-        _: u32,
+        _: &PageCursor,
     ) -> Result<ListPage, CallFailure> {
         let lists = &self.0;
         let day = until.minus_ms(HOUR_MS).sao_paulo_date();
-        let is_broken = listed == ListedPix::Received && lists.broken.get() == Some(day);
+        let is_broken = listed == ListPart::All && lists.broken.get() == Some(day);
         if lists.is_away.get() || is_broken {
             return Err(CallFailure::Unknown("503".into()));
         }
-        let longest = lists.longest_days.get().filter(|_| listed == ListedPix::Returned);
+        let longest = lists.longest_days.get().filter(|_| listed == ListPart::Returned);
         if longest.is_some_and(|days| until.ms_since(from) > days * DAY_MS) {
             return Err(CallFailure::Unknown("400 the period is too long".into()));
         }
         lists.asked.borrow_mut().push((listed, from, until));
         let lines = match listed {
-            ListedPix::Received => lists.received.borrow().clone(),
-            ListedPix::Returned => lists.returned.borrow().clone(),
+            ListPart::All => lists.received.borrow().clone(),
+            ListPart::Returned => lists.returned.borrow().clone(),
         };
-        Ok(ListPage { entries: lines.len().try_into().unwrap(), lines, total: None, is_last: true })
+        Ok(ListPage { entries: lines.len().try_into().unwrap(), lines, total: None, next: None })
     }
 }
 
@@ -75,14 +89,14 @@ impl Lists {
     /// The days whose lists were had, in order.
     fn days(&self) -> Vec<String> {
         let asked = self.asked.borrow();
-        let of_days = asked.iter().filter(|(listed, ..)| *listed == ListedPix::Received);
+        let of_days = asked.iter().filter(|(listed, ..)| *listed == ListPart::All);
         of_days.map(|(_, _, until)| until.minus_ms(HOUR_MS).sao_paulo_date().to_string()).collect()
     }
 
     /// The periods of which it was asked what went back.
     fn periods(&self) -> Vec<(String, String)> {
         let asked = self.asked.borrow();
-        let returned = asked.iter().filter(|(listed, ..)| *listed == ListedPix::Returned);
+        let returned = asked.iter().filter(|(listed, ..)| *listed == ListPart::Returned);
         let days = returned.map(|(_, from, until)| (from.sao_paulo_date(), until.sao_paulo_date()));
         days.map(|(from, until)| (from.to_string(), until.to_string())).collect()
     }

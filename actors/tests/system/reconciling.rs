@@ -16,7 +16,7 @@ use quita_domain::reconciliation::{
 };
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
-use quita_ports::{Clock, ListPage, ListReader, ListedPix};
+use quita_ports::{ChargeReader, Clock, ListPage, ListPart, ListReader, PageCursor};
 use quita_services::reconciliation::{List, NotReconciled, Reconciler};
 
 use crate::bank::Call;
@@ -85,19 +85,32 @@ struct Lines {
 
 #[async_trait(?Send)]
 impl ListReader for Lines {
+    fn has_returned(&self) -> bool {
+        true
+    }
+
+    fn history_months(&self) -> Option<u32> {
+        None
+    }
+
+    fn charges(&self) -> Option<&dyn ChargeReader> {
+        None
+    }
+
     async fn page(
         &self,
-        _: ListedPix,
+        _: ListPart,
         (from, until): (Timestamp, Timestamp),
-        page: u32,
+        cursor: &PageCursor,
     ) -> Result<ListPage, CallFailure> {
         assert!(from <= until);
         let lines = self.lines.borrow();
         let pages: Vec<_> = lines.chunks(self.page_size).collect();
-        let number = usize::try_from(page).unwrap();
+        let number = usize::try_from(cursor.number).unwrap();
         let found = pages.get(number).map(|lines| lines.to_vec()).unwrap_or_default();
         let entries = u64::try_from(found.len()).unwrap();
-        Ok(ListPage { lines: found, entries, total: self.total, is_last: number + 1 >= pages.len() })
+        let next = (number + 1 < pages.len()).then(|| cursor.next(None));
+        Ok(ListPage { lines: found, entries, total: self.total, next })
     }
 }
 

@@ -82,6 +82,7 @@ impl PagarmeConfig {
             table.refuse("recipient", &why);
         }
         let boleto = boleto(table);
+        let lists = table.optional("lists", "true or false", |text| text.parse().ok());
         let tls = TlsConfig::read_authorities(table);
         let settings = PagarmeSettings {
             base_url: base_url.unwrap_or_else(|| BASE_URL.into()),
@@ -93,6 +94,7 @@ impl PagarmeConfig {
             recipient,
             recipients,
             boleto,
+            lists: lists.unwrap_or(true),
         };
         Some(Self { settings, max_expiry, tls })
     }

@@ -1,8 +1,9 @@
 //! Comparison of one line with its payment.
 
+use super::charge_line::{ChargeLine, Movement};
 use super::line::{LineKind, StatementLine, Subject};
 use super::verdict::{Difference, Field, Finding, StoredLine};
-use crate::money::Money;
+use crate::money::{Money, SignedMoney};
 use crate::payment::Payment;
 use crate::state::RefundStatus;
 use crate::status::Status;
@@ -11,8 +12,9 @@ use crate::time::Timestamp;
 /// Value that a payment has for an unknown movement.
 const NOTHING: &str = "nothing";
 
-/// Compares a line with the payment that it names; without a payment it is unknown here.
-pub fn judge(line: &StatementLine, payment: Option<&Payment>) -> Finding {
+/// Compares a line with the payment that it names; without a payment it is unknown here. `added_up` is the sum of the
+/// lines that [`StatementLine::added_up_with`] names, this one included.
+pub fn judge(line: &StatementLine, payment: Option<&Payment>, added_up: SignedMoney) -> Finding {
     let Some(payment) = payment else { return without_payment(line) };
     match &line.subject {
         Subject::Pix { end_to_end_id, .. } => of_pix(line, end_to_end_id, payment),
@@ -20,18 +22,56 @@ pub fn judge(line: &StatementLine, payment: Option<&Payment>) -> Finding {
             of_refund(line, (end_to_end_id, refund_id), *is_chargeback, payment)
         }
         Subject::Boleto { interest, .. } => of_boleto(line, *interest, payment),
+        Subject::Charge(charge) => of_charge(charge, payment, added_up.magnitude()),
     }
 }
 
-/// Judges a line without a payment. A bank's fee that names no boleto needs none.
+/// Judges a line without a payment. A bank's fee that names no boleto needs none, nor does a movement of the account.
 fn without_payment(line: &StatementLine) -> Finding {
-    let names_nothing = match &line.subject {
+    let needs_none = match &line.subject {
         Subject::Boleto { our_number, document_number, .. } => {
-            our_number.is_none() && document_number.is_none()
+            line.kind == LineKind::Fee && our_number.is_none() && document_number.is_none()
         }
+        Subject::Charge(charge) => charge.movement == Movement::Account,
         Subject::Pix { .. } | Subject::Refund { .. } => false,
     };
-    if line.kind == LineKind::Fee && names_nothing { Finding::Matched } else { Finding::UnknownHere }
+    if needs_none { Finding::Matched } else { Finding::UnknownHere }
+}
+
+/// Compares a movement of a charge, of which `moved` is the sum over instalments and recipients.
+fn of_charge(line: &ChargeLine, payment: &Payment, moved: Money) -> Finding {
+    // A charge beside the one that counts is given back in whole.
+    let mut surplus = payment.operations.iter().filter_map(|operation| operation.surplus.as_ref());
+    let is_given_back = surplus.any(|surplus| surplus.reference.contains(&line.charge));
+    if is_given_back || payment.others.iter().any(|other| other.contains(&line.charge)) {
+        return Finding::Matched;
+    }
+    let (state, status) = (&payment.state, payment.status().as_str());
+    let counted = state.attempts.last().map(|attempt| &attempt.reference);
+    if !counted.is_some_and(|counted| counted.contains(&line.charge)) {
+        let known = line.charge.iter().next().and_then(|(name, _)| counted?.get(name));
+        return different(Field::Reference, known.unwrap_or(NOTHING), line.name().unwrap_or_default());
+    }
+    match line.movement {
+        Movement::Credit => match state.captured_amount {
+            None => different(Field::Status, status, Status::Paid.as_str()),
+            // What was paid of a boleto is with fine and interest, what was captured without.
+            Some(captured) => of_amount(state.paid_amount.unwrap_or(captured), moved),
+        },
+        Movement::Refund => of_amount(state.refunded_amount(), moved),
+        Movement::Chargeback if payment.chargebacks.is_empty() => {
+            different(Field::Status, NOTHING, Status::Chargeback.as_str())
+        }
+        Movement::Chargeback => {
+            let left = state.captured_amount.unwrap_or_default().minus(state.refunded_amount());
+            let known = payment.chargebacks.iter().map(|known| known.amount.unwrap_or(left)).sum();
+            of_amount(known, moved)
+        }
+        Movement::DisputeWon if payment.open_chargebacks().next().is_some() => {
+            different(Field::Status, Status::Chargeback.as_str(), Status::Paid.as_str())
+        }
+        Movement::DisputeWon | Movement::RefundReversal | Movement::Account => Finding::Matched,
+    }
 }
 
 fn of_pix(line: &StatementLine, end_to_end_id: &str, payment: &Payment) -> Finding {
@@ -92,7 +132,9 @@ fn of_boleto(line: &StatementLine, interest: Money, payment: &Payment) -> Findin
         | LineKind::Fee
         | LineKind::Other
         | LineKind::Pix
-        | LineKind::Refund => Finding::Matched,
+        | LineKind::Receivable
+        | LineKind::Refund
+        | LineKind::Chargeback => Finding::Matched,
     }
 }
 

@@ -6,9 +6,10 @@ use std::sync::Arc;
 use chrono::{NaiveDate, NaiveDateTime};
 use serde::{Deserialize, Serialize};
 
+use super::charge_line::{ChargeLine, Movement};
 use super::number::SlipNumber;
 use crate::identity::{AcquirerName, TransactionId};
-use crate::money::Money;
+use crate::money::{Money, SignedMoney};
 use crate::time::Timestamp;
 
 /// Source of lines: an acquirer's list, or a bank's return files.
@@ -60,8 +61,12 @@ impl fmt::Display for Source {
 pub enum LineKind {
     /// A Pix came in.
     Pix,
-    /// Money of a Pix went back.
+    /// A recipient gets an instalment of a charge.
+    Receivable,
+    /// Money of a Pix or a charge went back.
     Refund,
+    /// A holder took money of a charge back.
+    Chargeback,
     /// A boleto is registered at the bank.
     Registered,
     /// A boleto was paid, by a bank's file.
@@ -80,9 +85,11 @@ pub enum LineKind {
 
 impl LineKind {
     /// Every kind.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 11] = [
         Self::Pix,
+        Self::Receivable,
         Self::Refund,
+        Self::Chargeback,
         Self::Registered,
         Self::Settled,
         Self::Boleto,
@@ -101,7 +108,9 @@ impl LineKind {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Pix => "pix",
+            Self::Receivable => "receivable",
             Self::Refund => "refund",
+            Self::Chargeback => "chargeback",
             Self::Registered => "registered",
             Self::Settled => "settled",
             Self::Boleto => "boleto",
@@ -153,6 +162,8 @@ pub enum Subject {
         /// Interest and fine that were paid.
         interest: Money,
     },
+    /// A movement of a charge, or of the account, at a provider that lists both.
+    Charge(Box<ChargeLine>),
 }
 
 /// One line of a source.
@@ -167,19 +178,20 @@ pub struct StatementLine {
     pub day: NaiveDate,
     /// Kind of movement.
     pub kind: LineKind,
-    /// The other side's reference: the end-to-end id of a Pix, the rtrId of a refund, the nosso número of a boleto.
+    /// The other side's reference: the end-to-end id of a Pix, the rtrId of a refund, the nosso número of a boleto, the
+    /// id of a charge.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
     /// Names of its payment.
     pub subject: Subject,
-    /// Amount that was moved, or is to be.
+    /// Amount that was moved, or is to be, without a sign; see [`StatementLine::signed_gross`].
     pub gross: Money,
     /// Fee of the other side, if it states one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fee: Option<Money>,
+    pub fee: Option<SignedMoney>,
     /// Amount less the fee, if the other side states one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub net: Option<Money>,
+    pub net: Option<SignedMoney>,
     /// Date, in Brasília, of the movement.
     pub on: NaiveDate,
     /// Position in the source: a file with its line, a page of a list.
@@ -222,8 +234,42 @@ impl StatementLine {
             Subject::Boleto { our_number, document_number, .. } if self.kind.settles_boleto() => {
                 Self::beginning_of_slip(&self.source, our_number.as_deref(), document_number.as_deref())
             }
-            Subject::Boleto { .. } | Subject::Pix { .. } | Subject::Refund { .. } => None,
+            Subject::Boleto { .. } | Subject::Pix { .. } | Subject::Refund { .. } | Subject::Charge(_) => {
+                None
+            }
         }
+    }
+
+    /// Returns the amount with the sign that the other side gives it: negative if a recipient's balance falls.
+    pub fn signed_gross(&self) -> SignedMoney {
+        let gross = SignedMoney::from(self.gross);
+        match &self.subject {
+            Subject::Charge(charge) if charge.is_taken => SignedMoney::default().minus(gross),
+            Subject::Charge(_) | Subject::Pix { .. } | Subject::Refund { .. } | Subject::Boleto { .. } => {
+                gross
+            }
+        }
+    }
+
+    /// Returns the movement of a charge, if the line is one.
+    pub fn charge(&self) -> Option<&ChargeLine> {
+        match &self.subject {
+            Subject::Charge(charge) => Some(charge),
+            Subject::Pix { .. } | Subject::Refund { .. } | Subject::Boleto { .. } => None,
+        }
+    }
+
+    /// Returns the beginning of the ids of all lines of one charge with this movement.
+    pub fn beginning_of_charge(source: &Source, charge: &str, movement: Movement) -> String {
+        format!("{source}:charge:{charge}:{}:", movement.as_str())
+    }
+
+    /// Returns the beginning of the ids of this line and of those that are added to it before it is compared; `None` for
+    /// lines that are compared alone.
+    pub fn added_up_with(&self) -> Option<String> {
+        let charge = self.charge()?;
+        let name = charge.name()?;
+        charge.movement.is_added_up().then(|| Self::beginning_of_charge(&self.source, name, charge.movement))
     }
 
     /// Position of an expected line, which a list should have had.
@@ -251,7 +297,7 @@ impl StatementLine {
     pub fn end_to_end_id(&self) -> Option<&str> {
         match &self.subject {
             Subject::Pix { end_to_end_id, .. } | Subject::Refund { end_to_end_id, .. } => Some(end_to_end_id),
-            Subject::Boleto { .. } => None,
+            Subject::Boleto { .. } | Subject::Charge(_) => None,
         }
     }
 
@@ -265,6 +311,7 @@ impl StatementLine {
     pub fn named_payment(&self) -> Option<TransactionId> {
         match &self.subject {
             Subject::Pix { transaction_id, .. } | Subject::Refund { transaction_id, .. } => *transaction_id,
+            Subject::Charge(charge) => charge.transaction_id,
             Subject::Boleto { .. } => None,
         }
     }

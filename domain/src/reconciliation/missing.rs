@@ -2,7 +2,9 @@
 
 use chrono::NaiveDate;
 
+use super::charge_line::{ChargeLine, Movement};
 use super::line::{LineKind, Source, StatementLine, Subject, transferred_at};
+use crate::acquiring::Reference;
 use crate::identity::AcquirerName;
 use crate::method::Method;
 use crate::payment::Payment;
@@ -38,6 +40,52 @@ pub fn expected_pix(
         kind: LineKind::Pix,
         reference: Some(end_to_end_id.clone()),
         subject,
+        gross,
+        fee: None,
+        net: None,
+        on: day,
+        place: StatementLine::EXPECTED.into(),
+        other_key: None,
+    })
+}
+
+/// Time after a payment within which its movements may not be listed yet, in milliseconds.
+const LISTED_WITHIN_MS: u64 = 60 * 60_000;
+
+/// Returns the line that an acquirer's list of charges should have because this payment was paid on this day. None if no
+/// charge there paid it, or so shortly before the list was read that it may be missing. `name` is the name under which
+/// references have the acquirer's name of a charge.
+pub fn expected_charge(
+    payment: &Payment,
+    (acquirer, name): (&AcquirerName, &str),
+    (day, read_at): (NaiveDate, Timestamp),
+) -> Option<StatementLine> {
+    let state = &payment.state;
+    let attempt = state.attempts.last().filter(|attempt| attempt.acquirer == *acquirer)?;
+    let charge = attempt.reference.get(name)?;
+    let (gross, paid_at) = (state.captured_amount?, state.paid_at?);
+    if paid_at.sao_paulo_date() != day || paid_at.plus_ms(LISTED_WITHIN_MS) > read_at {
+        return None;
+    }
+    let (source, movement) = (Source::list_of(acquirer), Movement::Credit);
+    let subject = ChargeLine {
+        transaction_id: Some(payment.id),
+        charge: Reference::none().with(name, charge),
+        movement,
+        is_taken: false,
+        is_own: true,
+        instalment: None,
+        paid_out_on: None,
+        expected_on: None,
+    };
+    let beginning = StatementLine::beginning_of_charge(&source, charge, movement);
+    Some(StatementLine {
+        id: format!("{beginning}{}", StatementLine::EXPECTED),
+        source,
+        day,
+        kind: movement.kind(),
+        reference: Some(charge.to_owned()),
+        subject: Subject::Charge(Box::new(subject)),
         gross,
         fee: None,
         net: None,

@@ -194,7 +194,8 @@ impl StoredLine {
     }
 
     fn detail(&self, finding: &Finding) -> String {
-        let StatementLine { source, gross, on, place, .. } = &self.line;
+        let StatementLine { source, on, place, .. } = &self.line;
+        let gross = self.line.signed_gross();
         let (kind, reference) = (self.kind().as_str(), self.reference());
         let what = format!("{kind} {reference} of {gross} on {on}");
         match finding {
@@ -211,7 +212,7 @@ impl StoredLine {
     pub fn reference(&self) -> &str {
         let document = match &self.line.subject {
             Subject::Boleto { document_number, .. } => document_number.as_deref(),
-            Subject::Pix { .. } | Subject::Refund { .. } => None,
+            Subject::Pix { .. } | Subject::Refund { .. } | Subject::Charge(_) => None,
         };
         self.line.reference.as_deref().or(document).unwrap_or("without a number")
     }

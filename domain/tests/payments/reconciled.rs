@@ -1,10 +1,11 @@
 //! Lines of lists and files, held against payments: every verdict, and what a list should have had.
 
 use chrono::{Datelike, NaiveDate};
+use quita_domain::money::SignedMoney;
 use quita_domain::reconciliation::{
-    Difference, Field, Finding, Judged, LineKind, MARGIN_MS, RECONCILIATION_KINDS, ReconciliationKind,
-    Source, StatementLine, StoredLine, Subject, Verdict, expected_pix, expected_refunds, judge,
-    settled_before,
+    ChargeLine, Difference, Field, Finding, Judged, LineKind, MARGIN_MS, Movement, RECONCILIATION_KINDS,
+    ReconciliationKind, Source, StatementLine, StoredLine, Subject, Verdict, expected_charge, expected_pix,
+    expected_refunds, judge, settled_before,
 };
 use quita_domain::state::RefundStatus;
 use quita_domain::time::DAY_MS;
@@ -72,7 +73,7 @@ fn boleto(kind: LineKind, cents: u64, interest: u64) -> StatementLine {
 
 #[track_caller]
 fn check(line: &StatementLine, payment: &Payment, expected: Option<(Field, &str, &str)>) {
-    let found = judge(line, Some(payment));
+    let found = judge(line, Some(payment), SignedMoney::default());
     let difference = found.difference().map(|found| (found.field, found.here.as_str(), found.there.as_str()));
     assert_eq!(difference, expected, "{found:?}");
     assert_eq!(found.verdict() == Verdict::Matched, expected.is_none());
@@ -88,7 +89,7 @@ fn a_pix_matches_the_payment_that_it_paid_and_nothing_else() {
     check(&pix(E2E, 10_000), &expired, Some((Field::Status, "expired", "paid")));
     let returned = after(&paid_by(E2E), notice(charged_back("c1")), 3_000);
     check(&pix(E2E, 10_000), &returned, None);
-    assert_eq!(judge(&pix(E2E, 10_000), None), Finding::UnknownHere);
+    assert_eq!(judge(&pix(E2E, 10_000), None, SignedMoney::default()), Finding::UnknownHere);
 }
 
 #[test]
@@ -134,7 +135,8 @@ fn a_boletos_line_matches_what_became_of_the_payment() {
     for (received, interest, matches) in
         [(10_200, 200, true), (10_000, 200, true), (9_800, 200, true), (10_100, 200, false)]
     {
-        let finding = judge(&boleto(LineKind::Settled, received, interest), Some(&paid));
+        let finding =
+            judge(&boleto(LineKind::Settled, received, interest), Some(&paid), SignedMoney::default());
         assert_eq!(finding == Finding::Matched, matches, "{received}");
     }
 }
@@ -184,15 +186,18 @@ fn a_boleto_that_files_settle_twice_was_paid_twice() {
 #[test]
 fn what_a_bank_charges_for_nothing_in_particular_is_nobodys() {
     let mut fee = boleto(LineKind::Fee, 0, 0);
-    assert_eq!(judge(&fee, None), Finding::UnknownHere, "it names a boleto");
+    assert_eq!(judge(&fee, None, SignedMoney::default()), Finding::UnknownHere, "it names a boleto");
     fee.subject = Subject::Boleto {
         bank: "341".into(),
         our_number: None,
         document_number: None,
         interest: Money::ZERO,
     };
-    assert_eq!(judge(&fee, None), Finding::Matched);
-    assert_eq!(judge(&StatementLine { kind: LineKind::Settled, ..fee }, None), Finding::UnknownHere);
+    assert_eq!(judge(&fee, None, SignedMoney::default()), Finding::Matched);
+    assert_eq!(
+        judge(&StatementLine { kind: LineKind::Settled, ..fee }, None, SignedMoney::default()),
+        Finding::UnknownHere
+    );
 }
 
 #[test]
@@ -237,9 +242,9 @@ fn a_pix_should_be_followed_by_what_went_back_of_it() {
 #[test]
 fn what_differs_is_an_exception_once_everybody_was_asked() {
     let kinds = [
-        (judge(&pix(E2E, 10_000), Some(&pending())), Some("status_differs")),
-        (judge(&pix(E2E, 1), Some(&paid_by(E2E))), Some("amount_differs")),
-        (judge(&pix("E2", 1), Some(&paid_by(E2E))), Some("movement_differs")),
+        (judge(&pix(E2E, 10_000), Some(&pending()), SignedMoney::default()), Some("status_differs")),
+        (judge(&pix(E2E, 1), Some(&paid_by(E2E)), SignedMoney::default()), Some("amount_differs")),
+        (judge(&pix("E2", 1), Some(&paid_by(E2E)), SignedMoney::default()), Some("movement_differs")),
         (Finding::MissingThere, Some("missing_there")),
         (Finding::UnknownHere, Some("unknown_here")),
         (Finding::Matched, None),
@@ -333,4 +338,103 @@ fn what_is_asked_beside_a_refund_of_ours_is_answered_when_that_has_ended() {
     assert!(!answered.was_answered_since(refunding.inquired_at), "a refund by others may be too early");
     let ended = after(&answered, operated(Uuid::from_u128(1), OperationAnswer::Done), 13_000);
     assert!(ended.was_answered_since(refunding.inquired_at));
+}
+
+const CHARGE: &str = "ch_1";
+
+fn charge_named(name: &str) -> Reference {
+    Reference::none().with("chargeId", name)
+}
+
+/// A card of 100.00 that was charged as `ch_1`, and what else its acquirer stated of it.
+fn charged(facts: Vec<Fact>) -> Payment {
+    let statement = |facts| {
+        let answer = ChargeAnswer::Known(Statement { facts, reference: charge_named(CHARGE) });
+        Command::ChargeAnswered { attempt: 1, answer }
+    };
+    let settlement = Settlement {
+        id: CHARGE.into(),
+        amount: Money::from_cents(10_000),
+        paid_on: None,
+        end_to_end_id: None,
+        approval: Some(Approval { authorization_code: "123456".into() }),
+    };
+    let paid = after(&opened_card(true), statement(vec![Fact::Settled(settlement)]), 10);
+    facts.into_iter().fold(paid, |payment, fact| after(&payment, notice(fact), 20))
+}
+
+fn movement(movement: Movement, charge: &str, cents: u64) -> StatementLine {
+    let is_taken = matches!(movement, Movement::Refund | Movement::Chargeback);
+    let subject = ChargeLine {
+        transaction_id: Some(pending().id),
+        charge: charge_named(charge),
+        movement,
+        is_taken,
+        is_own: true,
+        instalment: Some(1),
+        paid_out_on: None,
+        expected_on: None,
+    };
+    line(movement.kind(), Subject::Charge(Box::new(subject)), cents)
+}
+
+/// Compares a line whose charge has so much in all.
+#[track_caller]
+fn check_sum(line: &StatementLine, sum: i64, payment: &Payment, expected: Option<(Field, &str, &str)>) {
+    let found = judge(line, Some(payment), SignedMoney::from_cents(sum));
+    let difference = found.difference().map(|found| (found.field, found.here.as_str(), found.there.as_str()));
+    assert_eq!(difference, expected, "{found:?}");
+}
+
+#[test]
+fn a_receivable_is_compared_with_all_receivables_of_its_charge() {
+    let instalment = movement(Movement::Credit, CHARGE, 3_334);
+    check_sum(&instalment, 10_000, &charged(vec![]), None);
+    check_sum(&instalment, 9_999, &charged(vec![]), Some((Field::Gross, "100.00", "99.99")));
+    check_sum(&instalment, 10_000, &opened_card(true), Some((Field::Reference, "nothing", CHARGE)));
+    let other = movement(Movement::Credit, "ch_2", 10_000);
+    check_sum(&other, 10_000, &charged(vec![]), Some((Field::Reference, CHARGE, "ch_2")));
+    assert_eq!(judge(&other, None, SignedMoney::default()), Finding::UnknownHere);
+}
+
+#[test]
+fn what_goes_back_of_a_charge_is_compared_in_total() {
+    let refunded = |cents| Fact::Refunded { refund_id: "r1".into(), amount: Some(Money::from_cents(cents)) };
+    let refund = movement(Movement::Refund, CHARGE, 100);
+    check_sum(&refund, -400, &charged(vec![refunded(400)]), None);
+    check_sum(&refund, -400, &charged(vec![]), Some((Field::Gross, "0.00", "4.00")));
+    let chargeback = movement(Movement::Chargeback, CHARGE, 9_600);
+    check_sum(&chargeback, -9_600, &charged(vec![]), Some((Field::Status, "nothing", "chargeback")));
+    let disputed = charged(vec![refunded(400), charged_back("c1")]);
+    check_sum(&chargeback, -9_600, &disputed, None);
+    check_sum(&chargeback, -100, &disputed, Some((Field::Gross, "96.00", "1.00")));
+    let won = movement(Movement::DisputeWon, CHARGE, 9_600);
+    check_sum(&won, 0, &disputed, Some((Field::Status, "chargeback", "paid")));
+    check_sum(&won, 0, &charged(vec![charged_back("c1"), dispute_won_of("w1", "c1")]), None);
+    check_sum(&movement(Movement::RefundReversal, CHARGE, 400), 0, &disputed, None);
+}
+
+#[test]
+fn a_movement_of_the_account_needs_no_payment() {
+    let mut line = movement(Movement::Account, CHARGE, 700);
+    let Subject::Charge(charge) = &mut line.subject else { panic!("{line:?}") };
+    (charge.charge, charge.transaction_id, charge.is_taken) = (Reference::none(), None, true);
+    assert_eq!((line.kind, line.added_up_with(), line.signed_gross().cents()), (LineKind::Other, None, -700));
+    assert_eq!(judge(&line, None, SignedMoney::default()), Finding::Matched);
+}
+
+#[test]
+fn a_paid_charge_is_expected_in_its_days_list_an_hour_later() {
+    let paid = charged(vec![]);
+    let first = bank();
+    let expected = |day, ms| expected_charge(&paid, (&first, "chargeId"), (day, START.plus_ms(ms)));
+    assert_eq!(expected(today(), 10 + 3_600_000 - 1), None);
+    let line = expected(today(), 10 + 3_600_000).unwrap();
+    assert!(line.is_expected() && line.id.starts_with("first:charge:ch_1:credit:"), "{line:?}");
+    assert_eq!((line.gross.cents(), line.named_payment()), (10_000, Some(paid.id)));
+    assert_eq!(expected(today().succ_opt().unwrap(), DAY_MS), None);
+    assert_eq!(
+        expected_charge(&paid, (&AcquirerName::new("second"), "chargeId"), (today(), START.plus_ms(DAY_MS))),
+        None
+    );
 }

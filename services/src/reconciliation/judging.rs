@@ -11,9 +11,11 @@ use quita_domain::reconciliation::{
     settled_before,
 };
 use quita_domain::routing::Attempt;
-use quita_ports::StoreError;
+use quita_ports::{ChargeReader, StoreError};
 
 use super::Reconciler;
+use super::charges::Sums;
+use super::pages::List;
 
 /// Payments that may share one boleto number: every bank and every agreement numbers separately.
 const NAMESAKES: usize = 20;
@@ -38,7 +40,16 @@ impl Reconciler {
     /// # Errors
     /// Fails if the store does not answer. Judging the lines again continues from there.
     pub async fn judge(&self, lines: Vec<StatementLine>) -> Result<Vec<StoredLine>, StoreError> {
-        self.judge_held(lines, Held::Against).await
+        self.judge_held(lines, Held::Against, None).await
+    }
+
+    /// Judges lines of a list.
+    pub(super) async fn judge_listed(
+        &self,
+        lines: Vec<StatementLine>,
+        list: &List,
+    ) -> Result<Vec<StoredLine>, StoreError> {
+        self.judge_held(lines, Held::Against, list.reader.charges()).await
     }
 
     /// Judges lines that a list should have had.
@@ -46,17 +57,30 @@ impl Reconciler {
         &self,
         lines: Vec<StatementLine>,
     ) -> Result<Vec<StoredLine>, StoreError> {
-        self.judge_held(lines, Held::Missing).await
+        self.judge_held(lines, Held::Missing, None).await
     }
 
-    async fn judge_held(&self, lines: Vec<StatementLine>, held: Held) -> Result<Vec<StoredLine>, StoreError> {
+    async fn judge_held(
+        &self,
+        lines: Vec<StatementLine>,
+        held: Held,
+        charges: Option<&dyn ChargeReader>,
+    ) -> Result<Vec<StoredLine>, StoreError> {
         let mut stored = self.as_stored(lines).await?;
         let known: BTreeMap<_, _> =
             stored.iter().map(|stored| (stored.line.id.clone(), stored.judged.clone())).collect();
         let mut payments = self.payments_of(&stored).await?;
+        let mut sums = self.sums_of(&stored).await?;
         for stored in &mut stored {
             let payment = payments.get(&stored.line.id);
-            self.look(stored, payment, held);
+            self.look(stored, payment, held, &sums);
+        }
+        if let Some(charges) = charges {
+            self.complete_sums(&stored, charges, &mut sums).await;
+            for stored in &mut stored {
+                let payment = payments.get(&stored.line.id);
+                self.look(stored, payment, held, &sums);
+            }
         }
         let wanted = self.worth_asking(&stored, &payments);
         let asked = self.ask(&wanted).await?;
@@ -64,7 +88,7 @@ impl Reconciler {
             let Some(payment) = payments.get_mut(&stored.line.id) else { continue };
             if let Some(answered) = asked.answered.get(&payment.id) {
                 payment.clone_from(answered);
-                self.look(stored, Some(&*payment), held);
+                self.look(stored, Some(&*payment), held, &sums);
             }
             let was_asked = asked.answered.contains_key(&payment.id);
             self.settle(stored, was_asked || !is_wanted(&wanted, payment.id));
@@ -115,9 +139,10 @@ impl Reconciler {
     }
 
     /// Judges a line by the current state of its payment.
-    fn look(&self, stored: &mut StoredLine, payment: Option<&Payment>, held: Held) {
+    fn look(&self, stored: &mut StoredLine, payment: Option<&Payment>, held: Held, sums: &Sums) {
+        let sum = || stored.line.added_up_with().and_then(|beginning| sums.get(&beginning).copied());
         let finding = match held {
-            Held::Against => judge(&stored.line, payment),
+            Held::Against => judge(&stored.line, payment, sum().unwrap_or(stored.line.signed_gross())),
             Held::Missing => Finding::MissingThere,
         };
         stored.judged = Some(Judged {
@@ -157,7 +182,9 @@ impl Reconciler {
     /// Returns the acquirer to ask about a line: its source, or the acquirer of its payment.
     fn acquirer_of(&self, line: &StatementLine, payment: Option<&Payment>) -> Option<AcquirerName> {
         match &line.subject {
-            Subject::Pix { .. } | Subject::Refund { .. } => Some(AcquirerName::new(line.source.as_str())),
+            Subject::Pix { .. } | Subject::Refund { .. } | Subject::Charge(_) => {
+                Some(AcquirerName::new(line.source.as_str()))
+            }
             Subject::Boleto { .. } => payment.and_then(Payment::acquirer).cloned(),
         }
     }

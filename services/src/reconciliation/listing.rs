@@ -6,12 +6,12 @@ use chrono::NaiveDate;
 use quita_domain::payment::Payment;
 use quita_domain::reconciliation::{
     Finding, LineCursor, LineFilter, LineKind, MARGIN_MS, Source, StatementLine, StoredLine, Verdict,
-    expected_pix, expected_refunds,
+    expected_charge, expected_pix, expected_refunds,
 };
 use quita_domain::time::{DAY_MS, Timestamp};
-use quita_ports::StoreError;
+use quita_ports::{ChargeReader, StoreError};
 
-use super::pages::{Imported, List};
+use super::pages::{Imported, List, told};
 use super::{NotReconciled, RECONCILED_AT_ONCE, Reconciler};
 
 /// Milliseconds after a day within which a payment of that day must be known to be paid to count as missing in its
@@ -45,16 +45,16 @@ impl Reconciler {
             let read_at = self.latest_reading(list, day).await?.map_or(read_at, |before| before.max(read_at));
             self.judge_list(list, (day, read_at), tell).await?;
         }
-        self.judge_astray(&imported.astray, tell).await?;
+        self.judge_astray(list, &imported.astray, tell).await?;
         Ok(imported.elsewhere)
     }
 
     /// Judges lines that belong to days outside this run, unless they were just judged.
-    async fn judge_astray(&self, ids: &[String], tell: Tell<'_>) -> Result<(), NotReconciled> {
+    async fn judge_astray(&self, list: &List, ids: &[String], tell: Tell<'_>) -> Result<(), NotReconciled> {
         for ids in ids.chunks(RECONCILED_AT_ONCE) {
             let stored = self.store.lines_with_ids(ids).await?;
             let unjudged = stored.into_iter().filter(|stored| stored.judged.is_none());
-            let judged = self.judge(unjudged.map(|stored| stored.line).collect()).await?;
+            let judged = self.judge_listed(unjudged.map(|stored| stored.line).collect(), list).await?;
             judged.iter().try_for_each(&mut *tell)?;
         }
         Ok(())
@@ -92,12 +92,12 @@ impl Reconciler {
             after = Some(LineCursor::of(&last.line));
             // Entries missed before are searched for below, and may have come.
             let lines = page.into_iter().map(|stored| stored.line).filter(|line| !line.is_expected());
-            let judged = self.judge(lines.collect()).await?;
+            let judged = self.judge_listed(lines.collect(), list).await?;
             judged.iter().try_for_each(&mut *tell)?;
             let expected = self.expected_with(&judged, read_at).await?;
             self.tell_missing(expected, tell).await?;
         }
-        self.miss_pix(list, (day, read_at), tell).await
+        self.miss_paid(list, (day, read_at), tell).await
     }
 
     /// Returns the refunds that should be listed with these Pix.
@@ -122,7 +122,7 @@ impl Reconciler {
     }
 
     /// Searches for payments that are missing in the list of the day.
-    async fn miss_pix(
+    async fn miss_paid(
         &self,
         list: &List,
         (day, read_at): (NaiveDate, Timestamp),
@@ -139,10 +139,68 @@ impl Reconciler {
             after = Some(*last);
             let ids: Vec<_> = places.iter().map(|place| place.id).collect();
             let payments: Vec<Payment> = self.store.load(&ids).await?;
-            let expected =
-                payments.iter().filter_map(|payment| expected_pix(payment, &list.acquirer, (day, read_at)));
-            self.tell_missing(expected.collect(), tell).await?;
+            match list.reader.charges() {
+                None => {
+                    let expected = |payment| expected_pix(payment, &list.acquirer, (day, read_at));
+                    self.tell_missing(payments.iter().filter_map(expected).collect(), tell).await?;
+                }
+                Some(charges) => {
+                    let named = (&list.acquirer, charges.name());
+                    let expected = |payment| expected_charge(payment, named, (day, read_at));
+                    let expected = payments.iter().filter_map(expected).collect();
+                    self.tell_missing_charges(list, charges, expected, tell).await?;
+                }
+            }
         }
+    }
+
+    /// Judges those of these charges that the acquirer lists on no day. One that was missing before and is listed now is
+    /// judged too.
+    async fn tell_missing_charges(
+        &self,
+        list: &List,
+        charges: &dyn ChargeReader,
+        expected: Vec<StatementLine>,
+        tell: Tell<'_>,
+    ) -> Result<(), NotReconciled> {
+        let ids: Vec<_> = expected.iter().map(|line| line.id.clone()).collect();
+        let known = self.store.lines_with_ids(&ids).await?;
+        let missing_still = known.iter().filter(|stored| stored.verdict() != Some(Verdict::Matched));
+        let was_missing: BTreeSet<_> = missing_still.map(|stored| stored.line.id.as_str()).collect();
+        let (mut missing, mut listed) = (Vec::new(), Vec::new());
+        for line in expected {
+            if !self.is_listed(charges, &line).await? {
+                missing.push(line);
+            } else if was_missing.contains(line.id.as_str()) {
+                listed.push(line);
+            }
+        }
+        if !missing.is_empty() {
+            self.judge_missing(missing).await?.iter().try_for_each(&mut *tell)?;
+        }
+        if listed.is_empty() {
+            return Ok(());
+        }
+        self.judge_listed(listed, list).await?.iter().try_for_each(tell)
+    }
+
+    /// Returns true if the acquirer has lines of an expected line's charge.
+    async fn is_listed(
+        &self,
+        charges: &dyn ChargeReader,
+        expected: &StatementLine,
+    ) -> Result<bool, NotReconciled> {
+        let (Some(beginning), Some(charge)) = (expected.added_up_with(), expected.charge()) else {
+            return Ok(true);
+        };
+        let imported = self.store.lines_beginning(&beginning, 2).await?;
+        if imported.iter().any(|stored| !stored.line.is_expected()) {
+            return Ok(true);
+        }
+        // It may be in the list of a day that was never compared.
+        let lines = charges.lines_of(&charge.charge).await;
+        let lines = lines.map_err(|failure| NotReconciled::NoList(told(&failure)))?;
+        Ok(lines.iter().any(|line| line.id.starts_with(&beginning)))
     }
 
     /// Judges those of these lines that are missing in the list.

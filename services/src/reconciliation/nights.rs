@@ -142,7 +142,7 @@ impl Nights {
         if self.idle_until.get(&list.acquirer).is_some_and(|until| now < *until) {
             return true;
         }
-        let due = match self.due(&list.acquirer, now).await {
+        let due = match self.due(list, now).await {
             Ok(due) => due,
             Err(error) => {
                 tracing::debug!(acquirer = %list.acquirer, %error, "nights can't be looked up; it is tried again");
@@ -191,7 +191,8 @@ impl Nights {
     }
 
     /// Tasks that are due by now, oldest first. A list that was never compared begins with the last day.
-    async fn due(&self, acquirer: &AcquirerName, now: Timestamp) -> Result<Vec<Due>, StoreError> {
+    async fn due(&self, list: &List, now: Timestamp) -> Result<Vec<Due>, StoreError> {
+        let acquirer = &list.acquirer;
         let last = last_day(now, self.at);
         let from = last.checked_sub_days(Days::new(MADE_UP_WITHIN_DAYS)).unwrap_or(NaiveDate::MIN);
         let days = self.store.runs(&Source::list_of(acquirer), from, last).await?;
@@ -199,6 +200,9 @@ impl Nights {
         let is_done = |day: &NaiveDate| days.iter().any(|run| run.day == *day && run.is_finished);
         let open = first.iter_days().take_while(|day| *day <= last).filter(|day| !is_done(day));
         let mut due: Vec<_> = open.map(|day| Due { task: Task::Day(day), since: day }).collect();
+        if !list.reader.has_returned() {
+            return Ok(due);
+        }
         // One comparison of refunds covers the missed ones before it.
         let returned = self.store.runs(&Source::refunds_of(acquirer), from, last).await?;
         let finished = returned.iter().rev().find(|run| run.is_finished);

@@ -1,6 +1,6 @@
 //! Reading a list page by page, with retries, and no faster than its acquirer allows.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU32;
 use std::ops::RangeInclusive;
 use std::rc::Rc;
@@ -12,9 +12,10 @@ use quita_domain::control::RouteDirective;
 use quita_domain::identity::{AcquirerName, Mode};
 use quita_domain::reconciliation::{LineKind, MARGIN_MS, StatementLine, StoredLine};
 use quita_domain::time::{DAY_MS, Timestamp};
-use quita_ports::{ListPage, ListReader, ListedPix};
+use quita_ports::{ListPage, ListPart, ListReader, PageCursor};
 use tokio::time::{sleep, timeout};
 
+use super::charges::ChargedPayments;
 use super::{NotReconciled, Reconciler};
 
 /// Pages that a list of one day may have. More would be a mistake.
@@ -65,9 +66,11 @@ impl Reconciler {
         imported: &mut Imported,
     ) -> Result<(), NotReconciled> {
         self.check_open(list).await?;
-        let mut pages = Pages::of(ListedPix::Received, period(day, self.clock.now()));
+        let mut pages = Pages::of(ListPart::All, period(day, self.clock.now()));
+        let mut payments = ChargedPayments::of(day);
         while let Some(page) = self.next_page(list, &mut pages).await? {
             let lines = self.of_their_days(page.lines, |line| day_of(line, day)).await?;
+            let lines = self.with_payments(list, lines, &mut payments).await?;
             let stored = self.as_stored(lines).await?;
             let (new, known): (Vec<_>, Vec<_>) =
                 stored.into_iter().partition(|stored| stored.judged.is_none());
@@ -116,31 +119,27 @@ impl Reconciler {
         list: &List,
         pages: &mut Pages,
     ) -> Result<Option<ListPage>, NotReconciled> {
-        if pages.is_over {
-            return Ok(None);
-        }
-        if pages.next >= MAX_PAGES {
+        let Some(cursor) = pages.next.clone() else { return Ok(None) };
+        if cursor.number >= MAX_PAGES {
             return Err(NotReconciled::NoList(format!("it has more than {MAX_PAGES} pages")));
         }
-        if let Some(rate) = list.rate.filter(|_| pages.next > 0) {
+        if let Some(rate) = list.rate.filter(|_| cursor.number > 0) {
             sleep(Duration::from_millis(1_000_u64.div_ceil(u64::from(rate.get())))).await;
         }
-        let page = self.page(list, pages).await?;
-        pages.next = pages.next.saturating_add(1);
+        let page = self.page(list, pages, &cursor).await?;
         pages.entries = pages.entries.saturating_add(page.entries);
-        pages.is_over = page.is_last || page.entries == 0;
-        if pages.is_over {
+        pages.next = pages.following(&cursor, &page)?;
+        if pages.next.is_none() {
             whole(pages.entries, page.total)?;
         }
         Ok(Some(page))
     }
 
-    async fn page(&self, list: &List, pages: &Pages) -> Result<ListPage, NotReconciled> {
+    async fn page(&self, list: &List, pages: &Pages, cursor: &PageCursor) -> Result<ListPage, NotReconciled> {
         let mut waits = TRIES_MS.into_iter();
         loop {
             let too_slow = |_| Err(CallFailure::Unknown("it takes too long".into()));
-            let asked =
-                timeout(PAGE_TIME_OUT, list.reader.page(pages.listed, pages.period, pages.next)).await;
+            let asked = timeout(PAGE_TIME_OUT, list.reader.page(pages.part, pages.period, cursor)).await;
             let failure = match asked.unwrap_or_else(too_slow) {
                 Ok(page) => return Ok(page),
                 Err(failure) => failure,
@@ -177,18 +176,46 @@ impl Reconciler {
 
 /// Progress of reading a list.
 pub(super) struct Pages {
-    listed: ListedPix,
+    part: ListPart,
     period: (Timestamp, Timestamp),
-    /// Number of the next page, from 0.
-    next: u32,
+    /// Position of the next page; none after the last one.
+    next: Option<PageCursor>,
     entries: u64,
-    is_over: bool,
+    /// Names of pages that were followed, and ids of their lines. Empty for a list whose pages have numbers.
+    names: BTreeSet<String>,
+    lines: BTreeSet<String>,
 }
 
 impl Pages {
     /// Starts with the first page.
-    pub(super) const fn of(listed: ListedPix, period: (Timestamp, Timestamp)) -> Self {
-        Self { listed, period, next: 0, entries: 0, is_over: false }
+    pub(super) fn of(part: ListPart, period: (Timestamp, Timestamp)) -> Self {
+        let next = Some(PageCursor::default());
+        Self { part, period, next, entries: 0, names: BTreeSet::new(), lines: BTreeSet::new() }
+    }
+
+    /// Returns the position of the page after this one. A list whose pages have names ends where a name repeats.
+    ///
+    /// # Errors
+    /// If a named page has nothing that an earlier one has not: the list goes in circles, and its end is unknown.
+    fn following(
+        &mut self,
+        cursor: &PageCursor,
+        page: &ListPage,
+    ) -> Result<Option<PageCursor>, NotReconciled> {
+        let name = page.next.as_ref().and_then(|next| next.name.clone());
+        if cursor.name.is_none() && name.is_none() {
+            return Ok(page.next.clone().filter(|_| page.entries > 0));
+        }
+        let known = self.lines.len();
+        self.lines.extend(page.lines.iter().map(|line| line.id.clone()));
+        let is_empty_end = page.next.is_none() && page.entries == 0;
+        if self.lines.len() == known && !is_empty_end {
+            let number = cursor.number;
+            return Err(NotReconciled::NoList(format!(
+                "page {number} has nothing that is not on earlier pages"
+            )));
+        }
+        Ok(page.next.clone().filter(|_| name.is_none_or(|name| self.names.insert(name))))
     }
 }
 
@@ -218,7 +245,8 @@ fn whole(entries: u64, total: Option<u64>) -> Result<(), NotReconciled> {
     }
 }
 
-fn told(failure: &CallFailure) -> String {
+/// Returns a failure in words.
+pub(super) fn told(failure: &CallFailure) -> String {
     match failure {
         CallFailure::NotDelivered(why) | CallFailure::Unknown(why) => why.clone(),
         CallFailure::Throttled { after_ms } => {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chrono::{Days, NaiveDate};
+use chrono::{Days, Months, NaiveDate};
 use quita_domain::identity::Mode;
 use quita_domain::reconciliation::StoredLine;
 use quita_ports::Clock;
@@ -51,6 +51,14 @@ impl Wanted {
         let reader = link.factory().lists().ok_or_else(|| {
             Failure::usage(format!("{name} has no lists: its payments are asked for one by one."))
         })?;
+        if let Some(months) = reader.history_months()
+            && let Some(first) = today.checked_sub_months(Months::new(months))
+            && from < first
+        {
+            return Err(Failure::usage(format!(
+                "{name} lists {months} months back: begin with --since {first} or later."
+            )));
+        }
         let list = List {
             acquirer: acquirer.spec.name.clone(),
             reader,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use chrono::NaiveDate;
-use quita_domain::money::Money;
+use quita_domain::money::SignedMoney;
 use quita_domain::reconciliation::{Difference, StoredLine, Verdict};
 use quita_services::reconciliation::NotReconciled;
 use serde::Serialize;
@@ -23,7 +23,7 @@ pub(super) struct Told {
     json: bool,
     has_begun: bool,
     has_lines: bool,
-    counts: BTreeMap<Verdict, (u64, Money)>,
+    counts: BTreeMap<Verdict, (u64, SignedMoney)>,
     /// Number of lines whose acquirers have not answered.
     open: u64,
 }
@@ -40,6 +40,9 @@ struct ToldLine<'a> {
     fee: Option<String>,
     net: Option<String>,
     on: NaiveDate,
+    instalment: Option<u32>,
+    paid_out_on: Option<NaiveDate>,
+    expected_on: Option<NaiveDate>,
     difference: Option<ToldDifference<'a>>,
 }
 
@@ -76,7 +79,7 @@ impl Told {
     pub(super) fn line(&mut self, stored: &StoredLine) -> Result<(), NotReconciled> {
         let Some(judged) = &stored.judged else { return Ok(()) };
         let (count, gross) = self.counts.entry(judged.finding.verdict()).or_default();
-        (*count, *gross) = (count.saturating_add(1), gross.plus(stored.line.gross));
+        (*count, *gross) = (count.saturating_add(1), gross.plus(stored.line.signed_gross()));
         self.open = self.open.saturating_add(u64::from(!judged.is_final));
         self.begin()?;
         let written = if self.json { self.object(stored) } else { row(stored) };
@@ -131,15 +134,19 @@ impl Told {
         let mut stdout = io::stdout().lock();
         let Some(judged) = &stored.judged else { return Ok(()) };
         let line = &stored.line;
+        let charge = line.charge();
         let told = ToldLine {
             verdict: judged.finding.verdict().as_str(),
             transaction_id: judged.transaction_id.map(|id| id.to_string()),
             kind: stored.kind().as_str(),
             reference: line.reference.as_deref(),
-            gross: line.gross.to_string(),
+            gross: line.signed_gross().to_string(),
             fee: line.fee.map(|fee| fee.to_string()),
             net: line.net.map(|net| net.to_string()),
             on: line.on,
+            instalment: charge.and_then(|charge| charge.instalment),
+            paid_out_on: charge.and_then(|charge| charge.paid_out_on),
+            expected_on: charge.and_then(|charge| charge.expected_on),
             difference: judged.finding.difference().map(ToldDifference::of),
         };
         if self.has_lines {
@@ -154,7 +161,7 @@ fn row(stored: &StoredLine) -> io::Result<()> {
     let Some(judged) = &stored.judged else { return Ok(()) };
     let line = &stored.line;
     let verdict = judged.finding.verdict().as_str();
-    let (kind, gross, on) = (stored.kind().as_str(), line.gross.to_string(), line.on);
+    let (kind, gross, on) = (stored.kind().as_str(), line.signed_gross().to_string(), line.on);
     let reference = output::printable(stored.reference());
     let payment = judged.transaction_id.map_or_else(|| "-".into(), |id| id.to_string());
     let difference = judged.finding.difference().map(|Difference { field, here, there }| {

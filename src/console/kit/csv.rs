@@ -5,7 +5,7 @@
 //! nothing here relies on quotes. Wherever any spreadsheet could begin a cell with a formula, an apostrophe precedes it
 //! (OWASP, "CSV Injection").
 
-use quita_domain::money::Money;
+use quita_domain::money::{Money, SignedMoney};
 
 use super::language::Language;
 
@@ -40,6 +40,12 @@ impl Csv {
         self.language.money_field(amount)
     }
 
+    /// Returns an amount that may be negative, likewise.
+    pub(crate) fn signed_amount(self, amount: SignedMoney) -> String {
+        let sign = if amount.cents() < 0 { "-" } else { "" };
+        format!("{sign}{}", self.amount(amount.magnitude()))
+    }
+
     /// Returns the separator of a spreadsheet in this language: a semicolon where amounts have a decimal comma.
     const fn separator(self) -> &'static str {
         match self.language {
@@ -51,6 +57,10 @@ impl Csv {
 
 /// Puts an apostrophe before each formula character where a cell begins, or would begin with another separator.
 fn without_formulas(cell: &str) -> String {
+    // A negative amount calculates nothing, and is to be added up.
+    if is_negative_amount(cell) {
+        return cell.to_owned();
+    }
     let mut safe = String::with_capacity(cell.len());
     let mut could_begin_here = true;
     for character in cell.chars() {
@@ -61,6 +71,12 @@ fn without_formulas(cell: &str) -> String {
         safe.push(character);
     }
     safe
+}
+
+fn is_negative_amount(cell: &str) -> bool {
+    let parts = cell.strip_prefix('-').and_then(|amount| amount.split_once([',', '.']));
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    parts.is_some_and(|(whole, cents)| is_number(whole) && is_number(cents))
 }
 
 /// Returns true for characters that begin a formula, wide and small forms included: some editions take them for the

@@ -1,7 +1,7 @@
 //! Amounts, counts and times, formatted and read in a language.
 
 use chrono::NaiveDate;
-use quita_domain::money::Money;
+use quita_domain::money::{Money, SignedMoney};
 use quita_domain::time::Timestamp;
 
 use super::language::Language;
@@ -11,6 +11,13 @@ impl Language {
     /// Formats an amount: `R$ 1.234,56`.
     pub(crate) fn money(self, amount: impl Shown<Money>) -> String {
         self.cents(amount.value().cents())
+    }
+
+    /// Formats an amount that may be negative: `-R$ 1.234,56`.
+    pub(crate) fn signed_money(self, amount: impl Shown<SignedMoney>) -> String {
+        let amount = amount.value();
+        let sign = if amount.cents() < 0 { "-" } else { "" };
+        format!("{sign}{}", self.cents(amount.magnitude().cents()))
     }
 
     /// Formats a sum of cents in the same way.

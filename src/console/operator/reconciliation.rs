@@ -34,7 +34,7 @@ const DAYS: u64 = 14;
 /// Number of lines on one page, and per read for a file.
 const LINES: usize = 200;
 
-const HEAD: [&str; 14] = [
+const HEAD: [&str; 17] = [
     "day",
     "source",
     "verdict",
@@ -49,6 +49,9 @@ const HEAD: [&str; 14] = [
     "here",
     "there",
     "place",
+    "instalment",
+    "paidOutOn",
+    "expectedOn",
 ];
 
 #[derive(Template)]
@@ -108,6 +111,18 @@ impl LinesPage {
         let Difference { field, here, there } = line.judged.as_ref()?.finding.difference()?;
         let words = self.frame.texts.operators.here_there.replace("{field}", field.as_str());
         Some(words.replace("{here}", here).replace("{there}", there))
+    }
+
+    /// Returns the instalment of a receivable, and the day on which it is or was paid out.
+    fn of_charge(&self, line: &StoredLine) -> Vec<String> {
+        let (words, language) = (&self.frame.texts.operators, self.frame.language());
+        let Some(charge) = line.line.charge() else { return Vec::new() };
+        let instalment =
+            charge.instalment.map(|number| words.instalment.replace("{number}", &number.to_string()));
+        let on =
+            |day: Option<NaiveDate>, words: &str| day.map(|day| words.replace("{day}", &language.day(day)));
+        let paid_out = on(charge.paid_out_on, words.paid_out_on);
+        [instalment, paid_out, on(charge.expected_on, words.expected_on)].into_iter().flatten().collect()
     }
 
     fn is_open(&self, line: &StoredLine) -> bool {
@@ -306,9 +321,9 @@ impl Export {
     }
 }
 
-fn cells(stored: &StoredLine, csv: Csv) -> [String; 14] {
+fn cells(stored: &StoredLine, csv: Csv) -> [String; 17] {
     let line = &stored.line;
-    let judged = stored.judged.as_ref();
+    let (judged, charge) = (stored.judged.as_ref(), line.charge());
     let difference = judged.and_then(|judged| judged.finding.difference());
     let text = |text: Option<String>| text.unwrap_or_default();
     [
@@ -318,13 +333,16 @@ fn cells(stored: &StoredLine, csv: Csv) -> [String; 14] {
         text(judged.and_then(|judged| judged.transaction_id).map(|id| id.to_string())),
         stored.kind().as_str().to_owned(),
         text(line.reference.clone()),
-        csv.amount(line.gross),
-        text(line.fee.map(|fee| csv.amount(fee))),
-        text(line.net.map(|net| csv.amount(net))),
+        csv.signed_amount(line.signed_gross()),
+        text(line.fee.map(|fee| csv.signed_amount(fee))),
+        text(line.net.map(|net| csv.signed_amount(net))),
         line.on.to_string(),
         text(difference.map(|difference| difference.field.as_str().to_owned())),
         text(difference.map(|difference| difference.here.clone())),
         text(difference.map(|difference| difference.there.clone())),
         line.place.clone(),
+        text(charge.and_then(|charge| charge.instalment).map(|number| number.to_string())),
+        text(charge.and_then(|charge| charge.paid_out_on).map(|day| day.to_string())),
+        text(charge.and_then(|charge| charge.expected_on).map(|day| day.to_string())),
     ]
 }

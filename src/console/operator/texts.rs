@@ -36,6 +36,9 @@ group! {
         reference: "Referência", "Reference";
         amount: "Valor", "Amount";
         happened_on: "Data", "Date";
+        instalment: "parcela {number}", "instalment {number}";
+        paid_out_on: "pago em {day}", "paid out on {day}";
+        expected_on: "previsto para {day}", "expected on {day}";
         difference: "Diferença", "Difference";
         here_there: "{field}: aqui {here}, lá {there}", "{field}: {here} here, {there} there";
         place: "Onde estava", "Position in the source";

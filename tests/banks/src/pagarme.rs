@@ -32,7 +32,7 @@ use crate::{Counterparty, Notice, Reply, Request, Response};
 
 pub use books::{Books, Entry};
 pub use charge::{Share, Status};
-pub use config::{Config, Notifications};
+pub use config::{Config, Notifications, PagesEnd};
 pub use desk::Unable;
 pub use outbox::Forgery;
 pub use plan::{Failure, Outcome, Plan, WrongCode};
@@ -54,6 +54,8 @@ pub struct Pagarme {
     codes: BTreeMap<String, Vec<String>>,
     charges: BTreeMap<String, Charge>,
     payables: Vec<Payable>,
+    /// Charges whose payables are left out of every list.
+    unlisted: BTreeSet<String>,
     keys: BTreeMap<String, Kept>,
     plans: BTreeMap<String, Plan>,
     next_plans: VecDeque<Plan>,
@@ -112,7 +114,7 @@ impl Counterparty for Pagarme {
     /// Commands: `books`, `faults`; of payers `pay` (with `amountCents`: another amount, or late); of the dashboard
     /// `capture`, `cancel` (both with `amountCents`), `chargeback` (`amountCents`), `win`, `recover`, `expire`,
     /// `again` (a second order of the same code), `finish` (`outcome`), `notify`, `forge` (`how`), `anticipate`
-    /// (`feeCents`), `adjust` (`amountCents`, a payable without a charge), `forget_keys`; with `charge` (or `txid`), an
+    /// (`feeCents`), `adjust` (`amountCents`, a payable without a charge), `unlist` and `relist` (its payables), `forget_keys`; with `charge` (or `txid`), an
     /// id of a charge or order, or a code; `plan` with a [`Plan`] for a code or, without `charge`, for the next order;
     /// `set` with `config`, what changes in the [`Config`].
     fn control(&mut self, command: &Value, now_ms: i64) -> Value {
@@ -133,6 +135,7 @@ impl Pagarme {
             codes: BTreeMap::new(),
             charges: BTreeMap::new(),
             payables: Vec::new(),
+            unlisted: BTreeSet::new(),
             keys: BTreeMap::new(),
             plans: BTreeMap::new(),
             next_plans: VecDeque::new(),
@@ -150,7 +153,7 @@ impl Pagarme {
     pub fn charges_of(&self, code: &str) -> Vec<Entry> {
         let orders = self.codes.get(code).into_iter().flatten().filter_map(|id| self.orders.get(id));
         let charges = orders.flat_map(|order| &order.charges).filter_map(|id| self.charges.get(id));
-        charges.map(Entry::of).collect()
+        charges.map(|charge| Entry::of(charge, self.fees_of(&charge.id))).collect()
     }
 
     /// Returns the time at which something happens by itself next: a refund, a lapse or a callback.

@@ -40,7 +40,8 @@ fn a_file_finds_its_boletos_by_their_document_numbers_and_imports_each_line_once
     let difference = json!({"field": "status", "here": "pending", "there": "paid"});
     let expected = json!([{
         "verdict": "different", "transactionId": id, "kind": "settled", "reference": "12345670000000001",
-        "gross": "100.00", "fee": "0.00", "net": "100.00", "on": "2016-10-20", "difference": difference,
+        "gross": "100.00", "fee": "0.00", "net": "100.00", "on": "2016-10-20", "instalment": null,
+        "paidOutOn": null, "expectedOn": null, "difference": difference,
     }]);
     assert_eq!(report["lines"], expected, "the acquirer was asked, and denies it");
     let known = exceptions(&app);
@@ -121,7 +122,7 @@ fn the_console_shows_it(app: &TestApp, id: &str) {
     let file = operator.get("/reconciliation.csv?until=2016-10-31");
     let expected = format!(
         "2016-10-20,cnab 001,different,{id},settled,12345670000000001,100.00,0.00,100.00,2016-10-20,status,pending,\
-         paid,settled.ret:2\r\n"
+         paid,settled.ret:2,,,\r\n"
     );
     let text = file.text();
     let (head, told) = text.split_once("\r\n").unwrap();
@@ -189,7 +190,7 @@ fn a_file_finds_boletos_by_the_banks_numbers_and_has_them_settled_the_ordinary_w
         json!({
             "verdict": verdict, "transactionId": id, "kind": kind, "reference": number, "gross": gross,
             "fee": "0.00", "net": if kind == "settled" { json!(gross) } else { Value::Null }, "on": "2012-04-11",
-            "difference": difference,
+            "instalment": null, "paidOutOn": null, "expectedOn": null, "difference": difference,
         })
     };
     let status = json!({"field": "status", "here": "pending", "there": "paid"});

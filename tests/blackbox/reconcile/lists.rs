@@ -50,7 +50,8 @@ fn a_list_has_what_nobody_told_settled_and_what_the_bank_denies_is_for_a_person(
     assert_eq!(report["summary"], summary, "{report:#}");
     let matched = json!({
         "verdict": "matched", "transactionId": paid, "kind": "pix", "reference": pay, "gross": "100.00", "fee": null,
-        "net": null, "on": today, "difference": null,
+        "net": null, "on": today, "instalment": null, "paidOutOn": null, "expectedOn": null,
+        "difference": null,
     });
     assert_eq!(line(&report, &pay), &matched);
     let lines = report["lines"].as_array().unwrap();
@@ -147,7 +148,8 @@ fn it_is_missed(
     assert!(days.contains(&day), "{day}");
     let expected = json!([{
         "verdict": "missing_there", "transactionId": id, "kind": "pix", "reference": transfer, "gross": "100.00",
-        "fee": null, "net": null, "on": day, "difference": null,
+        "fee": null, "net": null, "on": day, "instalment": null, "paidOutOn": null, "expectedOn": null,
+        "difference": null,
     }]);
     assert_eq!(report["lines"], expected);
     let known = exceptions(app);

@@ -108,5 +108,8 @@ fn a_file_is_written_for_its_reader() {
     assert_eq!(PORTUGUESE.head(["a", "b"]), "\u{feff}a;b\r\n");
     let amount = Money::from_cents(1_234_567);
     assert_eq!((PORTUGUESE.amount(amount), ENGLISH.amount(amount)), ("12345,67".into(), "12345.67".into()));
+    let back = SignedMoney::from_cents(-1_000);
+    assert_eq!(PORTUGUESE.line([PORTUGUESE.signed_amount(back)]), "-10,00\r\n", "it can be added up");
+    assert_eq!(without_formulas("-10,00+1"), "'-10,00+1");
     assert_eq!(PORTUGUESE.line([PORTUGUESE.amount(amount)]), "12345,67\r\n", "a number, not a text");
 }

@@ -34,12 +34,14 @@ pub struct Entry {
     pub refunding_cents: u64,
     /// Amount that was taken back by the holder.
     pub charged_back_cents: u64,
+    /// Fees that the account pays for it, with those of an anticipation.
+    pub fees_cents: i64,
     /// Shares of the recipients.
     pub shares: Vec<Share>,
 }
 
 impl Entry {
-    pub(crate) fn of(charge: &Charge) -> Self {
+    pub(crate) fn of(charge: &Charge, fees_cents: i64) -> Self {
         Self {
             order_id: charge.order_id.clone(),
             charge_id: charge.id.clone(),
@@ -52,6 +54,7 @@ impl Entry {
             canceled_cents: charge.canceled_cents,
             refunding_cents: charge.refunds.iter().map(|refund| refund.amount_cents).sum(),
             charged_back_cents: charge.charged_back_cents,
+            fees_cents,
             shares: charge.shares.clone(),
         }
     }
@@ -82,6 +85,7 @@ impl Entry {
             "refundingCents": self.refunding_cents,
             "chargedBackCents": self.charged_back_cents,
             "keptCents": self.kept_cents(),
+            "feesCents": self.fees_cents,
             "shares": self.shares.iter().map(share).collect::<Vec<_>>(),
         })
     }

@@ -41,6 +41,8 @@ pub struct Config {
     pub boleto_fee_cents: u64,
     /// Maximum number of entries of a page of a list.
     pub page_size: usize,
+    /// End of the pages of payables.
+    pub payables_end: PagesEnd,
     /// Callbacks.
     pub notices: Notifications,
 }
@@ -65,6 +67,7 @@ impl Default for Config {
             pix_fee_basis_points: 119,
             boleto_fee_cents: 349,
             page_size: 100,
+            payables_end: PagesEnd::Null,
             notices: Notifications::default(),
         }
     }
@@ -88,6 +91,18 @@ impl Config {
         }
         serde_json::from_value(all)
     }
+}
+
+/// End of a list that is read page by page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PagesEnd {
+    /// The last page has no cursor.
+    Null,
+    /// The last page has the cursor that it was asked for with.
+    Repeated,
+    /// Every page has a new cursor, and after the last one the first one comes again.
+    Circle,
 }
 
 /// Delivery of callbacks, and how they go astray.

@@ -39,6 +39,15 @@ impl Pagarme {
                 self.book_adjustment(command.get("amountCents").and_then(Value::as_i64).unwrap_or(0), now_ms);
                 Ok(())
             }
+            act @ ("unlist" | "relist") => {
+                let id = self.known(charge).map_err(|unable| unable.to_string())?.id.clone();
+                if act == "unlist" {
+                    self.unlisted.insert(id)
+                } else {
+                    self.unlisted.remove(&id)
+                };
+                Ok(())
+            }
             "forget_keys" => {
                 self.keys.clear();
                 Ok(())

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::Pagarme;
 use super::answer::{self, Answer};
 use super::charge::{Charge, Means};
+use super::config::PagesEnd;
 use super::query::Query;
 use super::show::moment;
 
@@ -133,6 +134,13 @@ impl Pagarme {
         }
     }
 
+    /// Returns the fees that the account's own recipient pays for a charge.
+    pub(super) fn fees_of(&self, id: &str) -> i64 {
+        let of_charge = self.payables.iter().filter(|payable| payable.charge_id.as_deref() == Some(id));
+        let own = of_charge.filter(|payable| payable.recipient == self.config.own_recipient);
+        own.map(|payable| payable.fee_cents.saturating_add(payable.anticipation_fee_cents)).sum()
+    }
+
     fn fee(&self, charge: &Charge) -> u64 {
         let share = |points: u64| charge.paid_cents.saturating_mul(points) / 10_000;
         match charge.means {
@@ -168,6 +176,7 @@ impl Pagarme {
             .payables
             .iter()
             .filter(|one| one.created_ms <= now_ms && now_ms.saturating_sub(one.created_ms) <= HISTORY_MS)
+            .filter(|one| one.charge_id.as_ref().is_none_or(|id| !self.unlisted.contains(id)))
             .filter(|one| within(one.created_ms, created_since, created_until))
             .filter(|one| within(one.payment_ms, paid_since, paid_until))
             .filter(|one| is("charge_id", one.charge_id.as_deref().unwrap_or_default()))
@@ -176,12 +185,19 @@ impl Pagarme {
             .collect();
         found.sort_by_key(|one| one.created_ms);
         let size = query.number("size").unwrap_or(30).clamp(1, self.config.page_size);
-        let from =
-            query.text("cursor").and_then(|cursor| cursor.strip_prefix("c").and_then(|at| at.parse().ok()));
-        let from: usize = from.unwrap_or(0);
-        let page: Vec<Value> = found.iter().skip(from).take(size).map(|one| json_of(one, now_ms)).collect();
+        let asked = query.text("cursor");
+        let number = asked.as_deref().and_then(|cursor| cursor.strip_prefix('c')?.parse().ok());
+        let from: usize = number.unwrap_or(0);
+        let is_circle = self.config.payables_end == PagesEnd::Circle && !found.is_empty();
+        let shown = if is_circle { from.rem_euclid(found.len()) } else { from };
+        let page: Vec<Value> = found.iter().skip(shown).take(size).map(|one| json_of(one, now_ms)).collect();
         let next = from.saturating_add(size);
-        let cursor = (next < found.len()).then(|| format!("c{next}"));
+        let cursor = match self.config.payables_end {
+            _ if next < found.len() => Some(format!("c{next}")),
+            PagesEnd::Null => None,
+            PagesEnd::Repeated => asked,
+            PagesEnd::Circle => Some(format!("c{next}")),
+        };
         Answer::ok(json!({ "data": page, "paging": { "forward_cursor": cursor } }))
     }
 }

@@ -1,4 +1,4 @@
-use quita_banks::pagarme::Config;
+use quita_banks::pagarme::{Config, PagesEnd};
 use serde_json::{Value, json};
 
 use crate::shop::{A, DAY_MS, OWN, Shop, card, flat, pix, with};
@@ -94,4 +94,42 @@ fn an_anticipated_line_keeps_its_instalment_and_costs_more() {
     shop.control(json!({ "do": "anticipate", "charge": "c1", "feeCents": 50 }));
     let lines = shop.payables("status=paid");
     assert_eq!((lines.len(), sum(&lines, "anticipation_fee")), (2, 100));
+}
+
+/// Reads so many pages of two, and returns the cursors that they have.
+fn cursors(shop: &mut Shop, pages: usize) -> Vec<Option<String>> {
+    let mut cursors: Vec<Option<String>> = Vec::new();
+    for _ in 0..pages {
+        let asked = cursors.last().cloned().flatten();
+        let asked = asked.map_or_else(String::new, |cursor| format!("&cursor={cursor}"));
+        let got = shop.get(&format!("/payables?size=2{asked}"));
+        cursors.push(got.body["paging"]["forward_cursor"].as_str().map(str::to_owned));
+    }
+    cursors
+}
+
+#[test]
+fn pages_may_end_with_a_repeated_cursor_or_never() {
+    for (end, expected) in [
+        (PagesEnd::Null, [Some("c2"), None]),
+        (PagesEnd::Repeated, [Some("c2"), Some("c2")]),
+        (PagesEnd::Circle, [Some("c2"), Some("c4")]),
+    ] {
+        let mut shop = Shop::at(Config { payables_end: end, ..Config::default() });
+        shop.ordered(&with(card("c1"), "credit_card/installments", json!(3)));
+        let found = cursors(&mut shop, 2);
+        assert_eq!(found.iter().map(Option::as_deref).collect::<Vec<_>>(), expected, "{end:?}");
+    }
+}
+
+#[test]
+fn the_books_have_the_fees_and_a_charge_may_be_left_out_of_lists() {
+    let mut shop = Shop::open();
+    shop.ordered(&card("c1"));
+    shop.control(json!({ "do": "anticipate", "charge": "c1", "feeCents": 50 }));
+    assert_eq!(shop.entry("c1").fees_cents, 676);
+    shop.control(json!({ "do": "unlist", "charge": "c1" }));
+    assert!(shop.payables("").is_empty());
+    shop.control(json!({ "do": "relist", "charge": "c1" }));
+    assert_eq!(shop.payables("").len(), 1);
 }

@@ -15,8 +15,8 @@ use quita_domain::operation::Operation;
 use quita_domain::order::Order;
 use quita_domain::time::Timestamp;
 use quita_ports::{
-    Acquirer, AcquirerFactory, AcquirerSpec, ListPage, ListReader, ListedPix, LocalIssue, NoticeHead,
-    NoticeReader, NoticeRefused, NumberRange, Preparation, RawNotice, call_time,
+    Acquirer, AcquirerFactory, AcquirerSpec, ChargeReader, ListPage, ListPart, ListReader, LocalIssue,
+    NoticeHead, NoticeReader, NoticeRefused, NumberRange, PageCursor, Preparation, RawNotice, call_time,
 };
 use tokio::time::Instant;
 
@@ -117,13 +117,25 @@ struct WatchedList {
 
 #[async_trait(?Send)]
 impl ListReader for WatchedList {
+    fn has_returned(&self) -> bool {
+        self.reader.has_returned()
+    }
+
+    fn history_months(&self) -> Option<u32> {
+        self.reader.history_months()
+    }
+
+    fn charges(&self) -> Option<&dyn ChargeReader> {
+        self.reader.charges()
+    }
+
     async fn page(
         &self,
-        listed: ListedPix,
+        part: ListPart,
         period: (Timestamp, Timestamp),
-        page: u32,
+        cursor: &PageCursor,
     ) -> Result<ListPage, CallFailure> {
-        self.reader.page(listed, period, page).await.map(|page| planted::page_heard(&self.world, page))
+        self.reader.page(part, period, cursor).await.map(|page| planted::page_heard(&self.world, page))
     }
 }
 

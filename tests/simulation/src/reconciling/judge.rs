@@ -172,7 +172,7 @@ fn check_returned(
 fn told(stored: &StoredLine) -> Returned {
     let is_disputed = match &stored.line.subject {
         Subject::Refund { is_chargeback, .. } => *is_chargeback,
-        Subject::Pix { .. } | Subject::Boleto { .. } => false,
+        Subject::Pix { .. } | Subject::Boleto { .. } | Subject::Charge(_) => false,
     };
     Returned { amount: stored.line.gross, is_disputed }
 }

@@ -6,7 +6,7 @@ use chrono::NaiveDate;
 use quita_domain::acquiring::{ChargeAnswer, Fact, Issued, Reference, Statement};
 use quita_domain::identity::{AcquirerName, Mode, TransactionId};
 use quita_domain::method::Method;
-use quita_domain::money::Money;
+use quita_domain::money::{Money, SignedMoney};
 use quita_domain::payment::{Command, Payment};
 use quita_domain::reconciliation::{
     Difference, Field, Finding, Judged, LineCursor, LineFilter, LineKind, LineSum, SlipNumber, Source,
@@ -38,8 +38,8 @@ fn line(number: &str, on: u32, cents: u64) -> StoredLine {
         reference: Some(number.to_owned()),
         subject: Subject::Pix { transaction_id, end_to_end_id: number.to_owned() },
         gross: Money::from_cents(cents),
-        fee: Some(Money::from_cents(3)),
-        net: Some(Money::from_cents(cents.saturating_sub(3))),
+        fee: Some(SignedMoney::from_cents(3)),
+        net: Some(Money::from_cents(cents.saturating_sub(3)).into()),
         on: day(on),
         place: String::from("page 1"),
         other_key: None,

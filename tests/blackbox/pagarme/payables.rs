@@ -1,0 +1,130 @@
+//! What Pagar.me lists of receivables, compared with the payments.
+
+use chrono::Days;
+use quita_banks::pagarme::Entry;
+use quita_machine::SystemClock;
+use quita_ports::Clock as _;
+
+use super::*;
+use crate::support::paid_earlier;
+
+/// Longer than a payment may take to be listed.
+const LISTED_WITHIN: Duration = Duration::from_secs(61 * 60);
+
+/// Yesterday and today, in Brasília.
+fn two_days() -> [String; 2] {
+    let today = SystemClock.now().sao_paulo_date();
+    [today - Days::new(1), today].map(|day| day.to_string())
+}
+
+impl World {
+    fn compare(&self) -> Finished {
+        let [since, until] = two_days();
+        self.call(&["reconcile", "--acquirer", "pagarme", "--since", &since, "--until", &until, "--json"])
+    }
+
+    /// The summary and the lines of a comparison, by kind and instalment.
+    #[track_caller]
+    fn compared(&self, code: i32) -> (Value, Vec<Value>) {
+        let finished = self.compare();
+        assert_eq!(finished.code, Some(code), "{finished:?}");
+        let report: Value = serde_json::from_str(&finished.stdout).unwrap();
+        let mut lines = report["lines"].as_array().unwrap().clone();
+        lines.sort_by_key(|line| (line["kind"].to_string(), line["instalment"].as_u64()));
+        (report["summary"].clone(), lines)
+    }
+
+    fn paid_card(&self) -> (String, Entry) {
+        let id = id_of(&self.client.create(&card(CARD, 10_000).with("installments", json!(3))));
+        self.client.wait_for_status_within(PATIENCE, &id, "paid");
+        let entry = self.only(&id);
+        (id, entry)
+    }
+}
+
+fn summary(matched: u64, different: u64, missing_there: u64, unknown_here: u64) -> Value {
+    json!({
+        "matched": matched, "different": different, "missing_there": missing_there, "unknown_here": unknown_here,
+    })
+}
+
+#[test]
+fn every_instalment_is_a_line_and_refunds_and_movements_of_the_account_are_too() {
+    let world = World::open();
+    let (id, entry) = world.paid_card();
+    world.refund(&id, 1_000);
+    world.tell(&json!({ "do": "adjust", "amountCents": -700 }));
+    let (told, lines) = world.compared(0);
+    assert_eq!(told, summary(5, 0, 0, 0), "{lines:#?}");
+    let day = lines[1]["on"].as_str().unwrap().to_owned();
+    assert!(two_days().contains(&day), "{day}");
+    let account = &lines[0];
+    assert_eq!((&account["kind"], &account["transactionId"]), (&json!("other"), &Value::Null));
+    assert_eq!((&account["gross"], &account["instalment"]), (&json!("-7.00"), &Value::Null));
+    let in_a_month = SystemClock.now().plus_ms(30 * 24 * 3_600_000).sao_paulo_date().to_string();
+    let expected = json!({
+        "verdict": "matched", "transactionId": id, "kind": "receivable", "reference": entry.charge_id,
+        "gross": "33.34", "fee": "1.33", "net": "32.01", "on": day, "instalment": 1, "paidOutOn": null,
+        "expectedOn": in_a_month, "difference": null,
+    });
+    assert_eq!(lines[1], expected);
+    let gross: Vec<_> = lines[1..].iter().map(|line| line["gross"].as_str().unwrap()).collect();
+    assert_eq!(gross, ["33.34", "33.33", "33.33", "-10.00"]);
+    assert_eq!((&lines[4]["kind"], &lines[4]["net"]), (&json!("refund"), &json!("-10.00")));
+    world.tell(&json!({ "do": "anticipate", "charge": entry.charge_id, "feeCents": 50 }));
+    let (_, lines) = world.compared(0);
+    assert_eq!((&lines[1]["paidOutOn"], &lines[1]["expectedOn"]), (&json!(day), &Value::Null));
+    assert_eq!(lines[1]["fee"], "1.83");
+}
+
+#[test]
+fn money_that_no_callback_reported_is_found_by_its_receivables() {
+    let world = World::open();
+    // Callbacks get lost from now on.
+    world.tell(&json!({ "do": "set", "config": { "notices": { "lostPermille": 1_000 } } }));
+    let id = id_of(&world.client.create(&pix(10_000)));
+    world.tell(&json!({ "do": "pay", "charge": id.replace('-', "") }));
+    let (told, lines) = world.compared(0);
+    assert_eq!(told, summary(1, 0, 0, 0), "{lines:#?}");
+    assert_eq!(world.client.payment(&id)["status"], "paid");
+    world.tell(&json!({ "do": "cancel", "charge": id.replace('-', ""), "amountCents": 400 }));
+    let (told, _) = world.compared(0);
+    assert_eq!(told, summary(2, 0, 0, 0));
+    let refunded = world.client.payment(&id);
+    assert_eq!((&refunded["status"], &refunded["refundedAmount"]), (&json!("paid"), &json!("4.00")));
+}
+
+#[test]
+fn a_payment_that_is_not_listed_is_missing_until_it_is() {
+    let mut world = World::open();
+    let (id, entry) = world.paid_card();
+    world.tell(&json!({ "do": "unlist", "charge": entry.charge_id }));
+    assert_eq!(world.compared(0).0, summary(0, 0, 0, 0), "it may not be listed yet");
+    world.app.kill();
+    paid_earlier(world.app.store_url(), &id, LISTED_WITHIN);
+    world.app.restart();
+    let (told, lines) = world.compared(1);
+    assert_eq!(told, summary(0, 0, 1, 0), "{lines:#?}");
+    assert_eq!((&lines[0]["transactionId"], &lines[0]["gross"]), (&json!(id), &json!("100.00")));
+    world.tell(&json!({ "do": "relist", "charge": entry.charge_id }));
+    let (told, lines) = world.compared(0);
+    assert_eq!(told, summary(4, 0, 0, 0), "what was missing, and three instalments: {lines:#?}");
+    assert_eq!(world.compared(0).0, summary(3, 0, 0, 0));
+}
+
+#[test]
+fn a_list_without_an_end_and_one_that_is_too_old_are_not_compared() {
+    let world = World::open();
+    world.paid_card();
+    world.tell(&json!({ "do": "set", "config": { "pageSize": 2, "payablesEnd": "circle" } }));
+    let circle = world.compare();
+    assert_eq!(circle.code, Some(1), "{circle:?}");
+    assert!(circle.stderr.contains("nothing that is not on earlier pages"), "{circle:?}");
+    world.tell(&json!({ "do": "set", "config": { "payablesEnd": "repeated" } }));
+    assert_eq!(world.compared(0).0, summary(3, 0, 0, 0));
+    let today = SystemClock.now().sao_paulo_date();
+    let since = (today - chrono::Months::new(24) - Days::new(1)).to_string();
+    let old = world.call(&["reconcile", "--acquirer", "pagarme", "--since", &since]);
+    assert_eq!(old.code, Some(2), "{old:?}");
+    assert!(old.stderr.contains("24 months back"), "{old:?}");
+}
