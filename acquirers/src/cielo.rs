@@ -202,6 +202,10 @@ impl AcquirerFactory for CieloFactory {
         method == Method::CreditCard
     }
 
+    fn states_cost(&self) -> bool {
+        false
+    }
+
     fn objection(&self, _: &Order) -> Option<&'static str> {
         None
     }

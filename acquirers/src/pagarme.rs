@@ -32,7 +32,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use quita_domain::acquiring::{
-    CallFailure, Charge, ChargeAnswer, ChargeQuery, Identified, OperationAnswer, Reference,
+    CallFailure, Charge, ChargeAnswer, ChargeQuery, Fact, Identified, OperationAnswer, Reference,
 };
 use quita_domain::identity::TransactionId;
 use quita_domain::method::Method;
@@ -196,6 +196,10 @@ impl AcquirerFactory for PagarmeFactory {
         method == Method::CreditCard && !self.shared.configured().settings.lists
     }
 
+    fn states_cost(&self) -> bool {
+        true
+    }
+
     fn objection(&self, order: &Wanted) -> Option<&'static str> {
         let settings = &self.shared.configured().settings;
         let shares = splits::shares(&order.splits, order.amount, settings);
@@ -249,22 +253,33 @@ impl Pagarme {
         Reader { settings: &line.settings, now: self.shared.clock.now(), charged_back: None }
     }
 
-    /// Returns what the charges state. Of a chargeback the payables tell the amount, some time after it.
+    /// Returns what the charges state. Of a chargeback the payables tell the amount, and of a paid charge the cost, some
+    /// time after it.
     async fn stated(&self, query: &ChargeQuery, charges: &[ChargeThere], line: &Line) -> ChargeAnswer {
         let mut reader = self.reader(line);
-        if let Some(first) = charges.first().filter(|first| first.status == ChargeStatus::ChargedBack) {
-            reader.charged_back = match line.payables_of(&first.id).await {
-                Ok(payables) => payables::sum(&payables, Movement::Chargeback),
-                Err(Missing::Unknown) => None,
-                Err(Missing::Failed(failure)) => return ChargeAnswer::Failed(failure),
-            };
-            let is_new = |at: quita_domain::time::Timestamp| reader.now.ms_since(at) < PAYABLES_LAG_MS;
-            if reader.charged_back.is_none() && first.updated_at.is_some_and(is_new) {
-                let why = "the payables do not show the chargeback yet";
-                return ChargeAnswer::Failed(CallFailure::Unknown(why.to_owned()));
-            }
+        let Some(first) = charges.first() else { return lookup::answer(query, charges, reader) };
+        let is_disputed = first.status == ChargeStatus::ChargedBack;
+        if !is_disputed && query.paid_amount.is_none() {
+            return lookup::answer(query, charges, reader);
         }
-        lookup::answer(query, charges, reader)
+        let payables = match line.payables_of(&first.id).await {
+            Ok(payables) => payables,
+            Err(Missing::Failed(failure)) if is_disputed => return ChargeAnswer::Failed(failure),
+            // What it cost is asked for again.
+            Err(Missing::Failed(_) | Missing::Unknown) => Vec::new(),
+        };
+        reader.charged_back = payables::sum(&payables, Movement::Chargeback);
+        let is_new = |at: quita_domain::time::Timestamp| reader.now.ms_since(at) < PAYABLES_LAG_MS;
+        if is_disputed && reader.charged_back.is_none() && first.updated_at.is_some_and(is_new) {
+            let why = "the payables do not show the chargeback yet";
+            return ChargeAnswer::Failed(CallFailure::Unknown(why.to_owned()));
+        }
+        let mut answer = lookup::answer(query, charges, reader);
+        if let ChargeAnswer::Known(statement) = &mut answer {
+            let cost = payables::cost(&payables, line.settings.recipient.as_deref());
+            statement.facts.extend(cost.map(|amount| Fact::Cost { amount }));
+        }
+        answer
     }
 
     /// Reads the answer to a creation. What a repeated key brings is an old answer, so the order is read once more.

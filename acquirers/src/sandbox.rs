@@ -127,6 +127,10 @@ impl AcquirerFactory for SandboxFactory {
         false
     }
 
+    fn states_cost(&self) -> bool {
+        false
+    }
+
     fn refund_shows_after_ms(&self, _: Method) -> u64 {
         0
     }
@@ -317,6 +321,7 @@ fn expired_if_over(fact: Fact, now: Timestamp) -> Fact {
         | Fact::Unclear { .. }
         | Fact::PixCodeMissing
         | Fact::AmountUnknown
+        | Fact::Cost { .. }
         | Fact::Hint => fact,
     }
 }

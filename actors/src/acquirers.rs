@@ -4,6 +4,7 @@ pub(crate) mod acquirer;
 pub(crate) mod approvals;
 pub(crate) mod call;
 pub(crate) mod call_outcome;
+pub(crate) mod costs;
 pub(crate) mod directives;
 pub(crate) mod health;
 pub(crate) mod inbox;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use quita_domain::acquiring::Notice;
 use quita_domain::identity::{Owner, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, MovementFilter, PaymentFilter};
+use quita_domain::money::Money;
 use quita_domain::operation::{Operation, OperationRequest};
 use quita_domain::order::Order;
 use quita_domain::payment::{Command, Payment};
@@ -138,6 +139,11 @@ impl Payments {
         let dice = dice.unwrap_or_else(|| self.system.dice.roll());
         let (now, merchant_waits) = (self.system.clock.now(), self.system.limits.answer_within);
         Ok(routes.evaluate(order, owner, (now, at), dice, merchant_waits))
+    }
+
+    /// Returns the cost of a payment at its acquirer by the table of costs in use, if a line of it matches.
+    pub fn reckoned_cost(&self, payment: &Payment) -> Option<Money> {
+        self.system.routes.get().and_then(|routes| routes.reckoned_cost(payment))
     }
 
     /// Cancels, captures or refunds. Returns once the acquirer has answered, or after `answer_within` while it is still

@@ -146,6 +146,11 @@ pub enum Fact {
     },
     /// The slip can be paid, but the acquirer could not make the PIX code that it was to have.
     PixCodeMissing,
+    /// The acquirer has taken so much of the money for itself: the sum of the fees known so far.
+    Cost {
+        /// The sum.
+        amount: Money,
+    },
     /// Money came in for the charge, and the answer does not state how much. Nothing is believed, and the acquirer is
     /// asked again.
     AmountUnknown,

@@ -72,6 +72,9 @@ pub struct State {
     /// Day of the payment in Brasília, as the acquirer states it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paid_on: Option<NaiveDate>,
+    /// Fees that the acquirer took, as far as it has stated them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<Money>,
 }
 
 impl State {
@@ -96,6 +99,7 @@ impl State {
             decline: None,
             refunds: Vec::new(),
             paid_on: None,
+            cost: None,
             attempts: Vec::new(),
         }
     }

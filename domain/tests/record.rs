@@ -120,7 +120,7 @@ const INITIAL: &str = concat!(
     r#""utm":{"source":null,"medium":null,"campaign":null,"term":null,"content":null},"#,
     r#""createdAt":"2026-07-10T15:00:00.000Z","paidAt":null,"refundedAt":null,"chargebackAt":null,"#,
     r#""creditCard":null,"capturedAmount":null,"shipping":null,"splits":[],"refunds":[],"#,
-    r#""refundedAmount":"0.00","installments":null,"terms":null,"externalReference":null,"metadata":{},"postbackUrl":null,"linkId":null,"#,
+    r#""refundedAmount":"0.00","cost":null,"installments":null,"terms":null,"externalReference":null,"metadata":{},"postbackUrl":null,"linkId":null,"#,
     r#""statusReason":null,"acquirer":"sandbox","acquirerReference":null,"routing":{"rule":null,"version":null,"#,
     r#""considered":[{"acquirer":"sandbox","#,
     r#""eligible":true,"reason":"preferred"}],"attempts":[{"acquirer":"sandbox","outcome":"accepted","#,
@@ -166,6 +166,7 @@ fn full() -> Payment {
     state.cancelled_at = Some(at(4));
     state.expired_at = Some(at(5));
     state.captured_amount = Some(Money::from_cents(9_999));
+    state.cost = Some(Money::from_cents(133));
     state.authorization_code = Some("A1B2C3".into());
     state.decline = Some(Decline {
         network_code: Some("41".into()),
@@ -199,7 +200,7 @@ const FULL: &str = concat!(
     r#"{"recipientId":"r2","percentage":33.33,"acquirerReference":null}],"#,
     r#""refunds":[{"refundId":"f1","amount":"99.98","status":"succeeded","#,
     r#""createdAt":"2026-07-10T15:00:08.000Z","failureReason":null},{"refundId":"f2","amount":"0.01","#,
-    r#""status":"failed","createdAt":"2026-07-10T15:00:08.000Z","failureReason":"no balance"}],"refundedAmount":"99.98","installments":3,"terms":null,"#,
+    r#""status":"failed","createdAt":"2026-07-10T15:00:08.000Z","failureReason":"no balance"}],"refundedAmount":"99.98","cost":"1.33","installments":3,"terms":null,"#,
     r#""externalReference":"order-7","metadata":{"color":"azul","size":"M"},"postbackUrl":null,"linkId":null,"statusReason":"refunded","#,
     r#""acquirer":"sandbox","acquirerReference":{"paymentId":"p1","tid":"t1"},"#,
     r#""routing":{"rule":"cards","version":"00c0ffee0000","considered":[{"acquirer":"sandbox","eligible":true,"#,

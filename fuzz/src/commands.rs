@@ -73,6 +73,7 @@ pub fn context(input: &mut Unstructured<'_>, choice: Choice, last: Timestamp, op
         hint_gap_ms: 2_000,
         reads_approved: choice.in_turn,
         looks_at_paid: choice.in_turn,
+        states_cost: choice.in_turn,
         card_tries,
     })
 }

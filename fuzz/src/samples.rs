@@ -40,6 +40,7 @@ pub fn context(now: Timestamp, op: u128) -> Context {
         hint_gap_ms: 2_000,
         reads_approved: false,
         looks_at_paid: false,
+        states_cost: false,
         card_tries: None,
     }
 }

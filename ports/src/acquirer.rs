@@ -126,6 +126,9 @@ pub trait AcquirerFactory: Send + Sync + 'static {
     /// refunds of it, and a notice may be lost.
     fn looks_at_paid(&self, method: Method) -> bool;
 
+    /// Returns true if the acquirer states what a payment cost, once its fees are known.
+    fn states_cost(&self) -> bool;
+
     /// Returns the reason why it can't take an order, whatever its condition: `recipient_unknown`.
     fn objection(&self, order: &Order) -> Option<&'static str>;
 

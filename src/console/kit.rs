@@ -10,6 +10,7 @@ pub(super) mod browser_name;
 pub(super) mod confirmation;
 pub(super) mod console_kind;
 pub(super) mod cookies;
+pub(super) mod cost;
 pub(super) mod csv;
 pub(super) mod devices;
 pub(super) mod failure;

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Edit, TestApp, boleto, card, pix};
 
-const RECORD: [&str; 35] = [
+const RECORD: [&str; 36] = [
     "acquirer",
     "acquirerReference",
     "amount",
@@ -12,6 +12,7 @@ const RECORD: [&str; 35] = [
     "cancelledAt",
     "capturedAmount",
     "chargebackAt",
+    "cost",
     "createdAt",
     "creditCard",
     "currency",
@@ -90,7 +91,9 @@ fn a_pix_is_created_pending_with_a_code_to_pay() {
     assert!(pix["qrCode"].as_str().unwrap().starts_with(&format!("{}/pix/", app.url())), "{pix}");
     assert!(is_time(&pix["expiresAt"]) && pix["endToEndId"].is_null(), "{pix}");
     assert!(is_time(&record["createdAt"]) && is_time(&record["updatedAt"]), "{record}");
-    for name in ["boleto", "creditCard", "capturedAmount", "shipping", "installments", "externalReference"] {
+    for name in
+        ["boleto", "cost", "creditCard", "capturedAmount", "shipping", "installments", "externalReference"]
+    {
         assert!(record[name].is_null(), "{name}: {record:#}");
     }
     assert!(record["acquirerReference"].is_null(), "a sandbox names nothing: {record:#}");

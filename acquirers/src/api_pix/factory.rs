@@ -148,6 +148,10 @@ impl AcquirerFactory for ApiPixFactory {
         !self.current.credential().settings.lists
     }
 
+    fn states_cost(&self) -> bool {
+        false
+    }
+
     fn objection(&self, _: &Order) -> Option<&'static str> {
         None
     }

@@ -88,7 +88,7 @@ impl PayableList {
         let source = Source::list_of(&self.acquirer);
         let charge_id = payable.charge_id.as_ref().map(|id| id.as_str());
         let beginning = match charge_id {
-            Some(id) => StatementLine::beginning_of_charge(&source, id, payable.movement),
+            Some(id) => StatementLine::beginning_of_movement(&source, id, payable.movement),
             None => format!("{source}:account:"),
         };
         let on = payable.created_at.sao_paulo_date();

@@ -110,6 +110,16 @@ pub(super) fn sum(payables: &[Payable], movement: Movement) -> Option<Money> {
     (!sum.is_zero()).then_some(sum)
 }
 
+/// Returns the fees of the account's own payables of a charge; none without such a payable. More that is returned than was
+/// taken counts as nothing.
+pub(super) fn cost(payables: &[Payable], own: Option<&str>) -> Option<Money> {
+    let mut fees =
+        payables.iter().filter(|payable| payable.is_own(own)).map(|payable| payable.fees).peekable();
+    fees.peek()?;
+    let sum: SignedMoney = fees.sum();
+    Some(Money::from_cents(u64::try_from(sum.cents()).unwrap_or_default()))
+}
+
 fn cents(line: Object<'_>, name: &'static str) -> Result<Option<SignedMoney>, Unreadable> {
     let Some(value) = line.get(name) else { return Ok(None) };
     let cents = value.as_i64().or_else(|| value.as_str()?.trim().parse().ok());
@@ -167,6 +177,15 @@ mod tests {
             let read = Payable::of(&changed).unwrap();
             assert_eq!((read.movement, read.charge_id), (Movement::Account, None), "{changed}");
         }
+    }
+
+    #[test]
+    fn the_cost_is_of_the_accounts_own_recipient() {
+        let read = |value: &Value| Payable::of(value).unwrap();
+        let both = [read(&payable()), read(&with("recipient_id", json!("re_other")))];
+        assert_eq!(cost(&both, Some("re_own")).map(Money::cents), Some(230));
+        assert_eq!(cost(&both[1..], Some("re_own")), None);
+        assert_eq!(cost(&both[1..], None).map(Money::cents), Some(230));
     }
 
     #[test]

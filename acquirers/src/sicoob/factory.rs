@@ -187,6 +187,10 @@ impl AcquirerFactory for SicoobFactory {
         false
     }
 
+    fn states_cost(&self) -> bool {
+        false
+    }
+
     fn objection(&self, _: &Order) -> Option<&'static str> {
         None
     }

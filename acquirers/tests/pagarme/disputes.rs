@@ -45,3 +45,25 @@ async fn the_payables_are_waited_for_and_then_what_is_left_is_the_amount() {
     let [Fact::ChargedBack { amount, .. }] = &disputes(&facts)[..] else { panic!("{facts:?}") };
     assert_eq!(*amount, Some(Money::from_cents(15_000)));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_paid_charge_states_what_it_cost_once_its_payables_are_there() {
+    let there = There::at(Config { payables_lag_ms: 16_000, ..Config::default() });
+    let query = there.made(&charge(Method::CreditCard, 15_700)).await;
+    let factory = factory(settings(), there.factory());
+    let adapter = quita_ports::AcquirerFactory::build(&factory);
+    let cost = |facts: &[Fact]| {
+        facts.iter().find_map(|fact| match fact {
+            Fact::Cost { amount } => Some(amount.cents()),
+            _ => None,
+        })
+    };
+    assert_eq!(cost(&facts(adapter.inquire(&query).await)), None);
+    tokio::time::advance(Duration::from_secs(60)).await;
+    assert_eq!(cost(&facts(adapter.inquire(&query).await)), Some(626));
+    there.control(json!({ "do": "anticipate", "charge": CODE, "feeCents": 50 }));
+    assert_eq!(cost(&facts(adapter.inquire(&query).await)), Some(776));
+    there.strike(json!([null, { "fault": "error-before", "status": 500 }]));
+    let without = facts(adapter.inquire(&query).await);
+    assert_eq!((cost(&without), sums(&without)), (None, (15_700, 0)), "what was paid is stated all the same");
+}

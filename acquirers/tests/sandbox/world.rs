@@ -343,6 +343,7 @@ const fn context(now: Timestamp, op: Uuid) -> Context {
         hint_gap_ms: 2_000,
         reads_approved: false,
         looks_at_paid: false,
+        states_cost: false,
         card_tries: None,
     }
 }

@@ -6,11 +6,12 @@ use std::time::Duration;
 use quita_domain::card::Brand;
 use quita_domain::identity::{AcquirerName, Mode, Owner};
 use quita_domain::method::Method;
+use quita_domain::money::Money;
 use quita_domain::order::Order;
 use quita_domain::payment::{Context, Payment};
 use quita_domain::routing::{
-    Approvals, Candidate, Condition, Considered, Evaluated, NoRoute, Routed, RoutingTable, Standing, Version,
-    Wanted, plan,
+    Approvals, Candidate, Condition, Considered, CostLine, Evaluated, NoRoute, Routed, RoutingTable,
+    Standing, Version, Wanted, plan,
 };
 use quita_domain::time::Timestamp;
 use quita_ports::{AcquirerFactory, AcquirerSpec, Preparation};
@@ -18,6 +19,7 @@ use quita_ports::{AcquirerFactory, AcquirerSpec, Preparation};
 use crate::acquirers::acquirer::AcquirerActor;
 use crate::acquirers::approvals::{self, ApprovalWindows};
 use crate::acquirers::call_outcome::CallOutcome;
+use crate::acquirers::costs::{CostRuns, DIFFERENT_IN_A_ROW};
 use crate::acquirers::health::Health;
 use crate::acquirers::our_numbers::OurNumbers;
 use crate::acquirers::pace::Pace;
@@ -124,6 +126,7 @@ pub(crate) struct Routes {
     all: Vec<Route>,
     /// Replaced as a whole: each plan uses the old table or the new one.
     running: RwLock<Arc<Running>>,
+    costs: CostRuns,
 }
 
 impl Routes {
@@ -132,7 +135,7 @@ impl Routes {
         let standing = |spec: &AcquirerSpec| Standing { priority: spec.priority, weight: spec.weight };
         let standings = all.iter().map(|route| (route.spec().name.clone(), standing(route.spec())));
         let table = RoutingTable { standings: standings.collect(), ..RoutingTable::default() };
-        Self { all, running: RwLock::new(Arc::new(table.into())) }
+        Self { all, running: RwLock::new(Arc::new(table.into())), costs: CostRuns::default() }
     }
 
     /// Uses this table from the next plan on.
@@ -218,13 +221,33 @@ impl Routes {
         Evaluated::of(&planned, &wanted, &running.table, running.version.clone())
     }
 
-    /// Counts the tries that ended by this write.
+    /// Counts the tries that ended by this write, and compares the cost that it learnt.
     pub(crate) fn count_ended(&self, before: Option<&Payment>, after: &Payment) {
+        self.compare_cost(before, after);
         let brand = after.order.card().map(|card| card.brand);
         for (attempt, is_approved) in approvals::ended(before, after) {
             if let Some(route) = self.find(&attempt.acquirer, after.method()) {
                 route.approvals.add(brand, is_approved);
             }
+        }
+    }
+
+    /// Returns the cost of a payment at its acquirer by the table of costs, if a line of it matches.
+    pub(crate) fn reckoned_cost(&self, payment: &Payment) -> Option<Money> {
+        let wanted = Wanted::of(&payment.order, &payment.owner.merchant, payment.created_at);
+        CostLine::known_cost(&self.running().table.costs, payment.acquirer()?, &wanted)
+    }
+
+    /// Compares a cost that this write learnt with the reckoned one. Warns when an acquirer's differ for long.
+    fn compare_cost(&self, before: Option<&Payment>, after: &Payment) {
+        let was = before.and_then(|payment| payment.state.cost);
+        let Some(cost) = after.state.cost.filter(|cost| Some(*cost) != was) else { return };
+        let Some((acquirer, reckoned)) = after.acquirer().zip(self.reckoned_cost(after)) else { return };
+        if self.costs.differ_for_long(acquirer, cost != reckoned) {
+            tracing::warn!(
+                %acquirer, %cost, %reckoned, in_a_row = DIFFERENT_IN_A_ROW, transaction.id = %after.id,
+                "an acquirer takes other fees than [[cost]] reckons with: correct its lines"
+            );
         }
     }
 

@@ -62,6 +62,7 @@ impl SystemParts {
             hint_gap_ms: HINT_GAP_MS,
             reads_approved: false,
             looks_at_paid: false,
+            states_cost: false,
             card_tries: None,
         }
     }

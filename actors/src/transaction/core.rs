@@ -544,6 +544,7 @@ impl Core {
                 // An acquirer inside this process changes nothing by itself.
                 reads_approved: route.factory.local_issue().is_none(),
                 looks_at_paid: route.factory.looks_at_paid(payment.method()),
+                states_cost: route.factory.states_cost(),
                 ..context
             },
             // The acquirer is no longer configured, and may identify operations by their amounts alone. Until it is

@@ -399,6 +399,10 @@ impl AcquirerFactory for BankFactory {
         false
     }
 
+    fn states_cost(&self) -> bool {
+        false
+    }
+
     fn refund_shows_after_ms(&self, _: Method) -> u64 {
         0
     }

@@ -73,6 +73,7 @@ fn payment(number: u128, status: Status) -> Payment {
         hint_gap_ms: 2_000,
         reads_approved: false,
         looks_at_paid: false,
+        states_cost: false,
         card_tries: None,
     };
     let new = NewPayment {

@@ -189,6 +189,7 @@ impl TestStore {
             hint_gap_ms: 2_000,
             reads_approved: false,
             looks_at_paid: false,
+            states_cost: false,
             card_tries: None,
         };
         let mut records = self.records();

@@ -539,6 +539,6 @@ const fn can_begin_with(fact: &Fact) -> bool {
         Fact::Refunded { .. } | Fact::RefundedInTotal { .. } => false,
         Fact::ChargedBack { .. } | Fact::DisputeWon { .. } => false,
         Fact::SecondCharge(_) | Fact::Unclear { .. } | Fact::Hint => false,
-        Fact::PixCodeMissing | Fact::AmountUnknown => false,
+        Fact::PixCodeMissing | Fact::AmountUnknown | Fact::Cost { .. } => false,
     }
 }

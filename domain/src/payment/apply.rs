@@ -59,6 +59,7 @@ impl Payment {
                 self.state_mut().authorization_code = Some(approval.authorization_code);
             }
             Change::Settled(settlement) => self.apply_settlement(settlement, clock),
+            Change::Cost(amount) => self.state_mut().cost = Some(amount),
             Change::Declined(decline) => self.state_mut().decline = Some(decline),
             Change::StatusChanged { to, reason, cause } => self.apply_status(to, reason, cause, (now, clock)),
             Change::Captured(amount) => self.state_mut().captured_amount = Some(amount),

@@ -60,6 +60,8 @@ pub(super) enum Change {
     Approved(Approval),
     /// The money came in.
     Settled(Settlement),
+    /// The acquirer took so much for itself.
+    Cost(Money),
     /// The issuer or the acquirer declined.
     Declined(Decline),
     /// Tries of the card no longer count.
@@ -115,6 +117,7 @@ impl Change {
             | Self::Issued(_)
             | Self::Approved(_)
             | Self::Settled(_)
+            | Self::Cost(_)
             | Self::Declined(_)
             | Self::StatusChanged { .. }
             | Self::Captured(_)

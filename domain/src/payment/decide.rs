@@ -199,6 +199,8 @@ pub struct Context {
     /// True if the schedule looks at paid charges of this kind long after they were paid. Their acquirer has no list of
     /// later refunds.
     pub looks_at_paid: bool,
+    /// True if the acquirer states what a payment cost: it is asked shortly after the payment.
+    pub states_cost: bool,
     /// Tries of the payment's card at any acquirer, the charge of this payment included. `None` if they were not
     /// counted: then there is no further try. See [`Payment::card_to_count`].
     pub card_tries: Option<CardTries>,

@@ -230,10 +230,12 @@ impl Draft {
         until.is_some_and(|until| self.clock() < until)
     }
 
-    /// Returns the time of the next look at a paid charge, if its acquirer is to be asked about those.
+    /// Returns the time of the next look at a paid charge: for its cost, or long after, as its acquirer needs.
     fn next_look_at_paid(&self) -> Option<Timestamp> {
-        let next = self.payment.next_look_at_paid(self.clock());
-        next.filter(|_| self.context.looks_at_paid)
+        let now = self.clock();
+        let for_cost = self.payment.next_look_at_cost(now).filter(|_| self.context.states_cost);
+        let late = self.payment.next_look_at_paid(now).filter(|_| self.context.looks_at_paid);
+        for_cost.into_iter().chain(late).min()
     }
 
     /// Schedules the next look at a charge that was just paid, or charged back. A hint's check comes first, and

@@ -58,7 +58,7 @@ impl Draft {
             Fact::Pending { .. } | Fact::Declined(_) | Fact::Expired | Fact::Cancelled => {}
             Fact::Removed { .. } | Fact::Concluded | Fact::Hint => {}
             Fact::SecondCharge(_) => self.earlier_charge_was_accepted(number),
-            Fact::PixCodeMissing | Fact::AmountUnknown => {}
+            Fact::PixCodeMissing | Fact::AmountUnknown | Fact::Cost { .. } => {}
             Fact::Unclear { .. } | Fact::PaidToOthers { .. } => self.learn_and_keep_discrepancy(fact),
         }
     }
@@ -98,6 +98,7 @@ impl Draft {
                 return Err(Discrepancy { kind, detail, stated: "", about });
             }
             Fact::AmountUnknown => self.learn_amount_unknown()?,
+            Fact::Cost { amount } => self.learn_cost(amount),
             // A hint states nothing.
             Fact::Hint => {}
             Fact::Unclear { id, text } => {
@@ -249,6 +250,14 @@ impl Draft {
             self.bring_check_forward(now.plus_ms(self.context.hint_gap_ms));
         }
         self.payment.money_awaited_until().is_some_and(|until| now < until)
+    }
+
+    /// Learns what the payment cost. What was never paid cost nothing.
+    fn learn_cost(&mut self, amount: Money) {
+        let state = &self.payment.state;
+        if state.paid_at.is_some() && state.cost != Some(amount) {
+            self.make(Change::Cost(amount));
+        }
     }
 
     /// Learns that money came in, without its amount. The acquirer is asked once more; then a person has to look.

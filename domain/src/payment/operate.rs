@@ -34,6 +34,7 @@ impl Payment {
             hint_gap_ms: HINT_GAP_MS,
             reads_approved: false,
             looks_at_paid: false,
+            states_cost: false,
             card_tries: None,
         };
         Draft::new(self.clone(), context).permit(requested).map(drop)

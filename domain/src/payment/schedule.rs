@@ -58,6 +58,10 @@ pub(super) const LATE_CHECKS: u32 = 2;
 /// refunds may be lost. Brands let a holder dispute for 120 days, and in some cases for 180.
 const PAID_LOOKS_MS: [u64; 4] = [30 * DAY_MS, 60 * DAY_MS, 120 * DAY_MS, 180 * DAY_MS];
 
+/// Times after a payment at which its acquirer is asked what it cost, if it states that. Source: the contract, Pagar.me,
+/// "`cost`".
+const COST_LOOKS_MS: [u64; 2] = [MINUTE_MS, 10 * MINUTE_MS];
+
 /// Longest time from one of these looks to the next.
 const PAID_LOOK_STEP_MS: u64 = 60 * DAY_MS;
 
@@ -152,6 +156,13 @@ impl Payment {
         let paid_at = self.state.paid_at.filter(|_| has_money)?.min(now);
         let place = self.place_within(PAID_LOOKS_OVER_MS);
         PAID_LOOKS_MS.into_iter().map(|look| paid_at.plus_ms(look).plus_ms(place)).find(|at| *at > now)
+    }
+
+    /// Returns the time of the next inquiry for the cost of a paid payment, after `now`; none if there are no more.
+    pub(super) fn next_look_at_cost(&self, now: Timestamp) -> Option<Timestamp> {
+        let has_money = matches!(self.status(), Status::Paid | Status::Chargeback);
+        let paid_at = self.state.paid_at.filter(|_| has_money)?.min(now);
+        COST_LOOKS_MS.into_iter().map(|look| paid_at.plus_ms(look)).find(|at| *at > now)
     }
 
     /// Returns the time of the next check: by the schedule of its status, and for a waiting charge no later than its

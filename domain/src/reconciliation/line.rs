@@ -259,9 +259,14 @@ impl StatementLine {
         }
     }
 
+    /// Returns the beginning of the ids of all lines of one charge.
+    pub fn beginning_of_charge(source: &Source, charge: &str) -> String {
+        format!("{source}:charge:{charge}:")
+    }
+
     /// Returns the beginning of the ids of all lines of one charge with this movement.
-    pub fn beginning_of_charge(source: &Source, charge: &str, movement: Movement) -> String {
-        format!("{source}:charge:{charge}:{}:", movement.as_str())
+    pub fn beginning_of_movement(source: &Source, charge: &str, movement: Movement) -> String {
+        format!("{}{}:", Self::beginning_of_charge(source, charge), movement.as_str())
     }
 
     /// Returns the beginning of the ids of this line and of those that are added to it before it is compared; `None` for
@@ -269,7 +274,10 @@ impl StatementLine {
     pub fn added_up_with(&self) -> Option<String> {
         let charge = self.charge()?;
         let name = charge.name()?;
-        charge.movement.is_added_up().then(|| Self::beginning_of_charge(&self.source, name, charge.movement))
+        charge
+            .movement
+            .is_added_up()
+            .then(|| Self::beginning_of_movement(&self.source, name, charge.movement))
     }
 
     /// Position of an expected line, which a list should have had.

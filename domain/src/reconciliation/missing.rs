@@ -78,7 +78,7 @@ pub fn expected_charge(
         paid_out_on: None,
         expected_on: None,
     };
-    let beginning = StatementLine::beginning_of_charge(&source, charge, movement);
+    let beginning = StatementLine::beginning_of_movement(&source, charge, movement);
     Some(StatementLine {
         id: format!("{beginning}{}", StatementLine::EXPECTED),
         source,

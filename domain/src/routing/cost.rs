@@ -24,8 +24,13 @@ pub struct CostLine {
 impl CostLine {
     /// Returns the cost of a payment at this acquirer by these lines: zero if none matches.
     pub fn cost(lines: &[Self], acquirer: &AcquirerName, wanted: &Wanted<'_>) -> Money {
+        Self::known_cost(lines, acquirer, wanted).unwrap_or_default()
+    }
+
+    /// Returns the cost of a payment at this acquirer by these lines, if one matches.
+    pub fn known_cost(lines: &[Self], acquirer: &AcquirerName, wanted: &Wanted<'_>) -> Option<Money> {
         let line = lines.iter().find(|line| line.acquirer == *acquirer && line.when.hold(wanted));
-        line.map_or(Money::ZERO, |line| line.rate.of(wanted.amount).plus(line.fixed))
+        line.map(|line| line.rate.of(wanted.amount).plus(line.fixed))
     }
 }
 

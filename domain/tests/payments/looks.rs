@@ -126,3 +126,38 @@ fn the_first_look_is_30_days_away_by_a_clock_that_was_set_back() {
         "a notice that is repeated changes nothing"
     );
 }
+
+fn costing(payment: &Payment, command: Command, ms: u64) -> Payment {
+    let context = Context { states_cost: true, ..at(ms) };
+    reported(payment.decide(command, &context).unwrap().next.unwrap_or_else(|| payment.clone()), ms)
+}
+
+#[test]
+fn what_a_payment_cost_is_asked_for_after_a_minute_and_after_ten() {
+    let mut payment = costing(&pending(), notice(settled("s1", 10_000)), 2_000);
+    let cost = |cents| Fact::Cost { amount: Money::from_cents(cents) };
+    let (mut minutes, mut versions) = (Vec::new(), Vec::new());
+    for cents in [249, 299] {
+        let ms = payment.due_at().unwrap().ms_since(START);
+        minutes.push((ms - 2_000) / 60_000);
+        let asked = costing(&payment, Command::Wake, ms);
+        let (asked_at, inquiring) = (asked.inquired_at, None);
+        let answer = known(vec![settled("s1", 10_000), cost(cents)]);
+        let events = asked.history.len();
+        payment = costing(&asked, Command::Inquired { attempt: 1, asked_at, inquiring, answer }, ms + 100);
+        assert_eq!((payment.state.cost, payment.history.len()), (Some(Money::from_cents(cents)), events));
+        versions.push(payment.state.version);
+    }
+    assert_eq!((minutes, payment.due_at()), (vec![1, 10], None));
+    assert_eq!(versions[1], versions[0] + 1, "each change is a version");
+    let same = costing(&payment, notice(cost(299)), 700_000);
+    assert_eq!(same.state.version, versions[1]);
+    let event = payment.history.last().unwrap();
+    assert_eq!(payment.as_of(event).cost, None, "an event stays as it was");
+}
+
+#[test]
+fn what_was_never_paid_cost_nothing() {
+    let stated = costing(&pending(), notice(Fact::Cost { amount: Money::from_cents(1) }), 50);
+    assert_eq!(stated.state.cost, None);
+}

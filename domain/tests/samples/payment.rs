@@ -30,6 +30,7 @@ pub(crate) fn at(ms: u64) -> Context {
         hint_gap_ms: 2_000,
         reads_approved: false,
         looks_at_paid: false,
+        states_cost: false,
         card_tries: None,
     }
 }

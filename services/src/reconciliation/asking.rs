@@ -34,6 +34,17 @@ impl Reconciler {
         Ok(!self.store.nodes(since).await?.is_empty())
     }
 
+    /// Has these acquirers asked about these payments by the next node that serves. Returns the hints.
+    pub(super) async fn hint(&self, wanted: &[(Payment, AcquirerName)]) -> Result<Vec<Notice>, StoreError> {
+        let now = self.clock.now();
+        let hints: Vec<_> =
+            wanted.iter().map(|(payment, acquirer)| hint(payment.id, acquirer, now)).collect();
+        if !hints.is_empty() {
+            self.store.put_notices(&hints).await?;
+        }
+        Ok(hints)
+    }
+
     /// Has these acquirers asked about these payments, and waits up to `patience` for their answers. If no node serves,
     /// the hints stay in the inbox for the next one.
     pub(super) async fn ask(&self, wanted: &[(Payment, AcquirerName)]) -> Result<Asked, StoreError> {
@@ -41,10 +52,7 @@ impl Reconciler {
         if wanted.is_empty() {
             return Ok(asked);
         }
-        let now = self.clock.now();
-        let hints: Vec<_> =
-            wanted.iter().map(|(payment, acquirer)| hint(payment.id, acquirer, now)).collect();
-        self.store.put_notices(&hints).await?;
+        let hints = self.hint(wanted).await?;
         if !self.is_served().await? {
             return Ok(asked);
         }

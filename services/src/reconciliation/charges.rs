@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use chrono::NaiveDate;
 use futures_util::future::try_join_all;
 use quita_domain::acquiring::{CallFailure, Identified, Reference};
-use quita_domain::identity::TransactionId;
+use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::money::SignedMoney;
+use quita_domain::payment::Payment;
 use quita_domain::reconciliation::{Field, MARGIN_MS, StatementLine, StoredLine, Subject};
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::{ChargeReader, StoreError};
@@ -141,6 +142,40 @@ impl Reconciler {
                 Err(failure) => tracing::debug!(why = told(&failure), "the lines of a charge can't be had"),
             }
         }
+    }
+}
+
+impl Reconciler {
+    /// Has the acquirer asked what payments cost whose fees in these lines are others than they know. Nobody waits for the
+    /// answers.
+    pub(super) async fn ask_for_costs(
+        &self,
+        stored: &[StoredLine],
+        payments: &BTreeMap<String, Payment>,
+    ) -> Result<(), StoreError> {
+        let mut charged = BTreeMap::new();
+        for line in stored.iter().map(|stored| &stored.line) {
+            let own = payments.get(&line.id).filter(|payment| payment.state.paid_at.is_some());
+            let Some((payment, charge)) = own.zip(line.charge()) else { continue };
+            let counted = payment.state.attempts.last().map(|attempt| &attempt.reference);
+            let is_counted = counted.is_some_and(|counted| counted.contains(&charge.charge));
+            let acquirer = AcquirerName::new(line.source.as_str());
+            if let Some(name) = charge.name().filter(|_| is_counted && self.askable.contains(&acquirer)) {
+                let beginning = StatementLine::beginning_of_charge(&line.source, name);
+                charged.insert(beginning, (payment, acquirer));
+            }
+        }
+        let found = charged.keys().map(|beginning| self.store.lines_beginning(beginning, OF_ONE_CHARGE));
+        let found = try_join_all(found).await?;
+        let differing = charged.into_values().zip(found).filter_map(|((payment, acquirer), lines)| {
+            let own = lines.iter().filter(|stored| stored.line.charge().is_some_and(|charge| charge.is_own));
+            let mut fees = own.filter_map(|stored| stored.line.fee).peekable();
+            fees.peek()?;
+            let fees: SignedMoney = fees.sum();
+            let known = payment.state.cost.map(SignedMoney::from);
+            (known != Some(fees.max(SignedMoney::default()))).then(|| (payment.clone(), acquirer))
+        });
+        self.hint(&differing.collect::<Vec<_>>()).await.map(drop)
     }
 }
 

@@ -95,6 +95,9 @@ impl Reconciler {
         }
         self.find_second_settlements(&mut stored).await?;
         self.keep(&stored, &known).await?;
+        if charges.is_some() {
+            self.ask_for_costs(&stored, &payments).await?;
+        }
         Ok(stored)
     }
 

@@ -31,6 +31,7 @@ use super::session::StillIn;
 use super::texts::Texts;
 use super::visitor::{Onlooker, Visitor};
 use crate::console::kit::answer::{Done, html};
+use crate::console::kit::cost::cost_beside;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
 use crate::console::kit::live::Look;
@@ -68,6 +69,8 @@ struct PaymentBody {
     by_hand: Vec<SandboxAction>,
     moments: Vec<Moment>,
     route: Vec<Step>,
+    /// Cost by the table of costs.
+    reckoned: Option<Money>,
 }
 
 /// Delivery as a row.
@@ -135,6 +138,16 @@ impl PaymentBody {
             Share::Amount(amount) => self.language.money(amount),
             Share::BasisPoints(points) => self.language.basis_points(points),
         }
+    }
+
+    /// Returns what the acquirer took, beside what was reckoned.
+    fn cost(&self) -> Option<String> {
+        cost_beside(
+            self.payment.state.cost,
+            self.reckoned,
+            self.language,
+            self.texts.everywhere.reckoned_cost,
+        )
     }
 
     fn captured(&self) -> Money {
@@ -261,6 +274,7 @@ impl Wanted {
             payer: PayerView::of(&payment.order.payer, !self.sees_payers),
             moments: timeline::of(&payment, self.language, self.sees_payers),
             route: route::of(&payment, self.language),
+            reckoned: console.edge.payments.reckoned_cost(&payment),
             payment,
         };
         Ok(body.render()?)

@@ -7,6 +7,7 @@ use actix_web::web::{Data, Path, Query};
 use askama::Template;
 use quita_actors::{ActorView, ShardView, Thousandths};
 use quita_domain::identity::TransactionId;
+use quita_domain::money::Money;
 use quita_domain::operation::Operation;
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
@@ -19,6 +20,7 @@ use super::texts::Texts;
 use super::visitor::{Operator, Watching};
 use super::words;
 use crate::console::kit::answer::{html, see_other};
+use crate::console::kit::cost::cost_beside;
 use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
 use crate::console::kit::live::Look;
@@ -49,10 +51,22 @@ struct TransactionBody {
     may_direct: bool,
     actor: Option<ActorView>,
     payment: Arc<Payment>,
+    /// Cost by the table of costs.
+    reckoned: Option<Money>,
     now: Timestamp,
 }
 
 impl TransactionBody {
+    /// Returns what the acquirer took, beside what was reckoned.
+    fn cost(&self) -> Option<String> {
+        cost_beside(
+            self.payment.state.cost,
+            self.reckoned,
+            self.language,
+            self.texts.everywhere.reckoned_cost,
+        )
+    }
+
     /// Returns the operations that have not ended, each with true if a person may end it.
     fn open_operations(&self) -> Vec<(&Operation, bool)> {
         let open = self.payment.operations.iter().filter(|operation| operation.is_processing());
@@ -132,7 +146,8 @@ async fn body(
     let actor = console.operators.inspect(id).await?;
     let payment = console.payments.read(id).await?.ok_or(Failure::NotFound)?;
     let (texts, now) = (Texts::of(language), console.clock.now());
-    Ok(TransactionBody { texts, language, may_direct, actor, payment, now }.render()?)
+    let reckoned = console.payments.reckoned_cost(&payment);
+    Ok(TransactionBody { texts, language, may_direct, actor, payment, reckoned, now }.render()?)
 }
 
 /// Handles `GET /transactions/{id}/stream`.

@@ -1,4 +1,4 @@
-//! What Pagar.me lists of receivables, compared with the payments.
+//! Receivables that Pagar.me lists, compared with the payments.
 
 use chrono::Days;
 use quita_banks::pagarme::Entry;
@@ -6,7 +6,7 @@ use quita_machine::SystemClock;
 use quita_ports::Clock as _;
 
 use super::*;
-use crate::support::paid_earlier;
+use crate::support::{Account, Visitor, paid_earlier};
 
 /// Longer than a payment may take to be listed.
 const LISTED_WITHIN: Duration = Duration::from_secs(61 * 60);
@@ -71,6 +71,10 @@ fn every_instalment_is_a_line_and_refunds_and_movements_of_the_account_are_too()
     let gross: Vec<_> = lines[1..].iter().map(|line| line["gross"].as_str().unwrap()).collect();
     assert_eq!(gross, ["33.34", "33.33", "33.33", "-10.00"]);
     assert_eq!((&lines[4]["kind"], &lines[4]["net"]), (&json!("refund"), &json!("-10.00")));
+    let page = Visitor::operator(&world.app).page(&format!("/reconciliation/lines?source=pagarme&day={day}"));
+    for shown in ["-R$\u{a0}10.00", "instalment 2", "expected on"] {
+        assert!(page.contains(shown), "{shown}: {page}");
+    }
     world.tell(&json!({ "do": "anticipate", "charge": entry.charge_id, "feeCents": 50 }));
     let (_, lines) = world.compared(0);
     assert_eq!((&lines[1]["paidOutOn"], &lines[1]["expectedOn"]), (&json!(day), &Value::Null));
@@ -127,4 +131,40 @@ fn a_list_without_an_end_and_one_that_is_too_old_are_not_compared() {
     let old = world.call(&["reconcile", "--acquirer", "pagarme", "--since", &since]);
     assert_eq!(old.code, Some(2), "{old:?}");
     assert!(old.stderr.contains("24 months back"), "{old:?}");
+}
+
+/// The record once it has this cost.
+#[track_caller]
+fn costing(world: &World, id: &str, cost: &str) -> Value {
+    eventually(PATIENCE, "the cost is known", || {
+        let record = world.client.payment(id);
+        (record["cost"] == cost).then_some(record)
+    })
+}
+
+#[test]
+fn what_a_payment_cost_is_learnt_from_its_payables_without_an_event() {
+    let world =
+        World::with("[[cost]]\nacquirer = 'pagarme'\nwhen = { method = 'credit_card' }\nrate = '3.5%'\n");
+    let (id, entry) = world.paid_card();
+    let before = world.client.payment(&id);
+    assert_eq!(before["cost"], Value::Null);
+    world.compared(0);
+    let known = costing(&world, &id, "3.99");
+    assert_eq!(entry.fees_cents, 399);
+    let version = |record: &Value| record["version"].as_u64().unwrap();
+    assert!(version(&known) > version(&before), "{known}");
+    world.tell(&json!({ "do": "anticipate", "charge": entry.charge_id, "feeCents": 50 }));
+    world.compared(0);
+    let anticipated = costing(&world, &id, "5.49");
+    assert_eq!(version(&anticipated), version(&known) + 1);
+    assert_eq!(world.client.history(&id), ["approved", "paid"]);
+    world.compared(0);
+    assert_eq!(world.client.payment(&id)["version"], anticipated["version"], "nothing changed");
+    let beside = "R$\u{a0}5.49 (reckoned: R$\u{a0}3.50)";
+    let operator = Visitor::operator(&world.app).page(&format!("/transactions/{id}"));
+    assert!(operator.contains(beside), "{operator}");
+    let owner = Account::create(&world.app, "shop", "owner@example.com", "owner");
+    let merchant = Visitor::signed_in(&world.app, &owner).page(&format!("/console/live/payments/{id}"));
+    assert!(merchant.contains(beside), "{merchant}");
 }

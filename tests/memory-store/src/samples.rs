@@ -52,6 +52,7 @@ pub fn sample_payment(number: u128) -> Payment {
         hint_gap_ms: 2_000,
         reads_approved: false,
         looks_at_paid: false,
+        states_cost: false,
         card_tries: None,
     };
     Payment::open(new, &circumstances).next.unwrap()

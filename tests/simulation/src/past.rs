@@ -51,6 +51,7 @@ fn declined(world: &World, card: usize, number: u128, at: Timestamp) -> Payment 
         hint_gap_ms: HINT_GAP_MS,
         reads_approved: false,
         looks_at_paid: false,
+        states_cost: false,
         card_tries: None,
     };
     let acquirer = world.banks[0].name().clone();

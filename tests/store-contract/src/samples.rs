@@ -149,6 +149,7 @@ pub fn context(at: i64) -> Context {
         hint_gap_ms: 2_000,
         reads_approved: false,
         looks_at_paid: false,
+        states_cost: false,
         card_tries: None,
     }
 }

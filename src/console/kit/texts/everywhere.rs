@@ -10,6 +10,8 @@ group! {
         path: "Caminho", "Path";
         pages: "Páginas", "Pages";
         actions: "Ações", "Actions";
+        cost: "Custo do adquirente", "Acquirer's cost";
+        reckoned_cost: "calculado: {amount}", "reckoned: {amount}";
         overview: "Visão geral", "Overview";
         payments: "Pagamentos", "Payments";
         links: "Links", "Links";

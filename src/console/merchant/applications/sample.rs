@@ -37,6 +37,7 @@ pub(super) fn paid_payment(
         hint_gap_ms: 2_000,
         reads_approved: false,
         looks_at_paid: false,
+        states_cost: false,
         card_tries: None,
     };
     let acquirer = AcquirerName::new(ACQUIRER);

@@ -80,6 +80,10 @@ impl AcquirerFactory for Watched {
         self.adapter.looks_at_paid(method)
     }
 
+    fn states_cost(&self) -> bool {
+        self.adapter.states_cost()
+    }
+
     fn objection(&self, order: &Order) -> Option<&'static str> {
         self.adapter.objection(order)
     }

@@ -179,6 +179,7 @@ fn state(status: Status, issued: Issued) -> State {
         refunds: vec![refund],
         attempts: vec![attempt(AttemptOutcome::NotDelivered), attempt(AttemptOutcome::Registering)],
         paid_on: Some(at(40).sao_paulo_date()),
+        cost: Some(cents(133)),
     }
 }
 

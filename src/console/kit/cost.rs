@@ -1,0 +1,31 @@
+//! Cost of a payment, beside the one that the table of costs reckons with.
+
+use quita_domain::money::Money;
+
+use super::language::Language;
+
+/// Returns the stated cost, and the reckoned one in `words`; none while the acquirer has stated none.
+pub(crate) fn cost_beside(
+    stated: Option<Money>,
+    reckoned: Option<Money>,
+    language: Language,
+    words: &str,
+) -> Option<String> {
+    let stated = language.money(stated?);
+    let beside = reckoned.map(|reckoned| words.replace("{amount}", &language.money(reckoned)));
+    Some(beside.map_or_else(|| stated.clone(), |beside| format!("{stated} ({beside})")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stated_cost_is_shown_beside_the_reckoned_one() {
+        let cents = |cents| Some(Money::from_cents(cents));
+        let shown = |stated, reckoned| cost_beside(stated, reckoned, Language::English, "reckoned: {amount}");
+        assert_eq!(shown(cents(133), cents(120)).as_deref(), Some("R$\u{a0}1.33 (reckoned: R$\u{a0}1.20)"));
+        assert_eq!(shown(cents(133), None).as_deref(), Some("R$\u{a0}1.33"));
+        assert_eq!(shown(None, cents(120)), None);
+    }
+}
