@@ -250,7 +250,12 @@ impl Pagarme {
     }
 
     fn reader<'a>(&self, line: &'a Line) -> Reader<'a> {
-        Reader { settings: &line.settings, now: self.shared.clock.now(), charged_back: None }
+        Reader {
+            settings: &line.settings,
+            now: self.shared.clock.now(),
+            charged_back: None,
+            is_dispute_won: false,
+        }
     }
 
     /// Returns what the charges state. Of a chargeback the payables tell the amount, and of a paid charge the cost, some
@@ -269,6 +274,9 @@ impl Pagarme {
             Err(Missing::Failed(_) | Missing::Unknown) => Vec::new(),
         };
         reader.charged_back = payables::sum(&payables, Movement::Chargeback);
+        reader.is_dispute_won = reader.charged_back.is_some_and(|taken| {
+            payables::sum(&payables, Movement::DisputeWon).is_some_and(|returned| returned >= taken)
+        });
         let is_new = |at: quita_domain::time::Timestamp| reader.now.ms_since(at) < PAYABLES_LAG_MS;
         if is_disputed && reader.charged_back.is_none() && first.updated_at.is_some_and(is_new) {
             let why = "the payables do not show the chargeback yet";

@@ -28,6 +28,8 @@ pub(super) struct Reader<'a> {
     pub(super) now: Timestamp,
     /// Amount that the holder took back, where payables tell.
     pub(super) charged_back: Option<Money>,
+    /// True if payables show that it came back.
+    pub(super) is_dispute_won: bool,
 }
 
 impl Reader<'_> {
@@ -79,6 +81,7 @@ impl Reader<'_> {
         let left = charge.taken().minus(charge.given_back());
         let amount = Some(self.charged_back.unwrap_or(left)).filter(|amount| !amount.is_zero());
         facts.push(Fact::ChargedBack { id: charge.id.to_string(), amount });
+        facts.extend(self.is_dispute_won.then(|| dispute_won(charge)));
         let reference = self.reference(query, charge).with(DISPUTED, charge.id.as_str());
         ChargeAnswer::Known(Statement { facts, reference })
     }
@@ -240,11 +243,15 @@ fn money(query: &ChargeQuery, charge: &Charge) -> Vec<Fact> {
     }
     let mut facts = vec![Fact::Settled(settlement(query.method, charge))];
     if charge.status == ChargeStatus::Paid && query.reference.get(DISPUTED) == Some(charge.id.as_str()) {
-        let chargeback_id = Some(charge.id.to_string());
-        facts.push(Fact::DisputeWon { id: format!("{}-won", charge.id), chargeback_id });
+        facts.push(dispute_won(charge));
     }
     facts.extend(refund(query, charge));
     facts
+}
+
+/// Returns the end of the one dispute of a charge.
+fn dispute_won(charge: &Charge) -> Fact {
+    Fact::DisputeWon { id: format!("{}-won", charge.id), chargeback_id: Some(charge.id.to_string()) }
 }
 
 /// Returns the money that went back: what of it is not ours, somebody gave back at Pagar.me. That one's id follows from

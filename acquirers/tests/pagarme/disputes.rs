@@ -47,6 +47,21 @@ async fn the_payables_are_waited_for_and_then_what_is_left_is_the_amount() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_dispute_whose_money_came_back_is_won_though_the_charges_status_stays() {
+    let there = There::open();
+    let query = there.made(&charge(Method::CreditCard, 15_700)).await;
+    there.control(json!({ "do": "chargeback", "charge": CODE, "amountCents": 9_000 }));
+    let disputed = known(&query, there.adapter().inquire(&query).await);
+    there.control(json!({ "do": "win", "charge": CODE, "keepsStatus": true }));
+    let id = there.only().charge_id;
+    let expected = [
+        Fact::ChargedBack { id: id.clone(), amount: Some(Money::from_cents(9_000)) },
+        Fact::DisputeWon { id: format!("{id}-won"), chargeback_id: Some(id) },
+    ];
+    assert_eq!(disputes(&facts(there.adapter().inquire(&disputed).await)), expected);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_paid_charge_states_what_it_cost_once_its_payables_are_there() {
     let there = There::at(Config { payables_lag_ms: 16_000, ..Config::default() });
     let query = there.made(&charge(Method::CreditCard, 15_700)).await;

@@ -12,6 +12,7 @@ use crate::event::Cause;
 use crate::identity::AcquirerName;
 use crate::money::Money;
 use crate::operation::{Operation, OperationKind, OperationState};
+use crate::routing::AttemptOutcome;
 use crate::state::{Refund, RefundStatus};
 use crate::status::Status;
 use crate::time::Timestamp;
@@ -162,8 +163,15 @@ impl Draft {
         if self.payment.was_never_approved() && !was_voided && !has_odd_money {
             self.withdraw();
         }
+        // An acquirer that took back its own decline is another matter than one that answered late.
+        let was_declined_there = self.last_outcome_is(AttemptOutcome::Declined);
+        let kind = if was_declined_there {
+            DiscrepancyKind::PaidAfterDecline
+        } else {
+            DiscrepancyKind::LateAuthorization
+        };
         Discrepancy {
-            kind: DiscrepancyKind::LateAuthorization,
+            kind,
             detail: format!("authorised under {}, but the payment is {status}", approval.authorization_code),
             stated: "",
             about: Some(approval.authorization_code.clone()),

@@ -68,11 +68,14 @@ fn an_authorisation_of_a_payment_that_was_given_up_is_reported_and_set_free() {
     let declined = given_up(Fact::Declined(Decline::of("interrupted")));
     let cancelled = given_up(Fact::Expired);
     let answer = found(ChargeAnswer::known(authorised()));
-    for (payment, command) in
-        [(&declined, notice(authorised())), (&cancelled, notice(authorised())), (&declined, answer)]
-    {
+    let (late, undone) = (DiscrepancyKind::LateAuthorization, DiscrepancyKind::PaidAfterDecline);
+    for (payment, command, kind) in [
+        (&declined, notice(authorised()), undone),
+        (&cancelled, notice(authorised()), late),
+        (&declined, answer, undone),
+    ] {
         let decision = payment.decide(command, &at(60_000)).unwrap();
-        assert_eq!(decision.discrepancies[0].kind, DiscrepancyKind::LateAuthorization);
+        assert_eq!(decision.discrepancies[0].kind, kind);
         let voiding = decision.next.unwrap();
         let void = voiding.operations[0].clone();
         assert!(decision.effects.contains(&Effect::Operate(AcquirerName::new("first"), void.id)));

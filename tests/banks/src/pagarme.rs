@@ -112,7 +112,7 @@ impl Counterparty for Pagarme {
     }
 
     /// Commands: `books`, `faults`; of payers `pay` (with `amountCents`: another amount, or late); of the dashboard
-    /// `capture`, `cancel` (both with `amountCents`), `chargeback` (`amountCents`), `win`, `recover`, `expire`,
+    /// `capture`, `cancel` (both with `amountCents`), `chargeback` (`amountCents`), `win` (`keepsStatus`: only payables show it), `recover`, `expire`,
     /// `again` (a second order of the same code), `finish` (`outcome`), `notify`, `forge` (`how`), `anticipate`
     /// (`feeCents`), `adjust` (`amountCents`, a payable without a charge), `unlist` and `relist` (its payables), `forget_keys`; with `charge` (or `txid`), an
     /// id of a charge or order, or a code; `plan` with a [`Plan`] for a code or, without `charge`, for the next order;

@@ -168,3 +168,23 @@ fn what_a_payment_cost_is_learnt_from_its_payables_without_an_event() {
     let merchant = Visitor::signed_in(&world.app, &owner).page(&format!("/console/live/payments/{id}"));
     assert!(merchant.contains(beside), "{merchant}");
 }
+
+#[test]
+fn a_card_that_is_held_after_its_decline_is_voided_and_an_operator_hears_of_it() {
+    let world = World::open();
+    let plan = json!({ "do": "plan", "plan": { "outcome": { "decline": { "code": "51" } } } });
+    assert_eq!(tell(&world.pagarme, &plan), json!({ "ok": true }));
+    let record = world.client.create(&card(CARD, 10_000).with("capture", json!(false)));
+    let id = id_of(&record);
+    // Cielo may have taken it further; here no route says so.
+    assert_eq!(record["status"], "declined", "{record}");
+    world.tell(&json!({ "do": "recover", "charge": id.replace('-', "") }));
+    eventually(SLOW, "the limit is released", || (world.only(&id).status == Status::Canceled).then_some(()));
+    let kind = eventually(PATIENCE, "an operator hears of it", || {
+        let all = world.app.ops().get("/ops/exceptions").expect(200);
+        let mut entries = all["data"].as_array().unwrap().iter();
+        entries.find(|entry| entry["transactionId"] == json!(id)).map(|entry| entry["kind"].clone())
+    });
+    assert_eq!(kind, "paid_after_decline");
+    assert_eq!(world.client.payment(&id)["status"], "declined");
+}

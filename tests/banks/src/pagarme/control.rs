@@ -23,6 +23,9 @@ impl Pagarme {
             "capture" => self.capture_at_desk(charge, amount, now_ms),
             "cancel" => self.cancel_at_desk(charge, amount, now_ms),
             "chargeback" => self.chargeback(charge, amount, now_ms),
+            "win" if command.get("keepsStatus") == Some(&Value::Bool(true)) => {
+                self.win_in_payables(charge, now_ms)
+            }
             "win" => self.win(charge, now_ms),
             "recover" => self.recover(charge, now_ms),
             "expire" => self.expire(charge, now_ms),

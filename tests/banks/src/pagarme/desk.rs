@@ -184,6 +184,17 @@ impl Pagarme {
         Ok(())
     }
 
+    /// Ends a dispute in the merchant's favour as far as payables show it: the charge's status stays.
+    pub fn win_in_payables(&mut self, charge: &str, now_ms: i64) -> Result<(), Unable> {
+        let charge = self.known(charge)?;
+        let (id, amount_cents) = (charge.id.clone(), charge.charged_back_cents);
+        if charge.status != Status::ChargedBack {
+            return Err(Unable::NotNow);
+        }
+        self.book_back(&id, "chargeback_refund", amount_cents, now_ms);
+        Ok(())
+    }
+
     /// Ends the time of a charge: an authorisation lapses, a PIX or boleto fails.
     pub fn expire(&mut self, charge: &str, now_ms: i64) -> Result<(), Unable> {
         let charge = self.known(charge)?;
