@@ -1,18 +1,52 @@
-//! The books of both providers against what the service says.
+//! The books of all providers against what the service says.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use quita_banks::api_pix::Account;
-use quita_banks::cielo::{Entry, Status};
+use quita_banks::{cielo, pagarme};
 use serde_json::{Value, json};
 
 use super::clients::{Answered, Shop};
 use crate::support::Received;
 
-/// Both books, by the payment's id without hyphens.
+/// All books, by the payment's id without hyphens.
 struct Books {
     bank: BTreeMap<String, Account>,
-    cielo: BTreeMap<String, Vec<Entry>>,
+    cards: BTreeMap<String, Vec<Sale>>,
+}
+
+/// A sale of a card, in cents, at Cielo or at Pagar.me.
+#[derive(Debug)]
+struct Sale {
+    authorised: u64,
+    captured: u64,
+    given_back: u64,
+    refunding: u64,
+    is_held: bool,
+}
+
+impl From<cielo::Entry> for Sale {
+    fn from(entry: cielo::Entry) -> Self {
+        Self {
+            authorised: entry.authorised_cents,
+            captured: entry.captured_cents,
+            given_back: entry.voided_cents,
+            refunding: entry.refunding_cents,
+            is_held: entry.status == cielo::Status::Authorized,
+        }
+    }
+}
+
+impl From<pagarme::Entry> for Sale {
+    fn from(entry: pagarme::Entry) -> Self {
+        Self {
+            authorised: entry.authorised_cents,
+            captured: entry.paid_cents,
+            given_back: entry.canceled_cents,
+            refunding: entry.refunding_cents,
+            is_held: entry.holds_limit(),
+        }
+    }
 }
 
 impl Shop<'_> {
@@ -25,7 +59,7 @@ impl Shop<'_> {
         let lost = answered.keys().filter(|id| !listed.contains(*id));
         let mut violations: Vec<String> = lost.map(|id| format!("{id}: answered, and not listed")).collect();
         let known: BTreeSet<String> = listed.iter().map(|id| id.replace('-', "")).collect();
-        let strangers = books.bank.keys().chain(books.cielo.keys()).filter(|name| !known.contains(*name));
+        let strangers = books.bank.keys().chain(books.cards.keys()).filter(|name| !known.contains(*name));
         violations.extend(strangers.map(|name| format!("{name}: in the books, and unknown here")));
         for id in &listed {
             let record = self.payment(id);
@@ -33,7 +67,7 @@ impl Shop<'_> {
             let mut found = of_answers(&record, &answered);
             found.extend(match record["paymentMethod"].as_str() {
                 Some("PIX") => of_pix(&record, books.bank.get(&id.replace('-', ""))),
-                _ => of_card(&record, books.cielo.get(&id.replace('-', "")).map_or(&[][..], Vec::as_slice)),
+                _ => of_card(&record, books.cards.get(&id.replace('-', "")).map_or(&[][..], Vec::as_slice)),
             });
             found.extend(self.of_events(id, told.get(id).map_or(&[][..], Vec::as_slice)));
             let about = |what: String| {
@@ -65,24 +99,37 @@ impl Shop<'_> {
         }
         let of_bank = self.acquirers.bank.with(|bank| (bank.calls, bank.failed));
         let of_cielo = self.acquirers.cielo.with(|cielo| (cielo.calls, cielo.failed));
+        let of_pagarme = self.acquirers.pagarme.as_ref();
+        let of_pagarme = of_pagarme
+            .map(|pagarme| pagarme.with(|pagarme| (pagarme.calls, pagarme.failed)))
+            .unwrap_or_default();
         format!(
             "{} payments {counts:?}, {refunds} refunds, {} webhooks; {} calls to the bank, {} of them struck, {} to \
-             Cielo, {} struck",
+             Cielo, {} struck, {} to Pagar.me, {} struck",
             listed.len(),
             self.receiver.received().len(),
             of_bank.0,
             of_bank.1,
             of_cielo.0,
             of_cielo.1,
+            of_pagarme.0,
+            of_pagarme.1,
         )
     }
 
     fn books(&self) -> Books {
         let now_ms = self.acquirers.bank.now_ms();
-        Books {
-            bank: self.acquirers.bank.with(|bank| bank.provider.books(now_ms)),
-            cielo: self.acquirers.cielo.with(|cielo| cielo.provider.books()),
+        let mut cards: BTreeMap<String, Vec<Sale>> = BTreeMap::new();
+        for (id, sales) in self.acquirers.cielo.with(|cielo| cielo.provider.books()) {
+            cards.entry(id).or_default().extend(sales.into_iter().map(Sale::from));
         }
+        let of_pagarme = self.acquirers.pagarme.as_ref();
+        for (id, charges) in
+            of_pagarme.map(|pagarme| pagarme.with(|pagarme| pagarme.provider.books())).unwrap_or_default()
+        {
+            cards.entry(id).or_default().extend(charges.into_iter().map(Sale::from));
+        }
+        Books { bank: self.acquirers.bank.with(|bank| bank.provider.books(now_ms)), cards }
     }
 
     /// The id of every payment that there is.
@@ -162,10 +209,9 @@ fn of_pix(record: &Value, account: Option<&Account>) -> Vec<String> {
     found
 }
 
-fn of_card(record: &Value, sales: &[Entry]) -> Vec<String> {
+fn of_card(record: &Value, sales: &[Sale]) -> Vec<String> {
     let mut found = Vec::new();
-    let holding: Vec<&Entry> =
-        sales.iter().filter(|sale| sale.authorised_cents > 0 || sale.captured_cents > 0).collect();
+    let holding: Vec<&Sale> = sales.iter().filter(|sale| sale.authorised > 0 || sale.captured > 0).collect();
     if holding.len() > 1 {
         found.push(format!("{} sales hold or took money: {sales:?}", holding.len()));
     }
@@ -174,14 +220,13 @@ fn of_card(record: &Value, sales: &[Entry]) -> Vec<String> {
             found.push(format!("{what}: {sales:?}"));
         }
     };
-    let captured: u64 = sales.iter().map(|sale| sale.captured_cents).sum();
+    let captured: u64 = sales.iter().map(|sale| sale.captured).sum();
     check(captured == cents(&record["capturedAmount"]), "captured in the books");
-    let given_back: u64 =
-        sales.iter().filter(|sale| sale.captured_cents > 0).map(|sale| sale.voided_cents).sum();
+    let given_back: u64 = sales.iter().filter(|sale| sale.captured > 0).map(|sale| sale.given_back).sum();
     check(given_back == cents(&record["refundedAmount"]), "sum of refunds in the books");
-    let refunding: u64 = sales.iter().map(|sale| sale.refunding_cents).sum();
+    let refunding: u64 = sales.iter().map(|sale| sale.refunding).sum();
     check(refunding == 0, "refunds in the books under way");
-    let is_held = sales.iter().any(|sale| sale.status == Status::Authorized);
+    let is_held = sales.iter().any(|sale| sale.is_held);
     check(is_held == (status(record) == "approved"), "a limit that is held");
     check((captured > 0) == ["paid", "refund"].contains(&status(record)), "money in the books");
     found

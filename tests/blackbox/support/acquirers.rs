@@ -1,10 +1,11 @@
-//! A bank and a Cielo that stand in for real ones, and a service whose live keys reach both.
+//! A bank, a Cielo and perhaps a Pagar.me that stand in for real ones, and a service whose live keys reach all.
 
 use std::collections::BTreeSet;
 
 use quita_banks::api_pix::{Config, PixBank};
 use quita_banks::cielo::{self, Cielo};
 use quita_banks::faults;
+use quita_banks::pagarme::{self, Pagarme};
 use quita_banks::server::{Options, Served, Tls};
 use quita_banks::{Counterparty, Notice, Reply, Request};
 use serde_json::{Value, json};
@@ -23,10 +24,18 @@ const SECRETS: [(&str, &str); 3] = [
     ("QUITA_ACQUIRER_CIELO_NOTIFICATION_SECRET", NOTIFICATION_SECRET),
 ];
 
-/// A bank over mutual TLS and a Cielo over TLS.
+/// The same of a Pagar.me. A live key does not begin with `sk_test_`.
+const PAGARME_KEY: &str = "sk_4Jb1Qm9Zx7Ky2Wv5";
+const PAGARME_SECRETS: [(&str, &str); 2] = [
+    ("QUITA_ACQUIRER_PAGARME_SECRET_KEY", PAGARME_KEY),
+    ("QUITA_ACQUIRER_PAGARME_NOTIFICATION_PASSWORD", NOTIFICATION_SECRET),
+];
+
+/// A bank over mutual TLS and a Cielo over TLS; and a Pagar.me over TLS, which takes half of the cards.
 pub(crate) struct Acquirers {
     pub(crate) bank: Served<Watched<PixBank>>,
     pub(crate) cielo: Served<Watched<Cielo>>,
+    pub(crate) pagarme: Option<Served<Watched<Pagarme>>>,
     files: TempDir,
 }
 
@@ -50,6 +59,18 @@ impl Acquirers {
         Self::with_mistakes(|_| None, |_| None)
     }
 
+    /// Both and a Pagar.me, without a fault.
+    pub(crate) fn with_pagarme() -> Self {
+        let both = Self::start();
+        let mut config = pagarme::Config { secret_key: PAGARME_KEY.into(), ..pagarme::Config::default() };
+        config.notices.url = Some("https://pay.example/acquirers/pagarme/notifications".into());
+        config.notices.password = NOTIFICATION_SECRET.into();
+        let tls = Tls::Server(both.files.path().join("pagarme"));
+        let pagarme = Watched::new(Pagarme::new(config, faults::none()), |_| None);
+        let pagarme = Served::start_with(pagarme, Options { tls, ..Options::default() }).unwrap();
+        Self { pagarme: Some(pagarme), ..both }
+    }
+
     /// Both, with mistakes of their own.
     pub(crate) fn with_mistakes(of_bank: Again, of_cielo: Again) -> Self {
         let files = tempfile::tempdir().unwrap();
@@ -64,7 +85,7 @@ impl Acquirers {
         let tls = Tls::Server(files.path().join("cielo"));
         let cielo = Watched::new(Cielo::new(config, faults::none()), of_cielo);
         let cielo = Served::start_with(cielo, Options { tls, ..Options::default() }).unwrap();
-        Self { bank, cielo, files }
+        Self { bank, cielo, pagarme: None, files }
     }
 
     /// A service with a table of both.
@@ -87,17 +108,29 @@ impl Acquirers {
              boleto = {{ provider = 'Bradesco2', assignor = 'Loja', identification = '11222333000181', \
              instructions = 'Pague em dia' }}\n"
         );
+        let of_pagarme = self.pagarme.as_ref().map(|pagarme| {
+            let url = pagarme.url();
+            format!(
+                "[[acquirer]]\nname = 'pagarme'\nadapter = 'pagarme'\nmethods = ['credit_card']\n\
+                 time-out = '2s'\nbase-url = '{url}/core/v5'\nca-file = 'pagarme/ca.pem'\n"
+            )
+        });
         let path = self.files.path().join("quita.toml");
-        std::fs::write(&path, table).unwrap();
+        std::fs::write(&path, table + &of_pagarme.unwrap_or_default()).unwrap();
         let builder = TestApp::builder().arg("--config", path.to_str().unwrap());
-        SECRETS.iter().fold(builder, |builder, (name, secret)| builder.env(name, secret))
+        self.secrets().fold(builder, |builder, (name, secret)| builder.env(name, secret))
+    }
+
+    fn secrets(&self) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+        let of_pagarme: &[_] = if self.pagarme.is_some() { &PAGARME_SECRETS } else { &[] };
+        SECRETS.iter().chain(of_pagarme)
     }
 
     /// Calls the program with the service's store and these acquirers.
     pub(crate) fn call(&self, app: &TestApp, arguments: &[&str]) -> Finished {
         let config = self.files.path().join("quita.toml");
         let program = app.program(&[arguments, &["--config", config.to_str().unwrap()]].concat());
-        SECRETS.iter().fold(program, |program, (name, secret)| program.env(name, secret)).run()
+        self.secrets().fold(program, |program, (name, secret)| program.env(name, secret)).run()
     }
 
     /// The lines of the private key's file that are the key.
@@ -108,7 +141,8 @@ impl Acquirers {
 
     /// Sends notices of both to where the service listens now.
     pub(crate) fn send_notices_to(&self, app: &TestApp) {
-        for control in [self.bank.control_url(), self.cielo.control_url()] {
+        let of_pagarme = self.pagarme.as_ref().map(Served::control_url);
+        for control in [self.bank.control_url(), self.cielo.control_url()].into_iter().chain(of_pagarme) {
             let answer = Client::new(&control, None).post("/forward", &json!({ "to": app.url() }));
             assert_eq!(answer.status, 200, "{answer}");
         }
@@ -130,7 +164,8 @@ impl Acquirers {
             {"fault": "slow", "ms": 2500}, {"fault": "token-refused"},
         ]);
         let plan = json!({"do": "faults", "any": any, "permille": permille, "seed": seed});
-        for told in [self.tell_bank(&plan), self.tell_cielo(&plan)] {
+        let of_pagarme = self.pagarme.as_ref().map(|pagarme| tell(pagarme, &plan));
+        for told in [self.tell_bank(&plan), self.tell_cielo(&plan)].into_iter().chain(of_pagarme) {
             assert_eq!(told, json!({"ok": true}));
         }
     }
