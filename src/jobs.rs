@@ -65,6 +65,8 @@ pub(crate) enum JobName {
     Sealing,
     /// Follows the secret key that the store names.
     CurrentSecretKey,
+    /// Disables accounts that nobody uses.
+    InactiveAccounts,
 }
 
 impl JobName {
@@ -82,6 +84,7 @@ impl JobName {
             Self::CallbackRegistration => "callback-registration",
             Self::Sealing => "sealing",
             Self::CurrentSecretKey => "current-secret-key",
+            Self::InactiveAccounts => "inactive-accounts",
         }
     }
 }

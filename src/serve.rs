@@ -46,13 +46,19 @@ use crate::{acquirers, build_info, first_run, ops, store};
 use quita_config::{Config, Environment};
 use quita_services::access::{Access, EndingKeys, KeyVerifier};
 use quita_services::audit::{Audit, AuditMetrics, AuditWatch, Initiator};
-use quita_services::people::People;
+use quita_services::people::{InactiveAccounts, People};
 use quita_services::refused_requests::RefusedRequests;
 use quita_services::refused_sign_ins::RefusedSignIns;
 
 /// Rhythm in which the last uses of API keys are stored.
 const LAST_USES: Rhythm =
     Rhythm { name: JobName::LastUses, every: Duration::from_secs(15), first_after: Duration::ZERO };
+/// Rhythm of looks for accounts that nobody uses.
+const INACTIVE_ACCOUNTS: Rhythm = Rhythm {
+    name: JobName::InactiveAccounts,
+    every: Duration::from_secs(3_600),
+    first_after: Duration::from_secs(60),
+};
 /// Rhythm in which API keys that end soon are counted.
 const ENDING_KEYS: Rhythm =
     Rhythm { name: JobName::EndingKeys, every: Duration::from_secs(60), first_after: Duration::ZERO };
@@ -179,6 +185,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let console = (&config, strongbox.clone());
     let node = Initiator::service(api_address);
     let message_node = node.clone();
+    let inactive = InactiveAccounts::new((store.clone(), Arc::clone(&clock)), (audit.clone(), node.clone()));
     let eraser = audit.eraser(node.clone());
     let watch = AuditWatch::begin(audit.clone(), node, AuditMetrics::register(&registry)?).await?;
     let refused = Arc::new(RefusedSignIns::new(audit.clone(), store.clone(), refused));
@@ -261,6 +268,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
         jobs.start(ERASURES, async move || follow_erasures(&mut follower).await);
     }
     jobs.start(MESSAGES, async move || messages.pass().await);
+    jobs.start(INACTIVE_ACCOUNTS, async move || disable_inactive(&inactive).await);
     jobs.start(ENDING_KEYS, async move || count_ending_keys(&ending).await);
     let mut certificates = CertificateWatch::new(links.clone(), Arc::clone(&clock));
     jobs.start(CERTIFICATES, async move || {
@@ -321,6 +329,14 @@ fn reload(
 async fn store_last_uses(edge: &Edge) -> JobOutcome {
     edge.verifier.store_last_uses().await.map(drop).map_err(|error| {
         tracing::debug!(%error, "when keys were last used could not be stored; it is done later");
+        error.to_string()
+    })
+}
+
+/// Disables accounts that nobody uses.
+async fn disable_inactive(inactive: &InactiveAccounts) -> JobOutcome {
+    inactive.look().await.map_err(|error| {
+        tracing::warn!(%error, "accounts that nobody uses could not be looked for; it is done later");
         error.to_string()
     })
 }

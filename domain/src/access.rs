@@ -122,6 +122,9 @@ impl KeyKind {
 /// Time before a key's end at which warnings of it begin.
 pub const KEY_WARNING_MS: u64 = 30 * DAY_MS;
 
+/// Age from which a key is to be replaced by another (PCI DSS 4.0.1, 8.6.3): the life of a key by default.
+pub const KEY_OLD_AFTER_MS: u64 = 365 * DAY_MS;
+
 /// An API key as it is stored: never the secret, only its SHA-256.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -180,6 +183,16 @@ impl ApiKey {
     /// Returns the time at which it ends, if it is valid and the end is near enough for a warning.
     pub fn ends_soon(&self, now: Timestamp) -> Option<Timestamp> {
         self.expires_at.filter(|at| self.is_live(now) && *at <= now.plus_ms(KEY_WARNING_MS))
+    }
+
+    /// Returns its age.
+    pub fn age_ms(&self, now: Timestamp) -> u64 {
+        now.ms_since(self.created_at)
+    }
+
+    /// Returns true if it works, is secret, and is so old that it is to be replaced.
+    pub fn is_old(&self, now: Timestamp) -> bool {
+        self.kind == KeyKind::Secret && self.is_live(now) && self.age_ms(now) >= KEY_OLD_AFTER_MS
     }
 
     /// Returns true if `presented` is this key. Takes constant time, wherever they differ.
@@ -312,6 +325,17 @@ mod tests {
         key.expires_at = None;
         key.revoked_at = Some(at);
         assert!(!key.is_live(at));
+    }
+
+    #[test]
+    fn a_secret_key_is_old_after_a_year_while_it_works() {
+        let year = Timestamp::from_millis(365 * 86_400_000);
+        let of = |kind: KeyKind| key(&PresentedKey::from_random(kind, Mode::Live, [1; 8], [2; 32]));
+        let mut secret = of(KeyKind::Secret);
+        assert!(secret.is_old(year) && !secret.is_old(year.minus_ms(1)));
+        assert!(!of(KeyKind::Publishable).is_old(year), "it is no secret");
+        secret.revoked_at = Some(year);
+        assert!(!secret.is_old(year));
     }
 
     #[test]

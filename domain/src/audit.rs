@@ -80,6 +80,8 @@ actions! {
     UserRoleChanged = "user.role_changed",
     /// Gave a user a new password, or changed the own one.
     PasswordChanged = "user.password_changed",
+    /// Disabled an account that nobody used for 90 days.
+    AccountDisabled = "account.disabled",
     /// Set up a second factor, in place of another if there was one.
     SecondFactorSetUp = "second_factor.set_up",
     /// Removed a second factor: the own one, or that of a person who lost it.

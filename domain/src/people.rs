@@ -14,7 +14,7 @@ mod session;
 mod user;
 
 pub use credentials::{
-    Credentials, MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS, WrongCodes, is_password,
+    Credentials, INACTIVE_AFTER_MS, MAX_PASSWORD_CHARACTERS, MIN_PASSWORD_CHARACTERS, WrongCodes, is_password,
 };
 pub use login::Login;
 pub use logo::{Logo, LogoError, MAX_LOGO_BYTES, MAX_LOGO_SIDE};

@@ -2,6 +2,7 @@
 
 mod duty;
 mod first_operator;
+mod inactive;
 mod mailings;
 mod message_webhooks;
 mod operators;
@@ -31,6 +32,7 @@ use quita_ports::{Clock, PeopleStore, StoreError};
 use thiserror::Error;
 
 pub use duty::Duty;
+pub use inactive::InactiveAccounts;
 pub use mailings::Channel;
 pub use mailings::mailing_in_words;
 pub use message_webhooks::{ChangedWebhook, MessageWebhooks, message_webhook_in_words};
@@ -115,6 +117,9 @@ pub enum PeopleError {
     /// There is an operator already, or another first one is made at the same moment.
     #[error("there is an operator already")]
     NotFirst,
+    /// The account was disabled, because nobody used it for 90 days.
+    #[error("the account was not used for 90 days and is disabled; a new password enables it")]
+    Disabled,
     /// No operator with full rights would be left.
     #[error("this is the last operator; make another one first")]
     LastOperator,

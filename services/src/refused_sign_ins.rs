@@ -75,6 +75,8 @@ pub enum Why {
     Wrong,
     /// The password is right, and the code of the second factor is not.
     WrongCode,
+    /// The password is right, and the account is disabled because nobody used it.
+    Disabled,
     /// There were too many attempts; this one was not checked.
     TooMany,
     /// A wrong second factor was given as a proof.
@@ -92,6 +94,7 @@ impl Why {
             Self::Wrong => "wrong password or account",
             Self::WrongCode | Self::WrongProof => "wrong second factor",
             Self::WrongOwnPassword => "wrong password",
+            Self::Disabled => "disabled account",
             Self::TooMany | Self::TooManyProofs => "too many attempts",
         }
     }
@@ -99,7 +102,7 @@ impl Why {
     /// Returns its occasion.
     const fn occasion(self) -> Occasion {
         match self {
-            Self::Wrong | Self::WrongCode | Self::TooMany => Occasion::SignIn,
+            Self::Wrong | Self::WrongCode | Self::Disabled | Self::TooMany => Occasion::SignIn,
             Self::WrongProof | Self::WrongOwnPassword | Self::TooManyProofs => Occasion::Proof,
         }
     }
@@ -108,7 +111,9 @@ impl Why {
     const fn is_unseen(self) -> bool {
         match self {
             Self::TooMany | Self::TooManyProofs => true,
-            Self::Wrong | Self::WrongCode | Self::WrongProof | Self::WrongOwnPassword => false,
+            Self::Wrong | Self::WrongCode | Self::Disabled | Self::WrongProof | Self::WrongOwnPassword => {
+                false
+            }
         }
     }
 }

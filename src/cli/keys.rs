@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 use quita_domain::access::{ApiKey, KeyKind, Scope};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
-use quita_domain::time::{Timestamp, millis_in};
+use quita_domain::time::{DAY_MS, Timestamp, millis_in};
 use quita_machine::SystemClock;
 use quita_ports::Clock;
 use serde::Serialize;
@@ -179,8 +179,8 @@ fn row(key: &ApiKey, now: Timestamp) -> [String; 8] {
     let state = match (key.revoked_at, key.expires_at) {
         (Some(at), _) => format!("revoked {at}"),
         (None, Some(at)) if at <= now => format!("expired {at}"),
-        (None, Some(at)) => format!("in use until {at}"),
-        (None, None) => "in use".into(),
+        (None, Some(at)) => format!("in use until {at}{}", old(key, now)),
+        (None, None) => format!("in use{}", old(key, now)),
     };
     let owner = &key.owner;
     [
@@ -195,6 +195,12 @@ fn row(key: &ApiKey, now: Timestamp) -> [String; 8] {
     ]
 }
 
+/// Returns the age of a key that is to be replaced, in words that follow its state.
+fn old(key: &ApiKey, now: Timestamp) -> String {
+    let days = key.age_ms(now) / DAY_MS;
+    if key.is_old(now) { format!(", {days} days old: replace it") } else { String::new() }
+}
+
 /// Key as JSON for programs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -207,6 +213,10 @@ struct ListedKey<'a> {
     scopes: Vec<&'static str>,
     state: &'static str,
     created_at: String,
+    /// Age in whole days.
+    age_days: u64,
+    /// True if it works and is older than a year.
+    is_old: bool,
     expires_at: Option<String>,
     revoked_at: Option<String>,
     exposed_at: Option<String>,
@@ -230,6 +240,8 @@ impl<'a> ListedKey<'a> {
             scopes: key.scopes.iter().map(|scope| scope.as_str()).collect(),
             state,
             created_at: key.created_at.to_string(),
+            age_days: key.age_ms(now) / DAY_MS,
+            is_old: key.is_old(now),
             expires_at: time(key.expires_at),
             revoked_at: time(key.revoked_at),
             exposed_at: time(key.exposed_at),
@@ -307,6 +319,10 @@ mod tests {
         assert_eq!(row(&key, now).join("\t"), format!("{columns}in use until 1970-01-01T00:00:00.011Z"));
         key.expires_at = Some(now);
         assert_eq!(row(&key, now).join("\t"), format!("{columns}expired 1970-01-01T00:00:00.010Z"));
+        key.expires_at = None;
+        let year = row(&key, Timestamp::from_millis(366 * 86_400_000)).join("\t");
+        assert_eq!(year, format!("{columns}in use, 366 days old: replace it"));
+        key.expires_at = Some(now);
         key.revoked_at = Some(Timestamp::from_millis(5));
         assert_eq!(row(&key, now).join("\t"), format!("{columns}revoked 1970-01-01T00:00:00.005Z"));
     }

@@ -142,13 +142,22 @@ pub(super) fn print(people: &[impl Someone], json: bool) -> Result<(), Failure> 
     if json {
         return output::json(&people.iter().map(ListedPerson::of).collect::<Vec<_>>());
     }
-    table::print(["E-MAIL", "ROLE", "SIGNS IN WITH", "MADE"], &people.iter().map(row).collect::<Vec<_>>())
+    table::print(
+        ["E-MAIL", "ROLE", "SIGNS IN WITH", "MADE", "USED"],
+        &people.iter().map(row).collect::<Vec<_>>(),
+    )
 }
 
-fn row(person: &impl Someone) -> [String; 4] {
+fn row(person: &impl Someone) -> [String; 5] {
     let login = output::printable(person.login().as_str());
     let factor = if has_second_factor(person) { "second factor" } else { "password only" };
-    [login, person.role().into(), factor.into(), person.created_at().to_string()]
+    let credentials = person.credentials();
+    let used = match (credentials.disabled_at, credentials.active_at) {
+        (Some(at), _) => format!("disabled {at}: unused for 90 days, reset-password enables it"),
+        (None, Some(at)) => at.to_string(),
+        (None, None) => "unknown".into(),
+    };
+    [login, person.role().into(), factor.into(), person.created_at().to_string(), used]
 }
 
 fn has_second_factor(person: &impl Someone) -> bool {
@@ -167,6 +176,10 @@ struct ListedPerson<'a> {
     /// Host to which messages go by webhook, with their language, or `off`.
     webhook: String,
     created_at: String,
+    /// Time of the last sign-in, to the day; that of the creation or of a new password before.
+    active_at: Option<String>,
+    /// Time at which the account was disabled, because nobody used it for 90 days.
+    disabled_at: Option<String>,
 }
 
 impl<'a> ListedPerson<'a> {
@@ -178,6 +191,8 @@ impl<'a> ListedPerson<'a> {
             mail: mailing_in_words(person.mailing()),
             webhook: message_webhook_in_words(person.message_webhook()),
             created_at: person.created_at().to_string(),
+            active_at: person.credentials().active_at.map(|at| at.to_string()),
+            disabled_at: person.credentials().disabled_at.map(|at| at.to_string()),
         }
     }
 }

@@ -21,6 +21,7 @@ fn an_operator_sees_when_each_job_ran_and_runs_one_at_once() {
     let page = eventually(PATIENCE, "the keys that end soon are counted", || {
         Some(operator.page("/jobs")).filter(|page| runs(page, "ending-keys") == 1)
     });
+    assert!(page.contains("<code class=\"sub\">inactive-accounts</code>"), "{page}");
     for name in ["store-probe", "last-uses", "certificates", "sealing", "current-secret-key"] {
         assert!(row(&page, name).contains("<time "), "{page}");
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::SecondFactor;
-use crate::time::Timestamp;
+use crate::time::{DAY_MS, Timestamp};
 
 /// Shortest password (NIST SP 800-63B-4, section 3.1.1.2, for a password that is the only factor).
 pub const MIN_PASSWORD_CHARACTERS: usize = 15;
@@ -12,6 +12,12 @@ pub const MAX_PASSWORD_CHARACTERS: usize = 256;
 
 /// Number of passwords that can't be used again, the current one included (PCI DSS 4.0.1, 8.3.7).
 const REMEMBERED_PASSWORDS: usize = 4;
+
+/// Time without a sign-in after which an account is disabled (PCI DSS 4.0.1, 8.2.6).
+pub const INACTIVE_AFTER_MS: u64 = 90 * DAY_MS;
+
+/// Longest time by which the stored last use may be behind: not every sign-in is one more write.
+const USE_NOTED_EVERY_MS: u64 = DAY_MS;
 
 /// Returns true if a text has the length of a password. Says nothing about how easily it is guessed.
 pub fn is_password(text: &str) -> bool {
@@ -41,6 +47,13 @@ pub struct Credentials {
     /// Wrong codes in a row.
     #[serde(default)]
     pub wrong_codes: WrongCodes,
+    /// Time of the last sign-in, to the day; that of the creation or of a new password until then. Earlier versions did
+    /// not store it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active_at: Option<Timestamp>,
+    /// Time at which the account was disabled because nobody used it. Only a new password enables it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disabled_at: Option<Timestamp>,
 }
 
 impl Credentials {
@@ -54,7 +67,24 @@ impl Credentials {
             made_password_until: None,
             second_factor: None,
             wrong_codes: WrongCodes::default(),
+            active_at: None,
+            disabled_at: None,
         }
+    }
+
+    /// Returns true if a sign-in now is to be stored.
+    pub fn is_use_to_note(&self, now: Timestamp) -> bool {
+        self.active_at.is_none_or(|at| now.ms_since(at) >= USE_NOTED_EVERY_MS)
+    }
+
+    /// Returns true if the account was not used for so long that it is to be disabled.
+    pub fn is_inactive(&self, now: Timestamp) -> bool {
+        self.disabled_at.is_none() && self.active_at.is_some_and(|at| now.ms_since(at) >= INACTIVE_AFTER_MS)
+    }
+
+    /// Enables the account. The time without a sign-in begins anew.
+    pub fn enable(&mut self, now: Timestamp) {
+        (self.active_at, self.disabled_at) = (Some(now), None);
     }
 
     /// Returns the hashes of the current password and of earlier ones that can't be used again.
@@ -135,6 +165,20 @@ mod tests {
         assert!(!own.is_password_due(now), "chosen by who has it");
         let made = Credentials { made_password_until: Some(now), ..own };
         assert!(!made.is_password_due(now.minus_ms(1)) && made.is_password_due(now));
+    }
+
+    #[test]
+    fn an_account_is_inactive_after_ninety_days_without_a_sign_in_and_until_a_new_password() {
+        let now = Timestamp::from_millis(200 * 86_400_000);
+        let mut credentials = Credentials::new("hash".into(), 1, false);
+        assert!(!credentials.is_inactive(now) && credentials.is_use_to_note(now), "nothing is known of it");
+        credentials.enable(now.minus_ms(INACTIVE_AFTER_MS));
+        assert!(credentials.is_inactive(now) && !credentials.is_inactive(now.minus_ms(1)));
+        credentials.disabled_at = Some(now);
+        assert!(!credentials.is_inactive(now), "once");
+        credentials.enable(now);
+        assert_eq!((credentials.disabled_at, credentials.is_inactive(now)), (None, false));
+        assert!(!credentials.is_use_to_note(now) && credentials.is_use_to_note(now.plus_ms(86_400_000)));
     }
 
     #[test]

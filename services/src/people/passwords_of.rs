@@ -26,7 +26,8 @@ impl People {
     /// factor gets half a session, which asks for it.
     ///
     /// # Errors
-    /// Fails if store, randomness or hasher fail.
+    /// [`PeopleError::Disabled`] with the right password of a disabled account, and if store, randomness or hasher
+    /// fail.
     pub async fn sign_in<S: Someone>(
         &self,
         login: Option<&Login>,
@@ -40,6 +41,9 @@ impl People {
         let hash = person.as_ref().map(|person| person.credentials().password_hash.clone());
         let is_right = self.passwords.verify(password, hash).await?;
         let Some(person) = person.filter(|_| is_right) else { return Ok(None) };
+        if person.credentials().disabled_at.is_some() {
+            return Err(PeopleError::Disabled);
+        }
         let stage = match person.credentials().second_factor {
             Some(_) => SessionStage::Half,
             None => SessionStage::Whole,
@@ -142,6 +146,7 @@ impl People {
         let hash = self.passwords.hash(&password).await?;
         let now = self.clock.now();
         let mut credentials = Credentials::new(hash, next_version(0, now), reader == Reader::Another);
+        credentials.enable(now);
         credentials.made_password_until = (reader == Reader::Owner).then(|| now.plus_ms(MADE_PASSWORD_MS));
         Ok((password, credentials))
     }
@@ -159,6 +164,7 @@ impl People {
             let credentials = person.credentials_mut();
             credentials.replace_password(hash.clone(), next_version(credentials.password_version, now));
             credentials.must_change_password = true;
+            credentials.enable(now);
             Ok(())
         };
         self.change(login, change).await?;

@@ -156,6 +156,9 @@ impl People {
         stage: SessionStage,
         origin: Origin,
     ) -> Result<NewSession<S>, PeopleError> {
+        if stage == SessionStage::Whole {
+            self.note_sign_in(&person).await?;
+        }
         self.begin_with(person, |token, of, now| Session::begin(token, of, stage, origin, now)).await
     }
 

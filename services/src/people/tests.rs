@@ -1,6 +1,7 @@
 //! People on a real embedded store.
 
 mod duties;
+mod inactive;
 mod memory;
 mod operators;
 mod refunds;

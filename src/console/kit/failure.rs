@@ -255,6 +255,7 @@ impl From<PeopleError> for Failure {
             PeopleError::SignInOver | PeopleError::SessionOver => Self::SignedOut(None),
             PeopleError::NoFactor => Self::Refused(texts.no_factor.into()),
             PeopleError::NotFirst => Self::Refused(texts.not_first.into()),
+            PeopleError::Disabled => Self::Refused(texts.disabled.into()),
             PeopleError::LastOperator => Self::Refused(texts.last_operator.into()),
             PeopleError::Password(PasswordError::Crowded) => Self::Crowded,
             PeopleError::Raced | PeopleError::SecretKey(_) => Self::Unavailable(error.to_string()),

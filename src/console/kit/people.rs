@@ -58,6 +58,10 @@ pub(crate) struct PersonRow {
     pub(crate) role: &'static str,
     pub(crate) has_factor: bool,
     pub(crate) since: Timestamp,
+    /// Time of the last sign-in, to the day.
+    pub(crate) active_at: Option<Timestamp>,
+    /// True if it was disabled because nobody used it.
+    pub(crate) is_disabled: bool,
     /// True for the visitor's own row.
     pub(crate) is_own: bool,
     /// Beginning of the addresses of the actions on this person.
@@ -72,6 +76,8 @@ impl PersonRow {
             role: person.role(),
             has_factor: person.credentials().second_factor.is_some(),
             since: person.created_at(),
+            active_at: person.credentials().active_at,
+            is_disabled: person.credentials().disabled_at.is_some(),
             is_own: login == own,
             address: address_of(person.login(), base),
         }

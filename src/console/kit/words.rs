@@ -130,6 +130,9 @@ impl Language {
             AuditAction::UserCreated => self.pick("criou a pessoa", "made the user"),
             AuditAction::UserRoleChanged => self.pick("mudou o papel de", "changed the role of"),
             AuditAction::PasswordChanged => self.pick("mudou a senha de", "changed the password of"),
+            AuditAction::AccountDisabled => {
+                self.pick("desativou por falta de uso a conta de", "disabled the unused account of")
+            }
             AuditAction::SecondFactorSetUp => {
                 self.pick("ativou a verificação em duas etapas de", "set up the second factor of")
             }

@@ -71,6 +71,9 @@ pub(super) const fn job(name: JobName, language: Language) -> &'static str {
         }
         JobName::CurrentSecretKey => language
             .pick("Segue a chave secreta do armazenamento", "Follows the secret key that the store names"),
+        JobName::InactiveAccounts => {
+            language.pick("Desativa contas sem uso há 90 dias", "Disables accounts unused for 90 days")
+        }
     }
 }
 

@@ -54,7 +54,13 @@ impl Accounts {
         };
         let people = self.people.in_line(line);
         let (login, password) = (Login::parse(email), form.secret("password"));
-        let session = people.sign_in::<S>(login.as_ref(), &password, origin_of(request, from)).await?;
+        let session = match people.sign_in::<S>(login.as_ref(), &password, origin_of(request, from)).await {
+            Err(error @ PeopleError::Disabled) => {
+                self.note_refused(email, from, Why::Disabled).await;
+                return Err(error.into());
+            }
+            session => session?,
+        };
         let Some(session) = session else {
             tracing::warn!(client.address = %from, door = self.door().as_str(), "somebody could not sign in");
             self.note_refused(email, from, Why::Wrong).await;

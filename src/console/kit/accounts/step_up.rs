@@ -112,6 +112,7 @@ impl Accounts {
             | PeopleError::SessionOver
             | PeopleError::NoFactor
             | PeopleError::NotFirst
+            | PeopleError::Disabled
             | PeopleError::LastOperator
             | PeopleError::Raced => return,
         };

@@ -44,6 +44,8 @@ group! {
         no_factor: "A verificação em duas etapas não está ativada.", "The second factor is not set up.";
         not_first: "Já existe um operador: a senha da configuração não abre mais nada. Entre com e-mail e senha.",
             "There is an operator already, so the configured password no longer works. Sign in with e-mail and password.";
+        disabled: "Esta conta ficou 90 dias sem uso e foi desativada. Peça uma senha nova a quem cuida das pessoas: ela volta a valer.",
+            "This account was not used for 90 days and is disabled. Ask whoever manages people for a new password, which enables it.";
         last_operator: "É o último operador: crie outro antes.", "This is the last operator: create another one first.";
         wrong_password: "A senha atual não confere.", "The current password is wrong.";
         defect: "Um defeito nosso", "Internal error";

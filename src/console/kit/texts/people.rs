@@ -10,6 +10,8 @@ group! {
         factor: "Duas etapas", "Second factor";
         you: "você", "you";
         since: "Desde", "Since";
+        active: "Último uso", "Last used";
+        disabled: "Desativada por falta de uso", "Disabled, unused";
         add: "Nova pessoa", "New person";
         add_button: "Criar", "Create";
         not_an_email: "Este e-mail não é válido.", "This is not an e-mail address.";

@@ -23,6 +23,7 @@ group! {
         key: "Chave", "Key";
         key_state: "Estado", "State";
         state_live: "Em uso", "In use";
+        state_old: "Troque: tem mais de um ano", "Replace it: older than a year";
         state_ends_soon: "Termina em breve", "Ends soon";
         ending_here: "Há chaves que terminam em menos de 30 dias.", "Some keys end within 30 days.";
         ending_sentence: "Troque cada uma a tempo: a nova vale pelo mesmo prazo, e a antiga ainda por 24 horas.",
