@@ -148,6 +148,14 @@ impl Link {
         }
     }
 
+    /// Returns true if the bank switches our address off once callbacks failed.
+    pub(super) const fn may_lose_webhook(&self) -> bool {
+        match &self.adapter {
+            Adapter::Sicoob(_) => true,
+            Adapter::ApiPix(_) | Adapter::Sandbox(_) | Adapter::Cielo(_) | Adapter::Pagarme(_) => false,
+        }
+    }
+
     /// Prepares another configuration of the same acquirer. Changes nothing yet.
     pub(super) fn prepare(&self, acquirer: &AcquirerConfig) -> anyhow::Result<Prepared> {
         let exchange = match &acquirer.adapter {

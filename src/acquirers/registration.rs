@@ -13,7 +13,7 @@ use crate::jobs::{JobName, Pass, Rhythm};
 const FIRST_WAIT: Duration = Duration::from_secs(5);
 const LONGEST_WAIT: Duration = Duration::from_secs(3_600);
 
-/// Rhythm of registrations, once every bank has our address: then there is nothing to do.
+/// Rhythm of registrations, once every bank has our address: then only those are asked that may have switched it off.
 pub(crate) const REGISTRATIONS: Rhythm =
     Rhythm { name: JobName::CallbackRegistration, every: LONGEST_WAIT, first_after: Duration::ZERO };
 
@@ -21,17 +21,23 @@ pub(crate) const REGISTRATIONS: Rhythm =
 pub(crate) struct Registrations {
     /// Banks that do not have it yet.
     links: Vec<Arc<Link>>,
+    /// Banks that switch an address off whose callbacks failed, and are asked again and again.
+    forgetful: Vec<Arc<Link>>,
     wait: Duration,
 }
 
 impl Registrations {
     /// Registers at these banks.
-    pub(crate) const fn new(links: Vec<Arc<Link>>) -> Self {
-        Self { links, wait: FIRST_WAIT }
+    pub(crate) fn new(links: Vec<Arc<Link>>) -> Self {
+        let forgetful = links.iter().filter(|link| link.may_lose_webhook()).cloned().collect();
+        Self { links, forgetful, wait: FIRST_WAIT }
     }
 
-    /// Tries every bank that does not have our address yet.
+    /// Tries every bank that does not have our address yet. Once all have it, tries those that may have switched it off.
     pub(crate) async fn pass(&mut self) -> Pass {
+        if self.links.is_empty() {
+            (self.links, self.wait) = (self.forgetful.clone(), FIRST_WAIT);
+        }
         let tried = self.links.iter().map(|link| is_to_be_tried_again(link, self.wait));
         let mut tried = futures_util::future::join_all(tried).await.into_iter();
         self.links.retain(|_| tried.next().unwrap_or(true));

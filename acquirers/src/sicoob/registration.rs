@@ -25,6 +25,16 @@ struct Known {
     is_active: bool,
 }
 
+/// What the bank is to do about its callbacks.
+enum Wanted {
+    /// Take our address as a new one.
+    Add,
+    /// Call our address in place of this one.
+    Change(u64),
+    /// Call again what it switched off, because callbacks had failed.
+    Revive(u64),
+}
+
 /// Has the bank call our address, if it is configured so.
 pub(super) async fn register(link: &Link) -> RegistrationOutcome {
     let webhook = &link.settings().webhook;
@@ -38,24 +48,30 @@ pub(super) async fn register(link: &Link) -> RegistrationOutcome {
         Ok(known) => known,
         Err(why) => return RegistrationOutcome::Failed(why),
     };
-    let (id, outcome) = match known {
-        None => (None, RegistrationOutcome::Registered),
+    let (wanted, outcome) = match known {
+        None => (Wanted::Add, RegistrationOutcome::Registered),
         Some(known) if is_same(&known.url, address) && known.is_active => return RegistrationOutcome::Known,
-        Some(known) if is_same(&known.url, address) || is_older(&known.url, address, token) => {
-            (Some(known.id), RegistrationOutcome::Registered)
+        Some(known) if is_same(&known.url, address) => {
+            (Wanted::Revive(known.id), RegistrationOutcome::Registered)
+        }
+        Some(known) if is_older(&known.url, address, token) => {
+            (Wanted::Change(known.id), RegistrationOutcome::Registered)
         }
         Some(known) if !known.is_active || webhook.registration == Registration::Replace => {
-            (Some(known.id), RegistrationOutcome::Replaced(host(&known.url)))
+            (Wanted::Change(known.id), RegistrationOutcome::Replaced(host(&known.url)))
         }
         Some(known) => return RegistrationOutcome::Foreign(host(&known.url)),
     };
-    let answer = match id {
-        None => {
+    let answer = match wanted {
+        Wanted::Add => {
             let body =
                 json!({ "url": address, "codigoTipoMovimento": PAYMENTS, "codigoPeriodoMovimento": TODAY });
             link.send(Verb::Post, "/webhooks", &body).await
         }
-        Some(id) => link.send(Verb::Patch, &format!("/webhooks/{id}"), &json!({ "url": address })).await,
+        Wanted::Change(id) => {
+            link.send(Verb::Patch, &format!("/webhooks/{id}"), &json!({ "url": address })).await
+        }
+        Wanted::Revive(id) => link.send(Verb::Patch, &format!("/webhooks/{id}/reativar"), &json!({})).await,
     };
     match answer {
         Ok(Answer::Success(_)) => outcome,

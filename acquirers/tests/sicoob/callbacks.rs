@@ -59,3 +59,14 @@ async fn the_bank_is_told_our_address_once_and_nobody_elses_is_replaced_without_
     assert_eq!(another(Registration::Register).register_webhook().await, RegistrationOutcome::Known);
     assert_eq!(another(Registration::Off).register_webhook().await, RegistrationOutcome::Off);
 }
+
+#[tokio::test]
+async fn an_address_that_the_bank_switched_off_is_put_back() {
+    let world = World::open();
+    assert_eq!(world.factory().register_webhook().await, RegistrationOutcome::Registered);
+    world.refuse_notices();
+    assert_eq!(world.factory().register_webhook().await, RegistrationOutcome::Registered);
+    let revived = world.sent().pop().unwrap();
+    assert!(revived.starts_with("PATCH /webhooks/") && revived.ends_with("/reativar"), "{revived}");
+    assert_eq!(world.factory().register_webhook().await, RegistrationOutcome::Known);
+}

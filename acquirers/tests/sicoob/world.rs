@@ -98,6 +98,14 @@ impl World {
         assert!(told.get("error").is_none(), "{command}: {told}");
     }
 
+    /// Answers what the bank sends us with an error.
+    pub(crate) fn refuse_notices(&self) {
+        let (mut bank, now_ms) = (self.bank.lock().unwrap(), self.now_ms());
+        let notices = bank.notices(now_ms);
+        assert!(!notices.is_empty());
+        notices.iter().for_each(|notice| bank.notified(notice, Some(500), now_ms));
+    }
+
     /// Strikes the next calls with these faults.
     #[track_caller]
     pub(crate) fn strike(&self, next: Value) {
