@@ -33,6 +33,11 @@ pub trait Exchange {
 pub trait ExchangeFactory: Send + Sync + 'static {
     /// Makes one.
     fn open(&self) -> Rc<dyn Exchange>;
+
+    /// An exchange for files: their answers may be larger than others.
+    fn open_for_files(&self) -> Rc<dyn Exchange> {
+        self.open()
+    }
 }
 
 /// The methods that providers want.

@@ -24,8 +24,13 @@ use tokio::time::{Instant, timeout};
 use super::identity::{Authorities, ClientIdentity};
 use super::{Exchange, ExchangeFactory, Failure, Request, Response, Verb};
 
+const MIB: usize = 1024 * 1024;
+
 /// The most that is read of an answer.
-const MAX_ANSWER_BYTES: usize = 1024 * 1024;
+const MAX_ANSWER_BYTES: usize = MIB;
+
+/// The most that is read of a file: Sicoob's movements of half a million boletos, zipped and in base64, are half of it.
+const MAX_FILE_BYTES: usize = 64 * MIB;
 
 /// The longest that connecting may take, and the handshake again.
 const LONGEST_STEP: Duration = Duration::from_secs(5);
@@ -74,6 +79,16 @@ impl HttpClientFactory {
 
 impl ExchangeFactory for HttpClientFactory {
     fn open(&self) -> Rc<dyn Exchange> {
+        self.open_for(MAX_ANSWER_BYTES)
+    }
+
+    fn open_for_files(&self) -> Rc<dyn Exchange> {
+        self.open_for(MAX_FILE_BYTES)
+    }
+}
+
+impl HttpClientFactory {
+    fn open_for(&self, max_bytes: usize) -> Rc<dyn Exchange> {
         let client = Client::new(ClientSettings {
             tls: Arc::clone(&self.tls),
             // Who configures an acquirer names its address.
@@ -84,7 +99,7 @@ impl ExchangeFactory for HttpClientFactory {
             step: (self.time_out / 3).min(LONGEST_STEP),
         });
         let places = Semaphore::new(self.connections.min(Semaphore::MAX_PERMITS));
-        Rc::new(HttpClient { client, places, time_out: self.time_out })
+        Rc::new(HttpClient { client, places, time_out: self.time_out, max_bytes })
     }
 }
 
@@ -92,6 +107,7 @@ struct HttpClient {
     client: Client,
     places: Semaphore,
     time_out: Duration,
+    max_bytes: usize,
 }
 
 #[async_trait(?Send)]
@@ -104,8 +120,8 @@ impl Exchange for HttpClient {
         };
         let deadline = Instant::now() + self.time_out;
         let request = prepare(request)?;
-        let answer = self.client.send(&request, deadline, MAX_ANSWER_BYTES).await;
-        answer.map_err(|failure| self.failed(&failure)).and_then(read)
+        let answer = self.client.send(&request, deadline, self.max_bytes).await;
+        answer.map_err(|failure| self.failed(&failure)).and_then(|answer| self.read(answer))
     }
 }
 
@@ -117,6 +133,23 @@ impl HttpClient {
             failure.why.to_string()
         };
         if failure.may_have_left { Failure::Unknown(why) } else { Failure::NotSent(why) }
+    }
+
+    /// Takes an answer that is whole.
+    fn read(&self, answer: Answer) -> Result<Response, Failure> {
+        match answer.end {
+            End::Whole => {}
+            End::TooLong => {
+                let why = format!("the answer is larger than {} MiB", self.max_bytes / MIB);
+                return Err(Failure::Unknown(why));
+            }
+            End::Broken(why) => return Err(Failure::Unknown(why.to_string())),
+        }
+        let text = |value: &HeaderValue| value.to_str().ok().map(str::to_owned);
+        let headers = answer.headers.iter();
+        let headers =
+            headers.filter_map(|(name, value)| Some((name.as_str().to_owned(), text(value)?))).collect();
+        Ok(Response { status: answer.status, headers, body: answer.body })
     }
 }
 
@@ -146,18 +179,4 @@ const fn method(verb: Verb) -> Method {
         Verb::Patch => Method::PATCH,
         Verb::Delete => Method::DELETE,
     }
-}
-
-/// Takes an answer that is whole.
-fn read(answer: Answer) -> Result<Response, Failure> {
-    match answer.end {
-        End::Whole => {}
-        End::TooLong => return Err(Failure::Unknown("the answer is larger than 1 MiB".into())),
-        End::Broken(why) => return Err(Failure::Unknown(why.to_string())),
-    }
-    let text = |value: &HeaderValue| value.to_str().ok().map(str::to_owned);
-    let headers = answer.headers.iter();
-    let headers =
-        headers.filter_map(|(name, value)| Some((name.as_str().to_owned(), text(value)?))).collect();
-    Ok(Response { status: answer.status, headers, body: answer.body })
 }

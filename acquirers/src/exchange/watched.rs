@@ -174,8 +174,18 @@ impl Watched {
 
 impl ExchangeFactory for Watched {
     fn open(&self) -> Rc<dyn Exchange> {
+        self.over(self.inner.open())
+    }
+
+    fn open_for_files(&self) -> Rc<dyn Exchange> {
+        self.over(self.inner.open_for_files())
+    }
+}
+
+impl Watched {
+    fn over(&self, inner: Rc<dyn Exchange>) -> Rc<dyn Exchange> {
         Rc::new(WatchedExchange {
-            inner: self.inner.open(),
+            inner,
             status: Arc::clone(&self.status),
             clock: Arc::clone(&self.clock),
             token_url: self.token_url.clone(),

@@ -203,7 +203,7 @@ impl AcquirerFactory for SicoobFactory {
         let credential = self.current.credential();
         let has_lists = credential.settings.lists;
         has_lists.then(|| -> Rc<dyn ListReader> {
-            let (link, acquirer) = (Rc::new(Link::open(credential)), self.spec.name.clone());
+            let (link, acquirer) = (Rc::new(Link::open_for_files(credential)), self.spec.name.clone());
             Rc::new(Movements { link, acquirer, orders: Arc::clone(&self.orders) })
         })
     }

@@ -53,6 +53,12 @@ impl Link {
         Self { credential, exchange }
     }
 
+    /// Opens the way for lists, which are files.
+    pub(super) fn open_for_files(credential: Arc<Credential>) -> Self {
+        let exchange = credential.exchanges.open_for_files();
+        Self { credential, exchange }
+    }
+
     pub(super) fn settings(&self) -> &SicoobSettings {
         &self.credential.settings
     }

@@ -189,6 +189,16 @@ async fn an_answer_is_bounded_in_size() {
 }
 
 #[tokio::test]
+async fn a_file_may_be_larger() {
+    let authority = Authority::named("bank");
+    let size = 3 * 1024 * 1024;
+    let bank = Bank::start(&authority, Versions::Tls13, Behaviour::answers(&vec![b'x'; size])).await;
+    let factory = HttpClientFactory::new(settings(&authority)).unwrap();
+    let read = async { factory.open_for_files().send(get(&bank)).await };
+    assert_eq!(LocalSet::new().run_until(read).await.unwrap().body.len(), size);
+}
+
+#[tokio::test]
 async fn an_answer_that_is_cut_short_is_none() {
     let authority = Authority::named("bank");
     for beginning in [
