@@ -395,6 +395,8 @@ pub struct ChargeQuery {
     pub others: Vec<Reference>,
     /// True if the acquirer may have more charges of the payment than are known.
     pub may_have_others: bool,
+    /// End-to-end ids that the acquirer stated for it, and that belong to other payments.
+    pub foreign_pix: Vec<String>,
     /// True if an operation may be under way whose effect the acquirer's sums show already.
     pub operation_under_way: bool,
 }

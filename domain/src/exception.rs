@@ -105,6 +105,8 @@ pub fn possible_actions(kind: &str) -> &'static [ExceptionAction] {
             | DiscrepancyKind::NumberTaken
             | DiscrepancyKind::PixCodeMissing,
         ) => &[Resolve],
+        // It may have money of its own.
+        Some(DiscrepancyKind::PixTaken) => &[AskAcquirer, Resolve],
         None => after_reconciliation(kind),
     }
 }

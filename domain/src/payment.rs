@@ -18,6 +18,7 @@ mod learn;
 mod open;
 mod operate;
 mod outcome;
+mod pix_taken;
 mod refusal;
 mod report;
 mod resolve;
@@ -133,6 +134,13 @@ pub struct Payment {
     /// The acquirer's names for other charges of the payment than its last one, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Reference>,
+    /// End-to-end ids of the Pix that paid it, or that came in for it and go back. Within one mode a Pix belongs to one
+    /// payment: the store refuses a second one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bound_pix: Vec<String>,
+    /// End-to-end ids that its acquirer stated for it, and that belong to other payments. Nothing of them is believed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub foreign_pix: Vec<String>,
     /// Next inquiry about everything that an acquirer has of the payment, because it was believed to have nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_look: Option<SecondLook>,
@@ -257,6 +265,7 @@ impl Payment {
             our_number: last.and_then(|attempt| attempt.our_number),
             others: self.others.clone(),
             may_have_others: self.may_have_others(),
+            foreign_pix: self.foreign_pix.clone(),
             operation_under_way: self.own_operations().any(Operation::may_have_an_effect),
         }
     }

@@ -20,6 +20,7 @@ mod payments {
     pub(crate) mod numbers;
     pub(crate) mod operations;
     pub(crate) mod order_of_notices;
+    pub(crate) mod pix_taken;
     pub(crate) mod reconciled;
     pub(crate) mod reports;
     pub(crate) mod room;

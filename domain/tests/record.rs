@@ -85,6 +85,8 @@ fn payment(order: Order) -> Payment {
         mismatches: 0,
         chargebacks: Vec::new(),
         others: Vec::new(),
+        bound_pix: Vec::new(),
+        foreign_pix: Vec::new(),
         second_look: None,
         operations: Vec::new(),
         history: Vec::new(),

@@ -157,6 +157,7 @@ fn check_told(before: &Payment, next: &Payment, decision: &Decision, command: &C
         | Command::Wake
         | Command::InquireNow
         | Command::Reported(_)
+        | Command::PixTaken { .. }
         | Command::ChargeNeverLeft => false,
     };
     if binds_nobody {

@@ -8,7 +8,7 @@ use quita_domain::acquiring::Notice;
 use quita_domain::card::CardFingerprint;
 use quita_domain::delivery::Receiver;
 use quita_domain::exception::Exception;
-use quita_domain::identity::{ApplicationName, MerchantId, TransactionId};
+use quita_domain::identity::{ApplicationName, MerchantId, Mode, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, MovementFilter, PaymentFilter};
 use quita_domain::payment::Payment;
 use quita_domain::routing::CardTries;
@@ -68,6 +68,10 @@ pub enum WriteError {
     /// Another payment has used the token of its card. Only an insert meets this.
     #[error("another payment has used the token of its card")]
     TokenUsed,
+    /// A Pix that this write binds to its payment belongs to another payment of the mode:
+    /// [`PaymentStore::payment_of_pix`] returns it.
+    #[error("the Pix belongs to another payment")]
+    PixTaken,
     /// Certainly not written.
     #[error("not written: {0}")]
     NotWritten(StoreError),
@@ -144,6 +148,9 @@ pub trait PaymentStore: Send + Sync + 'static {
     /// Counts the tries of this card until now, by payments of all merchants: see [`CardTries::of`]. Above the limit of
     /// every brand the count may be too low, but never below that limit.
     async fn card_tries(&self, card: &CardFingerprint, now: Timestamp) -> Result<CardTries, StoreError>;
+
+    /// Returns the payment of this mode that a Pix belongs to ([`Payment::bound_pix`]), by its end-to-end id.
+    async fn payment_of_pix(&self, mode: Mode, pix: &str) -> Result<Option<TransactionId>, StoreError>;
 }
 
 /// Acquirers' notices that wait to be processed.

@@ -331,7 +331,9 @@ impl Eraser {
         for (write, outcome) in writes.iter().zip(self.store.commit(writes).await) {
             match outcome {
                 Ok(()) => tally.erased = tally.erased.saturating_add(1),
-                Err(WriteError::Conflict | WriteError::TokenUsed) => raced.push(write.payment.id),
+                Err(WriteError::Conflict | WriteError::TokenUsed | WriteError::PixTaken) => {
+                    raced.push(write.payment.id)
+                }
                 Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => return Err(error),
             }
         }

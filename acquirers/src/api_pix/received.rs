@@ -58,7 +58,11 @@ impl Income {
             text(pix, "txid").is_none_or(|txid| ignores_txid || payment_of(txid) == Some(query.id))
         };
         let is_ours = |pix: &&Value| text(pix, "chave").is_none_or(|key| credential.receives(key, query));
+        let belongs_to_another = |pix: &&Value| {
+            end_to_end_id(pix).is_some_and(|id| query.foreign_pix.iter().any(|foreign| foreign == id))
+        };
         let told = list(answer, "pix").iter().take(MAX_ITEMS).filter(is_of_charge);
+        let told = told.filter(|pix| !belongs_to_another(pix));
         let (own, others): (Vec<_>, Vec<_>) = told.partition(is_ours);
         let foreign: BTreeSet<_> = others.into_iter().filter_map(end_to_end_id).collect();
         let mut all: Vec<Received> = Vec::new();

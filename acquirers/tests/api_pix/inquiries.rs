@@ -115,6 +115,20 @@ async fn a_pix_under_a_key_that_is_not_ours_pays_nothing_and_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_pix_that_belongs_to_another_payment_pays_nothing() {
+    let world = World::paid().await;
+    let query = quita_domain::acquiring::ChargeQuery { foreign_pix: vec![E2E.into()], ..query(1_000) };
+    let statement = stated(world.adapter.inquire(&query).await);
+    assert_eq!(names(&statement.facts), ["pending", "concluded"]);
+    assert_eq!(statement.reference.get("endToEndId"), None);
+    let (first, later) = ("2026-11-21T12:01:00Z", "2026-11-21T12:02:00Z");
+    world.pay(json!([pix(E2E, "10.00", first), pix(OTHER, "10.00", later)]));
+    let statement = stated(world.adapter.inquire(&query).await);
+    assert_eq!(names(&statement.facts), ["pending".to_owned(), format!("settled {OTHER} 10.00")]);
+    assert_eq!(statement.reference.get("endToEndId"), Some(OTHER));
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_key_of_a_charge_stays_ours_when_another_one_is_configured() {
     let before = World::charged().await;
     let reference = stated(before.inquire().await).reference;

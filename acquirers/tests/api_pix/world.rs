@@ -149,6 +149,7 @@ pub(crate) fn query(cents: u64) -> ChargeQuery {
         others: Vec::new(),
         our_number: None,
         may_have_others: false,
+        foreign_pix: Vec::new(),
         operation_under_way: false,
     }
 }

@@ -194,6 +194,7 @@ pub(crate) fn charge_with(method: Method, cents: u64, number: &str) -> Charge {
         others: Vec::new(),
         our_number: None,
         may_have_others: false,
+        foreign_pix: Vec::new(),
         operation_under_way: false,
     };
     Charge { query, order: Arc::new(order), card }

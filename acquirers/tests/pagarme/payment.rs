@@ -181,6 +181,7 @@ fn charge_of(order: Order, card: Option<CardData>) -> Charge {
         others: Vec::new(),
         our_number: None,
         may_have_others: false,
+        foreign_pix: Vec::new(),
         operation_under_way: false,
     };
     Charge { query, order: Arc::new(order), card }

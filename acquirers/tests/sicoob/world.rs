@@ -282,6 +282,7 @@ pub(crate) fn charge_with(due: DueTerms) -> Charge {
         our_number: Some(NUMBER),
         others: Vec::new(),
         may_have_others: false,
+        foreign_pix: Vec::new(),
         operation_under_way: false,
     };
     Charge { query, order: Arc::new(order), card: None }

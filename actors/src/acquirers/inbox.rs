@@ -270,6 +270,7 @@ async fn bring(parts: &InboxParts, notice: &Notice, tried: u32) -> Worked {
                     | DiscrepancyKind::RefundedAndChargedBack
                     | DiscrepancyKind::LateAuthorization
                     | DiscrepancyKind::NumberTaken
+                    | DiscrepancyKind::PixTaken
                     | DiscrepancyKind::PixCodeMissing
                     | DiscrepancyKind::AmountUnknown
                     | DiscrepancyKind::UnknownOutcome => {

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use quita_domain::card::CardFingerprint;
-use quita_domain::identity::TransactionId;
+use quita_domain::identity::{Mode, TransactionId};
 use quita_domain::payment::Payment;
 use quita_domain::routing::CardTries;
 use quita_domain::time::Timestamp;
@@ -72,6 +72,15 @@ impl Books {
         None
     }
 
+    /// Returns the payment of this mode that a Pix belongs to.
+    pub(crate) async fn payment_of_pix(
+        &self,
+        mode: Mode,
+        pix: &str,
+    ) -> Result<Option<TransactionId>, StoreError> {
+        self.store.payment_of_pix(mode, pix).await
+    }
+
     /// Makes one guarded write durable.
     pub(crate) async fn commit(
         &self,
@@ -87,7 +96,7 @@ impl Books {
                 self.fuse.note_store_error(error);
             }
             Err(WriteError::NotWritten(error)) => self.fuse.note_store_error(error),
-            Err(WriteError::Conflict | WriteError::TokenUsed) => {}
+            Err(WriteError::Conflict | WriteError::TokenUsed | WriteError::PixTaken) => {}
         }
         result
     }

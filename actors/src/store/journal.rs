@@ -49,6 +49,7 @@ impl Writer {
             Ok(()) => {}
             Err(WriteError::Conflict) => span.record("conflict", "another writer was faster"),
             Err(WriteError::TokenUsed) => span.record("conflict", "another payment has used the token"),
+            Err(WriteError::PixTaken) => span.record("conflict", "the Pix belongs to another payment"),
             Err(WriteError::NotWritten(_)) => span.fail("not written"),
             Err(WriteError::Unknown(_)) => span.fail("unknown whether it is written"),
         }

@@ -13,6 +13,7 @@ macro_rules! shared_queries {
                 Read fn due(now: Timestamp, limit: usize) -> Vec<TransactionId>;
                 Read fn outbox_due(after: Option<OutboxPlace>, now: Timestamp, limit: usize) -> Vec<DueDelivery>;
                 Read fn card_tries(card: &CardFingerprint, now: Timestamp) -> CardTries;
+                Read fn payment_of_pix(mode: Mode, pix: &str) -> Option<TransactionId>;
             }
             $commit
         }

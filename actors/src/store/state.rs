@@ -210,7 +210,7 @@ impl StoreState {
         let results = call.await;
         let failed = results.iter().filter_map(|result| match result {
             Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => Some(error),
-            Ok(()) | Err(WriteError::Conflict | WriteError::TokenUsed) => None,
+            Ok(()) | Err(WriteError::Conflict | WriteError::TokenUsed | WriteError::PixTaken) => None,
         });
         let count = failed.clone().count();
         // One successful write shows that the store takes writes.

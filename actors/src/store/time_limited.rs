@@ -13,7 +13,7 @@ use quita_domain::acquiring::Notice;
 use quita_domain::card::CardFingerprint;
 use quita_domain::control::{Node, RouteControl};
 use quita_domain::exception::{Exception, Resolution};
-use quita_domain::identity::{ApplicationName, MerchantId, TransactionId};
+use quita_domain::identity::{ApplicationName, MerchantId, Mode, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, MovementFilter, PaymentFilter};
 use quita_domain::payment::Payment;
 use quita_domain::routing::CardTries;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use quita_domain::acquiring::{ChargeAnswer, Identified, Reference};
 use quita_domain::card::{CardData, CardFingerprint};
 use quita_domain::delivery::{Confirmation, DeliveryState};
-use quita_domain::identity::{AcquirerName, Owner, TransactionId};
+use quita_domain::identity::{AcquirerName, Mode, Owner, TransactionId};
 use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::order::{Order, Purchase};
 use quita_domain::payment::{
@@ -163,6 +163,8 @@ impl Core {
                 self.run(&payment, decision.effects, decided_at);
                 Ok(Created { payment, is_replay: false })
             }
+            // Nothing came in for a payment that is new.
+            Err(WriteError::PixTaken) => Err(Denied::Defect("an opened payment has no Pix")),
             Err(WriteError::TokenUsed) => {
                 let answer = self.token_used(fingerprint.as_deref(), card).await;
                 self.give_back_unless_stored(allotted).await;
@@ -280,7 +282,7 @@ impl Core {
                 self.run(&payment, decision.effects, decided_at);
                 Ok(Created { payment, is_replay: false })
             }
-            Err(WriteError::Conflict | WriteError::TokenUsed) => {
+            Err(WriteError::Conflict | WriteError::TokenUsed | WriteError::PixTaken) => {
                 self.memory.forget();
                 Ok(Created { payment: self.taken().await?, is_replay: true })
             }
@@ -458,6 +460,7 @@ impl Core {
                 calls_acquirer,
             };
             let Some(next) = decision.next else { return Ok(executed(payment)) };
+            let new_pix = next.pix_bound_since(&payment).to_vec();
             match self.persist(next, payment.revision).await {
                 Ok(stored) => {
                     self.confirmed.forget();
@@ -468,6 +471,10 @@ impl Core {
                     return Ok(executed(stored));
                 }
                 Err(WriteError::Conflict | WriteError::TokenUsed) => self.memory.forget(),
+                Err(WriteError::PixTaken) => {
+                    self.memory.forget();
+                    self.note_taken(payment.owner.mode, new_pix).await?;
+                }
                 Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => {
                     self.memory.forget();
                     return Err(Denied::StoreUnavailable(error));
@@ -475,6 +482,21 @@ impl Core {
             }
         }
         Err(Denied::Overloaded)
+    }
+
+    /// Notes which of these Pix belong to another payment. One whose payment can't be read yet is tried again.
+    async fn note_taken(&mut self, mode: Mode, new_pix: Vec<String>) -> Result<(), Denied> {
+        for pix in new_pix {
+            let holder = self.system.books.payment_of_pix(mode, &pix).await;
+            let holder = holder.map_err(Denied::StoreUnavailable)?;
+            if let Some(other) = holder.filter(|holder| *holder != self.id) {
+                let command = Command::PixTaken { pix, other };
+                // It binds nothing, so this goes no deeper.
+                let executed = Box::pin(self.change(&Asker::Service, command)).await?;
+                self.system.exceptions.report_all(&executed);
+            }
+        }
+        Ok(())
     }
 
     /// Keeps a confirmation without further effects, to be stored with the next write.
@@ -639,6 +661,7 @@ const fn begins_refund(command: &Command, decision: &Decision) -> bool {
         | Command::Wake
         | Command::InquireNow
         | Command::Reported(_)
+        | Command::PixTaken { .. }
         | Command::ChargeNeverLeft => false,
     }
 }

@@ -40,6 +40,7 @@ mod outage;
 mod overload;
 mod pacing;
 mod passivation;
+mod pix_taken;
 mod preparing;
 mod reconciling;
 mod settling;

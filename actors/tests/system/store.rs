@@ -41,6 +41,7 @@ ops! {
     Due = "due",
     OutboxDue = "outbox_due",
     CardTries = "card_tries",
+    PaymentOfPix = "payment_of_pix",
     PutNotices = "put_notices",
     DueNotices = "due_notices",
     FinishNotices = "finish_notices",

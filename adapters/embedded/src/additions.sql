@@ -93,3 +93,11 @@ CREATE INDEX IF NOT EXISTS page_events_old ON page_events (at);
 
 -- A token of a card is used by one payment.
 CREATE UNIQUE INDEX IF NOT EXISTS payments_by_used_token ON payments (used_token) WHERE used_token IS NOT NULL;
+
+-- A Pix belongs to one payment of a mode. Payments that were paid before this table have no row in it.
+CREATE TABLE IF NOT EXISTS bound_pix (
+    mode    TEXT NOT NULL,
+    pix     TEXT NOT NULL,
+    payment BLOB NOT NULL,
+    PRIMARY KEY (mode, pix)
+) STRICT, WITHOUT ROWID;

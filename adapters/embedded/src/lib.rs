@@ -6,6 +6,7 @@
 mod access;
 mod audit;
 mod backup;
+mod bound_pix;
 mod erasure;
 mod exceptions;
 mod failure;

@@ -16,6 +16,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Transaction, named_params, params_from_iter};
 use uuid::Uuid;
 
+use super::bound_pix;
 use super::erasure;
 use super::failure::Failure;
 use super::open::READERS;
@@ -149,6 +150,11 @@ impl PaymentStore for EmbeddedStore {
         })
         .await
     }
+
+    async fn payment_of_pix(&self, mode: Mode, pix: &str) -> Result<Option<TransactionId>, StoreError> {
+        let pix = pix.to_owned();
+        self.read(move |transaction| Ok(bound_pix::holder(transaction, mode, &pix)?)).await
+    }
 }
 
 impl EmbeddedStore {
@@ -253,8 +259,12 @@ fn write_all(
     for (write, document) in writes.iter().zip(documents) {
         outcomes.push(match document {
             Ok(document) => {
-                let outcome = written(write_one(transaction, write, &document))?;
+                let outcome = match bound_pix::is_taken(transaction, &write.payment)? {
+                    true => Err(WriteError::PixTaken),
+                    false => written(write_one(transaction, write, &document))?,
+                };
                 if outcome.is_ok() {
+                    bound_pix::bind(transaction, &write.payment)?;
                     movements::index(transaction, &write.payment)?;
                 }
                 outcome

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::connect::write_concern;
 use super::failure::{answer_within_time, no_answer, refused, within_time, write_error};
-use super::indexes::USED_TOKEN;
+use super::indexes::{BOUND_PIX, USED_TOKEN};
 
 /// Bytes of one command: the server takes 16 MiB, and the driver adds a little.
 const MAX_BYTES: usize = 16_000_000;
@@ -107,7 +107,7 @@ async fn run_judged<W>(
 fn is_new(outcome: Outcome) -> Result<bool, StoreError> {
     match outcome {
         Ok(()) => Ok(true),
-        Err(WriteError::Conflict | WriteError::TokenUsed) => Ok(false),
+        Err(WriteError::Conflict | WriteError::TokenUsed | WriteError::PixTaken) => Ok(false),
         Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => Err(error),
     }
 }
@@ -181,7 +181,8 @@ fn judge(reply: &Document, count: usize) -> Vec<Outcome> {
         let outcome = place.and_then(|place| outcomes.get_mut(place));
         if let Some(outcome) = outcome {
             *outcome = Err(match error.get_i32("code") {
-                Ok(DUPLICATE_KEY) if is_of_token(error) => WriteError::TokenUsed,
+                Ok(DUPLICATE_KEY) if is_of(error, USED_TOKEN) => WriteError::TokenUsed,
+                Ok(DUPLICATE_KEY) if is_of(error, BOUND_PIX) => WriteError::PixTaken,
                 Ok(DUPLICATE_KEY | STALE_GUARD) => WriteError::Conflict,
                 code => WriteError::NotWritten(refused(code.unwrap_or(0))),
             });
@@ -190,9 +191,9 @@ fn judge(reply: &Document, count: usize) -> Vec<Outcome> {
     outcomes
 }
 
-/// Returns true if what is taken is not the id, but the token of a payment's card.
-fn is_of_token(error: &Document) -> bool {
-    error.get_document("keyPattern").is_ok_and(|keys| keys.contains_key(USED_TOKEN))
+/// Returns true if what is taken is not the id, but what is in this field.
+fn is_of(error: &Document, field: &str) -> bool {
+    error.get_document("keyPattern").is_ok_and(|keys| keys.contains_key(field))
 }
 
 /// The same for inserts whose ids nobody reads if they are taken. Without a majority for the command there need not be
@@ -248,13 +249,15 @@ mod tests {
     }
 
     #[test]
-    fn a_used_token_is_another_answer_than_a_taken_id() {
+    fn a_used_token_and_a_taken_pix_are_other_answers_than_a_taken_id() {
         let errors = [
             doc! { "index": 0, "code": 11000, "keyPattern": { USED_TOKEN: 1 } },
             doc! { "index": 1, "code": 11000, "keyPattern": { "_id": 1 } },
+            doc! { "index": 2, "code": 11000, "keyPattern": { BOUND_PIX: 1, "mode": 1 } },
         ];
-        let outcomes = judge(&doc! { "ok": 1, "n": 0, "writeErrors": errors.to_vec() }, 2);
-        assert_eq!(outcomes, [Err(WriteError::TokenUsed), Err(WriteError::Conflict)]);
+        let outcomes = judge(&doc! { "ok": 1, "n": 0, "writeErrors": errors.to_vec() }, 3);
+        let expected = [WriteError::TokenUsed, WriteError::Conflict, WriteError::PixTaken];
+        assert_eq!(outcomes, expected.map(Err));
     }
 
     #[test]

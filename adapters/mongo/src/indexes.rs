@@ -45,6 +45,8 @@ pub(super) const REFUND_STATUS: &str = "payment.state.refunds.status";
 pub(super) const CHARGEBACK_ID: &str = "payment.chargebacks.id";
 /// Mark of the card's token that a payment used, indexed where it is in the payment itself.
 pub(super) const USED_TOKEN: &str = "payment.usedToken";
+/// End-to-end ids of the Pix that belong to a payment, indexed where they are in the payment itself.
+pub(super) const BOUND_PIX: &str = "payment.boundPix";
 /// The merchant of a key.
 pub(super) const KEY_MERCHANT: &str = "apiKey.owner.merchant";
 /// Time at which an exception was resolved.
@@ -103,6 +105,8 @@ pub(super) const SEEN: &str = "seen";
 pub(super) const BY_ID: &str = "_id_";
 /// Payments by the token that they used, of which there is one.
 const OF_TOKEN: &str = "of_token";
+/// Payments by the Pix that belong to them: each to one payment of a mode.
+pub(super) const OF_PIX: &str = "of_pix";
 const FINISHED: &str = "finished";
 const ENDING: &str = "ending";
 
@@ -175,7 +179,7 @@ async fn keep_nodes_longer(database: &Database) {
 }
 
 /// See [`quita_stored_form::PaymentIndex`].
-fn of_payments() -> [IndexModel; 19] {
+fn of_payments() -> [IndexModel; 20] {
     let of_merchant = |middle: Document| {
         let mut keys = doc! { "merchant": 1, "mode": 1 };
         keys.extend(middle);
@@ -208,7 +212,8 @@ fn of_payments() -> [IndexModel; 19] {
         only_with("ourNumber", BY_OUR_NUMBER, doc! { "ourNumber": 1, "mode": 1 }),
         only_with("documentNumber", BY_DOCUMENT_NUMBER, doc! { "documentNumber": 1, "mode": 1 }),
         only_with(PAID_AT, PAID, doc! { "mode": 1, PAID_AT: 1, "_id": 1 }),
-        unique_with(USED_TOKEN, OF_TOKEN),
+        unique_with(USED_TOKEN, OF_TOKEN, doc! { USED_TOKEN: 1 }),
+        unique_with(BOUND_PIX, OF_PIX, doc! { BOUND_PIX: 1, "mode": 1 }),
         only_with("restsSince", RESTING, doc! { "status": 1, "restsSince": 1, "_id": 1 }),
     ]
 }
@@ -235,10 +240,10 @@ fn unique(name: &str, keys: Document) -> IndexModel {
 }
 
 /// An index of the documents that have this field, which no two of them have in common.
-fn unique_with(field: &str, name: &str) -> IndexModel {
+fn unique_with(field: &str, name: &str, keys: Document) -> IndexModel {
     let present = doc! { field: { "$exists": true } };
     let options = IndexOptions::builder().name(name.to_owned()).unique(true);
-    with_options(doc! { field: 1 }, options.partial_filter_expression(present).build())
+    with_options(keys, options.partial_filter_expression(present).build())
 }
 
 /// An index of the documents that have this field, which are few.

@@ -21,7 +21,7 @@ use uuid::Uuid;
 use super::MongoStore;
 use super::batch::{self, Outcome};
 use super::failure::{LIST_TIME_OUT, within_time};
-use super::indexes::{BY_AMOUNT, BY_CARD, DUE, OUTBOX, PAYMENTS, named};
+use super::indexes::{BOUND_PIX, BY_AMOUNT, BY_CARD, DUE, OF_PIX, OUTBOX, PAYMENTS, named};
 use super::listing::{self, Listing};
 use super::reading::{binary, find_all, value_in};
 use quita_stored_form::PaymentIndex;
@@ -253,6 +253,13 @@ impl PaymentStore for MongoStore {
         let since = now.minus_ms(TRIES_ARE_COUNTED_FOR_MS).millis();
         let filter = doc! { "card": card.as_str(), "createdAt": { "$gt": since } };
         Ok(CardTries::of(&self.find(filter, options.build()).await?, now))
+    }
+
+    async fn payment_of_pix(&self, mode: Mode, pix: &str) -> Result<Option<TransactionId>, StoreError> {
+        let options = FindOptions::builder().projection(doc! { "_id": 1 }).limit(1).hint(named(OF_PIX));
+        let filter = doc! { BOUND_PIX: pix, "mode": mode.as_str() };
+        let found = find_all(&self.collection(PAYMENTS), filter, options.build(), read_id).await?;
+        Ok(found.into_iter().next())
     }
 }
 

@@ -82,7 +82,7 @@ impl ReconciliationStore for MongoStore {
         for outcome in batch::run(&self.database, lines, command).await {
             match outcome {
                 // Another node puts the same line there at this moment.
-                Ok(()) | Err(WriteError::Conflict | WriteError::TokenUsed) => {}
+                Ok(()) | Err(WriteError::Conflict | WriteError::TokenUsed | WriteError::PixTaken) => {}
                 Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => return Err(error),
             }
         }

@@ -56,6 +56,13 @@ impl Reference {
         Some(recipient)
     }
 
+    /// Returns the reference without the ids with such a value.
+    #[must_use]
+    pub(crate) fn without(mut self, is_meant: impl Fn(&str) -> bool) -> Self {
+        self.0.retain(|_, value| !is_meant(value));
+        self
+    }
+
     /// Returns every id of the provider's with its name, without our own notes.
     pub fn shown(&self) -> impl Iterator<Item = (&str, &str)> {
         self.iter().filter(|(name, _)| !name.starts_with(Self::NOTE))

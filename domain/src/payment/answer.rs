@@ -375,7 +375,8 @@ impl Draft {
 
     /// Applies the acquirer's statement about the charge.
     fn accept(&mut self, attempt: u32, statement: Statement) {
-        let Statement { facts, reference } = statement;
+        let facts = self.without_foreign_pix(statement.facts);
+        let reference = self.without_foreign_names(statement.reference);
         if self.is_of_another_charge(&reference, &facts) {
             self.find_another_charge(&reference);
             return;

@@ -42,6 +42,8 @@ impl Payment {
                 self.others.retain(|other| !reference.contains(other));
             }
             Change::OtherCharge(reference) => self.others.push(reference),
+            Change::PixBound(pix) => self.bind_pix(&pix),
+            Change::PixTaken(pix) => self.foreign_pix.push(pix),
             Change::SecondLook(look) => self.second_look = look,
             Change::Inquired => {
                 (self.inquired_at, self.hinted) = (Some(clock), false);
@@ -141,6 +143,9 @@ impl Payment {
             let day = settlement.paid_on.unwrap_or_else(|| clock.sao_paulo_date());
             due.principal_of(self.order.amount, came, day)
         });
+        if let Some(pix) = &settlement.end_to_end_id {
+            self.bind_pix(pix);
+        }
         let state = self.state_mut();
         state.captured_amount = Some(principal.unwrap_or(came));
         state.paid_amount = is_boleto.then_some(came);

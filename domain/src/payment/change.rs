@@ -36,6 +36,10 @@ pub(super) enum Change {
     ReferenceLearnt(u32, Reference),
     /// The acquirer has another charge of the payment, with this reference.
     OtherCharge(Reference),
+    /// This Pix belongs to the payment, and to no other.
+    PixBound(String),
+    /// This Pix belongs to another payment.
+    PixTaken(String),
     /// The next look for everything that an acquirer has of the payment.
     SecondLook(Option<SecondLook>),
     /// The acquirer is asked about a charge now.
@@ -127,6 +131,8 @@ impl Change {
             | Self::RefundFailed(..)
             | Self::RefundReported(..) => true,
             Self::OtherCharge(_)
+            | Self::PixBound(_)
+            | Self::PixTaken(_)
             | Self::SecondLook(_)
             | Self::Inquired
             | Self::CardForgotten

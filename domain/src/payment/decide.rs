@@ -8,7 +8,7 @@ use super::schedule::{spread, spread_upwards};
 use super::{Change, Discrepancy, Payment, Refusal};
 use crate::acquiring::{ChargeAnswer, Fact, OperationAnswer, Reference};
 use crate::delivery::{Confirmation, DeliveryAttempt, Lease};
-use crate::identity::AcquirerName;
+use crate::identity::{AcquirerName, TransactionId};
 use crate::operation::{OperationRequest, Verdict};
 use crate::routing::CardTries;
 use crate::time::Timestamp;
@@ -110,6 +110,13 @@ pub enum Command {
     InquireNow,
     /// The exceptions of the reports with these keys are stored.
     Reported(Vec<String>),
+    /// A Pix that would have paid the payment, or would have been given back for it, belongs to another payment.
+    PixTaken {
+        /// Its end-to-end id.
+        pix: String,
+        /// The other payment.
+        other: TransactionId,
+    },
     /// The first charge is stored but certainly never left: its creator did not learn that it is stored.
     ChargeNeverLeft,
 }
@@ -134,6 +141,7 @@ macro_rules! named {
             Command::Wake => &concat!($before, "wake"),
             Command::InquireNow => &concat!($before, "inquire_now"),
             Command::Reported(_) => &concat!($before, "reported"),
+            Command::PixTaken { .. } => &concat!($before, "pix_taken"),
             Command::ChargeNeverLeft => &concat!($before, "charge_never_left"),
         }
     };
@@ -167,6 +175,7 @@ impl Command {
             Self::DeliveryAnswered { .. } | Self::Deliver { .. } => "delivery",
             Self::Wake | Self::InquireNow => "timer",
             Self::Reported(_) => "report",
+            Self::PixTaken { .. } => "inquiry",
             Self::ChargeNeverLeft => "creation",
         }
     }
@@ -291,6 +300,7 @@ impl Payment {
             Command::Wake => draft.wake(),
             Command::InquireNow => draft.inquire_now(),
             Command::Reported(keys) => draft.reported(keys),
+            Command::PixTaken { pix, other } => draft.pix_is_taken(pix, other),
             Command::ChargeNeverLeft => draft.send_first_charge(),
         }
         draft.send_operation_in_turn();

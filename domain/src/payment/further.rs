@@ -33,6 +33,7 @@ impl Payment {
             | Command::Wake
             | Command::InquireNow
             | Command::Reported(_)
+            | Command::PixTaken { .. }
             | Command::ChargeNeverLeft => return None,
         };
         let ChargeAnswer::Known(statement) = answer else { return None };

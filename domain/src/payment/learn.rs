@@ -32,6 +32,7 @@ impl Draft {
             self.hinted(acquirer, &Reference::none());
             return;
         }
+        let Some(fact) = self.without_foreign_pix(vec![fact]).pop() else { return };
         if self.payment.acquirer() == Some(acquirer) {
             let known = self.discrepancies.len();
             self.learn_and_keep_discrepancy(fact);

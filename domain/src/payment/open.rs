@@ -67,6 +67,8 @@ impl Payment {
             concluded_since: None,
             mismatches: 0,
             others: Vec::new(),
+            bound_pix: Vec::new(),
+            foreign_pix: Vec::new(),
             second_look: None,
             chargebacks: Vec::new(),
             operations: Vec::new(),

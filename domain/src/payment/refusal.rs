@@ -128,11 +128,13 @@ pub enum DiscrepancyKind {
     PixCodeMissing,
     /// Money came in, and the acquirer does not state how much.
     AmountUnknown,
+    /// The acquirer stated a Pix that belongs to another payment.
+    PixTaken,
 }
 
 impl DiscrepancyKind {
     /// Every kind.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::TooEarly,
         Self::AmountMismatch,
         Self::Overpaid,
@@ -148,6 +150,7 @@ impl DiscrepancyKind {
         Self::NumberTaken,
         Self::PixCodeMissing,
         Self::AmountUnknown,
+        Self::PixTaken,
     ];
 
     /// Reads a kind as `/ops/exceptions` spells it.
@@ -173,6 +176,7 @@ impl DiscrepancyKind {
             Self::NumberTaken => "number_taken",
             Self::PixCodeMissing => "pix_code_missing",
             Self::AmountUnknown => "amount_unknown",
+            Self::PixTaken => "pix_taken",
         }
     }
 
@@ -215,6 +219,9 @@ impl DiscrepancyKind {
             }
             Self::AmountUnknown => {
                 "compare with the acquirer's statement; it is asked again, and becomes paid once it states the amount"
+            }
+            Self::PixTaken => {
+                "the Pix pays the other payment, and nothing of it was believed here; have the bank correct what it states, and refund the payer there if one Pix was meant for this payment"
             }
         }
     }

@@ -194,6 +194,7 @@ impl Draft {
 
     /// Gives back money that came in for a declined payment.
     pub(super) fn give_back_after_decline(&mut self, settlement: &Settlement) {
+        self.bind_pix_to_give_back(settlement.end_to_end_id.as_ref());
         let Some(last) = self.payment.state.attempts.last() else { return };
         let surplus = Surplus {
             id: settlement.id.clone(),

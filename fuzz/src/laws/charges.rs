@@ -111,6 +111,7 @@ fn shows_no_effect(open: &Attempt, command: &Command) -> bool {
         | Command::Wake
         | Command::InquireNow
         | Command::Reported(_)
+        | Command::PixTaken { .. }
         // Only its creator knows that, who makes no mistake about it.
         | Command::ChargeNeverLeft => false,
     }

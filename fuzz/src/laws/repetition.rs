@@ -42,6 +42,7 @@ pub(super) fn check(next: &Payment, first: &Decision, command: Command, context:
         | Command::Wake
         | Command::InquireNow
         | Command::Reported(_)
+        | Command::PixTaken { .. }
         | Command::ChargeNeverLeft => {}
     }
 }

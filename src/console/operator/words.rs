@@ -100,6 +100,7 @@ pub(crate) fn kind(kind: &str, language: Language) -> &str {
         "number_taken" => language.pick("Número já usado no banco", "A number that is taken at the bank"),
         "pix_code_missing" => language.pick("Boleto sem código PIX", "A boleto without its PIX code"),
         "amount_unknown" => language.pick("Valor pago desconhecido", "Paid amount unknown"),
+        "pix_taken" => language.pick("Pix de outro pagamento", "A Pix of another payment"),
         "numbers_low" => language.pick("Números de boletos no fim", "Numbers of boletos running out"),
         "unknown_payment" => {
             language.pick("Aviso de pagamento desconhecido", "A notice of an unknown payment")
@@ -163,6 +164,9 @@ pub(super) fn advice<'a>(kind: &str, stored: &'a str, language: Language) -> &'a
         }
         "amount_unknown" => {
             "Compare com o extrato do adquirente; pergunta-se de novo, e fica pago quando ele disser o valor."
+        }
+        "pix_taken" => {
+            "O Pix paga o outro pagamento, e nada dele foi aceito aqui; peça ao banco que corrija o que informa, e devolva ao pagador por lá se um Pix era deste pagamento."
         }
         "numbers_low" => {
             "Peça ao banco outra faixa e aumente our-numbers; quando acabar, o adquirente não recebe mais boletos."

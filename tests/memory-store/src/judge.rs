@@ -101,6 +101,7 @@ fn check_as_successor(known: &Payment, next: &Payment, wrong: &mut Vec<String>) 
     must(next.used_token == known.used_token, "the token has changed");
     let card = &next.card_fingerprint;
     must(card.is_none() || *card == known.card_fingerprint, "the card has changed");
+    must(next.bound_pix.starts_with(&known.bound_pix), "a Pix was given up");
     must(reported(next).starts_with(&reported(known)), "history was rewritten");
     must(next.state.updated_at >= known.state.updated_at, "updatedAt went back");
     let events = next.history.len().saturating_sub(known.history.len());

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use quita_domain::card::CardFingerprint;
 use quita_domain::due_terms::DueTerms;
-use quita_domain::identity::TransactionId;
+use quita_domain::identity::{Mode, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, MovementFilter, PaymentFilter};
 use quita_domain::payment::Payment;
 use quita_domain::routing::CardTries;
@@ -75,6 +75,10 @@ impl<C: Connection> PaymentStore for MemoryStore<C> {
             CardTries::of(records.payments.values().map(AsRef::as_ref).filter(is_by_card), now)
         };
         self.0.read("card_tries", |records| Ok(count(records))).await
+    }
+
+    async fn payment_of_pix(&self, mode: Mode, pix: &str) -> Result<Option<TransactionId>, StoreError> {
+        self.0.read("payment_of_pix", |records| Ok(records.payment_of_pix(mode, pix))).await
     }
 }
 

@@ -91,7 +91,8 @@ impl Records {
     /// Makes one write, if the payment is stored at the revision that it expects.
     ///
     /// # Errors
-    /// [`WriteError::Conflict`] if it is not, [`WriteError::TokenUsed`] if another payment has used its token.
+    /// [`WriteError::Conflict`] if it is not, [`WriteError::TokenUsed`] if another payment has used its token,
+    /// [`WriteError::PixTaken`] if one of its Pix belongs to another payment.
     pub fn write(&mut self, write: &Write) -> Result<(), WriteError> {
         let known = self.payments.get(&write.payment.id);
         if known.map_or(0, |known| known.revision) != write.expected_revision {
@@ -102,11 +103,24 @@ impl Records {
         {
             return Err(WriteError::TokenUsed);
         }
+        let (mode, bound) = (write.payment.owner.mode, &write.payment.bound_pix);
+        let holders = bound.iter().filter_map(|pix| self.payment_of_pix(mode, pix));
+        if holders.into_iter().any(|holder| holder != write.payment.id) {
+            return Err(WriteError::PixTaken);
+        }
         if write.payment.is_erased() && known.is_some_and(|known| !known.is_erased()) {
             self.erased.push(write.payment.id);
         }
         self.payments.insert(write.payment.id, Arc::clone(&write.payment));
         Ok(())
+    }
+
+    /// The payment of this mode that a Pix belongs to.
+    pub fn payment_of_pix(&self, mode: Mode, pix: &str) -> Option<TransactionId> {
+        let has_it = |payment: &&Arc<Payment>| {
+            payment.owner.mode == mode && payment.bound_pix.iter().any(|bound| bound == pix)
+        };
+        self.payments.values().find(has_it).map(|payment| payment.id)
     }
 
     /// The payments with these ids; absent ones are left out.

@@ -82,6 +82,8 @@ fn payment(
         concluded_since: Some(Timestamp::from_millis(1_795_262_400_000)),
         mismatches: 2,
         others: vec![Reference::none().with("paymentId", "sale-2")],
+        bound_pix: vec![format!("E{}", id.uuid().simple())],
+        foreign_pix: vec![String::from("E1234567820261121120000000000009")],
         second_look: Some(SecondLook { acquirer: AcquirerName::new("sandbox"), at: at(62), made: 1 }),
         chargebacks: vec![
             chargeback("c-1", Some(cents(300)), won(true)),

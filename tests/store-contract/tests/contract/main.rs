@@ -33,6 +33,7 @@ mod numbers;
 mod operator;
 mod payments;
 mod people;
+mod pix;
 mod reconciliation;
 mod secret_keys;
 mod waiting;
@@ -136,6 +137,9 @@ macro_rules! for_each_case {
             cards::tries_of_a_card_are_counted_in_windows_that_roll_and_of_every_merchant,
             cards::a_token_is_used_by_one_payment,
             cards::of_many_payments_with_one_token_one_is_stored,
+            pix::a_pix_belongs_to_one_payment_of_a_mode,
+            pix::of_many_payments_with_one_pix_one_is_stored,
+            pix::a_refused_pix_leaves_the_payment_as_it_was,
             cards::every_charge_of_a_payment_is_a_try,
             cards::a_card_that_is_forgotten_counts_no_more,
             cards::a_card_that_was_tried_more_often_than_any_brand_allows_is_counted_to_there,

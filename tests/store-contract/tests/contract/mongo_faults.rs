@@ -66,7 +66,8 @@ impl World {
             let is_stored = self.is_stored(write).await;
             let is_honest = match outcome {
                 Ok(()) => is_stored,
-                Err(WriteError::Conflict | WriteError::TokenUsed | WriteError::NotWritten(_)) => !is_stored,
+                Err(WriteError::Conflict | WriteError::TokenUsed | WriteError::PixTaken) => !is_stored,
+                Err(WriteError::NotWritten(_)) => !is_stored,
                 Err(WriteError::Unknown(_)) => true,
             };
             assert!(is_honest, "{}: told {outcome:?}, stored: {is_stored}", fault.name);
@@ -110,7 +111,7 @@ fn assert_told(fault: &Fault, outcomes: &[Result<(), WriteError>], is_repeated: 
         let is_as_expected = match outcome {
             Err(WriteError::Unknown(_)) => !(fault.is_certain || fault.is_done && is_repeated),
             Err(WriteError::NotWritten(_)) => fault.is_certain,
-            Err(WriteError::TokenUsed) => false,
+            Err(WriteError::TokenUsed | WriteError::PixTaken) => false,
             // The first one was made, and a guard that failed needs no majority.
             Err(WriteError::Conflict) => fault.is_done && is_repeated,
             Ok(()) => false,

@@ -1,0 +1,41 @@
+//! Pix that belong to payments, in a table beside them. Only what came in by PIX is in it, once, so every other write costs
+//! nothing more.
+
+use quita_domain::identity::{Mode, TransactionId};
+use quita_domain::payment::Payment;
+use rusqlite::{OptionalExtension, Transaction};
+use uuid::Uuid;
+
+const HOLDER: &str = "SELECT payment FROM bound_pix WHERE mode = ?1 AND pix = ?2";
+const BIND: &str = "INSERT INTO bound_pix (mode, pix, payment) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING";
+
+/// Returns the payment that a Pix belongs to.
+pub(super) fn holder(
+    transaction: &Transaction<'_>,
+    mode: Mode,
+    pix: &str,
+) -> rusqlite::Result<Option<TransactionId>> {
+    let mut statement = transaction.prepare_cached(HOLDER)?;
+    let found =
+        statement.query_row((mode.as_str(), pix), |row| row.get(0).map(Uuid::from_bytes)).optional()?;
+    Ok(found.map(TransactionId::new))
+}
+
+/// Returns true if a Pix of this payment belongs to another one.
+pub(super) fn is_taken(transaction: &Transaction<'_>, payment: &Payment) -> rusqlite::Result<bool> {
+    for pix in &payment.bound_pix {
+        if holder(transaction, payment.owner.mode, pix)?.is_some_and(|holder| holder != payment.id) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Binds the Pix of a payment that was written in this transaction, and that belong to no other one.
+pub(super) fn bind(transaction: &Transaction<'_>, payment: &Payment) -> rusqlite::Result<()> {
+    let (mode, id) = (payment.owner.mode.as_str(), payment.id.uuid());
+    for pix in &payment.bound_pix {
+        transaction.prepare_cached(BIND)?.execute((mode, pix, id.as_bytes()))?;
+    }
+    Ok(())
+}

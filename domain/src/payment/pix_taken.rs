@@ -1,0 +1,93 @@
+//! Pix that belong to one payment only.
+//!
+//! A bank may state one Pix for two charges, or two tables may have one Pix key. The payment that is stored first keeps
+//! the Pix: the store refuses another one that is bound to it. That one notes the Pix as another payment's, reports it,
+//! and asks its acquirer again.
+
+use super::decide::Draft;
+use super::{Change, Discrepancy, DiscrepancyKind, Payment};
+use crate::acquiring::{Fact, Reference};
+use crate::identity::TransactionId;
+
+/// Maximum number of Pix of other payments that are noted: the document is bounded.
+const MAX_FOREIGN: usize = 64;
+
+impl Payment {
+    /// Binds a Pix to the payment.
+    pub(super) fn bind_pix(&mut self, pix: &str) {
+        if !self.bound_pix.iter().any(|known| known == pix) {
+            self.bound_pix.push(pix.to_owned());
+        }
+    }
+
+    /// Returns the Pix that belong to the payment since a state of it.
+    pub fn pix_bound_since(&self, before: &Self) -> &[String] {
+        self.bound_pix.get(before.bound_pix.len()..).unwrap_or_default()
+    }
+
+    fn is_foreign_pix(&self, pix: &str) -> bool {
+        self.foreign_pix.iter().any(|known| known == pix)
+    }
+}
+
+impl Draft {
+    /// Notes that a Pix belongs to another payment, and reports it. Its acquirer is asked again, because its answer was
+    /// about that Pix.
+    pub(super) fn pix_is_taken(&mut self, pix: String, other: TransactionId) {
+        if self.payment.is_foreign_pix(&pix) {
+            return;
+        }
+        let detail = format!(
+            "Pix {pix} was stated for this payment and belongs to payment {other}; this one is {}",
+            self.payment.status()
+        );
+        let (kind, about) = (DiscrepancyKind::PixTaken, Some(pix.clone()));
+        self.discrepancies.push(Discrepancy { kind, detail, stated: "", about });
+        if self.payment.foreign_pix.len() < MAX_FOREIGN {
+            self.make(Change::PixTaken(pix));
+        }
+        if !self.last_outcome_is_open() {
+            self.bring_check_forward(self.clock());
+        }
+    }
+
+    /// Returns the facts that are about the payment's own money: nothing of a Pix of another payment.
+    pub(super) fn without_foreign_pix(&self, mut facts: Vec<Fact>) -> Vec<Fact> {
+        if self.payment.foreign_pix.is_empty() {
+            return facts;
+        }
+        let is_foreign = |fact: &Fact| self.is_foreign_money(fact);
+        let is_own_money = |fact: &Fact| matches!(fact, Fact::Settled(_)) && !is_foreign(fact);
+        let has_money = self.payment.state.settlement_id.is_some() || facts.iter().any(is_own_money);
+        // What moves of money that never came in for this payment is the other one's.
+        facts.retain(|fact| !is_foreign(fact) && (has_money || !moves_money(fact)));
+        facts
+    }
+
+    /// Returns a reference that names no Pix of another payment.
+    pub(super) fn without_foreign_names(&self, reference: Reference) -> Reference {
+        reference.without(|value| self.payment.is_foreign_pix(value))
+    }
+
+    fn is_foreign_money(&self, fact: &Fact) -> bool {
+        let Fact::Settled(settlement) = fact else { return false };
+        settlement.end_to_end_id.as_deref().is_some_and(|pix| self.payment.is_foreign_pix(pix))
+    }
+
+    /// Binds the Pix of money that goes back although it did not pay the payment.
+    pub(super) fn bind_pix_to_give_back(&mut self, pix: Option<&String>) {
+        if let Some(pix) = pix.filter(|pix| !self.payment.bound_pix.contains(pix)) {
+            self.make(Change::PixBound(pix.clone()));
+        }
+    }
+}
+
+const fn moves_money(fact: &Fact) -> bool {
+    matches!(
+        fact,
+        Fact::Refunded { .. }
+            | Fact::RefundedInTotal { .. }
+            | Fact::ChargedBack { .. }
+            | Fact::DisputeWon { .. }
+    )
+}
