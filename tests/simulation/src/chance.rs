@@ -180,7 +180,15 @@ faults! {
     ClockJumps = 300,
     /// A client hangs up before it has its answer.
     ClientHangsUp = 60,
+    /// The bank states, with a charge, a Pix that paid another one.
+    AnothersPix = 300,
+    /// Money is taken back, or given back at the desk, days after it came in, and nobody tells of it.
+    ComesLater = 400,
 }
+
+/// Faults that came later. Their rates are drawn by a chance of their own, so the stories of other worlds stay what they
+/// were.
+const LATER: [Fault; 2] = [Fault::AnothersPix, Fault::ComesLater];
 
 /// How often each fault strikes in one world, and how often it did.
 pub(crate) struct Faults {
@@ -194,7 +202,17 @@ impl Faults {
     /// Faults by chance: some never, some often, so that worlds differ in what goes wrong.
     pub(crate) fn by(chance: &Chance) -> Self {
         let rate = |most: u64| if chance.per_mille(450) { 0 } else { chance.between(1, most) };
-        Self::at(Fault::ALL.iter().map(|(_, _, most)| rate(*most)).collect())
+        let rate = |(fault, _, most): &(Fault, _, u64)| if LATER.contains(fault) { 0 } else { rate(*most) };
+        Self::at(Fault::ALL.iter().map(rate).collect())
+    }
+
+    /// With those that came later: each in one world of five.
+    pub(crate) fn and_later(mut self, chance: &Chance) -> Self {
+        for fault in LATER {
+            let (_, _, most) = Fault::ALL[fault as usize];
+            self.rates[fault as usize] = if chance.per_mille(200) { chance.between(1, most) } else { 0 };
+        }
+        self
     }
 
     /// No faults but those that are planned.

@@ -17,7 +17,7 @@ use crate::node::Node;
 use crate::orders::{Kind, Request};
 use crate::party::Make;
 use crate::provider::view::View;
-use crate::provider::{Trade, api_pix, cielo};
+use crate::provider::{Trade, api_pix, cielo, sicoob};
 use crate::routes::Routes;
 use crate::world::{Manner, Setting, World};
 
@@ -63,6 +63,13 @@ const CIELO: Make = Make::Provider(Trade::Cielo(cielo::Ways {
     blind_ms: 0,
     refuses_same_order: false,
     never_finishes: false,
+}));
+const SICOOB: Make = Make::Provider(Trade::Sicoob(sicoob::Ways {
+    lags: false,
+    settles_after_ms: 0,
+    repeats_itself: false,
+    has_pix: true,
+    has_short_tokens: false,
 }));
 const HALF: Step = Step::Operate(RequestedOperation::Capture(Some(Money::from_cents(CENTS / 2))));
 const PART: Step = Step::Operate(RequestedOperation::Refund(Some(Money::from_cents(CENTS / 4))));
@@ -225,6 +232,20 @@ const WAYS: &[Way] = &[
         kind: Kind::Boleto,
         make: CIELO,
         steps: &[UNTIL_PAID],
+        goes_further: false,
+    },
+    Way {
+        name: "boleto at Sicoob",
+        kind: Kind::Boleto,
+        make: SICOOB,
+        steps: &[UNTIL_PAID],
+        goes_further: false,
+    },
+    Way {
+        name: "boleto at Sicoob, cancelled",
+        kind: Kind::Boleto,
+        make: SICOOB,
+        steps: &[CANCEL],
         goes_further: false,
     },
     Way {

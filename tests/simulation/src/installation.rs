@@ -119,6 +119,11 @@ impl Plan {
         self.erases || self.retains
     }
 
+    /// Says whether the store forgets what it knew.
+    pub(crate) const fn may_forget(&self) -> bool {
+        self.is_restored
+    }
+
     /// Says whether anything stops nodes or changes what they were started with.
     const fn is_operated(&self) -> bool {
         self.stops || self.reloads || self.changes_time_out || self.loses_an_acquirer

@@ -1,5 +1,6 @@
 //! What must hold when all is quiet: three ledgers agree with the store.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quita_domain::acquiring::RemovedBy;
@@ -81,6 +82,7 @@ pub(crate) async fn check(world: &Arc<World>) {
         check_deliveries(world, &payment);
         check_books(world, &payment);
     }
+    check_pix(world);
     for id in world.acknowledged() {
         if world.store.payment(id).is_none() {
             world.violation(format!("{id} was acknowledged and is lost"));
@@ -100,6 +102,21 @@ pub(crate) async fn check(world: &Arc<World>) {
     routes::check(world);
     reconciling::check(world);
     installation::check_erased(world);
+}
+
+/// One Pix pays one payment, and an operator knows of each other one that it was stated with.
+fn check_pix(world: &World) {
+    let mut paid = BTreeMap::new();
+    for payment in world.store.payments() {
+        if let Some(pix) = &payment.state.end_to_end_id
+            && let Some(other) = paid.insert(pix.clone(), payment.id)
+        {
+            world.violation(format!("{pix} pays two payments: {other} and {}", payment.id));
+        }
+        if !payment.foreign_pix.is_empty() && !world.installation.was_set_back(payment.id) {
+            check_reported(world, payment.id, "pix_taken");
+        }
+    }
 }
 
 fn check_history(world: &World, payment: &Payment) {
@@ -433,6 +450,11 @@ fn check_exceptions(world: &World) {
             "contradiction" => {
                 is_odd || is_plausible(world, exception) || has(|account| account.may_be_contradicted)
             }
+            // A store that is put back gives out numbers once more.
+            "number_taken" => {
+                world.faults.has_struck(Fault::ForeignCharge) || world.installation.was_restored()
+            }
+            "pix_taken" => world.faults.has_struck(Fault::AnothersPix),
             "overpaid" => is_odd || has(|account| account.paid_unasked_interest),
             _ => is_odd,
         };

@@ -20,7 +20,7 @@ use crate::operator;
 use crate::orders::{CARDS, Request};
 use crate::party::Make;
 use crate::planted::Mistake;
-use crate::provider::{Trade, api_pix, cielo};
+use crate::provider::{Trade, api_pix, cielo, sicoob};
 use crate::reconciling;
 use crate::routes::{self, Routes};
 use crate::world::{Manner, Setting, World};
@@ -85,8 +85,13 @@ pub(crate) fn seed_with(seed: u64, wants_trace: bool, mistake: Option<Mistake>) 
         let chance = Chance::new(!seed);
         let nodes = usize::try_from(chance.between(1, 3)).unwrap();
         let is_embedded = nodes == 1 && chance.per_mille(700);
-        let banks: Vec<_> = (0..chance.between(1, 3)).map(|_| make(&chance)).collect();
-        let faults = Faults::by(&chance);
+        let mut banks: Vec<_> = (0..chance.between(1, 3)).map(|_| make(&chance)).collect();
+        // By a chance of its own, as the stories of worlds without it stay what they were.
+        let boletos = Chance::new(seed.rotate_left(24));
+        if boletos.per_mille(200) {
+            banks.push(Make::Provider(Trade::Sicoob(sicoob::Ways::by(&boletos))));
+        }
+        let faults = Faults::by(&chance).and_later(&Chance::new(seed.rotate_left(48)));
         let routes = Routes::by(&chance, banks.len());
         let tried_before = tried_before(&chance, &routes);
         // By chance of its own: the stories of other worlds stay what they were.

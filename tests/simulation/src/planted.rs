@@ -146,6 +146,12 @@ mistakes! {
     BelieveTheBanksClock,
     /// A night that failed is forgotten when the next one has its turn.
     ForgetFailedNights,
+    /// What goes back weeks after a payment is not looked for.
+    ForgetWhatComesLater,
+    /// The number of a boleto is stored after its call, and not before.
+    NumberAfterTheCall,
+    /// A Pix is bound to no payment.
+    BindNoPix,
 }
 
 /// Worlds in which a mistake must be caught.
@@ -235,6 +241,13 @@ pub(crate) fn written(world: &World, place: usize, write: &Write) -> Write {
                 payment.outbox.pop();
             }
         }
+        Some(Mistake::NumberAfterTheCall) => {
+            for attempt in &mut Arc::make_mut(&mut payment.state).attempts {
+                attempt.our_number =
+                    attempt.reference.get(Reference::OUR_NUMBER).and_then(|number| number.parse().ok());
+            }
+        }
+        Some(Mistake::BindNoPix) => payment.bound_pix.clear(),
         Some(Mistake::ReverseOutbox) => {
             let pending = |one: &&mut Delivery| one.state == DeliveryState::Pending;
             let mut pending: Vec<_> = payment.outbox.iter_mut().filter(pending).collect();

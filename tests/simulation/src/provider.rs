@@ -5,6 +5,7 @@ pub(crate) mod cielo;
 mod courier;
 mod listing;
 mod payer;
+pub(crate) mod sicoob;
 mod till;
 pub(crate) mod view;
 mod watched;
@@ -46,6 +47,7 @@ pub(crate) const FOREIGN_KEY: &str = "9f0b7c1e-5a52-4c1f-8f3e-2d6b1a7c9e10";
 pub(crate) enum Trade {
     ApiPix(api_pix::Ways),
     Cielo(cielo::Ways),
+    Sicoob(sicoob::Ways),
 }
 
 /// A counterparty and its books.
@@ -73,6 +75,8 @@ pub(crate) struct Marks {
     chargebacks: u32,
     /// Whether something happened that nobody would ask about: its notices are not lost.
     must_be_told: bool,
+    /// Whether its notices are all lost from now on.
+    is_untold: bool,
 }
 
 impl Provider {
@@ -80,6 +84,7 @@ impl Provider {
         let (spec, till) = match trade {
             Trade::ApiPix(ways) => api_pix::open(place, ways),
             Trade::Cielo(ways) => cielo::open(place, ways),
+            Trade::Sicoob(ways) => sicoob::open(place, ways),
         };
         Self { spec, trade, till: Mutex::new(till), marks: Mutex::default(), failures: Mutex::default() }
     }
@@ -109,6 +114,7 @@ impl Provider {
         let adapter = match self.trade {
             Trade::ApiPix(_) => api_pix::factory(&self.spec, Arc::new(wire), clock),
             Trade::Cielo(_) => cielo::factory(&self.spec, Arc::new(wire), clock),
+            Trade::Sicoob(ways) => sicoob::factory((&self.spec, ways), Arc::new(wire), clock),
         };
         Arc::new(Watched { world, fuse, provider, adapter })
     }
@@ -138,13 +144,25 @@ impl Provider {
     pub(crate) fn view(&self) -> View {
         match self.trade {
             Trade::ApiPix(ways) => ways.view,
-            Trade::Cielo(_) => View::default(),
+            Trade::Cielo(_) | Trade::Sicoob(_) => View::default(),
         }
     }
 
     /// Says whether money that comes in is found though nobody tells of it.
     fn finds_what_came_in(&self, id: TransactionId) -> bool {
         self.till.lock().unwrap().lists_truly(id)
+    }
+
+    /// Says whether what becomes of paid money is found weeks later though nobody tells of it: in lists, or by looks at
+    /// cards.
+    fn finds_what_comes_later(&self, world: &World, id: TransactionId) -> bool {
+        let is_card = world.store.payment(id).is_some_and(|one| one.method() == Method::CreditCard);
+        match self.trade {
+            Trade::ApiPix(_) => self.finds_what_came_in(id),
+            Trade::Cielo(_) => is_card,
+            // A boleto is never given back.
+            Trade::Sicoob(_) => false,
+        }
     }
 
     /// All that came in, if it has lists of that.
@@ -252,7 +270,11 @@ impl Provider {
         }
         for letter in letters {
             let subject = self.till.lock().unwrap().subject(&letter);
-            let must_be_told = subject.is_some_and(|id| self.marks(id).must_be_told);
+            let marks = subject.map(|id| self.marks(id)).unwrap_or_default();
+            if marks.is_untold {
+                continue;
+            }
+            let must_be_told = marks.must_be_told;
             let is_listed = subject.is_some_and(|id| self.till.lock().unwrap().lists_truly(id));
             if is_listed && world.strikes(Fault::OnlyListed) {
                 continue;

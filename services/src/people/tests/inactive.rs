@@ -6,7 +6,7 @@ use quita_domain::time::DAY_MS;
 use quita_ports::AuditStore;
 
 use super::*;
-use crate::service::audit::{Audit, Initiator};
+use crate::audit::{Audit, Initiator};
 
 async fn job(office: &Office) -> InactiveAccounts {
     let audit = Audit::open(office.store.clone(), &strongbox(&office.store, &[KEY]), office.clock.clone());
@@ -30,12 +30,12 @@ async fn an_account_that_nobody_used_for_ninety_days_is_disabled_until_it_gets_a
     let (eva, role) = (login("eva@quita.example"), OperatorRole::Operator);
     let operator = office.people.create_operator(eva.clone(), role).await.unwrap();
     office.pass(89 * DAY_MS);
-    job.pass().await.unwrap();
+    job.look().await.unwrap();
     assert!(disabled(&office).await.is_empty());
     office.sign_in("ana@loja.example", &used).await.unwrap();
     office.pass(DAY_MS);
-    job.pass().await.unwrap();
-    job.pass().await.unwrap();
+    job.look().await.unwrap();
+    job.look().await.unwrap();
     let mut subjects = disabled(&office).await;
     subjects.sort_unstable();
     assert_eq!(subjects, ["bia@loja.example", "eva@quita.example"], "once each");
@@ -53,7 +53,7 @@ async fn an_account_that_nobody_used_for_ninety_days_is_disabled_until_it_gets_a
     let password = people.reset_operator_password(&eva).await.unwrap();
     assert!(people.sign_in::<Operator>(Some(&eva), &password, origin()).await.unwrap().is_some());
     office.pass(89 * DAY_MS);
-    job.pass().await.unwrap();
+    job.look().await.unwrap();
     assert_eq!(disabled(&office).await.len(), 2);
 }
 
@@ -67,10 +67,10 @@ async fn an_account_of_an_earlier_version_begins_to_count_when_it_is_seen() {
     earlier.credentials.active_at = None;
     assert!(office.store.replace_user(&known, &earlier).await.unwrap());
     office.pass(400 * DAY_MS);
-    job.pass().await.unwrap();
+    job.look().await.unwrap();
     assert!(office.sign_in("ana@loja.example", &password).await.is_some());
     office.pass(90 * DAY_MS);
-    job.pass().await.unwrap();
+    job.look().await.unwrap();
     assert_eq!(disabled(&office).await, ["ana@loja.example"]);
 }
 

@@ -76,10 +76,14 @@ pub(super) struct PixTill {
     window: Window,
     /// What was asked for each charge, and when its time is over.
     asked: BTreeMap<TransactionId, (Money, Timestamp)>,
+    /// Pix that paid other charges, and that are stated with these.
+    misattributed: BTreeMap<TransactionId, String>,
 }
 
 pub(super) fn open(place: usize, ways: Ways) -> (AcquirerSpec, Box<dyn Till>) {
     let mut config = Config {
+        // No two banks give one name to two Pix.
+        ispb: format!("{:08}", 12_345_678 + place),
         keys: vec![OUR_KEY.to_owned()],
         token_ttl_s: if ways.has_short_tokens { 120 } else { 3_600 },
         code: if ways.gives_location_only { Code::Absent } else { Code::Good },
@@ -100,6 +104,7 @@ pub(super) fn open(place: usize, ways: Ways) -> (AcquirerSpec, Box<dyn Till>) {
         }),
         window: Window::of(ways.view),
         asked: BTreeMap::new(),
+        misattributed: BTreeMap::new(),
     };
     (spec(format!("pix{place}"), vec![Method::Pix], TIME_OUT_MS), Box::new(till))
 }
@@ -174,6 +179,44 @@ impl PixTill {
         }
     }
 
+    /// From now on a Pix that is known to have paid another charge may be stated with this one.
+    fn misattribute(&mut self, world: &World, id: TransactionId, now_ms: i64) {
+        let is_free = !self.misattributed.contains_key(&id) && !world.installation.plan.may_forget();
+        let is_ours = self.bank.account(&txid(id), now_ms).is_some_and(|books| books.key == OUR_KEY);
+        if !(is_free && is_ours) || world.faults.rate(Fault::AnothersPix) == 0 {
+            return;
+        }
+        let others = world.store.payments().into_iter().filter(|payment| payment.id != id);
+        let paid: Vec<_> = others
+            .filter(|payment| self.asked.contains_key(&payment.id))
+            .filter_map(|payment| payment.state.end_to_end_id.clone())
+            .collect();
+        if !paid.is_empty() && world.strikes(Fault::AnothersPix) {
+            let pix = world.chance.pick(&paid);
+            world.note(|| format!("{pix} is stated with {id}"));
+            self.misattributed.insert(id, pix);
+        }
+    }
+
+    /// The answer to a question about a charge, with a Pix that paid another one.
+    fn with_anothers_pix(&self, request: &quita_banks::Request, reply: Reply) -> Reply {
+        let about = request.path.split("/cob/").nth(1).and_then(read_txid);
+        let stated = about.and_then(|id| Some((id, self.misattributed.get(&id)?)));
+        let (Some((id, pix)), Reply::Answer { response, after_ms }) = (stated, &reply) else { return reply };
+        let Ok(mut cob) = serde_json::from_slice::<Value>(&response.body) else { return reply };
+        if response.status >= 300 || request.method != Verb::Get.as_str() {
+            return reply;
+        }
+        let stated = json!({
+            "endToEndId": pix, "txid": txid(id), "valor": cob["valor"]["original"], "chave": OUR_KEY,
+            "horario": cob["calendario"]["criacao"],
+        });
+        let known = cob["pix"].as_array().cloned().unwrap_or_default();
+        cob["pix"] = std::iter::once(stated).chain(known).collect();
+        let response = quita_banks::Response { body: cob.to_string().into_bytes(), ..response.clone() };
+        Reply::Answer { response, after_ms: *after_ms }
+    }
+
     /// Notes what is asked for with a new charge, and what will be wrong with it in lists.
     fn note(&mut self, world: &World, id: TransactionId, request: &Request) {
         let now_ms = world.clock.now().millis();
@@ -207,7 +250,10 @@ impl Till for PixTill {
         let now_ms = world.clock.now().millis();
         match (request.verb, charge_of(request)) {
             (Verb::Put, Some(id)) => self.note(world, id, request),
-            (Verb::Get, Some(id)) => self.be_foreign(world, id, now_ms),
+            (Verb::Get, Some(id)) => {
+                self.be_foreign(world, id, now_ms);
+                self.misattribute(world, id, now_ms);
+            }
             (Verb::Put, None) => {
                 let takes_ms = match self.takes_time_for_refunds {
                     true => world.chance.between(1_000, world.chance.pick(&REFUND_TAKES_MS)),
@@ -234,7 +280,8 @@ impl Till for PixTill {
             true => self.listing.answer(&mut self.bank, &self.window, (request, now_ms)),
             false => self.bank.handle(request, now_ms),
         };
-        self.window.show(request, reply, now_ms)
+        let shown = self.window.show(request, reply, now_ms);
+        self.with_anothers_pix(request, shown)
     }
 
     fn received(&mut self, now_ms: i64) -> Option<Vec<Received>> {

@@ -6,7 +6,8 @@ use std::time::Duration;
 use quita_domain::acquiring::RemovedBy;
 use quita_domain::identity::TransactionId;
 use quita_domain::money::Money;
-use quita_domain::time::Timestamp;
+use quita_domain::status::Status;
+use quita_domain::time::{DAY_MS, Timestamp};
 use tokio::time::sleep;
 
 use super::Provider;
@@ -19,6 +20,8 @@ use crate::world::World;
 const NEVER: u64 = 150;
 /// How long before the end of its time a payer pays who is just in time.
 const LAST_MOMENT_MS: u64 = 5_000;
+/// Days after which money is taken back at the latest. A card is looked at 60 days after its payment.
+const LATEST_DAYS: u64 = 40;
 /// Chargebacks of one payment after the first, at most.
 const MOST_CHARGEBACKS: u32 = 2;
 
@@ -142,11 +145,36 @@ fn money_came(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
     if provider.account(world, id).is_some_and(|account| account.is_odd) {
         return;
     }
-    if world.strikes(Fault::Chargeback) {
+    if provider.finds_what_comes_later(world, id) && world.strikes(Fault::ComesLater) {
+        days_later(world, provider, id);
+    } else if world.strikes(Fault::Chargeback) {
         later(world, provider, id, charge_back);
     } else if world.strikes(Fault::DeskRefund) {
         later(world, provider, id, give_back);
     }
+}
+
+/// Days after the money came in, it is taken back or given back, and nobody tells of it.
+fn days_later(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
+    let at = world.clock.now().plus_ms(world.chance.between(2, LATEST_DAYS) * DAY_MS);
+    world.appoint(at);
+    let (own, provider) = (Arc::clone(world), Arc::clone(provider));
+    world.errand(async move {
+        while own.clock.now() < at {
+            sleep(Duration::from_secs(1)).await;
+        }
+        // What was not paid here, or is disputed, has its own ways.
+        let is_paid = own.store.payment(id).is_some_and(|payment| payment.status() == Status::Paid);
+        if !is_paid || own.installation.plan.may_forget() {
+            return;
+        }
+        provider.marks.lock().unwrap().entry(id).or_default().is_untold = true;
+        if own.chance.per_mille(500) {
+            charge_back(&own, &provider, id);
+        } else {
+            give_back(&own, &provider, id);
+        }
+    });
 }
 
 fn charge_back(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {

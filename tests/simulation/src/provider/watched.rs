@@ -77,7 +77,8 @@ impl AcquirerFactory for Watched {
     }
 
     fn looks_at_paid(&self, method: Method) -> bool {
-        self.adapter.looks_at_paid(method)
+        let forgets = self.world.mistake == Some(Mistake::ForgetWhatComesLater);
+        self.adapter.looks_at_paid(method) && !forgets
     }
 
     fn states_cost(&self) -> bool {
@@ -139,6 +140,9 @@ impl ListReader for WatchedList {
         period: (Timestamp, Timestamp),
         cursor: &PageCursor,
     ) -> Result<ListPage, CallFailure> {
+        if part == ListPart::Returned && self.world.mistake == Some(Mistake::ForgetWhatComesLater) {
+            return Ok(ListPage { lines: Vec::new(), entries: 0, total: Some(0), next: None });
+        }
         self.reader.page(part, period, cursor).await.map(|page| planted::page_heard(&self.world, page))
     }
 }
