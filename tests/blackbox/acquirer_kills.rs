@@ -1,6 +1,6 @@
-//! Real money's way under SIGKILL: a bank over mutual TLS, a Cielo and a Pagar.me over TLS, all with faults at every call,
-//! clients that ask until they are answered, and a service that is killed at any moment. At the end the books of all are
-//! compared with what the service says.
+//! Real money's way under SIGKILL: a bank and a bank for boletos over mutual TLS, a Cielo and a Pagar.me over TLS, all with
+//! faults at every call, clients that ask until they are answered, and a service that is killed at any moment. At the end
+//! the books of all are compared with what the service says.
 //!
 //! `QUITA_TEST_KILLS` is how often it is killed (6 if absent), `QUITA_TEST_SEED` where chance comes from (printed).
 
@@ -41,7 +41,8 @@ fn no_kill_makes_two_charges_or_two_refunds_in_the_books() {
     let (mut left, mut dice) = (kills, Dice::new(seed));
     while left > 0 {
         let kills = left.min(KILLS_OF_A_ROUND);
-        let round = Round { kills, seed: dice.throw(), acquirers: Acquirers::with_pagarme() };
+        let acquirers = Acquirers::with_pagarme().and_sicoob();
+        let round = Round { kills, seed: dice.throw(), acquirers };
         let violations = round.run();
         assert!(violations.is_empty(), "seed {seed}: {violations:#?}");
         left -= kills;

@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use quita_banks::api_pix::Account;
-use quita_banks::{cielo, pagarme};
+use quita_banks::{cielo, pagarme, sicoob};
 use serde_json::{Value, json};
 
 use super::clients::{Answered, Shop};
 use crate::support::Received;
 
-/// All books, by the payment's id without hyphens.
+/// All books: by the payment's id without hyphens, and those of boletos by their numbers.
 struct Books {
+    sicoob: BTreeMap<u64, sicoob::Account>,
     bank: BTreeMap<String, Account>,
     cards: BTreeMap<String, Vec<Sale>>,
 }
@@ -61,12 +62,20 @@ impl Shop<'_> {
         let known: BTreeSet<String> = listed.iter().map(|id| id.replace('-', "")).collect();
         let strangers = books.bank.keys().chain(books.cards.keys()).filter(|name| !known.contains(*name));
         violations.extend(strangers.map(|name| format!("{name}: in the books, and unknown here")));
+        let mut slips: BTreeMap<String, Vec<(u64, sicoob::Account)>> = BTreeMap::new();
+        for (number, title) in &books.sicoob {
+            slips.entry(title.your_number.clone()).or_default().push((*number, title.clone()));
+        }
         for id in &listed {
             let record = self.payment(id);
             let answered = answered.get(id).cloned().unwrap_or_default();
             let mut found = of_answers(&record, &answered);
             found.extend(match record["paymentMethod"].as_str() {
                 Some("PIX") => of_pix(&record, books.bank.get(&id.replace('-', ""))),
+                Some("BOLETO") => {
+                    let name = record["acquirerReference"]["yourNumber"].as_str().unwrap_or_default();
+                    of_boleto(&record, &slips.remove(name).unwrap_or_default())
+                }
                 _ => of_card(&record, books.cards.get(&id.replace('-', "")).map_or(&[][..], Vec::as_slice)),
             });
             found.extend(self.of_events(id, told.get(id).map_or(&[][..], Vec::as_slice)));
@@ -78,12 +87,17 @@ impl Shop<'_> {
             violations.extend(found.into_iter().map(about));
         }
         violations
+            .extend(slips.into_iter().map(|(name, titles)| format!("{name}: nobody's titles {titles:?}")));
+        violations
     }
 
     /// Has the bank tell of every charge once more: a callback may have met a dead process.
     pub(super) fn hint(&self) {
         for txid in self.books().bank.keys() {
             drop(self.acquirers.tell_bank(&json!({"do": "forge", "txid": txid})));
+        }
+        for number in self.books().sicoob.keys() {
+            drop(self.acquirers.tell_sicoob(&json!({"do": "forge", "number": number})));
         }
     }
 
@@ -103,9 +117,11 @@ impl Shop<'_> {
         let of_pagarme = of_pagarme
             .map(|pagarme| pagarme.with(|pagarme| (pagarme.calls, pagarme.failed)))
             .unwrap_or_default();
+        let of_sicoob = self.acquirers.sicoob.as_ref();
+        let of_sicoob = of_sicoob.map(|bank| bank.with(|bank| (bank.calls, bank.failed))).unwrap_or_default();
         format!(
             "{} payments {counts:?}, {refunds} refunds, {} webhooks; {} calls to the bank, {} of them struck, {} to \
-             Cielo, {} struck, {} to Pagar.me, {} struck",
+             Cielo, {} struck, {} to Pagar.me, {} struck, {} to Sicoob, {} struck",
             listed.len(),
             self.receiver.received().len(),
             of_bank.0,
@@ -114,6 +130,8 @@ impl Shop<'_> {
             of_cielo.1,
             of_pagarme.0,
             of_pagarme.1,
+            of_sicoob.0,
+            of_sicoob.1,
         )
     }
 
@@ -129,7 +147,12 @@ impl Shop<'_> {
         {
             cards.entry(id).or_default().extend(charges.into_iter().map(Sale::from));
         }
-        Books { bank: self.acquirers.bank.with(|bank| bank.provider.books(now_ms)), cards }
+        let sicoob = self.acquirers.sicoob.as_ref();
+        Books {
+            sicoob: sicoob.map(|bank| bank.with(|bank| bank.provider.books(now_ms))).unwrap_or_default(),
+            bank: self.acquirers.bank.with(|bank| bank.provider.books(now_ms)),
+            cards,
+        }
     }
 
     /// The id of every payment that there is.
@@ -206,6 +229,27 @@ fn of_pix(record: &Value, account: Option<&Account>) -> Vec<String> {
     check(account.is_none_or(|account| account.processing_cents == 0), "refunds in the books under way");
     let is_payable = account.is_some_and(|account| account.status == "ATIVA");
     check(is_payable == (status(record) == "pending"), "a charge that can be paid");
+    found
+}
+
+/// One title at most, which is what its payment is.
+fn of_boleto(record: &Value, titles: &[(u64, sicoob::Account)]) -> Vec<String> {
+    let mut found = Vec::new();
+    if titles.len() > 1 {
+        found.push(format!("{} titles: {titles:?}", titles.len()));
+    }
+    let mut check = |is_good: bool, what: &str| {
+        if !is_good {
+            found.push(format!("{what}: {titles:?}"));
+        }
+    };
+    let title = titles.first().map(|(_, title)| title);
+    let paid = title.map_or(&[][..], |title| title.paid_cents.as_slice());
+    let is_paid = status(record) == "paid";
+    let expected = if is_paid { vec![cents(&record["amount"])] } else { Vec::new() };
+    check(paid == expected, "paid in the books");
+    let is_open = title.is_some_and(|title| title.status == sicoob::Status::Open);
+    check(is_open == (status(record) == "pending"), "a title that can be paid");
     found
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::dice::Dice;
-use crate::support::{Acquirers, Answer, Client, Edit, TestReceiver, card, pause, pix};
+use crate::support::{Acquirers, Answer, Client, Edit, TestReceiver, boleto, card, pause, pix};
 
 /// A client that has no answer by then is a defect: longer than a kill, its lease, and the belief in "not found". One call
 /// in five fails; what failed at each question of the first minutes is asked about up to six minutes later.
@@ -27,6 +27,10 @@ pub(super) enum Story {
     Card { holds_first: bool, parts: u64 },
     /// Held, and let go.
     CancelledCard,
+    /// Registered, and paid, perhaps while it is cancelled.
+    Boleto { is_cancelled: bool },
+    /// Registered, and never paid.
+    CancelledBoleto,
 }
 
 /// A merchant with payers, at the process that runs now.
@@ -51,11 +55,14 @@ pub(super) struct Answered {
 impl Story {
     pub(super) fn drawn(dice: &mut Dice) -> Self {
         let parts = dice.below(3);
-        match dice.below(10) {
+        match dice.below(14) {
             0 => Self::CancelledPix,
             1 => Self::Pix { is_cancelled: true, parts },
             2..=4 => Self::Pix { is_cancelled: false, parts },
             5 => Self::CancelledCard,
+            10 => Self::CancelledBoleto,
+            11 => Self::Boleto { is_cancelled: true },
+            12 | 13 => Self::Boleto { is_cancelled: false },
             6..=8 => Self::Card { holds_first: true, parts },
             _ => Self::Card { holds_first: false, parts },
         }
@@ -76,6 +83,7 @@ impl<'a> Shop<'a> {
     pub(super) fn live(&self, story: Story, name: &str, cents: u64) {
         let request = match story {
             Story::Pix { .. } | Story::CancelledPix => pix(cents),
+            Story::Boleto { .. } | Story::CancelledBoleto => boleto(cents),
             Story::Card { holds_first: false, .. } => card(CARD, cents),
             Story::Card { holds_first: true, .. } | Story::CancelledCard => {
                 card(CARD, cents).with("capture", json!(false))
@@ -88,7 +96,17 @@ impl<'a> Shop<'a> {
         self.note(&id, |_| ());
         let Some(status) = self.wait_while(&id, &["initial"]) else { return };
         match story {
-            Story::CancelledPix | Story::CancelledCard => self.cancel(&id, name),
+            Story::CancelledPix | Story::CancelledCard | Story::CancelledBoleto => self.cancel(&id, name),
+            Story::Boleto { is_cancelled } => {
+                let number = &self.payment(&id)["acquirerReference"]["ourNumber"];
+                // It may be declined, for want of an acquirer, and so not be there.
+                if let Some(number) = number.as_str() {
+                    drop(self.acquirers.tell_sicoob(&json!({"do": "pay", "txid": number})));
+                }
+                if is_cancelled {
+                    self.cancel(&id, name);
+                }
+            }
             Story::Pix { is_cancelled, .. } => {
                 let txid = id.replace('-', "");
                 // It may be declined, for want of an acquirer, and so not be there.

@@ -1,4 +1,5 @@
-//! A bank, a Cielo and perhaps a Pagar.me that stand in for real ones, and a service whose live keys reach all.
+//! A bank, a Cielo, perhaps a Pagar.me and a bank for boletos that stand in for real ones, and a service whose live keys
+//! reach all.
 
 use std::collections::BTreeSet;
 
@@ -7,6 +8,7 @@ use quita_banks::cielo::{self, Cielo};
 use quita_banks::faults;
 use quita_banks::pagarme::{self, Pagarme};
 use quita_banks::server::{Options, Served, Tls};
+use quita_banks::sicoob::{self, SicoobBank};
 use quita_banks::{Counterparty, Notice, Reply, Request};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -36,6 +38,8 @@ pub(crate) struct Acquirers {
     pub(crate) bank: Served<Watched<PixBank>>,
     pub(crate) cielo: Served<Watched<Cielo>>,
     pub(crate) pagarme: Option<Served<Watched<Pagarme>>>,
+    /// A bank that registers boletos, where a test has one.
+    pub(crate) sicoob: Option<Served<Watched<SicoobBank>>>,
     files: TempDir,
 }
 
@@ -85,7 +89,28 @@ impl Acquirers {
         let tls = Tls::Server(files.path().join("cielo"));
         let cielo = Watched::new(Cielo::new(config, faults::none()), of_cielo);
         let cielo = Served::start_with(cielo, Options { tls, ..Options::default() }).unwrap();
-        Self { bank, cielo, pagarme: None, files }
+        Self { bank, cielo, pagarme: None, sicoob: None, files }
+    }
+
+    /// With a bank that registers boletos in the place of the Cielo.
+    pub(crate) fn and_sicoob(self) -> Self {
+        let bank = Watched::new(SicoobBank::new(sicoob::Config::default()), |_| None);
+        let tls = Tls::Mutual(self.files.path().join("sicoob"));
+        let bank = Served::start_with(bank, Options { tls, ..Options::default() }).unwrap();
+        Self { sicoob: Some(bank), ..self }
+    }
+
+    /// The table of that bank, if there is one.
+    fn table_of_sicoob(&self) -> String {
+        let Some(sicoob) = &self.sicoob else { return String::new() };
+        let url = sicoob.url();
+        format!(
+            "[[acquirer]]\nname = 'sicoob'\nadapter = 'sicoob'\ntime-out = '2s'\n\
+             base-url = '{url}/cobranca-bancaria/v3'\ntoken-url = '{url}/token'\nclient-id = 'id'\n\
+             certificate-file = 'sicoob/client.pem'\nprivate-key-file = 'sicoob/client.key'\n\
+             ca-file = 'sicoob/ca.pem'\ncustomer = 25546454\naccount = 123456\nour-numbers = '1-1000000'\n\
+             boleto = {{ assignor = 'Loja', identification = '11222333000181' }}\n"
+        )
     }
 
     /// A service with a table of both.
@@ -96,6 +121,8 @@ impl Acquirers {
     /// The same, where something lies between.
     pub(crate) fn builder_by_way_of(&self, bank: &str, cielo: &str) -> TestAppBuilder {
         let merchant_id = cielo::Config::default().merchant_id;
+        let methods = if self.sicoob.is_some() { "['credit_card']" } else { "['boleto', 'credit_card']" };
+        let sicoob = self.table_of_sicoob();
         let table = format!(
             "public-url = 'https://pay.example'\n\
              [[acquirer]]\nname = 'bank'\nadapter = 'api_pix'\ndialect = 'bacen'\ntime-out = '2s'\n\
@@ -103,10 +130,10 @@ impl Acquirers {
              certificate-file = 'bank/client.pem'\nprivate-key-file = 'bank/client.key'\n\
              ca-file = 'bank/ca.pem'\npix-key = '123e4567-e12b-12d1-a456-426655440000'\n\
              receiver-name = 'Loja'\nreceiver-city = 'Sao Paulo'\n\
-             [[acquirer]]\nname = 'cielo'\nadapter = 'cielo'\nmethods = ['boleto', 'credit_card']\n\
+             [[acquirer]]\nname = 'cielo'\nadapter = 'cielo'\nmethods = {methods}\n\
              time-out = '2s'\nbase-url = '{cielo}'\nca-file = 'cielo/ca.pem'\nmerchant-id = '{merchant_id}'\n\
              boleto = {{ provider = 'Bradesco2', assignor = 'Loja', identification = '11222333000181', \
-             instructions = 'Pague em dia' }}\n"
+             instructions = 'Pague em dia' }}\n{sicoob}"
         );
         let of_pagarme = self.pagarme.as_ref().map(|pagarme| {
             let url = pagarme.url();
@@ -141,8 +168,12 @@ impl Acquirers {
 
     /// Sends notices of both to where the service listens now.
     pub(crate) fn send_notices_to(&self, app: &TestApp) {
-        let of_pagarme = self.pagarme.as_ref().map(Served::control_url);
-        for control in [self.bank.control_url(), self.cielo.control_url()].into_iter().chain(of_pagarme) {
+        let others =
+            [self.pagarme.as_ref().map(Served::control_url), self.sicoob.as_ref().map(Served::control_url)];
+        for control in [self.bank.control_url(), self.cielo.control_url()]
+            .into_iter()
+            .chain(others.into_iter().flatten())
+        {
             let answer = Client::new(&control, None).post("/forward", &json!({ "to": app.url() }));
             assert_eq!(answer.status, 200, "{answer}");
         }
@@ -165,7 +196,10 @@ impl Acquirers {
         ]);
         let plan = json!({"do": "faults", "any": any, "permille": permille, "seed": seed});
         let of_pagarme = self.pagarme.as_ref().map(|pagarme| tell(pagarme, &plan));
-        for told in [self.tell_bank(&plan), self.tell_cielo(&plan)].into_iter().chain(of_pagarme) {
+        let of_sicoob = self.sicoob.as_ref().map(|sicoob| tell(sicoob, &plan));
+        for told in
+            [self.tell_bank(&plan), self.tell_cielo(&plan)].into_iter().chain(of_pagarme).chain(of_sicoob)
+        {
             assert_eq!(told, json!({"ok": true}));
         }
     }
@@ -173,6 +207,11 @@ impl Acquirers {
     /// Does at the bank what its control path can.
     pub(crate) fn tell_bank(&self, command: &Value) -> Value {
         tell(&self.bank, command)
+    }
+
+    /// Does at the bank for boletos what its control path can.
+    pub(crate) fn tell_sicoob(&self, command: &Value) -> Value {
+        tell(self.sicoob.as_ref().unwrap(), command)
     }
 
     /// Does at the Cielo what its control path can.
