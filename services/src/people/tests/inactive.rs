@@ -9,10 +9,11 @@ use super::*;
 use crate::audit::{Audit, Initiator};
 
 async fn job(office: &Office) -> InactiveAccounts {
-    let audit = Audit::open(office.store.clone(), &strongbox(&office.store, &[KEY]), office.clock.clone());
+    let strongbox = strongbox(&office.store, &[KEY]);
+    let audit = Audit::open(office.store.clone(), &strongbox, office.clock.clone()).await.unwrap();
     let node = Initiator::service("127.0.0.1:8080");
     let clock: Arc<dyn Clock> = office.clock.clone();
-    InactiveAccounts::new((office.store.clone(), clock), (audit.await.unwrap(), node))
+    InactiveAccounts::new((office.store.clone(), clock), (audit, node))
 }
 
 async fn disabled(office: &Office) -> Vec<String> {
