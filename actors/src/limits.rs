@@ -32,6 +32,8 @@ pub struct Limits {
     pub live_transactions: usize,
     /// Time for which a transaction stays in memory after its last message; once more if it was read in the meantime.
     pub idle_after: Duration,
+    /// Payments whose confirmed events may wait to be stored until their payers pay, some ten seconds longer than others.
+    pub confirmed_long: usize,
     /// Time for which a card stays in memory while its charge is under way. Such a transaction is not idle.
     pub card_held_for: Duration,
     /// Time for which a caller waits for the acquirer's answer to a creation, or for an operation to end.
@@ -191,6 +193,7 @@ impl Default for Limits {
             transaction_mailbox: 128,
             live_transactions: 1_000_000,
             idle_after: Duration::from_secs(3),
+            confirmed_long: 8_192,
             card_held_for: Duration::from_secs(300),
             answer_within: Duration::from_secs(8),
             transactions_shown: 50,

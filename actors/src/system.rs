@@ -38,6 +38,7 @@ use crate::payments::Payments;
 use crate::store::books::Books;
 use crate::store::state::StoreState;
 use crate::store::time_limited::TimeLimitedStore;
+use crate::transaction::confirmed::LongWaits;
 use crate::upkeep::backoff::Backoff;
 use crate::upkeep::node::NodeIdentity;
 use crate::upkeep::reporting::Exceptions;
@@ -117,6 +118,7 @@ impl ActorSystem {
             books: Arc::new(Books::new(store, state, &limits)),
             exceptions: Arc::new(exceptions),
             inquiry_clock: InquiryClock::new(limits.failed_lately),
+            long_waits: Arc::new(LongWaits::up_to(limits.confirmed_long)),
             samples: Arc::new(Samples::new(&limits)),
             limits,
             clock: ports.clock,

@@ -6,9 +6,9 @@
 
 mod card_in_hand;
 pub(crate) mod commands;
-mod confirmed;
+pub(crate) mod confirmed;
 mod core;
-mod effects;
+pub(crate) mod effects;
 pub(crate) mod front;
 mod hold;
 mod memory;
@@ -26,7 +26,7 @@ use quita_ports::trace::{Span, within};
 
 use self::core::Core;
 pub(crate) use self::hold::Hold;
-use self::messages::{Await, Create, Execute, Forget, Read, StoreConfirmed, Until};
+use self::messages::{Await, Create, Execute, Forget, MayInquire, Read, StoreConfirmed, Until};
 use crate::actor::kind::ActorKind;
 use crate::actor::mailbox::{Ask, Mailbox, Reply, leave_bound_to_mailbox};
 use crate::actor::meter::{ActorMeter, Alive};
@@ -132,6 +132,26 @@ impl Handler<Ask<Execute>> for TransactionActor {
             let executed = core.execute(&question.asker, question.command).await;
             record_status(handling.span(), executed.as_ref().ok().map(|executed| &executed.payment));
             reply.send(executed);
+            drop(handling);
+            core
+        };
+        AtomicResponse::new(Box::pin(
+            within(span_context, work)
+                .into_actor(self)
+                .map(|core, actor, context| actor.settle(core, context)),
+        ))
+    }
+}
+
+impl Handler<Ask<MayInquire>> for TransactionActor {
+    type Result = AtomicResponse<Self, ()>;
+
+    fn handle(&mut self, ask: Ask<MayInquire>, _: &mut Self::Context) -> Self::Result {
+        let (question, reply, handling) = ask.open();
+        let Some(mut core) = self.core.take() else { return no_core(self) };
+        let span_context = handling.context();
+        let work = async move {
+            reply.send(core.may_inquire(&question.acquirer).await);
             drop(handling);
             core
         };

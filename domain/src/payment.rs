@@ -59,6 +59,7 @@ pub use report::{MAX_REPORTS, REPORT_LEASE_MS, Report, source_now};
 pub use resolve::RESOLVED_BY_OPERATOR;
 pub use schedule::{CALL_LEASE_MS, HINT_GAP_MS};
 pub use second::SecondLook;
+pub use tell::MayWait;
 
 /// Everything about one payment. Cheap to copy: what is large is shared until it changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -71,6 +71,7 @@ pub fn context(input: &mut Unstructured<'_>, choice: Choice, last: Timestamp, op
         // Around what is asked for here.
         refund_shows_after_ms: if choice.in_turn { 60_000 } else { 0 },
         hint_gap_ms: 2_000,
+        asked_at: None,
         reads_approved: choice.in_turn,
         looks_at_paid: choice.in_turn,
         states_cost: choice.in_turn,

@@ -23,19 +23,22 @@ const BELIEVED_AFTER_MS: u64 = 20_000;
 
 /// Decides, checks every law, and gives the payment as it is then.
 pub fn step(before: &Payment, command: Command, context: &Context) -> Payment {
-    written(before, None, command, context).unwrap_or_else(|| before.clone())
+    written(before, &[], command, context).unwrap_or_else(|| before.clone())
 }
 
-/// The same, knowing of a confirmation that is not stored yet; gives what is to be written, if anything is.
+/// The same, knowing of confirmations that are not stored yet; gives what is to be written, if anything is.
 pub fn written(
     before: &Payment,
-    confirmed: Option<&Confirmation>,
+    confirmed: &[Confirmation],
     command: Command,
     context: &Context,
 ) -> Option<Payment> {
     let decision = before.decide_with(confirmed, command.clone(), context);
-    if let Some(confirmed) = confirmed {
+    if let [confirmed] = confirmed {
         confirmed::check(before, confirmed, &decision, (&command, context));
+    }
+    if let (Ok(Decision { next: Some(next), .. }), true) = (&decision, confirmed.len() > 1) {
+        confirmed::check_none_is_lost(next, confirmed);
     }
     let decision = decision.ok()?;
     reports::check(before, &decision, &command);

@@ -19,7 +19,7 @@ fuzz_target!(|data: &[u8]| {
 
 fn run(choice: Choice, input: &mut Unstructured<'_>) -> Result<()> {
     let mut payment = opened(choice);
-    let mut waiting: Option<Confirmation> = None;
+    let mut waiting: Vec<Confirmation> = Vec::new();
     for number in 0..MOST_COMMANDS {
         if input.is_empty() {
             break;
@@ -30,16 +30,18 @@ fn run(choice: Choice, input: &mut Unstructured<'_>) -> Result<()> {
         if std::env::var_os("QUITA_FUZZ_TELL").is_some() {
             eprintln!("{} {} {command:?}", context.now, payment.status());
         }
-        let may_wait = waiting.is_none().then(|| confirmation(&payment, &command, &context)).flatten();
+        let may_wait = confirmation(&payment, &waiting, &command, &context);
         if may_wait.is_some() && input.arbitrary()? {
-            waiting = may_wait;
+            waiting.extend(may_wait);
             continue;
         }
         // Another node knows of none that is not stored.
-        let is_of_another_node = waiting.is_some() && input.ratio(1, 4)?;
-        let confirmed = waiting.as_ref().filter(|_| !is_of_another_node);
+        let is_of_another_node = !waiting.is_empty() && input.ratio(1, 4)?;
+        let confirmed = if is_of_another_node { &[] } else { waiting.as_slice() };
         if let Some(next) = laws::written(&payment, confirmed, command, &context) {
-            waiting = waiting.filter(|_| is_of_another_node);
+            if !is_of_another_node {
+                waiting.clear();
+            }
             payment = next;
         }
     }
@@ -48,9 +50,14 @@ fn run(choice: Choice, input: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What a receiver confirmed, if that may wait for another write.
-fn confirmation(payment: &Payment, command: &Command, context: &Context) -> Option<Confirmation> {
+/// What a receiver confirmed, if that may wait for another write, beside what waits already.
+fn confirmation(
+    payment: &Payment,
+    waiting: &[Confirmation],
+    command: &Command,
+    context: &Context,
+) -> Option<Confirmation> {
     let Command::DeliveryAnswered { delivery, attempt } = command else { return None };
     let confirmation = Confirmation { delivery: *delivery, attempt: attempt.clone() };
-    payment.may_wait(&confirmation, context.now).then_some(confirmation)
+    payment.may_wait(waiting, &confirmation, context.now).map(|_| confirmation)
 }

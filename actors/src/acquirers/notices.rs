@@ -1,16 +1,20 @@
 //! Notices from providers: parsed by their acquirer's reader, stored or acted on, and counted.
 //!
-//! A fact is stored by its payment's own write, or by the inbox if the payment can't take it now. A hint needs no
-//! document of its own: it brings the payment's next inquiry forward in one guarded write. The provider is answered
-//! after that.
+//! A fact is stored by its payment's own write, or by the inbox if the payment can't take it now. A hint has the
+//! acquirer asked at once, and its news is stored. If there is none within two seconds, or something is asked already, the
+//! hint brings the payment's next inquiry forward in one guarded write. The provider is answered after that.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use quita_domain::acquiring::{Identified, NoticeContent, Reference, Subject};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::payment::Command;
+use quita_ports::trace;
 use quita_ports::{NoticeHead, NoticeReader, NoticeRefused, NoticeSink, RawNotice, SinkError};
 use thiserror::Error;
+use tokio::sync::oneshot;
+use tokio::time::timeout;
 
 use crate::acquirers::call::Identify;
 use crate::acquirers::inbox_sink::InboxSink;
@@ -18,7 +22,11 @@ use crate::acquirers::references::{Recalled, References};
 use crate::acquirers::routing::Route;
 use crate::denied::Denied;
 use crate::system::parts::SystemParts;
-use crate::transaction::messages::Asker;
+use crate::transaction::effects::inquire_for_hint;
+use crate::transaction::messages::{Asker, MayInquire};
+
+/// Time for the answer to the inquiry that a hint causes, while its provider waits. After that the hint is stored.
+const HINT_ANSWERED_WITHIN: Duration = Duration::from_secs(2);
 
 /// Reason why a notice was not taken.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -141,6 +149,9 @@ impl Notices {
                 None => return Ok(Outcome::Unknown),
             },
         };
+        if self.ask_at_once(acquirer, id).await {
+            return Ok(Outcome::Taken);
+        }
         let command = Command::Hinted { acquirer: acquirer.clone(), charge: charge.clone() };
         match self.system.commands.execute_for(asker(acquirer), id, command).await {
             Ok(executed) => {
@@ -155,6 +166,21 @@ impl Notices {
             }
             Err(denied) => Err(denied),
         }
+    }
+
+    /// Asks the acquirer about a payment that needs no write for that, and has its news stored. Returns true once that is
+    /// done. Until then nothing of the hint is stored: the provider must not be told that it was taken.
+    async fn ask_at_once(&self, acquirer: &AcquirerName, id: TransactionId) -> bool {
+        let question = MayInquire { id, acquirer: acquirer.clone() };
+        let Ok(Some(payment)) = self.system.commands.ask(id, question).await else { return false };
+        let (answered, is_answered) = oneshot::channel();
+        let system = Arc::clone(&self.system);
+        // A task of its own: an answer that comes later than the provider can wait is stored too.
+        actix::spawn(trace::carry(async move {
+            answered.send(inquire_for_hint(&system, &payment).await).ok();
+        }));
+        let answered = timeout(HINT_ANSWERED_WITHIN, is_answered).await;
+        answered.is_ok_and(Result::unwrap_or_default)
     }
 
     /// Asks the provider which payment it means by this reference, unless that is cached or the pace forbids it.

@@ -18,6 +18,7 @@ use crate::actor::slot::Slot;
 use crate::limits::Limits;
 use crate::store::books::Books;
 use crate::transaction::commands::Commands;
+use crate::transaction::confirmed::LongWaits;
 use crate::transaction::published::Published;
 use crate::upkeep::known_nodes::KnownNodes;
 use crate::upkeep::reporting::Exceptions;
@@ -41,6 +42,7 @@ pub(crate) struct SystemParts {
     /// Id of this process among them.
     pub(crate) own_node: Uuid,
     pub(crate) inquiry_clock: InquiryClock,
+    pub(crate) long_waits: Arc<LongWaits>,
     pub(crate) samples: Arc<Samples>,
     /// Filled once, at the start.
     pub(crate) routes: OnceLock<Arc<Routes>>,
@@ -60,6 +62,7 @@ impl SystemParts {
             charge_name: None,
             refund_shows_after_ms: 0,
             hint_gap_ms: HINT_GAP_MS,
+            asked_at: None,
             reads_approved: false,
             looks_at_paid: false,
             states_cost: false,

@@ -1,35 +1,66 @@
-//! A receiver's confirmation that waits for the payment's next write.
+//! Receivers' confirmations that wait for the payment's next write.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use quita_domain::delivery::Confirmation;
+use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
 use tokio::time::Instant;
 
 use super::hold::Hold;
 
-/// Longest time for which a confirmation waits for another write before it makes one.
-const STORED_WITHIN_MS: u64 = 4_000;
-
 /// Interval of the moments at which confirmations are stored. Those of all payments share the moments, and so a batch,
 /// which costs the store less than separate writes.
 const MOMENTS_APART_MS: u64 = 50;
 
-/// Time for which it is held while the store is away. Its lease is over by then, and the event is sent again.
+/// Time for which they are held while the store is away. Their lease is over by then, and the events are sent again.
 const HELD_FOR: Duration = Duration::from_secs(30);
 
-/// Returns the wait for another write. Among other nodes it lasts only until the next moment. One of them may have
-/// stored the next event, which is not sent before this one counts as confirmed.
-fn stored_after(now: Timestamp, may_wait_long: bool) -> Duration {
-    let within_ms = if may_wait_long { STORED_WITHIN_MS } else { MOMENTS_APART_MS };
+/// Returns the wait until the last moment within this time.
+fn until_moment(now: Timestamp, within_ms: u64) -> Duration {
     let latest = now.plus_ms(within_ms).millis().unsigned_abs();
     Duration::from_millis(within_ms.saturating_sub(latest % MOMENTS_APART_MS))
 }
 
-/// A confirmation that no store has yet. If the process crashes, it is lost, and the event is sent once more.
+/// Number of payments whose confirmations wait for a payer, and its limit: each stays in memory for so long.
+#[derive(Debug)]
+pub(crate) struct LongWaits {
+    begun: AtomicUsize,
+    most: usize,
+}
+
+impl LongWaits {
+    pub(crate) const fn up_to(most: usize) -> Self {
+        Self { begun: AtomicUsize::new(0), most }
+    }
+
+    /// Begins one more, if there is room.
+    pub(super) fn begin(self: &Arc<Self>) -> Option<LongWait> {
+        let one = LongWait(Arc::clone(self));
+        // Counted before it is compared: its drop takes it off again.
+        (self.begun.fetch_add(1, Ordering::Relaxed) < self.most).then_some(one)
+    }
+}
+
+/// One of them, until it is dropped.
+#[derive(Debug)]
+pub(super) struct LongWait(Arc<LongWaits>);
+
+impl Drop for LongWait {
+    fn drop(&mut self) {
+        self.0.begun.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Confirmations that no store has yet, in the order of their deliveries. If the process crashes, they are lost, and the
+/// events are sent once more.
 pub(super) struct Confirmed {
-    waiting: Option<Confirmation>,
-    /// True if an attempt to store it separately has failed.
+    waiting: Vec<Confirmation>,
+    /// Present while they may wait for a payer.
+    long: Option<LongWait>,
+    /// True if an attempt to store them separately has failed.
     has_failed: bool,
     until: Option<Instant>,
     hold: Hold,
@@ -37,45 +68,61 @@ pub(super) struct Confirmed {
 
 impl Confirmed {
     pub(super) const fn new(hold: Hold) -> Self {
-        Self { waiting: None, has_failed: false, until: None, hold }
+        Self { waiting: Vec::new(), long: None, has_failed: false, until: None, hold }
     }
 
-    pub(super) const fn waiting(&self) -> Option<&Confirmation> {
-        self.waiting.as_ref()
+    pub(super) fn waiting(&self) -> &[Confirmation] {
+        &self.waiting
     }
 
-    /// Returns the time after which a waiting confirmation must be stored. After a failure it is longer, to give the
-    /// store a pause.
-    pub(super) fn stored_after(&self, now: Timestamp, is_alone: bool) -> Option<Duration> {
-        self.waiting.as_ref().map(|_| stored_after(now, is_alone || self.has_failed))
+    /// Returns the time after which waiting confirmations must be stored. Among other nodes they wait only until the next
+    /// moment. One of them may have stored the next event, which is not sent before these count as confirmed. After a
+    /// failure they wait longer, to give the store a pause.
+    pub(super) fn stored_after(
+        &self,
+        payment: Option<&Payment>,
+        now: Timestamp,
+        is_alone: bool,
+    ) -> Option<Duration> {
+        if self.waiting.is_empty() {
+            return None;
+        }
+        let longest_ms = payment.map_or(MOMENTS_APART_MS, |payment| {
+            payment.confirmations_wait_ms(&self.waiting, now, self.long.is_some())
+        });
+        let within_ms = if is_alone || self.has_failed { longest_ms } else { MOMENTS_APART_MS };
+        Some(until_moment(now, within_ms))
     }
 
-    /// Keeps a confirmation; there must be none yet.
-    pub(super) fn keep(&mut self, confirmation: Confirmation) {
+    /// Keeps a confirmation.
+    pub(super) fn keep(&mut self, confirmation: Confirmation, long: Option<LongWait>) {
         let until = *self.until.get_or_insert_with(|| Instant::now() + HELD_FOR);
         self.hold.for_confirmed(Some(until));
-        self.waiting = Some(confirmation);
+        self.long = long;
+        self.waiting.push(confirmation);
     }
 
-    /// Takes the confirmation out, to store it.
-    pub(super) const fn take(&mut self) -> Option<Confirmation> {
-        self.waiting.take()
+    /// Takes the last confirmation out, to store it together with those before it.
+    pub(super) fn take_last(&mut self) -> Option<Confirmation> {
+        self.waiting.pop()
     }
 
     /// Puts a confirmation back that could not be stored.
     pub(super) fn put_back(&mut self, confirmation: Confirmation) {
-        self.waiting = Some(confirmation);
+        self.waiting.push(confirmation);
         self.has_failed = true;
+        self.long = None;
     }
 
-    /// Returns true if it was held so long that its event is sent again.
+    /// Returns true if they were held so long that their events are sent again.
     pub(super) fn is_too_old(&self) -> bool {
         self.until.is_some_and(|until| until <= Instant::now())
     }
 
-    /// Forgets a confirmation that is stored or no longer needed.
+    /// Forgets confirmations that are stored or no longer needed.
     pub(super) fn forget(&mut self) {
-        self.waiting = None;
+        self.waiting = Vec::new();
+        self.long = None;
         self.has_failed = false;
         self.until = None;
         self.hold.for_confirmed(None);
@@ -96,12 +143,21 @@ mod tests {
 
     #[test]
     fn confirmations_that_come_within_a_moment_are_stored_at_the_same_time_and_none_waits_too_long() {
-        let stored_at = |ms: i64, is_alone| {
+        let stored_at = |ms: i64, within_ms| {
             let now = Timestamp::from_millis(ms);
-            now.plus_ms(millis_in(stored_after(now, is_alone))).millis()
+            now.plus_ms(millis_in(until_moment(now, within_ms))).millis()
         };
-        assert_eq!([1_000, 1_001, 1_049].map(|ms| stored_at(ms, true)), [5_000; 3]);
-        assert_eq!(stored_at(1_050, true), 5_050);
-        assert_eq!([1_000, 1_001, 1_049].map(|ms| stored_at(ms, false)), [1_050; 3]);
+        assert_eq!([1_000, 1_001, 1_049].map(|ms| stored_at(ms, 4_000)), [5_000; 3]);
+        assert_eq!(stored_at(1_050, 4_000), 5_050);
+        assert_eq!([1_000, 1_001, 1_049].map(|ms| stored_at(ms, MOMENTS_APART_MS)), [1_050; 3]);
+    }
+
+    #[test]
+    fn no_more_payments_wait_for_their_payers_than_there_is_room_for() {
+        let waits = Arc::new(LongWaits::up_to(2));
+        let begun = [waits.begin(), waits.begin()];
+        assert!(begun.iter().all(Option::is_some) && waits.begin().is_none());
+        drop(begun);
+        assert!(waits.begin().is_some());
     }
 }

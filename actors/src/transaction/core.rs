@@ -14,6 +14,7 @@ use quita_domain::payment::{
 };
 use quita_domain::routing::{CardTries, Considered, NoRoute, Routed};
 use quita_domain::status::Status;
+use quita_domain::time::millis_in;
 use quita_ports::{StoreError, WriteError};
 use tokio::time::{Instant, timeout};
 
@@ -83,6 +84,8 @@ pub(super) struct Core {
     other_fingerprints: Vec<CardFingerprint>,
     unsent: Unsent,
     confirmed: Confirmed,
+    /// Last inquiry that was made without being stored.
+    asked: Option<Instant>,
 }
 
 impl Core {
@@ -90,7 +93,7 @@ impl Core {
         let memory = Memory::new(id, Arc::clone(&system.books), Arc::clone(&system.published));
         let (unsent, confirmed) = (Unsent::new(hold.clone()), Confirmed::new(hold.clone()));
         let card = CardInHand::new(hold);
-        Self { id, system, memory, card, other_fingerprints: Vec::new(), unsent, confirmed }
+        Self { id, system, memory, card, other_fingerprints: Vec::new(), unsent, confirmed, asked: None }
     }
 
     /// Returns the copy in memory, without asking the store.
@@ -410,6 +413,23 @@ impl Core {
         }
     }
 
+    /// Returns the payment if its acquirer may be asked about it now because it hinted, without a write before. Whoever
+    /// asks has the answer stored before the acquirer is told that its hint was taken.
+    pub(super) async fn may_inquire(
+        &mut self,
+        acquirer: &AcquirerName,
+    ) -> Result<Option<Arc<Payment>>, Denied> {
+        // The question names what other nodes have learnt of the charge.
+        self.forget_if_others_write();
+        let payment = self.current().await?;
+        let context = self.context_of(&payment, false);
+        if !payment.may_be_inquired_about(acquirer, &context) {
+            return Ok(None);
+        }
+        self.asked = Some(Instant::now());
+        Ok(Some(payment))
+    }
+
     /// Executes a command. A confirmation may have to wait for the next one.
     pub(super) async fn execute(&mut self, asker: &Asker, command: Command) -> Result<Executed, Denied> {
         match self.keep_for_later(&command) {
@@ -502,44 +522,57 @@ impl Core {
     /// Keeps a confirmation without further effects, to be stored with the next write.
     fn keep_for_later(&mut self, command: &Command) -> Option<Executed> {
         let Command::DeliveryAnswered { delivery, attempt } = command else { return None };
-        if self.confirmed.waiting().is_some() || self.system.commands.is_stopping() {
+        if self.system.commands.is_stopping() {
             return None;
         }
         // It is in memory: the claim of this delivery was stored a moment ago.
-        let payment = self.memory.payment()?;
+        let payment = Arc::clone(self.memory.payment()?);
         let new = Confirmation { delivery: *delivery, attempt: attempt.clone() };
-        if !payment.may_wait(&new, self.system.clock.now()) {
-            return None;
+        let may_wait = payment.may_wait(self.confirmed.waiting(), &new, self.system.clock.now())?;
+        if let Some(lease) = may_wait.then {
+            if !self.is_alone() {
+                return None;
+            }
+            effects::deliver_under(&self.system, &payment, lease);
         }
-        let payment = Arc::clone(payment);
-        self.confirmed.keep(new);
+        let long = payment.awaits_payer().then(|| self.system.long_waits.begin()).flatten();
+        self.confirmed.keep(new, long);
         Some(Executed::without_change(payment, command.source()))
+    }
+
+    /// Returns true if no other process works on the store.
+    fn is_alone(&self) -> bool {
+        self.system.books.store.is_sole_writer() || self.system.known_nodes.are_none()
     }
 
     /// Returns the time after which a waiting confirmation must be stored, if there is one.
     pub(super) fn stores_confirmed_after(&self) -> Option<Duration> {
-        let is_alone = self.system.books.store.is_sole_writer() || self.system.known_nodes.are_none();
-        self.confirmed.stored_after(self.system.clock.now(), is_alone)
+        let payment = self.memory.payment().map(Arc::as_ref);
+        self.confirmed.stored_after(payment, self.system.clock.now(), self.is_alone())
     }
 
-    /// Stores a confirmation for which no other write came. Returns the number of confirmations that could not be
+    /// Stores confirmations for which no other write came. Returns the number of confirmations that could not be
     /// stored.
     pub(super) async fn store_confirmed(&mut self) -> u64 {
-        let Some(waiting) = self.confirmed.take() else { return 0 };
-        let Confirmation { delivery, attempt } = waiting.clone();
-        match self.change(&Asker::Service, Command::DeliveryAnswered { delivery, attempt }).await {
-            Ok(executed) => {
-                self.system.exceptions.report_all(&executed);
-                self.confirmed.forget();
-                return 0;
+        // One write stores them all. Only if another process has stored the last one does it take a second.
+        while let Some(last) = self.confirmed.take_last() {
+            let Confirmation { delivery, attempt } = last.clone();
+            match self.change(&Asker::Service, Command::DeliveryAnswered { delivery, attempt }).await {
+                Ok(executed) => self.system.exceptions.report_all(&executed),
+                Err(denied) if self.confirmed.is_too_old() => {
+                    let unstored = self.confirmed.waiting().len().saturating_add(1);
+                    warn_unless_away!(denied, transaction.id = %self.id, error = %denied, "a confirmation could not be stored; its event is sent again");
+                    self.confirmed.forget();
+                    return u64::try_from(unstored).unwrap_or(u64::MAX);
+                }
+                Err(_) => {
+                    self.confirmed.put_back(last);
+                    return u64::try_from(self.confirmed.waiting().len()).unwrap_or(u64::MAX);
+                }
             }
-            Err(denied) if self.confirmed.is_too_old() => {
-                warn_unless_away!(denied, transaction.id = %self.id, error = %denied, "a confirmation could not be stored; its event is sent again");
-                self.confirmed.forget();
-            }
-            Err(_) => self.confirmed.put_back(waiting),
         }
-        1
+        self.confirmed.forget();
+        0
     }
 
     /// Returns true if the payment's acquirer gives its money back. One that is not configured any more may do so later.
@@ -556,7 +589,14 @@ impl Core {
             Some(card) => self.count_tries_so_far(card).await,
             None => None,
         };
-        let context = Context { card_tries, ..self.system.context(card_at_hand) };
+        Context { card_tries, ..self.context_of(payment, card_at_hand) }
+    }
+
+    /// Returns the same without counting tries.
+    fn context_of(&self, payment: &Payment, card_at_hand: bool) -> Context {
+        let fresh = self.system.context(card_at_hand);
+        let asked_at = self.asked.map(|asked| fresh.now.minus_ms(millis_in(asked.elapsed())));
+        let context = Context { asked_at, ..fresh };
         match payment.acquirer().and_then(|acquirer| self.route(payment, acquirer)) {
             Some(route) => Context {
                 operates_in_turn: route.factory.operates_in_turn(),

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use quita_domain::acquiring::{CallFailure, Charge};
+use quita_domain::acquiring::{CallFailure, Charge, ChargeAnswer};
 use quita_domain::card::CardData;
+use quita_domain::delivery::Lease;
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::operation::Operation;
 use quita_domain::payment::{CALL_LEASE_MS, Command, Effect, Payment};
@@ -52,13 +53,39 @@ pub(super) fn run(
             let query = Box::new(payment.query_for(&operation));
             Calls::to(system, payment, &acquirer).inquire_operation(InquireOperation { query, operation });
         }
-        Effect::Deliver(index) => {
-            if let Some(pool) = system.webhooks.get() {
-                pool.mailbox().offer(Deliver { payment: Arc::clone(payment), index });
-            }
-        }
+        Effect::Deliver(index) => deliver(system, Deliver::claimed(payment, index)),
         Effect::Report => report(system, payment),
     }
+}
+
+/// Has a delivery sent before the confirmation of the one before it is stored, under that one's lease.
+pub(super) fn deliver_under(system: &SystemParts, payment: &Arc<Payment>, lease: Lease) {
+    deliver(system, Deliver::under(payment, lease));
+}
+
+fn deliver(system: &SystemParts, delivery: Deliver) {
+    if let Some(pool) = system.webhooks.get() {
+        pool.mailbox().offer(delivery);
+    }
+}
+
+/// Asks the acquirer about the last charge because it hinted. Returns true once its news is stored. Anything else counts
+/// as not asked, and the hint has to be stored: an answer without news may be from before the news could be read.
+pub(crate) async fn inquire_for_hint(system: &Arc<SystemParts>, payment: &Payment) -> bool {
+    let Some(acquirer) = payment.acquirer() else { return false };
+    let (calls, query) = (Calls::to(system, payment, acquirer), payment.query());
+    // It is as new as the last stored inquiry. One that is stored meanwhile is newer, and waits for its own answer.
+    let asked_at = payment.inquired_at.unwrap_or(payment.created_at);
+    let attempt = query.attempt;
+    let answer = calls.make(InquireCharge(Box::new(query))).await;
+    if !matches!(answer, ChargeAnswer::Known(_)) {
+        return false;
+    }
+    let answered = Command::Inquired { attempt, asked_at: Some(asked_at), inquiring: None, answer };
+    let executed = calls.insist(answered).await;
+    let has_news = executed.as_ref().is_ok_and(|executed| executed.is_changed);
+    calls.report(executed, "inquiry");
+    has_news
 }
 
 /// Stores the exceptions that a payment reports to operators, and then removes them from the payment.

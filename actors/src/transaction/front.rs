@@ -23,7 +23,9 @@ use crate::actor::mailbox::{Ask, Mailbox, NoAnswer, Reply};
 use crate::actor::meter::{ActorMeter, Alive};
 use crate::denied::Denied;
 use crate::system::parts::SystemParts;
-use crate::transaction::messages::{Addressed, Await, Create, Execute, Forget, Read, StoreConfirmed};
+use crate::transaction::messages::{
+    Addressed, Await, Create, Execute, Forget, MayInquire, Read, StoreConfirmed,
+};
 use crate::transaction::wheel::Wheel;
 use crate::transaction::{Hold, TransactionActor};
 
@@ -190,7 +192,7 @@ macro_rules! pass_on {
     )*};
 }
 
-pass_on!(Create, Execute, Await);
+pass_on!(Create, Execute, Await, MayInquire);
 
 impl Handler<Ask<StoreConfirmed>> for FrontActor {
     type Result = ();

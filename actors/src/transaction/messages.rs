@@ -152,6 +152,28 @@ impl Executed {
     }
 }
 
+/// Asks if the acquirer that hinted may be asked about the payment now, without a write before. The answer is the payment
+/// if so.
+pub(crate) struct MayInquire {
+    pub(crate) id: TransactionId,
+    pub(crate) acquirer: AcquirerName,
+}
+
+impl Question for MayInquire {
+    type Answer = Result<Option<Arc<Payment>>, Denied>;
+    const NAME: &'static str = "may_inquire";
+
+    fn record(&self, span: &mut Span) {
+        span.record("transaction.id", self.id());
+    }
+}
+
+impl Addressed for MayInquire {
+    fn id(&self) -> TransactionId {
+        self.id
+    }
+}
+
 /// Stores the confirmations that wait for another write, as far as the store takes them until this time. The answer is
 /// the number of those not stored.
 #[derive(Clone, Copy)]

@@ -21,14 +21,22 @@ pub(crate) struct Deliver {
     pub(crate) payment: Arc<Payment>,
     /// Index in the payment's outbox.
     pub(crate) index: u32,
+    /// The claim, if there is one.
+    pub(super) lease: Option<Lease>,
 }
 
 impl Deliver {
-    /// Returns the claim, if there is one.
-    pub(super) fn lease(&self) -> Option<Lease> {
-        let place = usize::try_from(self.index).unwrap_or(usize::MAX);
-        let ends_at = self.payment.outbox.get(place)?.next_attempt_at?;
-        Some(Lease { delivery: self.index, ends_at })
+    /// Returns a delivery that the payment's last write claimed.
+    pub(crate) fn claimed(payment: &Arc<Payment>, index: u32) -> Self {
+        let place = usize::try_from(index).unwrap_or(usize::MAX);
+        let ends_at = payment.outbox.get(place).and_then(|delivery| delivery.next_attempt_at);
+        let lease = ends_at.map(|ends_at| Lease { delivery: index, ends_at });
+        Self { payment: Arc::clone(payment), index, lease }
+    }
+
+    /// Returns a delivery that is sent under the claim of the one before it.
+    pub(crate) fn under(payment: &Arc<Payment>, lease: Lease) -> Self {
+        Self { payment: Arc::clone(payment), index: lease.delivery, lease: Some(lease) }
     }
 }
 

@@ -120,7 +120,7 @@ impl WebhookPoolActor {
             self.send(delivery, place, Some(span), context);
             return;
         }
-        let (Some(receiver), Some(lease)) = (delivery.payment.receiver(), delivery.lease()) else { return };
+        let (Some(receiver), Some(lease)) = (delivery.payment.receiver(), delivery.lease) else { return };
         if !self.queue.put_claimed(receiver, &delivery.payment, lease, span) {
             self.meter.refused.inc();
         }
@@ -151,7 +151,7 @@ impl WebhookPoolActor {
                 let waiting = Waiting { leases, payment: Some(Arc::clone(&payment)), span: None };
                 self.queue.put_back(&place.receiver, id, waiting);
             }
-            let delivery = Deliver { payment, index: lease.delivery };
+            let delivery = Deliver::under(&payment, lease);
             self.send(delivery, place, span, context);
         } else {
             self.claim(id, leases.into(), place, context);

@@ -80,7 +80,7 @@ impl Handler<Ask<SendWebhook>> for WebhookWorkerActor {
 async fn deliver(
     parts: &WorkerParts,
     sender: &dyn WebhookSender,
-    Deliver { payment, index }: Deliver,
+    Deliver { payment, index, .. }: Deliver,
 ) -> Option<DeliveryAttempt> {
     let place = usize::try_from(index).unwrap_or(usize::MAX);
     let (claimed, event) =

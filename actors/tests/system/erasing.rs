@@ -71,6 +71,7 @@ fn payment(number: u128, status: Status) -> Payment {
         charge_name: None,
         refund_shows_after_ms: 0,
         hint_gap_ms: 2_000,
+        asked_at: None,
         reads_approved: false,
         looks_at_paid: false,
         states_cost: false,

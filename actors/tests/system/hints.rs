@@ -8,6 +8,8 @@ use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::status::Status;
 use quita_ports::RawNotice;
+use std::time::Duration;
+use tokio::task::JoinHandle;
 
 use crate::bank::{Answer, Call, settled};
 use crate::orders::{CENTS, card, id, pix};
@@ -25,6 +27,16 @@ fn counted(node: &Node<'_>) -> [i64; 5] {
 /// A hint about the payment with this number, by our id.
 async fn hint(node: &Node<'_>, number: u128) {
     node.hear(&id(number).to_string()).await.unwrap();
+}
+
+/// Sends the same while the test goes on.
+fn send_hint(node: &Node<'_>, number: u128) -> JoinHandle<Result<(), NoticeDenied>> {
+    let payments = node.payments.clone();
+    actix::spawn(async move {
+        let (headers, body) = ([("x-bank", "first")], id(number).to_string());
+        let notice = RawNotice { path_tail: "", headers: &headers, body: body.as_bytes() };
+        payments.take_notice("first", &notice).await
+    })
 }
 
 /// The time between each two.
@@ -96,7 +108,7 @@ fn a_hint_alone_changes_nothing_that_anybody_sees() {
         assert_eq!(world.trace.asked(), 1);
         assert_eq!((stored.status(), stored.state.version), (Status::Pending, before.state.version));
         pass_ms(60_000).await;
-        assert_eq!(world.trace.asked(), 2, "the schedule goes on as if there had been none");
+        assert_eq!(world.trace.asked(), 3, "once more for the hint, then the schedule goes on as without it");
         node.settle().await;
     });
 }
@@ -295,7 +307,7 @@ fn many_hints_within_two_seconds_cause_one_inquiry_and_the_last_one_is_not_lost(
         assert_eq!(asked_ms.len(), 2, "{asked_ms:?}");
         assert!((2_000..2_500).contains(&gaps(&asked_ms)[0]), "{asked_ms:?}");
         assert_eq!(node.stored(id(1)).status(), Status::Paid);
-        assert_eq!(counted(&node), [2, 18, 0, 0, 0]);
+        assert_eq!(counted(&node), [1, 19, 0, 0, 0]);
         node.settle().await;
     });
 }
@@ -307,17 +319,17 @@ fn a_hint_whose_inquiry_is_not_answered_is_asked_about_again() {
         let node = world.node();
         node.created(pix(1)).await;
         world.bank.is_paid(id(1), CENTS);
-        world.bank.next_finds([Answer::Nonsense, Answer::Unreachable, Answer::Silence]);
+        world.bank.next_finds([Answer::Nonsense, Answer::Unreachable, Answer::Nonsense, Answer::Silence]);
         hint(&node, 1).await;
-        pass_ms(12_000).await;
+        pass_ms(14_000).await;
         let gaps = gaps(&world.bank.asked_ms());
-        assert_eq!(gaps.len(), 3, "{gaps:?}");
-        for (gap, expected) in gaps.iter().zip([2_000, 2_000, 5_000]) {
+        assert_eq!(gaps.len(), 4, "{gaps:?}");
+        for (gap, expected) in gaps.iter().zip([2_000, 2_000, 2_000, 5_000]) {
             assert!((expected..expected + 500).contains(gap), "{gap} instead of {expected}");
         }
         assert_eq!(node.stored(id(1)).status(), Status::Paid);
         node.settle().await;
-        assert_eq!(world.bank.asked_ms().len(), 4, "until it was answered");
+        assert_eq!(world.bank.asked_ms().len(), 5, "until it was answered");
     });
 }
 
@@ -329,13 +341,116 @@ fn a_hint_is_asked_about_by_the_next_life_too() {
         node.created(pix(1)).await;
         node.settle().await;
         world.bank.is_paid(id(1), CENTS);
+        world.bank.finds_take_ms(5_000);
+        let began_ms = world.clock.elapsed_ms();
         hint(&node, 1).await;
+        let waited_ms = world.clock.elapsed_ms() - began_ms;
+        assert!((2_000..2_100).contains(&waited_ms), "the provider waited {waited_ms} ms");
+        assert_eq!((node.stored(id(1)).status(), world.trace.asked()), (Status::Pending, 1));
     });
-    assert_eq!(world.trace.asked(), 0);
+    world.bank.finds_take_ms(0);
     world.live(async {
         let node = world.node();
         pass_ms(1_000).await;
-        assert_eq!((node.stored(id(1)).status(), world.trace.asked()), (Status::Paid, 1));
+        assert_eq!((node.stored(id(1)).status(), world.trace.asked()), (Status::Paid, 2));
+        node.settle().await;
+    });
+}
+
+#[test]
+fn a_hint_is_not_taken_before_its_answer_is_stored() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        node.settle().await;
+        world.bank.is_paid(id(1), CENTS);
+        world.bank.finds_take_ms(300);
+        world.store.once(Op::Commit, Fault::Slow(Duration::from_millis(500)));
+        let began_ms = world.clock.elapsed_ms();
+        hint(&node, 1).await;
+        let waited_ms = world.clock.elapsed_ms() - began_ms;
+        assert!((800..900).contains(&waited_ms), "the provider waited {waited_ms} ms");
+        assert_eq!(node.stored(id(1)).status(), Status::Paid);
+        node.settle().await;
+    });
+}
+
+#[test]
+fn a_hint_that_dies_with_its_process_was_not_taken_and_comes_again() {
+    let world = World::new();
+    let stored = world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        node.settle().await;
+        world.bank.is_paid(id(1), CENTS);
+        world.bank.finds_take_ms(1_000);
+        let taken = send_hint(&node, 1);
+        pass_ms(500).await;
+        assert!(!taken.is_finished() && world.trace.asked() == 1);
+        world.trace.stored()
+    });
+    assert_eq!(world.trace.stored(), stored, "nothing of it is stored");
+    world.live(async {
+        let node = world.node();
+        hint(&node, 1).await;
+        assert_eq!(node.stored(id(1)).status(), Status::Paid);
+        node.settle().await;
+    });
+}
+
+#[test]
+fn an_answer_that_comes_too_late_for_its_hint_is_stored_and_the_hint_is_asked_about_again() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        world.bank.is_paid(id(1), CENTS);
+        world.bank.finds_take_ms(2_100);
+        hint(&node, 1).await;
+        assert_eq!(node.stored(id(1)).status(), Status::Pending);
+        pass_ms(150).await;
+        assert_eq!(node.stored(id(1)).status(), Status::Paid);
+        pass_ms(5_000).await;
+        node.settle().await;
+        assert_eq!(world.bank.asked_ms().len(), 2, "what was stored of the hint is ended by its own answer");
+        assert_eq!(node.stored(id(1)).due_at(), None);
+    });
+}
+
+#[test]
+fn a_second_hint_while_the_first_is_asked_about_is_not_ended_by_that_answer() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(card(1, true)).await;
+        node.settle().await;
+        world.bank.finds_take_ms(400);
+        let first = send_hint(&node, 1);
+        pass_ms(100).await;
+        hint(&node, 1).await;
+        // Its news can be read only after the first answer was on its way.
+        assert!(first.await.unwrap().is_ok());
+        world.bank.finds_take_ms(0);
+        world.bank.states(id(1), Fact::ChargedBack { id: "c1".into(), amount: None });
+        pass_ms(2_500).await;
+        assert_eq!((node.stored(id(1)).status(), world.bank.asked_ms().len()), (Status::Chargeback, 2));
+        node.settle().await;
+    });
+}
+
+#[test]
+fn a_hint_whose_news_can_be_read_a_moment_later_is_asked_about_again() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        node.settle().await;
+        hint(&node, 1).await;
+        assert_eq!(world.trace.asked(), 1);
+        world.bank.is_paid(id(1), CENTS);
+        pass_ms(2_500).await;
+        assert_eq!((node.stored(id(1)).status(), world.trace.asked()), (Status::Paid, 2));
         node.settle().await;
     });
 }
@@ -384,19 +499,19 @@ fn a_hint_that_could_not_be_kept_was_not_taken() {
         node.created(pix(1)).await;
         node.settle().await;
         world.bank.is_paid(id(1), CENTS);
-        world.store.once(Op::Commit, Fault::Unavailable);
+        for op in [Op::Commit, Op::PutNotices] {
+            world.store.always(op, Fault::Unavailable);
+        }
         let refused = node.hear(&id(1).to_string()).await;
         assert!(matches!(refused, Err(NoticeDenied::NotTaken(Denied::StoreUnavailable(_)))), "{refused:?}");
-        for op in [Op::Commit, Op::PutNotices] {
-            world.store.once(op, Fault::Unavailable);
-        }
         let refused = node.hear(&format!("paid:{}", id(1))).await;
         assert!(matches!(refused, Err(NoticeDenied::NotTaken(Denied::StoreUnavailable(_)))), "{refused:?}");
         assert_eq!(counted(&node), [0; 5]);
+        pass_ms(15_000).await;
+        world.store.heal();
         pass_ms(5_000).await;
-        assert_eq!((node.stored(id(1)).status(), world.trace.asked()), (Status::Pending, 0));
+        assert_eq!((node.stored(id(1)).status(), world.trace.asked()), (Status::Pending, 1));
         hint(&node, 1).await;
-        pass_ms(500).await;
         assert_eq!(node.stored(id(1)).status(), Status::Paid);
         node.settle().await;
     });
@@ -445,7 +560,7 @@ async fn taken_back(world: &World, node: &Node<'_>) {
     }
     world.bank.states(id(1), Fact::ChargedBack { id: "c1".into(), amount: None });
     world.bank.finds_take_ms(500);
-    hint(node, 1).await;
+    drop(send_hint(node, 1));
     pass_ms(400).await;
     assert_eq!(world.trace.asked(), 1);
 }

@@ -53,3 +53,4 @@ mod two_nodes;
 mod unknown_outcomes;
 mod watching;
 mod webhooks;
+mod writes;

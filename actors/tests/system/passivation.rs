@@ -61,7 +61,7 @@ fn a_transaction_whose_event_was_confirmed_stays_until_that_is_stored() {
         let before = node.stored(id(1));
         assert_eq!((before.revision, before.outbox[0].state), (created.revision, DeliveryState::Pending));
         assert_eq!(node.live("transaction"), 1);
-        pass_ms(3_000).await;
+        pass_ms(13_000).await;
         let after = node.stored(id(1));
         assert_eq!((after.revision, after.outbox[0].state), (created.revision + 1, DeliveryState::Delivered));
         assert_eq!(node.live("transaction"), 0);

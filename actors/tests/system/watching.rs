@@ -192,7 +192,10 @@ fn a_transaction_in_memory_can_be_looked_at_and_is_not_kept_there_by_it() {
         let view = node.operators.inspect(id(1)).await.unwrap().unwrap();
         let is_answer = |message: &quita_actors::MessageView| message.name == "execute charge_answered";
         assert!(view.messages.iter().any(is_answer), "the command is told: {:?}", view.messages);
-        for _ in 0..20 {
+        pass_ms(250).await;
+        let view = node.operators.inspect(id(1)).await.unwrap().unwrap();
+        assert!(!view.holds_card, "it holds a receiver's confirmation");
+        for _ in 0..70 {
             pass_ms(250).await;
             node.operators.inspect(id(1)).await.unwrap();
         }

@@ -202,6 +202,8 @@ pub struct Context {
     /// Shortest time between an inquiry and the next one that a hint causes, in milliseconds. Set by the acquirer that
     /// has the charge.
     pub hint_gap_ms: u64,
+    /// Time of this process's last inquiry that was made without being stored. See [`Payment::may_be_inquired_about`].
+    pub asked_at: Option<Timestamp>,
     /// True if the schedule asks the acquirer about approved cards: somebody may capture or void one at the acquirer
     /// without any notice to us.
     pub reads_approved: bool,
@@ -255,23 +257,23 @@ impl Payment {
     /// # Errors
     /// A [`Refusal`] when a merchant asks for what the payment does not allow.
     pub fn decide(&self, command: Command, context: &Context) -> Result<Decision, Refusal> {
-        self.decide_with(None, command, context)
+        self.decide_with(&[], command, context)
     }
 
-    /// Decides on a command together with a confirmation that is not stored yet. The confirmation goes into the write
-    /// that the command causes; a command without changes causes no write for it.
+    /// Decides on a command together with confirmations that are not stored yet. The confirmations go into the write
+    /// that the command causes; a command without changes causes no write for them.
     ///
     /// # Errors
     /// As [`Payment::decide`].
     pub fn decide_with(
         &self,
-        confirmed: Option<&Confirmation>,
+        confirmed: &[Confirmation],
         command: Command,
         context: &Context,
     ) -> Result<Decision, Refusal> {
         let mut draft = Draft::new(self.clone(), *context);
-        if let Some(confirmed) = confirmed {
-            draft.confirm(confirmed);
+        for confirmation in confirmed {
+            draft.confirm(confirmation);
         }
         draft.pull_due_times_in();
         let origin = Origin::of(&command);

@@ -1,12 +1,32 @@
 //! Hints: an acquirer says that something changed, but not what. It is asked, and only its answer counts.
 
 use super::change::{AttemptChange, CheckChange};
-use super::decide::Draft;
-use super::{Change, Check};
+use super::decide::{Context, Draft};
+use super::{Change, Check, Payment};
 use crate::acquiring::Reference;
 use crate::identity::AcquirerName;
 use crate::routing::AttemptOutcome;
 use crate::time::Timestamp;
+
+impl Payment {
+    /// Returns true if the acquirer may be asked about the last charge before anything is stored, because it hinted and
+    /// waits for the hint to be taken. It must not be told so before its answer is stored. Any other hint is stored
+    /// first.
+    pub fn may_be_inquired_about(&self, acquirer: &AcquirerName, context: &Context) -> bool {
+        let is_known = self.state.attempts.last().is_some_and(|last| !last.outcome.is_open());
+        // What is asked already has its answer to come, and that must not end what this hint asks for.
+        let is_asked = self.hinted || self.check.is_some_and(|check| check.planned.is_some());
+        // Where sums reveal operations, or names reveal charges, the inquiry itself leaves something to be stored.
+        let is_plain = !context.operates_in_turn && context.charge_name.is_none();
+        let is_in_gap = self.hint_gap_ends(context).is_some_and(|at| at > context.now);
+        self.acquirer() == Some(acquirer) && is_known && !is_asked && is_plain && !is_in_gap
+    }
+
+    /// Returns the time from which a hint may cause an inquiry. `None` if none was made before.
+    fn hint_gap_ends(&self, context: &Context) -> Option<Timestamp> {
+        self.inquired_at.max(context.asked_at).map(|at| at.plus_ms(context.hint_gap_ms))
+    }
+}
 
 impl Draft {
     /// Brings the next inquiry forward, whatever the status. Many hints cause few inquiries. A charge that is named but
@@ -14,7 +34,7 @@ impl Draft {
     pub(super) fn hinted(&mut self, acquirer: &AcquirerName, charge: &Reference) {
         // Any status counts: nothing else would find a chargeback whose notice was lost.
         let now = self.clock();
-        let gap_ends = self.payment.inquired_at.map_or(now, |at| at.plus_ms(self.context.hint_gap_ms));
+        let gap_ends = self.payment.hint_gap_ends(&self.context).unwrap_or(now);
         if self.payment.acquirer() != Some(acquirer) {
             self.earlier_charge_hinted(acquirer, gap_ends <= now);
             return;

@@ -32,6 +32,7 @@ impl Payment {
             charge_name: None,
             refund_shows_after_ms: 0,
             hint_gap_ms: HINT_GAP_MS,
+            asked_at: None,
             reads_approved: false,
             looks_at_paid: false,
             states_cost: false,

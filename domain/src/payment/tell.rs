@@ -2,7 +2,9 @@
 
 use super::decide::Draft;
 use super::{Change, Effect, Payment, Refusal};
-use crate::delivery::{Confirmation, DeliveryAttempt, DeliveryState, Lease};
+use crate::delivery::{Confirmation, Delivery, DeliveryAttempt, DeliveryState, Lease};
+use crate::method::Method;
+use crate::status::Status;
 use crate::time::Timestamp;
 use crate::webhook::schedule;
 
@@ -13,18 +15,66 @@ const MAX_DELIVERIES: usize = 200;
 /// of a confirmation, if the store is available, by more than the clocks of two nodes may differ.
 const CONFIRMED_WITHIN_MS: u64 = 10_000;
 
+/// Time that is left for storing a confirmation whose wait is over, before its lease ends, in milliseconds.
+const LEFT_FOR_STORING_MS: u64 = 6_000;
+
+/// Time for which a lease must still last for the next delivery to be sent under it, in milliseconds: that exchange, and
+/// storing both outcomes.
+const SENT_WITHIN_MS: u64 = schedule::TIME_OUT_MS + 3_000;
+
+/// Longest wait of a confirmation for another write, in milliseconds.
+const WAIT_MS: u64 = 4_000;
+
+/// Longest wait of a confirmation of a payment whose payer may pay any moment, in milliseconds.
+const WAIT_FOR_PAYER_MS: u64 = 14_000;
+
+/// Consequence of a confirmation that waits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MayWait {
+    /// The next delivery, which may be sent now. Until this end it is under the lease of the first delivery that waits.
+    pub then: Option<Lease>,
+}
+
 impl Payment {
-    /// Returns true if a receiver's confirmation may wait for the next write. No other delivery may be open, and the
-    /// lease must keep others from sending this one again. If the process dies first, the same event is delivered once
-    /// more.
-    pub fn may_wait(&self, new: &Confirmation, now: Timestamp) -> bool {
-        let place = usize::try_from(new.delivery).unwrap_or(usize::MAX);
-        let mut open = self.outbox.iter().enumerate();
-        let is_last =
-            open.all(|(other, delivery)| delivery.state != DeliveryState::Pending || other == place);
-        let lease_ends = self.outbox.get(place).and_then(|delivery| delivery.next_attempt_at);
-        let is_leased = lease_ends.is_some_and(|at| at >= now.plus_ms(CONFIRMED_WITHIN_MS));
-        new.attempt.is_confirmed() && is_last && is_leased
+    /// Returns the consequence if a receiver's confirmation may wait for the next write, beside those that wait. `None` if
+    /// it must be stored now. A lease must keep others from sending the events again. If the process dies first, the same
+    /// events are delivered once more, in their order.
+    pub fn may_wait(&self, waiting: &[Confirmation], new: &Confirmation, now: Timestamp) -> Option<MayWait> {
+        let place = |index: u32| usize::try_from(index).unwrap_or(usize::MAX);
+        // The stored delivery that comes first keeps those behind it from being sent by others.
+        let leased = self.outbox.get(place(waiting.first().unwrap_or(new).delivery))?;
+        let lease_ends = leased.next_attempt_at.filter(|at| *at >= now.plus_ms(CONFIRMED_WITHIN_MS))?;
+        let is_again = waiting.iter().any(|known| known.delivery == new.delivery);
+        if !new.attempt.is_confirmed() || is_again {
+            return None;
+        }
+        let is_open = |index: usize, delivery: &Delivery| {
+            let is_confirmed = waiting.iter().chain([new]).any(|known| place(known.delivery) == index);
+            delivery.state == DeliveryState::Pending && !is_confirmed
+        };
+        let mut open = self.outbox.iter().enumerate().filter(|(index, delivery)| is_open(*index, delivery));
+        let Some((index, next)) = open.next() else { return Some(MayWait { then: None }) };
+        // A lease of a delivery outside of the order keeps back no other.
+        let is_in_order = open.chain([(0, leased), (index, next)]).all(|(_, one)| one.repeats.is_none());
+        let is_due = next.next_attempt_at.is_some_and(|at| at <= now) && next.attempts.is_empty();
+        let ends_at = lease_ends.minus_ms(SENT_WITHIN_MS);
+        let delivery = u32::try_from(index).ok()?;
+        let may_go = is_in_order && is_due && now < ends_at;
+        may_go.then_some(MayWait { then: Some(Lease { delivery, ends_at }) })
+    }
+
+    /// Returns true if a payer may pay any moment: then another write may come soon.
+    pub fn awaits_payer(&self) -> bool {
+        self.status() == Status::Pending && self.method() == Method::Pix
+    }
+
+    /// Returns the longest wait of these confirmations for another write, in milliseconds, from now on. `is_long` if a
+    /// payer is waited for.
+    pub fn confirmations_wait_ms(&self, waiting: &[Confirmation], now: Timestamp, is_long: bool) -> u64 {
+        let first = waiting.first().and_then(|first| usize::try_from(first.delivery).ok());
+        let lease_ends = first.and_then(|first| self.outbox.get(first)?.next_attempt_at);
+        let left_ms = lease_ends.map_or(0, |at| at.ms_since(now)).saturating_sub(LEFT_FOR_STORING_MS);
+        if is_long && self.awaits_payer() { left_ms.clamp(WAIT_MS, WAIT_FOR_PAYER_MS) } else { WAIT_MS }
     }
 }
 

@@ -361,3 +361,44 @@ fn an_acquirer_that_wants_a_longer_gap_is_asked_no_sooner() {
     let hinted = asked.decide(hint(), &slow(1_600)).unwrap().next.unwrap();
     assert_eq!(hinted.due_at(), Some(START.plus_ms(3_500)), "the schedule's own step is sooner");
 }
+
+#[test]
+fn a_hint_needs_no_write_where_nothing_else_is_asked_and_the_gap_is_over() {
+    let first = AcquirerName::new("first");
+    let may = |payment: &Payment, context: &Context| payment.may_be_inquired_about(&first, context);
+    assert!(may(&pending(), &at(5_000)) && may(&paid(), &at(5_000)));
+    assert!(!pending().may_be_inquired_about(&AcquirerName::new("second"), &at(5_000)), "another's charge");
+    let hinted = after(&pending(), hint(), 5_000);
+    assert!(!may(&hinted, &at(5_000)), "an inquiry is to be made already");
+    let asked = after(&hinted, Command::Wake, 5_000);
+    assert!(!may(&asked, &at(9_000)), "one is under way");
+    let answered = after(&asked, checked(&asked, vec![pending_fact()]), 5_100);
+    assert!(!may(&answered, &at(6_999)) && may(&answered, &at(7_000)), "two seconds after the last one");
+    for outcome in [unknown(), ChargeAnswer::Accepted(Reference::none())] {
+        let open = after(&open(pix_order()).next.unwrap(), charge_answered(outcome), 10);
+        assert!(!may(&open, &at(5_000)), "what the inquiry is worth depends on what is stored of it");
+    }
+    assert!(!may(&open(pix_order()).next.unwrap(), &at(50)), "its answer is on the way");
+    assert!(!may(&paid(), &Context { operates_in_turn: true, ..at(5_000) }), "sums hide what others move");
+    assert!(!may(&paid(), &Context { charge_name: Some("id"), ..at(5_000) }), "it may name another charge");
+}
+
+#[test]
+fn an_inquiry_that_was_not_stored_counts_for_the_gap_and_its_answer_ends_no_later_hint() {
+    let asked = |ms: u64, at_ms| Context { asked_at: Some(START.plus_ms(ms)), ..at(at_ms) };
+    let pending = pending();
+    assert!(!pending.may_be_inquired_about(&AcquirerName::new("first"), &asked(5_000, 6_999)));
+    assert!(pending.may_be_inquired_about(&AcquirerName::new("first"), &asked(5_000, 7_000)));
+    let hinted = pending.decide(hint(), &asked(5_000, 5_100)).unwrap().next.unwrap();
+    assert_eq!(hinted.due_at(), Some(START.plus_ms(7_000)), "the acquirer was asked before this hint");
+    let statement = Statement { facts: vec![settled("s1", 10_000)], reference: Reference::none() };
+    let answer = ChargeAnswer::Known(statement);
+    // As new as the last stored inquiry: there was none.
+    let asked_at = Some(pending.created_at);
+    let answered = Command::Inquired { attempt: 1, asked_at, inquiring: None, answer };
+    let paid = after(&hinted, answered.clone(), 5_200);
+    assert_eq!((paid.status(), paid.due_at()), (Status::Paid, Some(START.plus_ms(7_000))));
+    let asked = after(&hinted, Command::Wake, 7_000);
+    let paid = after(&asked, answered, 7_100);
+    assert_eq!((paid.status(), paid.due_at()), (Status::Paid, asked.due_at()), "its own answer is to come");
+}

@@ -4,6 +4,14 @@
 use quita_domain::delivery::{Confirmation, DeliveryState};
 use quita_domain::payment::{Command, Context, Decision, Payment, Refusal};
 
+/// Checks that a write settles every confirmation that waited for it.
+pub(super) fn check_none_is_lost(written: &Payment, confirmed: &[Confirmation]) {
+    for confirmation in confirmed {
+        let place = usize::try_from(confirmation.delivery).expect("a place");
+        assert_ne!(written.outbox[place].state, DeliveryState::Pending, "it is lost");
+    }
+}
+
 pub(super) fn check(
     before: &Payment,
     confirmed: &Confirmation,
@@ -20,7 +28,7 @@ pub(super) fn check(
     let place = usize::try_from(*delivery).expect("a place");
     if let Some(written) = &together.next {
         // Nobody keeps it after that write.
-        assert_ne!(written.outbox[place].state, DeliveryState::Pending, "it is lost");
+        check_none_is_lost(written, std::slice::from_ref(confirmed));
     }
     let but_for_the_write =
         |payment: &Payment| Payment { revision: 0, last_op: context.op, ..payment.clone() };

@@ -49,6 +49,7 @@ fn declined(world: &World, card: usize, number: u128, at: Timestamp) -> Payment 
         charge_name: None,
         refund_shows_after_ms: 0,
         hint_gap_ms: HINT_GAP_MS,
+        asked_at: None,
         reads_approved: false,
         looks_at_paid: false,
         states_cost: false,

@@ -9,7 +9,7 @@ use std::sync::{Arc, mpsc};
 use quita_acquirers::exchange::{Failure, Request, Response, Verb};
 use quita_domain::acquiring::{
     CallFailure, ChargeAnswer, ChargeQuery, Decline, DeclineKind, Fact, Issued, Notice, NoticeContent,
-    OperationAnswer, Reference, Settlement, Subject,
+    OperationAnswer, Reference, Settlement, Statement, Subject,
 };
 use quita_domain::delivery::{Delivery, DeliveryState};
 use quita_domain::identity::{AcquirerName, TransactionId};
@@ -152,6 +152,10 @@ mistakes! {
     NumberAfterTheCall,
     /// A Pix is bound to no payment.
     BindNoPix,
+    /// A hint is taken before the answer to it, or the hint itself, is stored.
+    TakeHintsFirst,
+    /// An inquiry without an answer counts as one that found nothing new.
+    SilenceIsNoNews,
 }
 
 /// Worlds in which a mistake must be caught.
@@ -167,7 +171,9 @@ const WITNESSES: &[(Mistake, u64)] = &[
     (Mistake::ForgetTries, 104),
     (Mistake::OperationNotFoundAtOnce, 291),
     (Mistake::RefundShowsAtOnce, 954),
+    (Mistake::SilenceIsNoNews, 217),
     (Mistake::StopForgetsConfirmed, 184),
+    (Mistake::TakeHintsFirst, 130),
     (Mistake::UnknownOperationIsResent, 83),
 ];
 
@@ -431,6 +437,21 @@ pub(crate) fn page_heard(world: &World, mut page: ListPage) -> ListPage {
 /// What is heard of a hint.
 pub(crate) fn hints(world: &World, subject: Subject) -> Option<Subject> {
     (world.mistake != Some(Mistake::DropHints)).then_some(subject)
+}
+
+/// Returns true if a counterparty hears that its hint is taken, whatever became of it.
+pub(crate) fn takes_first(world: &World) -> bool {
+    world.mistake == Some(Mistake::TakeHintsFirst)
+}
+
+/// Turns the answer to an inquiry into the one that the service hears.
+pub(crate) fn inquiry_heard(world: &World, answer: ChargeAnswer) -> ChargeAnswer {
+    match answer {
+        ChargeAnswer::Failed(_) if world.mistake == Some(Mistake::SilenceIsNoNews) => {
+            ChargeAnswer::Known(Statement { facts: Vec::new(), reference: Reference::none() })
+        }
+        answer => answer,
+    }
 }
 
 /// A question about a charge as it is sent.

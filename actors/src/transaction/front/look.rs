@@ -61,7 +61,7 @@ impl FrontActor {
             last_used_at: ago(now, instant.saturating_duration_since(live.used_at)),
             waiting: inside.waiting,
             handling: inside.handling,
-            holds_card: live.hold.is_held(instant),
+            holds_card: live.hold.is_held_for_card(instant),
             messages: inside.steps.into_iter().map(message).collect(),
         }
     }

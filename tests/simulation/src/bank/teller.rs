@@ -432,7 +432,7 @@ impl Acquirer for NodeBank {
         self.fuse.gate("inquire").await;
         self.world.note(|| format!("inquire {} at {}", query.id, self.bank.name()));
         if let Some(failure) = self.reach().await {
-            return ChargeAnswer::Failed(failure);
+            return planted::inquiry_heard(&self.world, ChargeAnswer::Failed(failure));
         }
         // Only the first charge is answered by what lives in the process itself.
         if self.bank.manner.issues_locally && query.method == Method::Pix && query.attempt <= 1 {
@@ -459,7 +459,7 @@ impl Acquirer for NodeBank {
             (None, None, None) => ChargeAnswer::NotFound,
         };
         self.world.note(|| format!("inquire {}: {answer:?}", query.id));
-        answer
+        planted::inquiry_heard(&self.world, answer)
     }
 
     async fn operate(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {

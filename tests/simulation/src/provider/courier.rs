@@ -9,6 +9,7 @@ use tokio::time::sleep;
 
 use super::Provider;
 use crate::chance::Fault;
+use crate::planted;
 use crate::world::World;
 
 /// How late a notice may come, in milliseconds.
@@ -82,6 +83,6 @@ async fn bring(world: &World, provider: &Provider, letter: &Letter) -> bool {
             true
         }
         // Who made up what it is about does not insist.
-        Ok(Err(NoticeDenied::NotTaken(_))) | Err(_) => !provider.knows(letter),
+        Ok(Err(NoticeDenied::NotTaken(_))) | Err(_) => !provider.knows(letter) || planted::takes_first(world),
     }
 }

@@ -196,7 +196,7 @@ impl Acquirer for WatchedAcquirer {
         let query = planted::asked(&self.world, query);
         check_reference(&self.world, self.provider.name(), &query);
         self.world.note(|| format!("inquire {} at {}", query.id, self.provider.name()));
-        let answer = self.adapter.inquire(&query).await;
+        let answer = planted::inquiry_heard(&self.world, self.adapter.inquire(&query).await);
         let answer = planted::times_heard(&self.world, &self.provider, answer);
         self.world.note(|| format!("inquire {}: {answer:?}", query.id));
         answer
