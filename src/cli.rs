@@ -12,6 +12,7 @@ mod audit;
 mod audited;
 mod backup;
 mod beside;
+mod checkout;
 mod cnab;
 mod doctor;
 mod http_client;
@@ -82,6 +83,9 @@ enum Command {
     /// Verify and export the audit log
     #[command(subcommand)]
     Audit(audit::AuditCommand),
+    /// Compare the page of a payment link with what this version serves
+    #[command(subcommand)]
+    Checkout(checkout::CheckoutCommand),
     /// Create, read and list payments, through the running service
     #[command(subcommand)]
     Payments(payments::PaymentsCommand),
@@ -184,6 +188,7 @@ async fn run(command: Command) -> Result<(), Failure> {
         Command::Merchants(command) => merchants::run(command).await,
         Command::Secrets(command) => secrets::run(command).await,
         Command::Audit(command) => audit::run(command).await,
+        Command::Checkout(command) => checkout::run(command).await,
         Command::Payments(command) => payments::run(command).await,
         Command::Refunds(command) => movements::refunds(command).await,
         Command::Disputes(command) => movements::disputes(command).await,
@@ -243,6 +248,9 @@ mod tests {
             "quita audit",
             "quita audit verify --continues 7",
             "quita audit export --since yesterday",
+            "quita checkout",
+            "quita checkout verify",
+            "quita checkout verify pay.example.com",
             "quita cnab",
             "quita cnab read",
             "quita routing",

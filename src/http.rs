@@ -7,6 +7,7 @@ mod answer;
 mod auth;
 mod body;
 mod card_script;
+mod card_tries;
 mod checkout;
 mod checkout_metrics;
 pub(crate) mod client_address;
@@ -48,6 +49,8 @@ mod traced;
 mod traceparent;
 mod unknown_address;
 
+pub(crate) use card_script::card_scripts;
+pub(crate) use checkout::PAGE_HEADERS;
 pub(crate) use checkout_metrics::CheckoutMetrics;
 pub use edge::Edge;
 pub use request_metrics::RequestMetrics;

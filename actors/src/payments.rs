@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quita_domain::acquiring::Notice;
+use quita_domain::exception::Exception;
 use quita_domain::identity::{Owner, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, MovementFilter, PaymentFilter};
 use quita_domain::money::Money;
@@ -265,6 +266,11 @@ impl Payments {
             SinkError::Store(error) => Denied::StoreUnavailable(error),
         })?;
         Ok(self.wait(payment, Until::ChangedSince(version), self.patience_ends()).await)
+    }
+
+    /// Reports to operators what concerns no single payment. It is stored in the background, once for each id.
+    pub fn report(&self, exception: Exception) {
+        self.system.exceptions.report_until_stored(exception);
     }
 
     /// Returns the health of every route.

@@ -32,6 +32,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use chrono::NaiveTime;
+use quita_domain::money::Money;
 use quita_domain::people::DEFAULT_IDLE_MS;
 use quita_domain::request::{PostbackPolicy, RequestLimits};
 use quita_domain::routing::RoutingTable;
@@ -81,6 +82,8 @@ pub struct Config {
     pub operators_need_second_factor: bool,
     /// Instalments that a card payment may have.
     pub max_installments: u8,
+    /// Bounds of the pages of payment links.
+    pub checkout: CheckoutConfig,
     /// Time that the payer of a sandbox takes that states nothing else.
     pub sandbox_settle_after: Duration,
     /// Acquirers, which move the money.
@@ -107,6 +110,17 @@ pub struct Config {
     pub warnings: Vec<String>,
     /// Options that want a restart, as they were written.
     pub written: Written,
+}
+
+/// Bounds of the pages of payment links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CheckoutConfig {
+    /// Smallest instalment that a payer may choose.
+    pub min_installment: Money,
+    /// Cards that may be tried at one link within an hour.
+    pub tries_per_link: u32,
+    /// Cards that one network may try at all links within an hour.
+    pub tries_per_network: u32,
 }
 
 /// Environment, which decides how careful to be.
@@ -209,6 +223,7 @@ impl Config {
             max_installments: settings
                 .read("max-installments", "1 to 12", |text| number(text, 1, MAX_INSTALLMENTS))
                 .unwrap_or(MAX_INSTALLMENTS),
+            checkout: checkout(&mut settings),
             sandbox_settle_after: sandbox.settle_after,
             acquirers,
             routes,
@@ -322,6 +337,9 @@ const SESSION_IDLE_FORM: &str = "1s to 12h";
 const DEFAULT_SETTLE_AFTER: Duration = Duration::from_secs(2);
 const DEFAULT_SANDBOX_TIME_OUT: Duration = Duration::from_secs(2);
 const MAX_INSTALLMENTS: u8 = 12;
+const DEFAULT_MIN_INSTALLMENT: u64 = 500;
+const DEFAULT_TRIES_PER_LINK: u32 = 5;
+const DEFAULT_TRIES_PER_NETWORK: u32 = 10;
 const A_DAY: Duration = Duration::from_secs(24 * 3_600);
 
 const RETAIN_FORM: &str = "a whole number with a unit, a day at least: 180d, 5y";
@@ -412,6 +430,19 @@ fn log(settings: &mut Settings, environment: Environment) -> LogConfig {
         format: format.unwrap_or(default_format),
         level: level.unwrap_or(LogLevel::Info),
         refusals: refusals.unwrap_or(environment == Environment::Development),
+    }
+}
+
+fn checkout(settings: &mut Settings) -> CheckoutConfig {
+    let least =
+        settings.read("min-installment", "1 to 9999999999 cents", |text| number(text, 1, Money::MAX.cents()));
+    let mut tries = |name, default| {
+        settings.read(name, "1 to 1000 cards an hour", |text| number(text, 1, 1_000)).unwrap_or(default)
+    };
+    CheckoutConfig {
+        tries_per_link: tries("checkout-tries-per-link", DEFAULT_TRIES_PER_LINK),
+        tries_per_network: tries("checkout-tries-per-network", DEFAULT_TRIES_PER_NETWORK),
+        min_installment: Money::from_cents(least.unwrap_or(DEFAULT_MIN_INSTALLMENT)),
     }
 }
 

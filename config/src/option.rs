@@ -38,7 +38,7 @@ pub const CONFIG_FILE: ConfigOption =
     option("config", "FILE", "TOML file with any of the other options [default: none]");
 
 /// Every option of the service.
-pub const OPTIONS: [ConfigOption; 36] = [
+pub const OPTIONS: [ConfigOption; 39] = [
     option("listen", "ADDRESS", "Where merchants and payers are served [default: 127.0.0.1:8080]"),
     option(
         "ops-listen",
@@ -94,6 +94,21 @@ pub const OPTIONS: [ConfigOption; 36] = [
          in production]",
     ),
     option("max-installments", "N", "Instalments that a card payment may have, 1 to 12 [default: 12]"),
+    option(
+        "min-installment",
+        "CENTS",
+        "Smallest instalment that the page of a payment link offers, in cents [default: 500]",
+    ),
+    option(
+        "checkout-tries-per-link",
+        "N",
+        "Cards that may be tried at one payment link within an hour without approval [default: 5]",
+    ),
+    option(
+        "checkout-tries-per-network",
+        "N",
+        "Cards that one network may try at all payment links within an hour without approval [default: 10]",
+    ),
     option(
         "sandbox-settle-after",
         "DURATION",

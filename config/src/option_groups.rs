@@ -24,11 +24,22 @@ pub const GROUPS: [OptionGroup; 8] = [
             "routing-sticky",
             "reconcile-at",
             "max-installments",
+            "min-installment",
             "sandbox-settle-after",
             "sandbox-time-out",
         ],
     ),
-    group("Limits and times", &["rate-limit", "shutdown-time", "idle-after", "session-idle"]),
+    group(
+        "Limits and times",
+        &[
+            "rate-limit",
+            "checkout-tries-per-link",
+            "checkout-tries-per-network",
+            "shutdown-time",
+            "idle-after",
+            "session-idle",
+        ],
+    ),
     group("Logs and traces", &["log-format", "log-level", "log-refusals", "otlp-endpoint", "otlp-sample"]),
     group(
         "Messages by e-mail",

@@ -99,6 +99,9 @@ fn every_option_can_be_set_in_all_three_places() {
         ("session-idle", "10m"),
         ("operators-need-second-factor", "false"),
         ("max-installments", "6"),
+        ("min-installment", "1000"),
+        ("checkout-tries-per-link", "3"),
+        ("checkout-tries-per-network", "7"),
         ("sandbox-settle-after", "1h"),
         ("sandbox-time-out", "700ms"),
         ("reconcile-at", "04:30"),
@@ -138,6 +141,9 @@ fn every_option_can_be_set_in_all_three_places() {
             "acquirer" => "[[acquirer]]\nname = 'one'\nadapter = 'sandbox'\n".to_owned(),
             "rate-limit"
             | "max-installments"
+            | "min-installment"
+            | "checkout-tries-per-link"
+            | "checkout-tries-per-network"
             | "behind-proxy"
             | "operators-need-second-factor"
             | "log-refusals" => {

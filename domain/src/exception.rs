@@ -16,6 +16,9 @@ pub const UNREADABLE: &str = "unreadable";
 /// Kind of an exception for a range of numbers of slips of which nine tenths are gone.
 pub const NUMBERS_LOW: &str = "numbers_low";
 
+/// Kind of an exception for a payment link at which many cards were declined.
+pub const CARD_TESTING: &str = "card_testing";
+
 /// A discrepancy that the service can't settle by itself. Shown to operators until it is resolved.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -137,7 +140,7 @@ mod tests {
         let asks = |kind: &str| possible_actions(kind).contains(&ExceptionAction::AskAcquirer);
         let kinds = DiscrepancyKind::ALL.map(DiscrepancyKind::as_str).into_iter();
         let kinds = kinds.chain(RECONCILIATION_KINDS.map(ReconciliationKind::as_str));
-        for kind in kinds.chain([UNKNOWN_PAYMENT, UNREADABLE, NUMBERS_LOW, "?"]) {
+        for kind in kinds.chain([UNKNOWN_PAYMENT, UNREADABLE, NUMBERS_LOW, CARD_TESTING, "?"]) {
             assert!(possible_actions(kind).contains(&ExceptionAction::Resolve), "{kind}");
         }
         assert!(asks("unknown_outcome") && asks("too_early") && asks("contradiction"));

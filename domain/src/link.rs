@@ -3,7 +3,9 @@
 //! A payment is the truth about itself. The uses of a link are counted in its payments; the link holds nothing but the
 //! uses that were taken for payments that may not be stored yet.
 
+mod card_input;
 mod creation;
+mod installments;
 
 use std::collections::BTreeMap;
 
@@ -21,7 +23,9 @@ use crate::phone::Phone;
 use crate::status::Status;
 use crate::time::Timestamp;
 
+pub use card_input::CardInput;
 pub use creation::PayerInput;
+pub use installments::InstallmentPlan;
 
 /// Least time for which a PIX of a link may be paid. A link that ends sooner has expired.
 pub const LEAST_TIME_TO_PAY_MS: u64 = 60_000;
@@ -331,7 +335,7 @@ impl Link {
 
     /// Takes a use for a payment. `uses` and `unstored` are of a moment after this link was read: the uses of stored
     /// payments, and the taken ones whose payment is not stored. Payments that may wait for days, which are boletos and
-    /// all payments of a link with a due date, take at most half of the uses that are left.
+    /// PIX with a due date, take at most half of the uses that are left.
     ///
     /// # Errors
     /// [`NoUse`]: there is none.
@@ -354,7 +358,11 @@ impl Link {
             return Err(NoUse::AllHeld);
         }
         let all_last = self.offer.due.is_some();
-        let is_long = all_last || method == Method::Boleto;
+        let is_long = match method {
+            Method::Pix => all_last,
+            Method::Boleto => true,
+            Method::CreditCard => false,
+        };
         let held_long = if all_last { held } else { uses.held_by_boletos.saturating_add(unstored.boletos) };
         if is_long && self.offer.uses > 1 && held_long >= (unpaid / 2).max(1) {
             return Err(NoUse::BoletosHeld);

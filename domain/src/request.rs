@@ -5,6 +5,7 @@
 mod basket;
 pub mod by_hand;
 mod card;
+pub mod card_form;
 mod due;
 mod email;
 pub mod evaluation;

@@ -57,6 +57,9 @@ pub trait LinkStore: PaymentStore {
     /// again, and counts nothing. Of concurrent calls, on any nodes, no more than the limit are counted.
     async fn count_event(&self, limit: &EventLimit, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;
 
+    /// Returns the number of events that were counted under this name after this time, of the last 24 hours.
+    async fn counted_events(&self, name: &str, since: Timestamp) -> Result<u64, StoreError>;
+
     /// Takes back one event that was counted under this name at this time. Changes nothing if there is none.
     async fn uncount_event(&self, name: &str, at: Timestamp) -> Result<(), StoreError>;
 }

@@ -37,14 +37,18 @@ pub(super) async fn script(number: Option<Path<String>>) -> Result<HttpResponse,
 
 /// `GET /checkout/integrity.json`: the hash of each file, as the attribute `integrity` has it (SRI, section 3.5).
 pub(super) async fn integrity() -> HttpResponse {
-    let names = VERSIONS.iter().map(|(name, _)| *name).chain([NEWEST]);
-    let hashes: BTreeMap<_, _> =
-        names.filter_map(|name| Some((format!("/checkout/{name}"), hash(find(name)?.0)))).collect();
+    let hashes: BTreeMap<_, _> = card_scripts().map(|(path, content)| (path, hash(content))).collect();
     HttpResponse::Ok()
         .insert_header((CACHE_CONTROL, "no-cache"))
         .insert_header((ACCESS_CONTROL_ALLOW_ORIGIN, "*"))
         .insert_header((RESOURCE_POLICY, "cross-origin"))
         .json(hashes)
+}
+
+/// Returns the path and contents of every script that this program serves to other pages.
+pub(crate) fn card_scripts() -> impl Iterator<Item = (String, &'static str)> {
+    let names = VERSIONS.iter().map(|(name, _)| *name).chain([NEWEST]);
+    names.filter_map(|name| Some((format!("/checkout/{name}"), find(name)?.0)))
 }
 
 /// Returns a file with its cache rule.

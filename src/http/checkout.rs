@@ -3,6 +3,7 @@
 //! A GET stores nothing and calls nobody. A POST needs the number of a form of ours, and ends with a redirect unless
 //! the form has mistakes.
 
+mod card;
 mod form;
 mod response;
 mod view;
@@ -12,7 +13,7 @@ use actix_web::http::header::{LOCATION, RETRY_AFTER};
 use actix_web::web::{Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use quita_domain::card::holds_card_number;
-use quita_domain::link::{Link, LinkStatus, NoUse, PayerInput, holds_a_use};
+use quita_domain::link::{InstallmentPlan, Link, LinkStatus, NoUse, PayerInput, holds_a_use};
 use quita_domain::method::Method;
 use quita_domain::payment::Payment;
 use quita_domain::request::{Rejection, code};
@@ -21,7 +22,12 @@ use quita_machine::{NoRandomness, random_bytes};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use self::form::{FIELDS, FormFields, has_cep_of_its_state, is_from_elsewhere, read_form, text_of, typed_in};
+pub(crate) use self::response::PAGE_HEADERS;
+
+use self::form::{
+    FIELDS, FormFields, has_cep_of_its_state, is_from_elsewhere, is_script, read_card_form, read_form,
+    text_of, typed_in,
+};
 use self::response::{Refused, add_headers, refusal, rendered};
 use super::client_address::address_of;
 use super::edge::Edge;
@@ -30,15 +36,13 @@ use super::link_payments::{
     NotBegun, Submitted, again, begin, give_up, is_being_cancelled, is_waiting, newest,
 };
 use super::links::{METHODS_OF_PAGE, status_of};
+use super::pages::checkout_card::decline;
 use super::pages::checkout_page::{
     self, CheckoutPage, Mistake, StateView, field_of, mistake, pick, state_of, state_of_cancelling,
     state_of_link,
 };
 use crate::console::Language;
 use quita_services::network::networks_of;
-
-/// Code of a mistake that is none: the payment before was declined.
-const DECLINED: &str = "declined";
 
 /// Payments of a link among which the one that is shown is looked for.
 const LOOKED_AT: usize = 20;
@@ -51,7 +55,7 @@ const HELD_RETRY_S: u64 = 60;
 
 /// A page under the way to its visitor.
 struct Visit<'a> {
-    edge: &'a Edge,
+    edge: &'a Data<Edge>,
     language: Language,
     token: &'a str,
     link: Link,
@@ -86,7 +90,7 @@ pub(crate) async fn submit(
 ) -> HttpResponse {
     let language = language_of(&request);
     let answered = submitted(&edge, language, (&token, None), (&request, payload)).await;
-    answered.unwrap_or_else(|refused| refusal(&edge, language, &refused))
+    answered.unwrap_or_else(|refused| refusal_of_post(&edge, language, (&request, &refused)))
 }
 
 /// `POST /checkout/{token}/{payment token}`
@@ -98,7 +102,15 @@ pub(crate) async fn submit_payment(
 ) -> HttpResponse {
     let language = language_of(&request);
     let answered = submitted(&edge, language, (&tokens.0, Some(&tokens.1)), (&request, payload)).await;
-    answered.unwrap_or_else(|refused| refusal(&edge, language, &refused))
+    answered.unwrap_or_else(|refused| refusal_of_post(&edge, language, (&request, &refused)))
+}
+
+fn refusal_of_post(
+    edge: &Edge,
+    language: Language,
+    (request, refused): (&HttpRequest, &Refused),
+) -> HttpResponse {
+    if is_script(request) { card::refusal(language, refused) } else { refusal(edge, language, refused) }
 }
 
 fn language_of(request: &HttpRequest) -> Language {
@@ -107,7 +119,7 @@ fn language_of(request: &HttpRequest) -> Language {
 
 /// Finds the link of a token, and the payment of the second one.
 async fn visit<'a>(
-    edge: &'a Edge,
+    edge: &'a Data<Edge>,
     language: Language,
     token: &'a str,
     payment_token: Option<&str>,
@@ -131,7 +143,7 @@ async fn payment_of(edge: &Edge, link: &Link, token: &str) -> Result<Payment, Re
 
 /// Carries out a submitted form.
 async fn submitted(
-    edge: &Edge,
+    edge: &Data<Edge>,
     language: Language,
     (token, payment_token): (&str, Option<&str>),
     (request, payload): (&HttpRequest, Payload),
@@ -140,6 +152,12 @@ async fn submitted(
         return Err(Refused::foreign());
     }
     let visit = visit(edge, language, token, payment_token).await?;
+    let networks = networks_of(address_of(request, edge.is_behind_proxy));
+    let network = networks.site.unwrap_or(networks.large).to_string();
+    if is_script(request) {
+        let (fields, card) = read_card_form(request, payload).await?;
+        return visit.pay_by_card(&fields, card, &network).await;
+    }
     let fields = read_form(request, payload).await?;
     if !edge.keyring.is_form_number(visit.link.id, text_of(&fields, "form")) {
         return Err(Refused::foreign());
@@ -154,8 +172,6 @@ async fn submitted(
     if visit.payment.is_some() {
         return Ok(visit.redirect(visit.payment.as_ref()));
     }
-    let networks = networks_of(address_of(request, edge.is_behind_proxy));
-    let network = networks.site.unwrap_or(networks.large).to_string();
     visit.begin(&fields, &network).await
 }
 
@@ -164,7 +180,7 @@ impl Visit<'_> {
     async fn page(self) -> Result<HttpResponse, Refused> {
         let (status, uses) = status_of(self.edge, &self.link).await?;
         let newest = self.newest().await?;
-        let was_declined = newest.first().is_some_and(|payment| payment.status() == Status::Declined);
+        let declined = newest.first().filter(|payment| payment.status() == Status::Declined).cloned();
         if let Some(payment) = self.payment.clone().or_else(|| shown_of(newest)) {
             return self.payment_page(&payment, status).await;
         }
@@ -172,8 +188,9 @@ impl Visit<'_> {
         match status {
             LinkStatus::Open if is_sold_out => self.notice(sold_out(self.language), StatusCode::OK).await,
             LinkStatus::Open => {
-                let mistakes =
-                    if was_declined { vec![mistake(self.language, "", DECLINED)] } else { Vec::new() };
+                // The words stand over an empty form, at no field.
+                let whole = |payment: &Payment| Mistake { field: "", ..self.decline(payment) };
+                let mistakes = declined.as_ref().map(whole).into_iter().collect();
                 self.form_page((None, &PayerInput::default(), mistakes), StatusCode::OK).await
             }
             LinkStatus::Paid | LinkStatus::Expired | LinkStatus::Closed => {
@@ -203,11 +220,14 @@ impl Visit<'_> {
         let Some(method) = chosen.or_else(|| methods.first().copied()) else {
             return self.form_page((None, &typed, mistakes), StatusCode::UNPROCESSABLE_ENTITY).await;
         };
-        if self.link.needs_address(method) && !has_cep_of_its_state(&typed) {
-            mistakes.push(mistake(self.language, "postal-code", "cep_uf"));
+        if chosen == Some(Method::CreditCard) {
+            mistakes.push(mistake(self.language, "method", "needs_script"));
         }
+        self.check_cep(method, &typed, &mut mistakes);
         if !mistakes.is_empty() {
-            let rejection = self.rejection(method, &typed);
+            // A card without its script lacks the card, which is no mistake of its payer. A boleto needs the same fields.
+            let checked = if method == Method::CreditCard { Method::Boleto } else { method };
+            let rejection = self.rejection(checked, &typed);
             self.add(&mut mistakes, rejection.as_ref());
             let form = (chosen, &typed, mistakes);
             return self.form_page(form, StatusCode::UNPROCESSABLE_ENTITY).await;
@@ -246,7 +266,8 @@ impl Visit<'_> {
         let with_card =
             fields.iter().filter(|(name, value)| name != "form" && (holds_card(name) || holds_card(value)));
         let mistake_in = |(name, _): &(String, String)| {
-            let field = FIELDS.into_iter().find(|known| known == name).unwrap_or_default();
+            let has_place = |known: &&str| known == name && !known.starts_with("cc-");
+            let field = FIELDS.into_iter().find(has_place).unwrap_or_default();
             mistake(self.language, field, code::CARD_NUMBER)
         };
         with_card.map(mistake_in).collect()
@@ -268,11 +289,31 @@ impl Visit<'_> {
         self.form_page((Some(method), typed, mistakes), StatusCode::UNPROCESSABLE_ENTITY).await
     }
 
+    /// Adds a mistake if the postal code is another state's.
+    fn check_cep(&self, method: Method, typed: &PayerInput, mistakes: &mut Vec<Mistake>) {
+        if self.link.needs_address(method) && !has_cep_of_its_state(typed) {
+            mistakes.push(mistake(self.language, "postal-code", "cep_uf"));
+        }
+    }
+
+    /// Returns what the payer of a declined payment can do.
+    fn decline(&self, payment: &Payment) -> Mistake {
+        decline(self.language, payment, self.methods().contains(&Method::Pix))
+    }
+
+    /// Returns the numbers of instalments that the page offers.
+    fn plans(&self) -> Vec<InstallmentPlan> {
+        self.link.installment_plans(self.edge.checkout.min_installment, self.edge.limits.max_installments)
+    }
+
     /// Finds the mistakes of a form that begins nothing.
     fn rejection(&self, method: Method, typed: &PayerInput) -> Option<Rejection> {
         let now = self.edge.clock.now();
         let body = Zeroizing::new(self.link.creation_body(method, typed, now));
-        quita_domain::request::parse_of_link(&body, now, &self.edge.limits).err()
+        match quita_domain::request::parse_of_link(&body, now, &self.edge.limits) {
+            Ok(parsed) => parsed.into_purchase().err(),
+            Err(rejection) => Some(rejection),
+        }
     }
 
     /// Adds the mistakes that a rejection tells, one for each field.
@@ -295,9 +336,13 @@ impl Visit<'_> {
             Some(payment) => Some(payment.clone()),
             None => shown_of(self.newest().await?),
         };
-        if let Some(payment) =
-            waiting.filter(|payment| is_waiting(payment.status()) && payment.id.to_string() == seen)
-        {
+        // A card that was sent can't be given up: its outcome is all that is missing.
+        let can_be_given_up = |payment: &Payment| {
+            is_waiting(payment.status())
+                && payment.method() != Method::CreditCard
+                && payment.id.to_string() == seen
+        };
+        if let Some(payment) = waiting.filter(can_be_given_up) {
             give_up(self.edge, &payment).await?;
         }
         Ok(self.redirect(self.payment.as_ref()))
@@ -349,8 +394,12 @@ impl Visit<'_> {
             return self.notice(no_method(self.language), StatusCode::SERVICE_UNAVAILABLE).await;
         }
         let place = (self.path(), self.form_number()?);
-        let form =
-            checkout_page::form((self.language, &self.link), place, &methods, (chosen, typed, mistakes));
+        let form = checkout_page::form(
+            (self.language, &self.link),
+            place,
+            (&methods, &self.plans()),
+            (chosen, typed, mistakes),
+        );
         let state = state_of_link(self.language, LinkStatus::Open);
         let page = CheckoutPage { form: Some(form), ..self.bare(state).await? };
         Ok(rendered(&page, status))
@@ -373,6 +422,15 @@ impl Visit<'_> {
         Ok(rendered(&self.bare(state).await?, status))
     }
 
+    /// Returns the words for a payment's status; of a declined card those that say what its payer can do.
+    fn state_of(&self, payment: &Payment) -> StateView {
+        let state = state_of(self.language, payment.method(), payment.status());
+        if payment.status() == Status::Declined && payment.method() == Method::CreditCard {
+            return StateView { sentence: self.decline(payment).words, ..state };
+        }
+        state
+    }
+
     async fn payment_page(
         &self,
         payment: &Payment,
@@ -380,11 +438,8 @@ impl Visit<'_> {
     ) -> Result<HttpResponse, Refused> {
         let status = payment.status();
         let is_cancelling = is_waiting(status) && is_being_cancelled(payment);
-        let state = if is_cancelling {
-            state_of_cancelling(self.language, status)
-        } else {
-            state_of(self.language, payment.method(), status)
-        };
+        let state =
+            if is_cancelling { state_of_cancelling(self.language, status) } else { self.state_of(payment) };
         let view = self.payment_view(payment, is_cancelling)?;
         let may_begin = link_status == LinkStatus::Open && !holds_a_use(status);
         let again = may_begin.then(|| self.path());

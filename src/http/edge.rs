@@ -14,8 +14,8 @@ use super::pictures::Pictures;
 use super::rate_limit::RateLimit;
 use super::tokens::Tokens;
 use crate::keyring::Keyring;
-use quita_config::Config;
 use quita_config::acquirer::{AcquirerConfig, AdapterKind};
+use quita_config::{CheckoutConfig, Config};
 use quita_services::access::{ApplicationReader, KeyVerifier};
 use quita_services::refusal_log::RefusalLog;
 
@@ -37,6 +37,8 @@ pub struct Edge {
     pub(crate) applications: ApplicationReader,
     /// Store in which payers' pages look up a merchant's public name.
     pub(super) people: Arc<dyn PeopleStore>,
+    /// Bounds of the pages of payment links.
+    pub(super) checkout: CheckoutConfig,
     /// Store of payment links.
     pub(crate) links: Arc<dyn LinkStore>,
     pub(super) checkout_metrics: CheckoutMetrics,
@@ -69,6 +71,7 @@ impl Edge {
             tokens,
             applications: ApplicationReader::new(store.clone()),
             people: store.clone(),
+            checkout: config.checkout,
             links: store,
             checkout_metrics,
             pictures: Pictures::new(),

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use actix_web::web::Data;
 use quita_actors::Denied;
 use quita_domain::identity::{LinkId, TransactionId};
 use quita_domain::link::{Link, NoUse, PayerInput, UnstoredUses};
@@ -21,6 +22,7 @@ use tokio::time::{Instant, sleep, timeout};
 use uuid::Uuid;
 use zeroize::Zeroizing;
 
+use super::card_tries::{self, CountedTry};
 use super::edge::Edge;
 use super::errors::{ApiError, ErrorCode, wordings};
 use super::payments::create_keyed;
@@ -38,7 +40,7 @@ const MOST_WAITS: usize = 40;
 const BEGUN_BY_NETWORK: [u32; 2] = [10, 30];
 
 /// Length of that time.
-const HOUR_MS: u64 = 3_600_000;
+pub(super) const HOUR_MS: u64 = 3_600_000;
 
 /// Longest time for which closing waits for payments that are about to be stored.
 const LONGEST_AWAITED: Duration = Duration::from_secs(8);
@@ -67,7 +69,7 @@ pub(super) enum NotBegun {
     Mistakes(Rejection),
     /// The link allows no payment now.
     NoUse(NoUse),
-    /// The payer's network began too many. It may begin one again at this time.
+    /// The payer's network began too many, or too many cards were tried. Another one is allowed at this time.
     TooMany(Timestamp),
     /// Anything else.
     Failed(ApiError),
@@ -80,7 +82,11 @@ impl From<ApiError> for NotBegun {
 }
 
 /// Begins a payment, by the path of every creation. A form that was sent before returns its payment.
-pub(super) async fn begin(edge: &Edge, link: &Link, form: &Submitted<'_>) -> Result<Arc<Payment>, NotBegun> {
+pub(super) async fn begin(
+    edge: &Data<Edge>,
+    link: &Link,
+    form: &Submitted<'_>,
+) -> Result<Arc<Payment>, NotBegun> {
     // No `Idempotency-Key` of a merchant has a line break.
     let key = format!("link\n{}\n{}", link.id, form.number);
     let id = edge.keyring.transaction_id(&link.owner, &key);
@@ -90,12 +96,15 @@ pub(super) async fn begin(edge: &Edge, link: &Link, form: &Submitted<'_>) -> Res
     let now = edge.clock.now();
     let body = Zeroizing::new(link.creation_body(form.method, form.typed, now));
     let parsed = parse_of_link(&body, now, &edge.limits).map_err(NotBegun::Mistakes)?;
+    if !parsed.clock_violations.is_empty() {
+        return Err(NotBegun::Mistakes(Rejection::unprocessable(parsed.clock_violations)));
+    }
+    let limits = limits_of(edge, link, form, now).await?;
     if let Err(not_taken) = take_use(edge, link.id, (id, form.method)).await {
         // The same form was sent at the same time, and its payment holds the use.
         let known = edge.payments.read(id).await.map_err(ApiError::from)?;
         return known.ok_or(not_taken);
     }
-    let limits = limits_of(edge, link, form.network);
     if let Err(not_counted) = count(edge, &limits, now).await {
         release(edge, link.id, (id, form.method)).await;
         let known = edge.payments.read(id).await.map_err(ApiError::from)?;
@@ -109,6 +118,10 @@ pub(super) async fn begin(edge: &Edge, link: &Link, form: &Submitted<'_>) -> Res
                 uncount(edge, &limits, now).await;
             } else {
                 edge.checkout_metrics.count(form.method);
+                if form.method == Method::CreditCard {
+                    let counted = CountedTry { link: link.clone(), limits, at: now };
+                    card_tries::settle(edge, counted, &created.payment).await;
+                }
             }
         }
         Err(error) if error.changed_nothing() => {
@@ -128,15 +141,24 @@ pub(super) async fn begin(edge: &Edge, link: &Link, form: &Submitted<'_>) -> Res
     }
 }
 
-/// Returns the limits of a network, at one link and at all.
-fn limits_of(edge: &Edge, link: &Link, network: &str) -> [EventLimit; 2] {
+/// Returns the limits of a network, at one link and at all; of a card those of tries.
+async fn limits_of(
+    edge: &Edge,
+    link: &Link,
+    form: &Submitted<'_>,
+    now: Timestamp,
+) -> Result<[EventLimit; 2], NotBegun> {
+    if form.method == Method::CreditCard {
+        let limits = card_tries::limits_of(edge, link, form.network, now).await;
+        return limits.map_err(|error| ApiError::from(Denied::from(error)).into());
+    }
     let limit = |what: &str, most| EventLimit {
-        name: edge.keyring.event_name(what, network),
+        name: edge.keyring.event_name(what, form.network),
         most,
         within_ms: HOUR_MS,
     };
     let [at_link, at_all] = BEGUN_BY_NETWORK;
-    [limit(&format!("begun {}", link.id), at_link), limit("begun", at_all)]
+    Ok([limit(&format!("begun {}", link.id), at_link), limit("begun", at_all)])
 }
 
 /// Counts the beginning of a payment under every limit, or under none.

@@ -22,7 +22,7 @@ use super::idempotency::{REPLAYED, key_of};
 use super::{ignored_names, link_payments, query};
 
 /// Methods that the page of a link takes.
-pub(crate) const METHODS_OF_PAGE: [Method; 2] = [Method::Pix, Method::Boleto];
+pub(crate) const METHODS_OF_PAGE: [Method; 3] = [Method::Pix, Method::Boleto, Method::CreditCard];
 
 /// Number of payments that the record of a link names.
 pub(crate) const NEWEST_PAYMENTS: usize = 20;

@@ -1,18 +1,17 @@
 //! Tokens of cards, for pages of a merchant's own.
 
-use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::Duration;
 
 use actix_web::web::{Data, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use prometheus::{IntCounterVec, Opts, Registry};
+use quita_actors::Denied;
 use quita_domain::access::{KeyKind, Origins, Scope};
 use quita_domain::audit::AuditAction;
 use quita_domain::card::Brand;
 use quita_domain::card::token::{TOKEN_LIFE_MS, TokenContents};
 use quita_domain::request::token::{self, CardToTokenize};
-use quita_ports::{KeyringStore, WholeStore};
+use quita_ports::{EventLimit, KeyringStore, WholeStore};
 use serde::Serialize;
 
 use super::body::read_json;
@@ -22,11 +21,14 @@ use super::errors::{ApiError, ErrorCode, wordings};
 use super::{auth, cors, ignored_names};
 use quita_services::access::{Caller, KnownOrigins, origins_in_words};
 use quita_services::audit::{Audit, AuditDraft, Initiator};
-use quita_services::limiter::{Limiter, Pace};
 use quita_services::network::networks_of;
 
-/// Rate of tokens that pages on one network may ask for. A payer needs one or two; who tests cards needs thousands.
-const PER_NETWORK: Pace = Pace { burst: 60, period: Duration::from_secs(60) };
+/// Tokens that pages on one network may ask for within a minute. A payer needs one or two; who tests cards needs
+/// thousands.
+const PER_NETWORK: u32 = 60;
+
+/// Length of that time.
+const MINUTE_MS: u64 = 60_000;
 
 /// Outcome of a request that concerns a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,7 +64,6 @@ pub struct Tokens {
     pub(super) origins: KnownOrigins,
     keys: Arc<dyn KeyringStore>,
     audit: Audit,
-    networks: Limiter<IpAddr>,
     counted: IntCounterVec,
 }
 
@@ -82,8 +83,7 @@ impl Tokens {
         for outcome in TokenOutcome::ALL {
             counted.with_label_values(&[outcome.as_str()]);
         }
-        let networks = Limiter::new(PER_NETWORK);
-        Ok(Self { origins: KnownOrigins::new(store.clone()), keys: store, audit, networks, counted })
+        Ok(Self { origins: KnownOrigins::new(store.clone()), keys: store, audit, counted })
     }
 
     /// Counts an outcome.
@@ -164,7 +164,7 @@ async fn permit_program(edge: &Edge, request: &HttpRequest, caller: &Caller) -> 
 async fn permit_page(edge: &Edge, request: &HttpRequest, caller: &Caller) -> Result<(), ApiError> {
     if let Some(origin) = cors::origin_of(request.headers()) {
         let application = edge.applications.of(&caller.owner).await;
-        let application = application.map_err(quita_actors::Denied::StoreUnavailable)?;
+        let application = application.map_err(Denied::StoreUnavailable)?;
         let is_allowed = application.is_some_and(|application| application.origins.contains(origin));
         cors::note(request, is_allowed);
         if !is_allowed {
@@ -173,8 +173,17 @@ async fn permit_page(edge: &Edge, request: &HttpRequest, caller: &Caller) -> Res
     }
     let networks = networks_of(address_of(request, edge.is_behind_proxy));
     // As at the payers' pages: 24 bits of IPv4, 56 of IPv6.
-    let network = networks.site.unwrap_or(networks.large);
-    edge.tokens.networks.count(&network).map_err(ApiError::too_many_card_tries)
+    let network = networks.site.unwrap_or(networks.large).to_string();
+    let limit = EventLimit {
+        name: edge.keyring.event_name("card token", &network),
+        most: PER_NETWORK,
+        within_ms: MINUTE_MS,
+    };
+    let now = edge.clock.now();
+    match edge.links.count_event(&limit, now).await.map_err(Denied::StoreUnavailable)? {
+        None => Ok(()),
+        Some(until) => Err(ApiError::too_many_card_tries((until.ms_since(now) / 1_000).saturating_add(1))),
+    }
 }
 
 /// Records that a secret key came from a browser, once for each key, in the audit log and for the console.

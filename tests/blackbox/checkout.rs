@@ -13,8 +13,8 @@ use crate::support::{
 
 /// A page and what a payer does on it.
 pub(crate) struct Payer {
-    client: Client,
-    path: String,
+    pub(crate) client: Client,
+    pub(crate) path: String,
 }
 
 impl Payer {
@@ -23,17 +23,17 @@ impl Payer {
         Self { client: app.client_without_key(), path }
     }
 
-    fn look(&self) -> String {
+    pub(crate) fn look(&self) -> String {
         let page = self.client.get(&self.path);
         assert_eq!(page.status, 200, "{page}");
         page.text()
     }
 
-    fn number(&self) -> String {
+    pub(crate) fn number(&self) -> String {
         between(&self.look(), "name=\"form\" value=\"", "\"").to_owned()
     }
 
-    fn post(&self, fields: &[(&str, &str)]) -> Answer {
+    pub(crate) fn post(&self, fields: &[(&str, &str)]) -> Answer {
         let mut body = url::form_urlencoded::Serializer::new(String::new());
         body.extend_pairs(fields);
         let kind = [("Content-Type", "application/x-www-form-urlencoded")];
@@ -47,14 +47,14 @@ impl Payer {
     }
 
     #[track_caller]
-    fn begin_and_go(&mut self, method: &str) {
+    pub(crate) fn begin_and_go(&mut self, method: &str) {
         let answer = self.begin(method);
         assert_eq!(answer.status, 303, "{answer}");
         answer.header("location").unwrap().clone_into(&mut self.path);
     }
 
     #[track_caller]
-    fn give_up(&self) {
+    pub(crate) fn give_up(&self) {
         let page = self.look();
         let number = between(&page, "name=\"form\" value=\"", "\"");
         let payment = between(&page, "name=\"payment\" value=\"", "\"");
@@ -63,7 +63,7 @@ impl Payer {
     }
 
     #[track_caller]
-    fn check(&self, status: &str) -> String {
+    pub(crate) fn check(&self, status: &str) -> String {
         let page = self.look();
         assert!(page.contains(&format!("data-status=\"{status}\"")), "{status}: {page}");
         page
@@ -75,7 +75,7 @@ impl Payer {
     }
 }
 
-fn form<'a>(number: &'a str, method: &'a str) -> Vec<(&'a str, &'a str)> {
+pub(crate) fn form<'a>(number: &'a str, method: &'a str) -> Vec<(&'a str, &'a str)> {
     vec![
         ("form", number),
         ("name", "Maria da Silva"),
@@ -93,20 +93,20 @@ fn form<'a>(number: &'a str, method: &'a str) -> Vec<(&'a str, &'a str)> {
 }
 
 #[track_caller]
-fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
+pub(crate) fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
     let rest = text.split_once(before).unwrap_or_else(|| panic!("{before} is missing in {text}")).1;
     rest.split_once(after).unwrap().0
 }
 
-fn link() -> Value {
+pub(crate) fn link() -> Value {
     json!({"amount": 10_027, "currency": "BRL", "title": "Aula de violão"})
 }
 
-fn make(app: &TestApp, request: &Value) -> Value {
+pub(crate) fn make(app: &TestApp, request: &Value) -> Value {
     app.client().post("/pay/links", request).expect(201)
 }
 
-fn read(app: &TestApp, link: &Value) -> Value {
+pub(crate) fn read(app: &TestApp, link: &Value) -> Value {
     app.client().get(&format!("/pay/links/{}", link["linkId"].as_str().unwrap())).expect(200)
 }
 

@@ -128,7 +128,7 @@ fn mistakes_of_the_form_are_all_named_and_nothing_typed_is_lost_but_a_card_numbe
         assert!(page.contains(part), "{part}: {page}");
     }
     assert!(!page.contains(number), "{page}");
-    let unavailable = send(&owner, &key, &[("method", "pix"), ("method", "credit_card")]);
+    let unavailable = send(&owner, &key, &[("method", "pix"), ("method", "cash")]);
     assert!(unavailable.status == 422 && unavailable.text().contains("<li>Methods: "), "{unavailable}");
     assert!(owner.page("/console/test/links").contains("No link"), "nothing was made");
     // The same form, once it is right.

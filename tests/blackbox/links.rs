@@ -30,7 +30,7 @@ fn a_link_has_what_was_asked_for_and_defaults() {
         ("title", json!("Aula de violão")),
         ("description", Value::Null),
         ("amount", json!("50.00")),
-        ("methods", json!(["pix", "boleto"])),
+        ("methods", json!(["pix", "boleto", "credit_card"])),
         ("maxInstallments", json!(1)),
         ("uses", json!(1)),
         ("paidCount", json!(0)),
@@ -95,9 +95,17 @@ fn mistakes_are_told_all_at_once() {
         refused["details"].as_array().unwrap().iter().map(|one| one["field"].clone()).collect();
     assert_eq!(fields, ["methods", "uses", "successUrl"], "{refused:#}");
     client.post("/pay/links", &link().without("title")).expect_error(400, "malformed_request");
+}
+
+#[test]
+fn a_method_that_no_acquirer_of_the_mode_takes_is_refused_and_no_default() {
+    let slips = "[{ name = 'one', adapter = 'sandbox', methods = ['pix', 'boleto'] }]";
+    let app = TestApp::builder().arg("acquirer", slips).start();
+    let client = app.client();
     let card = link().with("methods", json!(["pix", "credit_card"]));
     let refused = client.post("/pay/links", &card).expect_error(422, "method_unavailable");
     assert_eq!(refused["details"][0]["field"], "methods[1]", "{refused:#}");
+    assert_eq!(make(&client, &link())["methods"], json!(["pix", "boleto"]));
 }
 
 #[test]

@@ -177,6 +177,7 @@ watched! {
         ) -> Vec<Link>;
         Read fn link_uses(link: &Link) -> LinkUses;
         Write fn count_event(limit: &EventLimit, now: Timestamp) -> Option<Timestamp>;
+        Read fn counted_events(name: &str, since: Timestamp) -> u64;
         Write fn uncount_event(name: &str, at: Timestamp) -> ();
     }
 }

@@ -7,7 +7,7 @@ use prometheus::{
     GaugeVec, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts,
     Registry,
 };
-use quita_domain::exception::{NUMBERS_LOW, UNKNOWN_PAYMENT, UNREADABLE};
+use quita_domain::exception::{CARD_TESTING, NUMBERS_LOW, UNKNOWN_PAYMENT, UNREADABLE};
 use quita_domain::identity::AcquirerName;
 use quita_domain::method::Method;
 use quita_domain::payment::DiscrepancyKind;
@@ -117,7 +117,7 @@ impl Meter {
         // Created with zero: an alert does not see an increase of a series that did not exist.
         let kinds = DiscrepancyKind::ALL.map(DiscrepancyKind::as_str).into_iter();
         let kinds = kinds.chain(RECONCILIATION_KINDS.map(ReconciliationKind::as_str));
-        for kind in kinds.chain([UNKNOWN_PAYMENT, UNREADABLE, NUMBERS_LOW]) {
+        for kind in kinds.chain([UNKNOWN_PAYMENT, UNREADABLE, NUMBERS_LOW, CARD_TESTING]) {
             meter.exceptions.with_label_values(&[kind]);
         }
         for method in Method::ALL {

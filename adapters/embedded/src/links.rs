@@ -148,6 +148,19 @@ impl LinkStore for EmbeddedStore {
         .await
     }
 
+    async fn counted_events(&self, name: &str, since: Timestamp) -> Result<u64, StoreError> {
+        let name = name.to_owned();
+        self.read(move |transaction| {
+            let sql =
+                "SELECT count(*) FROM page_events INDEXED BY page_events_of WHERE name = ?1 AND at > ?2";
+            let found = transaction
+                .prepare_cached(sql)?
+                .query_row((&name, since.millis()), |row| row.get::<_, i64>(0))?;
+            Ok(unsigned(found))
+        })
+        .await
+    }
+
     async fn uncount_event(&self, name: &str, at: Timestamp) -> Result<(), StoreError> {
         let name = name.to_owned();
         self.write(move |transaction| {

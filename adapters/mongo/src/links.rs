@@ -165,6 +165,19 @@ impl LinkStore for MongoStore {
         Ok(Some(Timestamp::from_millis(at).plus_ms(limit.within_ms)))
     }
 
+    async fn counted_events(&self, name: &str, since: Timestamp) -> Result<u64, StoreError> {
+        let found = within_time(self.collection(PAGE_EVENTS).find_one(doc! { "_id": name })).await?;
+        let unreadable = || StoreError::Unreadable("counted events can't be read".into());
+        let Some(found) = found else { return Ok(0) };
+        let times = found.get_array("times").map_err(|_| unreadable())?;
+        let mut counted = 0_u64;
+        for time in times {
+            let at = time.map_err(|_| unreadable())?.as_i64().ok_or_else(unreadable)?;
+            counted = counted.saturating_add((at > since.millis()).into());
+        }
+        Ok(counted)
+    }
+
     async fn uncount_event(&self, name: &str, at: Timestamp) -> Result<(), StoreError> {
         let events = self.collection(PAGE_EVENTS);
         let with_event = doc! { "_id": name, "times": at.millis() };

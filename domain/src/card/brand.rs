@@ -99,6 +99,28 @@ impl Brand {
         }
     }
 
+    /// Returns the name by which payers know it: `Diners Club`.
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Elo => "Elo",
+            Self::Hipercard => "Hipercard",
+            Self::Hiper => "Hiper",
+            Self::Amex => "American Express",
+            Self::Diners => "Diners Club",
+            Self::Discover => "Discover",
+            Self::Jcb => "JCB",
+            Self::Mastercard => "Mastercard",
+            Self::Aura => "Aura",
+            Self::Visa => "Visa",
+        }
+    }
+
+    /// Returns the ranges of its prefixes: the first and the last one, of the same length. A prefix counts for the first
+    /// brand of [`Self::ALL`] that has it.
+    pub fn prefix_ranges(self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        self.prefixes().iter().map(|prefix| (prefix.0, prefix.1))
+    }
+
     /// Returns true if a number of this brand may begin with these digits, according to its own prefixes.
     pub(crate) fn may_begin_with(self, digits: &str) -> bool {
         self.prefixes().iter().any(|prefix| prefix.may_begin(digits))

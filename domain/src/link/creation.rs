@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use chrono::NaiveDate;
 use serde::Serialize;
 
-use super::{LEAST_TIME_TO_PAY_MS, Link};
+use super::card_input::CardBody;
+use super::{CardInput, LEAST_TIME_TO_PAY_MS, Link};
 use crate::document::DocumentType;
 use crate::due_terms::{Discount, Interest, Portion};
 use crate::method::Method;
@@ -44,6 +45,8 @@ pub struct PayerInput {
     pub state: String,
     /// CEP, with or without punctuation.
     pub zip_code: String,
+    /// Card, if one was sent.
+    pub card: Option<CardInput>,
 }
 
 #[derive(Serialize)]
@@ -78,6 +81,8 @@ struct Body<'a> {
     interest: Option<InterestBody>,
     discounts: Option<Vec<DiscountBody>>,
     instructions: Option<&'a [String]>,
+    installments: Option<u8>,
+    credit_card: Option<CardBody<'a>>,
 }
 
 #[derive(Serialize)]
@@ -174,6 +179,7 @@ impl Link {
         // A discount whose day has passed is over, and no mistake of the payer.
         let discounts = terms.map(|terms| terms.discounts.iter().filter(|one| one.until >= today));
         let discounts: Option<Vec<_>> = discounts.map(|left| left.map(DiscountBody::of).collect());
+        let card = typed.card.as_ref().filter(|_| method == Method::CreditCard);
         let utm = &offer.utm;
         let body = Body {
             payment_method: method.label(),
@@ -203,6 +209,8 @@ impl Link {
             instructions: terms
                 .map(|terms| terms.instructions.as_slice())
                 .filter(|texts| method == Method::Boleto && !texts.is_empty()),
+            installments: card.map(|card| card.installments),
+            credit_card: card.map(CardBody::of),
         };
         // Never fails: every name is a text.
         serde_json::to_vec(&body).unwrap_or_default()

@@ -1,10 +1,11 @@
 use super::*;
 use crate::request::link::parse;
 use crate::request::{PostbackPolicy, RequestLimits, parse_of_link};
+use crate::secret::Secret;
 
 const NOW: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 
-fn link_of(extra: &str) -> Link {
+pub(super) fn link_of(extra: &str) -> Link {
     let body = format!(r#"{{"amount":5000,"currency":"BRL","title":"Aula"{extra}}}"#);
     let owner = Owner {
         merchant: MerchantId::new("demo"),
@@ -83,6 +84,7 @@ fn no_more_uses_are_taken_than_there_are() {
         (&due, uses(0, 1, 0), unstored(0, 0), Method::Pix, Ok(())),
         (&due, uses(0, 1, 0), unstored(1, 0), Method::Pix, Err(NoUse::BoletosHeld)),
         (&due, uses(0, 2, 0), unstored(0, 0), Method::Boleto, Err(NoUse::BoletosHeld)),
+        (&due, uses(0, 2, 0), unstored(0, 0), Method::CreditCard, Ok(())),
     ] {
         let taken = link.take(payment(1), method, (&counted, not_stored), NOW).map(drop);
         assert_eq!(taken, expected, "{counted:?} {not_stored:?} {method:?}");
@@ -174,6 +176,7 @@ fn typed() -> PayerInput {
         city: text("São Paulo"),
         state: text("sp"),
         zip_code: text("01304-000"),
+        card: None,
     }
 }
 
@@ -198,6 +201,46 @@ fn a_links_payment_is_a_request_that_breaks_no_rule() {
         assert_eq!(order.payer.address.unwrap().zip_code.as_str(), "01304000");
         assert_eq!((order.payer.first_name.as_str(), order.payer.last_name.as_str()), ("Maria", "de Souza"));
     }
+}
+
+fn typed_card(number: &str) -> PayerInput {
+    let text = |text: &str| Secret::new(text.to_owned());
+    let card = CardInput {
+        number: text(number),
+        holder_name: text("MARIA DE SOUZA"),
+        expiry: text("12/30"),
+        code: text("123"),
+        installments: 2,
+    };
+    PayerInput { card: Some(card), ..typed() }
+}
+
+#[test]
+fn a_typed_card_is_part_of_the_request_for_its_method_alone() {
+    let link = link_of(r#","maxInstallments":3,"dueInDays":5,"fine":{"percentage":2}"#);
+    let body = link.creation_body(Method::CreditCard, &typed_card("4242 4242 4242 4242"), NOW);
+    let purchase = parse_of_link(&body, NOW, &limits()).unwrap().purchase;
+    let card = purchase.card.unwrap();
+    assert_eq!(card.number.expose(), "4242424242424242");
+    assert_eq!((card.expiry.to_string().as_str(), card.holder_name.as_str()), ("12/2030", "MARIA DE SOUZA"));
+    assert_eq!((purchase.order.installments(), purchase.order.terms.due()), (Some(2), None));
+    assert!(purchase.order.payer.address.is_some());
+    let pix = link.creation_body(Method::Pix, &typed_card("4242424242424242"), NOW);
+    assert!(!String::from_utf8(pix).unwrap().contains("4242"));
+}
+
+#[test]
+fn every_mistake_in_a_card_is_told_at_its_field_and_its_number_has_one_place() {
+    let link = link_of("");
+    let fields = |typed: &PayerInput| {
+        let read = parse_of_link(&link.creation_body(Method::CreditCard, typed, NOW), NOW, &limits());
+        let violations = read.err().map(|rejection| rejection.violations).unwrap_or_default();
+        violations.into_iter().map(|one| (one.field, one.code)).collect::<Vec<_>>()
+    };
+    let expected = |field: &str, code| vec![(field.to_owned(), code)];
+    assert_eq!(fields(&typed_card("4242424242424241")), expected("creditCard.number", "check_digit"));
+    let elsewhere = PayerInput { street: "4242 4242 4242 4242".into(), ..typed_card("4242424242424242") };
+    assert_eq!(fields(&elsewhere), expected("paymentDetails.address.street", "card_number"));
 }
 
 #[test]

@@ -151,7 +151,7 @@ impl Rejection {
     }
 
     /// Refuses a request because of rules.
-    pub(super) fn unprocessable(violations: Vec<Violation>) -> Self {
+    pub fn unprocessable(violations: Vec<Violation>) -> Self {
         Self { kind: RejectionKind::Unprocessable, violations, unknown: Vec::new() }
     }
 

@@ -102,6 +102,7 @@ pub(crate) fn kind(kind: &str, language: Language) -> &str {
         "amount_unknown" => language.pick("Valor pago desconhecido", "Paid amount unknown"),
         "pix_taken" => language.pick("Pix de outro pagamento", "A Pix of another payment"),
         "numbers_low" => language.pick("Números de boletos no fim", "Numbers of boletos running out"),
+        "card_testing" => language.pick("Teste de cartões em um link", "Cards tested at a link"),
         "unknown_payment" => {
             language.pick("Aviso de pagamento desconhecido", "A notice of an unknown payment")
         }
@@ -171,6 +172,9 @@ pub(super) fn advice<'a>(kind: &str, stored: &'a str, language: Language) -> &'a
         "numbers_low" => {
             "Peça ao banco outra faixa e aumente our-numbers; quando acabar, o adquirente não recebe mais boletos."
         }
+        "card_testing" => {
+            "Veja com o lojista se o link está em mãos erradas, e feche-o se estiver; os cartões testados foram recusados e o limite continua valendo."
+        }
         "unknown_payment" => "Procure a transação no adquirente; se entrou dinheiro, devolva por lá.",
         "unreadable" => "Restaure-o do backup; tenta-se de novo a cada minuto.",
         "status_differs" => {
@@ -202,7 +206,7 @@ pub(super) const fn role(role: OperatorRole, texts: &Texts) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use quita_domain::exception::{NUMBERS_LOW, UNKNOWN_PAYMENT, UNREADABLE};
+    use quita_domain::exception::{CARD_TESTING, NUMBERS_LOW, UNKNOWN_PAYMENT, UNREADABLE};
     use quita_domain::payment::DiscrepancyKind;
     use quita_domain::reconciliation::{RECONCILIATION_KINDS, ReconciliationKind};
 
@@ -210,7 +214,7 @@ mod tests {
     fn every_kind_of_exception_has_a_name_and_advice_in_both_languages() {
         let kinds = DiscrepancyKind::ALL.map(DiscrepancyKind::as_str).into_iter();
         let kinds = kinds.chain(RECONCILIATION_KINDS.map(ReconciliationKind::as_str));
-        for name in kinds.chain([UNKNOWN_PAYMENT, UNREADABLE, NUMBERS_LOW]) {
+        for name in kinds.chain([UNKNOWN_PAYMENT, UNREADABLE, NUMBERS_LOW, CARD_TESTING]) {
             for language in Language::ALL {
                 assert_ne!(kind(name, language), name, "{language:?}");
             }

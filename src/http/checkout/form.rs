@@ -1,11 +1,12 @@
 //! The submitted form: its origin, its fields, and what a payer typed.
 
-use actix_web::HttpRequest;
 use actix_web::http::header::{CONTENT_TYPE, ORIGIN};
 use actix_web::web::Payload;
+use actix_web::{HttpMessage, HttpRequest};
 use quita_domain::card::holds_card_number;
-use quita_domain::link::PayerInput;
+use quita_domain::link::{CardInput, PayerInput};
 use quita_domain::postal::{Cep, Uf};
+use quita_domain::request::card_form::{self, SentCardForm};
 use url::{Url, form_urlencoded};
 use zeroize::Zeroizing;
 
@@ -39,6 +40,24 @@ pub(super) fn text_of<'f>(fields: &'f FormFields, name: &str) -> &'f str {
     fields.iter().find(|(given, _)| given == name).map_or("", |(_, value)| value.as_str())
 }
 
+/// Returns true if the page's script sent this: a card comes as JSON, and as nothing else.
+pub(super) fn is_script(request: &HttpRequest) -> bool {
+    request.content_type().eq_ignore_ascii_case("application/json")
+}
+
+/// Reads what the page's script sent.
+///
+/// # Errors
+/// [`Refused::foreign`] if the page never sends such a body.
+pub(super) async fn read_card_form(
+    request: &HttpRequest,
+    payload: Payload,
+) -> Result<(FormFields, CardInput), Refused> {
+    let body = body::read_json(request, payload).await?;
+    let SentCardForm { fields, card } = card_form::parse(&body).map_err(|_| Refused::foreign())?;
+    Ok((Zeroizing::new(fields), card))
+}
+
 /// Reads a form.
 ///
 /// # Errors
@@ -70,16 +89,22 @@ pub(super) fn typed_in(fields: &FormFields) -> PayerInput {
         city: clean("city"),
         state: clean("state"),
         zip_code: clean("postal-code"),
+        card: None,
     }
 }
 
-/// Fields of the form, in its order.
-pub(super) const FIELDS: [&str; 12] = [
+/// Fields of the form, in its order. Those of the card are made by the page's script.
+pub(super) const FIELDS: [&str; 17] = [
     "name",
     "document",
     "email",
     "tel",
     "method",
+    "cc-number",
+    "cc-name",
+    "cc-exp",
+    "cc-csc",
+    "installments",
     "postal-code",
     "street",
     "number",

@@ -18,7 +18,7 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 /// Headers of every page, in addition to those that differ.
-const HEADERS: [(HeaderName, &str); 8] = [
+pub(crate) const PAGE_HEADERS: [(HeaderName, &str); 8] = [
     (CONTENT_SECURITY_POLICY, POLICY),
     (X_FRAME_OPTIONS, "DENY"),
     (REFERRER_POLICY, "no-referrer"),
@@ -31,10 +31,10 @@ const HEADERS: [(HeaderName, &str); 8] = [
 
 /// A page that can't be shown, with its status.
 pub(super) struct Refused {
-    status: StatusCode,
-    retry_after_s: Option<u64>,
+    pub(super) status: StatusCode,
+    pub(super) retry_after_s: Option<u64>,
     label: (&'static str, &'static str),
-    sentence: (&'static str, &'static str),
+    pub(super) sentence: (&'static str, &'static str),
 }
 
 impl Refused {
@@ -154,7 +154,7 @@ pub(super) fn rendered(page: &CheckoutPage, status: StatusCode) -> HttpResponse 
 
 /// Adds the headers of every answer.
 pub(super) fn add_headers(response: &mut HttpResponseBuilder, language: Language) {
-    for header in HEADERS {
+    for header in PAGE_HEADERS {
         response.insert_header(header);
     }
     response.insert_header((CONTENT_LANGUAGE, language.tag()));

@@ -4,6 +4,7 @@ use quita_actors::Denied;
 use quita_domain::acquiring::Issued;
 use quita_domain::boleto::line::Line;
 use quita_domain::identity::Mode;
+use quita_domain::method::Method;
 use quita_domain::payment::Payment;
 use quita_domain::status::Status;
 use url::Url;
@@ -40,7 +41,7 @@ impl Visit<'_> {
             (None, Some(Issued::Pix { expires_at, .. })) => Some(time(self.language, *expires_at)),
             (Some(_) | None, Some(Issued::Boleto(_)) | None) => None,
         };
-        let can_be_given_up = is_waiting && !is_cancelling;
+        let can_be_given_up = is_waiting && !is_cancelling && payment.method() != Method::CreditCard;
         let give_up =
             if can_be_given_up { Some((self.path_of(Some(payment)), self.form_number()?)) } else { None };
         let is_paid = matches!(payment.status(), Status::Paid | Status::Approved);

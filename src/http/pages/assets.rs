@@ -14,7 +14,12 @@ pub(crate) struct Asset {
 }
 
 /// Every static file.
-pub(crate) const ALL: [Asset; 4] = [
+pub(crate) const ALL: [Asset; 5] = [
+    Asset {
+        name: "checkout-card.js",
+        content_type: "text/javascript; charset=utf-8",
+        body: include_str!("assets/checkout-card.js"),
+    },
     Asset {
         name: "checkout.css",
         content_type: "text/css; charset=utf-8",

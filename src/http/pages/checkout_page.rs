@@ -2,13 +2,14 @@
 
 use askama::Template;
 use chrono::NaiveDate;
-use quita_domain::link::{Link, LinkStatus, PayerInput};
+use quita_domain::link::{InstallmentPlan, Link, LinkStatus, PayerInput};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 
 use super::assets;
+use super::checkout_card::{CardView, card_words};
 use crate::console::Language;
 use crate::http::Mount;
 
@@ -58,8 +59,10 @@ pub(crate) struct FormView {
     pub(crate) fields: Vec<FieldView>,
     /// Fields of the address; none if no method needs them.
     pub(crate) address: Vec<FieldView>,
-    /// True if every method needs the address.
-    pub(crate) needs_address: bool,
+    /// Heading of the address: it names the methods that need it.
+    pub(crate) address_legend: &'static str,
+    /// The card, if it can be chosen.
+    pub(crate) card: Option<CardView>,
     /// Mistakes with the name of their field.
     pub(crate) mistakes: Vec<Mistake>,
 }
@@ -122,6 +125,11 @@ impl CheckoutPage {
         pick(self.language, portuguese, english)
     }
 
+    /// Returns true if the page's script for cards is needed.
+    fn takes_cards(&self) -> bool {
+        self.form.as_ref().is_some_and(|form| form.card.is_some())
+    }
+
     fn title(&self) -> String {
         let offer = self.offer.as_ref();
         let of = offer.map(|offer| format!(" – {} – {}", offer.title, offer.merchant_name));
@@ -177,6 +185,14 @@ pub(crate) fn time(language: Language, at: Timestamp) -> String {
 /// Returns the words for a payment's status.
 pub(crate) const fn state_of(language: Language, method: Method, status: Status) -> StateView {
     let (label, sentence) = match status {
+        Status::Initial | Status::Pending if matches!(method, Method::CreditCard) => (
+            pick(language, "Verificando", "Checking"),
+            pick(
+                language,
+                "Estamos verificando este pagamento com o banco. Ninguém deve pagar de novo; esta página muda sozinha.",
+                "We are checking this payment with the bank. Nobody should pay again; this page changes by itself.",
+            ),
+        ),
         Status::Initial => (
             pick(language, "Preparando", "Preparing"),
             pick(
@@ -292,7 +308,7 @@ pub(crate) const fn state_of_link(language: Language, status: LinkStatus) -> Sta
 pub(crate) fn form(
     (language, link): (Language, &Link),
     (path, number): (String, String),
-    methods: &[Method],
+    (methods, plans): (&[Method], &[InstallmentPlan]),
     (chosen, typed, mistakes): (Option<Method>, &PayerInput, Vec<Mistake>),
 ) -> FormView {
     let chosen = chosen.filter(|chosen| methods.contains(chosen)).or_else(|| methods.first().copied());
@@ -317,8 +333,24 @@ pub(crate) fn form(
             .collect(),
         fields: payer_fields(language, link, typed).into_iter().map(with_mistake).collect(),
         address: address.into_iter().map(with_mistake).collect(),
-        needs_address: methods.iter().all(needs_address),
+        address_legend: address_legend(language, link, methods),
+        card: methods.contains(&Method::CreditCard).then(|| CardView::of(language, plans)),
         mistakes: mistakes.clone(),
+    }
+}
+
+/// Returns the heading of the address, which names the methods that need it unless all do.
+fn address_legend(language: Language, link: &Link, methods: &[Method]) -> &'static str {
+    let is_needed_by = |method| methods.contains(&method) && link.needs_address(method);
+    if methods.iter().all(|method| link.needs_address(*method)) {
+        return pick(language, "Seu endereço", "Your address");
+    }
+    match (is_needed_by(Method::Boleto), is_needed_by(Method::CreditCard)) {
+        (true, true) => {
+            pick(language, "Seu endereço (para boleto e cartão)", "Your address (for boleto and card)")
+        }
+        (true, false) => pick(language, "Seu endereço (só para boleto)", "Your address (for a boleto only)"),
+        (false, _) => pick(language, "Seu endereço (só para cartão)", "Your address (for a card only)"),
     }
 }
 
@@ -455,18 +487,38 @@ pub(crate) fn mistake(language: Language, field: &'static str, code: &'static st
             "Muitos pagamentos foram iniciados a partir da sua rede. Espere uma hora e tente de novo.",
             "Too many payments were begun from your network. Wait for an hour and try again.",
         ),
-        ("method", _) => pick(language, "Escolha um meio de pagamento.", "Choose a payment method."),
-        _ => pick(
+        ("method", "needs_script") => pick(
             language,
-            "Este pagamento não pode ser feito agora. Fale com a loja.",
-            "This payment can't be made now. Contact the shop.",
+            "Para pagar com cartão, ative o JavaScript neste navegador, ou escolha outro meio.",
+            "To pay by card, switch on JavaScript in this browser, or choose another method.",
         ),
+        ("method", "method_unavailable") => pick(
+            language,
+            "Cartão não está disponível agora. Escolha outro meio.",
+            "Cards are not available now. Choose another method.",
+        ),
+        ("method", _) => pick(language, "Escolha um meio de pagamento.", "Choose a payment method."),
+        _ => card_words(language, field, code).unwrap_or_else(|| {
+            pick(
+                language,
+                "Este pagamento não pode ser feito agora. Fale com a loja.",
+                "This payment can't be made now. Contact the shop.",
+            )
+        }),
     };
     Mistake { field, code, words }
 }
 
 /// Returns the name of the form's field for a path in the creation request.
 pub(crate) fn field_of(path: &str) -> &'static str {
+    match path {
+        "creditCard.number" => return "cc-number",
+        "creditCard.holderName" => return "cc-name",
+        "creditCard.expirationMonth" | "creditCard.expirationYear" => return "cc-exp",
+        "creditCard.cvv" => return "cc-csc",
+        "installments" => return "installments",
+        _ => {}
+    }
     match path.strip_prefix("paymentDetails.").unwrap_or_default() {
         "firstName" | "lastName" => "name",
         "document" | "documentType" => "document",
@@ -510,6 +562,8 @@ mod tests {
             ("paymentDetails.lastName", "name"),
             ("paymentDetails.documentType", "document"),
             ("paymentDetails.address.zipCode", "postal-code"),
+            ("creditCard.expirationYear", "cc-exp"),
+            ("installments", "installments"),
             ("dueDate", ""),
         ] {
             assert_eq!(field_of(path), expected, "{path}");

@@ -30,6 +30,34 @@ impl Browser {
         self.driver.command("Emulation.setDeviceMetricsOverride", &phone);
     }
 
+    /// Makes the window as narrow as a page must bear (WCAG 2.2, 1.4.10): 320 pixels.
+    pub(crate) fn become_narrow(&self) {
+        let narrow = json!({"width": 320, "height": 640, "deviceScaleFactor": 1, "mobile": true});
+        self.driver.command("Emulation.setDeviceMetricsOverride", &narrow);
+    }
+
+    /// Runs no script of pages from now on, or runs them again.
+    pub(crate) fn run_scripts(&self, runs: bool) {
+        self.driver.command("Emulation.setScriptExecutionDisabled", &json!({ "value": !runs }));
+    }
+
+    /// Has axe-core look at the page: it finds nothing that WCAG 2.2 forbids at level AA. Says "skipped" where
+    /// `QUITA_TEST_AXE` names no file.
+    #[track_caller]
+    pub(crate) fn check_accessible(&self, name: &str) {
+        const RUN: &str = "const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa'];
+            const found = (result) => result.violations.flatMap((violation) =>
+                violation.nodes.map((node) => `${violation.id} at ${node.target}: ${node.failureSummary}`));
+            return axe.run(document, { runOnly: tags, resultTypes: ['violations'] }).then(found)";
+        let Some(file) = std::env::var_os("QUITA_TEST_AXE") else {
+            println!("skipped: QUITA_TEST_AXE is not set; scripts/test sets it");
+            return;
+        };
+        self.look(name);
+        self.script(&fs::read_to_string(file).expect("QUITA_TEST_AXE is a file"));
+        assert_eq!(self.script(RUN), json!([]), "{name}");
+    }
+
     /// Has the pages shown as to somebody who prefers the dark.
     pub(crate) fn in_the_dark(&self) {
         let dark = json!({"features": [{"name": "prefers-color-scheme", "value": "dark"}]});

@@ -99,6 +99,15 @@ impl<C: Connection> LinkStore for MemoryStore<C> {
             .await
     }
 
+    async fn counted_events(&self, name: &str, since: Timestamp) -> Result<u64, StoreError> {
+        self.0
+            .read("counted_events", |records| {
+                let times = records.page_events.get(name).into_iter().flatten();
+                Ok(u64::try_from(times.filter(|at| **at > since).count()).unwrap_or(u64::MAX))
+            })
+            .await
+    }
+
     async fn uncount_event(&self, name: &str, at: Timestamp) -> Result<(), StoreError> {
         self.0
             .change("uncount_event", |records| {

@@ -7,8 +7,8 @@ group! {
     Links {
         links: "Links de pagamento", "Payment links";
         link: "Link", "Link";
-        lead: "Ofertas com um endereço próprio: quem o abre paga por PIX ou boleto.",
-            "Offers with an address of their own: whoever opens it pays by PIX or boleto.";
+        lead: "Ofertas com um endereço próprio: quem o abre paga por PIX, boleto ou cartão.",
+            "Offers with an address of their own: whoever opens it pays by PIX, boleto or card.";
         empty: "Nenhum link", "No link";
         empty_sentence: "Crie um link aqui ou pela API, ou escolha outro status.",
             "Make a link here or through the API, or choose another status.";
@@ -28,8 +28,8 @@ group! {
             "could not be read; write it in reais and above zero, such as 50.00";
         bad_days: "deve ser um número inteiro de 1 a 365", "must be a whole number from 1 to 365";
         mistakes: "O link não foi criado. Corrija isto e envie de novo:", "The link was not made. Correct this and send it again:";
-        no_method: "Nenhum adquirente deste modo aceita PIX ou boleto; fale com quem opera o serviço.",
-            "No acquirer of this mode takes PIX or boletos; ask the operators of the service.";
+        no_method: "Nenhum adquirente deste modo aceita pagamentos; fale com quem opera o serviço.",
+            "No acquirer of this mode takes payments; ask the operators of the service.";
         paid_of_uses: "Pagos", "Paid";
         of_uses: "de", "of";
         expires: "Expira", "Expires";

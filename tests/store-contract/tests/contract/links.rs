@@ -154,6 +154,21 @@ pub async fn events_are_counted_up_to_their_limit_in_any_stretch_of_time(store: 
     }
 }
 
+pub async fn counted_events_are_those_after_a_time(store: Arc<dyn WholeStore>) {
+    let limit = EventLimit { name: String::from("a"), most: u32::MAX, within_ms: 1_000 };
+    let at = Timestamp::from_millis;
+    assert_eq!(store.counted_events("a", at(0)).await, Ok(0));
+    for now in [5_000, 5_400, 5_400, 5_900] {
+        assert_eq!(store.count_event(&limit, at(now)).await, Ok(None));
+    }
+    for (since, expected) in [(4_999, 4), (5_000, 3), (5_399, 3), (5_400, 1), (5_900, 0)] {
+        assert_eq!(store.counted_events("a", at(since)).await, Ok(expected), "{since}");
+    }
+    assert_eq!(store.counted_events("b", at(0)).await, Ok(0));
+    assert_eq!(store.uncount_event("a", at(5_900)).await, Ok(()));
+    assert_eq!(store.counted_events("a", at(5_000)).await, Ok(2));
+}
+
 pub async fn an_event_that_is_taken_back_makes_room_for_one_other(store: Arc<dyn WholeStore>) {
     let limit = EventLimit { name: String::from("a"), most: 2, within_ms: 1_000 };
     let now = Timestamp::from_millis(5_000);

@@ -171,6 +171,7 @@ macro_rules! for_each_case {
             links::payers_of_links_that_are_over_are_found_by_document_and_time,
             links::uses_are_counted_in_the_payments_of_a_link,
             links::events_are_counted_up_to_their_limit_in_any_stretch_of_time,
+            links::counted_events_are_those_after_a_time,
             links::an_event_that_is_taken_back_makes_room_for_one_other,
             links::of_many_events_at_once_no_more_than_the_limit_are_counted,
             waiting::the_store_answers_a_ping,

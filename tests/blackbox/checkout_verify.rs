@@ -1,0 +1,95 @@
+//! `quita checkout verify`: the page as payers get it against what the program serves.
+
+use crate::checkout::{link, make};
+use crate::support::{Reply, TestApp, TestReceiver};
+
+/// Change that somebody between the service and its payers makes.
+type Change = fn(&str, &mut Reply);
+
+/// Verifies the page of a link by way of somebody who changes answers. Returns the exit code and what was printed.
+fn verify(app: &TestApp, change: Change) -> (Option<i32>, String) {
+    let made = make(app, &link());
+    let between = TestReceiver::start();
+    let origin = between.url().trim_end_matches("/webhooks").to_owned();
+    let client = app.client_without_key();
+    between.answer_with(move |request| {
+        let answer = client.get(&request.path);
+        let mut reply = Reply::status(answer.status).body(&answer.text());
+        for (name, value) in &answer.headers {
+            let is_of_connection = ["content-length", "transfer-encoding", "connection", "date"];
+            if !is_of_connection.contains(&name.as_str()) {
+                reply = reply.header(name, value);
+            }
+        }
+        change(&request.path, &mut reply);
+        reply
+    });
+    let url = made["url"].as_str().unwrap().replace(&app.url(), &origin);
+    let verified = app.program(&["checkout", "verify", &url]).run();
+    (verified.code, verified.said())
+}
+
+#[test]
+fn a_page_that_nobody_changed_is_as_this_version_serves_it() {
+    let app = TestApp::new();
+    let made = make(&app, &link());
+    let direct = app.quita(&["checkout", "verify", made["url"].as_str().unwrap()]).output();
+    assert!(direct.contains("are as this version serves them"), "{direct}");
+    let (code, printed) = verify(&app, |_, _| {});
+    assert_eq!(code, Some(0), "{printed}");
+}
+
+#[test]
+fn every_change_of_headers_and_scripts_is_told() {
+    let app = TestApp::new();
+    let changes: [(&str, Change); 7] = [
+        ("the page has a script within itself", |path, reply| {
+            if path.starts_with("/checkout/") && !path.ends_with(".js") {
+                reply.body = reply.body.replace("</head>", "<script>send()</script></head>");
+            }
+        }),
+        ("script comes from elsewhere", |path, reply| {
+            if !path.ends_with(".js") {
+                reply.body =
+                    reply.body.replace("</head>", "<SCRIPT src=//evil.example/a.js></SCRIPT></head>");
+            }
+        }),
+        ("has other contents than in this version", |path, reply| {
+            if path.contains("checkout-card.js") {
+                reply.body.push_str("send();");
+            }
+        }),
+        ("the page states another hash of checkout-card.js", |_, reply| {
+            reply.body = reply.body.replace("integrity=\"sha384-", "integrity=\"sha384-A");
+        }),
+        ("header content-security-policy is missing", |_, reply| {
+            reply.headers.retain(|(name, _)| name != "content-security-policy");
+        }),
+        ("header x-frame-options is \"SAMEORIGIN\"", |_, reply| {
+            for (name, value) in &mut reply.headers {
+                if name == "x-frame-options" {
+                    "SAMEORIGIN".clone_into(value);
+                }
+            }
+        }),
+        ("/checkout/v1.js has other contents", |path, reply| {
+            if path == "/checkout/v1.js" {
+                reply.body.push(' ');
+            }
+        }),
+    ];
+    for (told, change) in changes {
+        let (code, printed) = verify(&app, change);
+        assert_eq!(code, Some(1), "{told}: {printed}");
+        assert!(printed.contains(told), "{told}: {printed}");
+    }
+}
+
+#[test]
+fn an_address_that_is_no_page_of_a_link_is_wrong_usage() {
+    let app = TestApp::new();
+    let verified = app.program(&["checkout", "verify", &app.url()]).run();
+    assert_eq!(verified.code, Some(2), "{}", verified.stderr);
+    let nothing = app.program(&["checkout", "verify", &format!("{}/checkout/nothing", app.url())]).run();
+    assert!(nothing.code == Some(1) && nothing.stdout.contains("answers 404"), "{}", nothing.stdout);
+}
