@@ -196,7 +196,8 @@ fn settled(payment: &Payment) -> Fact {
         id: String::from("s-1"),
         amount: payment.order.amount,
         paid_on: None,
-        end_to_end_id: Some("E".repeat(32)),
+        // A Pix pays one payment.
+        end_to_end_id: Some(payment.id.uuid().simple().to_string()),
         approval: None,
     })
 }

@@ -157,10 +157,11 @@ fn money_came(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
 /// Days after the money came in, it is taken back or given back, and nobody tells of it.
 fn days_later(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
     let at = world.clock.now().plus_ms(world.chance.between(2, LATEST_DAYS) * DAY_MS);
-    world.appoint(at);
     let (own, provider) = (Arc::clone(world), Arc::clone(provider));
     world.errand(async move {
         while own.clock.now() < at {
+            // The clock may have been there before, and was put back.
+            own.appoint(at);
             sleep(Duration::from_secs(1)).await;
         }
         // What was not paid here, or is disputed, has its own ways.

@@ -71,6 +71,8 @@ impl Ways {
 /// The bank in this world.
 pub(super) struct SicoobTill {
     bank: SicoobBank,
+    /// Whether new titles are not found for seconds.
+    lags: bool,
     /// What was asked for with each payment's first title.
     asked: BTreeMap<TransactionId, (Money, Timestamp)>,
     /// Numbers of a payment's titles.
@@ -89,7 +91,12 @@ pub(super) fn open(place: usize, ways: Ways) -> (AcquirerSpec, Box<dyn Till>) {
         },
         ..Config::default()
     };
-    let till = SicoobTill { bank: SicoobBank::new(config), asked: BTreeMap::new(), numbers: BTreeMap::new() };
+    let till = SicoobTill {
+        bank: SicoobBank::new(config),
+        lags: ways.lags,
+        asked: BTreeMap::new(),
+        numbers: BTreeMap::new(),
+    };
     let mut spec = spec(format!("sicoob{place}"), vec![Method::Boleto], TIME_OUT_MS);
     spec.due_dates = DueDates { of_pix: false, terms: DueTermsTaken::All };
     (spec, Box::new(till))
@@ -241,7 +248,8 @@ impl Till for SicoobTill {
             sums_moved: false,
             is_late: false,
             came_after_its_time: false,
-            may_be_contradicted: false,
+            // It does not find at first what it registered.
+            may_be_contradicted: self.lags,
         })
     }
 
