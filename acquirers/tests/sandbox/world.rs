@@ -341,6 +341,7 @@ const fn context(now: Timestamp, op: Uuid) -> Context {
         charge_name: None,
         refund_shows_after_ms: 0,
         hint_gap_ms: 2_000,
+        asked_at: None,
         reads_approved: false,
         looks_at_paid: false,
         states_cost: false,
