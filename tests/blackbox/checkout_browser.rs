@@ -100,7 +100,7 @@ fn a_payer_is_told_mistakes_and_a_decline_and_pays_with_another_card() {
 
 #[test]
 fn an_unknown_outcome_is_shown_as_such_and_turns_by_itself() {
-    let app = TestApp::builder().arg("sandbox-time-out", "10s").start();
+    let app = TestApp::builder().arg("--sandbox-time-out", "10s").start();
     let Some(browser) = Browser::open(&app) else { return };
     at_card(&browser, &app, &link());
     fill_in(&browser, "4000000000000119");
@@ -113,7 +113,7 @@ fn an_unknown_outcome_is_shown_as_such_and_turns_by_itself() {
 
 #[test]
 fn too_many_cards_say_so_and_leave_pix_open() {
-    let app = TestApp::builder().arg("checkout-tries-per-link", "1").start();
+    let app = TestApp::builder().arg("--checkout-tries-per-link", "1").start();
     let Some(browser) = Browser::open(&app) else { return };
     at_card(&browser, &app, &link());
     browser.in_the_dark();

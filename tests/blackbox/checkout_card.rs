@@ -81,7 +81,7 @@ fn a_card_is_offered_with_its_instalments_and_its_fields_wait_for_the_script() {
 
 #[test]
 fn the_least_instalment_and_the_most_of_them_are_configured() {
-    let app = TestApp::builder().arg("min-installment", "2000").arg("max-installments", "6").start();
+    let app = TestApp::builder().arg("--min-installment", "2000").arg("--max-installments", "6").start();
     let request = link().with("amount", json!(10_000)).with("maxInstallments", json!(6));
     let page = Payer::at(&app, &make(&app, &request)).look();
     assert!(page.contains("value=\"5\"") && !page.contains("value=\"6\""), "{page}");
@@ -243,7 +243,7 @@ fn a_card_form_that_is_sent_twice_pays_once() {
 
 #[test]
 fn a_card_of_unknown_outcome_is_checked_and_no_other_method_is_offered_until_then() {
-    let app = TestApp::builder().arg("sandbox-time-out", "10s").start();
+    let app = TestApp::builder().arg("--sandbox-time-out", "10s").start();
     let made = make(&app, &link());
     let payer = Payer::at(&app, &made);
     let told = payer.send_card("4000000000000119", as_it_is).expect(200);

@@ -74,7 +74,7 @@ fn a_network_tries_ten_cards_at_all_links() {
 #[test]
 fn the_limits_are_configured() {
     let app =
-        TestApp::builder().arg("checkout-tries-per-link", "1").arg("checkout-tries-per-network", "2").start();
+        TestApp::builder().arg("--checkout-tries-per-link", "1").arg("--checkout-tries-per-network", "2").start();
     let links: Vec<_> = (0..3).map(|_| Payer::at(&app, &make(&app, &link()))).collect();
     for payer in links.iter().take(2) {
         decline(payer);
@@ -86,8 +86,8 @@ fn the_limits_are_configured() {
 #[test]
 fn twenty_declined_cards_of_a_link_are_one_exception() {
     let app = TestApp::builder()
-        .arg("checkout-tries-per-link", "1000")
-        .arg("checkout-tries-per-network", "1000")
+        .arg("--checkout-tries-per-link", "1000")
+        .arg("--checkout-tries-per-network", "1000")
         .start();
     let made = make(&app, &link());
     let payer = Payer::at(&app, &made);
