@@ -100,7 +100,7 @@ fn mistakes_are_told_all_at_once() {
 #[test]
 fn a_method_that_no_acquirer_of_the_mode_takes_is_refused_and_no_default() {
     let slips = "[{ name = 'one', adapter = 'sandbox', methods = ['pix', 'boleto'] }]";
-    let app = TestApp::builder().arg("acquirer", slips).start();
+    let app = TestApp::builder().env("QUITA_ACQUIRER", slips).start();
     let client = app.client();
     let card = link().with("methods", json!(["pix", "credit_card"]));
     let refused = client.post("/pay/links", &card).expect_error(422, "method_unavailable");

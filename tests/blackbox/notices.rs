@@ -102,7 +102,7 @@ fn an_authorisation_that_comes_after_the_card_was_declined_is_shown_to_an_operat
     let authorised = json!({"fact": "authorized", "authorizationCode": "123456"});
     assert_eq!(acquirer.tell(&record["createdAt"], &notice("e1", &record, &authorised)).status, 200);
     let told = eventually(PATIENCE, "an exception", || exceptions(&app).into_iter().next());
-    assert_eq!(told["kind"], "late_authorization", "{told:#}");
+    assert_eq!(told["kind"], "paid_after_decline", "{told:#}");
     let id = record["transactionId"].as_str().unwrap();
     assert_eq!(app.client().payment(id)["status"], "declined");
 }

@@ -214,7 +214,7 @@ fn what_a_form_says_is_checked_before_anything_is_done() {
         ("/links/new", "title=x&amount=1.00&key={requested}", 422),
         ("/links/new", "title=x&amount=1.00&method=cash&key={requested}", 422),
         ("/links/new", "title=x&amount=1.00&method=pix&method=PIX&key={requested}", 422),
-        ("/links/new", "title=x&amount=1.00&method=credit_card&key={requested}", 422),
+        ("/links/new", "title=x&amount=1.00&method=cash&key={requested}", 422),
         ("/links/new", "title=x&amount=1.00&method=pix&uses=0&key={requested}", 422),
         ("/links/new", "title=x&amount=1.00&method=pix&uses=1e9&key={requested}", 422),
         ("/links/new", "title=x&amount=1.00&method=pix&uses=99999999999999999999&key={requested}", 422),

@@ -48,6 +48,8 @@ pub(crate) fn copy_payment(store_url: &str, id: &str, count: usize) {
             .map(|_| {
                 let mut copy = original.clone();
                 (copy.id, copy.revision) = (TransactionId::new(Uuid::now_v7()), 1);
+                // A Pix belongs to one payment.
+                Arc::make_mut(&mut copy.state).end_to_end_id = None;
                 Write { payment: Arc::new(copy), expected_revision: 0 }
             })
             .collect();
