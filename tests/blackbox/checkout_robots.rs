@@ -73,8 +73,10 @@ fn a_network_tries_ten_cards_at_all_links() {
 
 #[test]
 fn the_limits_are_configured() {
-    let app =
-        TestApp::builder().arg("--checkout-tries-per-link", "1").arg("--checkout-tries-per-network", "2").start();
+    let app = TestApp::builder()
+        .arg("--checkout-tries-per-link", "1")
+        .arg("--checkout-tries-per-network", "2")
+        .start();
     let links: Vec<_> = (0..3).map(|_| Payer::at(&app, &make(&app, &link()))).collect();
     for payer in links.iter().take(2) {
         decline(payer);

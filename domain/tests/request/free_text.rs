@@ -252,6 +252,9 @@ proptest! {
 
     #[test]
     fn ids_and_hashes_pass(bits in any::<u128>(), more in any::<u128>()) {
+        // Thirteen decimal digits in a row may be a card's, before the d that separates the fields of a magnetic track.
+        let hash = format!("{bits:032x}{more:032x}");
+        prop_assume!(hash.split(|it: char| !it.is_ascii_digit()).all(|run| run.len() < 13));
         let id = uuid::Uuid::from_u128(bits);
         for text in [
             id.to_string(), id.simple().to_string(), format!("order:{id}"), id.to_string().to_uppercase(),

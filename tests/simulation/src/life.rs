@@ -26,7 +26,7 @@ use crate::routes::{self, Routes};
 use crate::world::{Manner, Setting, World};
 
 /// How long the nodes may take until all is quiet, in steps.
-const STEPS: u32 = 1_500;
+const STEPS: u32 = 4_000;
 const STEP: Duration = Duration::from_millis(2_200);
 
 /// How long after its payment's creation a card's fingerprint is gone, with what a clock may be off.

@@ -192,12 +192,16 @@ pub fn dispute_won(payment: &Payment, chargeback: &str, at: i64) -> Payment {
 }
 
 fn settled(payment: &Payment) -> Fact {
+    settled_by(payment.id, payment.order.amount)
+}
+
+fn settled_by(id: TransactionId, amount: Money) -> Fact {
     Fact::Settled(Settlement {
         id: String::from("s-1"),
-        amount: payment.order.amount,
+        amount,
         paid_on: None,
         // A Pix pays one payment.
-        end_to_end_id: Some(payment.id.uuid().simple().to_string()),
+        end_to_end_id: Some(id.uuid().simple().to_string()),
         approval: None,
     })
 }
@@ -244,11 +248,12 @@ pub fn replace(payment: &Payment) -> Write {
 
 /// A notice about nobody's payment.
 pub fn notice(id: &str, at: i64) -> Notice {
+    let nobody = TransactionId::new(Uuid::from_u128(9));
     Notice {
         id: id.into(),
         acquirer: AcquirerName::new("sandbox"),
-        transaction_id: TransactionId::new(Uuid::from_u128(9)),
-        fact: settled(&created_at(0)),
+        transaction_id: nobody,
+        fact: settled_by(nobody, Money::from_cents(10_000)),
         received_at: Timestamp::from_millis(at),
     }
 }
