@@ -49,7 +49,7 @@ pub(crate) fn copy_payment(store_url: &str, id: &str, count: usize) {
                 let mut copy = original.clone();
                 (copy.id, copy.revision) = (TransactionId::new(Uuid::now_v7()), 1);
                 // A Pix belongs to one payment.
-                Arc::make_mut(&mut copy.state).end_to_end_id = None;
+                copy.bound_pix.clear();
                 Write { payment: Arc::new(copy), expected_revision: 0 }
             })
             .collect();
