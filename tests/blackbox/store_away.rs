@@ -142,9 +142,10 @@ fn every_page_of_both_consoles_has_a_red_bar_while_the_store_is_away() {
     assert!(told(&outage.app).iter().all(Option::is_some));
     let home = operator.page("/");
     assert!(home.contains("href=\"/runbook#quitastorefailing\"") && home.contains("tile-bad"), "{home}");
-    // Nodes, exceptions, three backlogs, comparisons and what ends: nobody knows them without the store. No acquirer was
-    // called yet, which is grey too.
-    assert_eq!((home.matches("tile-unknown").count(), home.matches("tile-bad").count()), (8, 1), "{home}");
+    // Nodes, exceptions, three backlogs, what ends and jobs: nobody knows them without the store. No acquirer was called
+    // yet, and perhaps nothing compared, which is grey too.
+    assert!((8..=9).contains(&home.matches("tile-unknown").count()), "{home}");
+    assert_eq!(home.matches("tile-bad").count(), 1, "{home}");
     outage.end();
     outage.wait_until_up_is(1.0);
     assert!(pages().all(|page| !has_bar(&page)));

@@ -159,11 +159,12 @@ mod tests {
     #[test]
     fn the_script_gets_every_brand_in_the_order_of_its_test() {
         let view = CardView::of(Language::Portuguese, &[]);
-        let brands: Vec<(String, String, Vec<(String, String)>)> =
-            serde_json::from_str(&view.brands).unwrap();
+        /// First and last beginning of a brand's numbers.
+        type Range = (String, String);
+        let brands: Vec<(String, String, Vec<Range>)> = serde_json::from_str(&view.brands).unwrap();
         let of = |digits: &str| {
-            let begins = |(first, last): &(String, String)| {
-                let head = &digits[..first.len()];
+            let begins = |(first, last): &Range| {
+                let head = digits.get(..first.len()).unwrap();
                 (first.as_str()..=last.as_str()).contains(&head)
             };
             brands.iter().find(|brand| brand.2.iter().any(begins)).map(|brand| brand.0.as_str())

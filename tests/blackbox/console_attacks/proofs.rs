@@ -119,7 +119,7 @@ fn what_a_thief_of_a_session_must_not_do_wants_a_proof() {
 
 /// Refunds one more payment of R$ 90,00; returns what the console answered.
 fn refund_ninety(app: &TestApp, owner: &Visitor, more: &[(&str, &str)]) -> Answer {
-    let id = app.client().create(&pix(9_000))["transactionId"].as_str().unwrap().to_owned();
+    let id = app.client().create(&pix(9_027))["transactionId"].as_str().unwrap().to_owned();
     app.client().post_empty(&format!("/sandbox/payments/{id}/pay")).expect(200);
     let key = uuid::Uuid::now_v7().to_string();
     let fields = [&[("key", &*key), ("amount", "90.00")], more].concat();

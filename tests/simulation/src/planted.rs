@@ -446,12 +446,11 @@ pub(crate) fn takes_first(world: &World) -> bool {
 
 /// Turns the answer to an inquiry into the one that the service hears.
 pub(crate) fn inquiry_heard(world: &World, answer: ChargeAnswer) -> ChargeAnswer {
-    match answer {
-        ChargeAnswer::Failed(_) if world.mistake == Some(Mistake::SilenceIsNoNews) => {
-            ChargeAnswer::Known(Statement { facts: Vec::new(), reference: Reference::none() })
-        }
-        answer => answer,
+    let is_silence = matches!(answer, ChargeAnswer::Failed(_));
+    if is_silence && world.mistake == Some(Mistake::SilenceIsNoNews) {
+        return ChargeAnswer::Known(Statement { facts: Vec::new(), reference: Reference::none() });
     }
+    answer
 }
 
 /// A question about a charge as it is sent.

@@ -193,7 +193,10 @@ impl Till for SicoobTill {
         if is_free && world.strikes(Fault::ForeignCharge) {
             self.bank.take_number(number, now_ms).unwrap();
         }
-        self.numbers.entry(id).or_default().insert(number);
+        // After a backup was restored, a number may have another payment's title already: the bank refuses it.
+        if is_free {
+            self.numbers.entry(id).or_default().insert(number);
+        }
         let Some(payment) = world.store.payment(id).filter(|_| !self.asked.contains_key(&id)) else { return };
         let Terms::Boleto(due) = &payment.order.terms else { return };
         let expires_at = Timestamp::end_of_sao_paulo_day(due.moved_due_date());
