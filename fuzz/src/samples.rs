@@ -29,21 +29,7 @@ pub fn owner() -> Owner {
 /// What a decision depends on; every `op` is another one.
 pub fn context(now: Timestamp, op: u128) -> Context {
     let op = Uuid::from_u128(op);
-    Context {
-        now,
-        dice: 20,
-        op,
-        card_at_hand: true,
-        operates_in_turn: false,
-        charge_name: None,
-        refund_shows_after_ms: 0,
-        hint_gap_ms: 2_000,
-        asked_at: None,
-        reads_approved: false,
-        looks_at_paid: false,
-        states_cost: false,
-        card_tries: None,
-    }
+    Context { dice: 20, card_at_hand: true, ..Context::plain(now, op) }
 }
 
 /// How a payment is to be: what the first bytes of an input choose.

@@ -332,21 +332,7 @@ impl World {
 }
 
 const fn context(now: Timestamp, op: Uuid) -> Context {
-    Context {
-        now,
-        dice: 0,
-        op,
-        card_at_hand: false,
-        operates_in_turn: false,
-        charge_name: None,
-        refund_shows_after_ms: 0,
-        hint_gap_ms: 2_000,
-        asked_at: None,
-        reads_approved: false,
-        looks_at_paid: false,
-        states_cost: false,
-        card_tries: None,
-    }
+    Context::plain(now, op)
 }
 
 /// Asked by one process, about calls that it heard the end of.

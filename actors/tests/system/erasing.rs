@@ -62,21 +62,7 @@ impl Connection for Raced {
 fn payment(number: u128, status: Status) -> Payment {
     let new = orders::pix(number);
     let acquirer = quita_domain::identity::AcquirerName::new("bank");
-    let context = quita_domain::payment::Context {
-        now: START,
-        dice: 0,
-        op: uuid::Uuid::from_u128(number),
-        card_at_hand: false,
-        operates_in_turn: false,
-        charge_name: None,
-        refund_shows_after_ms: 0,
-        hint_gap_ms: 2_000,
-        asked_at: None,
-        reads_approved: false,
-        looks_at_paid: false,
-        states_cost: false,
-        card_tries: None,
-    };
+    let context = quita_domain::payment::Context::plain(START, uuid::Uuid::from_u128(number));
     let new = NewPayment {
         id: new.id,
         owner: new.owner,

@@ -179,21 +179,7 @@ impl TestStore {
             script.others
         };
         let op = Uuid::from_u128(0xffff_0000 + number);
-        let context = Context {
-            now: self.clock.now(),
-            dice: 20,
-            op,
-            card_at_hand: false,
-            operates_in_turn: false,
-            charge_name: None,
-            refund_shows_after_ms: 0,
-            hint_gap_ms: 2_000,
-            asked_at: None,
-            reads_approved: false,
-            looks_at_paid: false,
-            states_cost: false,
-            card_tries: None,
-        };
+        let context = Context { dice: 20, ..Context::plain(self.clock.now(), op) };
         let mut records = self.records();
         let Some(known) = records.payments.get(&id) else { return };
         if let Some(next) = known.decide(command, &context).unwrap().next {

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 use super::inquire::Inquiring;
 use super::report::Origin;
-use super::schedule::{spread, spread_upwards};
+use super::schedule::{HINT_GAP_MS, spread, spread_upwards};
 use super::{Change, Discrepancy, Payment, Refusal};
 use crate::acquiring::{ChargeAnswer, Fact, OperationAnswer, Reference};
 use crate::delivery::{Confirmation, DeliveryAttempt, Lease};
@@ -215,6 +215,28 @@ pub struct Context {
     /// Tries of the payment's card at any acquirer, the charge of this payment included. `None` if they were not
     /// counted: then there is no further try. See [`Payment::card_to_count`].
     pub card_tries: Option<CardTries>,
+}
+
+impl Context {
+    /// Makes the circumstances of a payment at an acquirer without particulars, and of a process that holds nothing of it
+    /// in memory.
+    pub const fn plain(now: Timestamp, op: Uuid) -> Self {
+        Self {
+            now,
+            dice: 0,
+            op,
+            card_at_hand: false,
+            operates_in_turn: false,
+            charge_name: None,
+            refund_shows_after_ms: 0,
+            hint_gap_ms: HINT_GAP_MS,
+            asked_at: None,
+            reads_approved: false,
+            looks_at_paid: false,
+            states_cost: false,
+            card_tries: None,
+        }
+    }
 }
 
 /// Action that follows once the decision is stored, and never before.

@@ -2,7 +2,7 @@
 
 use super::change::OperationChange;
 use super::decide::Draft;
-use super::schedule::{CALL_LEASE_MS, HINT_GAP_MS};
+use super::schedule::CALL_LEASE_MS;
 use super::{Change, Context, Effect, Payment, Refusal};
 use crate::event::Cause;
 use crate::method::Method;
@@ -23,21 +23,7 @@ impl Payment {
     /// # Errors
     /// The reason why it is refused.
     pub fn permits(&self, requested: RequestedOperation) -> Result<(), Refusal> {
-        let context = Context {
-            now: self.state.updated_at,
-            dice: 0,
-            op: Uuid::nil(),
-            card_at_hand: false,
-            operates_in_turn: false,
-            charge_name: None,
-            refund_shows_after_ms: 0,
-            hint_gap_ms: HINT_GAP_MS,
-            asked_at: None,
-            reads_approved: false,
-            looks_at_paid: false,
-            states_cost: false,
-            card_tries: None,
-        };
+        let context = Context::plain(self.state.updated_at, Uuid::nil());
         Draft::new(self.clone(), context).permit(requested).map(drop)
     }
 }

@@ -19,21 +19,7 @@ pub(crate) const START: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 /// What is true of a decision so much later, in milliseconds.
 pub(crate) fn at(ms: u64) -> Context {
     let now = START.plus_ms(ms);
-    Context {
-        now,
-        dice: 20,
-        op: Uuid::from_u128(u128::from(ms) + 1),
-        card_at_hand: false,
-        operates_in_turn: false,
-        charge_name: None,
-        refund_shows_after_ms: 0,
-        hint_gap_ms: 2_000,
-        asked_at: None,
-        reads_approved: false,
-        looks_at_paid: false,
-        states_cost: false,
-        card_tries: None,
-    }
+    Context { dice: 20, ..Context::plain(now, Uuid::from_u128(u128::from(ms) + 1)) }
 }
 
 /// A PIX of 100.00, with webhooks.

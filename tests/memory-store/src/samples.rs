@@ -41,20 +41,6 @@ pub fn sample_payment(number: u128) -> Payment {
         considered: Vec::new(),
         routed: Routed::default(),
     };
-    let circumstances = Circumstances {
-        now: Timestamp::from_millis(0),
-        dice: 0,
-        op: Uuid::from_u128(number),
-        card_at_hand: false,
-        operates_in_turn: false,
-        charge_name: None,
-        refund_shows_after_ms: 0,
-        hint_gap_ms: 2_000,
-        asked_at: None,
-        reads_approved: false,
-        looks_at_paid: false,
-        states_cost: false,
-        card_tries: None,
-    };
+    let circumstances = Circumstances::plain(Timestamp::from_millis(0), Uuid::from_u128(number));
     Payment::open(new, &circumstances).next.unwrap()
 }

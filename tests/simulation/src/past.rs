@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use quita_domain::acquiring::{ChargeAnswer, Decline, DeclineKind, Fact};
 use quita_domain::identity::TransactionId;
-use quita_domain::payment::{Command, Context, HINT_GAP_MS, NewPayment, Payment};
+use quita_domain::payment::{Command, Context, NewPayment, Payment};
 use quita_domain::routing::{Considered, Routed};
 use quita_domain::time::Timestamp;
 use uuid::Uuid;
@@ -40,21 +40,7 @@ fn declined(world: &World, card: usize, number: u128, at: Timestamp) -> Payment 
         has_postback: false,
     };
     let new = request.new_payment(at);
-    let context = |op| Context {
-        now: at,
-        dice: 0,
-        op: Uuid::from_u128(op),
-        card_at_hand: false,
-        operates_in_turn: false,
-        charge_name: None,
-        refund_shows_after_ms: 0,
-        hint_gap_ms: HINT_GAP_MS,
-        asked_at: None,
-        reads_approved: false,
-        looks_at_paid: false,
-        states_cost: false,
-        card_tries: None,
-    };
+    let context = |op| Context::plain(at, Uuid::from_u128(op));
     let acquirer = world.banks[0].name().clone();
     let new = NewPayment {
         id: TransactionId::new(Uuid::from_u128(number)),

@@ -138,21 +138,7 @@ pub fn created_at(at: i64) -> Payment {
 
 pub fn context(at: i64) -> Context {
     let now = Timestamp::from_millis(at);
-    Context {
-        now,
-        dice: 0,
-        op: Uuid::now_v7(),
-        card_at_hand: true,
-        operates_in_turn: false,
-        charge_name: None,
-        refund_shows_after_ms: 0,
-        hint_gap_ms: 2_000,
-        asked_at: None,
-        reads_approved: false,
-        looks_at_paid: false,
-        states_cost: false,
-        card_tries: None,
-    }
+    Context { card_at_hand: true, ..Context::plain(now, Uuid::now_v7()) }
 }
 
 fn told(payment: &Payment, command: Command, at: i64) -> Payment {

@@ -26,21 +26,7 @@ pub(super) fn paid_payment(
         request::parse(sample_request::body(None).as_bytes(), now, limits).ok()?.into_purchase().ok()?;
     let owner = Owner { merchant: merchant.clone(), application: application.clone(), mode };
     let (id, amount) = (TransactionId::new(Uuid::now_v7()), purchase.order.amount);
-    let context = Context {
-        now,
-        dice: 0,
-        op: Uuid::now_v7(),
-        card_at_hand: false,
-        operates_in_turn: false,
-        charge_name: None,
-        refund_shows_after_ms: 0,
-        hint_gap_ms: 2_000,
-        asked_at: None,
-        reads_approved: false,
-        looks_at_paid: false,
-        states_cost: false,
-        card_tries: None,
-    };
+    let context = Context::plain(now, Uuid::now_v7());
     let acquirer = AcquirerName::new(ACQUIRER);
     let considered = Considered { acquirer, eligible: true, reason: "eligible".into() };
     let new = NewPayment {
