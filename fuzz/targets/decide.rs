@@ -50,7 +50,7 @@ fn run(choice: Choice, input: &mut Unstructured<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What a receiver confirmed, if that may wait for another write, beside what waits already.
+/// Confirmation of a receiver, if that may wait for another write, beside what waits already.
 fn confirmation(
     payment: &Payment,
     waiting: &[Confirmation],

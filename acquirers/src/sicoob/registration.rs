@@ -25,7 +25,7 @@ struct Known {
     is_active: bool,
 }
 
-/// What the bank is to do about its callbacks.
+/// Change at the bank by which it calls back.
 enum Wanted {
     /// Take our address as a new one.
     Add,

@@ -146,7 +146,7 @@ mistakes! {
     BelieveTheBanksClock,
     /// A night that failed is forgotten when the next one has its turn.
     ForgetFailedNights,
-    /// What goes back weeks after a payment is not looked for.
+    /// Money that goes back weeks after a payment is not looked for.
     ForgetWhatComesLater,
     /// The number of a boleto is stored after its call, and not before.
     NumberAfterTheCall,

@@ -75,7 +75,7 @@ pub(crate) struct Marks {
     chargebacks: u32,
     /// Whether something happened that nobody would ask about: its notices are not lost.
     must_be_told: bool,
-    /// Whether its notices are all lost from now on.
+    /// True if its notices are all lost from now on.
     is_untold: bool,
 }
 

@@ -36,12 +36,12 @@ const WEBHOOK_TOKEN: &str = "a-token-that-nobody-guesses";
 const TIME_OUT_MS: u64 = 10_000;
 /// Numbers that are ours alone.
 const NUMBERS: (u32, u32) = (1, 9_999_999);
-/// How long a title may not be found, in milliseconds.
+/// Milliseconds for which a title may not be found.
 const LAG_MS: i64 = 8_000;
-/// How long after a payment its money may come, in milliseconds.
+/// Milliseconds after a payment at which its money may come.
 const SETTLES_AFTER_MS: [i64; 3] = [20_000, 6 * 3_600_000, 24 * 3_600_000];
 
-/// How such a bank works.
+/// Ways of such a bank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Ways {
     /// New titles are not found for seconds.
@@ -71,9 +71,9 @@ impl Ways {
 /// The bank in this world.
 pub(super) struct SicoobTill {
     bank: SicoobBank,
-    /// Whether new titles are not found for seconds.
+    /// True if new titles are not found for seconds.
     lags: bool,
-    /// What was asked for with each payment's first title.
+    /// Amount and last day of each payment's first title.
     asked: BTreeMap<TransactionId, (Money, Timestamp)>,
     /// Numbers of a payment's titles.
     numbers: BTreeMap<TransactionId, BTreeSet<u64>>,

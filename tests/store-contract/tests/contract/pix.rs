@@ -23,7 +23,7 @@ async fn waiting(store: &Arc<dyn Store>, mode: Mode) -> Payment {
     waiting
 }
 
-/// What it is once this Pix has paid it.
+/// Returns the payment once this Pix has paid it.
 fn paid_by(payment: &Payment, pix: &str) -> Payment {
     let settlement = Settlement {
         id: pix.into(),
