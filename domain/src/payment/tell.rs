@@ -45,7 +45,8 @@ impl Payment {
         let leased = self.outbox.get(place(waiting.first().unwrap_or(new).delivery))?;
         let lease_ends = leased.next_attempt_at.filter(|at| *at >= now.plus_ms(CONFIRMED_WITHIN_MS))?;
         let is_again = waiting.iter().any(|known| known.delivery == new.delivery);
-        if !new.attempt.is_confirmed() || is_again {
+        let is_known = self.outbox.get(place(new.delivery)).is_some();
+        if !new.attempt.is_confirmed() || is_again || !is_known {
             return None;
         }
         let is_open = |index: usize, delivery: &Delivery| {

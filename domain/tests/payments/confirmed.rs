@@ -78,6 +78,8 @@ fn the_next_event_is_sent_under_the_lease_of_the_first_and_both_are_stored_in_on
     assert_eq!(second, Some(MayWait { then: None }), "nothing follows from it");
     let again = captured.may_wait(&waiting, &confirmed_of(0, 200), START.plus_ms(200));
     assert_eq!(again, None, "a repetition waits for nothing");
+    let unknown = captured.may_wait(&waiting, &confirmed_of(2, 200), START.plus_ms(200));
+    assert_eq!(unknown, None, "a delivery that does not exist has nothing to store");
     let last = Command::DeliveryAnswered { delivery: 1, attempt: answered(200, 200) };
     let stored = captured.decide_with(&waiting, last, &at(4_000)).unwrap();
     assert_eq!((stored.effects.len(), states(&stored.next.unwrap())), (0, vec![DeliveryState::Delivered; 2]));
