@@ -37,7 +37,8 @@ impl Entry {
     pub(crate) fn settled(&self, id: &str) -> Value {
         let mut fact = json!({"fact": "settled", "id": format!("s-{id}"), "amount": self.captured()});
         match self.method.as_str() {
-            "pix" => fact["endToEndId"] = "E9999999920261121120000000000001".into(),
+            // A Pix pays one payment only: the banks' numbers differ.
+            "pix" => fact["endToEndId"] = format!("E99999999202611211200{:0>11}", self.number).into(),
             "credit_card" => fact["approval"] = json!({"authorizationCode": "123456"}),
             _ => {}
         }
