@@ -443,6 +443,7 @@ impl Core {
     /// A write detects a stale copy by its guard. A decision that refuses or changes nothing makes no write, so it is
     /// repeated on the state in the store.
     async fn change(&mut self, asker: &Asker, command: Command) -> Result<Executed, Denied> {
+        let mut looked_up = Vec::new();
         for _ in 0..MAX_CONFLICTS {
             let was_known = self.memory.payment().is_some();
             let payment = self.current().await?;
@@ -462,6 +463,12 @@ impl Core {
                 }
             }
             let mut decision = decision?;
+            // Money of another payment is no second payment of this one: giving it back would take it from there.
+            decision.stray_pix.retain(|pix| !looked_up.contains(pix));
+            looked_up.extend_from_slice(&decision.stray_pix);
+            if self.note_taken(payment.owner.mode, std::mem::take(&mut decision.stray_pix)).await? {
+                continue;
+            }
             if begins_refund(&command, &decision) && !self.refunds(&payment) {
                 return Err(Denied::Refused(Refusal::RefundUnsupported));
             }
@@ -493,7 +500,7 @@ impl Core {
                 Err(WriteError::Conflict | WriteError::TokenUsed) => self.memory.forget(),
                 Err(WriteError::PixTaken) => {
                     self.memory.forget();
-                    self.note_taken(payment.owner.mode, new_pix).await?;
+                    self.note_taken(payment.owner.mode, new_pix).await.map(drop)?;
                 }
                 Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => {
                     self.memory.forget();
@@ -504,8 +511,10 @@ impl Core {
         Err(Denied::Overloaded)
     }
 
-    /// Notes which of these Pix belong to another payment. One whose payment can't be read yet is tried again.
-    async fn note_taken(&mut self, mode: Mode, new_pix: Vec<String>) -> Result<(), Denied> {
+    /// Notes which of these Pix belong to another payment. One whose payment can't be read yet is tried again. Returns
+    /// true if there is one.
+    async fn note_taken(&mut self, mode: Mode, new_pix: Vec<String>) -> Result<bool, Denied> {
+        let mut is_any_taken = false;
         for pix in new_pix {
             let holder = self.system.books.payment_of_pix(mode, &pix).await;
             let holder = holder.map_err(Denied::StoreUnavailable)?;
@@ -514,9 +523,10 @@ impl Core {
                 // It binds nothing, so this goes no deeper.
                 let executed = Box::pin(self.change(&Asker::Service, command)).await?;
                 self.system.exceptions.report_all(&executed);
+                is_any_taken = true;
             }
         }
-        Ok(())
+        Ok(is_any_taken)
     }
 
     /// Keeps a confirmation without further effects, to be stored with the next write.

@@ -117,3 +117,58 @@ fn a_store_that_can_not_say_whose_a_pix_is_is_asked_again() {
         assert_eq!(world.store.kinds_of_exceptions(), ["pix_taken"]);
     });
 }
+
+#[test]
+fn a_pix_of_another_payment_does_not_pay_a_paid_one_twice() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        for number in 1..=2 {
+            node.created(pix(number)).await;
+        }
+        node.payments.submit(node.notice("p", id(1), came_by(PIX))).await.unwrap();
+        node.payments.submit(node.notice("o", id(2), came_by(OWN))).await.unwrap();
+        world.store.once(Op::PaymentOfPix, Fault::Unavailable);
+        node.payments.submit(node.notice("q", id(2), came_by(PIX))).await.unwrap();
+        node.settle().await;
+        let second = node.stored(id(2));
+        assert_eq!((second.status(), second.foreign_pix.as_slice()), (Status::Paid, &[PIX.to_owned()][..]));
+        assert_eq!(second.state.end_to_end_id.as_deref(), Some(OWN));
+        assert_eq!(world.store.kinds_of_exceptions(), ["pix_taken"]);
+    });
+}
+
+#[test]
+fn a_pix_of_another_payment_is_no_wrong_amount_of_this_one() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        for number in 1..=2 {
+            node.created(pix(number)).await;
+        }
+        node.payments.submit(node.notice("p", id(1), came_by(PIX))).await.unwrap();
+        let Fact::Settled(stated) = came_by(PIX) else { panic!("a settlement") };
+        let odd = Fact::Settled(Settlement { amount: Money::from_cents(CENTS - 1), ..stated });
+        node.payments.submit(node.notice("q", id(2), odd)).await.unwrap();
+        node.settle().await;
+        assert_eq!(
+            (node.stored(id(2)).status(), node.stored(id(1)).status()),
+            (Status::Pending, Status::Paid)
+        );
+        assert_eq!(world.store.kinds_of_exceptions(), ["pix_taken"]);
+    });
+}
+
+#[test]
+fn a_second_pix_that_pays_no_other_payment_is_paid_twice() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        node.payments.submit(node.notice("o", id(1), came_by(OWN))).await.unwrap();
+        node.payments.submit(node.notice("q", id(1), came_by(PIX))).await.unwrap();
+        node.settle().await;
+        assert_eq!(node.stored(id(1)).foreign_pix, [""; 0]);
+        assert_eq!(world.store.kinds_of_exceptions(), ["paid_twice"]);
+    });
+}

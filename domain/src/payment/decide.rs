@@ -267,6 +267,8 @@ pub struct Decision {
     pub discrepancies: Vec<Discrepancy>,
     /// Those of them that are not stored with the payment: the caller must see to them.
     pub unstored: Vec<Discrepancy>,
+    /// End-to-end ids of Pix that were stated and are not the payment's: each may belong to another one.
+    pub stray_pix: Vec<String>,
     /// The operation that was begun or found, for an operation.
     pub operation: Option<Uuid>,
     /// True if the operation existed before, under the same key.
@@ -339,6 +341,7 @@ pub(super) struct Draft {
     pub(super) context: Context,
     pub(super) effects: Vec<Effect>,
     pub(super) discrepancies: Vec<Discrepancy>,
+    pub(super) stray_pix: Vec<String>,
     pub(super) operation: Option<Uuid>,
     pub(super) is_replay: bool,
     has_changed: bool,
@@ -352,6 +355,7 @@ impl Draft {
             context,
             effects: Vec::new(),
             discrepancies: Vec::new(),
+            stray_pix: Vec::new(),
             operation: None,
             is_replay: false,
             has_changed: false,
@@ -431,6 +435,7 @@ impl Draft {
             effects: self.effects,
             discrepancies: self.discrepancies,
             unstored,
+            stray_pix: self.stray_pix,
             operation: self.operation,
             is_replay: self.is_replay,
         }

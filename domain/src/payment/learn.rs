@@ -314,6 +314,7 @@ impl Draft {
             if came != Paid::Right && !self.was_captured_by_others(&settlement) {
                 let discrepancy = self.another_amount(&settlement, came);
                 if discrepancy.kind == DiscrepancyKind::AmountMismatch {
+                    self.note_stray_pix(&settlement);
                     return Err(discrepancy);
                 }
                 self.discrepancies.push(discrepancy);
@@ -349,6 +350,7 @@ impl Draft {
             self.give_back_after_decline(&settlement);
             DiscrepancyKind::PaidAfterDecline
         } else {
+            self.note_stray_pix(&settlement);
             DiscrepancyKind::PaidTwice
         };
         let detail =

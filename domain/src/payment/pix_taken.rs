@@ -3,10 +3,13 @@
 //! A bank may state one Pix for two charges, or two tables may have one Pix key. The payment that is stored first keeps
 //! the Pix: the store refuses another one that is bound to it. That one notes the Pix as another payment's, reports it,
 //! and asks its acquirer again.
+//!
+//! A Pix that would not pay the payment binds nothing, so the store can't refuse it. It is a stray one: its caller looks
+//! up its payment before an operator hears of it.
 
 use super::decide::Draft;
 use super::{Change, Discrepancy, DiscrepancyKind, Payment};
-use crate::acquiring::{Fact, Reference};
+use crate::acquiring::{Fact, Reference, Settlement};
 use crate::identity::TransactionId;
 
 /// Maximum number of Pix of other payments that are noted: the document is bounded.
@@ -72,6 +75,12 @@ impl Draft {
     fn is_foreign_money(&self, fact: &Fact) -> bool {
         let Fact::Settled(settlement) = fact else { return false };
         settlement.end_to_end_id.as_deref().is_some_and(|pix| self.payment.is_foreign_pix(pix))
+    }
+
+    /// Notes the Pix of a settlement that does not pay the payment, for its caller to find out whose it is.
+    pub(super) fn note_stray_pix(&mut self, settlement: &Settlement) {
+        let stray = settlement.end_to_end_id.as_ref().filter(|pix| !self.payment.bound_pix.contains(pix));
+        self.stray_pix.extend(stray.cloned());
     }
 
     /// Binds the Pix of money that goes back although it did not pay the payment.

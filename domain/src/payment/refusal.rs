@@ -190,7 +190,9 @@ impl DiscrepancyKind {
             Self::Overpaid => {
                 "it is paid; settle what came in excess with the merchant or the payer, who may have typed another amount"
             }
-            Self::PaidTwice => "refund the second settlement at the acquirer",
+            Self::PaidTwice => {
+                "verify that the second settlement belongs to no other payment, then refund it at the acquirer"
+            }
             Self::SecondCharge => {
                 "it is given back, once; verify at the acquirer that this charge holds neither money nor limit, and can't be paid"
             }

@@ -440,9 +440,7 @@ fn check_exceptions(world: &World) {
             }
             "late_authorization" => has(|account| account.is_late) || has(is_doubled),
             "second_charge" => has(is_doubled),
-            // A Pix that is stated with a paid payment as well seems to pay it again: nothing of it is given back here.
-            "paid_twice" => is_odd || has(is_doubled) || world.faults.has_struck(Fault::AnothersPix),
-            "paid_after_decline" => is_odd || has(is_doubled),
+            "paid_twice" | "paid_after_decline" => is_odd || has(is_doubled),
             "contradiction" if exception.id.ends_with("an answer about another charge") => {
                 world.faults.has_struck(Fault::BankMixesUp)
             }
