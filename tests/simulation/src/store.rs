@@ -229,11 +229,8 @@ impl SimStore {
     /// The next moment at which something is due, but for what concerns these payments.
     pub(crate) fn next_due_but_for(&self, is_left_out: impl Fn(&Payment) -> bool) -> Option<Timestamp> {
         let records = self.lock();
-        let due = records.payments.values().filter_map(|payment| {
-            let at = payment.due_at().into_iter().chain(payment.outbox_at()).min()?;
-            // Asking the banks costs more than reading the payment.
-            (!is_left_out(payment)).then_some(at)
-        });
+        let payments = records.payments.values().filter(|payment| !is_left_out(payment));
+        let due = payments.flat_map(|payment| payment.due_at().into_iter().chain(payment.outbox_at()));
         let open = records.notices.values().filter(|stored| !stored.is_done);
         due.chain(open.map(|stored| stored.due_at)).min()
     }
