@@ -24,6 +24,12 @@ fn came_by(pix: &str) -> Fact {
     })
 }
 
+async fn create_two(node: &Node<'_>) {
+    for number in 1..=2 {
+        node.created(pix(number)).await;
+    }
+}
+
 async fn hint(node: &Node<'_>, id: TransactionId) {
     node.hear(&id.to_string()).await.unwrap();
     pass_ms(500).await;
@@ -86,9 +92,7 @@ fn a_payment_that_would_give_back_anothers_pix_gives_nothing_back() {
     let world = World::new();
     world.live(async {
         let node = world.node();
-        for number in 1..=2 {
-            node.created(pix(number)).await;
-        }
+        create_two(&node).await;
         let declined = Fact::Declined(quita_domain::acquiring::Decline::of("x"));
         node.payments.submit(node.notice("d", id(2), declined)).await.unwrap();
         node.payments.submit(node.notice("p", id(1), came_by(PIX))).await.unwrap();
@@ -123,9 +127,7 @@ fn a_pix_of_another_payment_does_not_pay_a_paid_one_twice() {
     let world = World::new();
     world.live(async {
         let node = world.node();
-        for number in 1..=2 {
-            node.created(pix(number)).await;
-        }
+        create_two(&node).await;
         node.payments.submit(node.notice("p", id(1), came_by(PIX))).await.unwrap();
         node.payments.submit(node.notice("o", id(2), came_by(OWN))).await.unwrap();
         world.store.once(Op::PaymentOfPix, Fault::Unavailable);
@@ -143,9 +145,7 @@ fn a_pix_of_another_payment_is_no_wrong_amount_of_this_one() {
     let world = World::new();
     world.live(async {
         let node = world.node();
-        for number in 1..=2 {
-            node.created(pix(number)).await;
-        }
+        create_two(&node).await;
         node.payments.submit(node.notice("p", id(1), came_by(PIX))).await.unwrap();
         let Fact::Settled(stated) = came_by(PIX) else { panic!("a settlement") };
         let odd = Fact::Settled(Settlement { amount: Money::from_cents(CENTS - 1), ..stated });
