@@ -1,5 +1,6 @@
 # shellcheck shell=bash
-# To be sourced: `stage NAME COMMAND…` runs a stage and tells its time; `stage_summary` lists all of them.
+# To be sourced: `stage NAME COMMAND…` runs a stage and tells its time, and the processor seconds of all processes that
+# ended in it; `stage_summary` lists all of them.
 # What the command writes into the file `$STAGE_SKIPPED`, it did not do: the stage's line says so.
 # `stage_beside NAME COMMAND…` starts one in the background, and `stage_join` waits for it and shows what it said.
 
@@ -11,10 +12,22 @@ milliseconds_now() {
     echo "$((microseconds / 1000))"
 }
 
+# Sets `processor_seconds` to those of all processes of this shell that have ended.
+count_processor_seconds() {
+    local file
+    file=$(mktemp)
+    # In a subshell it would tell of the subshell alone.
+    times >"$file"
+    processor_seconds=$(awk 'NR == 2 { for (i = 1; i <= 2; i++) { split($i, of, "[ms]"); sum += of[1] * 60 + of[2] } }
+        END { printf "%d", sum }' "$file")
+    rm -f "$file"
+}
+
 # Tells how long a stage took, how it ended, and what it skipped. Its code is the stage's.
 stage_ended() {
-    local name=$1 took=$2 code=$3 skipped=${4:-} line
+    local name=$1 took=$2 code=$3 skipped=${4:-} processor=${5:-} line
     line=$(printf '%4d.%d s  %s' "$((took / 1000))" "$((took % 1000 / 100))" "$name")
+    [[ -z $processor ]] || line+="  ($processor processor seconds)"
     ((code == 0)) || line+="  FAILED (exit code $code)"
     [[ -z $skipped ]] || line+="  SKIPPED: $skipped"
     stage_times+=("$line")
@@ -23,15 +36,18 @@ stage_ended() {
 }
 
 stage() {
-    local name=$1 began code=0 notes skipped
+    local name=$1 began code=0 notes skipped processor_seconds processor_began
     shift
     printf '\n== %s\n' "$name" >&2
     began=$(milliseconds_now)
+    count_processor_seconds
+    processor_began=$processor_seconds
     notes=$(mktemp)
     STAGE_SKIPPED=$notes "$@" || code=$?
     skipped=$(paste -sd ' ' "$notes")
     rm -f "$notes"
-    stage_ended "$name" "$(($(milliseconds_now) - began))" "$code" "$skipped"
+    count_processor_seconds
+    stage_ended "$name" "$(($(milliseconds_now) - began))" "$code" "$skipped" "$((processor_seconds - processor_began))"
 }
 
 # For what mostly waits, one at a time. Whoever uses it ends it with `stage_beside_stop` in a trap.
