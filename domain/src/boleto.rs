@@ -13,12 +13,14 @@ pub mod error;
 pub mod free_field;
 pub mod interleaved;
 pub mod line;
+pub mod number_digit;
 
 pub use bank::Bank;
 pub use barcode::Barcode;
 pub use error::BoletoError;
 pub use free_field::{CollectionAccount, FreeField};
 pub use line::Line;
+pub use number_digit::NumberDigit;
 
 /// Reads what a payer may have at hand: 44 digits of a bar code, or a line with or without punctuation.
 ///

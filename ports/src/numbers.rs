@@ -1,6 +1,7 @@
 //! Numbers of slips that a bank leaves to us: each is given out once.
 
 use async_trait::async_trait;
+use quita_domain::boleto::NumberDigit;
 
 use crate::store::StoreError;
 
@@ -13,9 +14,21 @@ pub struct NumberRange {
     pub first: u32,
     /// Last number.
     pub last: u32,
+    /// Rule of the check digit that the bank wants after each number, if it wants one.
+    pub digit: Option<NumberDigit>,
 }
 
 impl NumberRange {
+    /// Returns a number of the range as the bank gets it: with its check digit, if the range has one.
+    pub fn written(&self, number: u32) -> u32 {
+        self.digit.as_ref().map_or(number, |digit| digit.appended(number))
+    }
+
+    /// Returns the number of the range that the bank got as this.
+    pub const fn counted(&self, written: u32) -> u32 {
+        if self.digit.is_some() { NumberDigit::stripped(written) } else { written }
+    }
+
     /// Returns the count of all its numbers.
     pub const fn len(&self) -> u32 {
         self.last.saturating_sub(self.first).saturating_add(1)
@@ -60,7 +73,7 @@ mod tests {
     use super::*;
 
     fn range(first: u32, last: u32) -> NumberRange {
-        NumberRange { key: "bank".into(), first, last }
+        NumberRange { key: "bank".into(), first, last, digit: None }
     }
 
     fn block(first: u32, last: u32) -> NumberBlock {

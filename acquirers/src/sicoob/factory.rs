@@ -54,7 +54,7 @@ pub struct BankRange {
     pub first: u64,
     /// Last number.
     pub last: u64,
-    /// True if the last digit of a number is a check digit.
+    /// True if each number of the range is to be followed by a check digit that the customer computes.
     pub has_digit: bool,
 }
 
@@ -67,7 +67,11 @@ impl SicoobFactory {
         clock: Arc<dyn Clock>,
     ) -> Self {
         let SicoobSettings { customer, portfolio, our_numbers: (first, last), .. } = settings;
-        let numbers = NumberRange { key: format!("sicoob {customer} {portfolio} {first}"), first, last };
+        let digit = settings.number_digit.clone();
+        // Numbers with a digit are others than those without.
+        let suffix = if digit.is_some() { " digit" } else { "" };
+        let key = format!("sicoob {customer} {portfolio} {first}{suffix}");
+        let numbers = NumberRange { key, first, last, digit };
         let credential = Credential::new(settings, exchange, Arc::clone(&clock), spec.time_out_ms);
         let current = Arc::new(Current(RwLock::new(Arc::new(credential))));
         let notices = SicoobNotices::new(Arc::clone(&current));

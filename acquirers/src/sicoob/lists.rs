@@ -277,6 +277,7 @@ fn line(
             our_number: Some(number),
             document_number: None,
             interest,
+            credited_on: date(record, "dataPrevisaoCredito"),
         },
         gross,
         fee: Some(fee.into()),

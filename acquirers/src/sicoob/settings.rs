@@ -1,5 +1,6 @@
 //! Settings of Sicoob.
 
+use quita_domain::boleto::NumberDigit;
 use quita_domain::secret::Secret;
 
 use crate::api_pix::settings::{TokenSettings, WebhookSettings};
@@ -25,6 +26,8 @@ pub struct SicoobSettings {
     pub has_pix: bool,
     /// First and last number (nosso número) that are this service's alone.
     pub our_numbers: (u32, u32),
+    /// Rule of the check digit that the bank wants after each of them, if it wants one.
+    pub number_digit: Option<NumberDigit>,
     /// Beneficiary on the slip.
     pub beneficiary: Beneficiary,
     /// Address of the bank's callbacks.

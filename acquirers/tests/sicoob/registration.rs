@@ -1,8 +1,10 @@
 //! Registering a title: one for each number, whatever the answer was.
 
 use quita_domain::acquiring::{Charge, ChargeQuery, Fact, Issued};
+use quita_domain::boleto::NumberDigit;
 use quita_domain::due_terms::{Discount, DueTerms, Interest, Portion};
 use quita_domain::money::Money;
+use quita_ports::AcquirerFactory as _;
 use serde_json::json;
 
 use crate::world::{NUMBER, World, charge, charge_with, due_date, known, statement, told};
@@ -96,6 +98,29 @@ async fn every_term_goes_to_the_bank_in_its_own_words() {
     assert_eq!((&body["tipoMulta"], &body["valorMulta"]), (&json!(1), &json!(1.5)));
     assert_eq!((&body["tipoJurosMora"], &body["valorJurosMora"]), (&json!(1), &json!(0.07)));
     assert_eq!((&body["tipoDesconto"], &body["valorPrimeiroDesconto"]), (&json!(1), &json!(5.0)));
+}
+
+#[tokio::test]
+async fn a_number_with_its_check_digit_is_registered_where_the_bank_wants_one() {
+    let world = World::with(json!({ "numbersHaveDigit": true }));
+    let factory = world.factory_with(|settings| {
+        settings.number_digit = NumberDigit::sicoob(4_027, settings.customer).ok();
+    });
+    let numbers = factory.numbers().unwrap();
+    assert_eq!((numbers.key.as_str(), numbers.first), ("sicoob 25546454 1 1 digit", 1));
+    let charge = charge();
+    let with_number = |number| Charge {
+        query: ChargeQuery { our_number: Some(number), ..charge.query.clone() },
+        ..charge.clone()
+    };
+    let adapter = factory.build();
+    assert_eq!(told(adapter.charge(&with_number(NUMBER)).await), ["refused"], "it has no digit");
+    let written = numbers.written(NUMBER);
+    let answer = adapter.charge(&with_number(written)).await;
+    let query = known(&with_number(written).query, answer);
+    assert_eq!(query.reference.get("ourNumber"), Some(written.to_string().as_str()));
+    assert_eq!(world.accounts().keys().collect::<Vec<_>>(), [&u64::from(written)]);
+    assert_eq!(told(adapter.inquire(&query).await), ["pending"]);
 }
 
 #[tokio::test]

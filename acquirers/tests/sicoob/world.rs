@@ -18,8 +18,9 @@ use quita_domain::due_terms::DueTerms;
 use quita_domain::identity::{AcquirerName, Mode, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
-use quita_domain::operation::{Operation, OperationCall, OperationKind, OperationState};
+use quita_domain::operation::{Operation, OperationKind};
 use quita_domain::order::{Address, Order, Payer, Terms, Utm};
+use quita_domain::outbound_call::OutboundCall;
 use quita_domain::phone::Phone;
 use quita_domain::postal::{Cep, Uf};
 use quita_domain::routing::{DueDates, DueTermsTaken};
@@ -210,6 +211,7 @@ pub(crate) fn settings() -> SicoobSettings {
         document_kind: "DM".into(),
         has_pix: true,
         our_numbers: (1, 9_999_999),
+        number_digit: None,
         beneficiary: Beneficiary { name: "LOJA".into(), ..Beneficiary::default() },
         webhook: WebhookSettings {
             registration: Registration::Register,
@@ -289,26 +291,8 @@ pub(crate) fn charge_with(due: DueTerms) -> Charge {
 }
 
 pub(crate) fn operation(kind: OperationKind) -> Operation {
-    Operation {
-        id: Uuid::from_u128(7),
-        kind,
-        key: None,
-        asked_amount: None,
-        state: OperationState::Processing,
-        requested_at: created_at(),
-        before: Money::ZERO,
-        sent: 1,
-        withheld: 0,
-        call: OperationCall::Sent,
-        call_is_over: false,
-        inquiries: 0,
-        not_found: 0,
-        due_at: None,
-        refusal: None,
-        resolved_by_operator: false,
-        surplus: None,
-        contradicted: false,
-    }
+    let at = created_at();
+    Operation { sent: 1, call: OutboundCall::sent(at), ..Operation::ready(Uuid::from_u128(7), kind, at) }
 }
 
 #[track_caller]

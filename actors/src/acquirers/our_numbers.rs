@@ -163,6 +163,7 @@ impl OurNumbers {
         for _ in 0..MOST_QUESTIONS {
             let first = self.first().await.inspect_err(|_| *was_asked = false)?;
             let Some(number) = first else { break };
+            let number = self.range.written(number);
             if !is_known(number).await {
                 break;
             }
@@ -179,22 +180,23 @@ impl OurNumbers {
         Ok(kept.block.map(|block| block.first))
     }
 
-    /// Returns a number that nobody else gets; none if the range is used up.
+    /// Returns a number that nobody else gets, as the bank gets it; none if the range is used up.
     pub(crate) async fn next(&self) -> Result<Option<u32>, StoreError> {
         let mut kept = self.kept.lock().await;
         if let Some(number) = kept.given_back.pop() {
-            return Ok(Some(number));
+            return Ok(Some(self.range.written(number)));
         }
         self.fill(&mut kept).await?;
         let number = kept.next();
         if let Some(number) = number {
             self.show(number);
         }
-        Ok(number)
+        Ok(number.map(|number| self.range.written(number)))
     }
 
     /// Takes back a number that certainly no payment has: the next one gets it.
-    pub(crate) async fn give_back(&self, number: u32) {
+    pub(crate) async fn give_back(&self, written: u32) {
+        let number = self.range.counted(written);
         let mut kept = self.kept.lock().await;
         if kept.given_up_to.is_none_or(|last| last < number) {
             kept.given_back.push(number);
@@ -204,8 +206,8 @@ impl OurNumbers {
 
     /// Notes that a number is somebody else's at the bank. After the second in a row the rest of the block is given up,
     /// and each time twice as many numbers are passed over.
-    pub(crate) async fn was_foreign(&self, number: u32) {
-        self.kept.lock().await.was_foreign(number);
+    pub(crate) async fn was_foreign(&self, written: u32) {
+        self.kept.lock().await.was_foreign(self.range.counted(written));
     }
 
     /// Takes a block if none is at hand.
@@ -252,7 +254,7 @@ impl OurNumbers {
 
     /// Reports to operators that nine tenths of the range are gone. The exception of one range is the same each time.
     fn warn_if_low(&self, last: u32) {
-        let NumberRange { key, first, last: end } = &self.range;
+        let NumberRange { key, first, last: end, .. } = &self.range;
         let left = end.saturating_sub(last);
         if u64::from(left).saturating_mul(10) > u64::from(self.range.len()) {
             return;

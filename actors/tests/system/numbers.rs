@@ -1,6 +1,7 @@
 //! Numbers of slips: known and stored before the call, each of one payment, until they are used up.
 
 use quita_actors::Denied;
+use quita_domain::boleto::NumberDigit;
 use quita_domain::exception::NUMBERS_LOW;
 use quita_domain::payment::Payment;
 use quita_domain::status::Status;
@@ -121,6 +122,25 @@ fn numbers_that_were_in_use_before_a_restore_are_passed_over_ever_faster() {
         node.settle().await;
         let next = world.bank.charged_numbers().last().copied().flatten().unwrap();
         assert_eq!(next, numbers.last().unwrap() + 1, "then it goes on as before");
+    });
+}
+
+#[test]
+fn a_number_is_stored_sent_and_passed_over_with_its_check_digit() {
+    let world = World::new().with_bank_numbers_and_digits(1, 9_999_999);
+    world.live(async {
+        let node = world.node();
+        assert_eq!(node.created(pix(1)).await.status(), Status::Pending);
+        assert_eq!(numbers(&node.stored(id(1))), world.bank.charged_numbers());
+        // Two in a row are somebody else's, although their digits lie between them.
+        world.bank.next([Answer::NumberTaken, Answer::NumberTaken]);
+        node.create(pix(2)).await.unwrap();
+        node.settle().await;
+        let charged: Vec<u32> = world.bank.charged_numbers().iter().map(|number| number.unwrap()).collect();
+        let counted: Vec<u32> = charged.iter().map(|number| number / 10).collect();
+        assert_eq!(counted, [1, 2, 3, 101]);
+        let digit = NumberDigit::sicoob(1, 19).unwrap();
+        assert_eq!(charged, counted.iter().map(|number| digit.appended(*number)).collect::<Vec<_>>());
     });
 }
 

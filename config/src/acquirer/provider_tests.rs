@@ -495,7 +495,9 @@ fn what_sicoob_does_not_know_is_refused_with_its_key() {
     for (keys, beginning) in [
         ("document-kind = '2'\n", "acquirer[sicoob].document-kind: "),
         ("protest = 'days'\n", "acquirer[sicoob].protest: "),
-        ("our-number-digit = true\n", "acquirer[sicoob].our-number-digit: "),
+        ("our-number-digit = true\n", "acquirer[sicoob].cooperative: it is missing"),
+        ("our-number-digit = true\ncooperative = 10000\n", "acquirer[sicoob].cooperative: "),
+        ("cooperative = 4027\n", "acquirer[sicoob].cooperative: it is needed with our-number-digit"),
         ("pix = 'perhaps'\n", "acquirer[sicoob].pix: "),
         ("boleto = { identification = '1' }\n", "acquirer[sicoob].boleto.identification: "),
         ("webhook = 'register'\n", "acquirer[sicoob].webhook: a bank calls back at https alone"),
@@ -512,6 +514,30 @@ fn what_sicoob_does_not_know_is_refused_with_its_key() {
     let live = SICOOB.replace("mode = 'test'\n", "base-url = 'https://bank.example'\n");
     let messages = refusals(load(&[], &SICOOB_SECRET, Some(&live)));
     assert!(messages[0].starts_with("acquirer[sicoob].token-auth: a static token"), "{messages:?}");
+}
+
+#[test]
+fn numbers_with_a_check_digit_need_the_cooperative_and_have_seven_digits_before_it() {
+    let digit = "our-number-digit = true\ncooperative = 4027\n";
+    assert!(load(&[], &SICOOB_SECRET, Some(&format!("{SICOOB}{digit}"))).is_ok());
+    for (from, to, beginning) in [
+        ("1-1000", "1-10000000", "acquirer[sicoob].our-numbers: numbers before a check digit"),
+        ("25546454", "25546454123", "acquirer[sicoob].customer: with our-number-digit"),
+    ] {
+        let table = format!("{SICOOB}{digit}").replace(from, to);
+        let messages = refusals(load(&[], &SICOOB_SECRET, Some(&table)));
+        assert!(messages.len() == 1 && messages[0].starts_with(beginning), "{to}: {messages:?}");
+    }
+}
+
+#[test]
+fn a_number_with_its_digit_is_no_number_of_another_table() {
+    let secrets = [SICOOB_SECRET[0], ("QUITA_ACQUIRER_OTHER_STATIC_TOKEN", "hunter3")];
+    for (range, fits) in [("1-9", true), ("1-19", false), ("10000-20000", false), ("10010-20000", true)] {
+        let other = SICOOB.replace("name = 'sicoob'", "name = 'other'").replace("1-1000", range);
+        let with_digit = format!("{SICOOB}our-number-digit = true\ncooperative = 4027\n{other}");
+        assert_eq!(load(&[], &secrets, Some(&with_digit)).is_ok(), fits, "{range}");
+    }
 }
 
 #[test]

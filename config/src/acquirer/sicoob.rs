@@ -2,6 +2,7 @@
 
 use quita_acquirers::api_pix::settings::{Registration, TokenForm, TokenSettings, WebhookSettings};
 use quita_acquirers::sicoob::settings::{Beneficiary, SicoobSettings};
+use quita_domain::boleto::NumberDigit;
 use quita_domain::document::{Document, DocumentType};
 use quita_domain::identity::Mode;
 use quita_domain::secret::Secret;
@@ -29,6 +30,7 @@ pub struct SicoobConfig {
     has_pix: bool,
     /// First and last number of titles that are this service's alone.
     pub our_numbers: (u32, u32),
+    number_digit: Option<NumberDigit>,
     beneficiary: Beneficiary,
     lists: bool,
     /// Address of the bank's callbacks.
@@ -67,12 +69,7 @@ impl SicoobConfig {
         let kind = table.optional("document-kind", "1 to 3 capitals, such as DM or DS", document_kind);
         let has_pix = truth(table, "pix");
         let our_numbers = table.required("our-numbers", RANGE, range);
-        if truth(table, "our-number-digit") == Some(true) {
-            table.refuse(
-                "our-number-digit",
-                "numbers with a check digit are not made yet; have the bank give you a range without one",
-            );
-        }
+        let number_digit = number_digit(table, customer, our_numbers);
         table.optional("protest", "none", |text| (text == "none").then_some(()));
         let beneficiary = beneficiary(table);
         let lists = truth(table, "lists").unwrap_or(true);
@@ -95,6 +92,7 @@ impl SicoobConfig {
             document_kind: kind.unwrap_or_else(|| "DM".to_owned()),
             has_pix: has_pix.unwrap_or(true),
             our_numbers: our_numbers?,
+            number_digit,
             beneficiary,
             lists,
             callbacks,
@@ -125,6 +123,7 @@ impl SicoobConfig {
             document_kind: self.document_kind.clone(),
             has_pix: self.has_pix,
             our_numbers: self.our_numbers,
+            number_digit: self.number_digit.clone(),
             beneficiary: self.beneficiary.clone(),
             webhook: WebhookSettings {
                 registration: self.callbacks.registration,
@@ -153,12 +152,45 @@ impl SicoobConfig {
         Self { token, tls: other.tls.clone(), ..self.clone() }
     }
 
-    /// Returns true if both give out numbers of one contract, and some number is of both.
-    pub(super) const fn shares_numbers_with(&self, other: &Self) -> bool {
-        let ((first, last), (other_first, other_last)) = (self.our_numbers, other.our_numbers);
+    /// Returns the first and the last number that the bank may get; with check digits, those between are not all given out.
+    fn written_numbers(&self) -> (u32, u32) {
+        let written = |number| self.number_digit.as_ref().map_or(number, |digit| digit.appended(number));
+        let (first, last) = self.our_numbers;
+        (written(first), written(last))
+    }
+
+    /// Returns true if both give out numbers of one contract, and some number may be of both.
+    pub(super) fn shares_numbers_with(&self, other: &Self) -> bool {
+        let (first, last) = self.written_numbers();
+        let (other_first, other_last) = other.written_numbers();
         let is_same_contract = self.customer == other.customer && self.portfolio == other.portfolio;
         is_same_contract && first <= other_last && other_first <= last
     }
+}
+
+/// Reads the rule of check digits; none without `our-number-digit = true`.
+fn number_digit(
+    table: &mut AcquirerTable<'_>,
+    customer: Option<u64>,
+    our_numbers: Option<(u32, u32)>,
+) -> Option<NumberDigit> {
+    const COOPERATIVE: &str = "the four digits of your cooperative, such as 4027";
+    let read = |text: &str| number(text, 1, 9_999);
+    if !truth(table, "our-number-digit").unwrap_or_default() {
+        if table.optional("cooperative", COOPERATIVE, read).is_some() {
+            table.refuse("cooperative", "it is needed with our-number-digit = true alone");
+        }
+        return None;
+    }
+    let cooperative = table.required("cooperative", COOPERATIVE, read);
+    if our_numbers.is_some_and(|(_, last)| last > NumberDigit::MAX_NUMBER) {
+        table.refuse("our-numbers", "numbers before a check digit go up to 9999999");
+    }
+    let digit = NumberDigit::sicoob(cooperative?, customer?).ok();
+    if digit.is_none() {
+        table.refuse("customer", "with our-number-digit = true it has at most 10 digits");
+    }
+    digit
 }
 
 const CERTIFICATE: &str = "certificate-file";

@@ -29,6 +29,13 @@ pub(super) fn remainder_11(digits: &str, top: u32) -> u32 {
     products.sum::<u32>() % 11
 }
 
+/// Returns the remainder of division by 11, with weights 3, 1, 9, 7, repeated from left to right.
+pub(super) fn remainder_3197(digits: &str) -> u32 {
+    let values = digits.chars().filter_map(|character| character.to_digit(10));
+    let products = values.zip([3, 1, 9, 7].into_iter().cycle()).map(|(value, weight)| value * weight);
+    products.sum::<u32>() % 11
+}
+
 fn from_right(digits: &str) -> impl Iterator<Item = u32> {
     digits.chars().rev().filter_map(|character| character.to_digit(10))
 }

@@ -53,6 +53,11 @@ fn amounts(payment: &Payment) -> (Status, Option<u64>, Option<u64>) {
     (payment.status(), state.captured_amount.map(Money::cents), state.paid_amount.map(Money::cents))
 }
 
+/// One that was paid on this day, which is learnt five days after its beginning.
+pub(crate) fn paid_on(day: &str, cents: u64) -> Payment {
+    after(&waiting(), notice(settled_on(Some(day), cents)), 5 * DAY)
+}
+
 fn expired() -> Payment {
     let expired = after(&waiting(), notice(Fact::Expired), 6 * DAY);
     assert_eq!(expired.status(), Status::Expired);

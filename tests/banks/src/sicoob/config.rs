@@ -26,8 +26,10 @@ pub struct Config {
     pub portfolio: u64,
     /// First and last number that the customer may choose.
     pub numbers: (u64, u64),
-    /// True if a number's last digit is a check digit, as `faixas-nosso-numero` tells.
+    /// True if each number of the range is followed by a check digit, as `faixas-nosso-numero` says.
     pub numbers_have_digit: bool,
+    /// Cooperative (`numeroAgencia`), which is part of the check digit's sum.
+    pub cooperative: u64,
     /// Host and path of the locations of codes, without scheme and the token at the end.
     pub location: String,
     /// Code of a hybrid boleto.
@@ -131,6 +133,7 @@ impl Default for Config {
             portfolio: 1,
             numbers: (1, 9_999_999),
             numbers_have_digit: false,
+            cooperative: 4_027,
             location: "pix.sicoob.example/qr/payload/v2/cobv".to_owned(),
             pix_code: PixCode::Good,
             bar_code: BarCode::Good,
@@ -154,6 +157,19 @@ impl Default for Config {
 }
 
 impl Config {
+    /// Returns a number of the range as the bank wants it: followed by its check digit, if numbers have one.
+    pub(super) fn written(&self, number: u64) -> u64 {
+        if !self.numbers_have_digit {
+            return number;
+        }
+        let summed = format!("{:04}{:010}{number:07}", self.cooperative, self.customer);
+        let weights = [3, 1, 9, 7].into_iter().cycle();
+        let digits = summed.bytes().map(|digit| u64::from(digit.saturating_sub(b'0')));
+        let sum: u64 = digits.zip(weights).map(|(digit, weight): (u64, u64)| digit * weight).sum();
+        let digit = (11 - sum % 11) % 11 % 10;
+        number * 10 + digit
+    }
+
     /// Client that gets tokens: the certificate is the secret.
     pub(super) fn client(&self) -> Client<'_> {
         Client {

@@ -47,8 +47,12 @@ impl SicoobBank {
 
     fn chosen(&self, number: u64) -> Result<u64, Problem> {
         let (first, last) = self.config.numbers;
-        if !(first..=last).contains(&number) {
+        let counted = if self.config.numbers_have_digit { number / 10 } else { number };
+        if !(first..=last).contains(&counted) {
             return Err(Problem::business("O nosso número está fora da faixa do beneficiário."));
+        }
+        if number != self.config.written(counted) {
+            return Err(Problem::business("O dígito verificador do nosso número é inválido."));
         }
         if self.books.titles.contains_key(&number) { Err(self.duplicate()) } else { Ok(number) }
     }
@@ -60,7 +64,8 @@ impl SicoobBank {
     /// The bank chooses from the end of the range, so that it seldom meets what its customer chooses.
     fn next_free(&self) -> u64 {
         let (first, last) = self.config.numbers;
-        (first..=last).rev().find(|number| !self.books.titles.contains_key(number)).unwrap_or(last)
+        let mut written = (first..=last).rev().map(|number| self.config.written(number));
+        written.find(|number| !self.books.titles.contains_key(number)).unwrap_or(last)
     }
 
     pub(super) fn title(&self, form: Form, our_number: u64, now_ms: i64) -> Title {

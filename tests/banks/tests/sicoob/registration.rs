@@ -210,6 +210,21 @@ fn one_thing_is_changed_at_a_time() {
 }
 
 #[test]
+fn a_number_is_taken_with_its_check_digit_alone_where_the_range_wants_one() {
+    let mut customer = Customer::with(|config| {
+        config.numbers_have_digit = true;
+        (config.cooperative, config.customer) = (1, 19);
+    });
+    let with_number = |number: u64| title_with(json!({"numeroCliente": 19, "nossoNumero": number}));
+    for number in [21, 210, 217, 219] {
+        let (status, body) = customer.post("/boletos", &with_number(number));
+        assert_eq!(status, 400, "{number}");
+        assert!(body["mensagens"][0]["mensagem"].as_str().unwrap().contains("dígito"), "{body}");
+    }
+    assert_eq!(customer.registered(&with_number(218))["nossoNumero"], 218);
+}
+
+#[test]
 fn the_range_of_numbers_is_told_as_a_list() {
     let mut customer = Customer::with(|config| config.numbers_have_digit = true);
     let target = "/boletos/faixas-nosso-numero?numeroCliente=25546454&codigoModalidade=1&quantidade=1";

@@ -125,6 +125,7 @@ pub(super) fn factory(
         document_kind: "DM".to_owned(),
         has_pix: ways.has_pix,
         our_numbers: NUMBERS,
+        number_digit: None,
         beneficiary: Beneficiary { name: "LOJA EXEMPLO".to_owned(), ..Beneficiary::default() },
         webhook: WebhookSettings {
             registration: Registration::Off,
