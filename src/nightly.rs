@@ -40,7 +40,7 @@ impl Nightly {
         let reconciler = Reconciler::new(store.clone(), Arc::clone(&clock), askable);
         let counter = operators.clone();
         let nights = config.reconcile_at.map(|at| {
-            let count = Box::new(move |kind| counter.count_exception(kind));
+            let count = Arc::new(move |kind| counter.count_exception(kind));
             Nights::new(reconciler, (store, clock), (at, Uuid::now_v7()), count)
         });
         Self { nights, links, operators }

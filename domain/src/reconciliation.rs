@@ -14,7 +14,7 @@ mod verdict;
 pub use charge_line::{ChargeLine, Movement};
 pub use judge::{judge, settled_before};
 pub use line::{LineKind, Source, StatementLine, Subject};
-pub use missing::{MARGIN_MS, expected_charge, expected_pix, expected_refunds};
+pub use missing::{MARGIN_MS, expected_boleto, expected_charge, expected_pix, expected_refunds};
 pub use number::{SlipNumber, slip_numbers_of};
 pub use verdict::{
     ASKED_FOR_MS, Difference, Field, Finding, Judged, LineCursor, LineFilter, LineSum, RECONCILIATION_KINDS,

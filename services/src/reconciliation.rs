@@ -60,6 +60,8 @@ pub struct Reconciler {
     askable: BTreeSet<AcquirerName>,
     patience: Duration,
     mode: Mode,
+    /// Receiver of differences that were reported; none in a command.
+    count: Option<Count>,
 }
 
 impl Reconciler {
@@ -69,13 +71,26 @@ impl Reconciler {
         clock: Arc<dyn Clock>,
         askable: impl IntoIterator<Item = AcquirerName>,
     ) -> Self {
-        Self { store, clock, askable: askable.into_iter().collect(), patience: PATIENCE, mode: Mode::Live }
+        Self {
+            store,
+            clock,
+            askable: askable.into_iter().collect(),
+            patience: PATIENCE,
+            mode: Mode::Live,
+            count: None,
+        }
     }
 
     /// Judges by the payments of this mode instead.
     #[must_use]
     pub fn of_mode(self, mode: Mode) -> Self {
         Self { mode, ..self }
+    }
+
+    /// Has each difference that is reported counted.
+    #[must_use]
+    fn with_count(self, count: Count) -> Self {
+        Self { count: Some(count), ..self }
     }
 
     /// Sets the time for which acquirers may answer.

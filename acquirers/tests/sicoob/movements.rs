@@ -68,6 +68,7 @@ async fn every_settlement_of_the_day_is_a_line_with_its_sums() {
     assert_eq!(told, expected);
     let first = lines(&pages)[0];
     assert_eq!((first.on.to_string().as_str(), first.day), ("2026-11-23", first.on));
+    assert_eq!(first.expected_on(), first.on.succ_opt(), "the day of the credit");
     let Subject::Boleto { bank, our_number, .. } = &first.subject else { panic!("{first:?}") };
     assert_eq!((bank.as_str(), our_number.as_deref()), ("756", Some("4242")));
     let ids: std::collections::BTreeSet<_> = lines(&pages).iter().map(|line| line.id.clone()).collect();

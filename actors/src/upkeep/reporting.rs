@@ -71,11 +71,13 @@ impl Exceptions {
 
     /// Stores an exception. If that fails, the caller reports it again.
     pub(crate) async fn report(&self, exception: Exception) -> Result<(), StoreError> {
-        self.announce(&exception);
-        self.store.put_exception(&exception).await
+        if self.store.put_exception(&exception).await? {
+            self.announce(&exception);
+        }
+        Ok(())
     }
 
-    /// Counts and logs an exception.
+    /// Counts and logs an exception that is open.
     fn announce(&self, exception: &Exception) {
         self.meter.exceptions.with_label_values(&[&exception.kind]).inc();
         tracing::warn!(
@@ -116,7 +118,7 @@ impl Exceptions {
         Ok(OnItsWay { exceptions: Arc::clone(self), exception })
     }
 
-    async fn put(&self, exception: &Exception) -> Result<(), StoreError> {
+    async fn put(&self, exception: &Exception) -> Result<bool, StoreError> {
         let away = |_| Err(StoreError::Unavailable("the store takes too long".into()));
         timeout(self.time_out, self.store.put_exception(exception)).await.unwrap_or_else(away)
     }
@@ -149,12 +151,21 @@ pub(crate) struct OnItsWay {
 }
 
 impl OnItsWay {
-    /// Tries until the exception is stored.
+    /// Tries until the exception is stored. One that a person has resolved is not announced again.
     pub(crate) async fn store(&self) {
         let exception = &self.exception;
-        self.exceptions.announce(exception);
         let mut wait = FIRST_WAIT;
-        while let Err(error) = self.exceptions.put(exception).await {
+        let mut is_announced = false;
+        loop {
+            let error = match self.exceptions.put(exception).await {
+                Ok(is_open) if is_open && !is_announced => return self.exceptions.announce(exception),
+                Ok(_) => return,
+                Err(error) => error,
+            };
+            // If the process ends before the store is back, the log and the metric have it.
+            if !std::mem::replace(&mut is_announced, true) {
+                self.exceptions.announce(exception);
+            }
             let denied = Denied::StoreUnavailable(error);
             warn_unless_away!(denied, error = %denied, exception.id = exception.id, "an exception could not be stored; it is tried again");
             sleep(wait).await;

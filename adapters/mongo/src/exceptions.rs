@@ -4,12 +4,12 @@ use async_trait::async_trait;
 use bson::{Bson, doc};
 use mongodb::options::FindOptions;
 use quita_domain::exception::Exception;
-use quita_ports::{ExceptionStore, StoreError};
+use quita_ports::{ExceptionStore, OperatorStore as _, StoreError};
 use serde::Serialize;
 
+use super::MongoStore;
 use super::indexes::{EXCEPTIONS, OPEN, RESOLVED_AT, named};
 use super::reading::{find_all, value_in};
-use super::{MongoStore, batch};
 use quita_stored_form::{AsDocument, signed_limit};
 
 /// An exception as it is stored.
@@ -24,10 +24,14 @@ struct Envelope<'a> {
 
 #[async_trait]
 impl ExceptionStore for MongoStore {
-    async fn put_exception(&self, exception: &Exception) -> Result<(), StoreError> {
+    async fn put_exception(&self, exception: &Exception) -> Result<bool, StoreError> {
         let reported_at = exception.reported_at.millis();
         let envelope = Envelope { id: &exception.id, reported_at, exception: AsDocument(exception) };
-        batch::insert_one(&self.database, EXCEPTIONS, &envelope).await.map(drop)
+        if self.insert_one(EXCEPTIONS, &envelope).await? {
+            return Ok(true);
+        }
+        let known = self.exception(&exception.id).await?;
+        Ok(known.is_none_or(|known| known.resolution.is_none()))
     }
 
     async fn exceptions(&self, limit: usize) -> Result<Vec<Exception>, StoreError> {

@@ -161,8 +161,13 @@ pub fn settled_before<'a>(
         (stored.imported_at, &stored.line.id)
     }
     let payment = |stored: &StoredLine| stored.judged.as_ref()?.transaction_id;
+    // No source had an expected line, so it settles nothing.
+    if stored.line.is_expected() {
+        return None;
+    }
     let is_earlier = |other: &&StoredLine| {
         other.line.kind.settles_boleto()
+            && !other.line.is_expected()
             && payment(other) == payment(stored)
             && order(other) < order(stored)
             && is_another(&other.line, &stored.line)

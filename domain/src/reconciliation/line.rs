@@ -161,6 +161,9 @@ pub enum Subject {
         document_number: Option<String>,
         /// Interest and fine that were paid.
         interest: Money,
+        /// Day in Brasília on which the bank is to credit it, if it names one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        credited_on: Option<NaiveDate>,
     },
     /// A movement of a charge, or of the account, at a provider that lists both.
     Charge(Box<ChargeLine>),
@@ -256,6 +259,15 @@ impl StatementLine {
         match &self.subject {
             Subject::Charge(charge) => Some(charge),
             Subject::Pix { .. } | Subject::Refund { .. } | Subject::Boleto { .. } => None,
+        }
+    }
+
+    /// Returns the day in Brasília on which its money is to be paid out or credited, if the other side names one.
+    pub fn expected_on(&self) -> Option<NaiveDate> {
+        match &self.subject {
+            Subject::Charge(charge) => charge.expected_on,
+            Subject::Boleto { credited_on, .. } => *credited_on,
+            Subject::Pix { .. } | Subject::Refund { .. } => None,
         }
     }
 

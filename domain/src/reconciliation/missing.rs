@@ -4,9 +4,10 @@ use chrono::NaiveDate;
 
 use super::charge_line::{ChargeLine, Movement};
 use super::line::{LineKind, Source, StatementLine, Subject, transferred_at};
-use crate::acquiring::Reference;
+use crate::acquiring::{Issued, Reference};
 use crate::identity::AcquirerName;
 use crate::method::Method;
+use crate::money::Money;
 use crate::payment::Payment;
 use crate::state::RefundStatus;
 use crate::time::Timestamp;
@@ -49,6 +50,9 @@ pub fn expected_pix(
     })
 }
 
+/// Digits of the bank in a bar code.
+const BANK_DIGITS: usize = 3;
+
 /// Time after a payment within which its movements may not be listed yet, in milliseconds.
 const LISTED_WITHIN_MS: u64 = 60 * 60_000;
 
@@ -87,6 +91,51 @@ pub fn expected_charge(
         reference: Some(charge.to_owned()),
         subject: Subject::Charge(Box::new(subject)),
         gross,
+        fee: None,
+        net: None,
+        on: day,
+        place: StatementLine::EXPECTED.into(),
+        other_key: None,
+    })
+}
+
+/// Returns the line that an acquirer's list of this day should have because this boleto was paid. None if no boleto there
+/// was paid, or on another day, or so shortly before the list was read that it may be missing.
+pub fn expected_boleto(
+    payment: &Payment,
+    acquirer: &AcquirerName,
+    (day, read_at): (NaiveDate, Timestamp),
+) -> Option<StatementLine> {
+    let state = &payment.state;
+    let attempt = state.attempts.last().filter(|attempt| attempt.acquirer == *acquirer)?;
+    let our_number = attempt.reference.get(Reference::OUR_NUMBER)?;
+    let bank: String = match state.issued.as_deref()? {
+        Issued::Boleto(slip) => slip.barcode.chars().take(BANK_DIGITS).collect(),
+        Issued::Pix { .. } => return None,
+    };
+    let (captured, paid_at) = (state.captured_amount?, state.paid_at?);
+    let known_on = paid_at.sao_paulo_date();
+    // A bank may date a settlement after the day on which it is known.
+    let settled_on = state.paid_on.map_or(known_on, |paid_on| paid_on.min(known_on));
+    if settled_on != day || paid_at.plus_ms(LISTED_WITHIN_MS) > read_at {
+        return None;
+    }
+    let source = Source::list_of(acquirer);
+    let beginning = StatementLine::beginning_of_slip(&source, Some(our_number), None)?;
+    Some(StatementLine {
+        id: format!("{beginning}{}", StatementLine::EXPECTED),
+        source,
+        day,
+        kind: LineKind::Boleto,
+        reference: Some(our_number.to_owned()),
+        subject: Subject::Boleto {
+            bank,
+            our_number: Some(our_number.to_owned()),
+            document_number: None,
+            interest: Money::ZERO,
+            credited_on: None,
+        },
+        gross: state.paid_amount.unwrap_or(captured),
         fee: None,
         net: None,
         on: day,

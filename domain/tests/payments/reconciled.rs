@@ -4,8 +4,8 @@ use chrono::{Datelike, NaiveDate};
 use quita_domain::money::SignedMoney;
 use quita_domain::reconciliation::{
     ChargeLine, Difference, Field, Finding, Judged, LineKind, MARGIN_MS, Movement, RECONCILIATION_KINDS,
-    ReconciliationKind, Source, StatementLine, StoredLine, Subject, Verdict, expected_charge, expected_pix,
-    expected_refunds, judge, settled_before,
+    ReconciliationKind, Source, StatementLine, StoredLine, Subject, Verdict, expected_boleto,
+    expected_charge, expected_pix, expected_refunds, judge, settled_before,
 };
 use quita_domain::state::RefundStatus;
 use quita_domain::time::DAY_MS;
@@ -68,7 +68,14 @@ fn returned(refund_id: &str, is_chargeback: bool, cents: u64) -> StatementLine {
 fn boleto(kind: LineKind, cents: u64, interest: u64) -> StatementLine {
     let interest = Money::from_cents(interest);
     let our_number = Some("12".into());
-    line(kind, Subject::Boleto { bank: "341".into(), our_number, document_number: None, interest }, cents)
+    let subject = Subject::Boleto {
+        bank: "341".into(),
+        our_number,
+        document_number: None,
+        interest,
+        credited_on: None,
+    };
+    line(kind, subject, cents)
 }
 
 #[track_caller]
@@ -192,12 +199,73 @@ fn what_a_bank_charges_for_nothing_in_particular_is_nobodys() {
         our_number: None,
         document_number: None,
         interest: Money::ZERO,
+        credited_on: None,
     };
     assert_eq!(judge(&fee, None, SignedMoney::default()), Finding::Matched);
     assert_eq!(
         judge(&StatementLine { kind: LineKind::Settled, ..fee }, None, SignedMoney::default()),
         Finding::UnknownHere
     );
+}
+
+/// A boleto with the number 12 that was paid on this day.
+fn paid_boleto(day: &str) -> Payment {
+    let mut paid = crate::payments::boletos::paid_on(day, 10_233);
+    let state = Arc::make_mut(&mut paid.state);
+    state.attempts.last_mut().unwrap().reference = Reference::none().with(Reference::OUR_NUMBER, "12");
+    paid
+}
+
+#[test]
+fn a_list_should_have_each_boleto_that_was_paid_an_hour_before() {
+    let paid = paid_boleto("2026-11-24");
+    let (day, learnt_at) = ("2026-11-24".parse().unwrap(), paid.state.paid_at.unwrap());
+    let later = learnt_at.plus_ms(60 * 60_000);
+    let (first, second) = (bank(), AcquirerName::new("second"));
+    let expected = expected_boleto(&paid, &first, (day, later)).unwrap();
+    assert_eq!((expected.kind, expected.gross.cents(), expected.on), (LineKind::Boleto, 10_233, day));
+    assert_eq!(expected.id, "first:ours:12:not listed");
+    assert!(expected.is_expected());
+    assert_eq!(judge(&expected, Some(&paid), SignedMoney::default()), Finding::Matched, "once it is listed");
+    let learnt_on = learnt_at.sao_paulo_date();
+    assert_ne!(learnt_on, day);
+    for (payment, acquirer, day, read_at) in [
+        (&paid, &second, day, later),
+        (&paid, &first, learnt_on, later),
+        (&paid, &first, day, later.minus_ms(1)),
+        (&paid_by(E2E), &first, today(), later),
+    ] {
+        assert_eq!(expected_boleto(payment, acquirer, (day, read_at)), None, "{day} {read_at}");
+    }
+    let dated_later = paid_boleto("2027-01-04");
+    let expected = expected_boleto(&dated_later, &first, (learnt_on, later)).unwrap();
+    assert_eq!(expected.on, learnt_on, "the day on which it is known");
+}
+
+#[test]
+fn a_line_that_no_list_had_settles_no_boleto() {
+    let paid = paid_boleto("2026-11-24");
+    let later = paid.state.paid_at.unwrap().plus_ms(DAY_MS);
+    let missed = expected_boleto(&paid, &bank(), ("2026-11-24".parse().unwrap(), later)).unwrap();
+    let listed = StatementLine {
+        id: "first:ours:12:2026-11-25-10233:4.1".into(),
+        on: "2026-11-25".parse().unwrap(),
+        place: "movements 1".into(),
+        ..missed.clone()
+    };
+    let stored = |line: StatementLine, at: u64| StoredLine {
+        line,
+        imported_at: later.plus_ms(at),
+        judged: Some(Judged {
+            finding: Finding::Matched,
+            transaction_id: Some(paid.id),
+            acquirer: Some(bank()),
+            is_final: true,
+        }),
+    };
+    let (missed, listed) = (stored(missed, 0), stored(listed, 1));
+    assert_eq!(settled_before(&listed, [&missed]), None, "the line that came counts");
+    assert_eq!(settled_before(&missed, [&listed]), None);
 }
 
 #[test]

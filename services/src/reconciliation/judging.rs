@@ -7,8 +7,8 @@ use quita_domain::acquiring::{Issued, Reference};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::payment::Payment;
 use quita_domain::reconciliation::{
-    ASKED_FOR_MS, Finding, Judged, SlipNumber, Source, StatementLine, StoredLine, Subject, judge,
-    settled_before,
+    ASKED_FOR_MS, Finding, Judged, ReconciliationKind, SlipNumber, Source, StatementLine, StoredLine,
+    Subject, judge, settled_before,
 };
 use quita_domain::routing::Attempt;
 use quita_ports::{ChargeReader, StoreError};
@@ -203,14 +203,21 @@ impl Reconciler {
         let changed: Vec<_> = stored.iter().filter(has_changed).cloned().collect();
         // Exceptions first: a line that is stored as final is not looked at again.
         let now = self.clock.now();
-        for exception in changed.iter().filter_map(|stored| stored.exception(now)) {
+        for stored in &changed {
+            let Some(exception) = stored.exception(now) else { continue };
+            if !self.store.put_exception(&exception).await? {
+                continue;
+            }
+            let finding = stored.judged.as_ref().map(|judged| &judged.finding);
+            if let Some((count, kind)) = self.count.as_ref().zip(finding.and_then(ReconciliationKind::of)) {
+                count(kind);
+            }
             tracing::warn!(
                 transaction.id = exception.transaction_id.map(display),
                 kind = exception.kind,
                 detail = exception.detail,
                 "a comparison needs an operator"
             );
-            self.store.put_exception(&exception).await?;
         }
         if changed.is_empty() { Ok(()) } else { self.store.put_lines(&changed).await }
     }
@@ -300,7 +307,7 @@ mod tests {
     fn boleto(number: u128, acquirer: &str) -> Payment {
         let mut stored = to_value(payment(number)).unwrap();
         let attempt = json!({
-            "acquirer": acquirer, "outcome": "accepted", "at": 0, "inquiries": 0, "inquireAt": null, "reference": {},
+            "acquirer": acquirer, "at": 0, "call": { "progress": "known" }, "reference": {},
         });
         stored["state"]["attempts"] = json!([attempt]);
         let slip = quita_domain::slip::IssuedBoleto {
@@ -328,6 +335,7 @@ mod tests {
             our_number: Some("7".into()),
             document_number: None,
             interest: Money::ZERO,
+            credited_on: None,
         };
         StatementLine {
             id: "1".into(),

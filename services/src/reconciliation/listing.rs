@@ -6,10 +6,10 @@ use chrono::NaiveDate;
 use quita_domain::payment::Payment;
 use quita_domain::reconciliation::{
     Finding, LineCursor, LineFilter, LineKind, MARGIN_MS, Source, StatementLine, StoredLine, Verdict,
-    expected_charge, expected_pix, expected_refunds,
+    expected_boleto, expected_charge, expected_pix, expected_refunds,
 };
 use quita_domain::time::{DAY_MS, Timestamp};
-use quita_ports::{ChargeReader, StoreError};
+use quita_ports::StoreError;
 
 use super::pages::{Imported, List, told};
 use super::{NotReconciled, RECONCILED_AT_ONCE, Reconciler};
@@ -143,23 +143,25 @@ impl Reconciler {
                 None => {
                     let expected = |payment| expected_pix(payment, &list.acquirer, (day, read_at));
                     self.tell_missing(payments.iter().filter_map(expected).collect(), tell).await?;
+                    let expected = |payment| expected_boleto(payment, &list.acquirer, (day, read_at));
+                    let expected = payments.iter().filter_map(expected).collect();
+                    self.tell_missing_on_every_day(list, expected, tell).await?;
                 }
                 Some(charges) => {
                     let named = (&list.acquirer, charges.name());
                     let expected = |payment| expected_charge(payment, named, (day, read_at));
                     let expected = payments.iter().filter_map(expected).collect();
-                    self.tell_missing_charges(list, charges, expected, tell).await?;
+                    self.tell_missing_on_every_day(list, expected, tell).await?;
                 }
             }
         }
     }
 
-    /// Judges those of these charges that the acquirer lists on no day. One that was missing before and is listed now is
-    /// judged too.
-    async fn tell_missing_charges(
+    /// Judges those of these charges and boletos that the acquirer lists on no day. One that was missing before and is listed
+    /// now is judged too.
+    async fn tell_missing_on_every_day(
         &self,
         list: &List,
-        charges: &dyn ChargeReader,
         expected: Vec<StatementLine>,
         tell: Tell<'_>,
     ) -> Result<(), NotReconciled> {
@@ -169,7 +171,7 @@ impl Reconciler {
         let was_missing: BTreeSet<_> = missing_still.map(|stored| stored.line.id.as_str()).collect();
         let (mut missing, mut listed) = (Vec::new(), Vec::new());
         for line in expected {
-            if !self.is_listed(charges, &line).await? {
+            if !self.is_listed(list, &line).await? {
                 missing.push(line);
             } else if was_missing.contains(line.id.as_str()) {
                 listed.push(line);
@@ -184,19 +186,17 @@ impl Reconciler {
         self.judge_listed(listed, list).await?.iter().try_for_each(tell)
     }
 
-    /// Returns true if the acquirer has lines of an expected line's charge.
-    async fn is_listed(
-        &self,
-        charges: &dyn ChargeReader,
-        expected: &StatementLine,
-    ) -> Result<bool, NotReconciled> {
-        let (Some(beginning), Some(charge)) = (expected.added_up_with(), expected.charge()) else {
-            return Ok(true);
-        };
+    /// Returns true if the acquirer has lines of an expected line's charge or boleto.
+    async fn is_listed(&self, list: &List, expected: &StatementLine) -> Result<bool, NotReconciled> {
+        let beginning = expected.added_up_with().or_else(|| expected.settlements_begin_with());
+        let Some(beginning) = beginning else { return Ok(true) };
         let imported = self.store.lines_beginning(&beginning, 2).await?;
         if imported.iter().any(|stored| !stored.line.is_expected()) {
             return Ok(true);
         }
+        let Some((charges, charge)) = list.reader.charges().zip(expected.charge()) else {
+            return Ok(false);
+        };
         // It may be in the list of a day that was never compared.
         let lines = charges.lines_of(&charge.charge).await;
         let lines = lines.map_err(|failure| NotReconciled::NoList(told(&failure)))?;

@@ -38,8 +38,8 @@ const RENEW_EVERY: Duration = Duration::from_secs(5 * 60);
 /// Failed days of one list after which the others wait for the next pass: the acquirer is away.
 const FAILURES_OF_A_PASS: u32 = 3;
 
-/// Receives each exception that was reported.
-pub type Count = Box<dyn Fn(ReconciliationKind) + Send + Sync>;
+/// Receives each exception that was reported and is open.
+pub type Count = Arc<dyn Fn(ReconciliationKind) + Send + Sync>;
 
 /// Compares the lists of acquirers night by night.
 pub struct Nights {
@@ -124,6 +124,7 @@ impl Nights {
     ) -> Self {
         let (put_off, idle_until) = (BTreeMap::new(), BTreeMap::new());
         let (reported, failed) = (BTreeSet::new(), BTreeMap::new());
+        let reconciler = reconciler.with_count(Arc::clone(&count));
         Self { reconciler, store, clock, at, node, count, put_off, idle_until, reported, failed }
     }
 
@@ -251,7 +252,7 @@ impl Nights {
     async fn compare_claimed(&self, list: &List, task: Task) -> Result<Outcome, NotReconciled> {
         let mut outcome = Outcome::default();
         let mut tell = |stored: &StoredLine| {
-            self.count_line(stored, &mut outcome);
+            count_line(stored, &mut outcome);
             Ok(())
         };
         let reconciler = self.reconciler.clone().of_mode(list.mode);
@@ -269,17 +270,6 @@ impl Nights {
             () = self.renew(&list.acquirer, task) => Ok(0),
         };
         result.map(|elsewhere| Outcome { elsewhere, ..outcome })
-    }
-
-    fn count_line(&self, stored: &StoredLine, outcome: &mut Outcome) {
-        let Some(judged) = &stored.judged else { return };
-        let is_matched = judged.finding.verdict() == Verdict::Matched;
-        outcome.lines = outcome.lines.saturating_add(1);
-        outcome.differing = outcome.differing.saturating_add(u64::from(!is_matched));
-        outcome.open = outcome.open.saturating_add(u64::from(!judged.is_final));
-        if let Some(kind) = ReconciliationKind::of(&judged.finding).filter(|_| judged.is_final) {
-            (self.count)(kind);
-        }
     }
 
     /// Renews the claim at intervals, forever.
@@ -307,8 +297,10 @@ impl Nights {
             return;
         }
         match self.store.put_exception(&exception).await {
-            Ok(()) => {
-                (self.count)(ReconciliationKind::ListNotCompared);
+            Ok(is_open) => {
+                if is_open {
+                    (self.count)(ReconciliationKind::ListNotCompared);
+                }
                 self.reported.insert(exception.id);
             }
             // The next failure reports it.
@@ -321,6 +313,14 @@ impl Nights {
         let next = last_day(now, self.at).succ_opt().unwrap_or(NaiveDate::MAX);
         turn_of(next, self.at)
     }
+}
+
+fn count_line(stored: &StoredLine, outcome: &mut Outcome) {
+    let Some(judged) = &stored.judged else { return };
+    let is_matched = judged.finding.verdict() == Verdict::Matched;
+    outcome.lines = outcome.lines.saturating_add(1);
+    outcome.differing = outcome.differing.saturating_add(u64::from(!is_matched));
+    outcome.open = outcome.open.saturating_add(u64::from(!judged.is_final));
 }
 
 /// Returns the time at which a day has its turn: on the next day, at this time of day in Brasília.

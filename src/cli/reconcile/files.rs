@@ -122,6 +122,7 @@ impl<'a> Neutral<'a> {
                 our_number: line.our_number.clone(),
                 document_number: line.document_number.clone(),
                 interest: line.interest,
+                credited_on: None,
             },
             gross,
             fee: Some(line.fee.into()),

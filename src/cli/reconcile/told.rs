@@ -146,7 +146,7 @@ impl Told {
             on: line.on,
             instalment: charge.and_then(|charge| charge.instalment),
             paid_out_on: charge.and_then(|charge| charge.paid_out_on),
-            expected_on: charge.and_then(|charge| charge.expected_on),
+            expected_on: line.expected_on(),
             difference: judged.finding.difference().map(ToldDifference::of),
         };
         if self.has_lines {

@@ -113,16 +113,17 @@ impl LinesPage {
         Some(words.replace("{here}", here).replace("{there}", there))
     }
 
-    /// Returns the instalment of a receivable, and the day on which it is or was paid out.
+    /// Returns the instalment of a receivable, and the day on which a line's money is or was paid out.
     fn of_charge(&self, line: &StoredLine) -> Vec<String> {
         let (words, language) = (&self.frame.texts.operators, self.frame.language());
-        let Some(charge) = line.line.charge() else { return Vec::new() };
-        let instalment =
-            charge.instalment.map(|number| words.instalment.replace("{number}", &number.to_string()));
+        let charge = line.line.charge();
+        let instalment = charge.and_then(|charge| charge.instalment);
+        let instalment = instalment.map(|number| words.instalment.replace("{number}", &number.to_string()));
         let on =
             |day: Option<NaiveDate>, words: &str| day.map(|day| words.replace("{day}", &language.day(day)));
-        let paid_out = on(charge.paid_out_on, words.paid_out_on);
-        [instalment, paid_out, on(charge.expected_on, words.expected_on)].into_iter().flatten().collect()
+        let paid_out = on(charge.and_then(|charge| charge.paid_out_on), words.paid_out_on);
+        let expected = on(line.line.expected_on(), words.expected_on);
+        [instalment, paid_out, expected].into_iter().flatten().collect()
     }
 
     fn is_open(&self, line: &StoredLine) -> bool {
@@ -343,6 +344,6 @@ fn cells(stored: &StoredLine, csv: Csv) -> [String; 17] {
         line.place.clone(),
         text(charge.and_then(|charge| charge.instalment).map(|number| number.to_string())),
         text(charge.and_then(|charge| charge.paid_out_on).map(|day| day.to_string())),
-        text(charge.and_then(|charge| charge.expected_on).map(|day| day.to_string())),
+        text(line.expected_on().map(|day| day.to_string())),
     ]
 }

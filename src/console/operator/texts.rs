@@ -271,6 +271,15 @@ group! {
             "This node did not shut down and no longer sends heartbeats: it crashed, or lost the store. If it is still running, it returns to the list by itself. Nothing that it did is lost; the other nodes continue.";
         node: "Nó", "Node";
         routing_version: "Rotas", "Routes";
+        stored_form: "Forma armazenada", "Stored form";
+        form_is_older: "O armazenamento tem uma forma anterior", "The store has an earlier form";
+        form_is_older_sentence:
+            "Esta versão conhece uma forma mais nova. Até `quita store upgrade`, o que precisa dela é recusado com 409 store_form.",
+            "This version knows a newer form. Until `quita store upgrade`, what needs it is refused with 409 store_form.";
+        form_is_upgrading: "A forma está sendo atualizada", "The form is being upgraded";
+        form_is_upgrading_sentence:
+            "Se `quita store upgrade` não está em execução, chame-o de novo: ele continua de onde parou.",
+            "If `quita store upgrade` is not running, call it again: it goes on where it stopped.";
         address: "Endereço", "Address";
         started: "Começou", "Started";
         seen: "Visto", "Seen";

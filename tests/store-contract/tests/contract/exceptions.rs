@@ -22,8 +22,8 @@ pub fn exception(id: &str, at: i64) -> Exception {
 }
 
 pub async fn an_exception_stays_as_it_was_first_reported(store: Arc<dyn Store>) {
-    store.put_exception(&exception("e-1", 1)).await.unwrap();
-    store.put_exception(&exception("e-1", 2)).await.unwrap();
+    assert_eq!(store.put_exception(&exception("e-1", 1)).await, Ok(true));
+    assert_eq!(store.put_exception(&exception("e-1", 2)).await, Ok(true), "it is open");
     assert_eq!(store.exceptions(10).await, Ok(vec![exception("e-1", 1)]));
 }
 

@@ -28,7 +28,7 @@ fn bank() -> Source {
 }
 
 /// A Pix of this day that nobody judged.
-fn line(number: &str, on: u32, cents: u64) -> StoredLine {
+pub fn line(number: &str, on: u32, cents: u64) -> StoredLine {
     let transaction_id = Some(TransactionId::new(Uuid::from_u128(u128::MAX)));
     let line = StatementLine {
         id: format!("bank:pix:{number}"),
@@ -47,13 +47,13 @@ fn line(number: &str, on: u32, cents: u64) -> StoredLine {
     StoredLine { line, imported_at: Timestamp::from_millis(7), judged: None }
 }
 
-fn judged(line: StoredLine, finding: Finding) -> StoredLine {
+pub fn judged(line: StoredLine, finding: Finding) -> StoredLine {
     let transaction_id = line.line.named_payment();
     let acquirer = Some(AcquirerName::new("bank"));
     StoredLine { judged: Some(Judged { finding, transaction_id, acquirer, is_final: true }), ..line }
 }
 
-fn different() -> Finding {
+pub fn different() -> Finding {
     let (here, there) = (String::from("pending"), String::from("paid"));
     Finding::Different(Difference { field: Field::Status, here, there })
 }
@@ -117,6 +117,7 @@ pub async fn every_kind_of_line_reads_back_as_it_was(store: Arc<dyn WholeStore>)
         our_number,
         document_number,
         interest,
+        credited_on: NaiveDate::from_ymd_opt(2026, 11, 24),
     };
     let subjects = [refund, boleto(text("0012-P"), None), boleto(None, text("pedido 1"))];
     for (place, kind) in LineKind::ALL.into_iter().enumerate() {
@@ -178,7 +179,7 @@ pub async fn lines_are_counted_and_summed_by_their_verdict(store: Arc<dyn WholeS
     assert_eq!(sums, expected);
 }
 
-fn claim(node: u128, now: i64, until: i64) -> RunClaim {
+pub fn claim(node: u128, now: i64, until: i64) -> RunClaim {
     RunClaim {
         source: bank(),
         day: day(1),
