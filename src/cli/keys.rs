@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 use quita_domain::access::{ApiKey, KeyKind, Scope};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
+use quita_domain::nearest::nearest;
 use quita_domain::time::{DAY_MS, Timestamp, millis_in};
 use quita_machine::SystemClock;
 use quita_ports::Clock;
@@ -95,7 +96,8 @@ impl ApplicationArgs {
 pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
     match command {
         KeysCommand::Create(create) => {
-            let (access, audit) = office(create.store).await?;
+            let beside = Beside::open(create.store).await?;
+            let (access, audit) = (beside.access(), beside.audit().await?);
             let (merchant, application) = create.application.names();
             let Terms { kind, scopes, lifetime } =
                 Terms::of(create.publishable, create.scopes, create.expires_in);
@@ -103,6 +105,7 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
             let powers = powers(kind, &scopes);
             let summary = format!("{} {} {powers}", owner.mode.as_str(), owner.application);
             let merchant = owner.merchant.clone();
+            let news = news_of_merchant(&beside, &merchant).await?;
             let ends = end_in_words(lifetime);
             let key = access.create_key(NewKey { owner, kind, scopes, expires_in: lifetime.0 }).await?;
             let draft = AuditDraft::of(&merchant, AuditAction::KeyCreated, &key.id).after(summary);
@@ -113,6 +116,9 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
                 KeyKind::Publishable => "It may be public. It is not shown again.",
             };
             output::note(&format!("{advice} {ends}"));
+            if let Some(news) = news {
+                output::note(&news.in_words(&merchant, &key.id));
+            }
         }
         KeysCommand::List(list) => {
             let now = SystemClock.now();
@@ -141,6 +147,38 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
 pub(super) async fn office(flags: StoreAccessFlags) -> Result<(Access, Audit), Failure> {
     let beside = Beside::open(flags).await?;
     Ok((beside.access(), beside.audit().await?))
+}
+
+/// News that a key makes a merchant: nobody had this name before.
+struct NewMerchant {
+    /// Known merchant with a similar name, which may be meant.
+    similar: Option<String>,
+}
+
+impl NewMerchant {
+    /// Returns the news in words, with what to do about a misspelt name.
+    fn in_words(&self, merchant: &MerchantId, key_id: &str) -> String {
+        let name = output::printable(merchant.as_str());
+        let is_new = format!("Merchant {name} is new: this is its first key.");
+        match &self.similar {
+            Some(similar) => format!(
+                "{is_new} Did you mean {}? Then revoke this key: quita keys revoke {key_id}",
+                output::printable(similar)
+            ),
+            None => is_new,
+        }
+    }
+}
+
+/// Returns the news if a merchant has neither keys nor users.
+async fn news_of_merchant(beside: &Beside, merchant: &MerchantId) -> Result<Option<NewMerchant>, Failure> {
+    let keys = beside.access().keys().await?;
+    let known = || keys.iter().map(|key| key.owner.merchant.as_str());
+    if known().any(|known| known == merchant.as_str()) || !beside.people().users(merchant).await?.is_empty() {
+        return Ok(None);
+    }
+    let similar = nearest(merchant.as_str(), known()).map(str::to_owned);
+    Ok(Some(NewMerchant { similar }))
 }
 
 /// Kind, scopes and lifetime of a new key.

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use quita_domain::identity::TransactionId;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use super::api::{Api, Call};
@@ -67,7 +67,7 @@ enum Step {
 /// Arguments of `quita trigger`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Needs a test key with payments:write and payments:read. Prints only the payment's id."
+    after_help = "Needs a test key with payments:write and payments:read. Without --json it prints only the payment's id."
 )]
 pub(super) struct TriggerCommand {
     /// Event to trigger
@@ -76,8 +76,20 @@ pub(super) struct TriggerCommand {
     /// Webhook URL; the default is the address of `quita listen`
     #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8090/")]
     postback_url: String,
+    /// Print JSON: the event, the payment's id and the webhook URL
+    #[arg(long)]
+    json: bool,
     #[command(flatten)]
     api: Api,
+}
+
+/// Event that was triggered, for programs.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Triggered<'a> {
+    event: &'a str,
+    transaction_id: TransactionId,
+    postback_url: &'a str,
 }
 
 /// Fields of a record that are read.
@@ -98,7 +110,8 @@ struct ToldEvent {
     event: String,
 }
 
-pub(super) async fn run(TriggerCommand { event, postback_url, api }: TriggerCommand) -> Result<(), Failure> {
+pub(super) async fn run(command: TriggerCommand) -> Result<(), Failure> {
+    let TriggerCommand { event, postback_url, json, api } = command;
     if api.is_live() {
         return Err(Failure::usage("Only test keys reach the sandbox, and this key is live."));
     }
@@ -113,6 +126,9 @@ pub(super) async fn run(TriggerCommand { event, postback_url, api }: TriggerComm
     }
     wait_for(&api, transaction_id, &event).await?;
     output::note(&format!("{event} is sent to {}.", output::printable(&postback_url)));
+    if json {
+        return output::json(&Triggered { event: &event, transaction_id, postback_url: &postback_url });
+    }
     output::result(&transaction_id.to_string())
 }
 

@@ -16,6 +16,28 @@ fn a_new_key_is_printed_alone_and_works_at_once() {
 }
 
 #[test]
+fn a_key_that_makes_a_merchant_says_so_and_names_the_one_that_may_be_meant() {
+    let app = TestApp::new();
+    let create = |merchant: &str| {
+        let made = app.quita(&["keys", "create", "--merchant", merchant]);
+        assert_eq!((made.code, made.stdout.lines().count()), (Some(0), 1), "{made:?}");
+        made
+    };
+    create("livraria");
+    let known = create("livraria");
+    assert!(!known.stderr.contains("is new"), "{known:?}");
+    let typo = create("livaria");
+    let id = typo.stdout.split('_').nth(2).unwrap();
+    let said = format!(
+        "Merchant livaria is new: this is its first key. Did you mean livraria? Then revoke this key: quita keys \
+         revoke {id}\n"
+    );
+    assert!(typo.stderr.ends_with(&said), "{typo:?}");
+    let other = create("padaria-central");
+    assert!(other.stderr.ends_with("Merchant padaria-central is new: this is its first key.\n"), "{other:?}");
+}
+
+#[test]
 fn keys_are_listed_with_all_but_their_secret() {
     let app = TestApp::new();
     let key = app.create_key(&[

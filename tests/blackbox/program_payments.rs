@@ -158,6 +158,12 @@ fn every_event_that_can_be_triggered_reaches_the_receiver() {
             received.iter().any(|told| told.text("transactionId") == id && told.text("event") == event)
         });
     }
+    let triggered = call(&app, &["trigger", "payment.paid", "--postback-url", &receiver.url(), "--json"]);
+    let printed: Value = serde_json::from_str(&triggered.stdout).unwrap();
+    let id = printed["transactionId"].as_str().unwrap();
+    let expected = json!({ "event": "payment.paid", "transactionId": id, "postbackUrl": receiver.url() });
+    assert_eq!(printed, expected);
+    assert_eq!(app.client().payment(id)["status"], "paid");
     let refused = call(&app, &["trigger", "payment.payed"]);
     assert_eq!(refused.code, Some(2), "{refused:?}");
     assert!(refused.stderr.contains("payment.paid"), "{refused:?}");

@@ -7,7 +7,7 @@ use hdrhistogram::{CreationError, Histogram};
 use serde::Serialize;
 
 use super::plan::Method;
-use super::reply::Reply;
+use super::reply::{NoAnswer, Reply};
 
 /// Longest time that is recorded exactly: ten minutes.
 const MAX_US: u64 = 600_000_000;
@@ -232,6 +232,11 @@ impl Measures {
     /// Counts the creations and reads without the answer that the contract promises.
     pub(super) fn failures(&self) -> u64 {
         self.count(|call, reply| is_of_the_run(call) && !is_good(call, reply) && !is_refusal(reply))
+    }
+
+    /// Counts the creations and reads that reached nobody for this reason.
+    pub(super) fn unreached(&self, reason: NoAnswer) -> u64 {
+        self.count(|call, reply| is_of_the_run(call) && reply == Reply::Missing(reason))
     }
 }
 

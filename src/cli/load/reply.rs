@@ -49,6 +49,9 @@ impl Reply {
 }
 
 impl NoAnswer {
+    /// Reasons why a call reached nobody: the service has taken nothing on, and has promised nothing.
+    pub(super) const UNREACHED: [Self; 2] = [Self::ConnectionRefused, Self::NoSocket];
+
     /// Returns the words of the report.
     pub(super) const fn as_str(self) -> &'static str {
         match self {

@@ -13,7 +13,7 @@ use super::limits::{Limits, Pressure};
 use super::measures::{Call, Measures, Slice, Webhooks, quantile};
 use super::own_cost::OwnCost;
 use super::plan::{Mix, Pace};
-use super::reply::Reply;
+use super::reply::{NoAnswer, Reply};
 use super::schedule::Stage;
 use super::threshold::{Facts, Judged, Threshold};
 use super::verdict::{Deliveries, Verdict};
@@ -368,7 +368,8 @@ fn violations(judgement: &Judgement, measures: &Measures) -> Vec<String> {
         .map(|(count, verdict)| format!("payments: {count} {verdict}"))
         .collect();
     // With 429 and 503 the service signals overload: reported, but not a violation.
-    let unexpected = measures.failures();
+    let unreached: u64 = NoAnswer::UNREACHED.map(|reason| measures.unreached(reason)).iter().sum();
+    let unexpected = measures.failures().saturating_sub(unreached);
     if unexpected > 0 {
         violations.push(format!("requests: {unexpected} without the answer that the contract promises"));
     }
@@ -388,6 +389,12 @@ fn shortfalls(judgement: &Judgement, measures: &Measures) -> Vec<String> {
                 .into(),
         );
     }
+    for reason in NoAnswer::UNREACHED {
+        let unreached = measures.unreached(reason);
+        if unreached > 0 {
+            shortfalls.push(format!("requests: {unreached} reached nobody ({})", reason.as_str()));
+        }
+    }
     if measures.creates() == 0 {
         shortfalls.push("no payment was made".into());
     }
@@ -402,4 +409,37 @@ fn shortfalls(judgement: &Judgement, measures: &Measures) -> Vec<String> {
 
 fn count(number: usize) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::super::measures::Creation;
+    use super::super::plan::Method;
+    use super::*;
+
+    #[test]
+    fn a_request_that_reached_nobody_is_a_shortfall_and_breaks_no_promise() {
+        let judgement = Judgement::of(&Ledger::new(0), false);
+        let mut measures = Measures::new(Instant::now(), 1).unwrap();
+        let mut creation = |reply| {
+            measures.created(Creation { method: Method::Pix, stage: 0 }, reply, Duration::from_millis(5));
+        };
+        creation(Reply::Status(201));
+        creation(Reply::Missing(NoAnswer::ConnectionRefused));
+        creation(Reply::Missing(NoAnswer::ConnectionRefused));
+        assert_eq!(violations(&judgement, &measures), [""; 0]);
+        assert_eq!(shortfalls(&judgement, &measures), ["requests: 2 reached nobody (connection refused)"]);
+        assert_eq!(measures.failures(), 2, "a threshold may count them");
+        measures.created(
+            Creation { method: Method::Pix, stage: 0 },
+            Reply::Missing(NoAnswer::ConnectionClosed),
+            Duration::from_millis(5),
+        );
+        assert_eq!(
+            violations(&judgement, &measures),
+            ["requests: 1 without the answer that the contract promises"]
+        );
+    }
 }
