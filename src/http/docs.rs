@@ -1,12 +1,14 @@
 //! The API's own documentation: `/openapi.json`, a page that shows it, and a page for every error code.
 
 mod error_pages;
+#[cfg(test)]
+mod released;
 mod violation_codes;
 
 use actix_web::HttpResponse;
 use actix_web::body::MessageBody;
-use actix_web::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY};
-use actix_web::web::Data;
+use actix_web::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, LOCATION};
+use actix_web::web::{Data, Path};
 
 use super::edge::Edge;
 
@@ -38,6 +40,12 @@ pub(crate) async fn page() -> HttpResponse {
     let value = actix_web::http::header::HeaderValue::from_static(policy);
     response.headers_mut().insert(CONTENT_SECURITY_POLICY, value);
     response
+}
+
+/// `GET /docs/` and every page of the documentation with a slash too many: leads to the page.
+pub(crate) async fn without_slash(edge: Data<Edge>, page: Path<String>) -> HttpResponse {
+    let location = format!("{}/docs{page}", edge.mount);
+    HttpResponse::PermanentRedirect().insert_header((LOCATION, location)).finish()
 }
 
 /// `GET /docs.js`

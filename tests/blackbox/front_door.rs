@@ -44,6 +44,25 @@ fn guides_are_there_in_both_languages_and_name_each_other() {
 }
 
 #[test]
+fn a_slash_at_the_end_leads_to_the_page_without_it() {
+    let app = TestApp::new();
+    let client = app.client_without_key();
+    let guides = ["pt", "en"]
+        .into_iter()
+        .flat_map(|language| GUIDES.into_iter().map(move |guide| format!("/docs/{language}/{guide}")));
+    let others = ["/docs", "/docs/errors", "/docs/errors/not_found"].map(str::to_owned);
+    for page in others.into_iter().chain(guides) {
+        let moved = client.get(&format!("{page}/"));
+        assert_eq!((moved.status, moved.header("location")), (308, Some(page.as_str())), "{page}");
+        assert_eq!(client.get(&page).status, 200, "{page}");
+    }
+    for nowhere in ["/docs//", "/docs//example.com/", "/docs/%2Fexample.com/", "/docs/a/b/c/"] {
+        client.get(nowhere).expect_error(404, "not_found");
+    }
+    client.send("POST", "/docs/", &[], b"").expect_error(405, "method_not_allowed");
+}
+
+#[test]
 fn what_programs_read_instead_leads_to_the_same_places() {
     let app = TestApp::new();
     let client = app.client_without_key();
