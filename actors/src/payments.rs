@@ -14,7 +14,7 @@ use quita_domain::order::Order;
 use quita_domain::payment::{Command, Payment};
 use quita_domain::routing::Evaluated;
 use quita_domain::time::Timestamp;
-use quita_ports::{Listed, NoticeHead, NoticeSink, RawNotice, SinkError};
+use quita_ports::{Clock, Ids, Listed, NoticeHead, NoticeSink, RawNotice, SinkError};
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::acquirers::inbox_sink::InboxSink;
@@ -76,6 +76,10 @@ impl Payments {
     pub(crate) fn new(system: Arc<SystemParts>, inbox: InboxSink) -> Self {
         let notices = Notices::new(Arc::clone(&system), inbox.clone());
         Self { system, inbox, notices }
+    }
+
+    pub(crate) fn clock_and_ids(&self) -> (Arc<dyn Clock>, Arc<dyn Ids>) {
+        (Arc::clone(&self.system.clock), Arc::clone(&self.system.ids))
     }
 
     /// Creates a payment, or finds it under its key. Returns once it is durable and the acquirer has answered. After

@@ -12,6 +12,7 @@ use actix_web::http::StatusCode;
 use actix_web::http::header::{LOCATION, RETRY_AFTER};
 use actix_web::web::{Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
+use quita_actors::{Denied, is_waiting};
 use quita_domain::card::holds_card_number;
 use quita_domain::link::{InstallmentPlan, Link, LinkStatus, NoUse, PayerInput, holds_a_use};
 use quita_domain::method::Method;
@@ -32,9 +33,7 @@ use self::response::{Refused, add_headers, refusal, rendered};
 use super::client_address::address_of;
 use super::edge::Edge;
 use super::errors::{ApiError, ErrorCode};
-use super::link_payments::{
-    NotBegun, Submitted, again, begin, give_up, is_being_cancelled, is_waiting, newest,
-};
+use super::link_payments::{NotBegun, Submitted, begin, is_being_cancelled, newest};
 use super::links::{METHODS_OF_PAGE, status_of};
 use super::pages::checkout_card::decline;
 use super::pages::checkout_page::{
@@ -125,7 +124,8 @@ async fn visit<'a>(
     payment_token: Option<&str>,
 ) -> Result<Visit<'a>, Refused> {
     let id = edge.keyring.link_of(token).ok_or_else(Refused::nothing_here)?;
-    let link = again(edge, id).await?;
+    let link = edge.links.link(id).await.map_err(Denied::from).map_err(ApiError::from)?;
+    let link = link.ok_or_else(ApiError::link_not_found)?;
     let payment = match payment_token {
         None => None,
         Some(payment_token) => Some(payment_of(edge, &link, payment_token).await?),
@@ -343,7 +343,7 @@ impl Visit<'_> {
                 && payment.id.to_string() == seen
         };
         if let Some(payment) = waiting.filter(can_be_given_up) {
-            give_up(self.edge, &payment).await?;
+            self.edge.link_payments.give_up(&payment).await.map_err(ApiError::from)?;
         }
         Ok(self.redirect(self.payment.as_ref()))
     }

@@ -195,19 +195,8 @@ pub(crate) async fn close(
 ///
 /// # Errors
 /// [`ErrorCode::OutcomeUnknown`] if one of those payments is not stored yet; the link is closed all the same.
-pub(crate) async fn closed(edge: &Edge, mut link: Link) -> Result<Link, ApiError> {
-    for _ in 0..link_payments::MOST_RACES {
-        let uses = edge.links.link_uses(&link).await.map_err(Denied::from)?;
-        let is_over = match link.close(&uses, edge.clock.now()) {
-            None => true,
-            Some(next) => edge.links.replace_link(&next).await.map_err(Denied::from)?,
-        };
-        if is_over {
-            return link_payments::await_taken(edge, link.id).await;
-        }
-        link = link_payments::again(edge, link.id).await?;
-    }
-    Err(ApiError::from(Denied::Overloaded))
+pub(crate) async fn closed(edge: &Edge, link: Link) -> Result<Link, ApiError> {
+    Ok(edge.link_payments.close(link).await?)
 }
 
 /// Returns the caller's link with this id.

@@ -100,6 +100,59 @@ fn a_developer_makes_a_link_whose_page_shows_address_and_code() {
 }
 
 #[test]
+fn a_link_for_cards_has_the_instalments_of_the_form() {
+    let app = TestApp::new();
+    let developer = visitor(&app, "developer");
+    let form = developer.page(NEW);
+    assert!(form.contains("id=\"maxInstallments\"") && form.contains("Card instalments"), "{form}");
+    let with = |methods: &[&'static str], most: &'static str| {
+        let mut fields: Vec<_> = methods.iter().map(|method| ("method", *method)).collect();
+        fields.push(("maxInstallments", most));
+        send(&developer, &key(&developer), &fields)
+    };
+    let page = page_of(&with(&["pix", "credit_card"], "6"));
+    assert_eq!(record(&app, &page)["maxInstallments"], json!(6));
+    assert!(developer.page(&page).contains("<dt>Card instalments</dt><dd>6</dd>"), "the page of the link");
+    for most in ["", "1"] {
+        let page = page_of(&with(&["credit_card"], most));
+        assert_eq!(record(&app, &page)["maxInstallments"], json!(1), "{most}");
+    }
+    let without_cards = page_of(&with(&["pix"], "6"));
+    assert_eq!(record(&app, &without_cards)["maxInstallments"], json!(1));
+    for most in ["0", "13", "many"] {
+        let refused = with(&["credit_card"], most);
+        let text = refused.text();
+        assert!(refused.status == 422 && text.contains("<li>Card instalments: "), "{most}: {text}");
+        assert!(text.contains(&format!("value=\"{most}\" aria-invalid=\"true\"")), "{most}: {text}");
+    }
+}
+
+#[test]
+fn links_are_found_by_their_reference() {
+    let app = TestApp::new();
+    let viewer = visitor(&app, "viewer");
+    for (reference, count) in [("turma 7/2&3", 21), ("turma-8", 1)] {
+        for _ in 0..count {
+            let mut request = link();
+            request["externalReference"] = json!(reference);
+            make(&app, &request);
+        }
+    }
+    let rows = |page: &str| page.matches("data-key=\"").count();
+    let found = viewer.page("/console/test/links?q=turma-8");
+    assert_eq!((rows(&found), found.contains("value=\"turma-8\"")), (1, true), "{found}");
+    assert_eq!(rows(&viewer.page("/console/test/links?q=turma")), 0, "the whole reference");
+    assert_eq!(rows(&viewer.page("/console/test/links?q=turma-8&status=closed")), 0);
+    let first = viewer.page("/console/test/links?q=+turma+7%2F2%263+");
+    let tabs = first.matches("q=turma+7%2F2%263").count();
+    assert!(rows(&first) == 20 && tabs > 4, "tabs and pages keep the search: {first}");
+    let before = first.split("rel=\"next\"").next().unwrap();
+    let next = before.rsplit("href=\"").next().unwrap().split('"').next().unwrap().replace("&#38;", "&");
+    assert_eq!(rows(&viewer.page(&next)), 1, "{next}");
+    assert_eq!(rows(&viewer.page("/console/test/links")), 20);
+}
+
+#[test]
 fn mistakes_of_the_form_are_all_named_and_nothing_typed_is_lost_but_a_card_number() {
     let app = TestApp::new();
     let owner = visitor(&app, "owner");

@@ -13,13 +13,13 @@ use quita_domain::time::Timestamp;
 use quita_ports::{EventLimit, LinkStore, StoreError};
 use serde::Serialize;
 
+use super::MongoStore;
 use super::failure::within_time;
 use super::indexes::{
     BY_DOCUMENT, BY_EXTERNAL_REFERENCE, BY_LINK, LINKS, NEWEST, PAGE_EVENTS, PAID_AT, PAYMENTS, RESTING,
     named,
 };
 use super::reading::{aggregate, binary, find_all, value_in};
-use super::{MongoStore, batch};
 use quita_stored_form::rules::unknown_word;
 use quita_stored_form::{AsDocument, signed, signed_limit, unsigned};
 
@@ -61,7 +61,7 @@ impl<'a> StoredLink<'a> {
 #[async_trait]
 impl LinkStore for MongoStore {
     async fn insert_link(&self, link: &Link) -> Result<bool, StoreError> {
-        batch::insert_one(&self.database, LINKS, &StoredLink::of(link)).await
+        self.insert_one(LINKS, &StoredLink::of(link)).await
     }
 
     async fn link(&self, id: LinkId) -> Result<Option<Link>, StoreError> {
@@ -74,7 +74,8 @@ impl LinkStore for MongoStore {
         let next = next.map_err(|_| StoreError::Unreadable("a link can't be encoded".into()))?;
         let before = signed(link.revision).saturating_sub(1);
         let guard = doc! { "_id": binary(link.id.uuid()), "revision": before };
-        let replaced = within_time(self.collection(LINKS).replace_one(guard, next)).await?;
+        let replaced =
+            within_time(self.collection(LINKS).replace_one(guard, self.form.stamped(next))).await?;
         Ok(replaced.matched_count == 1)
     }
 
@@ -143,7 +144,7 @@ impl LinkStore for MongoStore {
         let events = self.collection(PAGE_EVENTS);
         let counted = || {
             events
-                .find_one_and_update(doc! { "_id": &limit.name }, counting(limit, now))
+                .find_one_and_update(doc! { "_id": &limit.name }, self.form.with(counting(limit, now)))
                 .upsert(true)
                 .return_document(ReturnDocument::After)
         };
@@ -181,7 +182,7 @@ impl LinkStore for MongoStore {
     async fn uncount_event(&self, name: &str, at: Timestamp) -> Result<(), StoreError> {
         let events = self.collection(PAGE_EVENTS);
         let with_event = doc! { "_id": name, "times": at.millis() };
-        within_time(events.update_one(with_event, vec![uncounting(at)])).await?;
+        within_time(events.update_one(with_event, self.form.with(vec![uncounting(at)]))).await?;
         Ok(())
     }
 }

@@ -11,6 +11,7 @@ use quita_domain::listing::query::{LinkQuery, PageLimit};
 use quita_domain::people::Permission;
 use quita_domain::time::Timestamp;
 use serde::Deserialize;
+use url::form_urlencoded;
 
 use super::MerchantConsole;
 use super::frame::{Frame, Section};
@@ -26,11 +27,17 @@ use crate::console::kit::language::Language;
 use crate::console::kit::qr;
 use crate::http::{link_payments, links as api};
 
+/// Longest `externalReference` of a link.
+const MAX_REFERENCE_CHARACTERS: usize = 100;
+
 /// Query parameters of the list.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct LinkSearch {
     #[serde(default)]
     status: String,
+    /// Reference of the links that are searched for.
+    #[serde(default)]
+    q: String,
     #[serde(default)]
     cursor: String,
 }
@@ -40,6 +47,10 @@ pub(crate) struct LinkSearch {
 struct LinksPage {
     frame: Frame,
     tabs: Vec<StatusTab>,
+    /// Reference that was searched for; empty without a search.
+    reference: String,
+    status: Option<LinkStatus>,
+    max_reference_characters: usize,
     not_understood: String,
     rows: Vec<Row>,
     /// Address of the first page.
@@ -103,32 +114,48 @@ pub(crate) async fn show(
         misread.push(Field::Status);
     }
     let cursor = read_cursor(&search.cursor, &mut misread);
-    let filter = LinkFilter { merchant: visitor.user.merchant.clone(), mode, external_reference: None };
+    let reference = search.q.trim();
+    let external_reference = Some(reference.to_owned()).filter(|reference| !reference.is_empty());
+    let filter = LinkFilter { merchant: visitor.user.merchant.clone(), mode, external_reference };
     let query =
         LinkQuery { filter, statuses: status.into_iter().collect(), cursor, limit: PageLimit::DEFAULT };
     let found = api::page(&console.edge, &query).await?;
     let frame = visitor.frame(mode, Section::Links);
     let (language, now) = (frame.language(), console.clock.now());
-    let address = |status: Option<LinkStatus>| {
-        let query = status.map(|status| format!("?status={}", status.as_str())).unwrap_or_default();
-        format!("{}/links{query}", frame.base)
-    };
+    let address = |status, cursor| format!("{}/links{}", frame.base, query_of(status, reference, cursor));
     let tab = |each: Option<LinkStatus>| StatusTab {
-        address: address(each),
+        address: address(each, None),
         name: each.map_or(frame.texts.everywhere.all, |status| language.link_status(status)),
         is_here: each == status,
     };
-    let newest = address(status);
-    let older = |cursor| format!("{newest}{}cursor={cursor}", if status.is_some() { "&" } else { "?" });
     html(&LinksPage {
         tabs: [None].into_iter().chain(LinkStatus::ALL.map(Some)).map(tab).collect(),
         not_understood: names_of(&misread, Texts::current()),
         rows: found.links.into_iter().map(|(link, uses)| Row::of(link, &uses, now, language)).collect(),
         is_first: cursor.is_none(),
-        older: found.next.map(older),
-        newest,
+        older: found.next.map(|cursor| address(status, Some(cursor.to_string()))),
+        newest: address(status, None),
+        reference: reference.to_owned(),
+        max_reference_characters: MAX_REFERENCE_CHARACTERS,
+        status,
         frame,
     })
+}
+
+/// Returns the query of the list with this status, reference and cursor; empty without any.
+fn query_of(status: Option<LinkStatus>, reference: &str, cursor: Option<String>) -> String {
+    let mut query = form_urlencoded::Serializer::new(String::new());
+    if let Some(status) = status {
+        query.append_pair("status", status.as_str());
+    }
+    if !reference.is_empty() {
+        query.append_pair("q", reference);
+    }
+    if let Some(cursor) = cursor {
+        query.append_pair("cursor", &cursor);
+    }
+    let query = query.finish();
+    if query.is_empty() { query } else { format!("?{query}") }
 }
 
 #[derive(Template)]

@@ -1,6 +1,6 @@
 //! Contents of the page: the offer, and a payment with what its payer needs.
 
-use quita_actors::Denied;
+use quita_actors::{Denied, is_waiting};
 use quita_domain::acquiring::Issued;
 use quita_domain::boleto::line::Line;
 use quita_domain::identity::Mode;
@@ -12,7 +12,6 @@ use url::Url;
 use super::Visit;
 use super::response::Refused;
 use crate::http::errors::ApiError;
-use crate::http::link_payments::is_waiting;
 use crate::http::pages::checkout_page::{CheckoutPage, OfferView, PaymentView, StateView, day, money, time};
 
 impl Visit<'_> {

@@ -46,6 +46,10 @@ impl NewLinkPage {
         self.mistakes.iter().any(|mistake| mistake.field == field)
     }
 
+    fn offers_cards(&self) -> bool {
+        self.offered.contains(&Method::CreditCard)
+    }
+
     fn is_chosen(&self, method: &Method) -> bool {
         self.entered.methods.iter().any(|chosen| chosen == method.label())
     }
@@ -69,6 +73,7 @@ impl Mistake {
             "description" => texts.description,
             "methods" => texts.methods,
             "uses" => texts.uses,
+            "maxInstallments" => texts.max_installments,
             "expiresAt" => texts.days,
             "externalReference" => all.payments.reference,
             _ => texts.link,
@@ -95,6 +100,8 @@ struct Entered {
     amount: String,
     description: String,
     methods: Vec<String>,
+    /// Most instalments of a card.
+    installments: String,
     uses: String,
     /// Days on which the link is valid, today included.
     days: String,
@@ -109,6 +116,7 @@ impl Entered {
             amount: text("amount"),
             description: text("description"),
             methods: form.all("method").map(str::to_owned).collect(),
+            installments: text("maxInstallments"),
             uses: text("uses"),
             days: text("days"),
             reference: text("externalReference"),
@@ -159,10 +167,14 @@ impl Entered {
             (String::from("currency"), json!("BRL")),
             (String::from("methods"), json!(self.methods)),
         ]);
-        let uses = self.uses.parse::<u64>().map_or_else(|_| json!(self.uses), Value::from);
+        let whole = |text: &str| text.parse::<u64>().map_or_else(|_| json!(text), Value::from);
+        // Without cards there are no instalments, whatever stands in the field.
+        let has_cards = self.methods.iter().any(|method| method == Method::CreditCard.label());
+        let installments = if has_cards { self.installments.trim() } else { "" };
         let optional = [
             ("description", json!(self.description)),
-            ("uses", uses),
+            ("maxInstallments", whole(installments)),
+            ("uses", whole(&self.uses)),
             ("externalReference", json!(self.reference)),
             ("expiresAt", json!(expires_at.map(|at| at.to_string()).unwrap_or_default())),
         ];
@@ -177,6 +189,7 @@ impl Entered {
             &mut self.title,
             &mut self.amount,
             &mut self.description,
+            &mut self.installments,
             &mut self.uses,
             &mut self.days,
             &mut self.reference,
@@ -199,6 +212,7 @@ pub(crate) async fn ask(
     let methods = api::available_methods(&console.edge, mode);
     let entered = Entered {
         methods: methods.iter().map(|method| method.label().to_owned()).collect(),
+        installments: String::from("1"),
         uses: String::from("1"),
         days: String::from("30"),
         ..Entered::default()

@@ -18,6 +18,8 @@ group! {
         amount_hint: "De cada pagamento, como 50,00.", "Of each payment, such as 50.00.";
         description: "Descrição", "Description";
         methods: "Métodos", "Methods";
+        max_installments: "Parcelas no cartão", "Card instalments";
+        installments_hint: "O máximo que o pagador pode escolher, de 1 a 12.", "Most that a payer can choose, from 1 to 12.";
         uses: "Pagamentos", "Payments";
         uses_hint: "Quantos pagamentos o link aceita, de 1 a 10.000.", "Number of payments that the link takes, from 1 to 10,000.";
         days: "Válido por (dias)", "Valid for (days)";

@@ -39,7 +39,7 @@ fn link_of(merchant: &str, mode: Mode, body: &str, at: i64) -> Link {
     parsed.into_link(LinkId::new(Uuid::now_v7()), (owner, fingerprint), &[Method::Pix], now).unwrap()
 }
 
-fn whole(at: i64) -> Link {
+pub fn whole(at: i64) -> Link {
     link_of("loja", Mode::Test, WHOLE, at)
 }
 

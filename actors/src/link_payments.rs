@@ -1,0 +1,329 @@
+//! Payments of links: beginning one, and cancelling those that wait.
+//!
+//! A use is taken in the link before its payment is stored, under the payment's id, which is fixed before. Whatever
+//! happens in between, the use is free again when it was not stored in time; a stored payment counts by itself.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quita_domain::identity::{LinkId, TransactionId};
+use quita_domain::link::{Link, NoUse, UnstoredUses};
+use quita_domain::listing::PaymentFilter;
+use quita_domain::method::Method;
+use quita_domain::operation::{OperationRequest, RequestedOperation};
+use quita_domain::payment::{Payment, Refusal};
+use quita_domain::status::Status;
+use quita_ports::{Clock, Ids, LinkStore, Listed, place_of};
+use tokio::time::{Instant, sleep, timeout};
+
+use crate::denied::Denied;
+use crate::payments::Payments;
+
+/// Most times that a write to a link is tried again because another one was faster.
+const MOST_RACES: usize = 40;
+
+/// Pause before the next try, by which others end theirs.
+const RACE_PAUSE: Duration = Duration::from_millis(25);
+
+/// Most times that a payment waits for another one that is about to be stored.
+const MOST_WAITS: usize = 40;
+
+/// Longest time for which closing waits for payments that are about to be stored.
+const LONGEST_AWAITED: Duration = Duration::from_secs(8);
+
+/// Longest time that cancelling the payments of a link takes.
+const LONGEST_CANCELLING: Duration = Duration::from_secs(20);
+
+/// Payments that are listed at once for their cancellation.
+const CANCELLED_AT_ONCE: usize = 100;
+
+/// Reason why a payment of a link was not created.
+pub trait CreationFailure {
+    /// Returns true if no payment was stored, and none will be.
+    fn changed_nothing(&self) -> bool;
+}
+
+impl CreationFailure for Denied {
+    fn changed_nothing(&self) -> bool {
+        match self {
+            Self::Interrupted
+            | Self::StoreUnavailable(_)
+            | Self::Defect(_)
+            | Self::Refused(Refusal::OutcomeUnknown) => false,
+            Self::NotFound
+            | Self::Refused(_)
+            | Self::KeyReused
+            | Self::TokenUsed
+            | Self::MethodUnavailable
+            | Self::AmountNotAccepted
+            | Self::ExpiryNotAccepted
+            | Self::NoRoute
+            | Self::Overloaded
+            | Self::Stopping => true,
+        }
+    }
+}
+
+/// Reason why a link has no payment that was asked for.
+#[derive(Debug)]
+pub enum NotBegun<E> {
+    /// There is no such link.
+    NoLink,
+    /// The link allows no payment now.
+    NoUse(NoUse),
+    /// No use could be taken. Nothing was created.
+    NotTaken(Denied),
+    /// A use was taken, and the creation failed.
+    NotCreated(E),
+}
+
+impl<E> From<Denied> for NotBegun<E> {
+    fn from(denied: Denied) -> Self {
+        Self::NotTaken(denied)
+    }
+}
+
+/// Reason why it is not known whether a link is closed, or whether everything of it has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotClosed {
+    /// There is no such link.
+    NoLink,
+    /// The link is closed. A payment that began before is not stored yet.
+    NotStoredYet,
+    /// The link is closed. Payments still wait.
+    NotCancelledYet,
+    /// Anything else.
+    Denied(Denied),
+}
+
+impl From<Denied> for NotClosed {
+    fn from(denied: Denied) -> Self {
+        Self::Denied(denied)
+    }
+}
+
+/// Service that begins and ends payments of links. Cheap to clone.
+#[derive(Clone)]
+pub struct LinkPayments {
+    payments: Payments,
+    links: Arc<dyn LinkStore>,
+    clock: Arc<dyn Clock>,
+    ids: Arc<dyn Ids>,
+}
+
+impl LinkPayments {
+    /// Works on the links of this store.
+    pub fn new(payments: Payments, links: Arc<dyn LinkStore>) -> Self {
+        let (clock, ids) = payments.clock_and_ids();
+        Self { payments, links, clock, ids }
+    }
+
+    /// Begins a payment: takes a use for it, and creates it. The use is given back at once if the creation changed
+    /// nothing, and later if its payment is not stored.
+    ///
+    /// # Errors
+    /// [`NotBegun`]: only after [`NotBegun::NotCreated`] the payment may be stored.
+    pub async fn begin<T, E: CreationFailure>(
+        &self,
+        link: LinkId,
+        (payment, method): (TransactionId, Method),
+        create: impl Future<Output = Result<T, E>>,
+    ) -> Result<T, NotBegun<E>> {
+        self.take(link, (payment, method)).await?;
+        let created = create.await;
+        match &created {
+            Ok(_) => self.change(link, |link| link.settle(payment)).await,
+            Err(failure) if failure.changed_nothing() => {
+                self.change(link, |link| link.release(payment, method)).await;
+            }
+            Err(_) => {}
+        }
+        created.map_err(NotBegun::NotCreated)
+    }
+
+    /// Takes a use for a payment. Of several who do so at once, on any nodes, no more succeed than there are uses.
+    async fn take<E>(
+        &self,
+        link: LinkId,
+        (payment, method): (TransactionId, Method),
+    ) -> Result<(), NotBegun<E>> {
+        let (mut races, mut waits) = (0, 0);
+        loop {
+            // The link is read before its payments: a use that was settled in between is a payment that is counted.
+            let link = self.read(link).await?.ok_or(NotBegun::NoLink)?;
+            let now = self.clock.now();
+            let mut unstored = UnstoredUses::default();
+            for (taken, may_be_boleto) in link.taken_at(now) {
+                if taken != payment && self.payments.read(taken).await?.is_none() {
+                    unstored.all = unstored.all.saturating_add(1);
+                    unstored.boletos = unstored.boletos.saturating_add(may_be_boleto.into());
+                }
+            }
+            let uses = self.links.link_uses(&link).await.map_err(Denied::from)?;
+            match link.take(payment, method, (&uses, unstored), now) {
+                Ok(taken) => {
+                    if self.links.replace_link(&taken).await.map_err(Denied::from)? {
+                        return Ok(());
+                    }
+                    races += 1;
+                    if races >= MOST_RACES {
+                        return Err(Denied::Overloaded.into());
+                    }
+                }
+                // Whoever is faster is about to be stored, and then shown; or never will be.
+                Err(NoUse::AllHeld | NoUse::Crowded) if unstored.all > 0 && waits < MOST_WAITS => waits += 1,
+                // A payment that is not stored yet could not be shown.
+                Err(NoUse::AllHeld) if unstored.all > 0 => return Err(NotBegun::NoUse(NoUse::Crowded)),
+                Err(no_use) => return Err(NotBegun::NoUse(no_use)),
+            }
+            sleep(RACE_PAUSE).await;
+        }
+    }
+
+    async fn read(&self, id: LinkId) -> Result<Option<Link>, Denied> {
+        Ok(self.links.link(id).await?)
+    }
+
+    /// Changes the notes of a link. It is no harm if that fails: they end by themselves.
+    async fn change(&self, link: LinkId, change: impl Fn(&Link) -> Option<Link>) {
+        for _ in 0..MOST_RACES {
+            let Ok(Some(link)) = self.read(link).await else { return };
+            let Some(changed) = change(&link) else { return };
+            match self.links.replace_link(&changed).await {
+                Ok(true) | Err(_) => return,
+                Ok(false) => sleep(RACE_PAUSE).await,
+            }
+        }
+    }
+
+    /// Closes a link, and waits for the payments that began before. One that is paid, expired or closed stays as it is.
+    ///
+    /// # Errors
+    /// [`NotClosed::NotStoredYet`] if one of those payments is not stored yet; the link is closed all the same.
+    pub async fn close(&self, mut link: Link) -> Result<Link, NotClosed> {
+        for _ in 0..MOST_RACES {
+            let uses = self.links.link_uses(&link).await.map_err(Denied::from)?;
+            let is_over = match link.close(&uses, self.clock.now()) {
+                None => true,
+                Some(next) => self.links.replace_link(&next).await.map_err(Denied::from)?,
+            };
+            if is_over {
+                return self.await_taken(link.id).await;
+            }
+            link = self.read(link.id).await?.ok_or(NotClosed::NoLink)?;
+        }
+        Err(Denied::Overloaded.into())
+    }
+
+    /// Waits until each use that was taken before the link was closed is that of a stored payment, or free again.
+    async fn await_taken(&self, id: LinkId) -> Result<Link, NotClosed> {
+        let deadline = Instant::now() + LONGEST_AWAITED;
+        loop {
+            let link = self.read(id).await?.ok_or(NotClosed::NoLink)?;
+            if !self.has_unstored(&link).await? {
+                return Ok(link);
+            }
+            if Instant::now() >= deadline {
+                return Err(NotClosed::NotStoredYet);
+            }
+            sleep(RACE_PAUSE).await;
+        }
+    }
+
+    async fn has_unstored(&self, link: &Link) -> Result<bool, Denied> {
+        for (taken, _) in link.taken_at(self.clock.now()) {
+            if self.payments.read(taken).await?.is_none() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Cancels everything of a closed link that waits.
+    ///
+    /// # Errors
+    /// [`NotClosed::NotCancelledYet`] if something still waits at the end, or that takes too long.
+    pub async fn cancel_all(&self, link: &Link) -> Result<(), NotClosed> {
+        match timeout(LONGEST_CANCELLING, self.cancel_each(link)).await {
+            Ok(Ok(true)) => Ok(()),
+            Ok(Err(denied)) => Err(denied.into()),
+            Ok(Ok(false)) | Err(_) => Err(NotClosed::NotCancelledYet),
+        }
+    }
+
+    /// Cancels each waiting payment once. Returns true if none waits any more.
+    async fn cancel_each(&self, link: &Link) -> Result<bool, Denied> {
+        let waiting = of_link(link, vec![Status::Initial, Status::Pending]);
+        let (mut after, mut are_over) = (None, true);
+        loop {
+            let listed = self.payments.list(&waiting, after, CANCELLED_AT_ONCE).await?;
+            let Some(last) = listed.last() else { return Ok(are_over) };
+            after = Some(place_of(last));
+            for payment in &listed {
+                are_over &= match payment {
+                    Ok(payment) => self.give_up(payment).await?,
+                    Err(_) => false,
+                };
+            }
+        }
+    }
+
+    /// Cancels a waiting payment of a link. Returns true if it waits no more.
+    ///
+    /// # Errors
+    /// Fails if the outcome is uncertain.
+    pub async fn give_up(&self, payment: &Payment) -> Result<bool, Denied> {
+        let requested = RequestedOperation::Cancel;
+        let wanted = OperationRequest { id: self.ids.fresh(), requested, key: None };
+        match self.payments.operate(payment.id, payment.owner.clone(), wanted).await {
+            Ok(operated) => Ok(!is_waiting(operated.payment.status())),
+            // It was paid or ended in between, or its cancellation is under way.
+            Err(Denied::Refused(_)) => {
+                let payment = self.payments.read(payment.id).await?;
+                Ok(payment.is_none_or(|payment| !is_waiting(payment.status())))
+            }
+            Err(denied) => Err(denied),
+        }
+    }
+
+    /// Returns the newest payments of a link, newest first.
+    ///
+    /// # Errors
+    /// Fails if the store does not answer.
+    pub async fn newest(&self, link: &Link, limit: usize) -> Result<Vec<Listed>, Denied> {
+        self.payments.list(&of_link(link, Vec::new()), None, limit).await
+    }
+}
+
+fn of_link(link: &Link, statuses: Vec<Status>) -> PaymentFilter {
+    PaymentFilter {
+        merchant: link.owner.merchant.clone(),
+        mode: link.owner.mode,
+        statuses,
+        method: None,
+        document: None,
+        email: None,
+        external_reference: None,
+        link: Some(link.id),
+        id: None,
+        amount: None,
+        created_from: None,
+        created_to: None,
+        due_from: None,
+        due_to: None,
+    }
+}
+
+/// Returns true if a payment in this status waits for its payer.
+pub const fn is_waiting(status: Status) -> bool {
+    match status {
+        Status::Initial | Status::Pending => true,
+        Status::Approved
+        | Status::Declined
+        | Status::Refund
+        | Status::Chargeback
+        | Status::Expired
+        | Status::Paid
+        | Status::Cancelled => false,
+    }
+}
