@@ -345,9 +345,27 @@ impl Pagarme {
 
     async fn ask_about(&self, query: &ChargeQuery, operation: &Operation, line: &Line) -> OperationAnswer {
         match self.charge_of(query, line).await {
-            Ok(charge) => operation::by_sums(query, operation, &charge),
+            Ok(charge) => self.known_by_now(query, operation, &charge),
             Err(answer) => answer,
         }
+    }
+
+    /// Returns what a charge says of an operation that was sent. A withdrawal that its payer crossed may still arrive,
+    /// and would give the money back: it was sent before the charge was paid.
+    fn known_by_now(
+        &self,
+        query: &ChargeQuery,
+        operation: &Operation,
+        charge: &ChargeThere,
+    ) -> OperationAnswer {
+        let answer = operation::by_sums(query, operation, charge);
+        let now = self.shared.clock.now();
+        let is_new = charge.updated_at.is_some_and(|at| now.ms_since(at) < operation::REFUND_SHOWS_AFTER_MS);
+        let is_refused = matches!(answer, OperationAnswer::Refused(_));
+        if is_refused && is_new && operation.kind == OperationKind::Cancel {
+            return operation::unclear("the charge was paid just now, and the withdrawal may still arrive");
+        }
+        answer
     }
 
     /// Sends an operation.
@@ -446,7 +464,12 @@ impl Acquirer for Pagarme {
         };
         if operation.kind == OperationKind::Cancel {
             let is_tried_enough = query.method == Method::Pix && operation.sent > PIX_CANCEL_TRIES;
-            let answer = operation::by_sums(query, operation, &charge);
+            let was_sent = operation.sent > 1;
+            let answer = if was_sent {
+                self.known_by_now(query, operation, &charge)
+            } else {
+                operation::by_sums(query, operation, &charge)
+            };
             if answer != OperationAnswer::NotFound || is_tried_enough {
                 return answer;
             }

@@ -29,6 +29,7 @@ pub mod due_terms;
 pub mod exception;
 pub mod link;
 pub mod order;
+pub mod outbound_call;
 pub mod people;
 pub mod routing;
 pub mod slip;

@@ -6,6 +6,7 @@ use uuid::Uuid;
 use crate::acquiring::Reference;
 use crate::identity::AcquirerName;
 use crate::money::Money;
+use crate::outbound_call::{OutboundCall, Progress};
 use crate::time::Timestamp;
 
 /// One cancellation, capture or refund. Stored before it is sent to the acquirer.
@@ -22,8 +23,6 @@ pub struct Operation {
     /// The amount in the request, which distinguishes a replay from another request under the same key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asked_amount: Option<Money>,
-    /// Its progress.
-    pub state: OperationState,
     /// Time of the request.
     pub requested_at: Timestamp,
     /// Amount that had certainly been captured, or given back, when it was sent. An acquirer without ids for operations
@@ -33,26 +32,10 @@ pub struct Operation {
     /// Number of sendings.
     pub sent: u32,
     /// Number of sendings that were withheld and never left, which do not count as sent.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::outbound_call::is_zero")]
     pub withheld: u32,
-    /// State of the last sending's call.
-    pub call: OperationCall,
-    /// True if that call is known to be over, because its caller reported a failure.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub call_is_over: bool,
-    /// Number of inquiries about its outcome.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub inquiries: u32,
-    /// Number of "not found" answers since its outcome became unknown.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub not_found: u32,
-    /// Time of the next step while it is processing: a sending or an inquiry. Absent while it waits for the operation
-    /// before it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub due_at: Option<Timestamp>,
-    /// The acquirer's reason for a refusal. While it is processing it may have been done all the same.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub refusal: Option<String>,
+    /// The call of its last sending, and the inquiries about it.
+    pub call: OutboundCall<Verdict>,
     /// True if the acquirer's sums were changed by others while its outcome was unknown. Then it may have been done,
     /// whatever they show, and it is never sent again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -86,18 +69,37 @@ pub struct Surplus {
     pub given_back: Money,
 }
 
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
-const fn is_zero(number: &u32) -> bool {
-    *number == 0
-}
-
 impl Operation {
+    /// Makes an operation that was requested now, and has not left yet.
+    pub const fn ready(id: Uuid, kind: OperationKind, requested_at: Timestamp) -> Self {
+        Self {
+            id,
+            kind,
+            key: None,
+            asked_amount: None,
+            requested_at,
+            before: Money::ZERO,
+            sent: 0,
+            withheld: 0,
+            call: OutboundCall::ready(),
+            contradicted: false,
+            resolved_by_operator: false,
+            surplus: None,
+        }
+    }
+
+    /// Returns its progress, as the merchant sees it.
+    pub const fn state(&self) -> OperationState {
+        match self.call.ended() {
+            None => OperationState::Processing,
+            Some(Verdict::Done) => OperationState::Done,
+            Some(Verdict::Refused) => OperationState::Refused,
+        }
+    }
+
     /// Returns true if the acquirer has neither done nor refused it yet.
     pub const fn is_processing(&self) -> bool {
-        match self.state {
-            OperationState::Processing => true,
-            OperationState::Done | OperationState::Refused => false,
-        }
+        self.call.is_open()
     }
 
     /// Returns true if it is about the payment's own charge, and not about one beside it.
@@ -113,7 +115,7 @@ impl Operation {
 
     /// Returns true if it may be under way at the acquirer, or done there without our knowledge.
     pub const fn may_have_an_effect(&self) -> bool {
-        self.is_processing() && !matches!(self.call, OperationCall::Ready)
+        self.is_processing() && !matches!(self.call.progress, Progress::Ready)
     }
 
     /// Returns the number of its last sending, which identifies the answer to it. The number is never used again: an
@@ -124,31 +126,7 @@ impl Operation {
 
     /// Returns true if a waiting caller need not wait any longer: it has ended, or the acquirer has accepted it.
     pub const fn is_answered(&self) -> bool {
-        !self.is_processing() || matches!(self.call, OperationCall::Accepted)
-    }
-}
-
-/// State of the call that sent an operation last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum OperationCall {
-    /// There was none, or it certainly had no effect: the operation is sent when it is due.
-    Ready,
-    /// Sent, or about to be; no answer yet.
-    Sent,
-    /// It may have had an effect. It is asked about, and sent again only when the acquirer is known not to have it.
-    Unknown,
-    /// The acquirer took it: it is asked about until it is done or refused, and never sent again.
-    Accepted,
-}
-
-impl OperationCall {
-    /// Returns true if the acquirer is asked about its outcome.
-    pub const fn is_inquired_about(self) -> bool {
-        match self {
-            Self::Unknown | Self::Accepted => true,
-            Self::Ready | Self::Sent => false,
-        }
+        !self.is_processing() || self.call.is_taken()
     }
 }
 
@@ -175,9 +153,8 @@ impl OperationKind {
     }
 }
 
-/// Progress of an operation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+/// Progress of an operation, as the merchant sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperationState {
     /// Stored, and sent or about to be.
     Processing,
@@ -187,8 +164,9 @@ pub enum OperationState {
     Refused,
 }
 
-/// Outcome of an operation that was stuck, as a person found out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// End of an operation, as its acquirer says or, if it was stuck, as a person found out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// The acquirer did it.
     Done,

@@ -130,7 +130,7 @@ pub struct Payment {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concluded_since: Option<Timestamp>,
     /// Number of answers about another charge, or another amount, than the one that was asked for.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::outbound_call::is_zero")]
     pub mismatches: u32,
     /// The acquirer's names for other charges of the payment than its last one, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -177,13 +177,8 @@ pub struct Check {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned: Option<Planned>,
     /// Number of inquiries without an answer since the last hint.
-    #[serde(default, skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "crate::outbound_call::is_zero")]
     pub asked: u32,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde asks for it")]
-const fn is_zero(count: &u32) -> bool {
-    *count == 0
 }
 
 /// Plan of the schedule for a check that was brought forward.
@@ -321,7 +316,7 @@ impl Payment {
     /// Returns true if the acquirer has answered every hint, to an inquiry made after this one, and the answer could be
     /// learnt. While an operation of ours is under way, movements by others can't always be learnt.
     pub fn was_answered_since(&self, inquired_at: Option<Timestamp>) -> bool {
-        let is_open = self.state.attempts.last().is_some_and(|attempt| attempt.outcome.is_open());
+        let is_open = self.state.attempts.last().is_some_and(|attempt| attempt.call.is_open());
         let is_hinted = self.hinted || self.check.is_some_and(|check| check.planned.is_some());
         let is_beside_ours = self.own_operations().any(Operation::is_processing);
         self.inquired_at != inquired_at && !is_open && !is_hinted && !is_beside_ours
@@ -329,11 +324,11 @@ impl Payment {
 
     /// Returns the time at which the timer must look at it: the earliest of all that is open. `None` if nothing is.
     pub fn due_at(&self) -> Option<Timestamp> {
-        let attempt = self.state.attempts.last().filter(|attempt| attempt.outcome.is_open());
-        let operations = self.operations.iter().filter_map(|operation| operation.due_at);
+        let attempt = self.state.attempts.last().filter(|attempt| attempt.call.is_open());
+        let operations = self.operations.iter().filter_map(|operation| operation.call.next_at);
         let reports = self.reports.iter().map(|report| report.due_at);
         let check = self.check.map(|check| check.at);
-        let inquiry = attempt.and_then(|attempt| attempt.inquire_at);
+        let inquiry = attempt.and_then(|attempt| attempt.call.next_at);
         let card = self.forgets_card_at();
         let look = self.second_look.as_ref().map(|look| look.at);
         inquiry.into_iter().chain(look).chain(check).chain(operations).chain(reports).chain(card).min()

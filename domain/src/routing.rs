@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use crate::identity::AcquirerName;
 
 pub use approvals::{Approvals, TRIES};
-pub use attempt::{Attempt, AttemptOutcome};
+pub use attempt::{Attempt, ChargeEnd};
 pub use cost::{CostLine, Rate};
 pub use criterion::{Bin, Criteria, Criterion, Hours, Metadata, Weekday};
 pub use evaluated::Evaluated;

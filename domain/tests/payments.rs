@@ -49,12 +49,13 @@ use quita_domain::event::{Cause, Event};
 use quita_domain::identity::{AcquirerName, Mode, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
-use quita_domain::operation::{OperationCall, OperationRequest, OperationState, RequestedOperation};
+use quita_domain::operation::{OperationRequest, OperationState, RequestedOperation};
 use quita_domain::order::{Order, Terms};
+use quita_domain::outbound_call::Progress;
 use quita_domain::payment::{
     Command, Context, Decision, DiscrepancyKind, Effect, Inquiring, NewPayment, Payment, Refusal, Report,
 };
-use quita_domain::routing::{AttemptOutcome, Considered, Routed};
+use quita_domain::routing::{ChargeEnd, Considered, Routed};
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::schedule::LEASE_MS;

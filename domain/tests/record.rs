@@ -10,10 +10,11 @@ use quita_domain::event::{Cause, EndedRefund, Event};
 use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
 use quita_domain::money::Money;
 use quita_domain::order::{Order, Terms};
+use quita_domain::outbound_call::{OutboundCall, Progress};
 use quita_domain::payment::Payment;
 use quita_domain::record::{PaymentRecord, RefundRecord};
 use quita_domain::request::{PostbackPolicy, RequestLimits, parse};
-use quita_domain::routing::{Attempt, AttemptOutcome, Considered, Routed};
+use quita_domain::routing::{Attempt, ChargeEnd, Considered, Routed};
 use quita_domain::slip::IssuedBoleto;
 use quita_domain::state::{Refund, RefundStatus, State};
 use quita_domain::status::Status;
@@ -43,13 +44,8 @@ fn payment(order: Order) -> Payment {
     let mut state = State::opened(at(0));
     state.attempts.push(Attempt {
         acquirer: sandbox.clone(),
-        outcome: AttemptOutcome::Accepted,
         at: at(0),
-        inquiries: 1,
-        inquire_at: None,
-        call_is_over: true,
-        not_found: 0,
-        refusal: None,
+        call: OutboundCall { progress: Progress::Ended(ChargeEnd::Known), ..OutboundCall::ready() },
         decline: None,
         without_code: false,
         under_review: false,

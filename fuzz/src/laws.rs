@@ -262,13 +262,13 @@ fn check_nothing_is_forgotten(next: &Payment) {
     for attempt in &next.state.attempts {
         let is_last = last.is_some_and(|last| std::ptr::eq(last, attempt));
         assert!(
-            !attempt.outcome.is_open() || (is_last && attempt.inquire_at.is_some()),
+            !attempt.call.is_open() || (is_last && attempt.call.next_at.is_some()),
             "an open charge is forgotten"
         );
     }
     match next.status() {
         Status::Initial => assert!(
-            last.is_some_and(|attempt| attempt.outcome.is_open()),
+            last.is_some_and(|attempt| attempt.call.is_open()),
             "an initial payment waits for nothing"
         ),
         Status::Pending => {
@@ -277,7 +277,7 @@ fn check_nothing_is_forgotten(next: &Payment) {
         Status::Approved if next.order.captures_at_once() => {
             let is_captured_or_refused = next.operations.iter().any(|operation| {
                 matches!(operation.kind, OperationKind::Capture(_))
-                    && (operation.is_processing() || operation.state == OperationState::Refused)
+                    && (operation.is_processing() || operation.state() == OperationState::Refused)
             });
             assert!(is_captured_or_refused, "an authorisation that nobody captures");
         }
@@ -289,7 +289,8 @@ fn check_nothing_is_forgotten(next: &Payment) {
         | Status::Paid
         | Status::Cancelled => {}
     }
-    let is_open = next.operations.iter().any(|operation| operation.due_at.is_some()) || next.check.is_some();
+    let is_open =
+        next.operations.iter().any(|operation| operation.call.next_at.is_some()) || next.check.is_some();
     assert!(!is_open || next.due_at().is_some());
 }
 

@@ -259,8 +259,8 @@ fn token_url(adapter: &AdapterConfig) -> Option<&str> {
     }
 }
 
-/// Checks that our numbers are among those that the bank leaves to its customer, and need no check digit. The bank lists
-/// numbers that are free: those of ours that it has had already are before its ranges.
+/// Checks that our numbers are among those that the bank leaves to its customer, and have a check digit where it wants one.
+/// The bank lists numbers that are free, without that digit: those of ours that it has had already are before its ranges.
 fn fits(ours: &NumberRange, ranges: &[BankRange]) -> Result<(), String> {
     let (first, last) = (u64::from(ours.first), u64::from(ours.last));
     let mut shared = ranges.iter().filter(|range| range.first <= last && first <= range.last).peekable();
@@ -269,13 +269,19 @@ fn fits(ours: &NumberRange, ranges: &[BankRange]) -> Result<(), String> {
         let all = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
         return Err(format!("our-numbers {first}-{last} are not within the bank's ranges: {all}"));
     }
-    if shared.any(|range| range.has_digit) {
-        return Err(
-            "the bank wants a check digit in each number, which is not made yet: ask it for a range without"
-                .into(),
-        );
+    let is_unlike = |range: &BankRange| range.has_digit != ours.digit.is_some();
+    match (shared.any(is_unlike), ours.digit.is_some()) {
+        (false, _) => Ok(()),
+        (true, false) => {
+            Err("the bank wants a check digit after each number: set our-number-digit = true, and \
+                              cooperative to the number of your cooperative"
+                .into())
+        }
+        (true, true) => {
+            Err("the bank wants no check digit after its numbers: remove our-number-digit and cooperative"
+                .into())
+        }
     }
-    Ok(())
 }
 
 fn told(failure: CallFailure) -> String {
@@ -290,21 +296,27 @@ fn told(failure: CallFailure) -> String {
 
 #[cfg(test)]
 mod tests {
+    use quita_domain::boleto::NumberDigit;
+
     use super::*;
 
     #[test]
-    fn our_numbers_fit_while_the_bank_has_some_of_them_free_without_a_check_digit() {
-        let ours = NumberRange { key: "bank".into(), first: 1_000, last: 1_999 };
+    fn our_numbers_fit_while_the_bank_has_some_of_them_free_and_wants_the_same_digits() {
+        let ours = NumberRange { key: "bank".into(), first: 1_000, last: 1_999, digit: None };
+        let digit = NumberDigit::sicoob(4_027, 25_546_454).ok();
+        let ours_with_digit = NumberRange { digit, ..ours.clone() };
         let range = |first, last, has_digit| BankRange { first, last, has_digit };
-        for (ranges, says) in [
-            (vec![range(1, 9_999, false)], None),
-            (vec![range(1_500, 9_999, false)], None),
-            (vec![range(1, 10, true), range(1_999, 1_999, false)], None),
-            (vec![range(1_500, 9_999, true)], Some("check digit")),
-            (vec![range(2_000, 9_999, false), range(1, 999, false)], Some("ranges: 2000-9999, 1-999")),
-            (vec![], Some("ranges: none")),
+        for (ours, ranges, says) in [
+            (&ours, vec![range(1, 9_999, false)], None),
+            (&ours, vec![range(1_500, 9_999, false)], None),
+            (&ours, vec![range(1, 10, true), range(1_999, 1_999, false)], None),
+            (&ours, vec![range(1_500, 9_999, true)], Some("set our-number-digit = true")),
+            (&ours, vec![range(2_000, 9_999, false), range(1, 999, false)], Some("ranges: 2000-9999, 1-999")),
+            (&ours, vec![], Some("ranges: none")),
+            (&ours_with_digit, vec![range(1, 9_999, true)], None),
+            (&ours_with_digit, vec![range(1, 9_999, false)], Some("remove our-number-digit")),
         ] {
-            match (fits(&ours, &ranges), says) {
+            match (fits(ours, &ranges), says) {
                 (Ok(()), None) => {}
                 (Err(why), Some(says)) => assert!(why.contains(says), "{why}"),
                 (fits, says) => panic!("{ranges:?}: {fits:?}, and not {says:?}"),

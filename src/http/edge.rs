@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use quita_actors::Payments;
+use quita_actors::{LinkPayments, Payments};
 use quita_domain::identity::{AcquirerName, Owner};
 use quita_domain::order::Order;
 use quita_domain::request::RequestLimits;
-use quita_ports::{Clock, LinkStore, PeopleStore, StoreError, WholeStore};
+use quita_ports::{Clock, LinkStore, OperatorStore, PeopleStore, StoreError, WholeStore};
+use quita_stored_form::form::needed_by;
 
 use super::checkout_metrics::CheckoutMetrics;
+use super::errors::{ApiError, ErrorCode, wordings};
 use super::mount::Mount;
 use super::pictures::Pictures;
 use super::rate_limit::RateLimit;
@@ -39,8 +41,12 @@ pub struct Edge {
     pub(super) people: Arc<dyn PeopleStore>,
     /// Bounds of the pages of payment links.
     pub(super) checkout: CheckoutConfig,
+    /// Store whose form decides about what needs a newer one.
+    form: Arc<dyn OperatorStore>,
     /// Store of payment links.
     pub(crate) links: Arc<dyn LinkStore>,
+    /// Payments of those links.
+    pub(crate) link_payments: LinkPayments,
     pub(super) checkout_metrics: CheckoutMetrics,
     pub(super) pictures: Pictures,
     /// Latest refused requests.
@@ -59,6 +65,7 @@ impl Edge {
         (config, keyring, tokens, checkout_metrics): (&Config, Arc<Keyring>, Tokens, CheckoutMetrics),
     ) -> Self {
         Self {
+            link_payments: LinkPayments::new(payments.clone(), store.clone()),
             payments,
             verifier,
             clock,
@@ -72,6 +79,7 @@ impl Edge {
             applications: ApplicationReader::new(store.clone()),
             people: store.clone(),
             checkout: config.checkout,
+            form: store.clone(),
             links: store,
             checkout_metrics,
             pictures: Pictures::new(),
@@ -89,6 +97,19 @@ impl Edge {
             Some(url) => Ok(Some(url.clone())),
             None => self.applications.endpoint(owner).await,
         }
+    }
+
+    /// Checks that the store has the form that a new payment needs.
+    ///
+    /// # Errors
+    /// [`ErrorCode::StoreForm`] until the store is upgraded.
+    pub(crate) fn check_form(&self, order: &Order) -> Result<(), ApiError> {
+        let needed = needed_by(order);
+        let form = self.form.form();
+        if form.has(needed) {
+            return Ok(());
+        }
+        Err(ApiError::new(ErrorCode::StoreForm, wordings::store_form(needed, form.number)))
     }
 
     /// Returns true if this acquirer is a sandbox, whose payments people may move by hand.

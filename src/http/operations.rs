@@ -85,7 +85,7 @@ async fn operate(
     let id = TransactionId::parse(id).ok_or_else(ApiError::unreadable_id)?;
     let wanted = OperationRequest { id: Uuid::now_v7(), requested, key };
     let operated = edge.payments.operate(id, caller.0.owner.clone(), wanted).await?;
-    tracing::info!(transaction.id = %id, operation = requested.verb(), state = ?operated.operation.state, "an operation");
+    tracing::info!(transaction.id = %id, operation = requested.verb(), state = ?operated.operation.state(), "an operation");
     Ok(operated)
 }
 
@@ -96,8 +96,8 @@ fn ended(operated: &Operated) -> Result<(), ApiError> {
     let verbo = wordings::in_portuguese(verb);
     let was_cancelled = || operated.payment.history.iter().any(|event| event.status == Status::Cancelled);
     let status = operated.payment.status();
-    let refusal = operated.operation.refusal.as_deref();
-    match operated.operation.state {
+    let refusal = operated.operation.call.refusal.as_deref();
+    match operated.operation.state() {
         OperationState::Done if operated.operation.kind == OperationKind::Cancel && !was_cancelled() => {
             let message = wordings::became_while_cancelled(status).then(&allowed(&operated.payment));
             Err(ApiError::new(ErrorCode::StatusConflict, message))

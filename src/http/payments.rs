@@ -118,7 +118,9 @@ pub(crate) async fn create_keyed(
 ) -> Result<Created, ApiError> {
     let id = edge.keyring.transaction_id(&owner, key);
     let fingerprint = parsed.fingerprint(edge.keyring.fingerprint());
-    let is_new_refused = !parsed.clock_violations.is_empty() || !edge.keyring.has_key_of_now();
+    let is_new_refused = !parsed.clock_violations.is_empty()
+        || !edge.keyring.has_key_of_now()
+        || edge.check_form(&parsed.purchase.order).is_err();
     let endpoint = edge.endpoint(&parsed.purchase.order, &owner).await;
     // Replays are answered before time-dependent rules, by a node that lacks the current secret key, and from memory
     // while the store is away.
@@ -150,6 +152,7 @@ async fn create_new(
     endpoint: Result<Option<String>, StoreError>,
 ) -> Result<Created, ApiError> {
     let mut purchase = parsed.into_purchase()?;
+    edge.check_form(&purchase.order)?;
     purchase.order.postback_url = endpoint.map_err(Denied::StoreUnavailable)?;
     let page_token = edge.keyring.page_token(id).ok_or_else(ApiError::secret_key_missing)?;
     let card = purchase.card.as_ref();

@@ -9,10 +9,13 @@ use quita_banks::sicoob::{Account, Config, SicoobBank, Status};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::support::{Client, Edit, Finished, PATIENCE, TestApp, boleto, eventually, today};
+use crate::support::{Client, Edit, Finished, PATIENCE, TestApp, boleto, eventually, paid_earlier, today};
 
 /// Longer than the first questions about a charge of unknown outcome.
 const SLOW: Duration = Duration::from_secs(40);
+
+/// Longer than a boleto that was paid may take to be listed.
+const LISTED_WITHIN: Duration = Duration::from_secs(61 * 60);
 
 /// Time after which the bank calls back, so that it can be told where the service listens.
 const CALLS_AFTER_MS: i64 = 3_000;
@@ -37,6 +40,11 @@ impl World {
 
     /// With these numbers, and a bank whose ways are changed so.
     fn with(numbers: &str, changes: Value) -> Self {
+        Self::with_keys(&format!("our-numbers = '{numbers}'"), changes)
+    }
+
+    /// With these keys about numbers.
+    fn with_keys(keys: &str, changes: Value) -> Self {
         let config = Config::default().changed(&changes).unwrap();
         let bank = Served::start_with(SicoobBank::new(config), Options::default()).unwrap();
         let url = bank.url();
@@ -44,7 +52,7 @@ impl World {
             "public-url = 'https://pay.example'\n\
              [[acquirer]]\nname = 'sicoob'\nadapter = 'sicoob'\ntime-out = '2s'\n\
              base-url = '{url}/cobranca-bancaria/v3'\ntoken-url = '{url}/token'\nclient-id = 'id'\n\
-             customer = 25546454\naccount = 123456\nour-numbers = '{numbers}'\n\
+             customer = 25546454\naccount = 123456\n{keys}\n\
              boleto = {{ assignor = 'Loja Exemplo', identification = '11222333000181' }}\n"
         );
         let files = tempfile::tempdir().unwrap();
@@ -110,8 +118,14 @@ fn number_of(record: &Value) -> u64 {
 
 /// A bank that calls back as soon as it can.
 fn calling_back() -> World {
-    let ways = json!({ "callbacks": { "afterMs": CALLS_AFTER_MS }, "fixedTokens": ["t"] });
-    let world = World::with("1-1000000", ways);
+    calling_back_with("our-numbers = '1-1000000'", false)
+}
+
+/// With these keys about numbers, after which it may want a check digit.
+fn calling_back_with(keys: &str, has_digit: bool) -> World {
+    let callbacks = json!({ "afterMs": CALLS_AFTER_MS });
+    let ways = json!({ "callbacks": callbacks, "fixedTokens": ["t"], "numbersHaveDigit": has_digit });
+    let world = World::with_keys(keys, ways);
     let at_bank = Client::new(&world.bank.url(), None);
     eventually(PATIENCE, "the bank has validated our address", || {
         let headers = [("authorization", "Bearer t"), ("client_id", "id")];
@@ -269,7 +283,7 @@ fn doctor_holds_our_numbers_against_the_ranges_of_the_bank() {
     for (numbers, has_digit, says) in [
         ("1-1000000", false, None),
         ("10000000-10000001", false, Some("ranges: 1-9999999")),
-        ("1-1000000", true, Some("check digit")),
+        ("1-1000000", true, Some("set our-number-digit = true, and cooperative")),
     ] {
         let world = World::with(numbers, json!({ "numbersHaveDigit": has_digit }));
         let doctor = world.call(&["doctor"]);
@@ -279,6 +293,32 @@ fn doctor_holds_our_numbers_against_the_ranges_of_the_bank() {
             Some(says) => assert!(doctor.code == Some(1) && words.contains(says), "{says}: {doctor:?}"),
         }
     }
+}
+
+#[test]
+fn boletos_have_their_check_digit_where_the_bank_wants_one() {
+    let keys = "our-numbers = '1-1000000'\nour-number-digit = true\ncooperative = 4027";
+    let world = calling_back_with(keys, true);
+    assert_eq!(world.call(&["doctor"]).code, Some(0));
+    let record = world.registered(&boleto(10_000));
+    let number = number_of(&record);
+    assert_eq!(number / 10, 1, "{record}");
+    world.tell(&json!({ "do": "faults", "next": [{ "fault": "reset-after" }] }));
+    let lost = world.client.create(&boleto(10_000));
+    world.client.wait_for_status_within(SLOW, &id_of(&lost), "pending");
+    assert_eq!(world.titles().len(), 2);
+    world.tell(&json!({ "do": "pay", "number": number }));
+    world.client.wait_for_status_within(PATIENCE, &id_of(&record), "paid");
+    let day = today().to_string();
+    let list = ["reconcile", "--acquirer", "sicoob", "--since", &day, "--until", &day, "--json"];
+    let compared = world.call(&list);
+    let report: Value = serde_json::from_str(&compared.stdout).unwrap();
+    let line = &report["lines"][0];
+    assert_eq!(
+        (&line["verdict"], &line["reference"]),
+        (&json!("matched"), &json!(number.to_string())),
+        "{report:#}"
+    );
 }
 
 #[test]
@@ -294,8 +334,51 @@ fn the_movements_of_a_day_are_compared_with_its_payments() {
     let report: Value = serde_json::from_str(&compared.stdout).unwrap();
     let expected = json!({
         "verdict": "matched", "transactionId": id_of(&record), "kind": "boleto", "reference": "1",
-        "gross": "100.00", "fee": "0.75", "net": "99.25", "on": day, "instalment": null, "paidOutOn": null, "expectedOn": null,
+        "gross": "100.00", "fee": "0.75", "net": "99.25", "on": day, "instalment": null, "paidOutOn": null,
+        "expectedOn": today().succ_opt().unwrap().to_string(),
         "difference": null,
     });
     assert_eq!(report["lines"], json!([expected]), "{report:#}");
+}
+
+#[test]
+fn a_paid_boleto_that_the_movements_lack_is_missed_until_they_have_it() {
+    let mut world = calling_back();
+    let record = world.registered(&boleto(10_000));
+    let (id, number) = (id_of(&record), number_of(&record));
+    world.tell(&json!({ "do": "unlist", "number": number }));
+    world.tell(&json!({ "do": "pay", "number": number }));
+    world.client.wait_for_status_within(PATIENCE, &id, "paid");
+    let compared = |world: &World| {
+        let (since, until) = (today().pred_opt().unwrap().to_string(), today().to_string());
+        let list = ["reconcile", "--acquirer", "sicoob", "--since", &since, "--until", &until, "--json"];
+        let compared = world.call(&list);
+        (compared.code, serde_json::from_str::<Value>(&compared.stdout).unwrap()["lines"].clone())
+    };
+    assert_eq!(compared(&world), (Some(0), json!([])), "it may not be listed yet");
+    world.app.kill();
+    paid_earlier(world.app.store_url(), &id, LISTED_WITHIN);
+    world.app.restart();
+    let reads = world.calls("GET /boletos");
+    let (code, lines) = compared(&world);
+    let line = &lines[0];
+    assert_eq!(
+        (code, &line["verdict"], &line["transactionId"]),
+        (Some(1), &json!("missing_there"), &json!(id))
+    );
+    assert_eq!((&line["kind"], &line["reference"]), (&json!("boleto"), &json!(number.to_string())));
+    assert_eq!((&line["gross"], &line["net"]), (&json!("100.00"), &Value::Null));
+    assert!(world.calls("GET /boletos") > reads, "the bank is asked first");
+    assert_eq!(compared(&world).1, lines, "comparing again changes nothing");
+    assert_eq!(world.exceptions(&id), ["missing_there"]);
+    world.tell(&json!({ "do": "relist", "number": number }));
+    for _ in 0..2 {
+        let (code, lines) = compared(&world);
+        assert_eq!(code, Some(0), "{lines:#}");
+        let verdicts: Vec<_> =
+            lines.as_array().unwrap().iter().map(|line| (&line["verdict"], &line["transactionId"])).collect();
+        assert!(verdicts.iter().all(|told| *told == (&json!("matched"), &json!(id))), "{lines:#}");
+        assert!(!verdicts.is_empty());
+    }
+    assert_eq!(world.exceptions(&id), ["missing_there"], "a person ends it");
 }

@@ -5,7 +5,7 @@
 use quita_domain::acquiring::{CallFailure, ChargeQuery, OperationAnswer};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
-use quita_domain::operation::{Operation, OperationCall, OperationKind};
+use quita_domain::operation::{Operation, OperationKind};
 use serde_json::Value;
 
 use super::call::Reply;
@@ -206,7 +206,7 @@ fn refund(query: &ChargeQuery, operation: &Operation, amount: Money, sale: &Sale
 }
 
 fn is_on_its_way(operation: &Operation, sale: &Sale) -> bool {
-    sale.status == Status::Pending || sale.refund_is_scheduled || operation.call == OperationCall::Accepted
+    sale.status == Status::Pending || sale.refund_is_scheduled || operation.call.is_taken()
 }
 
 pub(super) fn unclear(why: &str) -> OperationAnswer {

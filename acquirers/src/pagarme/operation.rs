@@ -3,7 +3,7 @@
 use quita_domain::acquiring::{CallFailure, ChargeQuery, OperationAnswer};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
-use quita_domain::operation::{Operation, OperationCall, OperationKind};
+use quita_domain::operation::{Operation, OperationKind};
 
 use super::order::Charge;
 use super::status::{ChargeStatus, GivenBack, Step};
@@ -65,6 +65,12 @@ fn cancellation(query: &ChargeQuery, charge: &Charge) -> OperationAnswer {
             | Step::Other(_) => unclear("the charge is not decided"),
         },
         ChargeStatus::Processing | ChargeStatus::Other(_) => unclear("the charge is not decided"),
+        // Its payer was faster.
+        ChargeStatus::Paid | ChargeStatus::ChargedBack
+            if query.method.has_code() && charge.given_back().is_zero() =>
+        {
+            OperationAnswer::Refused("the charge is paid at Pagar.me".to_owned())
+        }
         ChargeStatus::Paid | ChargeStatus::ChargedBack | ChargeStatus::Canceled => {
             OperationAnswer::Contradicted(format!(
                 "of {} to be withdrawn {} came in",
@@ -111,9 +117,9 @@ fn refund(operation: &Operation, amount: Money, charge: &Charge) -> OperationAns
         | Step::Undecided(_)
         | Step::Failed
         | Step::ChargedBack
-        | Step::Other(_) => match operation.call {
-            OperationCall::Accepted => OperationAnswer::Accepted,
-            OperationCall::Ready | OperationCall::Sent | OperationCall::Unknown => OperationAnswer::NotFound,
+        | Step::Other(_) => match operation.call.is_taken() {
+            true => OperationAnswer::Accepted,
+            false => OperationAnswer::NotFound,
         },
     }
 }

@@ -13,8 +13,9 @@ use quita_domain::document::{Document, DocumentType};
 use quita_domain::identity::{AcquirerName, Mode, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
-use quita_domain::operation::{Operation, OperationCall, OperationKind, OperationState};
+use quita_domain::operation::{Operation, OperationKind};
 use quita_domain::order::{Address, Order, Payer, Terms, Utm};
+use quita_domain::outbound_call::OutboundCall;
 use quita_domain::phone::Phone;
 use quita_domain::postal::{Cep, Uf};
 use quita_domain::routing::DueDates;
@@ -159,26 +160,8 @@ pub(crate) fn charge(cents: u64) -> Charge {
 }
 
 pub(crate) fn operation(kind: OperationKind) -> Operation {
-    Operation {
-        id: Uuid::from_u128(REFUND),
-        kind,
-        key: None,
-        asked_amount: None,
-        state: OperationState::Processing,
-        requested_at: Timestamp::parse("2026-11-21T12:30:00Z").unwrap(),
-        before: Money::ZERO,
-        sent: 1,
-        withheld: 0,
-        call: OperationCall::Sent,
-        call_is_over: false,
-        inquiries: 0,
-        not_found: 0,
-        due_at: None,
-        refusal: None,
-        resolved_by_operator: false,
-        surplus: None,
-        contradicted: false,
-    }
+    let at = Timestamp::parse("2026-11-21T12:30:00Z").unwrap();
+    Operation { sent: 1, call: OutboundCall::sent(at), ..Operation::ready(Uuid::from_u128(REFUND), kind, at) }
 }
 
 /// The bank and the adapter of one thread.

@@ -3,7 +3,8 @@
 use quita_domain::acquiring::{CallFailure, ChargeQuery, OperationAnswer};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
-use quita_domain::operation::{Operation, OperationCall, OperationKind};
+use quita_domain::operation::{Operation, OperationKind};
+use quita_domain::outbound_call::Progress;
 use serde_json::{Value, json};
 
 use crate::bank::{Bank, Fault};
@@ -270,7 +271,7 @@ async fn a_refund_of_a_pix_that_is_on_its_way_is_accepted_until_it_is_there() {
     query.paid_amount = Some(Money::from_cents(10_000));
     tokio::time::pause();
     assert_eq!(cielo.operate(&query, &refund(10_000)).await, OperationAnswer::Accepted);
-    let accepted = Operation { call: OperationCall::Accepted, ..refund(10_000) };
+    let accepted = in_progress(Progress::Taken, refund(10_000));
     assert_eq!(cielo.inquire_operation(&query, &accepted).await, OperationAnswer::Accepted);
     assert_eq!(cielo.inquire_operation(&query, &accepted).await, OperationAnswer::Accepted);
     assert_eq!(cielo.inquire_operation(&query, &accepted).await, OperationAnswer::Done);
@@ -345,7 +346,7 @@ async fn a_pix_that_is_on_its_way_back_is_not_taken_for_one_that_is_not_found() 
     let cielo = adapter(exchange.factory());
     let mut query = named(query(Method::Pix, 10_000), SALE);
     query.paid_amount = Some(Money::from_cents(10_000));
-    let unclear = Operation { call: OperationCall::Unknown, ..refund(300) };
+    let unclear = in_progress(Progress::Unknown, refund(300));
     assert_eq!(cielo.inquire_operation(&query, &unclear).await, OperationAnswer::NotFound);
     assert_eq!(cielo.inquire_operation(&query, &unclear).await, OperationAnswer::Accepted);
 }

@@ -2,7 +2,8 @@ use quita_banks::pagarme::{Config, Status};
 use quita_domain::acquiring::{CallFailure, ChargeQuery, OperationAnswer};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
-use quita_domain::operation::{Operation, OperationCall};
+use quita_domain::operation::Operation;
+use quita_domain::outbound_call::Progress;
 use serde_json::json;
 
 use crate::payment::*;
@@ -34,7 +35,7 @@ async fn a_void_lets_go_and_never_gives_money_back() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_unpaid_pix_or_boleto_is_withdrawn_and_a_paid_one_is_kept() {
+async fn an_unpaid_pix_or_boleto_is_withdrawn_and_the_withdrawal_of_a_paid_one_is_refused() {
     for method in [Method::Pix, Method::Boleto] {
         let there = There::open();
         let query = there.made(&charge(method, 10_000)).await;
@@ -43,9 +44,22 @@ async fn an_unpaid_pix_or_boleto_is_withdrawn_and_a_paid_one_is_kept() {
         let query = there.made(&charge(method, 10_000)).await;
         there.control(json!({ "do": "pay", "charge": CODE }));
         let answer = there.adapter().operate(&query, &cancel()).await;
-        assert!(matches!(answer, OperationAnswer::Contradicted(_)), "{answer:?}");
+        assert!(matches!(answer, OperationAnswer::Refused(_)), "{answer:?}");
         assert_eq!(there.only().kept_cents(), 10_000);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_withdrawal_of_unknown_outcome_that_its_payer_crossed_is_refused_once_it_can_arrive_no_more() {
+    let there = There::open();
+    let query = there.made(&charge(Method::Pix, 10_000)).await;
+    there.control(json!({ "do": "pay", "charge": CODE }));
+    let adapter = there.adapter();
+    let unclear = adapter.inquire_operation(&query, &cancel()).await;
+    assert!(matches!(unclear, OperationAnswer::Failed(CallFailure::Unknown(_))), "{unclear:?}");
+    tokio::time::advance(std::time::Duration::from_secs(61)).await;
+    let answer = adapter.inquire_operation(&query, &cancel()).await;
+    assert!(matches!(answer, OperationAnswer::Refused(_)), "{answer:?}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -77,7 +91,7 @@ async fn a_pending_refund_is_accepted_until_it_is_done_or_fails() {
         let query = there.made(&charge(Method::CreditCard, 15_700)).await;
         there.control(json!({ "do": "plan", "charge": CODE, "plan": { "refundFailsLater": fails } }));
         assert_eq!(there.adapter().operate(&query, &refund(700, 0)).await, OperationAnswer::Accepted);
-        let accepted = Operation { call: OperationCall::Accepted, ..refund(700, 0) };
+        let accepted = in_progress(Progress::Taken, refund(700, 0));
         assert_eq!(there.adapter().inquire_operation(&query, &accepted).await, OperationAnswer::Accepted);
         tokio::time::advance(std::time::Duration::from_secs(60)).await;
         let answer = there.adapter().inquire_operation(&query, &accepted).await;

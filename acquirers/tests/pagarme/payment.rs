@@ -14,8 +14,9 @@ use quita_domain::due_terms::DueTerms;
 use quita_domain::identity::{AcquirerName, Mode, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
-use quita_domain::operation::{Operation, OperationCall, OperationKind, OperationState};
+use quita_domain::operation::{Operation, OperationKind, Verdict};
 use quita_domain::order::{Address, Order, Payer, Terms, Utm};
+use quita_domain::outbound_call::{OutboundCall, Progress};
 use quita_domain::phone::Phone;
 use quita_domain::postal::{Cep, Uf};
 use quita_domain::routing::{DueDates, DueTermsTaken};
@@ -199,26 +200,14 @@ pub(crate) fn query(method: Method, cents: u64) -> ChargeQuery {
 }
 
 pub(crate) fn operation(kind: OperationKind) -> Operation {
-    Operation {
-        id: Uuid::from_u128(7),
-        kind,
-        key: None,
-        asked_amount: None,
-        state: OperationState::Processing,
-        requested_at: created_at(),
-        before: Money::ZERO,
-        sent: 1,
-        withheld: 0,
-        call: OperationCall::Sent,
-        call_is_over: false,
-        inquiries: 0,
-        not_found: 0,
-        due_at: None,
-        refusal: None,
-        resolved_by_operator: false,
-        surplus: None,
-        contradicted: false,
-    }
+    let at = created_at();
+    Operation { sent: 1, call: OutboundCall::sent(at), ..Operation::ready(Uuid::from_u128(7), kind, at) }
+}
+
+/// Returns the operation with its call in this progress.
+pub(crate) fn in_progress(progress: Progress<Verdict>, mut operation: Operation) -> Operation {
+    operation.call.progress = progress;
+    operation
 }
 
 pub(crate) fn cancel() -> Operation {

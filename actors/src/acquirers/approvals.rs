@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use quita_domain::acquiring::DeclineKind;
 use quita_domain::card::Brand;
 use quita_domain::payment::Payment;
-use quita_domain::routing::{Approvals, Attempt, AttemptOutcome, TRIES};
+use quita_domain::routing::{Approvals, Attempt, ChargeEnd, TRIES};
 use quita_domain::status::Status;
 
 /// Windows of one acquirer for one method: one for each brand, and one for charges without a brand.
@@ -90,7 +90,7 @@ pub(crate) fn ended<'a>(
     let attempts = after.state.attempts.iter().enumerate();
     let was_open = move |place: usize| {
         let known = before.and_then(|payment| payment.state.attempts.get(place));
-        known.is_none_or(|attempt| attempt.outcome.is_open())
+        known.is_none_or(|attempt| attempt.call.is_open())
     };
     attempts.filter(move |(place, _)| was_open(*place)).filter_map(|(place, attempt)| {
         let is_last = place.saturating_add(1) == after.state.attempts.len();
@@ -100,12 +100,11 @@ pub(crate) fn ended<'a>(
 
 /// Returns whether a charge was approved; `None` if it has not ended or is no try.
 fn is_approved(payment: &Payment, attempt: &Attempt, is_last: bool) -> Option<bool> {
-    match attempt.outcome {
-        AttemptOutcome::Sent | AttemptOutcome::Unknown | AttemptOutcome::Registering => None,
-        AttemptOutcome::NotDelivered => None,
+    match attempt.call.ended()? {
+        ChargeEnd::NotDelivered => None,
         // Declined or cancelled although accepted: it has no code to pay with, or was over at once.
-        AttemptOutcome::Accepted => Some(!matches!(payment.status(), Status::Declined | Status::Cancelled)),
-        AttemptOutcome::Declined => {
+        ChargeEnd::Known => Some(!matches!(payment.status(), Status::Declined | Status::Cancelled)),
+        ChargeEnd::Declined => {
             let decline = attempt.decline.as_ref().or(payment.state.decline.as_ref().filter(|_| is_last));
             match decline.and_then(|decline| decline.kind) {
                 Some(DeclineKind::Irreversible) => None,

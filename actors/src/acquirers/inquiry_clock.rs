@@ -5,7 +5,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use quita_domain::identity::TransactionId;
-use quita_domain::operation::{Operation, OperationCall};
+use quita_domain::operation::Operation;
+use quita_domain::outbound_call::Progress;
 use quita_domain::payment::{Inquiring, Payment};
 use tokio::time::Instant;
 use uuid::Uuid;
@@ -46,14 +47,14 @@ impl InquiryClock {
 
     /// Records an inquiry about the last charge. `None` if the charge's outcome is known.
     pub(crate) fn asks_about_charge(&self, payment: &Payment) -> Option<Inquiring> {
-        let attempt = payment.state.attempts.last().filter(|attempt| attempt.outcome.is_open())?;
+        let attempt = payment.state.attempts.last().filter(|attempt| attempt.call.is_open())?;
         let number = u32::try_from(payment.state.attempts.len()).unwrap_or(u32::MAX);
-        Some(self.asks(Subject::Charge(payment.id), (number, attempt.call_is_over)))
+        Some(self.asks(Subject::Charge(payment.id), (number, attempt.call.is_over)))
     }
 
     /// Records an inquiry about an operation.
     pub(crate) fn asks_about_operation(&self, operation: &Operation) -> Inquiring {
-        let call = (operation.sending(), operation.call_is_over);
+        let call = (operation.sending(), operation.call.is_over);
         self.asks(Subject::Operation(operation.id), call)
     }
 
@@ -81,7 +82,7 @@ impl InquiryClock {
 
     /// Forgets the last charge if its outcome is known now.
     pub(crate) fn charge_answered(&self, payment: &Payment) {
-        if payment.state.attempts.last().is_none_or(|attempt| !attempt.outcome.is_open()) {
+        if payment.state.attempts.last().is_none_or(|attempt| !attempt.call.is_open()) {
             self.lock().remove(&Subject::Charge(payment.id));
         }
     }
@@ -89,8 +90,7 @@ impl InquiryClock {
     /// Forgets an operation if its outcome is known now.
     pub(crate) fn operation_answered(&self, payment: &Payment, id: Uuid) {
         let operation = payment.operations.iter().find(|operation| operation.id == id);
-        let is_unknown =
-            |operation: &Operation| operation.is_processing() && operation.call == OperationCall::Unknown;
+        let is_unknown = |operation: &Operation| operation.call.progress == Progress::Unknown;
         if !operation.is_some_and(is_unknown) {
             self.lock().remove(&Subject::Operation(id));
         }

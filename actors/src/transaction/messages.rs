@@ -235,7 +235,7 @@ impl Until {
 
 /// Returns true if the acquirer is being asked why it refused to withdraw a charge: most likely it has the money.
 fn is_looked_into(payment: &Payment, operation: &Operation) -> bool {
-    let is_refused = match operation.state {
+    let is_refused = match operation.state() {
         OperationState::Refused => true,
         OperationState::Processing | OperationState::Done => false,
     };

@@ -153,7 +153,7 @@ fn a_refund_at_a_drained_acquirer_is_processing_and_is_done_soon_after_it_is_ope
             .operate(id(1), owner(), requested(RequestedOperation::Refund(None), 70))
             .await
             .unwrap();
-        assert_eq!(asked.operation.state, OperationState::Processing);
+        assert_eq!(asked.operation.state(), OperationState::Processing);
         pass_ms(600_000).await;
         let operated = Mark::Operated("first", id(1));
         assert!(!world.trace.of(id(1)).contains(&operated), "nothing was sent");
@@ -170,7 +170,7 @@ fn a_refund_at_a_drained_acquirer_is_processing_and_is_done_soon_after_it_is_ope
 async fn asked_while_drained(node: &Node<'_>, wanted: RequestedOperation) {
     order(node, "first", RouteDirective::Drained).await;
     let asked = node.payments.operate(id(1), owner(), requested(wanted, 70)).await.unwrap();
-    assert_eq!(asked.operation.state, OperationState::Processing);
+    assert_eq!(asked.operation.state(), OperationState::Processing);
 }
 
 /// Opens the acquirer: nothing of what waited is sent, and it has ended as refused.
@@ -178,7 +178,7 @@ async fn opened_too_late(world: &World, node: &Node<'_>) {
     order(node, "first", RouteDirective::Open).await;
     node.settle().await;
     assert!(!world.trace.of(id(1)).contains(&Mark::Operated("first", id(1))), "it must not be sent any more");
-    assert_eq!(node.stored(id(1)).operations[0].refusal.as_deref(), Some("status_changed"));
+    assert_eq!(node.stored(id(1)).operations[0].call.refusal.as_deref(), Some("status_changed"));
     assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new());
 }
 
@@ -230,7 +230,7 @@ fn an_unknown_outcome_waits_while_its_acquirer_is_drained_and_is_asked_for_soon_
         pass_ms(31_000).await;
         assert_eq!((world.trace.asked(), world.trace.charges()), (1, 1));
         let found = node.stored(id(1));
-        assert_eq!(found.state.attempts[0].outcome.as_str(), "accepted");
+        assert_eq!(found.state.attempts[0].call.progress.as_str(), "accepted");
         assert_eq!(world.store.kinds_of_exceptions(), Vec::<String>::new());
         node.settle().await;
     });

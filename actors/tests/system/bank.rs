@@ -15,6 +15,7 @@ use quita_domain::acquiring::{
     Approval, CallFailure, Charge, ChargeAnswer, ChargeQuery, Decline, DeclineKind, Fact, Identified, Issued,
     OperationAnswer, Reference, Settlement,
 };
+use quita_domain::boleto::NumberDigit;
 use quita_domain::identity::{AcquirerName, Mode, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
@@ -168,7 +169,13 @@ impl Bank {
 
     /// It leaves these numbers of slips to us.
     pub(crate) fn leave_numbers(&mut self, first: u32, last: u32) {
-        self.numbers = Some(NumberRange { key: self.name.into(), first, last });
+        self.numbers = Some(NumberRange { key: self.name.into(), first, last, digit: None });
+    }
+
+    /// It wants a check digit after each of the numbers that it leaves to us.
+    pub(crate) fn want_digits(&mut self) {
+        let digit = NumberDigit::sicoob(1, 19).ok();
+        self.numbers = self.numbers.take().map(|range| NumberRange { digit, ..range });
     }
 
     /// It has slips of others under all numbers up to this one.

@@ -122,7 +122,7 @@ fn an_operation_that_was_begun_is_sent_again_and_ends_once() {
         let node = world.node();
         node.settle().await;
         let again = node.payments.operate(id(1), owner(), refund()).await.unwrap();
-        assert!(again.is_replay && again.operation.state == OperationState::Done);
+        assert!(again.is_replay && again.operation.state() == OperationState::Done);
         let stored = node.stored(id(1));
         assert_eq!((stored.status(), stored.state.refunds.len()), (Status::Refund, 1));
         node.settle().await;

@@ -29,10 +29,10 @@ pub(crate) fn unrest(store: &TestStore) -> String {
 
 fn open_work(payment: &Payment) -> Vec<&'static str> {
     let mut open = Vec::new();
-    if payment.state.attempts.last().is_none_or(|attempt| attempt.outcome.is_open()) {
+    if payment.state.attempts.last().is_none_or(|attempt| attempt.call.is_open()) {
         open.push("an open attempt");
     }
-    if payment.operations.iter().any(|operation| operation.state == OperationState::Processing) {
+    if payment.operations.iter().any(|operation| operation.state() == OperationState::Processing) {
         open.push("an open operation");
     }
     if !payment.reports.is_empty() {

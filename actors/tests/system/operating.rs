@@ -4,8 +4,9 @@ use quita_actors::{Denied, Operated};
 use quita_domain::acquiring::{CallFailure, Fact, OperationAnswer};
 use quita_domain::money::Money;
 use quita_domain::operation::{
-    Operation, OperationCall, OperationKind, OperationRequest, OperationState, RequestedOperation, Verdict,
+    Operation, OperationKind, OperationRequest, OperationState, RequestedOperation, Verdict,
 };
+use quita_domain::outbound_call::Progress;
 use quita_domain::payment::Refusal;
 use quita_domain::state::RefundStatus;
 use quita_domain::status::Status;
@@ -76,8 +77,7 @@ fn a_refund_that_was_accepted_is_asked_for_until_it_is_done_and_told_of_once() {
         let began_ms = world.clock.elapsed_ms();
         let answered = refund(&node, 70, Some(3_000)).await;
         assert!(world.clock.elapsed_ms() < began_ms + 1_000, "nobody waits for a bank's working day");
-        let Operation { state, call, .. } = answered.operation;
-        assert_eq!((state, call), (OperationState::Processing, OperationCall::Accepted));
+        assert!(answered.operation.call.is_taken());
         assert_eq!(refund_status(&node, 70), RefundStatus::Processing);
         pass_ms(200_000).await;
         assert_eq!(refund_status(&node, 70), RefundStatus::Processing);
@@ -135,7 +135,7 @@ fn a_refund_that_was_accepted_and_then_refused_is_told_of_and_the_charge_is_aske
         assert!(body.contains("no balance"), "{body}");
         assert_eq!((world.trace.asked(), node.stored(id(1)).status()), (1, Status::Paid));
         assert_eq!(
-            refund(&node, 71, None).await.operation.state,
+            refund(&node, 71, None).await.operation.state(),
             OperationState::Done,
             "it may be tried again"
         );
@@ -152,7 +152,7 @@ fn a_refund_that_was_refused_because_another_one_came_first_finds_that_one() {
         paid(&node).await;
         world.bank.next_operations([OperationAnswer::Refused("nothing is left".into())]);
         world.bank.states(id(1), Fact::Refunded { refund_id: "at the desk".into(), amount: None });
-        assert_eq!(refund(&node, 70, Some(3_000)).await.operation.state, OperationState::Refused);
+        assert_eq!(refund(&node, 70, Some(3_000)).await.operation.state(), OperationState::Refused);
         node.settle().await;
         let stored = node.stored(id(1));
         assert_eq!((stored.status(), stored.state.refunded_amount()), (Status::Refund, cents(CENTS)));
@@ -174,7 +174,7 @@ fn an_unclear_operation_is_asked_about_by_the_next_life_and_not_sent_again() {
         let request = OperationRequest { id: uuid(70), requested, key: None };
         drop(actix::spawn(async move { payments.operate(id(1), owner(), request).await }));
         pass_ms(500).await;
-        assert_eq!(node.stored(id(1)).operations[0].call, OperationCall::Unknown);
+        assert_eq!(node.stored(id(1)).operations[0].call.progress, Progress::Unknown);
     });
     assert!(world.bank.called_ms(Call::InquireOperation).is_empty(), "the first life ended before");
     world.bank.next_operation_inquiries([unclear(), OperationAnswer::Done]);
@@ -199,7 +199,7 @@ fn an_operation_whose_node_died_while_it_was_under_way_is_asked_about_when_its_l
         drop(actix::spawn(async move { payments.operate(id(1), owner(), request).await }));
         pass_ms(8).await;
         assert!(world.trace.of(id(1)).contains(&Sent("first", id(1))));
-        assert_eq!(node.stored(id(1)).operations[0].call, OperationCall::Sent);
+        assert_eq!(node.stored(id(1)).operations[0].call.progress, Progress::Sent);
     });
     world.bank.next_operation_inquiries([OperationAnswer::Done]);
     world.live(async {
@@ -229,7 +229,10 @@ fn refunds_at_an_acquirer_that_knows_them_by_its_sums_are_sent_one_after_the_oth
         let node = world.node();
         two_refunds(&world, &node).await;
         let waiting = &node.stored(id(1)).operations[1];
-        assert_eq!((waiting.state, waiting.sent, waiting.due_at), (OperationState::Processing, 0, None));
+        assert_eq!(
+            (waiting.state(), waiting.sent, waiting.call.next_at),
+            (OperationState::Processing, 0, None)
+        );
         assert_eq!(sent(&world), [(uuid(70), 0)]);
         node.settle().await;
         assert_eq!(sent(&world), [(uuid(70), 0), (uuid(71), 3_000)]);
@@ -286,7 +289,7 @@ fn refunds_that_are_asked_for_while_their_acquirer_is_gone_are_sent_one_after_th
         refund(&node, 70, Some(3_000)).await;
         refund(&node, 71, Some(2_000)).await;
         let waiting = &node.stored(id(1)).operations[1];
-        assert_eq!((waiting.state, waiting.sent), (OperationState::Processing, 0), "it has its turn");
+        assert_eq!((waiting.state(), waiting.sent), (OperationState::Processing, 0), "it has its turn");
     });
     world.live(async {
         world.node().settle().await;
@@ -342,7 +345,7 @@ fn an_operation_that_stays_unclear_is_ended_by_a_person_and_the_merchant_hears_o
         let asked = world.bank.called_ms(Call::InquireOperation).len();
         pass_ms(7_200_000).await;
         assert_eq!(world.bank.called_ms(Call::InquireOperation).len(), asked, "nobody is asked any more");
-        assert_eq!(refund(&node, 71, Some(CENTS)).await.operation.state, OperationState::Done);
+        assert_eq!(refund(&node, 71, Some(CENTS)).await.operation.state(), OperationState::Done);
         node.settle().await;
         assert_eq!(node.stored(id(1)).status(), Status::Refund, "its amount was free again");
     });
@@ -378,7 +381,7 @@ fn a_charge_that_nobody_answers_for_is_ended_by_a_person_and_what_comes_late_is_
         pass_ms(5_000).await;
         let given_back = node.stored(id(1)).operations[0].clone();
         assert_eq!(
-            (given_back.kind, given_back.state),
+            (given_back.kind, given_back.state()),
             (OperationKind::Refund(cents(CENTS)), OperationState::Done)
         );
         assert!(world.store.kinds_of_exceptions().contains(&"paid_after_decline".to_owned()));

@@ -61,7 +61,7 @@ fn a_throttled_acquirer_is_called_for_nothing_until_its_time_is_over() {
         for caller in callers {
             assert_ne!(caller.await.unwrap().unwrap().payment.status(), Status::Initial);
         }
-        assert_eq!(cancelling.await.unwrap().unwrap().operation.state, OperationState::Done);
+        assert_eq!(cancelling.await.unwrap().unwrap().operation.state(), OperationState::Done);
         node.settle().await;
         let calls = world.bank.calls().split_off(made + 1);
         assert!(calls.iter().all(|(_, at_ms)| *at_ms >= until_ms), "{calls:?} before {until_ms}");
@@ -190,7 +190,7 @@ fn an_operation_at_an_acquirer_that_is_throttled_for_long_is_sent_later() {
         node.created(pix(1)).await;
         let until_ms = throttle(&world, &node, 2, 60_000).await;
         let operated = node.payments.operate(id(1), owner(), cancel()).await.unwrap();
-        assert_eq!(operated.operation.state, OperationState::Processing);
+        assert_eq!(operated.operation.state(), OperationState::Processing);
         node.settle().await;
         let sent_ms = world.bank.called_ms(Call::Operate);
         assert!(sent_ms.len() == 1 && sent_ms[0] >= until_ms, "{sent_ms:?}, {until_ms}");
@@ -212,7 +212,7 @@ fn a_throttled_operation_is_asked_about_when_its_time_is_over_and_sent_again_if_
         node.created(pix(1)).await;
         world.bank.next_operations([throttled(10_000)]);
         let operated = node.payments.operate(id(1), owner(), cancel()).await.unwrap();
-        assert_eq!(operated.operation.state, OperationState::Processing);
+        assert_eq!(operated.operation.state(), OperationState::Processing);
         node.settle().await;
         let sent_ms = world.bank.called_ms(Call::Operate);
         let asked_ms = world.bank.called_ms(Call::InquireOperation);

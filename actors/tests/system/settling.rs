@@ -52,6 +52,29 @@ fn an_exception_is_open_until_a_person_resolves_it() {
 }
 
 #[test]
+fn an_exception_that_is_found_again_is_counted_until_a_person_resolves_it() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        let counted = || node.number("quita_exceptions_total", &[("kind", "amount_mismatch")]);
+        for (event, after) in [("e1", 1), ("e2", 2), ("e3", 2), ("e4", 2)] {
+            node.payments.submit(node.notice(event, id(1), settled(id(1), CENTS - 1))).await.unwrap();
+            pass_ms(100).await;
+            assert_eq!(counted(), after, "{event}");
+            for open in node.operators.exceptions(10).await.unwrap() {
+                // The second one finds it open, those after it resolved.
+                if event == "e2" {
+                    assert!(node.operators.resolve(&open.id, &resolution(1)).await.unwrap());
+                }
+            }
+        }
+        node.settle().await;
+        assert_eq!((counted(), node.operators.exceptions(10).await.unwrap().len()), (2, 0));
+    });
+}
+
+#[test]
 fn an_operator_has_an_acquirer_asked_what_became_of_a_charge() {
     let world = World::new();
     world.live(async {

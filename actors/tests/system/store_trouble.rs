@@ -401,7 +401,7 @@ fn a_lost_reply_to_an_operation_is_read_back_and_the_operation_runs_once() {
                 key: None,
             };
             let operated = node.payments.operate(id(1), owner(), request).await.unwrap();
-            assert_eq!(operated.operation.state, OperationState::Done);
+            assert_eq!(operated.operation.state(), OperationState::Done);
             node.settle().await;
             assert_eq!(node.stored(id(1)).status(), Status::Cancelled);
             let outside = world.trace.of_outside(id(1)).into_iter();

@@ -141,7 +141,7 @@ fn an_operation_without_an_answer_is_asked_about_and_sent_again_only_when_it_is_
         let sent =
             || world.trace.of(id(1)).into_iter().filter(|mark| *mark == Operated("first", id(1))).count();
         let operated = node.payments.operate(id(1), owner(), refund(1)).await.unwrap();
-        assert_eq!(operated.operation.state, OperationState::Processing, "the caller waited eight seconds");
+        assert_eq!(operated.operation.state(), OperationState::Processing, "the caller waited eight seconds");
         assert_eq!(sent(), 1, "nobody knows whether it was done");
         pass_ms(20_000).await;
         assert_eq!(sent(), 2, "twice not found, and asked for twenty seconds");
@@ -163,7 +163,7 @@ fn an_operation_that_an_inquiry_finds_done_is_answered_in_time_and_never_sent_ag
         let requested = RequestedOperation::Refund(None);
         let refund = OperationRequest { id: Uuid::from_u128(70), requested, key: None };
         let operated = node.payments.operate(id(1), owner(), refund).await.unwrap();
-        assert_eq!(operated.operation.state, OperationState::Done, "the caller waited for it");
+        assert_eq!(operated.operation.state(), OperationState::Done, "the caller waited for it");
         let sent = world.trace.of(id(1)).into_iter().filter(|mark| *mark == Operated("first", id(1)));
         assert_eq!(sent.count(), 1);
         node.settle().await;

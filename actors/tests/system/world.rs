@@ -120,6 +120,12 @@ impl World {
         self
     }
 
+    pub(crate) fn with_bank_numbers_and_digits(self, first: u32, last: u32) -> Self {
+        let mut world = self.with_bank_numbers(first, last);
+        Arc::get_mut(&mut world.bank).unwrap().want_digits();
+        world
+    }
+
     /// Has the traces of the nodes that start from now on recorded.
     pub(crate) fn recorder(&self) -> Arc<Recorder> {
         Arc::clone(self.recorder.get_or_init(|| Arc::new(Recorder::new(Arc::clone(&self.clock)))))
@@ -135,7 +141,11 @@ impl World {
     pub(crate) fn for_hours(self) -> Self {
         self.with_limits(|limits| {
             limits.supervision_interval = Duration::from_secs(60);
+            limits.idle_after = Duration::from_secs(30);
             limits.timer_interval = Duration::from_secs(1);
+            limits.backlog_interval = Duration::from_secs(60);
+            limits.directives_interval = Duration::from_secs(60);
+            limits.node_interval = Duration::from_secs(30);
             limits.webhooks.interval = Duration::from_secs(1);
         })
     }
@@ -200,9 +210,10 @@ impl World {
         let (payments, operators) = (system.payments(), system.operators());
         let system = Rc::new(RefCell::new(Some(system)));
         let watched = Rc::clone(&system);
+        let watch_every = self.limits.supervision_interval.max(Duration::from_secs(1));
         let watch = actix::spawn(async move {
             loop {
-                sleep(Duration::from_secs(1)).await;
+                sleep(watch_every).await;
                 watched.borrow().iter().for_each(ActorSystem::watch);
             }
         });

@@ -8,7 +8,8 @@ use super::{Change, Discrepancy, DiscrepancyKind};
 use crate::acquiring::{CallFailure, ChargeAnswer, Decline, Fact, Reference, Statement};
 use crate::event::Cause;
 use crate::operation::Operation;
-use crate::routing::AttemptOutcome;
+use crate::outbound_call::{CallChange, Progress};
+use crate::routing::ChargeEnd;
 use crate::status::Status;
 use crate::time::Timestamp;
 
@@ -76,8 +77,7 @@ impl Draft {
             ChargeAnswer::NumberTaken(what) => self.number_is_taken(attempt, &what),
             ChargeAnswer::Refused(why) => self.charge_refused(why),
             // An inquiry found meanwhile that the acquirer took it: the failed call no longer matters.
-            ChargeAnswer::NotFound | ChargeAnswer::Failed(_)
-                if self.last_outcome_is(AttemptOutcome::Registering) => {}
+            ChargeAnswer::NotFound | ChargeAnswer::Failed(_) if self.last_outcome_is(Progress::Taken) => {}
             ChargeAnswer::NotFound | ChargeAnswer::Failed(CallFailure::NotDelivered(_)) => {
                 self.charge_had_no_effect(GivenUp::NoneAvailable);
             }
@@ -229,13 +229,11 @@ impl Draft {
         if self.was_told_by_notice() {
             self.keep_that_notice_was_right();
         } else if self.last_outcome_is_open() {
-            let outcome = match if_none_is_left {
-                GivenUp::Refused => AttemptOutcome::Declined,
-                GivenUp::NoneAvailable | GivenUp::Interrupted | GivenUp::NoCode => {
-                    AttemptOutcome::NotDelivered
-                }
+            let end = match if_none_is_left {
+                GivenUp::Refused => ChargeEnd::Declined,
+                GivenUp::NoneAvailable | GivenUp::Interrupted | GivenUp::NoCode => ChargeEnd::NotDelivered,
             };
-            self.make(Change::Attempt(AttemptChange::Ended(outcome)));
+            self.make(Change::Attempt(AttemptChange::Ended(end)));
             self.charge_elsewhere(if_none_is_left);
         }
     }
@@ -243,7 +241,7 @@ impl Draft {
     /// Handles a refusal. If the acquirer may have the charge already, that may be why it refuses: it is asked.
     fn charge_refused(&mut self, why: String) {
         if self.last_outcome_is_open() && self.payment.is_sent_again() {
-            self.make(Change::Attempt(AttemptChange::Refused(why)));
+            self.charge_call(CallChange::RefusedPerhaps(why));
             self.inquire_soon(0);
         } else {
             self.charge_had_no_effect(GivenUp::Refused);
@@ -257,9 +255,8 @@ impl Draft {
             return;
         }
         self.count_this_charge(attempt, reference);
-        if self.last_outcome_is_open() && !self.last_outcome_is(AttemptOutcome::Registering) {
-            let inquire_at = self.after(accepted_wait_ms(0));
-            self.make(Change::Attempt(AttemptChange::Registering(inquire_at)));
+        if self.last_outcome_is_open() && !self.last_outcome_is(Progress::Taken) {
+            self.charge_call(CallChange::Taken(self.after(accepted_wait_ms(0))));
         }
     }
 
@@ -289,7 +286,7 @@ impl Draft {
             return;
         }
         self.learn_reference(attempt, reference);
-        self.make(Change::Attempt(AttemptChange::Ended(AttemptOutcome::Accepted)));
+        self.make(Change::Attempt(AttemptChange::Ended(ChargeEnd::Known)));
         self.give_up(GivenUp::NoCode);
         self.withdraw();
     }
@@ -314,7 +311,7 @@ impl Draft {
         let detail = format!("number {number}: {what}");
         self.discrepancies.push(Discrepancy { kind, detail, stated: "", about });
         self.make(Change::Attempt(AttemptChange::NumberTaken));
-        self.make(Change::Attempt(AttemptChange::Ended(AttemptOutcome::NotDelivered)));
+        self.make(Change::Attempt(AttemptChange::Ended(ChargeEnd::NotDelivered)));
         match self.payment.acquirer().cloned() {
             Some(acquirer) if self.can_charge() => self.start_attempt(acquirer),
             Some(_) | None => self.give_up(GivenUp::Refused),
@@ -334,7 +331,7 @@ impl Draft {
     /// Treats the outcome as unknown, because the answer is not about the charge. One that is known to be taken stays
     /// so.
     fn charge_is_unclear(&mut self) {
-        if !self.last_outcome_is(AttemptOutcome::Registering) {
+        if !self.last_outcome_is(Progress::Taken) {
             self.charge_is_unknown(0);
         }
     }
@@ -343,21 +340,24 @@ impl Draft {
         self.payment.is_last_attempt(attempt)
     }
 
-    pub(super) fn last_outcome_is(&self, outcome: AttemptOutcome) -> bool {
-        self.payment.state.attempts.last().is_some_and(|attempt| attempt.outcome == outcome)
+    pub(super) fn last_outcome_is(&self, outcome: Progress<ChargeEnd>) -> bool {
+        self.payment.state.attempts.last().is_some_and(|attempt| attempt.call.progress == outcome)
     }
 
     fn last_charge_had_no_effect(&self) -> bool {
-        self.last_outcome_is(AttemptOutcome::Declined) || self.last_outcome_is(AttemptOutcome::NotDelivered)
+        [ChargeEnd::Declined, ChargeEnd::NotDelivered]
+            .map(Progress::Ended)
+            .into_iter()
+            .any(|end| self.last_outcome_is(end))
     }
 
     pub(super) fn last_outcome_is_open(&self) -> bool {
-        self.payment.state.attempts.last().is_some_and(|attempt| attempt.outcome.is_open())
+        self.payment.state.attempts.last().is_some_and(|attempt| attempt.call.is_open())
     }
 
     /// Ends a charge that has no money and never will, as a person found out.
     pub(super) fn charge_is_known_to_hold_nothing(&mut self) {
-        self.make(Change::Attempt(AttemptChange::Ended(AttemptOutcome::NotDelivered)));
+        self.make(Change::Attempt(AttemptChange::Ended(ChargeEnd::NotDelivered)));
         self.give_up(GivenUp::Interrupted);
     }
 
@@ -369,7 +369,7 @@ impl Draft {
     /// Keeps the outcome that the notice reported.
     fn keep_that_notice_was_right(&mut self) {
         // No notice could report a charge without effect. Another charge would charge the payer twice.
-        self.make(Change::Attempt(AttemptChange::Ended(AttemptOutcome::Accepted)));
+        self.make(Change::Attempt(AttemptChange::Ended(ChargeEnd::Known)));
         self.contradicted("the acquirer does not know the payment", ("unknown there", None));
     }
 
@@ -400,8 +400,8 @@ impl Draft {
         let stays_open = self.payment.status() == Status::Initial && !can_begin_with(&fact);
         if self.last_outcome_is_open() && !stays_open {
             let was_declined = matches!(fact, Fact::Declined(_));
-            let outcome = if was_declined { AttemptOutcome::Declined } else { AttemptOutcome::Accepted };
-            self.make(Change::Attempt(AttemptChange::Ended(outcome)));
+            let end = if was_declined { ChargeEnd::Declined } else { ChargeEnd::Known };
+            self.make(Change::Attempt(AttemptChange::Ended(end)));
         }
         if self.payment.status() == Status::Initial && fact == Fact::Expired {
             // It expired before anybody had a code. From a notice this would only be early: the answer follows it.
@@ -445,12 +445,10 @@ impl Draft {
     /// and late enough. Until then the schedule repeats the inquiry.
     fn charge_not_found(&mut self, inquiring: Option<Inquiring>) {
         let Some(attempt) = self.payment.state.attempts.last() else { return };
-        let (was_taken, was_refused) =
-            (attempt.outcome == AttemptOutcome::Registering, attempt.refusal.is_some());
-        match NotFound::judge(attempt.call_is_over, attempt.not_found, inquiring, 0) {
+        let (was_taken, was_refused) = (attempt.call.is_taken(), attempt.call.refusal.is_some());
+        match NotFound::judge(&attempt.call, inquiring, 0) {
             NotFound::AskAgainAfter(ms) => {
-                let again_at = self.clock().plus_ms(ms);
-                self.make(Change::Attempt(AttemptChange::NotFound(again_at)));
+                self.charge_call(CallChange::NotFound(self.clock().plus_ms(ms)));
             }
             NotFound::Believed if was_taken => {
                 self.contradicted(
@@ -474,7 +472,7 @@ impl Draft {
     /// Sends the charge to the same acquirer again, which never received it.
     fn send_charge_again(&mut self) {
         let acquirer = self.payment.acquirer().cloned();
-        self.make(Change::Attempt(AttemptChange::Ended(AttemptOutcome::NotDelivered)));
+        self.make(Change::Attempt(AttemptChange::Ended(ChargeEnd::NotDelivered)));
         match acquirer {
             Some(acquirer) if self.can_charge() => self.start_attempt(acquirer),
             Some(_) | None => self.give_up(GivenUp::Interrupted),

@@ -2,6 +2,7 @@
 
 use uuid::Uuid;
 
+use super::change::{AttemptChange, OperationChange};
 use super::inquire::Inquiring;
 use super::report::Origin;
 use super::schedule::{HINT_GAP_MS, spread, spread_upwards};
@@ -10,6 +11,7 @@ use crate::acquiring::{ChargeAnswer, Fact, OperationAnswer, Reference};
 use crate::delivery::{Confirmation, DeliveryAttempt, Lease};
 use crate::identity::{AcquirerName, TransactionId};
 use crate::operation::{OperationRequest, Verdict};
+use crate::outbound_call::CallChange;
 use crate::routing::CardTries;
 use crate::time::Timestamp;
 
@@ -397,6 +399,16 @@ impl Draft {
             self.payment.state_mut().updated_at = now;
         }
         self.payment.apply(change, now, self.clock());
+    }
+
+    /// Changes the call of the last charge.
+    pub(super) fn charge_call(&mut self, change: CallChange) {
+        self.make(Change::Attempt(AttemptChange::Call(change)));
+    }
+
+    /// Changes the call of an operation.
+    pub(super) fn operation_call(&mut self, id: Uuid, change: CallChange) {
+        self.make(Change::Operation(id, OperationChange::Call(change)));
     }
 
     fn count_version(&mut self) {

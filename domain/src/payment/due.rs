@@ -1,7 +1,7 @@
 //! Timed steps: inquiring, checking waiting charges, expiring, continuing operations.
 
 use super::answer::NO_CODE;
-use super::change::{AttemptChange, CheckChange, OperationChange};
+use super::change::CheckChange;
 use super::decide::Draft;
 use super::schedule::{
     CALL_LEASE_MS, CLOCK_TOLERANCE_MS, LATE_CHECKS, MANY_INQUIRIES, MANY_SENDINGS, OVERDUE_MS, hint_wait_ms,
@@ -11,8 +11,8 @@ use super::{Change, Discrepancy, DiscrepancyKind, Effect, Payment, Planned};
 use crate::event::Cause;
 use crate::identity::AcquirerName;
 use crate::method::Method;
-use crate::operation::{Operation, OperationCall};
-use crate::routing::AttemptOutcome;
+use crate::operation::Operation;
+use crate::outbound_call::{CallChange, Progress};
 use crate::status::Status;
 use crate::time::Timestamp;
 
@@ -30,7 +30,7 @@ impl Payment {
     /// take hours.
     pub fn awaits_code(&self) -> bool {
         let is_under_way =
-            self.state.attempts.last().is_some_and(|attempt| attempt.outcome == AttemptOutcome::Sent);
+            self.state.attempts.last().is_some_and(|attempt| attempt.call.progress == Progress::Sent);
         let is_over = matches!(self.state.status, Status::Declined | Status::Cancelled);
         is_under_way && self.order.method.has_code() && !is_over && self.state.issued.is_none()
     }
@@ -104,7 +104,7 @@ impl Draft {
         self.look_again(now);
         self.inquire_about_open_attempt(now);
         self.check_charge(now);
-        self.continue_operations(|operation| operation.due_at.is_some_and(|at| at <= now));
+        self.continue_operations(|operation| operation.call.next_at.is_some_and(|at| at <= now));
         self.claim_due_reports();
         self.forget_card(now);
         let is_due = self.payment.outbox_at().is_some_and(|at| at <= now);
@@ -115,13 +115,13 @@ impl Draft {
 
     fn inquire_about_open_attempt(&mut self, now: Timestamp) {
         let Some(attempt) = self.payment.state.attempts.last() else { return };
-        if !attempt.outcome.is_open() || attempt.inquire_at.is_none_or(|at| at > now) {
+        if !attempt.call.is_open() || attempt.call.next_at.is_none_or(|at| at > now) {
             return;
         }
-        let (acquirer, inquiries) = (attempt.acquirer.clone(), attempt.inquiries);
-        if attempt.outcome == AttemptOutcome::Sent {
+        let (acquirer, inquiries) = (attempt.acquirer.clone(), attempt.call.inquiries);
+        if attempt.call.progress == Progress::Sent {
             // There was no answer, and by this clock the lease is over: the sender most likely died.
-            self.make(Change::Attempt(AttemptChange::Unknown { call_is_over: false, inquire_at: now }));
+            self.charge_call(CallChange::Unknown { is_over: false, next_at: now });
         }
         self.inquire_about_charge(acquirer, inquiries);
     }
@@ -129,11 +129,11 @@ impl Draft {
     /// Inquires about the last charge, or checks the one that waits, on an operator's request and beside the schedule.
     /// Continues operations whose next step is far away. Calls that may still be under way are left alone.
     pub(super) fn inquire_now(&mut self) {
-        let open = self.payment.state.attempts.last().map(|attempt| attempt.outcome);
-        let open = open.filter(|outcome| outcome.is_open());
+        let open = self.payment.state.attempts.last().map(|attempt| &attempt.call);
+        let open = open.filter(|call| call.is_open());
         // After the wait for missing money is over, only a person's request causes inquiries.
         let is_asked = self.payment.check.is_some() || self.payment.waits_for_a_person();
-        let may_ask = open.map_or(is_asked, |outcome| outcome != AttemptOutcome::Sent);
+        let may_ask = open.map_or(is_asked, |call| call.progress != Progress::Sent);
         if may_ask {
             self.push_inquiry();
         }
@@ -141,7 +141,7 @@ impl Draft {
         // A lease ends before that, by the clock of any node that may have written it.
         let far_away = self.clock().plus_ms(CALL_LEASE_MS.saturating_add(CLOCK_TOLERANCE_MS));
         self.continue_operations(|operation| {
-            !operation.call.is_inquired_about() && operation.due_at.is_some_and(|at| at > far_away)
+            !operation.call.is_inquired_about() && operation.call.next_at.is_some_and(|at| at > far_away)
         });
     }
 
@@ -277,7 +277,7 @@ impl Draft {
 
     /// Asks about every operation whose outcome is open, beside its schedule.
     fn inquire_about_open_operations(&mut self) {
-        let open = |operation: &&Operation| operation.is_processing() && operation.call.is_inquired_about();
+        let open = |operation: &&Operation| operation.call.is_inquired_about();
         let asked = self.payment.operations.iter().filter(open);
         let with_acquirer = |operation: &Operation| {
             let acquirer = self.payment.acquirer_of(operation)?.clone();
@@ -295,8 +295,8 @@ impl Draft {
         let processing = self.payment.operations.iter().filter(|operation| operation.is_processing());
         let chosen: Vec<_> = processing.filter(|operation| which(operation)).cloned().collect();
         for operation in chosen {
-            match operation.call {
-                OperationCall::Ready => {
+            match operation.call.progress {
+                Progress::Ready => {
                     if operation.sent >= MANY_SENDINGS {
                         self.outcome_is_unknown(
                             format!("an operation was sent {} times", operation.sent),
@@ -305,27 +305,27 @@ impl Draft {
                     }
                     self.send_operation(operation.id);
                 }
-                OperationCall::Sent => {
+                Progress::Sent => {
                     // There was no answer, and by this clock the lease is over.
-                    let due_at = self.clock();
-                    self.make(Change::Operation(
+                    self.operation_call(
                         operation.id,
-                        OperationChange::Unknown { call_is_over: false, due_at },
-                    ));
+                        CallChange::Unknown { is_over: false, next_at: self.clock() },
+                    );
                     self.inquire_about_operation(&operation);
                 }
-                OperationCall::Unknown | OperationCall::Accepted => {
+                Progress::Unknown | Progress::Taken => {
                     self.report_overdue_operation(&operation);
                     self.inquire_about_operation(&operation);
                 }
+                Progress::Ended(_) => {}
             }
         }
     }
 
     fn report_overdue_operation(&mut self, operation: &Operation) {
         let is_overdue = self.clock().ms_since(operation.requested_at) >= operation.overdue_ms();
-        if is_overdue && operation.inquiries >= INQUIRIES_BEFORE_REPORT {
-            let (verb, inquiries) = (operation.kind.verb(), operation.inquiries);
+        if is_overdue && operation.call.inquiries >= INQUIRIES_BEFORE_REPORT {
+            let (verb, inquiries) = (operation.kind.verb(), operation.call.inquiries);
             let detail = format!("the acquirer was asked {inquiries} times what became of a {verb}");
             self.outcome_is_unknown(detail, Some(operation.id.to_string()));
         }

@@ -102,7 +102,7 @@ impl Payment {
             }
         }
         for operation in &mut self.operations {
-            traces.cover_if_any(&mut operation.refusal);
+            traces.cover_if_any(&mut operation.call.refusal);
         }
         for report in &mut self.reports {
             traces.cover(&mut report.detail);
@@ -157,7 +157,7 @@ impl State {
             traces.cover_if_any(&mut refund.failure_reason);
         }
         for attempt in &mut self.attempts {
-            traces.cover_if_any(&mut attempt.refusal);
+            traces.cover_if_any(&mut attempt.call.refusal);
             if let Some(decline) = &mut attempt.decline {
                 decline.cover(traces);
             }

@@ -58,7 +58,7 @@ impl Payment {
             Some(DeclineKind::Reversible) => true,
             Some(DeclineKind::Irreversible) | None => false,
         };
-        let is_first_word = last.outcome.is_open() && self.status() == Status::Initial;
+        let is_first_word = last.call.is_open() && self.status() == Status::Initial;
         let can_charge = card_at_hand && self.state.attempts.len() < MAX_ATTEMPTS;
         let goes_further = self.routed.retries_declines && self.method().needs_card_number();
         if !(may_change && is_first_word && can_charge && goes_further) {

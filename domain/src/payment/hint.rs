@@ -1,11 +1,11 @@
 //! Hints: an acquirer says that something changed, but not what. It is asked, and only its answer counts.
 
-use super::change::{AttemptChange, CheckChange};
+use super::change::CheckChange;
 use super::decide::{Context, Draft};
 use super::{Change, Check, Payment};
 use crate::acquiring::Reference;
 use crate::identity::AcquirerName;
-use crate::routing::AttemptOutcome;
+use crate::outbound_call::{CallChange, Progress};
 use crate::time::Timestamp;
 
 impl Payment {
@@ -13,7 +13,7 @@ impl Payment {
     /// waits for the hint to be taken. It must not be told so before its answer is stored. Any other hint is stored
     /// first.
     pub fn may_be_inquired_about(&self, acquirer: &AcquirerName, context: &Context) -> bool {
-        let is_known = self.state.attempts.last().is_some_and(|last| !last.outcome.is_open());
+        let is_known = self.state.attempts.last().is_some_and(|last| !last.call.is_open());
         // What is asked already has its answer to come, and that must not end what this hint asks for.
         let is_asked = self.hinted || self.check.is_some_and(|check| check.planned.is_some());
         // Where sums reveal operations, or names reveal charges, the inquiry itself leaves something to be stored.
@@ -41,17 +41,15 @@ impl Draft {
         }
         self.remember_charge(charge);
         let at = gap_ends.max(now);
-        match self.payment.state.attempts.last().map(|attempt| (attempt.outcome, attempt.inquire_at)) {
-            Some((AttemptOutcome::Sent, _)) => self.remember_hint(),
-            Some((AttemptOutcome::Unknown | AttemptOutcome::Registering, inquire_at)) => {
+        match self.payment.state.attempts.last().map(|last| (last.call.progress, last.call.next_at)) {
+            Some((Progress::Ready | Progress::Sent, _)) => self.remember_hint(),
+            Some((Progress::Unknown | Progress::Taken, next_at)) => {
                 self.remember_hint();
-                if inquire_at.is_none_or(|scheduled| scheduled > at) {
-                    self.make(Change::Attempt(AttemptChange::InquiryBroughtForward(at)));
+                if next_at.is_none_or(|scheduled| scheduled > at) {
+                    self.charge_call(CallChange::Due(at));
                 }
             }
-            Some((AttemptOutcome::Accepted | AttemptOutcome::Declined | AttemptOutcome::NotDelivered, _)) => {
-                self.bring_check_forward(at);
-            }
+            Some((Progress::Ended(_), _)) => self.bring_check_forward(at),
             None => {}
         }
     }

@@ -1,13 +1,12 @@
 //! Inquiries (consulta) about charges and operations whose outcome is unknown.
 
-use super::change::{AttemptChange, CheckChange, OperationChange};
+use super::change::CheckChange;
 use super::decide::Draft;
-use super::schedule::{
-    CALL_LEASE_MS, MANY_INQUIRIES, OPEN_FOR_LONG_MS, accepted_wait_ms, hint_wait_ms, inquiry_wait_ms,
-};
+use super::schedule::{CALL_LEASE_MS, MANY_INQUIRIES, OPEN_FOR_LONG_MS, hint_wait_ms, inquiry_wait_ms};
 use super::{Change, Effect};
 use crate::identity::AcquirerName;
 use crate::operation::Operation;
+use crate::outbound_call::{CallChange, OutboundCall};
 
 /// Number of "not found" answers before they are believed.
 const NOT_FOUND_TIMES: u32 = 2;
@@ -43,9 +42,8 @@ pub(super) enum NotFound {
 
 impl NotFound {
     /// Judges one more "not found". `shows_after_ms` is the longest time before the acquirer shows what was done.
-    pub(super) const fn judge(
-        call_is_over: bool,
-        counted: u32,
+    pub(super) const fn judge<E: Copy>(
+        call: &OutboundCall<E>,
         inquiring: Option<Inquiring>,
         shows_after_ms: u64,
     ) -> Self {
@@ -54,11 +52,11 @@ impl NotFound {
             Some(inquiring) => (inquiring.call_is_over, inquiring.for_ms),
             None => (false, 0),
         };
-        let may_last_ms = if call_is_over && was_over { 0 } else { CALL_LEASE_MS };
+        let may_last_ms = if call.is_over && was_over { 0 } else { CALL_LEASE_MS };
         let believed_after_ms =
             if shows_after_ms > NOT_FOUND_AFTER_MS { shows_after_ms } else { NOT_FOUND_AFTER_MS };
         let early_ms = believed_after_ms.saturating_add(may_last_ms).saturating_sub(for_ms);
-        if counted.saturating_add(1) >= NOT_FOUND_TIMES && early_ms == 0 {
+        if call.not_found.saturating_add(1) >= NOT_FOUND_TIMES && early_ms == 0 {
             Self::Believed
         } else {
             Self::AskAgainAfter(if early_ms > INQUIRE_AGAIN_MS { early_ms } else { INQUIRE_AGAIN_MS })
@@ -92,8 +90,9 @@ impl Draft {
             let detail = format!("{acquirer} was asked {inquiries} times what became of the charge");
             self.outcome_is_unknown(detail, None);
         }
-        let wait_ms = self.attempt_wait_ms(inquiries.saturating_add(1));
-        self.make(Change::Attempt(AttemptChange::InquiryScheduled(self.after(wait_ms))));
+        if let Some(attempt) = self.payment.state.attempts.last() {
+            self.charge_call(self.inquiry_scheduled(&attempt.call));
+        }
         self.push_inquiry();
     }
 
@@ -105,18 +104,23 @@ impl Draft {
 
     /// Schedules an inquiry after a call that may have had an effect. Never at once: the acquirer may still be at work.
     pub(super) fn inquire_soon(&mut self, at_least_ms: u64) {
-        let inquiries = self.payment.state.attempts.last().map_or(0, |attempt| attempt.inquiries);
-        let inquire_at = self.after_at_least(inquiry_wait_ms(inquiries), at_least_ms);
-        self.make(Change::Attempt(AttemptChange::Unknown { call_is_over: true, inquire_at }));
+        if let Some(attempt) = self.payment.state.attempts.last() {
+            self.charge_call(self.call_is_lost(&attempt.call, at_least_ms));
+        }
+    }
+
+    /// Returns the change of a call that is over, and may have had an effect.
+    pub(super) fn call_is_lost<E>(&self, call: &OutboundCall<E>, at_least_ms: u64) -> CallChange {
+        let next_at = self.after_at_least(inquiry_wait_ms(call.inquiries), at_least_ms);
+        CallChange::Unknown { is_over: true, next_at }
     }
 
     /// Postpones the last charge's inquiry, which had no answer but does not count. It was withheld, or the acquirer
     /// asked for fewer. A check of a charge whose outcome is known waits for `check_waits_ms`.
     pub(super) fn charge_inquiry_postponed(&mut self, at_least_ms: u64, check_waits_ms: u64) {
-        let open = self.payment.state.attempts.last().filter(|attempt| attempt.outcome.is_open());
-        if let Some(inquiries) = open.map(|attempt| attempt.inquiries.saturating_sub(1)) {
-            let at = self.after_at_least(self.attempt_wait_ms(inquiries), at_least_ms);
-            self.make(Change::Attempt(AttemptChange::InquiryPostponed(at)));
+        let open = self.payment.state.attempts.last().filter(|attempt| attempt.call.is_open());
+        if let Some(attempt) = open {
+            self.charge_call(self.inquiry_postponed(&attempt.call, at_least_ms));
         } else if let Some(check) = self.payment.check {
             let wait_ms = match check.planned {
                 Some(_) => hint_wait_ms(check.asked.saturating_sub(1)),
@@ -140,27 +144,27 @@ impl Draft {
         }
     }
 
-    /// Returns the wait after this many inquiries about the last charge.
-    fn attempt_wait_ms(&self, inquiries: u32) -> u64 {
-        let is_registering = self.last_outcome_is(crate::routing::AttemptOutcome::Registering);
-        if is_registering { accepted_wait_ms(inquiries) } else { inquiry_wait_ms(inquiries) }
+    /// Returns the change of a call whose next inquiry follows the one that is made now.
+    fn inquiry_scheduled<E: Copy>(&self, call: &OutboundCall<E>) -> CallChange {
+        CallChange::InquiryScheduled(self.after(call.wait_ms(call.inquiries.saturating_add(1))))
+    }
+
+    /// Returns the change of a call whose last inquiry does not count.
+    fn inquiry_postponed<E: Copy>(&self, call: &OutboundCall<E>, at_least_ms: u64) -> CallChange {
+        let wait_ms = call.wait_ms(call.inquiries.saturating_sub(1));
+        CallChange::InquiryPostponed(self.after_at_least(wait_ms, at_least_ms))
     }
 
     /// Sends an inquiry about an operation, and schedules the next one first.
     pub(super) fn inquire_about_operation(&mut self, operation: &Operation) {
-        let (id, asked) = (operation.id, operation.inquiries.saturating_add(1));
-        let wait_ms = Operation { inquiries: asked, ..operation.clone() }.wait_ms();
-        self.make(Change::Operation(id, OperationChange::InquiryScheduled(self.after(wait_ms))));
+        self.operation_call(operation.id, self.inquiry_scheduled(&operation.call));
         if let Some(acquirer) = self.payment.acquirer_of(operation).cloned() {
-            self.effects.push(Effect::InquireOperation(acquirer, id));
+            self.effects.push(Effect::InquireOperation(acquirer, operation.id));
         }
     }
 
     /// Postpones an operation's inquiry, as [`Draft::charge_inquiry_postponed`] does a charge's.
     pub(super) fn operation_inquiry_postponed(&mut self, operation: &Operation, at_least_ms: u64) {
-        let asked = operation.inquiries.saturating_sub(1);
-        let wait_ms = Operation { inquiries: asked, ..operation.clone() }.wait_ms();
-        let at = self.after_at_least(wait_ms, at_least_ms);
-        self.make(Change::Operation(operation.id, OperationChange::InquiryPostponed(at)));
+        self.operation_call(operation.id, self.inquiry_postponed(&operation.call, at_least_ms));
     }
 }

@@ -12,7 +12,8 @@ use crate::event::Cause;
 use crate::identity::AcquirerName;
 use crate::money::Money;
 use crate::operation::{Operation, OperationKind, OperationState};
-use crate::routing::AttemptOutcome;
+use crate::outbound_call::Progress;
+use crate::routing::ChargeEnd;
 use crate::state::{Refund, RefundStatus};
 use crate::status::Status;
 use crate::time::Timestamp;
@@ -165,7 +166,7 @@ impl Draft {
             self.withdraw();
         }
         // An acquirer that took back its own decline is another matter than one that answered late.
-        let was_declined_there = self.last_outcome_is(AttemptOutcome::Declined);
+        let was_declined_there = self.last_outcome_is(Progress::Ended(ChargeEnd::Declined));
         let kind = if was_declined_there {
             DiscrepancyKind::PaidAfterDecline
         } else {
@@ -572,6 +573,6 @@ impl Draft {
 
 /// Returns true if this operation may be the reason that the receiver appears to have withdrawn a charge.
 fn may_have_withdrawn(operation: &Operation) -> bool {
-    let is_done = operation.state == OperationState::Done;
+    let is_done = operation.state() == OperationState::Done;
     operation.kind == OperationKind::Cancel && (is_done || operation.may_have_an_effect())
 }

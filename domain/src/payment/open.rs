@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::change::AttemptChange;
 use super::decide::Draft;
 use super::report::Origin;
 use super::schedule::CALL_LEASE_MS;
@@ -11,7 +10,8 @@ use crate::card::CardFingerprint;
 use crate::card::token::UsedToken;
 use crate::identity::{AcquirerName, LinkId, Owner, TransactionId};
 use crate::order::Order;
-use crate::routing::{AttemptOutcome, Considered, Routed};
+use crate::outbound_call::{CallChange, Progress};
+use crate::routing::{Considered, Routed};
 use crate::state::State;
 use crate::status::Status;
 
@@ -98,11 +98,10 @@ impl Draft {
     /// Sends the first charge, which never left, with a lease of its own. Does nothing if its outcome has changed
     /// meanwhile: then another process has taken it over.
     pub(super) fn send_first_charge(&mut self) {
-        let is_first = self.payment.state.attempts.len() == 1 && self.last_outcome_is(AttemptOutcome::Sent);
+        let is_first = self.payment.state.attempts.len() == 1 && self.last_outcome_is(Progress::Sent);
         let Some(acquirer) = self.payment.acquirer().cloned() else { return };
         if is_first && self.payment.status() == Status::Initial && self.can_charge() {
-            let inquire_at = self.clock().plus_ms(CALL_LEASE_MS);
-            self.make(Change::Attempt(AttemptChange::LeaseRenewed(inquire_at)));
+            self.charge_call(CallChange::Due(self.clock().plus_ms(CALL_LEASE_MS)));
             self.effects.push(super::Effect::Charge(acquirer));
         }
     }

@@ -8,7 +8,7 @@ use crate::event::Cause;
 use crate::method::Method;
 use crate::money::Money;
 use crate::operation::{
-    Operation, OperationCall, OperationKind, OperationRequest, OperationState, RequestedOperation, Surplus,
+    Operation, OperationKind, OperationRequest, OperationState, RequestedOperation, Surplus,
 };
 use crate::state::{Refund, RefundStatus};
 use crate::status::Status;
@@ -104,7 +104,8 @@ impl Draft {
 
     fn was_capture_refused(&self) -> bool {
         self.payment.own_operations().any(|operation| {
-            matches!(operation.kind, OperationKind::Capture(_)) && operation.state == OperationState::Refused
+            matches!(operation.kind, OperationKind::Capture(_))
+                && operation.state() == OperationState::Refused
         })
     }
 
@@ -144,24 +145,10 @@ impl Draft {
     pub(super) fn begin(&mut self, request: OperationRequest, kind: OperationKind, surplus: Option<Surplus>) {
         let now = self.now();
         self.make(Change::OperationRequested(Operation {
-            id: request.id,
-            kind,
             key: request.key,
             asked_amount: request.requested.amount(),
-            state: OperationState::Processing,
-            requested_at: now,
-            before: Money::ZERO,
-            sent: 0,
-            withheld: 0,
-            call: OperationCall::Ready,
-            call_is_over: false,
-            inquiries: 0,
-            not_found: 0,
-            due_at: None,
-            refusal: None,
-            contradicted: false,
-            resolved_by_operator: false,
             surplus,
+            ..Operation::ready(request.id, kind, now)
         }));
         if let OperationKind::Refund(amount) = kind
             && self.is_own(request.id)
@@ -270,8 +257,10 @@ impl Draft {
             let is_first = |place: usize, one: &Operation| {
                 !operations.iter().take(place).any(|before| draft.waits_for(one.id, before))
             };
-            let mut waiting =
-                operations.iter().enumerate().filter(|(_, one)| one.is_processing() && one.due_at.is_none());
+            let mut waiting = operations
+                .iter()
+                .enumerate()
+                .filter(|(_, one)| one.is_processing() && one.call.next_at.is_none());
             waiting.find(|(place, one)| is_first(*place, one)).map(|(_, one)| one.id)
         };
         // An operation that is no longer sent makes room for the one after it.

@@ -4,10 +4,11 @@ use super::Change;
 use super::change::OperationChange;
 use super::decide::Draft;
 use super::inquire::{Inquiring, NotFound};
-use super::schedule::{WITHHELD_WAIT_MS, accepted_wait_ms, inquiry_wait_ms, resend_wait_ms};
+use super::schedule::{WITHHELD_WAIT_MS, accepted_wait_ms, resend_wait_ms};
 use crate::acquiring::{CallFailure, Fact, OperationAnswer};
 use crate::event::Cause;
-use crate::operation::{Operation, OperationCall, OperationKind, OperationState};
+use crate::operation::{Operation, OperationKind, OperationState};
+use crate::outbound_call::CallChange;
 use crate::status::Status;
 use uuid::Uuid;
 
@@ -33,7 +34,7 @@ impl Draft {
     /// Handles the answer to an operation. A failure counts only for the last sending.
     pub(super) fn operation_answered(&mut self, id: Uuid, sending: u32, answer: OperationAnswer) {
         let Some(operation) = self.awaited(id) else { return self.answered_after_the_end(id, &answer) };
-        let is_last = operation.sending() == sending && operation.call != OperationCall::Accepted;
+        let is_last = operation.sending() == sending && !operation.call.is_taken();
         match answer {
             OperationAnswer::Done | OperationAnswer::Accepted | OperationAnswer::Refused(_) => {
                 self.operation_learnt(&operation, answer);
@@ -44,7 +45,7 @@ impl Draft {
             | OperationAnswer::Failed(_)
                 if !is_last => {}
             OperationAnswer::RefusedPerhaps(why) => {
-                self.make(Change::Operation(id, OperationChange::RefusedPerhaps(shortened(&why))));
+                self.operation_call(id, CallChange::RefusedPerhaps(shortened(&why)));
                 self.operation_is_unknown(&operation, 0);
             }
             OperationAnswer::Contradicted(what) => {
@@ -127,9 +128,7 @@ impl Draft {
 
     /// Schedules an inquiry: the operation may have had an effect.
     fn operation_is_unknown(&mut self, operation: &Operation, at_least_ms: u64) {
-        let due_at = self.after_at_least(inquiry_wait_ms(operation.inquiries), at_least_ms);
-        let unknown = OperationChange::Unknown { call_is_over: true, due_at };
-        self.make(Change::Operation(operation.id, unknown));
+        self.operation_call(operation.id, self.call_is_lost(&operation.call, at_least_ms));
     }
 
     /// Applies the acquirer's statement about an operation.
@@ -147,9 +146,8 @@ impl Draft {
                 // It contradicts our view of the charge: another refund was made at the acquirer before.
                 self.bring_check_forward(self.clock());
             }
-            OperationAnswer::Accepted if operation.call != OperationCall::Accepted => {
-                let due_at = self.after(accepted_wait_ms(0));
-                self.make(Change::Operation(id, OperationChange::Accepted(due_at)));
+            OperationAnswer::Accepted if !operation.call.is_taken() => {
+                self.operation_call(id, CallChange::Taken(self.after(accepted_wait_ms(0))));
             }
             OperationAnswer::Accepted
             | OperationAnswer::NotFound
@@ -167,13 +165,12 @@ impl Draft {
             OperationKind::Refund(_) => self.context.refund_shows_after_ms,
             OperationKind::Cancel | OperationKind::Capture(_) => 0,
         };
-        match NotFound::judge(operation.call_is_over, operation.not_found, inquiring, shows_after_ms) {
+        match NotFound::judge(&operation.call, inquiring, shows_after_ms) {
             // The next inquiry is scheduled already, and is brought forward if this is sooner.
             NotFound::AskAgainAfter(ms) => {
-                let again_at = self.clock().plus_ms(ms);
-                self.make(Change::Operation(id, OperationChange::NotFound(again_at)));
+                self.operation_call(id, CallChange::NotFound(self.clock().plus_ms(ms)));
             }
-            NotFound::Believed if operation.call == OperationCall::Accepted => {
+            NotFound::Believed if operation.call.is_taken() => {
                 let what = format!("the acquirer took a {}, and does not know it", operation.kind.verb());
                 self.contradicted(&what, ("taken, and unknown there", Some(id.to_string())));
             }
@@ -181,8 +178,8 @@ impl Draft {
                 let what = format!("the acquirer's sums tell nothing of a {}", operation.kind.verb());
                 self.contradicted(&what, (SUMS_DO_NOT_FIT, Some(id.to_string())));
             }
-            NotFound::Believed if operation.refusal.is_some() => {
-                let why = operation.refusal.clone().unwrap_or_default();
+            NotFound::Believed if operation.call.refusal.is_some() => {
+                let why = operation.call.refusal.clone().unwrap_or_default();
                 self.operation_learnt(operation, OperationAnswer::Refused(why));
             }
             NotFound::Believed if operation.is_too_old_to_send(self.clock()) => {
@@ -199,7 +196,7 @@ impl Draft {
     /// Corrects an operation that ended as refused but was done: an answer that came very late.
     pub(super) fn done_after_it_was_refused(&mut self, id: Uuid) {
         let is_refused =
-            |operation: &&Operation| operation.state == OperationState::Refused && operation.is_own();
+            |operation: &&Operation| operation.state() == OperationState::Refused && operation.is_own();
         let refused = self.operation_of(id).filter(is_refused);
         match refused.map(|operation| operation.kind) {
             Some(OperationKind::Refund(amount)) => {

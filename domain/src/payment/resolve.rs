@@ -6,8 +6,8 @@ use super::decide::Draft;
 use super::{Change, Payment, Refusal};
 use crate::acquiring::OperationAnswer;
 use crate::event::Cause;
-use crate::operation::{Operation, OperationCall, OperationState, Verdict};
-use crate::routing::AttemptOutcome;
+use crate::operation::{Operation, OperationState, Verdict};
+use crate::outbound_call::Progress;
 use crate::status::Status;
 use crate::time::Timestamp;
 use uuid::Uuid;
@@ -24,17 +24,10 @@ impl Operation {
     /// operation that certainly had no effect can only be given up.
     pub fn possible_verdicts(&self, now: Timestamp) -> &'static [Verdict] {
         let is_stuck = now.ms_since(self.requested_at) >= STUCK_AFTER_MS;
-        match (self.state, self.call) {
-            (OperationState::Done | OperationState::Refused, _) => &[],
-            (OperationState::Processing, OperationCall::Ready) => &[Verdict::Refused],
-            (OperationState::Processing, OperationCall::Sent) => &[],
-            (OperationState::Processing, OperationCall::Unknown | OperationCall::Accepted) => {
-                if is_stuck {
-                    &[Verdict::Done, Verdict::Refused]
-                } else {
-                    &[]
-                }
-            }
+        match self.call.progress {
+            Progress::Ready => &[Verdict::Refused],
+            Progress::Unknown | Progress::Taken if is_stuck => &[Verdict::Done, Verdict::Refused],
+            Progress::Unknown | Progress::Taken | Progress::Sent | Progress::Ended(_) => &[],
         }
     }
 }
@@ -45,7 +38,7 @@ impl Payment {
     /// sent only just now.
     pub fn possible_charge_verdicts(&self, now: Timestamp) -> &'static [Verdict] {
         let Some(last) = self.state.attempts.last() else { return &[] };
-        let is_unclear = matches!(last.outcome, AttemptOutcome::Unknown | AttemptOutcome::Registering);
+        let is_unclear = last.call.is_inquired_about();
         let is_stuck = now.ms_since(last.at) >= STUCK_AFTER_MS;
         if is_unclear && is_stuck && self.status() == Status::Initial { &[Verdict::Refused] } else { &[] }
     }
@@ -101,7 +94,7 @@ impl Draft {
     pub(super) fn answered_after_the_end(&mut self, id: Uuid, answer: &OperationAnswer) {
         let known = self.payment.operations.iter().find(|operation| operation.id == id);
         let Some(operation) = known else { return };
-        let said = match (operation.state, answer) {
+        let said = match (operation.state(), answer) {
             (OperationState::Refused, OperationAnswer::Done) if !operation.resolved_by_operator => {
                 self.done_after_it_was_refused(id);
                 return;

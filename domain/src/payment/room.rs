@@ -58,7 +58,7 @@ impl Payment {
 }
 
 const fn is_refused(operation: &Operation) -> bool {
-    match operation.state {
+    match operation.state() {
         OperationState::Refused => true,
         OperationState::Processing | OperationState::Done => false,
     }

@@ -4,7 +4,8 @@ use super::{Check, Payment, Planned, REPORT_LEASE_MS};
 use crate::acquiring::Issued;
 use crate::boleto::business_day;
 use crate::due_terms::DueTerms;
-use crate::operation::{Operation, OperationCall, OperationKind};
+use crate::operation::{Operation, OperationKind};
+use crate::outbound_call::OutboundCall;
 use crate::status::Status;
 use crate::time::{DAY_MS, Timestamp};
 use crate::webhook::schedule;
@@ -191,16 +192,16 @@ impl Payment {
 
     /// Visits every due time, with the longest wait of its schedule before it is spread.
     pub(super) fn each_due_time(&mut self, mut visit: impl FnMut(&mut Timestamp, u64)) {
-        let is_asked = self.state.attempts.last().is_some_and(|attempt| attempt.inquire_at.is_some());
+        let is_asked = self.state.attempts.last().is_some_and(|attempt| attempt.call.next_at.is_some());
         if is_asked && let Some(attempt) = self.state_mut().attempts.last_mut() {
             let longest = CALL_LEASE_MS
-                .max(inquiry_wait_ms(attempt.inquiries))
-                .max(accepted_wait_ms(attempt.inquiries));
-            attempt.inquire_at.iter_mut().for_each(|at| visit(at, longest));
+                .max(inquiry_wait_ms(attempt.call.inquiries))
+                .max(accepted_wait_ms(attempt.call.inquiries));
+            attempt.call.next_at.iter_mut().for_each(|at| visit(at, longest));
         }
-        for operation in &mut self.operations {
-            let longest = operation.wait_ms().max(inquiry_wait_ms(operation.sent)).max(CALL_LEASE_MS);
-            operation.due_at.iter_mut().for_each(|at| visit(at, longest));
+        for Operation { call, sent, .. } in &mut self.operations {
+            let longest = call.wait_ms(call.inquiries).max(inquiry_wait_ms(*sent)).max(CALL_LEASE_MS);
+            call.next_at.iter_mut().for_each(|at| visit(at, longest));
         }
         let status = self.status();
         if let Some(check) = &mut self.check {
@@ -242,17 +243,14 @@ impl Check {
     }
 }
 
-impl Operation {
-    /// Returns the wait after an inquiry about it.
-    pub(super) const fn wait_ms(&self) -> u64 {
-        match self.call {
-            OperationCall::Accepted => accepted_wait_ms(self.inquiries),
-            OperationCall::Ready | OperationCall::Sent | OperationCall::Unknown => {
-                inquiry_wait_ms(self.inquiries)
-            }
-        }
+impl<E: Copy> OutboundCall<E> {
+    /// Returns the wait after this many inquiries about it.
+    pub(super) const fn wait_ms(&self, inquiries: u32) -> u64 {
+        if self.is_taken() { accepted_wait_ms(inquiries) } else { inquiry_wait_ms(inquiries) }
     }
+}
 
+impl Operation {
     /// Returns true if it is too old to be sent again, since the acquirer never had it. A refund's payer learnt long
     /// ago that the money comes, or does not.
     pub(super) fn is_too_old_to_send(&self, now: Timestamp) -> bool {
@@ -265,13 +263,10 @@ impl Operation {
     /// Returns the time after which an open operation is reported. A bank takes days for a refund, and may process it
     /// for the 90 days in which a PIX can be given back (rails: API Pix 2.9.0, devolução).
     pub(super) const fn overdue_ms(&self) -> u64 {
-        match (self.kind, self.call) {
-            (OperationKind::Cancel | OperationKind::Capture(_), _) => OPEN_FOR_LONG_MS,
-            (OperationKind::Refund(_), OperationCall::Accepted) => 90 * DAY_MS,
-            (
-                OperationKind::Refund(_),
-                OperationCall::Ready | OperationCall::Sent | OperationCall::Unknown,
-            ) => DAY_MS,
+        match self.kind {
+            OperationKind::Cancel | OperationKind::Capture(_) => OPEN_FOR_LONG_MS,
+            OperationKind::Refund(_) if self.call.is_taken() => 90 * DAY_MS,
+            OperationKind::Refund(_) => DAY_MS,
         }
     }
 }

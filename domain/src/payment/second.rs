@@ -36,7 +36,7 @@ pub struct SecondLook {
     /// Time of the look.
     pub at: Timestamp,
     /// Number of looks before this one.
-    #[serde(default, skip_serializing_if = "super::is_zero")]
+    #[serde(default, skip_serializing_if = "crate::outbound_call::is_zero")]
     pub made: u32,
 }
 
@@ -66,7 +66,7 @@ impl Payment {
         let is_of_it = |surplus: &Surplus| reference.is_some_and(|known| known.contains(&surplus.reference));
         let done = |operation: &&Operation| {
             let is_of_it = operation.surplus.as_ref().is_some_and(is_of_it);
-            is_of_it && operation.state == OperationState::Done
+            is_of_it && operation.state() == OperationState::Done
         };
         let amounts = self.operations.iter().filter(done).map(|operation| match operation.kind {
             OperationKind::Refund(amount) => amount,
@@ -98,7 +98,7 @@ impl Draft {
         let is_paid = self.payment.state.captured_amount.is_some();
         let has_money = facts.iter().any(|fact| matches!(fact, Fact::Settled(_)));
         let takes_its_place = has_money && !is_paid && self.payment.method().has_code();
-        last.reference.differs_in(name, reference) && !last.outcome.is_open() && !takes_its_place
+        last.reference.differs_in(name, reference) && !last.call.is_open() && !takes_its_place
     }
 
     /// Asks again about both charges: the inquiry was made before it was known which one counts.

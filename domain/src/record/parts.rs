@@ -14,7 +14,7 @@ use crate::link::LinkTerms;
 use crate::money::Money;
 use crate::order::{Item, Payer, Share, Split, Terms};
 use crate::payment::Payment;
-use crate::routing::{Attempt, AttemptOutcome, Considered, Version};
+use crate::routing::{Attempt, Considered, Version};
 use crate::state::{Refund, RefundStatus, State};
 use crate::time::Timestamp;
 
@@ -346,7 +346,7 @@ pub(super) struct Routing<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 struct AttemptRecord<'a> {
     acquirer: &'a AcquirerName,
-    outcome: AttemptOutcome,
+    outcome: &'static str,
     at: Printed<Timestamp>,
 }
 
@@ -354,7 +354,7 @@ impl<'a> Routing<'a> {
     pub(super) fn of(payment: &'a Payment, attempts: &'a [Attempt]) -> Self {
         let shown = |attempt: &'a Attempt| AttemptRecord {
             acquirer: &attempt.acquirer,
-            outcome: attempt.outcome,
+            outcome: attempt.call.progress.as_str(),
             at: Printed(attempt.at),
         };
         Self {

@@ -91,7 +91,7 @@ fn an_authorisation_of_a_payment_that_was_given_up_is_reported_and_set_free() {
         for voided in [&voiding, &told] {
             let done = voided.decide(operated(void.id, OperationAnswer::Done), &at(62_000)).unwrap();
             assert_eq!(done.discrepancies, []);
-            assert_eq!(done.next.unwrap().operations[0].state, OperationState::Done);
+            assert_eq!(done.next.unwrap().operations[0].state(), OperationState::Done);
         }
     }
 }

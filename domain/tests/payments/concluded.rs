@@ -34,7 +34,7 @@ fn a_charge_that_concluded_with_other_money_stays_pending_and_is_asked_for_no_mo
     assert_eq!(found.discrepancies[0].kind, DiscrepancyKind::AmountMismatch);
     for payment in [reported(found.next.unwrap(), 60_200), concluded()] {
         assert_eq!((payment.status(), payment.due_at()), (Status::Pending, None));
-        assert!(!payment.state.attempts[0].outcome.is_open());
+        assert!(!payment.state.attempts[0].call.is_open());
         assert_eq!(after(&payment, Command::Wake, 2 * DAY).status(), Status::Pending);
         assert_eq!(after(&payment, notice(Fact::Expired), 2 * DAY).status(), Status::Pending);
         let read: Payment = serde_json::from_str(&serde_json::to_string(&payment).unwrap()).unwrap();

@@ -80,7 +80,7 @@ fn of_somebody(mut payment: Payment) -> Payment {
     let state = Arc::make_mut(&mut payment.state);
     let is_card = payment.order.card().is_some();
     state.status_reason = text(if is_card { "titular marcado" } else { "zuleika quaresma" });
-    state.attempts[0].refusal = text("pagador Zuleika Quaresma sem conta");
+    state.attempts[0].call.refusal = text("pagador Zuleika Quaresma sem conta");
     payment
 }
 

@@ -52,9 +52,9 @@ fn tried_further() -> Payment {
     told(&payment, declined(&payment, reversible("insufficient_funds")), &counted(100))
 }
 
-fn outcomes(payment: &Payment) -> Vec<(&str, AttemptOutcome)> {
+fn outcomes(payment: &Payment) -> Vec<(&str, Progress<ChargeEnd>)> {
     let attempts = payment.state.attempts.iter();
-    attempts.map(|attempt| (attempt.acquirer.as_str(), attempt.outcome)).collect()
+    attempts.map(|attempt| (attempt.acquirer.as_str(), attempt.call.progress)).collect()
 }
 
 /// The payment ended by what the issuer said.
@@ -76,9 +76,12 @@ fn a_reversible_decline_goes_to_the_next_acquirer_in_one_write() {
     let next = decision.next.unwrap();
     assert_eq!(next.revision, payment.revision + 1);
     assert_eq!((next.status(), next.history.len()), (Status::Initial, 0));
-    assert_eq!(outcomes(&next), [("first", AttemptOutcome::Declined), ("second", AttemptOutcome::Sent)]);
+    assert_eq!(
+        outcomes(&next),
+        [("first", Progress::Ended(ChargeEnd::Declined)), ("second", Progress::Sent)]
+    );
     assert_eq!(next.state.attempts[0].decline, Some(reversible("insufficient_funds")));
-    assert_eq!(next.state.attempts[0].inquire_at, None, "nobody is asked about it");
+    assert_eq!(next.state.attempts[0].call.next_at, None, "nobody is asked about it");
     assert!(next.due_at() <= Some(START.plus_ms(30_100)), "a crash now would be noticed");
     assert_eq!(next.state.version, payment.state.version + 1);
 }
@@ -117,7 +120,7 @@ fn an_unclear_further_charge_is_asked_for_and_goes_nowhere_else() {
     let payment = tried_further();
     let unclear = ChargeAnswer::Failed(CallFailure::Unknown("time-out".into()));
     let unclear = told(&payment, answered(&payment, unclear), &counted(200));
-    assert_eq!(outcomes(&unclear)[1], ("second", AttemptOutcome::Unknown));
+    assert_eq!(outcomes(&unclear)[1], ("second", Progress::Unknown));
     let found = |payment: &Payment, answer, ms| {
         let command = Command::Inquired {
             attempt: 2,
@@ -166,7 +169,7 @@ fn a_decline_that_an_inquiry_brings_goes_further_too() {
     };
     assert!(unclear.card_to_count(&command, true).is_some());
     let next = told(&unclear, command, &counted(1_100));
-    assert_eq!(outcomes(&next)[1], ("second", AttemptOutcome::Sent));
+    assert_eq!(outcomes(&next)[1], ("second", Progress::Sent));
 }
 
 #[test]

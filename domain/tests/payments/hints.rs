@@ -264,7 +264,7 @@ fn a_charge_that_was_taken_is_not_sent_elsewhere_because_its_call_fails_afterwar
     let opened = open(pix_order()).next.unwrap();
     let unheard = after(&opened, Command::Wake, 31_000);
     let taken = after(&unheard, found(ChargeAnswer::Accepted(Reference::none())), 31_100);
-    assert_eq!(taken.state.attempts[0].outcome, AttemptOutcome::Registering);
+    assert_eq!(taken.state.attempts[0].call.progress, Progress::Taken);
     let failures = [
         CallFailure::NotDelivered("down".into()),
         CallFailure::Unknown("time-out".into()),
@@ -298,8 +298,8 @@ fn a_refusal_of_a_charge_that_may_have_been_taken_before_is_asked_about() {
     let answer = ChargeAnswer::Refused("duplicate".into());
     let refused = after(&payment, Command::ChargeAnswered { attempt: 2, answer }, 31_000);
     assert_eq!(
-        (refused.status(), refused.state.attempts[1].outcome),
-        (Status::Initial, AttemptOutcome::Unknown)
+        (refused.status(), refused.state.attempts[1].call.progress),
+        (Status::Initial, Progress::Unknown)
     );
     let answer = ChargeAnswer::known(pending_fact());
     let found = after(

@@ -51,7 +51,7 @@ fn a_number_that_is_taken_is_skipped_once_and_the_same_acquirer_gets_the_next_ch
         let next = decision.next.unwrap();
         assert!(next.lacks_number());
         assert_eq!((numbers(&next), next.status()), (vec![None, None], Status::Initial));
-        assert_eq!(next.state.attempts[0].outcome, AttemptOutcome::NotDelivered);
+        assert_eq!(next.state.attempts[0].call.progress, Progress::Ended(ChargeEnd::NotDelivered));
     }
 }
 

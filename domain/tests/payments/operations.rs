@@ -40,7 +40,7 @@ fn an_operation_nobody_heard_of_is_asked_for_when_its_lease_is_over_and_not_sent
     assert_eq!(cancelling.due_at(), Some(START.plus_ms(31_000)), "its lease");
     let woken = cancelling.decide(Command::Wake, &at(31_000)).unwrap();
     assert_eq!(calls(&woken), [asks()]);
-    assert_eq!(woken.next.unwrap().operations[0].call, OperationCall::Unknown);
+    assert_eq!(woken.next.unwrap().operations[0].call.progress, Progress::Unknown);
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn an_unknown_operation_is_sent_again_only_after_two_not_found_and_twenty_second
         assert_eq!(called, []);
     };
     assert_eq!((asked_ms, sent_ms), (vec![0, 2_000, 7_000, 20_010], 20_010));
-    assert_eq!((payment.operations[0].sent, payment.operations[0].not_found), (2, 0));
+    assert_eq!((payment.operations[0].sent, payment.operations[0].call.not_found), (2, 0));
 }
 
 #[test]
@@ -183,7 +183,10 @@ fn a_late_answer_about_an_earlier_sending_tells_nothing_of_the_present_one() {
     }
     let answered = Command::OperationAnswered { operation: ID, sending: 2, answer: unknown() };
     payment = after(&payment, answered, 31_000);
-    assert_eq!((payment.operations[0].sending(), payment.operations[0].call), (2, OperationCall::Unknown));
+    assert_eq!(
+        (payment.operations[0].sending(), payment.operations[0].call.progress),
+        (2, Progress::Unknown)
+    );
     for ms in [31_010, 31_020] {
         let late = payment.decide(inquired(60_000, OperationAnswer::NotFound), &at(ms)).unwrap();
         assert!(late.next.is_none() && late.effects.is_empty());
@@ -205,7 +208,7 @@ fn an_acquirer_that_wants_fewer_calls_delays_and_nothing_else() {
         payment = after(&woken.next.unwrap(), inquired(0, OperationAnswer::Failed(throttled())), due_ms + 10);
         assert_eq!(payment.due_at(), Some(START.plus_ms(due_ms + 120_010)));
     }
-    assert_eq!(payment.operations[0].inquiries, 0, "none of it counts");
+    assert_eq!(payment.operations[0].call.inquiries, 0, "none of it counts");
 }
 
 #[test]
@@ -301,7 +304,7 @@ fn a_refund_that_the_acquirer_never_knows_is_sent_again_for_a_day_and_then_a_per
         told_ms = answered.discrepancies.iter().any(is_told).then_some(due_ms);
         assert!(told_ms.is_none() || !answered.effects.contains(&sends));
         payment = answered.next.unwrap_or(payment);
-        if payment.operations[0].call == OperationCall::Sent {
+        if payment.operations[0].call.progress == Progress::Sent {
             let sending = payment.operations[0].sent;
             let answered = Command::OperationAnswered { operation: ID, sending, answer: unknown() };
             payment = after(&payment, answered, due_ms + 5_000);

@@ -88,6 +88,6 @@ fn a_year_of_refusals_leaves_the_document_bounded() {
 fn a_reason_is_kept_up_to_two_hundred_characters() {
     let long = OperationAnswer::Refused("é".repeat(10_000));
     let payment = refund_answered(&paid(), 1, 3_000, long);
-    assert_eq!(payment.operations[0].refusal, Some("é".repeat(200)));
+    assert_eq!(payment.operations[0].call.refusal, Some("é".repeat(200)));
     assert_eq!(payment.state.refunds[0].failure_reason, Some("é".repeat(200)));
 }

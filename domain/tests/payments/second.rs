@@ -82,7 +82,7 @@ fn captured(number: u32) -> Fact {
 
 fn given_back(payment: &Payment) -> Vec<(String, OperationKind, OperationState)> {
     let told = |operation: &'_ Operation| {
-        Some((operation.surplus.as_ref()?.id.clone(), operation.kind, operation.state))
+        Some((operation.surplus.as_ref()?.id.clone(), operation.kind, operation.state()))
     };
     payment.operations.iter().filter_map(told).collect()
 }
@@ -334,18 +334,18 @@ fn a_refusal_that_may_be_wrong_counts_only_once_the_acquirer_is_believed_not_to_
     let refunding = decide(&paid(), requested(refund(4_000), None, 1), 3_000);
     let perhaps = OperationAnswer::RefusedPerhaps("99: try again".into());
     let open = decide(&refunding, operated(id, perhaps), 3_100);
-    assert_eq!(open.operations[0].state, OperationState::Processing);
+    assert_eq!(open.operations[0].state(), OperationState::Processing);
     let not_found = |for_ms| {
         let (answer, inquiring) = (OperationAnswer::NotFound, asking_for(for_ms));
         Command::OperationInquired { operation: id, sending: 1, inquiring, answer }
     };
     let once = decide(&open, not_found(10_000), 13_000);
-    assert_eq!(once.operations[0].state, OperationState::Processing);
+    assert_eq!(once.operations[0].state(), OperationState::Processing);
     let decision = decided(&once, not_found(30_000), 33_000);
     let sent = |effect: &Effect| matches!(effect, Effect::Operate(..));
     assert!(!decision.effects.iter().any(sent), "what was refused is not sent again");
     let refused = decision.next.unwrap();
-    assert_eq!(refused.operations[0].state, OperationState::Refused);
+    assert_eq!(refused.operations[0].state(), OperationState::Refused);
     assert_eq!(refused.state.refunds[0].failure_reason.as_deref(), Some("99: try again"));
     let done = Command::OperationInquired {
         operation: id,

@@ -28,7 +28,7 @@ fn somebody_elses_charge_is_an_exception_and_decides_nothing() {
     let (unclear, seen) = told(&opened, charge_answered(foreign()), 100);
     assert_eq!(seen, expected);
     assert_eq!(unclear.state.attempts.len(), 1, "it goes nowhere else");
-    assert_eq!(unclear.state.attempts[0].outcome, AttemptOutcome::Unknown);
+    assert_eq!(unclear.state.attempts[0].call.progress, Progress::Unknown);
     let (asked, seen) = told(&unclear, found(foreign()), 2_000);
     assert_eq!(seen, expected, "which is the same exception");
     assert_eq!((asked.status(), asked.state.attempts.len()), (Status::Initial, 1));
@@ -41,7 +41,7 @@ fn somebody_elses_charge_is_an_exception_and_decides_nothing() {
 fn an_answer_about_another_charge_is_unclear_and_the_second_one_an_exception() {
     let opened = open(pix_order()).next.unwrap();
     let (unclear, seen) = told(&opened, charge_answered(mismatched()), 100);
-    assert_eq!((unclear.state.attempts[0].outcome, seen.len()), (AttemptOutcome::Unknown, 0));
+    assert_eq!((unclear.state.attempts[0].call.progress, seen.len()), (Progress::Unknown, 0));
     let (again, seen) = told(&unclear, found(mismatched()), 2_000);
     assert_eq!((again.status(), seen[0].0), (Status::Initial, "contradiction"));
     let (pending, _) = told(&again, found(ChargeAnswer::known(pending_fact())), 3_000);
@@ -59,7 +59,7 @@ fn what_the_acquirer_took_is_not_sent_again_after_a_strange_answer() {
     let taken = after(&opened, found(ChargeAnswer::Accepted(Reference::none())), 2_000);
     for strange in [foreign(), mismatched()] {
         let answered = after(&taken, charge_answered(strange), 3_000);
-        assert_eq!(answered.state.attempts[0].outcome, AttemptOutcome::Registering);
+        assert_eq!(answered.state.attempts[0].call.progress, Progress::Taken);
     }
 }
 
@@ -80,7 +80,7 @@ fn sums_that_others_moved_are_an_exception_and_nothing_is_sent_again() {
     for (payment, command) in cases {
         let (mut payment, seen) = told(payment, command, 4_000);
         assert_eq!(seen, [("contradiction", Some(ID.to_string()))]);
-        assert_eq!(payment.operations[0].call, OperationCall::Unknown);
+        assert_eq!(payment.operations[0].call.progress, Progress::Unknown);
         for _ in 0..8 {
             let due_ms = payment.due_at().unwrap().ms_since(START);
             let woken = payment.decide(Command::Wake, &at(due_ms)).unwrap();
@@ -105,7 +105,7 @@ fn a_late_word_that_it_never_left_sends_nothing_that_an_operator_was_told_of() {
     let told_of = after(&asked, operated(ID, contradicted()), 4_000);
     for failure in [CallFailure::NotDelivered("too late to begin".into()), CallFailure::Withheld] {
         let answered = after(&told_of, operated(ID, OperationAnswer::Failed(failure)), 5_000);
-        assert_eq!(answered.operations[0].call, OperationCall::Unknown);
+        assert_eq!(answered.operations[0].call.progress, Progress::Unknown);
         let due_ms = answered.due_at().unwrap().ms_since(START);
         let woken = answered.decide(Command::Wake, &at(due_ms)).unwrap();
         assert!(matches!(woken.effects[..], [Effect::InquireOperation(..)]), "{woken:?}");
@@ -137,7 +137,7 @@ fn a_card_captured_in_part_at_the_acquirers_desk_is_paid_with_that() {
     assert_eq!((paid.status(), seen.len()), (Status::Paid, 0));
     assert!(!never_left.query().operation_under_way && asked.query().operation_under_way);
     let ended = after(&paid, Command::Wake, 100_000);
-    assert_eq!(ended.operations[0].state, OperationState::Refused, "it is not sent any more");
+    assert_eq!(ended.operations[0].state(), OperationState::Refused, "it is not sent any more");
 }
 
 #[test]

@@ -35,7 +35,7 @@ fn not_stuck(payment: &Payment, verdict: Verdict, ms: u64) {
 fn a_stuck_refund_that_a_person_gives_up_is_failed_and_its_amount_is_free_again() {
     for answer in [unknown(), OperationAnswer::Accepted] {
         let payment = after(&refunding(answer), resolved(Verdict::Refused), STUCK_MS);
-        assert_eq!(payment.operations[0].state, OperationState::Refused);
+        assert_eq!(payment.operations[0].state(), OperationState::Refused);
         assert_eq!(payment.state.refundable_amount().cents(), 10_000);
         let shown = &payment.state.refunds[0];
         assert_eq!(shown.status, RefundStatus::Failed);

@@ -72,8 +72,8 @@ fn what_was_scheduled_while_the_clock_was_ahead_is_pulled_in_when_something_touc
     let touched = touched.next.unwrap();
     assert_eq!(touched.due_at(), Some(START.plus_ms(35_000)));
     assert_eq!(
-        (touched.state.version, &touched.state.attempts[0].outcome),
-        (asked.state.version, &asked.state.attempts[0].outcome)
+        (touched.state.version, &touched.state.attempts[0].call.progress),
+        (asked.state.version, &asked.state.attempts[0].call.progress)
     );
 }
 
@@ -100,7 +100,7 @@ fn every_kind_of_due_time_is_pulled_in() {
     let cancelling =
         payment.decide(requested(RequestedOperation::Cancel, None, 1), &waits).unwrap().next.unwrap();
     let cancelling = after(&cancelling, Command::Wake, 2_000);
-    assert_eq!(cancelling.operations[0].due_at, Some(START.plus_ms(32_000)), "the operation");
+    assert_eq!(cancelling.operations[0].call.next_at, Some(START.plus_ms(32_000)), "the operation");
 }
 
 #[test]

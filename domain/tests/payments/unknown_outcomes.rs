@@ -62,7 +62,7 @@ fn a_charge_that_is_not_known_is_sent_again_only_after_two_answers_and_twenty_se
     assert_eq!(sent_ms, Some(21_520));
     let attempts = &sent_again.state.attempts;
     assert_eq!(attempts[1].acquirer, AcquirerName::new("first"), "the same acquirer again");
-    assert_eq!((attempts[0].inquire_at, attempts[1].not_found), (None, 0));
+    assert_eq!((attempts[0].call.next_at, attempts[1].call.not_found), (None, 0));
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn a_charge_that_nobody_heard_of_is_asked_for_longer_than_its_call_may_last_by_a
         let asked = opened.decide(Command::Wake, &at(found_ms)).unwrap();
         assert_eq!(asked.effects.first(), Some(&Effect::Inquire(AcquirerName::new("first"), 1)));
         let asked = asked.next.unwrap();
-        assert_eq!(asked.state.attempts[0].outcome, AttemptOutcome::Unknown);
+        assert_eq!(asked.state.attempts[0].call.progress, Progress::Unknown);
         let told = after(&asked, found(ChargeAnswer::NotFound), found_ms + 10);
         let (_, asked_ms, sent_ms) = not_found_until_sent_again(told, found_ms + 200_000);
         assert_eq!(asked_ms, [2_000, 7_000, 22_000, 52_010].map(|ms| found_ms + ms));
@@ -164,7 +164,7 @@ fn a_call_that_fails_after_its_lease_was_over_makes_earlier_answers_worthless() 
     let mut payment = after(&opened, Command::Wake, 30_000);
     payment = after(&payment, found(ChargeAnswer::NotFound), 30_010);
     payment = after(&payment, charge_answered(unknown()), 39_000);
-    assert!(payment.state.attempts[0].call_is_over);
+    assert!(payment.state.attempts[0].call.is_over);
     payment = after(&payment, found_after(20_000, ChargeAnswer::NotFound), 49_000);
     assert_eq!(payment.state.attempts.len(), 1, "the call was under way until a moment ago");
     payment = after(&payment, found_after(20_000, ChargeAnswer::NotFound), 49_010);

@@ -31,7 +31,7 @@ fn a_charge_that_others_withdrew_is_cancelled_and_says_who_did() {
             assert_eq!(decision.discrepancies, []);
             let cancelled = decision.next.unwrap();
             assert_eq!(reason(&cancelled), (Status::Cancelled, Some(why), &Cause::Acquirer));
-            assert!(!cancelled.state.attempts[0].outcome.is_open());
+            assert!(!cancelled.state.attempts[0].call.is_open());
             let again = cancelled.decide(notice(removed(by)), &at(6_000)).unwrap();
             assert!(again.next.is_none() && again.discrepancies.is_empty(), "{again:?}");
         }

@@ -81,7 +81,7 @@ fn questions_that_are_withheld_for_a_day_do_not_count_and_are_asked_soon_afterwa
         let woken = payment.decide(Command::Wake, &at(now_ms)).unwrap();
         assert_eq!((woken.discrepancies.len(), woken.effects), (0, vec![find()]));
         payment = after(&woken.next.unwrap(), found(withheld()), now_ms + 10);
-        assert_eq!(payment.state.attempts[0].inquiries, 0);
+        assert_eq!(payment.state.attempts[0].call.inquiries, 0);
         assert_eq!(payment.due_at().unwrap(), START.plus_ms(now_ms + 30_010));
     }
     let seen = after(&payment, found(ChargeAnswer::known(settled("s1", 10_000))), now_ms + 40_000);
@@ -100,7 +100,7 @@ fn that_an_operation_never_left_may_be_told_again_after_the_next_sending_and_the
     let withheld = answered(&asked, OperationAnswer::Failed(CallFailure::Withheld));
     let waits = after(&asked, withheld.clone(), 3_010);
     let sent = after(&waits, Command::Wake, 60_000);
-    assert_eq!((sent.operations[0].sent, sent.operations[0].call), (1, OperationCall::Sent));
+    assert_eq!((sent.operations[0].sent, sent.operations[0].call.progress), (1, Progress::Sent));
     let told_again = sent.decide(withheld, &at(60_010)).unwrap();
     assert!(told_again.next.is_none(), "{told_again:?}");
     let done = after(&sent, answered(&sent, OperationAnswer::Done), 60_020);
@@ -146,7 +146,7 @@ fn an_operator_who_asks_has_an_unknown_outcome_asked_for_at_once() {
     assert_eq!(asked.effects, [find()]);
     let asked = asked.next.unwrap();
     assert_eq!(
-        (asked.due_at(), asked.state.attempts[0].inquiries),
+        (asked.due_at(), asked.state.attempts[0].call.inquiries),
         (Some(START.plus_ms(1_500)), 0),
         "as scheduled"
     );
@@ -252,7 +252,7 @@ fn a_refund_that_never_left_is_not_sent_after_a_chargeback_and_fails() {
     assert_eq!((calls(&woken), woken.discrepancies.len()), (vec![], 0), "the holder has the money already");
     let refused = woken.next.unwrap();
     assert_eq!((refused.status(), refused.due_at()), (Status::Chargeback, None));
-    assert_eq!(refused.operations[0].refusal.as_deref(), Some("status_changed"));
+    assert_eq!(refused.operations[0].call.refusal.as_deref(), Some("status_changed"));
     assert_eq!(refused.state.refunds[0].failure_reason.as_deref(), Some("status_changed"));
     let told = refused.history.last().unwrap();
     assert_eq!((told.name().as_str(), told.actor), ("payment.refund_failed", Cause::Service));
@@ -275,7 +275,7 @@ fn a_cancellation_that_never_left_is_not_sent_after_the_payment_was_paid_and_cha
     assert_eq!((calls(&woken), woken.discrepancies.len()), (vec![], 0), "a void would give the money back");
     let refused = woken.next.unwrap();
     assert_eq!((refused.status(), &refused.history), (Status::Paid, &paid.history));
-    assert_eq!(refused.operations[0].refusal.as_deref(), Some("status_changed"));
+    assert_eq!(refused.operations[0].call.refusal.as_deref(), Some("status_changed"));
 }
 
 #[test]
@@ -284,7 +284,7 @@ fn what_never_left_and_was_done_without_us_is_done() {
     let cancelled = after(&after(&cancelling, withheld_operation(), 1_010), notice(Fact::Cancelled), 2_000);
     let woken = cancelled.decide(Command::Wake, &at(31_010)).unwrap();
     assert_eq!(calls(&woken), []);
-    assert_eq!(woken.next.unwrap().operations[0].state, OperationState::Done);
+    assert_eq!(woken.next.unwrap().operations[0].state(), OperationState::Done);
 }
 
 #[test]

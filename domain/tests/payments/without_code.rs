@@ -28,7 +28,7 @@ fn a_charge_that_twice_has_no_code_is_withdrawn_and_its_payment_declined() {
     assert_eq!(operation.kind, quita_domain::operation::OperationKind::Cancel);
     assert!(decision.effects.contains(&Effect::Operate(AcquirerName::new("first"), operation.id)));
     assert_eq!(payment.state.attempts.len(), 1, "it goes nowhere else");
-    assert!(!payment.state.attempts[0].outcome.is_open());
+    assert!(!payment.state.attempts[0].call.is_open());
     assert_eq!(payment.query().reference.get("txid"), Some("t1"));
     let done = payment.decide(operated(operation.id, OperationAnswer::Done), &at(10_700)).unwrap();
     assert_eq!(done.discrepancies, []);

@@ -1,8 +1,9 @@
 //! Charges: another one is sent only when all before it certainly had no effect, and after a decline only once.
 
 use quita_domain::acquiring::{CallFailure, ChargeAnswer, DeclineKind, Fact};
+use quita_domain::outbound_call::Progress;
 use quita_domain::payment::{CALL_LEASE_MS, Command, Context, Decision, Effect, Payment};
-use quita_domain::routing::{Attempt, AttemptOutcome};
+use quita_domain::routing::{Attempt, ChargeEnd};
 use quita_domain::status::Status;
 
 use super::BELIEVED_AFTER_MS;
@@ -25,10 +26,10 @@ pub(super) fn check(
     let Some(name) = charged.next() else { return };
     assert_eq!(charged.next(), None, "two charges at once");
     let (last, earlier) = attempts.split_last().expect("a charge has its attempt");
-    assert!(last.acquirer == *name && last.outcome == AttemptOutcome::Sent);
-    assert!(earlier.iter().all(|attempt| is_void(attempt.outcome)), "charged twice: {attempts:?}");
+    assert!(last.acquirer == *name && last.call.progress == Progress::Sent);
+    assert!(earlier.iter().all(|attempt| is_void(attempt.call.progress)), "charged twice: {attempts:?}");
     assert_eq!(next.status(), Status::Initial, "charged although it is {}", next.status());
-    if let Some(open) = before.state.attempts.last().filter(|attempt| attempt.outcome.is_open()) {
+    if let Some(open) = before.state.attempts.last().filter(|attempt| attempt.call.is_open()) {
         let went_further = declined_further(next) > declined_further(before);
         if went_further {
             check_further(before, command, context);
@@ -63,14 +64,8 @@ fn check_further(before: &Payment, command: &Command, context: &Context) {
     assert!(context.card_tries.is_some_and(|tries| tries.in_30_days < 15), "{:?}", context.card_tries);
 }
 
-const fn is_void(outcome: AttemptOutcome) -> bool {
-    match outcome {
-        AttemptOutcome::NotDelivered | AttemptOutcome::Declined => true,
-        AttemptOutcome::Sent
-        | AttemptOutcome::Unknown
-        | AttemptOutcome::Registering
-        | AttemptOutcome::Accepted => false,
-    }
+const fn is_void(outcome: Progress<ChargeEnd>) -> bool {
+    matches!(outcome, Progress::Ended(ChargeEnd::NotDelivered | ChargeEnd::Declined))
 }
 
 /// The call itself was answered, or the acquirer was asked about it often and for long enough.
@@ -80,7 +75,7 @@ fn shows_no_effect(open: &Attempt, command: &Command) -> bool {
             ChargeAnswer::Refused(_) | ChargeAnswer::NumberTaken(_) => true,
             ChargeAnswer::NotFound
             | ChargeAnswer::Failed(CallFailure::NotDelivered(_) | CallFailure::Withheld) => {
-                open.outcome != AttemptOutcome::Registering
+                !open.call.is_taken()
             }
             ChargeAnswer::Failed(CallFailure::Unknown(_) | CallFailure::Throttled { .. }) => false,
             ChargeAnswer::Known(_)
@@ -91,9 +86,9 @@ fn shows_no_effect(open: &Attempt, command: &Command) -> bool {
         },
         Command::Inquired { answer: ChargeAnswer::Refused(_) | ChargeAnswer::NumberTaken(_), .. } => true,
         Command::Inquired { answer: ChargeAnswer::NotFound, inquiring: Some(inquiring), .. } => {
-            let lease_ms = if open.call_is_over && inquiring.call_is_over { 0 } else { CALL_LEASE_MS };
-            open.outcome != AttemptOutcome::Registering
-                && open.not_found >= 1
+            let lease_ms = if open.call.is_over && inquiring.call_is_over { 0 } else { CALL_LEASE_MS };
+            !open.call.is_taken()
+                && open.call.not_found >= 1
                 && inquiring.for_ms >= BELIEVED_AFTER_MS + lease_ms
         }
         Command::Inquired { .. }

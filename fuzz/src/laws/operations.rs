@@ -2,7 +2,8 @@
 
 use quita_domain::acquiring::OperationAnswer;
 use quita_domain::money::Money;
-use quita_domain::operation::{Operation, OperationCall, OperationKind};
+use quita_domain::operation::{Operation, OperationKind};
+use quita_domain::outbound_call::Progress;
 use quita_domain::payment::{CALL_LEASE_MS, Command, Context, Decision, Effect, Payment};
 use quita_domain::state::RefundStatus;
 use quita_domain::status::Status;
@@ -32,7 +33,7 @@ pub(super) fn check(
         }
         for effect in &decision.effects {
             if matches!(effect, Effect::InquireOperation(_, id) if *id == operation.id) {
-                let call = operation.call;
+                let call = &operation.call;
                 assert!(call.is_inquired_about(), "inquired about although it is {call:?}");
             }
         }
@@ -58,18 +59,18 @@ fn check_step(
     assert!(sent <= 1);
     assert!(sent == 0 || !known.contradicted, "sent again although sums moved by something else: {known:?}");
     assert_eq!(sent == 1, operation.sent > known.sent, "{known:?} became {operation:?}");
-    match known.call {
-        OperationCall::Ready => {}
-        OperationCall::Sent => assert_eq!(sent, 0, "sent again while it was on its way"),
-        OperationCall::Unknown => {
+    match known.call.progress {
+        Progress::Ready | Progress::Ended(_) => {}
+        Progress::Sent => assert_eq!(sent, 0, "sent again while it was on its way"),
+        Progress::Unknown => {
             assert!(
                 sent == 0 || is_believed_not_found(known, command, context),
                 "sent again by {command:?}: {known:?}"
             );
         }
-        OperationCall::Accepted => {
-            let is_accepted = operation.call == OperationCall::Accepted;
-            assert!(sent == 0 && (is_accepted || !operation.is_processing()), "{operation:?}");
+        Progress::Taken => {
+            let is_taken = operation.call.is_taken();
+            assert!(sent == 0 && (is_taken || !operation.is_processing()), "{operation:?}");
         }
     }
 }
@@ -89,9 +90,9 @@ fn is_believed_not_found(known: &Operation, command: &Command, context: &Context
         OperationKind::Refund(_) => context.refund_shows_after_ms,
         OperationKind::Cancel | OperationKind::Capture(_) => 0,
     };
-    let lease_ms = if known.call_is_over && inquiring.call_is_over { 0 } else { CALL_LEASE_MS };
+    let lease_ms = if known.call.is_over && inquiring.call_is_over { 0 } else { CALL_LEASE_MS };
     (*operation, *sending) == (known.id, known.sending())
-        && known.not_found >= 1
+        && known.call.not_found >= 1
         && inquiring.for_ms >= BELIEVED_AFTER_MS.max(shows_after_ms) + lease_ms
 }
 
@@ -117,7 +118,7 @@ fn check_status_allows(before: &Payment, next: &Payment, operation: &Operation) 
 
 /// It is stored as sent, with what there was for certain before it: before this decision, or after a part of it.
 fn check_sending(before: &Payment, next: &Payment, operation: &Operation) {
-    assert_eq!(operation.call, OperationCall::Sent, "{operation:?}");
+    assert_eq!(operation.call.progress, Progress::Sent, "{operation:?}");
     let certain = |payment: &Payment| match (operation.kind, &operation.surplus) {
         (OperationKind::Cancel, _) => Money::ZERO,
         (OperationKind::Capture(_), _) => payment.state.captured_amount.unwrap_or_default(),
@@ -148,13 +149,14 @@ fn check_turns(before: &Payment, next: &Payment, context: &Context) {
             let mut earlier = next.operations.iter().take(place);
             let is_waited_for =
                 earlier.any(|other| other.is_processing() && other.is_about_the_charge_of(operation));
-            assert!(operation.due_at.is_some() || is_waited_for, "{operation:?} is forgotten");
+            assert!(operation.call.next_at.is_some() || is_waited_for, "{operation:?} is forgotten");
         } else {
-            assert_eq!(operation.due_at, None, "{operation:?}");
+            assert_eq!(operation.call.next_at, None, "{operation:?}");
         }
     }
-    let under_way =
-        |payment: &Payment| payment.own_operations().filter(|operation| operation.due_at.is_some()).count();
+    let under_way = |payment: &Payment| {
+        payment.own_operations().filter(|operation| operation.call.next_at.is_some()).count()
+    };
     if context.operates_in_turn && under_way(before) <= 1 {
         assert!(under_way(next) <= 1, "several at a time: {:?}", next.operations);
     }

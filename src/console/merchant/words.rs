@@ -3,9 +3,10 @@
 use quita_domain::event::Cause;
 use quita_domain::link::LinkStatus;
 use quita_domain::operation::{OperationKind, OperationState};
+use quita_domain::outbound_call::Progress;
 use quita_domain::payment::DisputeStatus;
 use quita_domain::people::Role;
-use quita_domain::routing::AttemptOutcome;
+use quita_domain::routing::ChargeEnd;
 use quita_domain::state::RefundStatus;
 
 use crate::console::kit::language::Language;
@@ -41,16 +42,18 @@ impl Language {
     }
 
     /// Returns the words for the outcome of a charge that was sent to an acquirer.
-    pub(crate) const fn outcome(self, outcome: AttemptOutcome) -> &'static str {
+    pub(crate) const fn outcome(self, outcome: Progress<ChargeEnd>) -> &'static str {
         match outcome {
-            AttemptOutcome::Sent => self.pick("enviado, sem resposta ainda", "sent, no answer yet"),
-            AttemptOutcome::Unknown => {
+            Progress::Ready | Progress::Sent => {
+                self.pick("enviado, sem resposta ainda", "sent, no answer yet")
+            }
+            Progress::Unknown => {
                 self.pick("desfecho desconhecido, sendo perguntado", "outcome unknown, being asked")
             }
-            AttemptOutcome::Registering => self.pick("recebido, sendo registrado", "taken, being registered"),
-            AttemptOutcome::Accepted => self.pick("aceitou", "accepted"),
-            AttemptOutcome::Declined => self.pick("recusou", "declined"),
-            AttemptOutcome::NotDelivered => self.pick("não recebeu", "could not be reached"),
+            Progress::Taken => self.pick("recebido, sendo registrado", "taken, being registered"),
+            Progress::Ended(ChargeEnd::Known) => self.pick("aceitou", "accepted"),
+            Progress::Ended(ChargeEnd::Declined) => self.pick("recusou", "declined"),
+            Progress::Ended(ChargeEnd::NotDelivered) => self.pick("não recebeu", "could not be reached"),
         }
     }
 

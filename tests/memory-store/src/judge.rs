@@ -41,7 +41,8 @@ fn without_words(payment: &Payment) -> impl PartialEq + use<> {
             .iter()
             .map(|one| (one.id.clone(), one.amount, one.status, one.created_at))
             .collect();
-        let attempts: Vec<_> = state.attempts.iter().map(|one| (one.acquirer.clone(), one.outcome)).collect();
+        let attempts: Vec<_> =
+            state.attempts.iter().map(|one| (one.acquirer.clone(), one.call.progress)).collect();
         let money = (state.captured_amount, state.paid_at, state.refunded_at, state.chargeback_at);
         let ids = (state.settlement_id.clone(), state.end_to_end_id.clone(), state.issued.clone());
         (state.status, state.version, state.updated_at, refunds, attempts, money, ids)
@@ -52,7 +53,7 @@ fn without_words(payment: &Payment) -> impl PartialEq + use<> {
         .map(|event| (event.sequence, event.status, event.occurred_at, state(payment.as_of(event))))
         .collect();
     let operations: Vec<(_, OperationKind, OperationState)> =
-        payment.operations.iter().map(|one| (one.id, one.kind, one.state)).collect();
+        payment.operations.iter().map(|one| (one.id, one.kind, one.state())).collect();
     let outbox: Vec<_> = payment
         .outbox
         .iter()

@@ -17,7 +17,7 @@ use crate::node::Node;
 use crate::orders::{Kind, Request};
 use crate::party::Make;
 use crate::provider::view::View;
-use crate::provider::{Trade, api_pix, cielo, sicoob};
+use crate::provider::{Trade, api_pix, cielo, pagarme, sicoob};
 use crate::routes::Routes;
 use crate::world::{Manner, Setting, World};
 
@@ -63,6 +63,11 @@ const CIELO: Make = Make::Provider(Trade::Cielo(cielo::Ways {
     blind_ms: 0,
     refuses_same_order: false,
     never_finishes: false,
+}));
+const PAGARME: Make = Make::Provider(Trade::Pagarme(pagarme::Ways {
+    lags: false,
+    takes_time_for_refunds: false,
+    bends_its_manual: false,
 }));
 const SICOOB: Make = Make::Provider(Trade::Sicoob(sicoob::Ways {
     lags: false,
@@ -232,6 +237,27 @@ const WAYS: &[Way] = &[
         kind: Kind::Boleto,
         make: CIELO,
         steps: &[UNTIL_PAID],
+        goes_further: false,
+    },
+    Way {
+        name: "pix at Pagar.me, refunded in parts",
+        kind: Kind::Pix,
+        make: PAGARME,
+        steps: &[UNTIL_PAID, PART, REST],
+        goes_further: false,
+    },
+    Way {
+        name: "pix at Pagar.me, cancelled",
+        kind: Kind::Pix,
+        make: PAGARME,
+        steps: &[CANCEL],
+        goes_further: false,
+    },
+    Way {
+        name: "card at Pagar.me, held, captured in part and refunded",
+        kind: Kind::HeldCard,
+        make: PAGARME,
+        steps: &[HALF, REST],
         goes_further: false,
     },
     Way {

@@ -8,8 +8,9 @@ use quita_domain::delivery::{DeliveryState, webhook_id};
 use quita_domain::exception::Exception;
 use quita_domain::identity::TransactionId;
 use quita_domain::money::Money;
-use quita_domain::operation::{Operation, OperationCall, OperationKind};
+use quita_domain::operation::{Operation, OperationKind};
 use quita_domain::order::Terms;
+use quita_domain::outbound_call::Progress;
 use quita_domain::payment::Payment;
 use quita_domain::routing::Attempt;
 use quita_domain::state::{Refund, RefundStatus};
@@ -19,6 +20,7 @@ use crate::account::{Account, Beside};
 use crate::bank::Holding;
 use crate::chance::Fault;
 use crate::installation;
+use crate::links;
 use crate::merchant::read_everywhere;
 use crate::reconciling;
 use crate::routes;
@@ -37,7 +39,7 @@ pub(crate) fn is_quiet(world: &World) -> bool {
 pub(crate) fn is_a_refund_unknown(world: &World) -> bool {
     let is_unknown = |operation: &Operation| {
         let is_refund = matches!(operation.kind, OperationKind::Refund(_));
-        is_refund && operation.is_processing() && operation.call == OperationCall::Unknown
+        is_refund && operation.call.progress == Progress::Unknown
     };
     world.store.lock().payments.values().any(|payment| payment.operations.iter().any(is_unknown))
 }
@@ -45,7 +47,7 @@ pub(crate) fn is_a_refund_unknown(world: &World) -> bool {
 /// What is left to do for a payment.
 fn unrest(world: &World, payment: &Payment) -> Option<&'static str> {
     // What a bank has under its name is somebody else's, until a person sees to it.
-    let is_open = |last: &Attempt| last.outcome.is_open() && !is_foreign(world, payment.id);
+    let is_open = |last: &Attempt| last.call.is_open() && !is_foreign(world, payment.id);
     if payment.state.attempts.last().is_none_or(is_open) {
         return Some("an open attempt");
     }
@@ -102,6 +104,7 @@ pub(crate) async fn check(world: &Arc<World>) {
     routes::check(world);
     reconciling::check(world);
     installation::check_erased(world);
+    links::check(world);
 }
 
 /// One Pix pays one payment, and an operator knows of each other one that it was stated with.
@@ -329,7 +332,10 @@ fn check_captured(world: &World, payment: &Payment, account: &Account) {
     let is_all_back = account.given_back == account.captured && account.captured > Money::ZERO;
     // A card that is refunded whole is looked at no more: a chargeback of before that nobody told of stays unknown.
     let may_be_unknown = is_all_back && account.tells_by_sums && world.faults.has_struck(Fault::NoticeLost);
-    if account.is_charged_back && account.given_back > Money::ZERO && !may_be_unknown {
+    // Where a sale is invisible for minutes an operator was told so, and a person looks.
+    let was_invisible =
+        account.is_blind && is_told_of(world, id, &["the acquirer does not know the payment"]);
+    if account.is_charged_back && account.given_back > Money::ZERO && !may_be_unknown && !was_invisible {
         check_reported(world, id, "refunded_and_charged_back");
     }
     let expected = match (is_all_back, account.is_charged_back) {

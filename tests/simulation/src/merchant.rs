@@ -226,7 +226,7 @@ fn brief(answer: &Result<Result<quita_actors::Created, Denied>, Untold>) -> Stri
 
 fn brief_operation(answer: &Result<Result<Operated, Denied>, Untold>) -> String {
     match answer {
-        Ok(Ok(operated)) => format!("{:?} {}", operated.operation.state, operated.operation.id),
+        Ok(Ok(operated)) => format!("{:?} {}", operated.operation.state(), operated.operation.id),
         Ok(Err(denied)) => denied.to_string(),
         Err(Untold) => "untold".to_owned(),
     }

@@ -109,7 +109,7 @@ impl Node {
         let whole: Arc<dyn WholeStore> = Arc::clone(&store);
         let reconciler = Reconciler::new(Arc::clone(&whole), Arc::clone(&clock), askable);
         let when = (NIGHT, world.fresh_id());
-        let nights = Nights::new(reconciler, (whole, Arc::clone(&clock)), when, Box::new(|_| ()));
+        let nights = Nights::new(reconciler, (whole, Arc::clone(&clock)), when, Arc::new(|_| ()));
         let node = Self {
             place,
             fuse,
@@ -278,6 +278,17 @@ impl Node {
             compared = compared => compared,
         };
         Ok(compared.map(|_| is_final))
+    }
+
+    /// What the page of a link does here, as long as the client waits. A panic of the store's adapter ends this request
+    /// and nothing else.
+    pub(crate) async fn serve<T: 'static>(
+        &self,
+        request: impl Future<Output = T> + 'static,
+    ) -> Result<T, Untold> {
+        let node = self.clone();
+        let served = actix::spawn(async move { node.while_alive(request).await }).await;
+        served.unwrap_or(Err(Untold))
     }
 
     async fn while_alive<T>(&self, request: impl Future<Output = T>) -> Result<T, Untold> {

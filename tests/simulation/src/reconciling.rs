@@ -85,15 +85,15 @@ pub(crate) async fn live_nights(world: Arc<World>) {
 /// Compares what is due of a node's nights. Says whether nothing is left to do; a pass may panic as an adapter does.
 async fn pass(world: &Arc<World>, node: Node) -> bool {
     world.store.see_nodes(world.clock.now());
+    let mut is_done = true;
+    // A bank that is away takes the others nothing of their nights.
     for bank in banks(world).collect::<Vec<_>>() {
         let (mut run, node, name) = (JoinSet::new(), node.clone(), bank.clone());
         // A call of the store that never comes back is given up by its adapter outside.
         run.spawn_local(async move { timeout(PASS_TIME_OUT, node.pass_night(&name)).await });
-        if !matches!(run.join_next().await, Some(Ok(Ok(Ok(true))))) {
-            return false;
-        }
+        is_done &= matches!(run.join_next().await, Some(Ok(Ok(Ok(true)))));
     }
-    true
+    is_done
 }
 
 /// The first moment at which the nights of all days have come on which money was moved until now.

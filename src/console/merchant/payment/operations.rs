@@ -135,14 +135,14 @@ pub(crate) async fn act(
             return Err(note_failed(denied, draft, &visitor, &console).await);
         }
     };
-    let is_none = operated.is_replay || operated.operation.state == OperationState::Refused;
+    let is_none = operated.is_replay || operated.operation.state() == OperationState::Refused;
     uncount_refund(counted.filter(|_| is_none), &visitor, &console).await;
     if !operated.is_replay {
         let after = audit_summary(&operated, amount);
         console.audit.note(&visitor.initiator(), draft.after(after)).await;
     }
     tracing::info!(
-        transaction.id = %payment.id, operation = verb.as_str(), state = ?operated.operation.state,
+        transaction.id = %payment.id, operation = verb.as_str(), state = ?operated.operation.state(),
         "an operation from the console"
     );
     let done = outcome(verb, &operated)?;
@@ -198,7 +198,7 @@ fn read_amount(text: &str) -> Result<Money, Failure> {
 /// Summarises an operation for the audit log.
 fn audit_summary(operated: &Operated, amount: Option<Money>) -> String {
     let amount = amount.map(|amount| format!(" {amount}")).unwrap_or_default();
-    let state = match operated.operation.state {
+    let state = match operated.operation.state() {
         OperationState::Processing => "processing",
         OperationState::Done => "done",
         OperationState::Refused => "refused by the acquirer",
@@ -210,14 +210,14 @@ fn audit_summary(operated: &Operated, amount: Option<Money>) -> String {
 fn outcome(verb: Verb, operated: &Operated) -> Result<&'static str, Failure> {
     let texts = &Texts::current().payments;
     let was_cancelled = operated.payment.history.iter().any(|event| event.status == Status::Cancelled);
-    match operated.operation.state {
+    match operated.operation.state() {
         OperationState::Done if verb == Verb::Cancel && !was_cancelled => {
             Err(Failure::Refused(texts.not_cancelled.into()))
         }
         OperationState::Done => Ok(verb.as_str()),
         OperationState::Processing => Ok("processing"),
         OperationState::Refused => {
-            let why = operated.operation.refusal.as_deref().unwrap_or("–");
+            let why = operated.operation.call.refusal.as_deref().unwrap_or("–");
             Err(Failure::Refused(texts.refused_by_acquirer.replace("{why}", why)))
         }
     }

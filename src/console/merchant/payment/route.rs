@@ -26,7 +26,7 @@ fn step(payment: &Payment, considered: &Considered, language: Language) -> Step 
     let attempts = (1..).zip(&payment.state.attempts);
     let tries = attempts.filter(|(_, attempt): &(u32, _)| attempt.acquirer == considered.acquirer);
     let told = tries.map(|(number, attempt)| {
-        format!("{}\u{a0}{number}: {}", texts.attempt, language.outcome(attempt.outcome))
+        format!("{}\u{a0}{number}: {}", texts.attempt, language.outcome(attempt.call.progress))
     });
     let told: Vec<_> = told.collect();
     Step {

@@ -4,7 +4,7 @@ use quita_domain::delivery::{DeliveryAttempt, DeliveryState};
 use quita_domain::event::Event;
 use quita_domain::operation::{Operation, OperationKind, OperationState};
 use quita_domain::payment::Payment;
-use quita_domain::routing::{Attempt, AttemptOutcome};
+use quita_domain::routing::{Attempt, ChargeEnd};
 use quita_domain::state::RefundStatus;
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
@@ -69,16 +69,16 @@ impl Teller {
     }
 
     fn charge(&self, attempt: &Attempt, is_first: bool) -> Moment {
-        let tone = match attempt.outcome {
-            AttemptOutcome::Sent | AttemptOutcome::Unknown | AttemptOutcome::Registering => "tone-waiting",
-            AttemptOutcome::Accepted => "tone-done",
-            AttemptOutcome::Declined | AttemptOutcome::NotDelivered => "tone-over",
+        let tone = match attempt.call.ended() {
+            None => "tone-waiting",
+            Some(ChargeEnd::Known) => "tone-done",
+            Some(ChargeEnd::Declined | ChargeEnd::NotDelivered) => "tone-over",
         };
-        let title = format!("{}: {}", attempt.acquirer, self.language.outcome(attempt.outcome));
+        let title = format!("{}: {}", attempt.acquirer, self.language.outcome(attempt.call.progress));
         let mut moment = Moment::new(attempt.at, "acquirer", tone, title);
-        if attempt.inquiries > 0 {
+        if attempt.call.inquiries > 0 {
             let asked = self.language.pick("perguntado {n} vezes", "asked {n} times");
-            moment.text = asked.replace("{n}", &attempt.inquiries.to_string());
+            moment.text = asked.replace("{n}", &attempt.call.inquiries.to_string());
         }
         if let Some(decline) = &attempt.decline {
             moment.text = format!("{} · {}", decline.code, self.texts.payments.tried_further);
@@ -88,7 +88,7 @@ impl Teller {
     }
 
     fn operation(&self, operation: &Operation) -> Moment {
-        let tone = match operation.state {
+        let tone = match operation.state() {
             OperationState::Processing => "tone-waiting",
             OperationState::Done => "tone-done",
             OperationState::Refused => "tone-over",
@@ -100,10 +100,10 @@ impl Teller {
             }
         };
         let (name, state) =
-            (self.language.operation(operation.kind), self.language.operation_state(operation.state));
+            (self.language.operation(operation.kind), self.language.operation_state(operation.state()));
         let title = format!("{name}{amount}: {state}");
         let mut moment = Moment::new(operation.requested_at, "acquirer", tone, title);
-        moment.text = operation.refusal.clone().unwrap_or_default();
+        moment.text = operation.call.refusal.clone().unwrap_or_default();
         moment
     }
 
