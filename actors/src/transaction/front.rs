@@ -201,8 +201,10 @@ impl Handler<Ask<StoreConfirmed>> for FrontActor {
     /// refuses writes that it has no room for.
     fn handle(&mut self, ask: Ask<StoreConfirmed>, _: &mut Self::Context) {
         let (question, reply, _handling) = ask.open();
-        let waiting = self.live.values().filter(|live| live.hold.has_confirmed());
-        let mailboxes: Vec<_> = waiting.map(|live| live.mailbox.clone()).collect();
+        let mut waiting: Vec<_> = self.live.iter().filter(|(_, live)| live.hold.has_confirmed()).collect();
+        // Oldest first: a hash map's own order differs from run to run, and the simulator repeats a run to the letter.
+        waiting.sort_unstable_by_key(|(id, _)| **id);
+        let mailboxes: Vec<_> = waiting.into_iter().map(|(_, live)| live.mailbox.clone()).collect();
         let at_once = self.system.limits.journal_batch;
         actix::spawn(async move {
             let asked = mailboxes.into_iter().map(|mailbox| async move {
