@@ -24,6 +24,7 @@ pub(crate) use self::erasing::{
 pub(crate) use self::operating::{live_without, meddle as operate, stop_in_calm};
 pub(crate) use self::restoring::{Amnesia, check_set_back, restore_at_last, run as restore};
 use crate::chance::Chance;
+use crate::links;
 
 macro_rules! happenings {
     ($($(#[$doc:meta])* $name:ident),* $(,)?) => {
@@ -77,6 +78,20 @@ happenings! {
     AskedForOnceMore,
     /// And it is charged once more, at a bank that does not know it again.
     ChargedOnceMore,
+    /// A merchant makes a payment link.
+    LinkMade,
+    /// A payer begins a payment there.
+    LinkPaymentBegun,
+    /// A payer finds that there is no use.
+    NoUseLeft,
+    /// A payer gives up what waits, and its use is free again.
+    UseGivenUp,
+    /// A payer gives up what was paid meanwhile.
+    GivenUpButPaid,
+    /// A link is closed.
+    LinkClosed,
+    /// A link is closed, and what waits is cancelled.
+    LinkCancelled,
 }
 
 /// Plan of an installation's life in one world.
@@ -93,6 +108,8 @@ pub(crate) struct Plan {
     erases: bool,
     retains: bool,
     is_restored: bool,
+    /// Says whether merchants make payment links.
+    pub(crate) has_links: bool,
 }
 
 impl Plan {
@@ -111,6 +128,7 @@ impl Plan {
             erases: chance.per_mille(200),
             retains: chance.per_mille(150),
             is_restored: chance.per_mille(120) && !changes_keys,
+            has_links: Chance::new(seed.rotate_left(40) ^ 0x1_1512).per_mille(links::WORLDS),
         }
     }
 

@@ -14,13 +14,14 @@ use tokio::time::sleep;
 use crate::chance::{Chance, Fault, Faults};
 use crate::installation::{self, Plan};
 use crate::invariants;
+use crate::links;
 use crate::merchant::{Merchant, steps_by_chance};
 use crate::node::Node;
 use crate::operator;
 use crate::orders::{CARDS, Request};
 use crate::party::Make;
 use crate::planted::Mistake;
-use crate::provider::{Trade, api_pix, cielo, sicoob};
+use crate::provider::{Trade, api_pix, cielo, pagarme, sicoob};
 use crate::reconciling;
 use crate::routes::{self, Routes};
 use crate::world::{Manner, Setting, World};
@@ -91,6 +92,10 @@ pub(crate) fn seed_with(seed: u64, wants_trace: bool, mistake: Option<Mistake>) 
         if boletos.per_mille(200) {
             banks.push(Make::Provider(Trade::Sicoob(sicoob::Ways::by(&boletos))));
         }
+        let gateway = Chance::new(seed.rotate_left(8) ^ 0x9_a669);
+        if gateway.per_mille(150) {
+            banks.push(Make::Provider(Trade::Pagarme(pagarme::Ways::by(&gateway))));
+        }
         let faults = Faults::by(&chance).and_later(&Chance::new(seed.rotate_left(48)));
         let routes = Routes::by(&chance, banks.len());
         let tried_before = tried_before(&chance, &routes);
@@ -128,6 +133,7 @@ pub(crate) fn seed_with(seed: u64, wants_trace: bool, mistake: Option<Mistake>) 
                 settle(&world).await;
             }
         }
+        links::take_what_is_left(&world).await;
         grow_old(&world).await;
         world
     })
@@ -185,13 +191,17 @@ async fn storm(world: &Arc<World>, round: u64, payments: u64) {
     let comparisons = actix::spawn(reconciling::meddle(Arc::clone(world)));
     let operation = actix::spawn(installation::operate(Arc::clone(world)));
     let mut programs = Vec::new();
+    // By links others pay, so that worlds stay as large as they were.
+    let payments = if world.installation.plan.has_links { payments * 7 / 10 } else { payments };
     for number in 0..payments {
         let (world, number) = (Arc::clone(world), u128::from(round * 1_000 + number + 1));
         programs.push(actix::spawn(async move { merchant(world, number).await }));
     }
+    let links = actix::spawn(links::live(Arc::clone(world)));
     for program in programs {
         program.await.unwrap();
     }
+    links.await.unwrap();
     deaths.abort();
     operator.abort();
     comparisons.abort();
@@ -415,8 +425,9 @@ mod tests {
     #[test]
     fn the_same_seed_tells_the_same_story_to_the_letter() {
         std::panic::set_hook(Box::new(|_| {}));
-        // In the middle three a store panics again and again; in the last two it is put back, and nodes are told to stop.
-        for number in [2, 7, 11, 185, 205, 209, 2_010, 2_017] {
+        // In the middle three a store panics again and again; in the next two it is put back, and nodes are told to stop;
+        // in the last two merchants make payment links, one of them beside a Pagar.me.
+        for number in [2, 7, 11, 185, 205, 209, 2_010, 2_017, 13, 29] {
             let (once, again) = (seed(number, true), seed(number, true));
             assert!(once.trace.len() > 1_000, "little happened in {number}");
             assert!(once.trace == again.trace, "seed {number} told another story");

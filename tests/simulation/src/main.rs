@@ -27,6 +27,7 @@ mod crash_points;
 mod installation;
 mod invariants;
 mod life;
+mod links;
 mod merchant;
 mod node;
 mod operator;

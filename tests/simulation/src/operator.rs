@@ -7,7 +7,7 @@ use quita_actors::Operators;
 use quita_domain::control::RouteDirective;
 use quita_domain::identity::AcquirerName;
 use quita_domain::method::Method;
-use quita_domain::operation::{Operation, OperationCall, OperationKind, Verdict};
+use quita_domain::operation::{Operation, OperationKind, Verdict};
 use quita_domain::payment::Payment;
 use quita_domain::time::DAY_MS;
 
@@ -147,7 +147,7 @@ pub(crate) async fn end_what_is_stuck(world: &Arc<World>) {
         // What is older than a day is never sent again.
         let is_never_sent = |operation: &Operation| {
             let is_old = operation.is_own() && now.ms_since(operation.requested_at) > DAY_MS;
-            operation.contradicted || is_old && operation.call != OperationCall::Accepted
+            operation.contradicted || is_old && !operation.call.is_taken()
         };
         let stuck =
             |operation: &&Operation| is_never_sent(operation) && !operation.possible_verdicts(now).is_empty();

@@ -8,11 +8,13 @@ use quita_domain::card::{Brand, CardData, CardFingerprint, CardNumber, Cvv, Expi
 use quita_domain::document::{Document, DocumentType};
 use quita_domain::due_terms::DueTerms;
 use quita_domain::identity::TransactionId;
+use quita_domain::link::{CardInput, PayerInput};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::order::{Address, Order, Payer, Purchase, Terms, Utm};
 use quita_domain::phone::Phone;
 use quita_domain::postal::{Cep, Uf};
+use quita_domain::secret::Secret;
 use quita_domain::time::Timestamp;
 use uuid::Uuid;
 
@@ -180,6 +182,33 @@ pub(crate) const PERSONS: [Person; 3] = [
 ];
 
 impl Person {
+    /// What this person types into the page of a link, with one of the cards perhaps.
+    pub(crate) fn types(&self, card: Option<usize>) -> PayerInput {
+        let text = |text: &str| text.to_owned();
+        let name = format!("{} {}", self.first_name, self.last_name);
+        let typed = |card: usize| CardInput {
+            number: Secret::new(text(CARDS[card].1)),
+            holder_name: Secret::new(name.to_uppercase()),
+            expiry: Secret::new(text("12/30")),
+            code: Secret::new(text("123")),
+            installments: 1,
+        };
+        PayerInput {
+            document: text(self.document),
+            email: text(self.email),
+            phone: text(self.phone),
+            street: text("Rua Augusta"),
+            number: text("100"),
+            complement: String::new(),
+            neighborhood: text("Centro"),
+            city: text("São Paulo"),
+            state: text("SP"),
+            zip_code: text("01304000"),
+            card: card.map(typed),
+            name,
+        }
+    }
+
     fn payer(&self) -> Payer {
         Payer {
             first_name: self.first_name.into(),

@@ -3,6 +3,8 @@
 //! Each is made at a port, where the outside sees exactly what a service with this mistake would do; the code of the
 //! service has no switch for it. A mistake is caught when any world of a campaign fails by it.
 
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
@@ -13,8 +15,10 @@ use quita_domain::acquiring::{
 };
 use quita_domain::delivery::{Delivery, DeliveryState};
 use quita_domain::identity::{AcquirerName, TransactionId};
+use quita_domain::link::holds_a_use;
 use quita_domain::money::Money;
 use quita_domain::operation::Operation;
+use quita_domain::payment::Payment;
 use quita_domain::pix::amount;
 use quita_domain::routing::{RoutingTable, Then};
 use quita_domain::time::Timestamp;
@@ -156,6 +160,12 @@ mistakes! {
     TakeHintsFirst,
     /// An inquiry without an answer counts as one that found nothing new.
     SilenceIsNoNews,
+    /// A use of a link is given back twice.
+    GiveUsesBackTwice,
+    /// A use of a link is counted, and not taken before its payment is stored.
+    TakeNoUses,
+    /// Uses of a link are counted in a copy of the store that is behind.
+    CountUsesInACopy,
 }
 
 /// Worlds in which a mistake must be caught.
@@ -233,7 +243,7 @@ pub(crate) fn written(world: &World, place: usize, write: &Write) -> Write {
         }
         Some(Mistake::ForgetCallLease) => {
             if let Some(attempt) = Arc::make_mut(&mut payment.state).attempts.last_mut() {
-                attempt.inquire_at = None;
+                attempt.call.next_at = None;
             }
         }
         Some(Mistake::ForgetDeliveryLease) => {
@@ -314,6 +324,42 @@ pub(crate) fn nights_known(world: &World, records: &Records) -> Records {
     let last = last_day(world.clock.now(), NIGHT);
     let runs = records.runs.iter().filter(|((_, day), _)| *day >= last);
     Records { runs: runs.map(|(run, state)| (run.clone(), state.clone())).collect(), ..Records::default() }
+}
+
+/// Time by which the copy of the store is behind, in milliseconds.
+const COPY_BEHIND_MS: u64 = 3_000;
+
+/// Payments in which a service counts the uses of links.
+pub(crate) fn uses_known<'a>(world: &World, records: &'a Records) -> Cow<'a, Records> {
+    let with = |payments| Cow::Owned(Records { payments, ..Records::default() });
+    match world.mistake {
+        Some(Mistake::GiveUsesBackTwice) => {
+            let mut given_back = BTreeMap::<_, usize>::new();
+            for payment in records.payments.values().filter(|payment| !holds_a_use(payment.status())) {
+                *given_back.entry(payment.link).or_default() += 1;
+            }
+            let mut is_given_back_again = |payment: &Payment| {
+                let left = given_back.get_mut(&payment.link).filter(|left| **left > 0);
+                left.map(|left| *left -= 1).is_some()
+            };
+            let held = records.payments.iter().filter(|(_, payment)| holds_a_use(payment.status()));
+            let counted = held.filter(|(_, payment)| !is_given_back_again(payment));
+            with(counted.map(|(id, payment)| (*id, payment.clone())).collect())
+        }
+        Some(Mistake::CountUsesInACopy) => {
+            let until = world.clock.now().minus_ms(COPY_BEHIND_MS);
+            let known = records.payments.iter().filter(|(_, payment)| payment.created_at <= until);
+            with(known.map(|(id, payment)| (*id, payment.clone())).collect())
+        }
+        Some(_) | None => Cow::Borrowed(records),
+    }
+}
+
+/// What is really written to a link.
+pub(crate) fn links_written(world: &World, records: &mut Records) {
+    if world.mistake == Some(Mistake::TakeNoUses) {
+        records.links.values_mut().for_each(|link| link.taken.clear());
+    }
 }
 
 /// The routes as a node understands them.

@@ -4,6 +4,7 @@ pub(crate) mod api_pix;
 pub(crate) mod cielo;
 mod courier;
 mod listing;
+pub(crate) mod pagarme;
 mod payer;
 pub(crate) mod sicoob;
 mod till;
@@ -47,6 +48,7 @@ pub(crate) const FOREIGN_KEY: &str = "9f0b7c1e-5a52-4c1f-8f3e-2d6b1a7c9e10";
 pub(crate) enum Trade {
     ApiPix(api_pix::Ways),
     Cielo(cielo::Ways),
+    Pagarme(pagarme::Ways),
     Sicoob(sicoob::Ways),
 }
 
@@ -84,6 +86,7 @@ impl Provider {
         let (spec, till) = match trade {
             Trade::ApiPix(ways) => api_pix::open(place, ways),
             Trade::Cielo(ways) => cielo::open(place, ways),
+            Trade::Pagarme(ways) => pagarme::open(place, ways),
             Trade::Sicoob(ways) => sicoob::open(place, ways),
         };
         Self { spec, trade, till: Mutex::new(till), marks: Mutex::default(), failures: Mutex::default() }
@@ -114,6 +117,7 @@ impl Provider {
         let adapter = match self.trade {
             Trade::ApiPix(_) => api_pix::factory(&self.spec, Arc::new(wire), clock),
             Trade::Cielo(_) => cielo::factory(&self.spec, Arc::new(wire), clock),
+            Trade::Pagarme(_) => pagarme::factory(&self.spec, Arc::new(wire), clock),
             Trade::Sicoob(ways) => sicoob::factory((&self.spec, ways), Arc::new(wire), clock),
         };
         Arc::new(Watched { world, fuse, provider, adapter })
@@ -126,7 +130,7 @@ impl Provider {
         Some(Account {
             is_odd: account.is_odd || marks.is_odd,
             is_late: marks.is_late,
-            removed_by: marks.removed_by,
+            removed_by: marks.removed_by.or(account.removed_by),
             was_captured_at_the_desk: marks.was_captured_at_the_desk,
             sums_moved: marks.sums_moved,
             may_be_contradicted: account.may_be_contradicted || marks.may_be_contradicted,
@@ -144,7 +148,7 @@ impl Provider {
     pub(crate) fn view(&self) -> View {
         match self.trade {
             Trade::ApiPix(ways) => ways.view,
-            Trade::Cielo(_) | Trade::Sicoob(_) => View::default(),
+            Trade::Cielo(_) | Trade::Pagarme(_) | Trade::Sicoob(_) => View::default(),
         }
     }
 
@@ -159,7 +163,7 @@ impl Provider {
         let is_card = world.store.payment(id).is_some_and(|one| one.method() == Method::CreditCard);
         match self.trade {
             Trade::ApiPix(_) => self.finds_what_came_in(id),
-            Trade::Cielo(_) => is_card,
+            Trade::Cielo(_) | Trade::Pagarme(_) => is_card,
             // A boleto is never given back.
             Trade::Sicoob(_) => false,
         }

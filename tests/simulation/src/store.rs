@@ -15,6 +15,7 @@ use quita_ports::{StoreError, Write, WriteError};
 use tokio::time::Instant;
 
 pub(crate) use self::node_store::NodeStore;
+use crate::links;
 use crate::planted::{self, Mistake};
 use crate::world::World;
 
@@ -133,6 +134,9 @@ impl SimStore {
         if world.mistake == Some(Mistake::ForgetFailedNights) && call == "runs" {
             return query(&planted::nights_known(world, &self.lock()));
         }
+        if call == "link_uses" {
+            return query(&planted::uses_known(world, &self.lock()));
+        }
         query(&self.lock())
     }
 
@@ -159,6 +163,10 @@ impl SimStore {
         }
         let known = records.exceptions.len();
         let made = change(&mut records);
+        if call == "replace_link" {
+            planted::links_written(world, &mut records);
+            links::note_changed(world, &records);
+        }
         for exception in &records.exceptions[known..] {
             world.note(|| format!("exception {} {}", exception.id, exception.detail));
         }
@@ -195,6 +203,7 @@ impl SimStore {
             world.violation(format!("{}: {wrong}", next.id));
         }
         world.note(|| format!("stored {} revision {} {}", next.id, next.revision, next.status()));
+        links::check_stored(world, &records, next, known.is_none());
         if known.is_none() {
             world.installation.configurations.check_followed(world, next);
         }

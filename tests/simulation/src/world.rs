@@ -15,6 +15,7 @@ use uuid::Uuid;
 use crate::chance::{Chance, Fault, Faults};
 use crate::clock::{Skew, WorldClock};
 use crate::installation::{Configurations, Installation, Plan};
+use crate::links::Links;
 use crate::node::Node;
 use crate::operator::Drained;
 use crate::orders::Kind;
@@ -81,6 +82,7 @@ pub(crate) struct World {
     pub(crate) store: SimStore,
     pub(crate) banks: Vec<Party>,
     pub(crate) installation: Installation,
+    pub(crate) links: Links,
     pub(crate) tries: Mutex<Tries>,
     pub(crate) receivers: Receivers,
     pub(crate) drained: Drained,
@@ -126,6 +128,7 @@ impl World {
             store: SimStore::new(setting.is_embedded, setting.plan.other_merchants + 1),
             banks,
             installation: Installation::new(setting.plan, configurations),
+            links: Links::new(seed),
             tries: Mutex::default(),
             receivers: Receivers::default(),
             drained: Drained::default(),

@@ -391,10 +391,10 @@ impl Till for CieloTill {
         let (order, is_late) = (sale.as_str(), asked.expires_at.millis() < now_ms);
         let done = match act {
             Act::Pay { amount } if is_late && asked.is_boleto && amount == asked.amount => {
-                // Two per cent of fine.
+                // Two per cent of fine: nothing on less than half a real.
                 let interest = Money::from_cents(amount.cents() / 50);
                 let paid = self.cielo.pay_other_amount(order, amount.plus(interest).cents(), now_ms);
-                if paid.is_ok() {
+                if paid.is_ok() && interest > Money::ZERO {
                     self.interest.insert(id, interest);
                 }
                 paid
