@@ -23,7 +23,7 @@ pub fn build_info() -> BuildInfo {
     BuildInfo {
         version: env!("CARGO_PKG_VERSION"),
         commit: (!commit.is_empty()).then_some(commit),
-        stored_form: quita_stored_form::VERSION,
+        stored_form: quita_stored_form::form::known(),
     }
 }
 

@@ -33,6 +33,7 @@ mod reconcile;
 mod routing;
 mod sandbox;
 mod secrets;
+mod store;
 mod table;
 #[cfg(test)]
 mod test_server;
@@ -109,6 +110,9 @@ enum Command {
     Load(load::LoadCommand),
     /// Back up the embedded store while the service runs
     Backup(backup::BackupCommand),
+    /// Upgrade the stored form
+    #[command(subcommand)]
+    Store(store::StoreCommand),
     /// Erase the personal data of payers of finished payments
     #[command(subcommand)]
     Privacy(privacy::PrivacyCommand),
@@ -198,6 +202,7 @@ async fn run(command: Command) -> Result<(), Failure> {
         Command::Logs(command) => logs::run(command).await,
         Command::Load(command) => load::run(command).await,
         Command::Backup(command) => backup::run(command).await,
+        Command::Store(command) => store::run(command).await,
         Command::Privacy(command) => privacy::run(command).await,
         Command::Cnab(command) => cnab::run(command),
         Command::Routing(command) => routing::run(command).await,
@@ -245,6 +250,9 @@ mod tests {
             "quita fly",
             "quita backup",
             "quita backup a b",
+            "quita store",
+            "quita store upgrade --rate 0",
+            "quita store upgrade --backup a --i-have-a-backup",
             "quita audit",
             "quita audit verify --continues 7",
             "quita audit export --since yesterday",

@@ -16,7 +16,7 @@ use quita_actors::{
 };
 use quita_machine::{SystemClock, SystemDice, SystemIds};
 use quita_ports::trace::Tracer;
-use quita_ports::{AcquirerFactory, Clock, Vault, WebhookSenderFactory, WholeStore};
+use quita_ports::{AcquirerFactory, Clock, StoreForm, Vault, WebhookSenderFactory, WholeStore};
 use quita_services::secret_keys::Strongbox;
 use quita_webhook_http::{AddressPolicy, WebhookHttpFactory};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -121,6 +121,7 @@ pub async fn run(config: Config, reread: Reread) -> anyhow::Result<()> {
 pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let open_files = allow_open_files();
     let store = store::open(&config.store, Purpose::Serve).await?;
+    let form = store.clone();
     let vault: Arc<dyn Vault> = Arc::new(config.secret_keys.vault());
     let strongbox = Strongbox::new(store.clone(), Arc::clone(&vault));
     let keyring = Keyring::establish(&strongbox, &config.secret_keys).await?;
@@ -286,7 +287,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let noting = Arc::clone(&refused);
     let noting = actix_web::rt::spawn(async move { noting.run().await });
     // If a listener fails, what waits to be stored is stored all the same.
-    let served = serve(api, ops, (&system, reload), config.shutdown_time, || streams.close()).await;
+    let served = serve(api, ops, (&system, reload, &*form), config.shutdown_time, || streams.close()).await;
     jobs.stop();
     if tokio::time::timeout(LAST_WRITE_WITHIN, store_last_uses(&edge)).await.is_err() {
         tracing::debug!("when keys were last used could not be stored in time");
@@ -404,6 +405,14 @@ fn allow_open_files() -> u64 {
     allowed
 }
 
+/// Explains why a service ends whose store was upgraded beside it.
+fn outdated(StoreForm { number, known, .. }: StoreForm) -> io::Error {
+    io::Error::other(format!(
+        "the store was upgraded to stored form {number} while this service was silent, and this version of Quita knows \
+         forms up to {known}: nothing more is written; start the version that upgraded it"
+    ))
+}
+
 /// Waits for the next SIGHUP, or for ever if none is expected.
 async fn hung_up(signal: &mut Option<Signal>) -> Option<()> {
     match signal {
@@ -416,7 +425,7 @@ async fn hung_up(signal: &mut Option<Signal>) -> Option<()> {
 async fn serve(
     api: Server,
     ops: Server,
-    (system, reload): (&ActorSystem, Option<Reload>),
+    (system, reload, store): (&ActorSystem, Option<Reload>, &dyn WholeStore),
     within: Duration,
     end_streams: impl Fn(),
 ) -> io::Result<()> {
@@ -428,7 +437,15 @@ async fn serve(
     let mut watch = tokio::time::interval(Duration::from_secs(1));
     loop {
         tokio::select! {
-            _ = watch.tick() => system.watch(),
+            _ = watch.tick() => {
+                system.watch();
+                if store.form().is_too_new() {
+                    end_streams();
+                    api_handle.stop(false).await;
+                    ops_handle.stop(false).await;
+                    return Err(outdated(store.form()));
+                }
+            }
             Some(()) = hung_up(&mut hang_up) => {
                 if let Some(reload) = &reload {
                     reload.run().await;

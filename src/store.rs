@@ -7,7 +7,7 @@ use std::sync::Arc;
 use prometheus::{IntGaugeVec, Opts, Registry};
 use quita_embedded::EmbeddedStore;
 use quita_mongo::MongoStore;
-use quita_ports::{StoreError, WholeStore};
+use quita_ports::{StoreError, UpgradeStore, WholeStore};
 use thiserror::Error;
 
 use quita_config::store_url::StoreUrl;
@@ -77,6 +77,26 @@ pub async fn open(url: &StoreUrl, purpose: Purpose) -> Result<Arc<dyn WholeStore
     store.map_err(unusable)?.ok_or_else(|| OpenError::missing(url))
 }
 
+/// A store, and the same one as an upgrade works on it.
+pub(crate) type ToUpgrade = (Arc<dyn WholeStore>, Arc<dyn UpgradeStore>);
+
+/// Opens a store that is there to bring it into the newest form of this program.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) async fn open_to_upgrade(url: &StoreUrl) -> Result<ToUpgrade, OpenError> {
+    fn both<S: WholeStore + UpgradeStore>(store: S) -> ToUpgrade {
+        let store = Arc::new(store);
+        (store.clone(), store)
+    }
+    let store = match url {
+        StoreUrl::Embedded(path) => EmbeddedStore::open_existing(path).map(|store| store.map(both)),
+        StoreUrl::Mongo(uri) => MongoStore::connect_existing(uri.expose()).await.map(|store| store.map(both)),
+    };
+    let unusable = |cause| OpenError::Unusable { url: url.to_string(), advice: advice(url, &cause), cause };
+    store.map_err(unusable)?.ok_or_else(|| OpenError::missing(url))
+}
+
 /// Shows in the metrics which kind of store holds the payments.
 ///
 /// # Errors
@@ -119,6 +139,8 @@ pub fn advice(url: &StoreUrl, cause: &StoreError) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use quita_stored_form::VERSION;
+
     use super::*;
 
     #[actix_web::test]
@@ -157,14 +179,23 @@ mod tests {
     }
 
     #[actix_web::test]
-    async fn a_store_in_the_form_of_another_version_is_refused_with_what_to_do() {
+    async fn a_store_in_a_newer_form_is_refused_with_the_version_to_install() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("quita.db");
-        rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", 2).unwrap();
-        let error = open(&StoreUrl::Embedded(path), Purpose::Serve).await.err().unwrap().to_string();
-        assert!(error.contains("its stored form has number 2"), "{error}");
-        assert!(error.contains("move it away and start with an empty store"), "{error}");
-        assert!(error.contains("take every file whose name begins with its name"), "{error}");
+        let url = StoreUrl::Embedded(path.clone());
+        drop(open(&url, Purpose::Serve).await.unwrap());
+        let file = rusqlite::Connection::open(&path).unwrap();
+        file.execute("UPDATE stored_form SET program = '7.0.0'", []).unwrap();
+        file.pragma_update(None, "user_version", VERSION + 1).unwrap();
+        for purpose in [Purpose::Serve, Purpose::Maintenance] {
+            let error = open(&url, purpose).await.err().unwrap().to_string();
+            for part in [
+                format!("its stored form has number {}", VERSION + 1),
+                format!("reads forms up to number {VERSION}: install Quita 7.0.0 or newer"),
+            ] {
+                assert!(error.contains(&part), "{error}");
+            }
+        }
     }
 
     #[actix_web::test]

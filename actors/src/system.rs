@@ -99,6 +99,7 @@ impl ActorSystem {
         crash_cause::listen();
         let meter = Meter::new(registry, &ports.clock)?;
         let state = StoreState::register(registry, Arc::clone(&ports.clock))?;
+        let form = ports.store.form();
         let store: Arc<dyn Store> =
             Arc::new(TimeLimitedStore { store: ports.store, state: Arc::clone(&state) });
         let NodeIdentity { public_url, address, version } = identity;
@@ -109,6 +110,8 @@ impl ActorSystem {
             version,
             routing: None,
             comparison_failure: None,
+            knows_form: form.known,
+            writes_form: form.number,
             started_at: now,
             seen_at: now,
         };

@@ -70,8 +70,19 @@ pub struct Node {
     /// Reason why its comparison of acquirers' lists failed and has not succeeded since, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison_failure: Option<String>,
+    /// Number of the newest stored form that it knows.
+    #[serde(default = "first_form")]
+    pub knows_form: i64,
+    /// Number of the stored form that it writes.
+    #[serde(default = "first_form")]
+    pub writes_form: i64,
     /// Time of the start.
     pub started_at: Timestamp,
     /// Time at which it was last seen alive, by its own clock.
     pub seen_at: Timestamp,
+}
+
+/// Form of nodes from before forms were upgraded.
+const fn first_form() -> i64 {
+    1
 }

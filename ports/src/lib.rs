@@ -27,7 +27,7 @@ pub use history::{HistoryStore, PastFilter, PastPage};
 pub use links::{EventLimit, LinkStore};
 pub use mail::{Mail, MailError, Mailer};
 pub use numbers::{NumberBlock, NumberRange, NumberStore};
-pub use operator::OperatorStore;
+pub use operator::{OperatorStore, StoreForm, UpgradeStore, Upgraded};
 pub use reconciliation::{
     ChargeReader, ListPage, ListPart, ListReader, PageCursor, PaidPlace, ReconciliationStore, Run, RunClaim,
 };

@@ -176,8 +176,8 @@ pub trait InboxStore: Send + Sync + 'static {
 /// Exceptions: discrepancies that need a person.
 #[async_trait]
 pub trait ExceptionStore: Send + Sync + 'static {
-    /// Stores an exception; one with the same id stays as it was.
-    async fn put_exception(&self, exception: &Exception) -> Result<(), StoreError>;
+    /// Stores an exception; one with the same id stays as it was. Returns `false` if that one is resolved: nothing is open.
+    async fn put_exception(&self, exception: &Exception) -> Result<bool, StoreError>;
 
     /// Returns open exceptions, newest first, at most `limit`.
     async fn exceptions(&self, limit: usize) -> Result<Vec<Exception>, StoreError>;

@@ -34,7 +34,7 @@ use std::sync::Arc;
 
 use actix_web::web::Data;
 use quita_actors::{Operators, Payments};
-use quita_ports::{Clock, WholeStore};
+use quita_ports::{Clock, StoreForm, WholeStore};
 use quita_services::secret_keys::Strongbox;
 
 use super::kit::accounts::Accounts;
@@ -117,6 +117,11 @@ impl OperatorConsole {
     /// Returns the counter of requests that its pages refuse.
     pub(crate) fn refused_requests(&self) -> Data<RefusedRequests> {
         self.accounts.refused_requests()
+    }
+
+    /// Returns the stored form as this node last met it.
+    pub(crate) fn store_form(&self) -> StoreForm {
+        self.store.form()
     }
 
     /// Adds the state of the links to these providers.

@@ -12,6 +12,7 @@ use serde::Serialize;
 use tokio::time::timeout;
 
 use crate::build_info::{BuildInfo, build_info};
+use crate::console::operator::OperatorConsole;
 
 /// Time within which the store must answer; long enough that its state counts the failure.
 const STORE_TIME_OUT: Duration = Duration::from_millis(2_500);
@@ -22,11 +23,16 @@ struct Liveness {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
 struct ReadinessView {
     status: &'static str,
     version: &'static str,
     /// Commit of the build; `null` if it was built outside of a repository.
     commit: Option<&'static str>,
+    /// Number of the newest stored form that this program reads and writes.
+    stored_form: i64,
+    /// Number of the form that the store has, which this program writes.
+    store_form: i64,
     checks: Checks,
 }
 
@@ -63,7 +69,7 @@ pub(super) async fn live() -> HttpResponse {
 }
 
 /// `GET /health/ready`: 200 if payments can be taken, otherwise 503; says why.
-pub(super) async fn ready(payments: Data<Payments>) -> HttpResponse {
+pub(super) async fn ready(payments: Data<Payments>, console: Data<OperatorConsole>) -> HttpResponse {
     // The state of the store takes a missing answer into account.
     drop(timeout(STORE_TIME_OUT, payments.probe_store()).await);
     let readiness = payments.readiness();
@@ -84,8 +90,9 @@ pub(super) async fn ready(payments: Data<Payments>) -> HttpResponse {
     let checks = Checks { store, mailboxes, acquirers: acquirers.collect(), failing };
     let mut response = if is_ready { HttpResponse::Ok() } else { HttpResponse::ServiceUnavailable() };
     let status = if is_ready { "ready" } else { "not_ready" };
-    let BuildInfo { version, commit, .. } = build_info();
-    response.json(ReadinessView { status, version, commit, checks })
+    let BuildInfo { version, commit, stored_form } = build_info();
+    let store_form = console.store_form().number;
+    response.json(ReadinessView { status, version, commit, stored_form, store_form, checks })
 }
 
 /// Returns the trouble of the store in words, since when, and the error that showed it.

@@ -106,6 +106,7 @@ mod start_and_stop;
 mod store_away;
 mod store_faults;
 mod store_is_missing;
+mod store_upgrade;
 mod stuck;
 mod support;
 mod tokens;

@@ -1,5 +1,25 @@
 //! Queries of the store that both actors and other services make: one list for every wrapper of a store.
 
+use quita_ports::{OperatorStore, StoreError, StoreForm};
+
+/// Returns the answer of a store. Something unreadable in a store of a newer form is no defect of the data: this program is
+/// too old for it, and the service is about to end.
+///
+/// # Errors
+/// As the store answered, or [`StoreError::Unavailable`] after an upgrade beyond what this program knows.
+pub(super) async fn explained<T>(
+    store: &(impl OperatorStore + ?Sized),
+    answer: Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let is_unreadable = matches!(answer, Err(StoreError::Unreadable(_)));
+    if is_unreadable && store.follow_form().await.is_ok_and(StoreForm::is_too_new) {
+        return Err(StoreError::Unavailable(
+            "the store was upgraded to a form that this version does not know".into(),
+        ));
+    }
+    answer
+}
+
 /// Implements seven traits of the store by `$implement!`, which gets the kind and the signature of each query. `commit`
 /// answers each write separately, so the caller writes it out.
 macro_rules! shared_queries {
@@ -30,7 +50,7 @@ macro_rules! shared_queries {
 
         $implement! {
             ExceptionStore {
-                Write fn put_exception(exception: &Exception) -> ();
+                Write fn put_exception(exception: &Exception) -> bool;
                 Read fn exceptions(limit: usize) -> Vec<Exception>;
             }
         }
@@ -57,6 +77,10 @@ macro_rules! shared_queries {
                 Write fn put_node(node: &Node) -> ();
                 Write fn remove_node(id: Uuid) -> bool;
                 Read fn nodes(seen_since: Timestamp) -> Vec<Node>;
+                Read fn follow_form() -> StoreForm;
+            }
+            fn form(&self) -> StoreForm {
+                self.store.form()
             }
         }
 

@@ -20,12 +20,12 @@ use quita_domain::routing::CardTries;
 use quita_domain::time::Timestamp;
 use quita_ports::{
     AccessStore, Backlog, DueDelivery, ExceptionStore, InboxStore, Listed, NumberBlock, NumberRange,
-    NumberStore, OperatorStore, OutboxPlace, PaymentStore, Store, StoreError, Write, WriteError,
+    NumberStore, OperatorStore, OutboxPlace, PaymentStore, Store, StoreError, StoreForm, Write, WriteError,
 };
 use tokio::time::timeout;
 use uuid::Uuid;
 
-use crate::store::queries::shared_queries;
+use crate::store::queries::{explained, shared_queries};
 use crate::store::state::{StoreCall, StoreState};
 
 /// Time-out of one call. Afterwards its outcome counts as unknown.
@@ -65,7 +65,8 @@ macro_rules! in_time {
         impl $trait for TimeLimitedStore {
             $(
                 async fn $name(&self, $($argument: $type),*) -> Result<$answer, StoreError> {
-                    self.in_time(StoreCall::$kind, self.store.$name($($argument),*)).await
+                    let call = async { explained(&*self.store, self.store.$name($($argument),*).await).await };
+                    self.in_time(StoreCall::$kind, call).await
                 }
             )*
             $($apart)?

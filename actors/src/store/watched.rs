@@ -30,11 +30,11 @@ use quita_ports::{
     ExceptionStore, FiguresStore, HistoryStore, InboxStore, KeyringStore, LinkStore, Listed, NumberBlock,
     NumberRange, NumberStore, OperatorStore, OutboxPlace, PaidPlace, PastFilter, PastPage, PaymentStore,
     PeopleStore, ReconciliationStore, RestingPlace, Run, RunClaim, SecretKeyStore, Store, StoreError,
-    WholeStore, Write, WriteError,
+    StoreForm, WholeStore, Write, WriteError,
 };
 use uuid::Uuid;
 
-use crate::store::queries::shared_queries;
+use crate::store::queries::{explained, shared_queries};
 use crate::store::state::{StoreCall, StoreState};
 
 /// A store whose calls report their results to the store's state.
@@ -63,7 +63,8 @@ macro_rules! watched {
         impl $trait for WatchedStore {
             $(
                 async fn $name(&self, $($argument: $type),*) -> Result<$answer, StoreError> {
-                    self.state.watch(StoreCall::$kind, self.store.$name($($argument),*)).await
+                    let call = async { explained(&*self.store, self.store.$name($($argument),*).await).await };
+                    self.state.watch(StoreCall::$kind, call).await
                 }
             )*
             $($apart)?

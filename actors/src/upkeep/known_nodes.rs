@@ -183,6 +183,8 @@ mod tests {
             version,
             routing: None,
             comparison_failure: None,
+            knows_form: 1,
+            writes_form: 1,
             started_at: at,
             seen_at,
         }

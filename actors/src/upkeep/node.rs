@@ -122,9 +122,16 @@ async fn follow_directives(parts: &NodeParts) -> Result<(), StoreError> {
 }
 
 async fn be_seen(parts: &NodeParts) -> Result<(), StoreError> {
+    // Before it is seen: an upgrade waits until every node says that it writes the new form.
+    let form = parts.store.follow_form().await?;
+    if form.is_too_new() {
+        return Ok(());
+    }
     let node = Node {
         routing: Some(parts.routes.version()),
         comparison_failure: parts.known.comparison_failure(),
+        knows_form: form.known,
+        writes_form: form.number,
         seen_at: parts.clock.now(),
         ..parts.node.clone()
     };

@@ -101,3 +101,13 @@ CREATE TABLE IF NOT EXISTS bound_pix (
     payment BLOB NOT NULL,
     PRIMARY KEY (mode, pix)
 ) STRICT, WITHOUT ROWID;
+
+-- One row: the version of the program that brought the file into its form, whose number is user_version. While an
+-- upgrade is under way, payments up to up_to are in that form, and those after until, which were made since.
+CREATE TABLE IF NOT EXISTS stored_form (
+    id      INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+    program TEXT    NOT NULL,
+    -- rowids; absent if all is in the form
+    up_to   INTEGER,
+    until   INTEGER
+) STRICT;

@@ -10,8 +10,8 @@ use thiserror::Error;
 
 use super::failure::Failure;
 use super::file_mark;
+use super::form::{self, number_of};
 use super::open;
-use super::schema::form_of;
 
 /// Reasons for having no copy.
 #[derive(Debug, Error)]
@@ -44,7 +44,7 @@ impl BackupError {
 pub(super) fn back_up(database: &Path, copy: &Path) -> Result<u64, BackupError> {
     let cannot = |error| BackupError::Copy(copy.into(), error);
     let source = open::existing(database).map_err(BackupError::Store)?.ok_or(BackupError::Missing)?;
-    let form = form_of(&source).map_err(BackupError::store)?;
+    let form = number_of(&source).map_err(BackupError::store)?;
     if form == 0 {
         return Err(BackupError::Missing);
     }
@@ -85,7 +85,9 @@ fn fill(source: &Connection, copy: &Path) -> Result<(), BackupError> {
 fn unmark(copy: &Path) -> Result<(), BackupError> {
     let remove = || {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        file_mark::remove(&Connection::open_with_flags(copy, flags)?)
+        let copy = Connection::open_with_flags(copy, flags)?;
+        form::begin_anew(&copy)?;
+        file_mark::remove(&copy)
     };
     remove().map_err(BackupError::store)
 }
@@ -94,7 +96,7 @@ fn check(copy: &Path, form: i64) -> Result<(), BackupError> {
     let read = || -> rusqlite::Result<(String, i64)> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let copy = Connection::open_with_flags(copy, flags)?;
-        Ok((copy.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?, form_of(&copy)?))
+        Ok((copy.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?, number_of(&copy)?))
     };
     match read() {
         Ok((verdict, found)) if verdict == "ok" && found == form => Ok(()),

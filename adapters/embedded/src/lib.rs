@@ -12,6 +12,7 @@ mod exceptions;
 mod failure;
 mod figures;
 mod file_mark;
+mod form;
 mod history;
 mod inbox;
 mod kept_log;
@@ -129,7 +130,8 @@ impl EmbeddedStore {
         mark: Option<FileMark>,
     ) -> Result<Self, StoreError> {
         let readers = open::readers(path, READERS)?;
-        let trust = Arc::new(Trust::of(path, &writer, mark));
+        let form = open::form_of(&writer, path)?;
+        let trust = Arc::new(Trust::of((path, form), &writer, mark));
         Ok(Self {
             writer: Workers::start("quita-store-writer", vec![writer])?,
             readers: Workers::start("quita-store-reader", readers)?,

@@ -5,11 +5,11 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use quita_ports::StoreError;
+use quita_ports::{StoreError, StoreForm};
 use rusqlite::{Connection, OpenFlags};
 
 use super::failure::{Failure, is_undone};
-use super::schema;
+use super::{form, schema};
 
 /// Wait of a write for another process, such as a command that makes a key.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
@@ -46,14 +46,20 @@ pub(super) fn writer(path: &Path) -> Result<Connection, StoreError> {
 /// The connection that writes to a store that is there; `None` if there is none. Makes no file, no folder and no schema.
 pub(super) fn existing_writer(path: &Path) -> Result<Option<Connection>, StoreError> {
     let Some(connection) = existing(path)? else { return Ok(None) };
-    let form = || -> Result<i64, Failure> {
+    let is_empty = || -> Result<bool, Failure> {
         schema::refuse_foreign(&connection)?;
-        Ok(schema::form_of(&connection)?)
+        Ok(form::number_of(&connection)? == 0 && !schema::has_tables(&connection)?)
     };
-    match form().map_err(|failure| in_file(path, failure))? {
-        0 => Ok(None),
-        _ => make_ready(connection, path).map(Some),
+    if is_empty().map_err(|failure| in_file(path, failure))? {
+        return Ok(None);
     }
+    make_ready(connection, path).map(Some)
+}
+
+/// Form of a store that was opened.
+pub(super) fn form_of(connection: &Connection, path: &Path) -> Result<StoreForm, StoreError> {
+    let found = form::found_in(connection).map_err(|error| in_file(path, error.into()))?;
+    found.check()
 }
 
 /// Has the connection write as the store promises, and nobody else read its files.

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use quita_domain::control::{Node, RouteControl};
 use quita_domain::exception::{Exception, Resolution};
 use quita_domain::time::Timestamp;
-use quita_ports::{OperatorStore, StoreError};
+use quita_ports::{OperatorStore, StoreError, StoreForm};
 use rusqlite::Transaction;
 use uuid::Uuid;
 
@@ -94,6 +94,14 @@ impl OperatorStore for EmbeddedStore {
         let mut nodes: Vec<Node> = found.await?;
         nodes.sort_by_key(|node| (node.started_at, node.id));
         Ok(nodes)
+    }
+
+    async fn follow_form(&self) -> Result<StoreForm, StoreError> {
+        self.read_form().await
+    }
+
+    fn form(&self) -> StoreForm {
+        self.trust.form().now()
     }
 }
 

@@ -24,8 +24,9 @@ use super::transaction::Failed;
 use super::trust::Trust;
 use super::{EmbeddedStore, listing, movements};
 use quita_stored_form::PaymentRow;
+use quita_stored_form::form::payment_document;
 use quita_stored_form::turns::Lister;
-use quita_stored_form::{decode, encode, listed, signed, signed_limit};
+use quita_stored_form::{decode, listed, signed, signed_limit};
 
 const INSERT: &str = "INSERT INTO payments (id, revision, last_op, merchant, mode, method, document, email, \
     external_reference, link, card, created_at, amount, due_on, status, paid_at, due_at, outbox_at, outbox_to, \
@@ -239,15 +240,28 @@ fn read_payment((id, document): &(Uuid, Vec<u8>)) -> Result<Payment, StoreError>
 /// One outcome for each write, also if the transaction failed.
 fn commit(trust: &Trust, connection: &mut Connection, writes: &[Write]) -> Vec<Outcome> {
     // Outside of the transaction, so that another process is not kept waiting.
-    let documents: Vec<_> = writes.iter().map(|write| encode(write.payment.as_ref())).collect();
+    let form = trust.form().number();
+    let documents = encoded(writes, form);
     let all = |error: fn(StoreError) -> WriteError, why: &StoreError| {
         writes.iter().map(|_| Err(error(why.clone()))).collect::<Vec<Outcome>>()
     };
-    match trust.write(connection, |open| write_all(open, writes, documents)) {
+    let write = |open: &Transaction<'_>| {
+        // An upgrade may have begun since.
+        let now = trust.form().number();
+        let documents = if now == form { documents } else { encoded(writes, now) };
+        write_all(open, writes, documents)
+    };
+    match trust.write(connection, write) {
         Ok(outcomes) => outcomes,
         Err(Failed::Undone(error)) => all(WriteError::NotWritten, &error),
         Err(Failed::Unknown(error)) => all(WriteError::Unknown, &error),
     }
+}
+
+/// Documents of the payments in a form.
+fn encoded(writes: &[Write], form: i64) -> Vec<Result<Vec<u8>, StoreError>> {
+    let document = |write: &Write| payment_document(&write.payment, form);
+    writes.iter().map(|write| document(write).map(|document| document.into_bytes())).collect()
 }
 
 fn write_all(

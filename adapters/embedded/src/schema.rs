@@ -4,9 +4,8 @@ use quita_ports::StoreError;
 use rusqlite::Connection;
 
 use super::failure::Failure;
-use super::transaction;
-use quita_stored_form::VERSION;
-use quita_stored_form::rules::other_form;
+use super::{form, transaction};
+use quita_stored_form::form::{known, unreleased};
 
 const SCHEMA: &str = include_str!("schema.sql");
 
@@ -35,11 +34,6 @@ pub(super) fn refuse_foreign(connection: &Connection) -> Result<(), Failure> {
     Err(StoreError::Unreadable(why.into()).into())
 }
 
-/// The number of the form that a file is stored in; 0 if nothing was ever made in it.
-pub(super) fn form_of(connection: &Connection) -> rusqlite::Result<i64> {
-    connection.query_row("PRAGMA user_version", [], |row| row.get(0))
-}
-
 /// Columns of a payment that files from before them lack: due date, payment link and used token. Payments that are there keep none.
 const LATER_COLUMNS: [(&str, &str); 3] = [("due_on", "TEXT"), ("link", "BLOB"), ("used_token", "TEXT")];
 
@@ -54,20 +48,33 @@ fn add_columns(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Makes the schema in a new file, and refuses one whose stored form is another. `user_version` tells which it is.
+/// Makes the schema in a new file, and refuses one whose stored form this program does not know. `user_version` is the
+/// number of the form.
 pub(super) fn make(connection: &mut Connection) -> Result<(), StoreError> {
     let made = transaction::run(connection, |transaction| {
-        match form_of(transaction)? {
-            VERSION => {}
+        let mut is_new = false;
+        match form::number_of(transaction)? {
+            0 if has_tables(transaction)? => return Err(unreleased().into()),
             0 => {
                 transaction.execute_batch(SCHEMA)?;
-                transaction.pragma_update(None, "user_version", VERSION)?;
+                transaction.pragma_update(None, "user_version", known())?;
                 transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
+                is_new = true;
             }
-            other => return Err(other_form(Some(other)).into()),
+            _ => drop(form::found_in(transaction)?.check()?),
         }
         add_columns(transaction)?;
-        Ok(transaction.execute_batch(ADDITIONS)?)
+        transaction.execute_batch(ADDITIONS)?;
+        if is_new {
+            form::note_whole(transaction)?;
+        }
+        Ok(())
     });
     Ok(made?)
+}
+
+/// Tells whether a file holds payments, whatever its number is.
+pub(super) fn has_tables(connection: &Connection) -> rusqlite::Result<bool> {
+    let sql = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'payments')";
+    connection.query_row(sql, [], |row| row.get(0))
 }

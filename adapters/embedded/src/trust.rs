@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
-use quita_ports::StoreError;
+use quita_ports::{StoreError, StoreForm};
 use rusqlite::{Connection, Transaction};
 
 use super::failure::Failure;
 use super::file_mark::FileMark;
+use super::form::Form;
 use super::kept_log::KeptLog;
 use super::same_file::SameFile;
 use super::transaction::{self, Failed};
@@ -17,6 +18,7 @@ use super::transaction::{self, Failed};
 pub(super) struct Trust {
     broken: OnceLock<String>,
     file: SameFile,
+    form: Form,
     log: KeptLog,
     /// Only who serves the file keeps its mark.
     mark: Option<FileMark>,
@@ -26,14 +28,20 @@ pub(super) struct Trust {
 
 impl Trust {
     /// Trusts the files of a store that is open.
-    pub(super) fn of(path: &Path, writer: &Connection, mark: Option<FileMark>) -> Self {
+    pub(super) fn of((path, form): (&Path, StoreForm), writer: &Connection, mark: Option<FileMark>) -> Self {
         Self {
             broken: OnceLock::new(),
             file: SameFile::of(path),
+            form: Form::of(form),
             log: KeptLog::of(path, writer),
             mark,
             at_work: Mutex::new(()),
         }
+    }
+
+    /// Returns the form of the file.
+    pub(super) const fn form(&self) -> &Form {
+        &self.form
     }
 
     /// Fails once an `fsync` failed: after it the pages count as clean, and the next commit would lie.
@@ -60,6 +68,7 @@ impl Trust {
         let mut mark = None;
         let done = transaction::run(writer, |transaction| {
             self.log.check_before(transaction)?;
+            self.form.meet(transaction)?;
             if let Some(file) = &self.mark {
                 mark = file.write(transaction)?;
             }

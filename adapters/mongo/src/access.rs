@@ -9,10 +9,10 @@ use quita_domain::time::Timestamp;
 use quita_ports::{AccessStore, StoreError};
 use serde::Serialize;
 
+use super::MongoStore;
 use super::failure::within_time;
 use super::indexes::{API_KEYS, APPLICATIONS, OLDEST, named};
 use super::reading::{find_all, value_in};
-use super::{MongoStore, batch};
 use quita_stored_form::AsDocument;
 use quita_stored_form::rules::key_exists;
 
@@ -48,7 +48,7 @@ impl AccessStore for MongoStore {
     async fn insert_application(&self, application: &Application) -> Result<bool, StoreError> {
         let id = application_id(&application.merchant, &application.name);
         let stored = StoredApplication { id, revision: 1, application: AsDocument(application) };
-        batch::insert_one(&self.database, APPLICATIONS, &stored).await
+        self.insert_one(APPLICATIONS, &stored).await
     }
 
     async fn replace_application(
@@ -66,17 +66,14 @@ impl AccessStore for MongoStore {
         let next = bson::serialize_to_raw_document_buf(&next);
         let next = next.map_err(|_| StoreError::Unreadable("an application can't be encoded".into()))?;
         let guard = doc! { "_id": application_id(&before.merchant, &before.name), "revision": revision };
-        let replaced = within_time(self.collection(APPLICATIONS).replace_one(guard, next)).await?;
+        let replaced =
+            within_time(self.collection(APPLICATIONS).replace_one(guard, self.form.stamped(next))).await?;
         Ok(replaced.matched_count == 1)
     }
 
     async fn insert_key(&self, key: &ApiKey) -> Result<(), StoreError> {
         let stored = StoredKey { id: &key.id, created_at: key.created_at.millis(), api_key: AsDocument(key) };
-        if batch::insert_one(&self.database, API_KEYS, &stored).await? {
-            Ok(())
-        } else {
-            Err(key_exists(&key.id))
-        }
+        if self.insert_one(API_KEYS, &stored).await? { Ok(()) } else { Err(key_exists(&key.id)) }
     }
 
     async fn key(&self, id: &str) -> Result<Option<ApiKey>, StoreError> {
@@ -93,7 +90,9 @@ impl AccessStore for MongoStore {
     async fn revoke_key(&self, id: &str, now: Timestamp) -> Result<bool, StoreError> {
         let first = doc! { "$ifNull": ["$apiKey.revokedAt", now.millis()] };
         let change = vec![doc! { "$set": { "apiKey.revokedAt": first } }];
-        let revoked = within_time(self.collection(API_KEYS).update_one(doc! { "_id": id }, change)).await?;
+        let revoked =
+            within_time(self.collection(API_KEYS).update_one(doc! { "_id": id }, self.form.with(change)))
+                .await?;
         Ok(revoked.matched_count == 1)
     }
 }

@@ -11,10 +11,10 @@ use quita_domain::audit::chain::{ChainHead, ChainKey, ChainPlace, ChainedEntry, 
 use quita_domain::audit::{AuditCursor, AuditErasure, AuditScope};
 use quita_ports::{AuditRead, AuditStore, StoreError};
 
+use super::MongoStore;
 use super::failure::{answer_within_time, no_answer, store_error, within_time};
 use super::indexes::{AUDIT, AUDIT_HEAD, NEWEST, OF_MERCHANT, SEQUENCE, named};
 use super::reading::{binary, find_all};
-use super::{MongoStore, batch};
 use appending::{Append, Change};
 use erasing::Erase;
 use quita_stored_form::{signed, signed_limit, unsigned};
@@ -26,11 +26,11 @@ const HEAD: &str = "head";
 #[async_trait]
 impl AuditStore for MongoStore {
     async fn begin_audit(&self, head: &ChainHead) -> Result<(), StoreError> {
-        batch::insert_one(&self.database, AUDIT_HEAD, &StoredHead::of(head)).await.map(drop)
+        self.insert_one(AUDIT_HEAD, &StoredHead::of(head)).await.map(drop)
     }
 
     async fn append_audit(&self, new: &NewAuditEntry, key: &ChainKey) -> Result<ChainPlace, StoreError> {
-        self.change_audit(&Append { new, key }).await
+        self.change_audit(&Append { new, key, form: &self.form }).await
     }
 
     async fn audit_head(&self) -> Result<Option<ChainHead>, StoreError> {
@@ -84,7 +84,7 @@ impl AuditStore for MongoStore {
         if limit == 0 {
             return Ok(0);
         }
-        self.change_audit(&Erase { what, limit, account, key }).await
+        self.change_audit(&Erase { what, limit, account, key, form: &self.form }).await
     }
 }
 

@@ -67,7 +67,7 @@ pub(super) fn store_error(error: &Error) -> StoreError {
         return refused(write.code);
     }
     if let ErrorKind::Command(command) = kind
-        && command.code == OUT_OF_DISK_SPACE
+        && [OUT_OF_DISK_SPACE, VALIDATION_FAILED].contains(&command.code)
     {
         return refused(command.code);
     }
@@ -114,9 +114,21 @@ pub(super) fn write_error(error: &Error) -> WriteError {
 /// Source: `src/mongo/base/error_codes.yml`: `OutOfDiskSpace`.
 const OUT_OF_DISK_SPACE: i32 = 14_031;
 
+/// Code of a document that lacks what the validator of its collection asks for (`DocumentValidationFailure`). The only
+/// validators are those of the stored form.
+const VALIDATION_FAILED: i32 = 121;
+
+/// Returns the error of a write in a form that the database was upgraded from.
+pub(super) fn older_form() -> StoreError {
+    StoreError::Unavailable("MongoDB refused a write in the stored form of before an upgrade".into())
+}
+
 /// Returns the error of a single write that was refused. The server's words may quote the document, so only the code
 /// is kept.
 pub(super) fn refused(code: i32) -> StoreError {
+    if code == VALIDATION_FAILED {
+        return older_form();
+    }
     let why = format!("MongoDB refused a write with code {code}");
     if code == OUT_OF_DISK_SPACE { StoreError::Full(why) } else { StoreError::Unavailable(why) }
 }

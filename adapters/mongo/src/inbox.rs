@@ -23,18 +23,24 @@ struct Envelope<'a> {
     due_at: i64,
     tries: i64,
     notice: AsDocument<'a, Notice>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    form: Option<i64>,
 }
 
 impl<'a> Envelope<'a> {
-    fn of(notice: &'a Notice) -> Self {
-        Self { id: &notice.id, due_at: notice.received_at.millis(), tries: 0, notice: AsDocument(notice) }
+    fn of(notice: &'a Notice, form: Option<i64>) -> Self {
+        let due_at = notice.received_at.millis();
+        Self { id: &notice.id, due_at, tries: 0, notice: AsDocument(notice), form }
     }
 }
 
 #[async_trait]
 impl InboxStore for MongoStore {
     async fn put_notices(&self, notices: &[Notice]) -> Result<Vec<bool>, StoreError> {
-        let command = |part: &[Notice]| batch::insert(INBOX, part.iter().map(Envelope::of).collect());
+        let form = self.form.stamp();
+        let command = |part: &[Notice]| {
+            batch::insert(INBOX, part.iter().map(|notice| Envelope::of(notice, form)).collect())
+        };
         batch::insert_unread(&self.database, notices, command).await.into_iter().collect()
     }
 
@@ -74,12 +80,12 @@ impl InboxStore for MongoStore {
         let finished = DateTime::from_millis(now.millis());
         let change = doc! { "$set": { "finishedAt": finished }, "$unset": { "dueAt": "" } };
         let waiting = doc! { "_id": { "$in": ids }, "dueAt": { "$exists": true } };
-        within_time(self.collection(INBOX).update_many(waiting, change)).await.map(drop)
+        within_time(self.collection(INBOX).update_many(waiting, self.form.with(change))).await.map(drop)
     }
 
     async fn postpone_notice(&self, id: &str, tried: u32, until: Timestamp) -> Result<(), StoreError> {
         let change = doc! { "$set": { "dueAt": until.millis() }, "$inc": { "tries": 1_i64 } };
         let waiting = doc! { "_id": id, "tries": i64::from(tried), "dueAt": { "$exists": true } };
-        within_time(self.collection(INBOX).update_one(waiting, change)).await.map(drop)
+        within_time(self.collection(INBOX).update_one(waiting, self.form.with(change))).await.map(drop)
     }
 }

@@ -33,6 +33,30 @@ pub(super) const STORED_FORM: &str = "stored_form";
 pub(super) const SECRET_KEYS: &str = "secret_keys";
 pub(super) const NUMBER_COUNTERS: &str = "number_counters";
 
+/// Every collection of the store but the one that keeps its form.
+pub(super) const COLLECTIONS: [&str; 20] = [
+    PAYMENTS,
+    INBOX,
+    EXCEPTIONS,
+    APPLICATIONS,
+    API_KEYS,
+    USERS,
+    OPERATORS,
+    MERCHANT_POLICIES,
+    MERCHANT_PROFILES,
+    SESSIONS,
+    AUDIT,
+    AUDIT_HEAD,
+    ROUTE_CONTROLS,
+    NODES,
+    LINES,
+    RUNS,
+    LINKS,
+    PAGE_EVENTS,
+    SECRET_KEYS,
+    NUMBER_COUNTERS,
+];
+
 /// A payment's amount, indexed where it is in the payment itself, so that it is stored once.
 pub(super) const AMOUNT: &str = "payment.order.amount";
 /// Field of the due date, `YYYY-MM-DD`.

@@ -37,20 +37,23 @@ impl KeyringStore for MongoStore {
     async fn limit_key(&self, id: &str, until: Timestamp) -> Result<bool, StoreError> {
         let change =
             vec![doc! { "$set": { "apiKey.expiresAt": { "$min": ["$apiKey.expiresAt", until.millis()] } } }];
-        let limited = within_time(self.collection(API_KEYS).update_one(doc! { "_id": id }, change)).await?;
+        let limited =
+            within_time(self.collection(API_KEYS).update_one(doc! { "_id": id }, self.form.with(change)))
+                .await?;
         Ok(limited.matched_count == 1)
     }
 
     async fn expose_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
         let filter = doc! { "_id": id, "apiKey.exposedAt": null };
         let change = doc! { "$set": { "apiKey.exposedAt": at.millis() } };
-        let exposed = within_time(self.collection(API_KEYS).update_one(filter, change)).await?;
+        let exposed =
+            within_time(self.collection(API_KEYS).update_one(filter, self.form.with(change))).await?;
         Ok(exposed.matched_count == 1)
     }
 
     async fn note_key_uses(&self, uses: &[(String, Timestamp)]) -> Result<(), StoreError> {
         for part in uses.chunks(USES_AT_ONCE) {
-            let command = batch::update(API_KEYS, part.iter().map(note_use).collect());
+            let command = batch::update(API_KEYS, part.iter().map(|used| self.note_use(used)).collect());
             let command = command.map_err(|_| StoreError::Unreadable("a use can't be encoded".into()))?;
             batch::run_loose(&self.database, command).await?;
         }
@@ -58,7 +61,10 @@ impl KeyringStore for MongoStore {
     }
 }
 
-fn note_use((id, at): &(String, Timestamp)) -> Document {
-    let last = doc! { "$max": ["$apiKey.lastUsedAt", at.millis()] };
-    doc! { "q": { "_id": id }, "u": [{ "$set": { "apiKey.lastUsedAt": last } }] }
+impl MongoStore {
+    fn note_use(&self, (id, at): &(String, Timestamp)) -> Document {
+        let last = doc! { "$max": ["$apiKey.lastUsedAt", at.millis()] };
+        let change = vec![doc! { "$set": { "apiKey.lastUsedAt": last } }];
+        doc! { "q": { "_id": id }, "u": self.form.with(change) }
+    }
 }

@@ -12,6 +12,7 @@ mod erasure;
 mod exceptions;
 mod failure;
 mod figures;
+mod form;
 mod history;
 mod inbox;
 mod indexes;
@@ -26,7 +27,6 @@ mod reading;
 mod reconciliation;
 mod secret_keys;
 mod threads;
-mod version;
 
 use std::sync::Arc;
 
@@ -35,10 +35,11 @@ use bson::{RawDocumentBuf, doc};
 use mongodb::{Collection, Database};
 use quita_domain::identity::MerchantId;
 use quita_domain::time::Timestamp;
-use quita_ports::{Backlog, Store, StoreError};
+use quita_ports::{Backlog, Store, StoreError, StoreForm};
 use tokio::sync::{Mutex, OwnedSemaphorePermit};
 
 use failure::{LIST_TIME_OUT, within_time};
+use form::Form;
 use quita_stored_form::turns::{Lister, Turns};
 use threads::Threads;
 
@@ -51,6 +52,7 @@ pub struct MongoStore {
     database: Database,
     threads: Arc<Threads>,
     turns: Arc<Turns>,
+    form: Arc<Form>,
     /// Lock that lets one task of this node append to the audit log.
     audit_turn: Arc<Mutex<()>>,
 }
@@ -65,8 +67,8 @@ impl MongoStore {
     /// another form. The message never holds the password.
     pub async fn connect(uri: &str) -> Result<Self, StoreError> {
         let threads = Arc::new(Threads::start()?);
-        let database = threads.run(open(uri.to_owned())).await??;
-        Ok(Self::over(database, threads))
+        let opened = threads.run(open(uri.to_owned())).await??;
+        Ok(Self::over(opened, threads))
     }
 
     /// Connects as [`MongoStore::connect`] does if there is a store in the database; `None` if there is none, and then
@@ -76,13 +78,13 @@ impl MongoStore {
     /// As [`MongoStore::connect`].
     pub async fn connect_existing(uri: &str) -> Result<Option<Self>, StoreError> {
         let threads = Arc::new(Threads::start()?);
-        let database = threads.run(open_existing(uri.to_owned())).await??;
-        Ok(database.map(|database| Self::over(database, threads)))
+        let opened = threads.run(open_existing(uri.to_owned())).await??;
+        Ok(opened.map(|opened| Self::over(opened, threads)))
     }
 
-    fn over(database: Database, threads: Arc<Threads>) -> Self {
+    fn over((database, form): Opened, threads: Arc<Threads>) -> Self {
         let turns = Arc::new(Turns::new(LISTS_AT_ONCE));
-        Self { database, threads, turns, audit_turn: Arc::default() }
+        Self { database, threads, turns, form: Arc::new(Form::of(form)), audit_turn: Arc::default() }
     }
 
     /// Waits for the turn of a merchant's list.
@@ -133,18 +135,21 @@ async fn reach(uri: &str) -> Result<Database, StoreError> {
     Ok(client.default_database().unwrap_or_else(|| client.database(connect::DEFAULT_DATABASE)))
 }
 
-async fn open(uri: String) -> Result<Database, StoreError> {
+/// A database that is ready, and its form.
+type Opened = (Database, StoreForm);
+
+async fn open(uri: String) -> Result<Opened, StoreError> {
     make_ready(reach(&uri).await?).await
 }
 
-async fn open_existing(uri: String) -> Result<Option<Database>, StoreError> {
+async fn open_existing(uri: String) -> Result<Option<Opened>, StoreError> {
     let database = reach(&uri).await?;
-    if version::is_store(&database).await? { make_ready(database).await.map(Some) } else { Ok(None) }
+    if form::is_store(&database).await? { make_ready(database).await.map(Some) } else { Ok(None) }
 }
 
-/// Notes the version and makes the indexes that are missing.
-async fn make_ready(database: Database) -> Result<Database, StoreError> {
-    version::settle(&database).await?;
+/// Notes the form and makes the indexes that are missing.
+async fn make_ready(database: Database) -> Result<Opened, StoreError> {
+    let form = form::settle(&database).await?;
     indexes::make(&database).await?;
-    Ok(database)
+    Ok((database, form))
 }

@@ -6,9 +6,9 @@ use mongodb::options::ReturnDocument;
 use quita_ports::{NumberBlock, NumberRange, NumberStore, StoreError};
 use serde::Serialize;
 
+use super::MongoStore;
 use super::failure::within_time;
 use super::indexes::NUMBER_COUNTERS;
-use super::{MongoStore, batch};
 use quita_stored_form::unsigned;
 
 /// A counter as it is stored.
@@ -27,7 +27,7 @@ impl NumberStore for MongoStore {
         }
         // Several may make the counter at once: one of them does, and all of them advance it.
         let first = Counter { range: &range.key, next: range.first.into() };
-        batch::insert_one(&self.database, NUMBER_COUNTERS, &first).await?;
+        self.insert_one(NUMBER_COUNTERS, &first).await?;
         let counter = self.advance(range, count).await?;
         let gone = || StoreError::Unreadable("a counter of numbers is gone as soon as it is made".into());
         Ok(block_before(range, counter.ok_or_else(gone)?, count))
@@ -43,7 +43,10 @@ impl MongoStore {
         let next = doc! { "$max": ["$next", { "$min": [after_last, step] }] };
         let counters = self.collection(NUMBER_COUNTERS);
         let advanced = counters
-            .find_one_and_update(doc! { "_id": &range.key }, vec![doc! { "$set": { "next": next } }])
+            .find_one_and_update(
+                doc! { "_id": &range.key },
+                self.form.with(vec![doc! { "$set": { "next": next } }]),
+            )
             .return_document(ReturnDocument::Before);
         let Some(before) = within_time(advanced).await? else { return Ok(None) };
         let uncounted = |_| StoreError::Unreadable("a counter of numbers has no number".into());

@@ -6,7 +6,7 @@ use mongodb::options::FindOptions;
 use quita_domain::control::{Node, RouteControl};
 use quita_domain::exception::{Exception, Resolution};
 use quita_domain::time::Timestamp;
-use quita_ports::{OperatorStore, StoreError};
+use quita_ports::{OperatorStore, StoreError, StoreForm};
 use serde::Serialize;
 use uuid::Uuid;
 
@@ -59,7 +59,8 @@ impl OperatorStore for MongoStore {
             resolution.map_err(|_| StoreError::Unreadable("a resolution can't be encoded".into()))?;
         let open = doc! { "_id": id, RESOLVED_AT: Bson::Null };
         let change = doc! { "$set": { "exception.resolution": resolution } };
-        let resolved = within_time(self.collection(EXCEPTIONS).update_one(open, change)).await?;
+        let resolved =
+            within_time(self.collection(EXCEPTIONS).update_one(open, self.form.with(change))).await?;
         Ok(resolved.matched_count == 1)
     }
 
@@ -96,6 +97,14 @@ impl OperatorStore for MongoStore {
         nodes.sort_by_key(|node| (node.started_at, node.id));
         Ok(nodes)
     }
+
+    async fn follow_form(&self) -> Result<StoreForm, StoreError> {
+        Ok(self.read_form().await?.form())
+    }
+
+    fn form(&self) -> StoreForm {
+        self.form.now()
+    }
 }
 
 impl MongoStore {
@@ -110,6 +119,8 @@ impl MongoStore {
         let encoded: RawDocumentBuf =
             encoded.map_err(|_| StoreError::Unreadable(format!("one of {collection} can't be encoded")))?;
         let replaced = self.collection(collection);
-        within_time(replaced.replace_one(doc! { "_id": id }, encoded).upsert(true)).await.map(drop)
+        within_time(replaced.replace_one(doc! { "_id": id }, self.form.stamped(encoded)).upsert(true))
+            .await
+            .map(drop)
     }
 }

@@ -14,20 +14,23 @@ use quita_domain::reconciliation::SlipNumber;
 use quita_domain::routing::{CardTries, PAYMENTS_ARE_COUNTED_TO, TRIES_ARE_COUNTED_FOR_MS};
 use quita_domain::time::Timestamp;
 use quita_ports::{DueDelivery, Listed, OutboxPlace, PaymentStore, StoreError, Write, WriteError};
-use serde::Serialize;
+use serde::ser::Error as _;
+use serde::{Serialize, Serializer};
 use tokio::sync::OwnedSemaphorePermit;
 use uuid::Uuid;
 
 use super::MongoStore;
 use super::batch::{self, Outcome};
-use super::failure::{LIST_TIME_OUT, within_time};
+use super::failure::{LIST_TIME_OUT, older_form, within_time};
+use super::form::stamp;
 use super::indexes::{BOUND_PIX, BY_AMOUNT, BY_CARD, DUE, OF_PIX, OUTBOX, PAYMENTS, named};
 use super::listing::{self, Listing};
 use super::reading::{binary, find_all, value_in};
 use quita_stored_form::PaymentIndex;
 use quita_stored_form::PaymentRow;
+use quita_stored_form::form::{payment_document, too_new};
 use quita_stored_form::rules::unknown_word;
-use quita_stored_form::{AsDocument, listed, signed, signed_limit};
+use quita_stored_form::{listed, signed, signed_limit};
 
 /// This many payments or more are not read to find those that match among them.
 const MANY: u64 = 2_000;
@@ -56,7 +59,7 @@ struct Envelope<'a> {
     card: Option<&'a str>,
     created_at: i64,
     status: &'static str,
-    payment: AsDocument<'a, Payment>,
+    payment: InForm<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     due_at: Option<i64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -71,10 +74,21 @@ struct Envelope<'a> {
     document_number: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rests_since: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    form: Option<i64>,
+}
+
+/// A payment and the form that it is written in.
+struct InForm<'a>(&'a Payment, i64);
+
+impl Serialize for InForm<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        payment_document(self.0, self.1).map_err(S::Error::custom)?.serialize(serializer)
+    }
 }
 
 impl<'a> Envelope<'a> {
-    fn of(payment: &'a Payment) -> Self {
+    fn of(payment: &'a Payment, form: i64) -> Self {
         let row = PaymentRow::of(payment);
         let number = |number: SlipNumber| number.as_str().to_owned();
         Self {
@@ -91,7 +105,7 @@ impl<'a> Envelope<'a> {
             card: row.card,
             created_at: row.created_at,
             status: row.status,
-            payment: AsDocument(payment),
+            payment: InForm(payment, form),
             due_at: row.due_at,
             outbox_at: row.outbox_at,
             outbox_to: row.outbox_to,
@@ -99,6 +113,7 @@ impl<'a> Envelope<'a> {
             our_number: row.our_number.map(number),
             document_number: row.document_number.map(number),
             rests_since: row.rests_since,
+            form: stamp(form),
         }
     }
 }
@@ -143,11 +158,11 @@ struct Literal<'a> {
 }
 
 impl<'a> Statement<'a> {
-    fn of(write: &'a Write) -> Self {
+    fn of(write: &'a Write, form: i64) -> Self {
         let guard = doc! { "$eq": ["$revision", signed(write.expected_revision)] };
         // The name of a type is no number. Its error quotes that name and nothing of the payment.
         let stale = doc! { "$toInt": { "$type": "$revision" } };
-        let payment = Envelope::of(&write.payment);
+        let payment = Envelope::of(&write.payment, form);
         let replacement = Replacement { guarded: (guard, Literal { payment }, stale) };
         Self { q: Which { id: binary(write.payment.id.uuid()) }, u: [Stage { replacement }], upsert: true }
     }
@@ -156,8 +171,8 @@ impl<'a> Statement<'a> {
 #[async_trait]
 impl PaymentStore for MongoStore {
     async fn commit(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
-        let (database, writes) = (self.database.clone(), batch.to_vec());
-        let work = async move { commit(&database, &writes).await };
+        let (store, writes) = (self.clone(), batch.to_vec());
+        let work = async move { store.commit_in_its_form(&writes).await };
         let lost =
             |error| batch.iter().map(|_| Err(WriteError::Unknown(StoreError::clone(&error)))).collect();
         self.threads.run(work).await.unwrap_or_else(lost)
@@ -264,6 +279,35 @@ impl PaymentStore for MongoStore {
 }
 
 impl MongoStore {
+    /// Writes in the form that is known. If the database was upgraded since, it refuses that: then its form is read, and
+    /// what was refused is written in it, if this program knows it.
+    async fn commit_in_its_form(&self, writes: &[Write]) -> Vec<Outcome> {
+        let before = self.form.written();
+        let mut outcomes = commit(&self.database, writes, before).await;
+        let is_older = |outcome: &Outcome| *outcome == Err(WriteError::NotWritten(older_form()));
+        if !outcomes.iter().any(is_older) {
+            return outcomes;
+        }
+        let refused: Vec<usize> =
+            (0..).zip(&outcomes).filter(|(_, one)| is_older(one)).map(|(n, _)| n).collect();
+        let again: Vec<Write> = refused.iter().filter_map(|place| writes.get(*place).cloned()).collect();
+        let repeated = match self.read_form().await {
+            Ok(found) if found.form().is_too_new() => {
+                let program = found.program.unwrap_or_default();
+                let why = StoreError::Broken(too_new(found.number, &program));
+                vec![Err(WriteError::NotWritten(why)); again.len()]
+            }
+            Ok(found) if found.number > before => commit(&self.database, &again, found.number).await,
+            Ok(_) | Err(_) => return outcomes,
+        };
+        for (place, outcome) in refused.into_iter().zip(repeated) {
+            if let Some(refused) = outcomes.get_mut(place) {
+                *refused = outcome;
+            }
+        }
+        outcomes
+    }
+
     async fn find(&self, filter: Document, options: FindOptions) -> Result<Vec<Payment>, StoreError> {
         let payments = self.collection(PAYMENTS);
         let work =
@@ -313,15 +357,15 @@ impl MongoStore {
 }
 
 /// New payments go by `insert`, which the server works through three times as fast, beside those that are replaced.
-async fn commit(database: &Database, writes: &[Write]) -> Vec<Outcome> {
+async fn commit(database: &Database, writes: &[Write], form: i64) -> Vec<Outcome> {
     let (new, known): (Vec<&Write>, Vec<&Write>) =
         writes.iter().partition(|write| write.expected_revision == 0);
     let (new, known) = join(
         batch::run(database, &new, |new| {
-            batch::insert(PAYMENTS, new.iter().map(|write| Envelope::of(&write.payment)).collect())
+            batch::insert(PAYMENTS, new.iter().map(|write| Envelope::of(&write.payment, form)).collect())
         }),
         batch::run(database, &known, |known| {
-            batch::update(PAYMENTS, known.iter().map(|write| Statement::of(write)).collect())
+            batch::update(PAYMENTS, known.iter().map(|write| Statement::of(write, form)).collect())
         }),
     )
     .await;

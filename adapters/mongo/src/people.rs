@@ -8,12 +8,12 @@ use quita_domain::people::{Login, MerchantPolicy, MerchantProfile, Operator, Ses
 use quita_ports::{PeopleStore, StoreError};
 use serde::Serialize;
 
+use super::MongoStore;
 use super::failure::within_time;
 use super::indexes::{
     BY_ID, MERCHANT_POLICIES, MERCHANT_PROFILES, OF_MERCHANT, OF_PERSON, OPERATORS, SESSIONS, USERS, named,
 };
 use super::reading::{find_all, value_called, value_in};
-use super::{MongoStore, batch};
 use quita_stored_form::{AsDocument, signed_limit};
 
 /// A user as it is stored.
@@ -94,7 +94,7 @@ struct StoredProfile<'a> {
 #[async_trait]
 impl PeopleStore for MongoStore {
     async fn insert_user(&self, user: &User) -> Result<bool, StoreError> {
-        batch::insert_one(&self.database, USERS, &StoredUser::of(user, first_revision(user))).await
+        self.insert_one(USERS, &StoredUser::of(user, first_revision(user))).await
     }
 
     async fn user(&self, login: &Login) -> Result<Option<User>, StoreError> {
@@ -119,7 +119,8 @@ impl PeopleStore for MongoStore {
         let next = bson::serialize_to_raw_document_buf(&StoredUser::of(after, revision.saturating_add(1)));
         let next = next.map_err(|_| StoreError::Unreadable("a user can't be encoded".into()))?;
         let guard = doc! { "_id": before.login.as_str(), "revision": revision };
-        let replaced = within_time(self.collection(USERS).replace_one(guard, next)).await?;
+        let replaced =
+            within_time(self.collection(USERS).replace_one(guard, self.form.stamped(next))).await?;
         Ok(replaced.matched_count == 1)
     }
 
@@ -150,7 +151,7 @@ impl PeopleStore for MongoStore {
         let stored = stored.map_err(|_| StoreError::Unreadable("a policy can't be encoded".into()))?;
         let policies = self.collection(MERCHANT_POLICIES);
         let id = doc! { "_id": merchant.as_str() };
-        within_time(policies.replace_one(id, stored).upsert(true)).await.map(drop)
+        within_time(policies.replace_one(id, self.form.stamped(stored)).upsert(true)).await.map(drop)
     }
 
     async fn profile(&self, merchant: &MerchantId) -> Result<MerchantProfile, StoreError> {
@@ -165,11 +166,11 @@ impl PeopleStore for MongoStore {
         let stored = stored.map_err(|_| StoreError::Unreadable("a profile can't be encoded".into()))?;
         let profiles = self.collection(MERCHANT_PROFILES);
         let id = doc! { "_id": merchant.as_str() };
-        within_time(profiles.replace_one(id, stored).upsert(true)).await.map(drop)
+        within_time(profiles.replace_one(id, self.form.stamped(stored)).upsert(true)).await.map(drop)
     }
 
     async fn insert_operator(&self, operator: &Operator) -> Result<bool, StoreError> {
-        batch::insert_one(&self.database, OPERATORS, &StoredOperator::of(operator)).await
+        self.insert_one(OPERATORS, &StoredOperator::of(operator)).await
     }
 
     async fn operator(&self, login: &Login) -> Result<Option<Operator>, StoreError> {
@@ -187,7 +188,8 @@ impl PeopleStore for MongoStore {
         let guard = guard(&StoredOperator::of(before))?;
         let next = bson::serialize_to_raw_document_buf(&StoredOperator::of(after));
         let next = next.map_err(|_| StoreError::Unreadable("an operator can't be encoded".into()))?;
-        let replaced = within_time(self.collection(OPERATORS).replace_one(guard, next)).await?;
+        let replaced =
+            within_time(self.collection(OPERATORS).replace_one(guard, self.form.stamped(next))).await?;
         Ok(replaced.matched_count == 1)
     }
 
@@ -199,7 +201,7 @@ impl PeopleStore for MongoStore {
     async fn insert_session(&self, session: &Session) -> Result<(), StoreError> {
         let stored = StoredSession::of(session);
         // Nothing else has an id like this: one that is there came of a lost answer.
-        batch::insert_one(&self.database, SESSIONS, &stored).await.map(drop)
+        self.insert_one(SESSIONS, &stored).await.map(drop)
     }
 
     async fn session(&self, id: &str) -> Result<Option<Session>, StoreError> {
@@ -216,7 +218,8 @@ impl PeopleStore for MongoStore {
         let guard = guard(&StoredSession::of(before))?;
         let next = bson::serialize_to_raw_document_buf(&StoredSession::of(after));
         let next = next.map_err(|_| StoreError::Unreadable("a session can't be encoded".into()))?;
-        let replaced = within_time(self.collection(SESSIONS).replace_one(guard, next)).await?;
+        let replaced =
+            within_time(self.collection(SESSIONS).replace_one(guard, self.form.stamped(next))).await?;
         Ok(replaced.matched_count == 1)
     }
 

@@ -34,6 +34,8 @@ struct Envelope<'a> {
     verdict: Option<&'static str>,
     gross: i64,
     line: AsDocument<'a, StoredLine>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    form: Option<i64>,
 }
 
 /// Puts it in the place of the one with its id.
@@ -51,7 +53,7 @@ struct Which<'a> {
 }
 
 impl<'a> Statement<'a> {
-    fn of(stored: &'a StoredLine) -> Self {
+    fn of(stored: &'a StoredLine, form: Option<i64>) -> Self {
         let line = &stored.line;
         let u = Envelope {
             id: &line.id,
@@ -60,6 +62,7 @@ impl<'a> Statement<'a> {
             verdict: stored.verdict().map(Verdict::as_str),
             gross: signed(line.gross.cents()),
             line: AsDocument(stored),
+            form,
         };
         Self { q: Which { id: &line.id }, u, upsert: true }
     }
@@ -78,7 +81,10 @@ struct StoredClaim {
 #[async_trait]
 impl ReconciliationStore for MongoStore {
     async fn put_lines(&self, lines: &[StoredLine]) -> Result<(), StoreError> {
-        let command = |part: &[StoredLine]| batch::update(LINES, part.iter().map(Statement::of).collect());
+        let form = self.form.stamp();
+        let command = |part: &[StoredLine]| {
+            batch::update(LINES, part.iter().map(|line| Statement::of(line, form)).collect())
+        };
         for outcome in batch::run(&self.database, lines, command).await {
             match outcome {
                 // Another node puts the same line there at this moment.
@@ -140,20 +146,20 @@ impl ReconciliationStore for MongoStore {
     async fn claim_run(&self, claim: &RunClaim) -> Result<bool, StoreError> {
         let (id, node, lease_until) = (run_of(claim), binary(claim.node), claim.until.millis());
         let new = StoredClaim { id: id.clone(), node, lease_until };
-        if batch::insert_one(&self.database, RUNS, &new).await? {
+        if self.insert_one(RUNS, &new).await? {
             return Ok(true);
         }
         let is_over = doc! { "leaseUntil": { "$lte": claim.now.millis() } };
         let free = doc! { "_id": id, "finishedAt": Bson::Null, "$or": [is_over, { "node": node }] };
         let change = doc! { "$set": { "node": node, "leaseUntil": lease_until } };
-        let claimed = within_time(self.collection(RUNS).update_one(free, change)).await?;
+        let claimed = within_time(self.collection(RUNS).update_one(free, self.form.with(change))).await?;
         Ok(claimed.matched_count == 1)
     }
 
     async fn finish_run(&self, claim: &RunClaim) -> Result<(), StoreError> {
         let own = doc! { "_id": run_of(claim), "node": binary(claim.node), "finishedAt": Bson::Null };
         let change = doc! { "$set": { "finishedAt": claim.now.millis() } };
-        within_time(self.collection(RUNS).update_one(own, change)).await.map(drop)
+        within_time(self.collection(RUNS).update_one(own, self.form.with(change))).await.map(drop)
     }
 
     async fn runs(&self, source: &Source, from: NaiveDate, until: NaiveDate) -> Result<Vec<Run>, StoreError> {

@@ -8,11 +8,11 @@ use quita_domain::secret_key::{KeyRecord, SealedSecret};
 use quita_ports::{ApplicationPlace, SecretKeyStore, StoreError};
 use serde::Serialize;
 
+use super::MongoStore;
 use super::access::application_id;
 use super::failure::within_time;
 use super::indexes::{APPLICATIONS, BY_ID, SECRET_KEYS, named};
 use super::reading::{find_all, value_in};
-use super::{MongoStore, batch};
 use quita_stored_form::{AsDocument, signed_limit};
 
 /// The id of the one record.
@@ -51,7 +51,7 @@ impl SecretKeyStore for MongoStore {
     ) -> Result<bool, StoreError> {
         let Some(before) = before else {
             let first = StoredRecord { id: ID, revision: 1, record: AsDocument(after) };
-            return batch::insert_one(&self.database, SECRET_KEYS, &first).await;
+            return self.insert_one(SECRET_KEYS, &first).await;
         };
         let found = self.find_record().await?;
         let Some((_, revision)) = found.filter(|(record, _)| record == before) else { return Ok(false) };
@@ -60,7 +60,8 @@ impl SecretKeyStore for MongoStore {
         let next =
             next.map_err(|_| StoreError::Unreadable("the record of secret keys can't be encoded".into()))?;
         let guard = doc! { "_id": ID, "revision": revision };
-        let replaced = within_time(self.collection(SECRET_KEYS).replace_one(guard, next)).await?;
+        let replaced =
+            within_time(self.collection(SECRET_KEYS).replace_one(guard, self.form.stamped(next))).await?;
         Ok(replaced.matched_count == 1)
     }
 
@@ -76,7 +77,7 @@ impl SecretKeyStore for MongoStore {
     ) -> Result<bool, StoreError> {
         let next = StoredAuditKey { id: AUDIT_KEY, sealed: AsDocument(after) };
         let Some(before) = before else {
-            return batch::insert_one(&self.database, SECRET_KEYS, &next).await;
+            return self.insert_one(SECRET_KEYS, &next).await;
         };
         let next = bson::serialize_to_raw_document_buf(&next);
         let next =
@@ -84,7 +85,8 @@ impl SecretKeyStore for MongoStore {
         // No two ways of sealing give the same text: each has a nonce of its own.
         let guard =
             doc! { "_id": AUDIT_KEY, "sealed.text": &before.text, "sealed.key": before.key.to_string() };
-        let replaced = within_time(self.collection(SECRET_KEYS).replace_one(guard, next)).await?;
+        let replaced =
+            within_time(self.collection(SECRET_KEYS).replace_one(guard, self.form.stamped(next))).await?;
         Ok(replaced.matched_count == 1)
     }
 

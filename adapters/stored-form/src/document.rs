@@ -20,6 +20,7 @@ use quita_ports::StoreError;
 use serde::ser::Error as _;
 use serde::{Deserialize, Serialize, Serializer};
 
+use crate::form::downgraded;
 use reader::read;
 
 /// A value that a store can keep.
@@ -93,13 +94,24 @@ from_document!(
     Notice,
     Operator,
     PastPayment,
-    Payment,
     RouteControl,
     SealedSecret,
     Session,
     StoredLine,
     User,
 );
+
+/// A payment may be in any form that this program knows.
+impl FromDocument for Payment {
+    fn from_document(bytes: &[u8], what: &str) -> Result<Self, StoreError> {
+        let document = RawDocument::from_bytes(bytes);
+        let document = document.map_err(|_| StoreError::Unreadable(format!("{what} is no document")))?;
+        match downgraded(document)? {
+            Some(first) => from_document(&first, what),
+            None => from_document(document, what),
+        }
+    }
+}
 
 /// Reads a document of a store's own, as [`FromDocument::from_document`] does. Generic: each type is compiled where it is
 /// asked for.

@@ -2,6 +2,7 @@
 //! rules that hold in both, the turns of those who list among them.
 
 mod document;
+pub mod form;
 mod payment_index;
 mod payment_row;
 
@@ -16,12 +17,9 @@ use quita_domain::routing::PastPayment;
 use quita_ports::{Listed, PastPage, StoreError, Unreadable};
 
 pub use document::{AsDocument, FromDocument, ToDocument, from_document};
+pub use form::VERSION;
 pub use payment_index::PaymentIndex;
 pub use payment_row::PaymentRow;
-
-/// The number of the form that this version stores in: schema, indexes and documents, of both stores. Raised with every
-/// change of any of them.
-pub const VERSION: i64 = 6;
 
 /// Returns the BSON document of a value.
 ///

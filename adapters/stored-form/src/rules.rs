@@ -5,8 +5,6 @@ use quita_domain::time::DAY_MS;
 use quita_ports::StoreError;
 use uuid::Uuid;
 
-use crate::VERSION;
-
 /// Time for which a finished notice is kept, so that a repetition of it is known.
 pub const KEEP_FINISHED_MS: u64 = 30 * DAY_MS;
 
@@ -16,15 +14,6 @@ pub const KEEP_UNSEEN_NODE_MS: u64 = 30 * DAY_MS;
 /// The class of a time from creation to payment.
 pub fn paid_within(ms: u64) -> u8 {
     u8::try_from(PAID_WITHIN_MS.partition_point(|bound| *bound < ms)).unwrap_or(u8::MAX)
-}
-
-/// The store was made by a version that stores in another form. A form from before they were numbered has no number.
-pub fn other_form(found: Option<i64>) -> StoreError {
-    let found = found.map_or_else(|| String::from("no number"), |number| format!("number {number}"));
-    StoreError::Unreadable(format!(
-        "its stored form has {found}, and this version of Quita reads only number {VERSION}. Nothing was released yet, so \
-         nothing is migrated: move it away and start with an empty store, or run the version that made it"
-    ))
 }
 
 /// End of the ids of statement lines that begin so: the least text above all of them. The beginning ends with a colon.

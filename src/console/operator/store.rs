@@ -6,6 +6,7 @@ use actix_web::HttpResponse;
 use actix_web::web::Data;
 use askama::Template;
 use quita_actors::{NodeView, StoreAway};
+use quita_ports::StoreForm;
 
 use super::OperatorConsole;
 use super::frame::{Frame, Section};
@@ -35,6 +36,7 @@ struct StoreBody {
     may_direct: bool,
     store_name: String,
     away: Option<StoreAway>,
+    form: StoreForm,
     nodes: Vec<NodeView>,
 }
 
@@ -61,6 +63,7 @@ fn body(console: &OperatorConsole, language: Language, may_direct: bool) -> Resu
         may_direct,
         store_name: console.store_name.clone(),
         away: console.payments.store_away(),
+        form: console.store_form(),
         nodes: console.operators.nodes(),
     };
     Ok(body.render()?)

@@ -152,6 +152,11 @@ codes! {
         ("No sandbox took this payment, so nobody can move it by hand.",
          "Nenhum sandbox recebeu este pagamento, então ninguém pode movê-lo à mão."),
         ("Move it at the acquirer's own test environment.", "Mova-o no ambiente de testes do próprio adquirente.");
+    StoreForm = "store_form", CONFLICT,
+        ("The store still has the form of an earlier version, which has no room for this.",
+         "O armazenamento ainda tem a forma de uma versão anterior, que não comporta isto."),
+        ("The service's operator runs `quita store upgrade`; after that the same request is taken.",
+         "O operador do serviço executa `quita store upgrade`; depois disso a mesma requisição é aceita.");
     Gone = "gone", GONE,
         ("The code or slip can't be paid any more.", "O código ou boleto não pode mais ser pago."),
         ("Create a new payment.", "Crie um novo pagamento.");

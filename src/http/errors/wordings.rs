@@ -49,6 +49,11 @@ wordings! {
     pub(crate) notice_not_authentic(why: &str) = "{why}", "a notificação não é autêntica";
 
     // Addresses and bodies.
+    pub(crate) store_form(needed: i64, number: i64) =
+        "this needs stored form {needed}, and the store has form {number}: it is taken once the operator has run quita \
+         store upgrade",
+        "isto precisa da forma armazenada {needed}, e o armazenamento tem a forma {number}: será aceito depois que o \
+         operador executar quita store upgrade";
     pub(crate) nothing_here = "there is nothing at this address", "não há nada neste endereço";
     pub(crate) nothing_here_but(address: &str, docs: &str) =
         "there is nothing at this address; did you mean {address}? All addresses: {docs}",

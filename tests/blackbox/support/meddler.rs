@@ -116,3 +116,29 @@ async fn in_mongodb(url: &str, id: Uuid, by: i64) {
     let updated = database.collection::<Document>("payments").update_one(doc! { "_id": id }, earlier).await;
     assert_eq!(updated.unwrap().modified_count, 1);
 }
+
+/// Gives the store the number of a form that this program does not know, as an upgrade by this version does, and payments
+/// that it can't read.
+pub(crate) fn upgrade_to(store_url: &str, form: i64, program: &str) {
+    if let Some(path) = store_url.strip_prefix("sqlite:") {
+        let file = rusqlite::Connection::open(path).unwrap();
+        file.execute("UPDATE stored_form SET program = ?1", [program]).unwrap();
+        file.execute("UPDATE payments SET payment = zeroblob(5)", []).unwrap();
+        file.pragma_update(None, "user_version", form).unwrap();
+        return;
+    }
+    block_on(async {
+        let client = mongodb::Client::with_uri_str(store_url).await.unwrap();
+        let database = client.default_database().unwrap();
+        let change = doc! { "$set": { "version": form, "program": program } };
+        database.collection::<Document>("stored_form").update_one(doc! {}, change).await.unwrap();
+        let unreadable = doc! { "$set": { "payment": {}, "form": form } };
+        database.collection::<Document>("payments").update_many(doc! {}, unreadable).await.unwrap();
+        for name in database.list_collection_names().await.unwrap() {
+            if name != "stored_form" {
+                let validator = doc! { "form": { "$gte": form } };
+                database.run_command(doc! { "collMod": name, "validator": validator }).await.unwrap();
+            }
+        }
+    });
+}

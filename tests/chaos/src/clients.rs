@@ -11,6 +11,7 @@ use tokio::time::{sleep, timeout};
 use crate::books::{DECLINED_CENTS, DISPUTED_CENTS};
 use crate::dice::Dice;
 use crate::told::Promise;
+use crate::upgrade;
 use crate::wire::{Answer, Call, CallError};
 use crate::world::World;
 
@@ -95,6 +96,9 @@ fn request(world: &World, dice: &Dice, reference: &str) -> (Value, u64, &'static
             },
         },
     });
+    if world.upgrade.is_some() && dice.percent(10) {
+        body["metadata"] = json!({ "made-up-form": "yes" });
+    }
     if matches!(method, "card" | "authorisation") {
         body["paymentMethod"] = "credit_card".into();
         body["installments"] = 1.into();
@@ -129,6 +133,9 @@ async fn ask_for(world: &World, dice: &Dice, reference: &str, body: &Value, has_
                 return Some(record);
             }
             Some((500, body)) => world.told.violation(format!("{reference}: 500: {body}")),
+            Some((409, body)) if body["code"] == "store_form" && upgrade::may_lack_form(world) => {
+                return None;
+            }
             Some((400..500, body)) => {
                 world.told.violation(format!("{reference}: a right creation was refused: {body}"));
                 return None;

@@ -10,6 +10,7 @@ use crate::dice::Dice;
 use crate::link::{Line, Link};
 use crate::node::Node;
 use crate::set::Set;
+use crate::upgrade;
 use crate::world::World;
 
 /// How much has to happen in a round.
@@ -27,8 +28,13 @@ pub(crate) async fn kill_nodes(world: &World, kills: u64) -> anyhow::Result<()> 
     let made = || world.nodes.iter().map(|node| node.kills.get()).sum::<u64>();
     while made() < kills {
         sleep(dice.millis(200, if world.set.is_some() { 4_000 } else { 1_600 })).await;
+        let _turn = world.restarts.lock().await;
         let node = &world.nodes[dice.index(world.nodes.len())];
+        if node.is_suspended() {
+            continue;
+        }
         node.kill();
+        upgrade::choose_version(world, node, &dice);
         if dice.percent(50) {
             sleep(dice.millis(0, 1_500)).await;
         }

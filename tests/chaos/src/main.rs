@@ -32,6 +32,9 @@
 //! are no violation by themselves, because crashes in a row make a question be asked many times; what became of the
 //! payment is judged by the books.
 //!
+//! With `--upgrade` every start of a node takes one of two versions, until the store is upgraded beside them
+//! (`upgrade.rs`): the upgrade is killed, and goes on where it stopped.
+//!
 //! Not covered here: loss of power (the kernel keeps what a killed process wrote; `fsync` is not put to the test), full
 //! and failing disks, errors that MongoDB answers to single commands, clocks that differ between nodes, a bank that
 //! finds a request in its post later than 20 s after its sender gave up, more than one merchant, live keys, and the
@@ -63,6 +66,7 @@ mod server;
 mod set;
 mod store;
 mod told;
+mod upgrade;
 mod verdict;
 mod wire;
 mod world;
@@ -114,6 +118,10 @@ struct Options {
     /// Where the plan of faults comes from; a fresh one when absent
     #[arg(long)]
     seed: Option<u64>,
+    /// Nodes of two versions work on one store, which is then upgraded, after so many kills of the upgrade
+    #[cfg(feature = "made-up-form")]
+    #[arg(long, value_name = "KILLS")]
+    upgrade: Option<u64>,
     /// Makes a mistake on purpose: then the run has to fail
     #[arg(long, value_enum)]
     plant: Option<node::Plant>,
@@ -135,6 +143,10 @@ fn main() -> ExitCode {
         quota,
         on_mongodb: options.store == StoreKind::Mongodb,
         plant: options.plant,
+        #[cfg(feature = "made-up-form")]
+        upgrade_kills: options.upgrade,
+        #[cfg(not(feature = "made-up-form"))]
+        upgrade_kills: None,
     };
     println!("quita-chaos: {:?}, seed {seed}, {} rounds of {quota:?}", options.store, options.rounds);
     // One thread: a child is tied to the thread that started it.

@@ -12,6 +12,7 @@ use clap::ValueEnum;
 use tokio::time::{Instant, sleep, timeout};
 
 use crate::link::Link;
+use crate::upgrade::Version;
 use crate::wire::{Answer, Call, CallError};
 
 /// How long a process may take until it is ready.
@@ -50,11 +51,14 @@ pub(crate) struct NodePlan {
     pub(crate) store: String,
     pub(crate) public_url: String,
     pub(crate) plant: Option<Plant>,
+    pub(crate) version: Version,
 }
 
 /// A node and the lines that lead to it and from it.
 pub(crate) struct Node {
     plan: NodePlan,
+    version: Cell<Version>,
+    is_suspended: Cell<bool>,
     api: SocketAddr,
     ops: SocketAddr,
     /// From clients and banks.
@@ -78,6 +82,8 @@ impl Node {
         let (api, ops) = (crate::ports::free().await?, crate::ports::free().await?);
         let front = Link::open(api).await?;
         Ok(Rc::new(Self {
+            version: Cell::new(plan.version),
+            is_suspended: Cell::new(false),
             plan,
             api,
             ops,
@@ -98,7 +104,7 @@ impl Node {
     /// Starts it with its clock so far ahead, and does not wait.
     pub(crate) fn start(&self) -> anyhow::Result<()> {
         let log = File::options().create(true).append(true).open(self.log_path())?;
-        let mut command = tied(&self.plan.program);
+        let mut command = self.version.get().of(&self.plan.program);
         let (api, ops) = (self.api.to_string(), self.ops.to_string());
         let config = self.plan.config.display().to_string();
         command.args(["serve", "--listen", &api, "--ops-listen", &ops, "--config", &config]);
@@ -142,6 +148,58 @@ impl Node {
             }
             anyhow::ensure!(Instant::now() < deadline, "{} is not ready: {}", self.name(), self.tail());
             sleep(Duration::from_millis(10)).await;
+        }
+    }
+
+    /// Takes this version at its next start; returns true if it had another one.
+    pub(crate) fn take_version(&self, version: Version) -> bool {
+        self.version.replace(version) != version
+    }
+
+    pub(crate) fn runs(&self, version: Version) -> bool {
+        self.version.get() == version
+    }
+
+    /// Returns true if it was stopped by a signal, and not resumed.
+    pub(crate) fn is_suspended(&self) -> bool {
+        self.is_suspended.get()
+    }
+
+    /// Sends SIGSTOP.
+    pub(crate) fn suspend(&self) {
+        self.is_suspended.set(true);
+        self.signal("STOP");
+    }
+
+    /// Sends SIGCONT.
+    pub(crate) fn resume(&self) {
+        self.signal("CONT");
+        self.is_suspended.set(false);
+    }
+
+    /// Sends SIGTERM, and returns its exit code.
+    pub(crate) async fn stop(&self) -> anyhow::Result<Option<i32>> {
+        self.signal("TERM");
+        self.exit_code(PATIENCE).await
+    }
+
+    /// Waits until it has ended by itself, and returns its exit code.
+    pub(crate) async fn exit_code(&self, within: Duration) -> anyhow::Result<Option<i32>> {
+        let deadline = Instant::now() + within;
+        loop {
+            let ended = self.child.borrow_mut().as_mut().map(Child::try_wait).transpose()?.flatten();
+            if let Some(status) = ended {
+                self.child.borrow_mut().take();
+                return Ok(status.code());
+            }
+            anyhow::ensure!(Instant::now() < deadline, "{} does not end: {}", self.name(), self.tail());
+            sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    fn signal(&self, name: &str) {
+        if let Some(child) = &*self.child.borrow() {
+            drop(Command::new("kill").args(["-s", name, &child.id().to_string()]).status());
         }
     }
 

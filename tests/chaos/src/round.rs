@@ -14,6 +14,7 @@ use crate::faults::{self, Quota};
 use crate::node::Plant;
 use crate::report::Report;
 use crate::set::Set;
+use crate::upgrade;
 use crate::verdict::{self, Backlog, Verdict};
 use crate::world::{Setting, World};
 
@@ -49,6 +50,8 @@ pub(crate) struct Campaign {
     pub(crate) quota: Quota,
     pub(crate) on_mongodb: bool,
     pub(crate) plant: Option<Plant>,
+    /// Kills of the upgrade of each round's store; `None` if there is none.
+    pub(crate) upgrade_kills: Option<u64>,
 }
 
 impl Campaign {
@@ -85,8 +88,14 @@ impl Campaign {
 
     async fn round(&self, round: u64, directory: &Path, set: Option<Rc<Set>>) -> anyhow::Result<Report> {
         let begun = Instant::now();
-        let setting =
-            Setting { seed: self.seed.wrapping_mul(1_000) + round, round, directory, set, plant: self.plant };
+        let setting = Setting {
+            seed: self.seed.wrapping_mul(1_000) + round,
+            round,
+            directory,
+            set,
+            plant: self.plant,
+            upgrade_kills: self.upgrade_kills,
+        };
         let world = World::start(setting).await?;
         let stop = Rc::new(Cell::new(false));
         let clients: Vec<_> = (0..self.clients)
@@ -123,6 +132,7 @@ async fn trouble(world: &Rc<World>, quota: Quota) -> anyhow::Result<()> {
         set_trouble,
         faults::break_lines(world, quota.partitions, 1),
         faults::break_lines(world, quota.partitions, 2),
+        upgrade::upgrade(world, quota.seconds),
         lasts,
     )?;
     Ok(())

@@ -7,8 +7,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 use quita_domain::webhook::signature::WebhookSecret;
+use tokio::sync::Mutex;
 use tokio::task::{AbortHandle, spawn_local};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use crate::bank::Bank;
 use crate::bank_kind::BankKind;
@@ -19,6 +20,7 @@ use crate::receiver::Receiver;
 use crate::server::serve;
 use crate::set::Set;
 use crate::told::Told;
+use crate::upgrade::Version;
 
 /// Writes the configuration: two banks over HTTP that share the payments, and the secrets that sign their notices. The
 /// adapter that is named is not the one that is used.
@@ -48,6 +50,12 @@ pub(crate) struct Counts {
     pub(crate) partitions: Cell<u64>,
     pub(crate) cuts: Cell<u64>,
     pub(crate) latencies: Cell<u64>,
+    /// Starts of a node in another version than before.
+    pub(crate) changes: Cell<u64>,
+    /// Kills of the upgrade of the store.
+    pub(crate) upgrade_kills: Cell<u64>,
+    /// Creations that needed the form which the store did not have yet.
+    pub(crate) without_form: Cell<u64>,
     /// Starts of a node while its store was out of reach.
     pub(crate) starts_in_vain: Cell<u64>,
 }
@@ -67,6 +75,10 @@ pub(crate) struct World {
     pub(crate) told: Told,
     pub(crate) set: Option<Rc<Set>>,
     pub(crate) counts: Counts,
+    /// Held by whoever ends and starts nodes.
+    pub(crate) restarts: Mutex<()>,
+    /// Upgrade of the store, if there is one in this round.
+    pub(crate) upgrade: Option<Upgrade>,
     servers: Vec<AbortHandle>,
 }
 
@@ -77,12 +89,26 @@ pub(crate) struct Setting<'a> {
     pub(crate) directory: &'a Path,
     pub(crate) set: Option<Rc<Set>>,
     pub(crate) plant: Option<Plant>,
+    pub(crate) upgrade_kills: Option<u64>,
+}
+
+/// Upgrade of the store of a round.
+pub(crate) struct Upgrade {
+    pub(crate) program: PathBuf,
+    pub(crate) store: String,
+    pub(crate) directory: PathBuf,
+    /// Kills of the command before it may end.
+    pub(crate) kills: u64,
+    /// True once no node of the older version may be started any more.
+    pub(crate) is_begun: Cell<bool>,
+    /// Time at which it ended.
+    pub(crate) ended: Cell<Option<Instant>>,
 }
 
 impl World {
     /// Starts everything and waits until all nodes are ready.
     pub(crate) async fn start(setting: Setting<'_>) -> anyhow::Result<Rc<Self>> {
-        let Setting { seed, round, directory, set, plant } = setting;
+        let Setting { seed, round, directory, set, plant, upgrade_kills } = setting;
         let program = node_program()?;
         let config = configure(directory)?;
         let database = format!("chaos_{round}");
@@ -121,6 +147,7 @@ impl World {
                 store: uri,
                 public_url: "http://quita.example".into(),
                 plant,
+                version: if upgrade_kills.is_some() { Version::Older } else { Version::Newer },
             };
             nodes.push(Node::new(plan, Link::open(bank_address).await?, store).await?);
         }
@@ -133,6 +160,14 @@ impl World {
         *receiver.secret.borrow_mut() = WebhookSecret::parse(
             &ask(&["secrets", "show", "--merchant", "chaos", "--store", &direct]).await?,
         );
+        let upgrade = upgrade_kills.map(|kills| Upgrade {
+            program: program.clone(),
+            kills,
+            store: direct.clone(),
+            directory: directory.to_owned(),
+            is_begun: Cell::new(false),
+            ended: Cell::new(None),
+        });
         let (told, counts) = (Told::default(), Counts::default());
         let pause_ms = if set.is_some() { 400 } else { 250 };
         Ok(Rc::new(Self {
@@ -147,6 +182,8 @@ impl World {
             told,
             set,
             counts,
+            restarts: Mutex::new(()),
+            upgrade,
             servers,
         }))
     }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use quita_domain::control::{Node, RouteControl};
 use quita_domain::exception::{Exception, Resolution};
 use quita_domain::time::Timestamp;
-use quita_ports::{ExceptionStore, OperatorStore, StoreError};
+use quita_ports::{ExceptionStore, OperatorStore, StoreError, StoreForm};
 use uuid::Uuid;
 
 use crate::MemoryStore;
@@ -13,13 +13,14 @@ use crate::records::{first_by, last_by};
 
 #[async_trait]
 impl<C: Connection> ExceptionStore for MemoryStore<C> {
-    async fn put_exception(&self, exception: &Exception) -> Result<(), StoreError> {
+    async fn put_exception(&self, exception: &Exception) -> Result<bool, StoreError> {
         self.0
             .change("put_exception", |records| {
-                if records.exceptions.iter().all(|known| known.id != exception.id) {
-                    records.exceptions.push(exception.clone());
+                if let Some(known) = records.exceptions.iter().find(|known| known.id == exception.id) {
+                    return Ok(known.resolution.is_none());
                 }
-                Ok(())
+                records.exceptions.push(exception.clone());
+                Ok(true)
             })
             .await
     }
@@ -97,5 +98,14 @@ impl<C: Connection> OperatorStore for MemoryStore<C> {
                 Ok(first_by(seen, |node| (node.started_at, node.id), usize::MAX))
             })
             .await
+    }
+
+    async fn follow_form(&self) -> Result<StoreForm, StoreError> {
+        // Nobody upgrades these records.
+        self.0.read("follow_form", |_| Ok(StoreForm::FIRST)).await
+    }
+
+    fn form(&self) -> StoreForm {
+        StoreForm::FIRST
     }
 }

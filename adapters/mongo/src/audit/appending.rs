@@ -15,6 +15,7 @@ use super::HEAD;
 use super::stored::{StoredEntry, StoredHead, entry_in, head_in};
 use crate::connect::write_concern;
 use crate::failure::{answer_within_time, no_answer, store_error};
+use crate::form::Form;
 use crate::indexes::{AUDIT, AUDIT_HEAD, SEQUENCE, named};
 use crate::reading::binary;
 use quita_stored_form::rules::entry_exists;
@@ -119,10 +120,11 @@ async fn commit(session: &mut ClientSession) -> Result<(), Failed> {
     }
 }
 
-/// One more entry.
+/// One more entry, within a transaction.
 pub(super) struct Append<'a> {
     pub(super) new: &'a NewAuditEntry,
     pub(super) key: &'a ChainKey,
+    pub(super) form: &'a Form,
 }
 
 #[async_trait]
@@ -134,38 +136,30 @@ impl Change for Append<'_> {
     }
 
     async fn make(&self, database: &Database, session: &mut ClientSession) -> Result<ChainPlace, Failed> {
-        append(database, session, self.new, self.key).await
+        let Self { new, key, form } = *self;
+        let audit: Collection<RawDocumentBuf> = database.collection(AUDIT);
+        let heads: Collection<RawDocumentBuf> = database.collection(AUDIT_HEAD);
+        // There is one with this id: the same one, if somebody asks again because the answer was lost.
+        if let Some(known) = with_id(database, session, new).await? {
+            let is_same = known.was(&new.entry);
+            return if is_same { Ok(known.position()) } else { Err(entry_exists(new.entry.id).into()) };
+        }
+        let head = heads.find_one(doc! { "_id": HEAD }).session(&mut *session).await?;
+        let head = head.map(|head| head_in(&head)).transpose()?;
+        let last = audit.find_one(doc! {}).sort(doc! { "sequence": -1 }).hint(named(SEQUENCE));
+        let last = last.projection(doc! { "_id": 0, "sequence": 1 }).session(&mut *session).await?;
+        let last = last.map(|last| super::sequence_of(&last)).transpose()?.unwrap_or(0);
+        let chained = ChainedEntry::after(head.as_ref(), last, new, key);
+        let next = form.stamped(encoded(&StoredHead::of(&ChainHead::of(&chained, key)))?);
+        if head.is_some() {
+            heads.replace_one(doc! { "_id": HEAD }, next).session(&mut *session).await?;
+        } else {
+            heads.insert_one(next).session(&mut *session).await?;
+        }
+        let entry = form.stamped(encoded(&StoredEntry::of(&chained))?);
+        audit.insert_one(entry).session(&mut *session).await?;
+        Ok(chained.position())
     }
-}
-
-/// Appends an entry within a transaction.
-pub(super) async fn append(
-    database: &Database,
-    session: &mut ClientSession,
-    new: &NewAuditEntry,
-    key: &ChainKey,
-) -> Result<ChainPlace, Failed> {
-    let audit: Collection<RawDocumentBuf> = database.collection(AUDIT);
-    let heads: Collection<RawDocumentBuf> = database.collection(AUDIT_HEAD);
-    // There is one with this id: the same one, if somebody asks again because the answer was lost.
-    if let Some(known) = with_id(database, session, new).await? {
-        let is_same = known.was(&new.entry);
-        return if is_same { Ok(known.position()) } else { Err(entry_exists(new.entry.id).into()) };
-    }
-    let head = heads.find_one(doc! { "_id": HEAD }).session(&mut *session).await?;
-    let head = head.map(|head| head_in(&head)).transpose()?;
-    let last = audit.find_one(doc! {}).sort(doc! { "sequence": -1 }).hint(named(SEQUENCE));
-    let last = last.projection(doc! { "_id": 0, "sequence": 1 }).session(&mut *session).await?;
-    let last = last.map(|last| super::sequence_of(&last)).transpose()?.unwrap_or(0);
-    let chained = ChainedEntry::after(head.as_ref(), last, new, key);
-    let next = encoded(&StoredHead::of(&ChainHead::of(&chained, key)))?;
-    if head.is_some() {
-        heads.replace_one(doc! { "_id": HEAD }, next).session(&mut *session).await?;
-    } else {
-        heads.insert_one(next).session(&mut *session).await?;
-    }
-    audit.insert_one(encoded(&StoredEntry::of(&chained))?).session(&mut *session).await?;
-    Ok(chained.position())
 }
 
 /// The entry that has the id of this one already.

@@ -6,8 +6,9 @@ use mongodb::{ClientSession, Collection, Database};
 use quita_domain::audit::AuditErasure;
 use quita_domain::audit::chain::{ChainKey, EntryPart, ErasedParts, NewAuditEntry};
 
-use super::appending::{Change, Failed, append, with_id};
+use super::appending::{Append, Change, Failed, with_id};
 use super::sequence_of;
+use crate::form::Form;
 use crate::indexes::{AUDIT, DONE_BY, DONE_TO, OF_SUBJECT, SEQUENCE, named};
 use quita_stored_form::rules::entry_exists;
 use quita_stored_form::{signed, signed_limit};
@@ -18,6 +19,7 @@ pub(super) struct Erase<'a> {
     pub(super) limit: usize,
     pub(super) account: &'a NewAuditEntry,
     pub(super) key: &'a ChainKey,
+    pub(super) form: &'a Form,
 }
 
 #[async_trait]
@@ -37,10 +39,11 @@ impl Change for Erase<'_> {
         let audit = database.collection(AUDIT);
         let mut erased = ErasedParts::default();
         for kind in kinds(self.what) {
-            take(&audit, session, kind, self.limit, &mut erased).await?;
+            self.take((&audit, session), kind, &mut erased).await?;
         }
         if !erased.is_empty() {
-            append(database, session, &self.account.accounting_for(&erased), self.key).await?;
+            let account = self.account.accounting_for(&erased);
+            Append { new: &account, key: self.key, form: self.form }.make(database, session).await?;
         }
         Ok(erased.count())
     }
@@ -84,29 +87,30 @@ const fn field_of(part: EntryPart) -> &'static str {
     }
 }
 
-/// Takes one part of the first entries that are found.
-async fn take(
-    audit: &Collection<RawDocumentBuf>,
-    session: &mut ClientSession,
-    Kind { part, filter, index }: Kind,
-    limit: usize,
-    erased: &mut ErasedParts,
-) -> Result<(), Failed> {
-    let find = audit.find(filter).projection(doc! { "_id": 0, "sequence": 1 });
-    let find = find.limit(signed_limit(limit)).hint(named(index));
-    let mut found = find.session(&mut *session).await?;
-    let mut places = Vec::new();
-    while found.advance(&mut *session).await? {
-        places.push(sequence_of(found.current())?);
+impl Erase<'_> {
+    /// Takes one part of the first entries that are found.
+    async fn take(
+        &self,
+        (audit, session): (&Collection<RawDocumentBuf>, &mut ClientSession),
+        Kind { part, filter, index }: Kind,
+        erased: &mut ErasedParts,
+    ) -> Result<(), Failed> {
+        let find = audit.find(filter).projection(doc! { "_id": 0, "sequence": 1 });
+        let find = find.limit(signed_limit(self.limit)).hint(named(index));
+        let mut found = find.session(&mut *session).await?;
+        let mut places = Vec::new();
+        while found.advance(&mut *session).await? {
+            places.push(sequence_of(found.current())?);
+        }
+        if places.is_empty() {
+            return Ok(());
+        }
+        let taken: Vec<_> = places.iter().map(|place| Bson::from(signed(*place))).collect();
+        let taken = doc! { "sequence": { "$in": taken } };
+        let change = self.form.with(doc! { "$unset": { field_of(part): "" } });
+        let taken = audit.update_many(taken, change).hint(named(SEQUENCE));
+        taken.session(&mut *session).await?;
+        places.into_iter().for_each(|place| erased.insert(part, place));
+        Ok(())
     }
-    if places.is_empty() {
-        return Ok(());
-    }
-    let taken: Vec<_> = places.iter().map(|place| Bson::from(signed(*place))).collect();
-    let taken = audit
-        .update_many(doc! { "sequence": { "$in": taken } }, doc! { "$unset": { field_of(part): "" } })
-        .hint(named(SEQUENCE));
-    taken.session(&mut *session).await?;
-    places.into_iter().for_each(|place| erased.insert(part, place));
-    Ok(())
 }

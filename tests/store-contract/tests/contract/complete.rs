@@ -8,16 +8,17 @@ use quita_domain::card::{Brand, CardFingerprint, CardNumber, MaskedCard};
 use quita_domain::delivery::{Delivery, DeliveryAttempt, DeliveryState};
 use quita_domain::due_terms::{Discount, DueTerms, Interest, Portion};
 use quita_domain::event::{Cause, EndedRefund, Event};
-use quita_domain::identity::{AcquirerName, LinkId, Mode};
+use quita_domain::identity::{AcquirerName, LinkId, Mode, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
-use quita_domain::operation::{Operation, OperationCall, OperationKind, OperationState, Surplus};
+use quita_domain::operation::{Operation, OperationKind, Surplus, Verdict};
 use quita_domain::order::{Address, Order, Payer, Share, Split, Terms, Utm};
+use quita_domain::outbound_call::{OutboundCall, Progress};
 use quita_domain::payment::{
     Chargeback, Check, DiscrepancyKind, Payment, Planned, Report, SecondLook, WonDispute,
 };
 use quita_domain::routing::{
-    Approvals, Attempt, AttemptOutcome, Condition, Considered, Routed, RoutingTable, Saw,
+    Approvals, Attempt, ChargeEnd, Condition, Considered, Routed, RoutingTable, Saw,
 };
 use quita_domain::slip::IssuedBoleto;
 use quita_domain::state::{Refund, RefundStatus, State};
@@ -29,14 +30,24 @@ use quita_store_contract::samples::Sample;
 
 /// Each way to pay, each kind of operation, each call of one, and numbers that need all their bits.
 pub fn payments() -> Vec<Payment> {
-    use OperationCall::{Accepted, Ready, Sent, Unknown};
+    payments_under(std::array::from_fn(|_| TransactionId::new(Uuid::now_v7())))
+}
+
+/// The same payments under these ids.
+pub fn payments_under(ids: [TransactionId; 4]) -> Vec<Payment> {
     use OperationKind::{Cancel, Capture, Refund};
+    use Progress::{Ready, Sent, Taken, Unknown};
     let boleto = Terms::Boleto(every_term());
     vec![
-        payment(u64::MAX, Planned::At(at(70)), (Refund(cents(250)), Ready), (card(), pix())),
-        payment(1 << 63, Planned::Never, (Capture(cents(9_999_999_999)), Sent), (boleto, slip())),
-        payment(i64::MAX.cast_unsigned(), Planned::At(at(i64::MAX)), (Cancel, Unknown), (card(), slip())),
-        payment(1, Planned::At(at(-1)), (Cancel, Accepted), (Terms::Pix { expires_in_s: 60 }, pix())),
+        payment((ids[0], u64::MAX), Planned::At(at(70)), (Refund(cents(250)), Ready), (card(), pix())),
+        payment((ids[1], 1 << 63), Planned::Never, (Capture(cents(9_999_999_999)), Sent), (boleto, slip())),
+        payment(
+            (ids[2], i64::MAX.cast_unsigned()),
+            Planned::At(at(i64::MAX)),
+            (Cancel, Unknown),
+            (card(), slip()),
+        ),
+        payment((ids[3], 1), Planned::At(at(-1)), (Cancel, Taken), (Terms::Pix { expires_in_s: 60 }, pix())),
     ]
 }
 
@@ -49,12 +60,12 @@ fn chargeback(id: &str, amount: Option<Money>, won: WonDispute) -> Chargeback {
 }
 
 fn payment(
-    dice: u64,
+    (id, dice): (TransactionId, u64),
     planned: Planned,
-    (kind, call): (OperationKind, OperationCall),
+    (kind, call): (OperationKind, Progress<Verdict>),
     (terms, issued): (Terms, Issued),
 ) -> Payment {
-    let Payment { id, last_op, owner, order, page_token, .. } = Sample::default().open();
+    let Payment { last_op, owner, order, page_token, .. } = Sample { id, ..Sample::default() }.open();
     let considered =
         Considered { acquirer: AcquirerName::new("sandbox"), eligible: false, reason: "throttled".into() };
     let state = state(Status::Paid, issued);
@@ -179,7 +190,7 @@ fn state(status: Status, issued: Issued) -> State {
         authorization_code: Some(String::from("A1")),
         decline: Some(decline()),
         refunds: vec![refund],
-        attempts: vec![attempt(AttemptOutcome::NotDelivered), attempt(AttemptOutcome::Registering)],
+        attempts: vec![attempt(Progress::Ended(ChargeEnd::NotDelivered)), attempt(Progress::Taken)],
         paid_on: Some(at(40).sao_paulo_date()),
         cost: Some(cents(133)),
     }
@@ -203,16 +214,11 @@ fn routed() -> Routed {
     }
 }
 
-fn attempt(outcome: AttemptOutcome) -> Attempt {
+fn attempt(progress: Progress<ChargeEnd>) -> Attempt {
     Attempt {
         acquirer: AcquirerName::new("sandbox"),
-        outcome,
         at: at(10),
-        inquiries: 2,
-        inquire_at: Some(at(80)),
-        call_is_over: true,
-        not_found: 1,
-        refusal: Some(String::from("recusado")),
+        call: call(progress, "recusado"),
         decline: Some(decline()),
         without_code: true,
         under_review: true,
@@ -222,23 +228,28 @@ fn attempt(outcome: AttemptOutcome) -> Attempt {
     }
 }
 
-fn operation(kind: OperationKind, call: OperationCall) -> Operation {
+fn call<E>(progress: Progress<E>, refusal: &str) -> OutboundCall<E> {
+    OutboundCall {
+        progress,
+        is_over: true,
+        inquiries: 2,
+        not_found: 1,
+        next_at: Some(at(80)),
+        refusal: Some(refusal.into()),
+    }
+}
+
+fn operation(kind: OperationKind, progress: Progress<Verdict>) -> Operation {
     Operation {
         id: Uuid::from_u128(1),
         kind,
         key: Some(String::from("k-1")),
         asked_amount: Some(cents(250)),
-        state: OperationState::Processing,
         requested_at: at(45),
         before: cents(9_999_999_999),
         sent: 4,
         withheld: 2,
-        call,
-        call_is_over: true,
-        inquiries: 5,
-        not_found: 1,
-        due_at: Some(at(90)),
-        refusal: Some(String::from("sem saldo")),
+        call: call(progress, "sem saldo"),
         resolved_by_operator: true,
         surplus: Some(Surplus {
             id: String::from("sale-1"),

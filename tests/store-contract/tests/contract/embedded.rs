@@ -21,6 +21,7 @@ use crate::numbers::range;
 use quita_store_contract::samples::{
     charged_back, created_at, insert, notice, paid, pending, refunded, replace,
 };
+use quita_stored_form::VERSION;
 
 fn file() -> (TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
@@ -191,27 +192,21 @@ async fn refunds_and_disputes_of_an_earlier_version_are_listed_once_its_file_is_
 }
 
 #[tokio::test]
-async fn a_file_in_the_form_of_another_version_is_refused_with_what_to_do() {
+async fn a_file_in_a_newer_form_is_refused_with_the_version_to_install() {
     let (_folder, path) = file();
     let payment = created_at(1);
     assert_eq!(EmbeddedStore::open(&path).unwrap().commit(&[insert(&payment)]).await, [Ok(())]);
     let meddler = rusqlite::Connection::open(&path).unwrap();
-    let form: i64 = meddler.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-    for other in [1, form - 1, form + 1] {
-        meddler.pragma_update(None, "user_version", other).unwrap();
-        for refused in [EmbeddedStore::open_sole_writer(&path), EmbeddedStore::open(&path)] {
-            let StoreError::Unreadable(why) = refused.err().unwrap() else { panic!("{other}") };
-            for part in [
-                "quita.db: ",
-                &format!("has number {other},"),
-                &format!("only number {form}."),
-                "move it away",
-            ] {
-                assert!(why.contains(part), "{why}");
-            }
+    meddler.execute("UPDATE stored_form SET program = '7.0.0'", []).unwrap();
+    let newer = VERSION + 1;
+    meddler.pragma_update(None, "user_version", newer).unwrap();
+    for refused in [EmbeddedStore::open_sole_writer(&path), EmbeddedStore::open(&path)] {
+        let StoreError::Unreadable(why) = refused.err().unwrap() else { panic!("it is read") };
+        for part in ["quita.db: ", &format!("has number {newer},"), "install Quita 7.0.0 or newer"] {
+            assert!(why.contains(part), "{why}");
         }
     }
-    meddler.pragma_update(None, "user_version", form).unwrap();
+    meddler.pragma_update(None, "user_version", VERSION).unwrap();
     let store = EmbeddedStore::open_sole_writer(&path).unwrap();
     assert_eq!(store.load(&[payment.id]).await, Ok(vec![payment]), "it stayed as it was");
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use quita_domain::identity::TransactionId;
 use quita_domain::listing::PaymentFilter;
 use quita_domain::payment::{Erasure, Payment};
 use quita_domain::status::Status;
@@ -18,8 +19,13 @@ pub const TRACES: [&str; 6] = [CPF, EMAIL, "Ávila", "11987654321", "São Paulo"
 
 /// A paid payment of somebody who is found by a reference too.
 pub fn of_somebody(at: i64) -> Payment {
+    of_somebody_under(TransactionId::new(Uuid::now_v7()), at)
+}
+
+/// The same payment under this id.
+pub fn of_somebody_under(id: TransactionId, at: i64) -> Payment {
     let reference = Some("cliente-52998224725");
-    let opened = Sample { at, email: EMAIL, reference, ..Sample::default() }.open();
+    let opened = Sample { id, at, email: EMAIL, reference, ..Sample::default() }.open();
     answered(&paid(&pending(&opened, at + 1), at + 2), 0, 200, at + 3)
 }
 

@@ -18,6 +18,7 @@ mod embedded;
 mod erasure;
 mod exceptions;
 mod figures;
+mod golden;
 mod history;
 mod inbox;
 mod keyring;
@@ -36,6 +37,8 @@ mod people;
 mod pix;
 mod reconciliation;
 mod secret_keys;
+#[cfg(feature = "made-up-form")]
+mod upgrade;
 mod waiting;
 
 /// Hands every case to a macro that makes a test of each.

@@ -312,7 +312,7 @@ async fn an_exception_is_stored_or_has_to_be_reported_again() {
             let told = world.store.put_exception(&reported).await;
             assert!(matches!(told, Err(StoreError::Unavailable(_))), "{}, {time}: {told:?}", fault.name);
         }
-        assert_eq!(world.store.put_exception(&reported).await, Ok(()), "{} healed", fault.name);
+        assert!(world.store.put_exception(&reported).await.is_ok(), "{} healed", fault.name);
         let stored = world.witness.exceptions(100).await.unwrap();
         let copies = stored.iter().filter(|stored| stored.id == reported.id).count();
         assert_eq!(copies, 1, "{}: once", fault.name);

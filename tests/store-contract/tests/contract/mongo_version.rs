@@ -4,13 +4,20 @@ use std::time::Duration;
 
 use bson::{Document, doc};
 use mongodb::{Client, Database};
+use quita_domain::time::Timestamp;
 use quita_mongo::MongoStore;
-use quita_ports::{PaymentStore, Store, StoreError};
+use quita_ports::{
+    AccessStore, InboxStore, NumberStore, OperatorStore, PaymentStore, Store, StoreError, WriteError,
+};
+use quita_stored_form::VERSION;
 use uuid::Uuid;
 
+use crate::access::key;
 use crate::mongo::{Server, with_database};
+use crate::numbers::range;
+use crate::operator::node;
 use quita_store_contract::fail_point::{FailPoint, delay};
-use quita_store_contract::samples::{created_at, insert};
+use quita_store_contract::samples::{created_at, insert, notice, pending, replace};
 
 #[tokio::test]
 async fn a_second_start_finds_its_indexes() {
@@ -24,7 +31,7 @@ async fn a_second_start_finds_its_indexes() {
         .await;
 }
 
-async fn connect_again(database: &Database) -> Result<MongoStore, StoreError> {
+pub async fn connect_again(database: &Database) -> Result<MongoStore, StoreError> {
     let uri = std::env::var("QUITA_TEST_MONGODB_URI").unwrap();
     MongoStore::connect(&with_database(&uri, database.name())).await
 }
@@ -47,7 +54,7 @@ async fn a_store_that_is_there_is_connected_to_and_none_is_made() {
 }
 
 #[tokio::test]
-async fn a_database_in_the_form_of_another_version_is_refused_with_what_to_do() {
+async fn a_database_in_a_newer_form_is_refused_with_the_version_to_install() {
     let Some(server) = Server::connect().await else { return };
     server
         .run(|store, database| async move {
@@ -55,25 +62,78 @@ async fn a_database_in_the_form_of_another_version_is_refused_with_what_to_do() 
             assert_eq!(store.commit(&[insert(&payment)]).await, [Ok(())]);
             let forms = database.collection::<Document>("stored_form");
             let form = forms.find_one(doc! {}).await.unwrap().unwrap();
-            let number = form.get_i64("version").unwrap();
-            let refused = async |told: String| {
-                let Err(StoreError::Unreadable(why)) = connect_again(&database).await else {
-                    panic!("{told}")
-                };
-                for part in [&told, &format!("only number {number}."), "move it away"] {
-                    assert!(why.contains(part), "{why}");
-                }
+            let newer = doc! { "$set": { "version": VERSION + 1, "program": "7.0.0" } };
+            forms.update_one(doc! {}, newer).await.unwrap();
+            let Err(StoreError::Unreadable(why)) = connect_again(&database).await else {
+                panic!("a newer form is read")
             };
-            for other in [1, number - 1, number + 1] {
-                forms.update_one(doc! {}, doc! { "$set": { "version": other } }).await.unwrap();
-                refused(format!("has number {other},")).await;
+            for part in [
+                format!("has number {}", VERSION + 1),
+                format!("up to number {VERSION}: install Quita 7.0.0"),
+            ] {
+                assert!(why.contains(&part), "{why}");
             }
             forms.drop().await.unwrap();
-            // As a version made it that did not number its form.
-            refused(String::from("has no number,")).await;
-            forms.insert_one(form).await.unwrap();
+            let Err(StoreError::Unreadable(why)) = connect_again(&database).await else {
+                panic!("a database without a number is read")
+            };
+            assert!(why.contains("of before the first release"), "{why}");
+            forms.insert_one(doc! { "_id": "version", "version": 6_i64 }).await.unwrap();
+            let Err(StoreError::Unreadable(why)) = connect_again(&database).await else {
+                panic!("a form that was never released is read")
+            };
+            assert!(why.contains("of before the first release"), "{why}");
+            forms.replace_one(doc! {}, form).await.unwrap();
             let again = connect_again(&database).await.unwrap();
             assert_eq!(again.load(&[payment.id]).await, Ok(vec![payment]), "it stayed as it was");
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn a_node_that_wakes_up_after_an_upgrade_writes_nothing_more() {
+    let Some(server) = Server::connect().await else { return };
+    server
+        .run(|asleep, database| async move {
+            let known = created_at(1);
+            assert_eq!(asleep.commit(&[insert(&known)]).await, [Ok(())]);
+            asleep.put_notices(&[notice("bank:1", 1)]).await.unwrap();
+            asleep.insert_key(&key("0123456789abcdef", 1)).await.unwrap();
+            asleep.take_numbers(&range("1-1-7", 7, 12), 1).await.unwrap();
+            let newer = VERSION + 1;
+            let forms = database.collection::<Document>("stored_form");
+            let upgraded = doc! { "$set": { "version": newer, "program": "7.0.0", "upgrade": {} } };
+            forms.update_one(doc! {}, upgraded).await.unwrap();
+            for name in database.list_collection_names().await.unwrap() {
+                if name != "stored_form" {
+                    let validator = doc! { "form": { "$gte": newer } };
+                    database.run_command(doc! { "collMod": name, "validator": validator }).await.unwrap();
+                }
+            }
+            // What the upgrade has come to is kept from changes too, and not from whole documents alone.
+            for name in ["inbox", "api_keys"] {
+                let all = database.collection::<Document>(name);
+                all.update_many(doc! {}, doc! { "$set": { "form": newer } }).await.unwrap();
+            }
+            let is_refused = |refused: Result<(), StoreError>| {
+                let Err(StoreError::Unavailable(why)) = refused else { panic!("it is written: {refused:?}") };
+                assert!(why.contains("the stored form of before an upgrade"), "{why}");
+            };
+            is_refused(asleep.put_notices(&[notice("bank:2", 2)]).await.map(drop));
+            is_refused(asleep.finish_notices(&[String::from("bank:1")], Timestamp::from_millis(3)).await);
+            is_refused(asleep.revoke_key("0123456789abcdef", Timestamp::from_millis(3)).await.map(drop));
+            is_refused(asleep.put_node(&node(1, 1, Timestamp::from_millis(4))).await);
+            is_refused(asleep.take_numbers(&range("1-1-7", 7, 12), 4).await.map(drop));
+            assert!(!asleep.form().is_too_new(), "it was not looked at yet");
+            let outcomes = asleep.commit(&[insert(&created_at(2)), replace(&pending(&known, 2))]).await;
+            for outcome in outcomes {
+                let Err(WriteError::NotWritten(StoreError::Broken(why))) = outcome else {
+                    panic!("it is written: {outcome:?}")
+                };
+                assert!(why.contains("install Quita 7.0.0"), "{why}");
+            }
+            assert!(asleep.form().is_too_new());
+            assert_eq!(asleep.load(&[known.id]).await, Ok(vec![known]), "it is as it was");
         })
         .await;
 }

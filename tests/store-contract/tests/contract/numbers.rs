@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quita_ports::{NumberBlock, NumberRange, WholeStore};
 
 pub fn range(key: &str, first: u32, last: u32) -> NumberRange {
-    NumberRange { key: key.into(), first, last }
+    NumberRange { key: key.into(), first, last, digit: None }
 }
 
 fn block(first: u32, last: u32) -> NumberBlock {

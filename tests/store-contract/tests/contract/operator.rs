@@ -39,6 +39,8 @@ pub fn node(number: u128, started_at: i64, seen_at: Timestamp) -> Node {
         version: String::from("0.1.0"),
         routing: number.is_multiple_of(2).then(|| RoutingTable::default().version()),
         comparison_failure: (!number.is_multiple_of(2)).then(|| String::from("bank, 2026-11-22: 503")),
+        knows_form: 2,
+        writes_form: 1,
         started_at: Timestamp::from_millis(started_at),
         seen_at,
     }
@@ -69,7 +71,7 @@ pub async fn a_resolved_exception_is_open_no_more_and_never_again(store: Arc<dyn
     assert_eq!(store.exception("e-1").await, Ok(Some(exception("e-1", 1))));
     assert_eq!(store.resolve_exception("e-1", &resolution(9)).await, Ok(true));
     assert_eq!(store.resolve_exception("e-1", &resolution(10)).await, Ok(false), "it is resolved");
-    store.put_exception(&exception("e-1", 3)).await.unwrap();
+    assert_eq!(store.put_exception(&exception("e-1", 3)).await, Ok(false), "it is resolved");
     assert_eq!(store.exception("e-1").await, Ok(Some(resolved("e-1", 1, 9))));
     assert_eq!(store.exceptions(10).await, Ok(vec![exception("e-2", 2)]));
     assert_eq!(store.resolved_exceptions(10).await, Ok(vec![resolved("e-1", 1, 9)]));

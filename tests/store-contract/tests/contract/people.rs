@@ -20,13 +20,13 @@ fn login(text: &str) -> Login {
     Login::parse(text).unwrap()
 }
 
-fn credentials(password_version: u32) -> Credentials {
+pub fn credentials(password_version: u32) -> Credentials {
     let hash = String::from("$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA");
     Credentials::new(hash, password_version, false)
 }
 
 /// Credentials that have everything that there is.
-fn full_credentials() -> Credentials {
+pub fn full_credentials() -> Credentials {
     let secret = SealedSecret { key: SecretKeyId::of(b"key"), text: String::from("c2VhbGVk") };
     let recovery_codes = vec!["a".repeat(64), "b".repeat(64)];
     Credentials {
@@ -40,7 +40,7 @@ fn full_credentials() -> Credentials {
 }
 
 /// Mailing that has everything that there is.
-fn full_mailing() -> Mailing {
+pub fn full_mailing() -> Mailing {
     Mailing {
         is_off: true,
         language: MailLanguage::English,
@@ -52,7 +52,7 @@ fn full_mailing() -> Mailing {
 }
 
 /// Receiver of messages that has everything that there is.
-fn full_webhook() -> MessageWebhook {
+pub fn full_webhook() -> MessageWebhook {
     let secret = SealedSecret { key: SecretKeyId::of(b"key"), text: String::from("d2hzZWM=") };
     MessageWebhook { url: "https://hooks.example/T0/B0?x=1".into(), secret, mailing: full_mailing() }
 }
@@ -84,7 +84,7 @@ fn with_role(before: &User, role: Role) -> User {
     User { role, ..before.clone() }
 }
 
-fn session(token: &str, now: Timestamp) -> Session {
+pub fn session(token: &str, now: Timestamp) -> Session {
     let of = SessionOf::User { login: login("ana@loja.com.br"), password_version: 7 };
     Session::begin(token, of, SessionStage::Whole, Origin::new("10.0.0.1", "Firefox"), now)
 }

@@ -9,11 +9,11 @@ use quita_ports::WholeStore;
 
 use crate::access::application;
 
-fn sealed(text: &str) -> SealedSecret {
+pub fn sealed(text: &str) -> SealedSecret {
     SealedSecret { key: SecretKeyId::of(text.as_bytes()), text: text.into() }
 }
 
-fn record(key: &str) -> KeyRecord {
+pub fn record(key: &str) -> KeyRecord {
     KeyRecord { current: SecretKeyId::of(key.as_bytes()), id_keys: sealed(key) }
 }
 

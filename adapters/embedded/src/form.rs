@@ -1,0 +1,237 @@
+//! Stored form of the file: read in every write, so that no program writes a form that is not the file's.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
+use async_trait::async_trait;
+use quita_ports::{StoreError, StoreForm, UpgradeStore, Upgraded};
+use quita_stored_form::form::{Found, PROGRAM, known, too_new, upgraded};
+use quita_stored_form::{signed_limit, unsigned};
+use rusqlite::{Connection, OptionalExtension, Transaction};
+
+use super::EmbeddedStore;
+use super::failure::Failure;
+
+const NUMBER: &str = "PRAGMA user_version";
+const IS_UPGRADING: &str = "SELECT EXISTS (SELECT 1 FROM stored_form WHERE up_to IS NOT NULL)";
+const HAS_TABLE: &str = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'stored_form')";
+const BROUGHT_BY: &str = "INSERT INTO stored_form (id, program, up_to, until) VALUES (1, ?1, ?2, ?3) \
+    ON CONFLICT (id) DO UPDATE SET program = excluded.program, up_to = excluded.up_to, until = excluded.until";
+
+/// Number of the form that a file is stored in; 0 if nothing was ever made in it.
+pub(super) fn number_of(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.prepare_cached(NUMBER)?.query_row([], |row| row.get(0))
+}
+
+/// Form of a file that has a number.
+pub(super) fn found_in(connection: &Connection) -> rusqlite::Result<Found> {
+    let number = number_of(connection)?;
+    let mut found = Found { number, program: None, is_upgrading: false };
+    if connection.query_row(HAS_TABLE, [], |row| row.get(0))? {
+        found.is_upgrading = connection.query_row(IS_UPGRADING, [], |row| row.get(0))?;
+        let program = connection.query_row("SELECT program FROM stored_form", [], |row| row.get(0));
+        found.program = program.optional()?;
+    }
+    Ok(found)
+}
+
+/// Notes that this program brought the file into its form, in whole.
+pub(super) fn note_whole(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute(BROUGHT_BY, (PROGRAM, None::<i64>, None::<i64>)).map(drop)
+}
+
+/// Has an upgrade that was under way in a copy begin anew: the copy numbers its rows in its own way.
+pub(super) fn begin_anew(copy: &Connection) -> rusqlite::Result<()> {
+    if copy.query_row(HAS_TABLE, [], |row| row.get(0))? {
+        copy.execute("UPDATE stored_form SET up_to = 0, until = ?1 WHERE up_to IS NOT NULL", [i64::MAX])?;
+    }
+    Ok(())
+}
+
+/// Form of the file as it was last met.
+#[derive(Debug)]
+pub(super) struct Form {
+    number: AtomicI64,
+    is_upgrading: AtomicBool,
+}
+
+impl Form {
+    pub(super) const fn of(form: StoreForm) -> Self {
+        Self { number: AtomicI64::new(form.number), is_upgrading: AtomicBool::new(form.is_upgrading) }
+    }
+
+    /// Number of the form that is written.
+    pub(super) fn number(&self) -> i64 {
+        self.number.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn now(&self) -> StoreForm {
+        let is_upgrading = self.is_upgrading.load(Ordering::Relaxed);
+        StoreForm { number: self.number(), known: known(), is_upgrading }
+    }
+
+    fn note(&self, form: StoreForm) {
+        self.number.store(form.number, Ordering::Relaxed);
+        self.is_upgrading.store(form.is_upgrading, Ordering::Relaxed);
+    }
+
+    /// Reads the number within a write, which nobody can change before that ends.
+    ///
+    /// # Errors
+    /// [`StoreError::Broken`] if another program upgraded the file beyond what this one knows.
+    pub(super) fn meet(&self, transaction: &Transaction<'_>) -> Result<(), Failure> {
+        let number = number_of(transaction)?;
+        if number == self.number() {
+            return Ok(());
+        }
+        let found = found_in(transaction)?;
+        self.note(found.form());
+        if number > known() {
+            let program = found.program.unwrap_or_default();
+            return Err(StoreError::Broken(too_new(number, &program)).into());
+        }
+        Ok(())
+    }
+}
+
+impl EmbeddedStore {
+    /// Reads the form as it is now.
+    pub(super) async fn read_form(&self) -> Result<StoreForm, StoreError> {
+        let form = self.read(|transaction| Ok(found_in(transaction)?.form())).await?;
+        self.trust.form().note(form);
+        Ok(form)
+    }
+}
+
+const PROGRESS: &str = "SELECT up_to, until FROM stored_form WHERE id = 1 AND up_to IS NOT NULL";
+const ADVANCE: &str = "UPDATE stored_form SET up_to = ?1 WHERE id = 1";
+const NEXT: &str =
+    "SELECT rowid, payment FROM payments WHERE rowid > ?1 AND rowid <= ?2 ORDER BY rowid LIMIT ?3";
+const REWRITE: &str = "UPDATE payments SET payment = ?2 WHERE rowid = ?1";
+const COUNT: &str = "SELECT count(*) FROM payments WHERE rowid > ?1 AND rowid <= ?2";
+
+#[async_trait]
+impl UpgradeStore for EmbeddedStore {
+    async fn left_to_upgrade(&self) -> Result<u64, StoreError> {
+        self.read(|transaction| {
+            let is_older = number_of(transaction)? < known();
+            let bounds = if is_older { Some((0, i64::MAX)) } else { progress(transaction)? };
+            let Some((up_to, until)) = bounds else { return Ok(0) };
+            Ok(unsigned(transaction.query_row(COUNT, [up_to, until], |row| row.get(0))?))
+        })
+        .await
+    }
+
+    async fn announce_form(&self) -> Result<(), StoreError> {
+        self.write(|transaction| {
+            if number_of(transaction)? == known() {
+                return Ok(());
+            }
+            // What is inserted from now on is in the new form.
+            let until = "SELECT coalesce(max(rowid), 0) FROM payments";
+            let until: i64 = transaction.query_row(until, [], |row| row.get(0))?;
+            transaction.execute(BROUGHT_BY, (PROGRAM, 0, until))?;
+            Ok(transaction.pragma_update(None, "user_version", known())?)
+        })
+        .await?;
+        self.read_form().await.map(drop)
+    }
+
+    /// Nothing to do: every program reads the number in each of its writes.
+    async fn refuse_older_forms(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    async fn upgrade_some(&self, limit: usize) -> Result<Upgraded, StoreError> {
+        let upgraded = self.write(move |transaction| upgrade_step(transaction, limit)).await?;
+        if upgraded.is_done {
+            self.read_form().await?;
+        }
+        Ok(upgraded)
+    }
+}
+
+/// Rowids between which payments are left; `None` if no upgrade is under way.
+fn progress(transaction: &Transaction<'_>) -> rusqlite::Result<Option<(i64, i64)>> {
+    transaction.query_row(PROGRESS, [], |row| Ok((row.get(0)?, row.get(1)?))).optional()
+}
+
+fn upgrade_step(transaction: &Transaction<'_>, limit: usize) -> Result<Upgraded, Failure> {
+    let mut step = Upgraded::default();
+    let Some((mut up_to, until)) = progress(transaction)? else {
+        return Ok(Upgraded { is_done: true, ..step });
+    };
+    let mut statement = transaction.prepare_cached(NEXT)?;
+    let rows = statement.query_map((up_to, until, signed_limit(limit)), |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?))
+    })?;
+    for row in rows {
+        let (rowid, document) = row?;
+        if let Some(next) = upgraded(&document)? {
+            transaction.prepare_cached(REWRITE)?.execute((rowid, next.as_bytes()))?;
+            step.rewritten = step.rewritten.saturating_add(1);
+        }
+        step.read = step.read.saturating_add(1);
+        up_to = rowid;
+    }
+    if step.read < unsigned(signed_limit(limit)) {
+        note_whole(transaction)?;
+        step.is_done = true;
+    } else {
+        transaction.execute(ADVANCE, [up_to])?;
+    }
+    Ok(step)
+}
+
+#[cfg(test)]
+mod tests {
+    use quita_ports::{OperatorStore, PaymentStore};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_program_that_wakes_up_after_an_upgrade_writes_nothing_more() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("quita.db");
+        let asleep = EmbeddedStore::open_sole_writer(&path).unwrap();
+        assert!(!asleep.form().is_too_new());
+        let newer = known() + 1;
+        let upgrade = Connection::open(&path).unwrap();
+        upgrade.execute(BROUGHT_BY, ("9.1.0", 0, 7)).unwrap();
+        upgrade.pragma_update(None, "user_version", newer).unwrap();
+        let Err(StoreError::Broken(why)) = asleep.write(|_| Ok(())).await else { panic!("it writes") };
+        assert!(why.contains("install Quita 9.1.0 or newer"), "{why}");
+        assert!(asleep.form().is_too_new() && asleep.form().is_upgrading);
+        assert!(matches!(asleep.write(|_| Ok(())).await, Err(StoreError::Broken(_))), "never again");
+        assert_eq!(asleep.load(&[]).await, Ok(Vec::new()), "reading harms nobody");
+        let Err(StoreError::Unreadable(why)) = EmbeddedStore::open(&path) else { panic!("it is opened") };
+        assert!(why.contains(&format!("has number {newer}")), "{why}");
+    }
+
+    #[tokio::test]
+    async fn an_upgrade_is_noticed_without_a_write_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("quita.db");
+        let store = EmbeddedStore::open_sole_writer(&path).unwrap();
+        Connection::open(&path).unwrap().pragma_update(None, "user_version", known() + 1).unwrap();
+        assert!(!store.form().is_too_new(), "not looked at yet");
+        assert!(store.follow_form().await.unwrap().is_too_new());
+    }
+
+    #[tokio::test]
+    async fn a_file_from_before_the_first_release_is_refused_and_left_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("quita.db");
+        drop(EmbeddedStore::open_sole_writer(&path).unwrap());
+        let file = Connection::open(&path).unwrap();
+        file.execute_batch("DROP TABLE stored_form").unwrap();
+        for number in [6, 1, 0] {
+            file.pragma_update(None, "user_version", number).unwrap();
+            for opened in [EmbeddedStore::open(&path), EmbeddedStore::open_sole_writer(&path)] {
+                let Err(StoreError::Unreadable(why)) = opened else { panic!("{number} is opened") };
+                assert!(why.contains("of before the first release"), "{why}");
+            }
+            assert_eq!(number_of(&file), Ok(number));
+            assert_eq!(found_in(&file).map(|found| found.program), Ok(None));
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! Number of the form in which the database is stored, and the mark that keeps older programs from writing.
+//!
+//! The number is in a collection of its own. From the second form on every document says in its field `form` in which
+//! one it was written, and validators of all collections ask for that: the server itself refuses what an older program
+//! writes. Such a program adds no field to what it replaces, and takes it off what it changes.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
+use async_trait::async_trait;
+use bson::raw::cstr;
+use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
+use mongodb::Database;
+use mongodb::error::{Error, ErrorKind};
+use mongodb::options::FindOptions;
+use quita_ports::{StoreError, StoreForm, UpgradeStore, Upgraded};
+use serde::Serialize;
+
+use super::connect::write_concern;
+use super::failure::{store_error, within_time};
+use super::indexes::{BY_ID, COLLECTIONS, PAYMENTS, STORED_FORM, named};
+use super::reading::find_each;
+use super::{MongoStore, batch};
+use quita_stored_form::form::{Found, PROGRAM, known, unreleased, upgraded};
+use quita_stored_form::{signed_limit, unsigned};
+
+const ID: &str = "version";
+/// Field of a document that was written in the second form or a later one: the number of that form.
+const FIELD: &str = "form";
+/// The code for a collection that exists already (`NamespaceExists`).
+const EXISTS: i32 = 48;
+
+/// Returns true if there is a store in the database, of whatever form. Makes nothing.
+pub(super) async fn is_store(database: &Database) -> Result<bool, StoreError> {
+    let ours = database.list_collection_names().filter(doc! { "name": { "$in": [STORED_FORM, PAYMENTS] } });
+    Ok(!within_time(ours).await?.is_empty())
+}
+
+/// Notes the form in a new database, and refuses one whose stored form this program does not know.
+///
+/// The number is written before any other collection is made, and read after looking for them: so of nodes that start
+/// together on a new database, none takes it for one without a number.
+pub(super) async fn settle(database: &Database) -> Result<StoreForm, StoreError> {
+    let payments = database.list_collection_names().filter(doc! { "name": PAYMENTS });
+    let is_new = within_time(payments).await?.is_empty();
+    if is_new {
+        let first = doc! { "_id": ID, "version": known(), "program": PROGRAM };
+        batch::insert_one(database, STORED_FORM, &first).await?;
+    }
+    find(database).await?.check()
+}
+
+fn forms(database: &Database) -> mongodb::Collection<RawDocumentBuf> {
+    database.collection(STORED_FORM)
+}
+
+async fn find(database: &Database) -> Result<Found, StoreError> {
+    let document = within_time(forms(database).find_one(doc! { "_id": ID })).await?.ok_or_else(unreleased)?;
+    let number = document.get_i64("version").map_err(|_| unreleased())?;
+    let program = document.get_str("program").ok().map(String::from);
+    Ok(Found { number, program, is_upgrading: document.get_document("upgrade").is_ok() })
+}
+
+/// Form of the database as it was last met.
+#[derive(Debug)]
+pub(super) struct Form {
+    number: AtomicI64,
+    is_upgrading: AtomicBool,
+}
+
+impl Form {
+    pub(super) const fn of(form: StoreForm) -> Self {
+        Self { number: AtomicI64::new(form.number), is_upgrading: AtomicBool::new(form.is_upgrading) }
+    }
+
+    fn note(&self, form: StoreForm) {
+        self.number.store(form.number, Ordering::Relaxed);
+        self.is_upgrading.store(form.is_upgrading, Ordering::Relaxed);
+    }
+
+    pub(super) fn now(&self) -> StoreForm {
+        let is_upgrading = self.is_upgrading.load(Ordering::Relaxed);
+        StoreForm { number: self.number.load(Ordering::Relaxed), known: known(), is_upgrading }
+    }
+
+    /// Number of the form that this program writes: never one that it does not know.
+    pub(super) fn written(&self) -> i64 {
+        self.number.load(Ordering::Relaxed).min(known())
+    }
+
+    /// Value of a document's field; the first form has none.
+    pub(super) fn stamp(&self) -> Option<i64> {
+        stamp(self.written())
+    }
+
+    /// Returns a whole document with its field.
+    pub(super) fn stamped(&self, mut document: RawDocumentBuf) -> RawDocumentBuf {
+        if let Some(number) = self.stamp() {
+            document.append(cstr!("form"), number);
+        }
+        document
+    }
+
+    /// Returns a change that also sets the field, or takes it off.
+    pub(super) fn with<C: Change>(&self, change: C) -> C {
+        change.stamped(self.stamp())
+    }
+}
+
+/// Value of the field of documents in a form.
+pub(super) const fn stamp(form: i64) -> Option<i64> {
+    if form > 1 { Some(form) } else { None }
+}
+
+/// A change of some fields of a document.
+pub(super) trait Change {
+    fn stamped(self, stamp: Option<i64>) -> Self;
+}
+
+impl Change for Document {
+    fn stamped(mut self, stamp: Option<i64>) -> Self {
+        let (operator, value) =
+            stamp.map_or(("$unset", Bson::from("")), |number| ("$set", Bson::from(number)));
+        match self.get_document_mut(operator) {
+            Ok(fields) => drop(fields.insert(FIELD, value)),
+            Err(_) => drop(self.insert(operator, doc! { FIELD: value })),
+        }
+        self
+    }
+}
+
+impl Change for Vec<Document> {
+    fn stamped(mut self, stamp: Option<i64>) -> Self {
+        self.push(match stamp {
+            Some(number) => doc! { "$set": { FIELD: number } },
+            None => doc! { "$unset": FIELD },
+        });
+        self
+    }
+}
+
+impl MongoStore {
+    /// Inserts a document, as [`batch::insert_one`] does, in the form of the database.
+    pub(super) async fn insert_one(
+        &self,
+        collection: &str,
+        document: &(impl Serialize + Sync),
+    ) -> Result<bool, StoreError> {
+        let encoded = bson::serialize_to_raw_document_buf(document);
+        let encoded =
+            encoded.map_err(|_| StoreError::Unreadable(format!("one of {collection} can't be encoded")))?;
+        batch::insert_one(&self.database, collection, &self.form.stamped(encoded)).await
+    }
+
+    /// Reads the form as it is now.
+    pub(super) async fn read_form(&self) -> Result<Found, StoreError> {
+        let found = find(&self.database).await?;
+        self.form.note(found.form());
+        Ok(found)
+    }
+}
+
+/// A payment that is written in the new form, if it is still as it was read.
+#[derive(Serialize)]
+struct Statement<'a> {
+    q: Document,
+    u: Rewrite<'a>,
+}
+
+#[derive(Serialize)]
+struct Rewrite<'a> {
+    #[serde(rename = "$set")]
+    set: NewForm<'a>,
+}
+
+#[derive(Serialize)]
+struct NewForm<'a> {
+    payment: &'a RawDocument,
+    form: i64,
+}
+
+/// A payment as an upgrade reads it.
+struct Old {
+    id: Bson,
+    revision: i64,
+    /// In the new form; `None` if it was written in that one.
+    next: Option<RawDocumentBuf>,
+}
+
+#[async_trait]
+impl UpgradeStore for MongoStore {
+    async fn left_to_upgrade(&self) -> Result<u64, StoreError> {
+        let payments = self.collection(PAYMENTS);
+        let found = find(&self.database).await?;
+        if found.number < known() {
+            return within_time(payments.estimated_document_count()).await;
+        }
+        if !found.is_upgrading {
+            return Ok(0);
+        }
+        let left = payments.count_documents(self.left().await?).hint(named(BY_ID));
+        within_time(left).await
+    }
+
+    async fn announce_form(&self) -> Result<(), StoreError> {
+        let older = doc! { "_id": ID, "version": { "$lt": known() } };
+        let change = doc! { "$set": { "version": known(), "program": PROGRAM, "upgrade": {} } };
+        within_time(forms(&self.database).update_one(older, change)).await?;
+        self.read_form().await.map(drop)
+    }
+
+    async fn refuse_older_forms(&self) -> Result<(), StoreError> {
+        let majority = bson::serialize_to_bson(&write_concern());
+        let majority =
+            majority.map_err(|_| StoreError::Unreadable("a write concern can't be encoded".into()))?;
+        for collection in COLLECTIONS {
+            // One that is made later would have no validator.
+            match within_time_or(self.database.create_collection(collection), EXISTS).await {
+                Ok(()) => {}
+                Err(error) => return Err(error),
+            }
+            let mark = doc! {
+                "collMod": collection, "validator": { FIELD: { "$gte": known() } },
+                "validationLevel": "strict", "validationAction": "error", "writeConcern": majority.clone(),
+            };
+            within_time(self.database.run_command(mark)).await?;
+        }
+        Ok(())
+    }
+
+    async fn upgrade_some(&self, limit: usize) -> Result<Upgraded, StoreError> {
+        let options = FindOptions::builder()
+            .projection(doc! { "revision": 1, "payment": 1, FIELD: 1 })
+            .sort(doc! { "_id": 1 })
+            .limit(signed_limit(limit.max(1)))
+            .hint(named(BY_ID))
+            .build();
+        let found = find_each(&self.collection(PAYMENTS), self.left().await?, options, read_old).await?;
+        let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let statements: Vec<_> = found.iter().filter_map(statement).collect();
+        let rewritten = statements.len();
+        if rewritten > 0 {
+            let command = batch::update(PAYMENTS, statements);
+            let command = command.map_err(|_| StoreError::Unreadable("a payment can't be encoded".into()))?;
+            // What somebody else wrote meanwhile is in the new form.
+            batch::run_loose(&self.database, command).await?;
+        }
+        let is_done = found.len() < limit;
+        let change = match found.last() {
+            _ if is_done => doc! { "$unset": { "upgrade": "" } },
+            Some(last) => doc! { "$set": { "upgrade.upTo": last.id.clone() } },
+            None => doc! { "$unset": { "upgrade": "" } },
+        };
+        within_time(forms(&self.database).update_one(doc! { "_id": ID }, change)).await?;
+        if is_done {
+            self.read_form().await?;
+        }
+        let count = |number: usize| unsigned(signed_limit(number));
+        Ok(Upgraded { read: count(found.len()), rewritten: count(rewritten), is_done })
+    }
+}
+
+impl MongoStore {
+    /// Filter of the payments that an upgrade has not come to.
+    async fn left(&self) -> Result<Document, StoreError> {
+        let document = within_time(forms(&self.database).find_one(doc! { "_id": ID })).await?;
+        let up_to = document.as_deref().and_then(|document| {
+            let upgrade = document.get_document("upgrade").ok()?;
+            Bson::try_from(upgrade.get("upTo").ok()??).ok()
+        });
+        Ok(up_to.map_or_else(Document::new, |last| doc! { "_id": { "$gt": last } }))
+    }
+}
+
+fn read_old(found: &RawDocument) -> Result<Old, StoreError> {
+    let unreadable = || StoreError::Unreadable("a payment has no id, revision or document".into());
+    let id = found.get("_id").ok().flatten().and_then(|id| Bson::try_from(id).ok()).ok_or_else(unreadable)?;
+    let revision = found.get_i64("revision").map_err(|_| unreadable())?;
+    let payment = found.get_document("payment").map_err(|_| unreadable())?;
+    let is_new = found.get_i64(FIELD).is_ok_and(|form| form >= known());
+    let next =
+        if is_new { None } else { Some(upgraded(payment.as_bytes())?.unwrap_or_else(|| payment.to_owned())) };
+    Ok(Old { id, revision, next })
+}
+
+fn statement(old: &Old) -> Option<Statement<'_>> {
+    let payment = old.next.as_deref()?;
+    let q = doc! { "_id": old.id.clone(), "revision": old.revision };
+    Some(Statement { q, u: Rewrite { set: NewForm { payment, form: known() } } })
+}
+
+/// Waits for an operation that may find its work done.
+async fn within_time_or(
+    operation: impl IntoFuture<Output = Result<(), Error>>,
+    done: i32,
+) -> Result<(), StoreError> {
+    let judged = async {
+        match operation.await {
+            Err(error) if matches!(error.kind.as_ref(), ErrorKind::Command(command) if command.code == done) => {
+                Ok(Ok(()))
+            }
+            Err(error) => Ok(Err(store_error(&error))),
+            Ok(()) => Ok(Ok(())),
+        }
+    };
+    within_time(judged).await?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn form(number: i64) -> Form {
+        Form::of(StoreForm { number, known: known(), is_upgrading: false })
+    }
+
+    #[test]
+    fn what_the_first_form_replaces_or_changes_has_no_field() {
+        let first = form(1);
+        let document = bson::rawdoc! { "_id": 1 };
+        assert_eq!(first.stamped(document.clone()), document);
+        let change = doc! { "$set": { "a": 1 }, "$unset": { "b": "" } };
+        let expected = doc! { "$set": { "a": 1 }, "$unset": { "b": "", "form": "" } };
+        assert_eq!(first.with(change), expected);
+        assert_eq!(
+            first.with(doc! { "$set": { "a": 1 } }),
+            doc! { "$set": { "a": 1 }, "$unset": { "form": "" } }
+        );
+        let stages = vec![doc! { "$set": { "a": 1 } }];
+        assert_eq!(first.with(stages), [doc! { "$set": { "a": 1 } }, doc! { "$unset": "form" }]);
+    }
+
+    #[test]
+    fn what_a_later_form_changes_says_which_one_it_is() {
+        assert_eq!(stamp(2), Some(2));
+        let change = doc! { "$set": { "a": 1 } }.stamped(Some(2));
+        assert_eq!(change, doc! { "$set": { "a": 1, "form": 2_i64 } });
+        let stages = vec![doc! { "$set": { "a": 1 } }].stamped(Some(2));
+        assert_eq!(stages.last(), Some(&doc! { "$set": { "form": 2_i64 } }));
+    }
+
+    #[test]
+    fn a_form_that_is_not_known_is_never_written() {
+        assert_eq!(form(known() + 1).written(), known());
+        assert!(form(known() + 1).now().is_too_new());
+    }
+}

@@ -1,0 +1,184 @@
+//! Number of the stored form: schema, indexes and documents, of both stores.
+//!
+//! A store keeps the number of its form. A program reads and writes the form that it finds, up to [`known`], until
+//! `quita store upgrade` brings the store into that one. See decision 44.
+
+#[cfg(feature = "made-up-form")]
+use std::sync::LazyLock;
+
+use bson::raw::CString;
+use bson::{RawDocument, RawDocumentBuf};
+use quita_domain::order::Order;
+use quita_domain::payment::Payment;
+use quita_ports::{StoreError, StoreForm};
+
+use crate::ToDocument;
+
+/// Number of the newest form that this program reads and writes. Raised with every change that an older program does
+/// not read, or would undo.
+pub const VERSION: i64 = if cfg!(feature = "made-up-form") { MADE_UP } else { 1 };
+
+/// Number of the form with which upgrades are tried while there is no second one.
+const MADE_UP: i64 = 2;
+
+/// Returns the number of the newest form that this program reads and writes: [`VERSION`].
+#[cfg(not(feature = "made-up-form"))]
+pub const fn known() -> i64 {
+    VERSION
+}
+
+/// Returns the number of the newest form that this program reads and writes: [`VERSION`], or 1 if the environment has
+/// `MADE_UP_FORM=unknown`. So one program is both versions of a trial.
+#[cfg(feature = "made-up-form")]
+pub fn known() -> i64 {
+    static KNOWN: LazyLock<i64> = LazyLock::new(|| match std::env::var("MADE_UP_FORM").as_deref() {
+        Ok("unknown") => 1,
+        Ok(_) | Err(_) => VERSION,
+    });
+    *KNOWN
+}
+
+/// Version of this program, as a store keeps it with the form that it was brought into.
+pub const PROGRAM: &str = env!("CARGO_PKG_VERSION");
+
+/// Form of a store as it was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// Number that the store has.
+    pub number: i64,
+    /// Version of the program that brought it into this form. Stores from before the first release have none.
+    pub program: Option<String>,
+    /// True while an upgrade rewrites what is stored in the form before.
+    pub is_upgrading: bool,
+}
+
+impl Found {
+    /// Returns the form as callers of the store have it.
+    pub fn form(&self) -> StoreForm {
+        StoreForm { number: self.number, known: known(), is_upgrading: self.is_upgrading }
+    }
+
+    /// Checks that this program reads the form.
+    ///
+    /// # Errors
+    /// The reason for which it does not, with the version to install.
+    pub fn check(&self) -> Result<StoreForm, StoreError> {
+        let Some(program) = self.program.as_deref() else { return Err(unreleased()) };
+        if self.number > known() {
+            return Err(StoreError::Unreadable(too_new(self.number, program)));
+        }
+        if self.number < 1 {
+            return Err(unreleased());
+        }
+        Ok(self.form())
+    }
+}
+
+/// Explains why a store of a newer form is left alone.
+pub fn too_new(number: i64, program: &str) -> String {
+    format!(
+        "its stored form has number {number}, and this version of Quita ({PROGRAM}) reads forms up to number {}: \
+         install Quita {program} or newer",
+        known()
+    )
+}
+
+/// Explains why a store is left alone whose form was never released.
+pub fn unreleased() -> StoreError {
+    StoreError::Unreadable(String::from(
+        "its stored form is of before the first release, and is not read any more: move it away and start with an empty \
+         store, or run the version that made it",
+    ))
+}
+
+/// Returns the document of a payment in a form.
+///
+/// # Errors
+/// [`StoreError::Unreadable`] if it holds a number that BSON has no room for.
+pub fn payment_document(payment: &Payment, form: i64) -> Result<RawDocumentBuf, StoreError> {
+    let document = payment.to_document()?;
+    if form < MADE_UP {
+        return Ok(document);
+    }
+    Ok(rewritten(&document, made_up_field())?.unwrap_or(document))
+}
+
+/// Returns the document of a payment in the form of this program; `None` if it is in that one already.
+///
+/// # Errors
+/// [`StoreError::Unreadable`] if the bytes are no document.
+pub fn upgraded(bytes: &[u8]) -> Result<Option<RawDocumentBuf>, StoreError> {
+    rewritten(RawDocument::from_bytes(bytes).map_err(unreadable)?, made_up_field())
+}
+
+/// Returns the document of a payment as the domain reads it, from any form that this program knows.
+pub(crate) fn downgraded(document: &RawDocument) -> Result<Option<RawDocumentBuf>, StoreError> {
+    let Some((old, new)) = made_up_field() else { return Ok(None) };
+    rewritten(document, Some((new, old)))
+}
+
+/// Returns the number of the form that a payment needs.
+pub fn needed_by(order: &Order) -> i64 {
+    if known() >= MADE_UP && order.metadata.contains_key("made-up-form") { MADE_UP } else { 1 }
+}
+
+/// Field of a payment's document that is named differently in the made-up form: its name before, and since.
+fn made_up_field() -> Option<(&'static str, &'static str)> {
+    (known() >= MADE_UP).then_some(("pageToken", "madeUpToken"))
+}
+
+/// Returns the error of bytes that are no document. It shows nothing of them.
+fn unreadable<E>(_: E) -> StoreError {
+    StoreError::Unreadable("a payment is no document".into())
+}
+
+/// Returns the document with a field renamed; `None` if it does not have the field.
+fn rewritten(
+    document: &RawDocument,
+    renamed: Option<(&str, &str)>,
+) -> Result<Option<RawDocumentBuf>, StoreError> {
+    let Some((old, new)) = renamed else { return Ok(None) };
+    if document.get(old).map_err(unreadable)?.is_none() {
+        return Ok(None);
+    }
+    let mut next = RawDocumentBuf::new();
+    for element in document {
+        let (name, value) = element.map_err(unreadable)?;
+        let name = if name.as_str() == old { new } else { name.as_str() };
+        next.append(CString::try_from(name).map_err(unreadable)?, value);
+    }
+    Ok(Some(next))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(number: i64, program: Option<&str>) -> Found {
+        Found { number, program: program.map(String::from), is_upgrading: false }
+    }
+
+    #[test]
+    fn a_newer_form_is_refused_with_both_numbers_and_the_version_to_install() {
+        let newer = VERSION + 1;
+        let Err(StoreError::Unreadable(why)) = found(newer, Some("1.4.0")).check() else {
+            panic!("a newer form is read")
+        };
+        let numbers = [format!("has number {newer}"), format!("up to number {VERSION}:")];
+        for part in numbers.iter().map(String::as_str).chain(["install Quita 1.4.0 or newer", PROGRAM]) {
+            assert!(why.contains(part), "{why}");
+        }
+    }
+
+    #[test]
+    fn every_released_form_is_read_and_none_of_before() {
+        for number in 1..=VERSION {
+            let form = StoreForm { number, known: VERSION, is_upgrading: false };
+            assert_eq!(found(number, Some("1.0.0")).check(), Ok(form));
+        }
+        assert_eq!(found(0, Some("1.0.0")).check(), Err(unreleased()));
+        for number in 0..=6 {
+            assert_eq!(found(number, None).check(), Err(unreleased()), "{number}");
+        }
+    }
+}

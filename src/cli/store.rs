@@ -1,0 +1,242 @@
+//! `quita store upgrade`: brings a store into the newest form of this program, beside the nodes that work on it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+use quita_domain::control::Node;
+use quita_domain::time::Timestamp;
+use quita_embedded::EmbeddedStore;
+use quita_machine::SystemClock;
+use quita_ports::{Clock, StoreError, StoreForm, UpgradeStore, WholeStore};
+use tokio::time::{Instant, sleep, sleep_until};
+
+use super::beside::note_store;
+use super::failure::Failure;
+use super::flags::StoreFlags;
+use super::output;
+use crate::store;
+use quita_config::store_url::StoreUrl;
+
+/// Silence after which a node counts as gone.
+const GONE_AFTER_MS: u64 = 60_000;
+/// Time in which every node says that it writes the new form: it looks every five seconds, or is gone after a minute.
+const AGREED_WITHIN: Duration = Duration::from_secs(75);
+/// Pause between two looks at the nodes.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// Outage of the store after which the upgrade ends, to be continued.
+const OUTAGE_AT_MOST: Duration = Duration::from_secs(60);
+/// Pause before the store is asked again.
+const ASK_AGAIN: Duration = Duration::from_secs(1);
+/// Payments that are rewritten at once: few enough that nobody who writes waits long.
+const STEP: usize = 200;
+/// Interval of progress notes.
+const NOTE_EVERY: Duration = Duration::from_secs(2);
+
+#[derive(Debug, Subcommand)]
+pub(super) enum StoreCommand {
+    /// Bring the store into the newest form that this version knows, beside running nodes
+    Upgrade(UpgradeCommand),
+}
+
+/// Store to upgrade, and the way back.
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Start this version on every node first: nodes of both versions work on one store. Before the upgrade \
+                  the earlier version can be started again at any time; afterwards only from a backup. An upgrade that \
+                  was interrupted is continued by the same command."
+)]
+pub(super) struct UpgradeCommand {
+    /// Show what would be done, and change nothing
+    #[arg(long)]
+    dry_run: bool,
+    /// Back up the embedded store to this file first; it must not exist yet
+    #[arg(long, value_name = "PATH", conflicts_with = "i_have_a_backup")]
+    backup: Option<PathBuf>,
+    /// Confirm that a backup was made and can be restored
+    #[arg(long)]
+    i_have_a_backup: bool,
+    /// Payments that are read in a second at most [default: no limit]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    rate: Option<u64>,
+    #[command(flatten)]
+    store: StoreFlags,
+}
+
+pub(super) async fn run(command: StoreCommand) -> Result<(), Failure> {
+    let StoreCommand::Upgrade(command) = command;
+    let url = StoreUrl::from_settings(command.store.clone().settings())?;
+    let (whole, to_upgrade) = store::open_to_upgrade(&url).await?;
+    note_store(&url);
+    Upgrade { url, whole, to_upgrade, rate: command.rate }.run(&command).await
+}
+
+/// An upgrade of one store.
+struct Upgrade {
+    url: StoreUrl,
+    whole: Arc<dyn WholeStore>,
+    to_upgrade: Arc<dyn UpgradeStore>,
+    rate: Option<u64>,
+}
+
+impl Upgrade {
+    async fn run(&self, command: &UpgradeCommand) -> Result<(), Failure> {
+        let form = self.whole.follow_form().await?;
+        let StoreForm { number, known, is_upgrading } = form;
+        if !form.is_to_upgrade() {
+            return output::result(&format!(
+                "the store has form {number}, the newest that this version knows: nothing to do"
+            ));
+        }
+        let older: Vec<Node> =
+            self.alive().await?.into_iter().filter(|node| node.knows_form < known).collect();
+        if command.dry_run {
+            return self.show(form, &older).await;
+        }
+        if !older.is_empty() {
+            return Err(Failure::failed(format!(
+                "nodes of an older version are alive, and could write no more after the upgrade:\n{}\nStart this version \
+                 on them, or stop them. A node that was killed counts as alive for a minute.",
+                listed(&older)
+            )));
+        }
+        if is_upgrading {
+            output::note(&format!("The upgrade to form {known} was begun before: it is continued."));
+        } else {
+            self.secure(command)?;
+        }
+        self.put_up_mark(known).await?;
+        let rewritten = self.rewrite().await?;
+        output::result(&format!("the store has form {known}; payments rewritten: {rewritten}"))
+    }
+
+    /// Shows what an upgrade would do.
+    async fn show(&self, form: StoreForm, older: &[Node]) -> Result<(), Failure> {
+        let left = self.to_upgrade.left_to_upgrade().await?;
+        let begun = if form.is_upgrading { "continued from form" } else { "upgraded from form" };
+        let before = if form.is_upgrading { form.number.saturating_sub(1) } else { form.number };
+        output::result(&format!(
+            "the store would be {begun} {before} to {}; payments to read: {left}",
+            form.known
+        ))?;
+        if !older.is_empty() {
+            output::note(&format!(
+                "Nodes of an older version are alive, and would have to go first:\n{}",
+                listed(older)
+            ));
+        }
+        Ok(())
+    }
+
+    /// Makes the backup, or checks that there is one.
+    fn secure(&self, command: &UpgradeCommand) -> Result<(), Failure> {
+        let UpgradeCommand { backup, i_have_a_backup, .. } = command;
+        match (&self.url, backup) {
+            (_, None) if *i_have_a_backup => Ok(()),
+            (StoreUrl::Embedded(database), Some(path)) => {
+                let bytes = EmbeddedStore::back_up(database, path).map_err(Failure::failed)?;
+                output::note(&format!("Backup: {}: {bytes} bytes, checked", path.display()));
+                Ok(())
+            }
+            (StoreUrl::Embedded(_), None) => Err(Failure::failed(
+                "after an upgrade the earlier version can be started only from a backup: name a new file for one with \
+                 --backup PATH, or confirm with --i-have-a-backup that you have one",
+            )),
+            (StoreUrl::Mongo(_), None) => Err(Failure::failed(
+                "after an upgrade the earlier version can be started only from a backup: make one (a snapshot of the \
+                 volume, or mongodump --oplog), and confirm it with --i-have-a-backup",
+            )),
+            (StoreUrl::Mongo(_), Some(_)) => Err(Failure::failed(
+                "--backup works on the embedded store alone: make a snapshot of the volume, or mongodump --oplog, and \
+                 confirm it with --i-have-a-backup",
+            )),
+        }
+    }
+
+    /// Has every node write the new form, and the store refuse what an older program writes.
+    async fn put_up_mark(&self, known: i64) -> Result<(), Failure> {
+        self.patiently(async || self.to_upgrade.announce_form().await).await?;
+        let deadline = Instant::now() + AGREED_WITHIN;
+        loop {
+            let mut behind = self.alive().await?;
+            behind.retain(|node| node.knows_form >= known && node.writes_form < known);
+            if behind.is_empty() {
+                break;
+            }
+            if Instant::now() >= deadline {
+                return Err(Failure::failed(format!(
+                    "these nodes do not say that they write form {known}:\n{}\nNothing was rewritten yet. Look at \
+                     their logs, and call this again.",
+                    listed(&behind)
+                )));
+            }
+            sleep(LOOK_EVERY).await;
+        }
+        self.patiently(async || self.to_upgrade.refuse_older_forms().await).await?;
+        // One that was started since the first look.
+        let mut older = self.alive().await?;
+        older.retain(|node| node.knows_form < known);
+        if !older.is_empty() {
+            output::note(&format!(
+                "These nodes can write no more and end with exit code 1:\n{}",
+                listed(&older)
+            ));
+        }
+        Ok(())
+    }
+
+    /// Asks the store until it answers: elections and short outages pass.
+    async fn patiently<T>(&self, ask: impl AsyncFn() -> Result<T, StoreError>) -> Result<T, Failure> {
+        let deadline = Instant::now() + OUTAGE_AT_MOST;
+        loop {
+            match ask().await {
+                Err(StoreError::Unavailable(why)) if Instant::now() < deadline => {
+                    output::note(&format!("The store is out of reach ({why}): it is asked again."));
+                    sleep(ASK_AGAIN).await;
+                }
+                answered => return Ok(answered?),
+            }
+        }
+    }
+
+    /// Rewrites every payment, and returns the number of those that were not in the new form.
+    async fn rewrite(&self) -> Result<u64, Failure> {
+        let left = self.patiently(async || self.to_upgrade.left_to_upgrade().await).await?;
+        let (begun, mut read, mut rewritten) = (Instant::now(), 0_u64, 0_u64);
+        let mut noted = begun;
+        let step = self.rate.and_then(|rate| usize::try_from(rate).ok()).map_or(STEP, |rate| rate.min(STEP));
+        loop {
+            let done = self.patiently(async || self.to_upgrade.upgrade_some(step).await).await?;
+            read = read.saturating_add(done.read);
+            rewritten = rewritten.saturating_add(done.rewritten);
+            if done.is_done {
+                return Ok(rewritten);
+            }
+            if noted.elapsed() >= NOTE_EVERY {
+                noted = Instant::now();
+                output::note(&format!("{read} of {} payments read, {rewritten} rewritten", left.max(read)));
+            }
+            if let Some(rate) = self.rate {
+                let due_ms = read.saturating_mul(1_000).checked_div(rate).unwrap_or(0);
+                sleep_until(begun + Duration::from_millis(due_ms)).await;
+            }
+        }
+    }
+
+    /// Returns the nodes that are alive.
+    async fn alive(&self) -> Result<Vec<Node>, Failure> {
+        let since: Timestamp = SystemClock.now().minus_ms(GONE_AFTER_MS);
+        self.patiently(async || self.whole.nodes(since).await).await
+    }
+}
+
+fn listed(nodes: &[Node]) -> String {
+    let line = |node: &Node| {
+        format!(
+            "  {} (Quita {}, stored form {}), last seen {}",
+            node.address, node.version, node.knows_form, node.seen_at
+        )
+    };
+    nodes.iter().map(line).collect::<Vec<_>>().join("\n")
+}

@@ -1,0 +1,204 @@
+//! Two versions on one store, and its upgrade to the form of the newer one, beside clients and faults.
+//!
+//! At first every start of a node takes either version, back and forth. Then all nodes are brought to the newer one; on
+//! MongoDB one of the older is suspended instead, so that it wakes up after the upgrade. The upgrade is killed and goes on
+//! where it stopped. What clients were told is compared with the store as in every round.
+//!
+//! The newer version is this build, which knows a made-up form. The older one is the same program without that knowledge.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::rc::Rc;
+use std::time::Duration;
+
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, sleep};
+
+use crate::dice::Dice;
+use crate::node::{Node, tied};
+use crate::world::{Upgrade, World};
+
+/// Payments that an upgrade reads in a second which is to be killed: few, so that it is half way then.
+const RATE: &str = "30";
+/// Longest time for which it may be refused because a node that was killed still counts as alive.
+const REFUSED_AT_MOST: Duration = Duration::from_secs(120);
+/// Time in which every node knows that an upgrade has ended: a heartbeat, and a partition in its way.
+const KNOWN_WITHIN: Duration = Duration::from_secs(20);
+/// Silence after which a suspended node counts as gone.
+const GONE_AFTER: Duration = Duration::from_secs(65);
+/// A refusal comes sooner than this.
+const REFUSED_WITHIN: Duration = Duration::from_secs(3);
+
+/// Version of the program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Version {
+    /// Knows the first form alone.
+    Older,
+    /// Knows every form of this build.
+    Newer,
+}
+
+impl Version {
+    /// Returns a command of the program in this version, which dies with this process.
+    pub(crate) fn of(self, program: &Path) -> Command {
+        let mut command = tied(program);
+        match self {
+            Self::Older => command.env("MADE_UP_FORM", "unknown"),
+            Self::Newer => command.env_remove("MADE_UP_FORM"),
+        };
+        command
+    }
+}
+
+/// Takes one of the versions at the next start of a node, or the newer one once the upgrade has begun.
+pub(crate) fn choose_version(world: &World, node: &Node, dice: &Dice) {
+    let Some(upgrade) = &world.upgrade else { return };
+    let is_newer = upgrade.is_begun.get() || dice.percent(50);
+    if node.take_version(if is_newer { Version::Newer } else { Version::Older }) {
+        world.counts.changes.set(world.counts.changes.get() + 1);
+    }
+}
+
+/// Returns true if a payment may be refused because the store lacks the form that it needs, and counts that.
+pub(crate) fn may_lack_form(world: &World) -> bool {
+    let Some(upgrade) = &world.upgrade else { return false };
+    let counted = &world.counts.without_form;
+    counted.set(counted.get() + 1);
+    upgrade.ended.get().is_none_or(|ended| ended.elapsed() < KNOWN_WITHIN)
+}
+
+/// Upgrades the store after a while in which both versions work on it.
+pub(crate) async fn upgrade(world: &Rc<World>, seconds: u64) -> anyhow::Result<()> {
+    let Some(upgrade) = &world.upgrade else { return Ok(()) };
+    let dice = Dice::new(world.seed, "upgrade");
+    sleep(Duration::from_secs(seconds / 2)).await;
+    let asleep = bring_to_the_newer_version(world, upgrade).await?;
+    if asleep.is_some() {
+        sleep(GONE_AFTER).await;
+    }
+    while world.counts.upgrade_kills.get() < upgrade.kills {
+        let backup = format!("{}.backup", world.counts.upgrade_kills.get());
+        let mut child = begin(upgrade, &backup, Some(RATE)).await?;
+        sleep(dice.millis(500, 5_000)).await;
+        anyhow::ensure!(
+            child.try_wait()?.is_none(),
+            "the upgrade ended before it could be killed: more payments"
+        );
+        child.kill()?;
+        child.wait()?;
+        world.counts.upgrade_kills.set(world.counts.upgrade_kills.get() + 1);
+    }
+    let mut child = begin(upgrade, "last.backup", None).await?;
+    while child.try_wait()?.is_none() {
+        sleep(Duration::from_millis(200)).await;
+    }
+    anyhow::ensure!(child.wait()?.success(), "the upgrade failed");
+    upgrade.ended.set(Some(Instant::now()));
+    check_the_way_back(upgrade).await?;
+    if let Some(node) = asleep {
+        let _turn = world.restarts.lock().await;
+        node.resume();
+        let code = node.exit_code(Duration::from_secs(30)).await?;
+        anyhow::ensure!(code == Some(1), "a node that woke up after the upgrade ended with {code:?}");
+        node.take_version(Version::Newer);
+        node.start_and_measure().await?;
+    }
+    for node in &world.nodes {
+        let ready = node.ops("/health/ready").await;
+        let ready =
+            ready.map(|answer| String::from_utf8_lossy(&answer.body).into_owned()).unwrap_or_default();
+        // One that is being killed at the moment says nothing.
+        anyhow::ensure!(ready.is_empty() || ready.contains("\"storeForm\":2"), "{}: {ready}", node.name());
+    }
+    Ok(())
+}
+
+/// Has all nodes run the newer version but one, which is suspended; none if it is the only one.
+async fn bring_to_the_newer_version(
+    world: &Rc<World>,
+    upgrade: &Upgrade,
+) -> anyhow::Result<Option<Rc<Node>>> {
+    let _turn = world.restarts.lock().await;
+    upgrade.is_begun.set(true);
+    let mut asleep = None;
+    for node in &world.nodes {
+        let is_older = node.runs(Version::Older);
+        if is_older && asleep.is_none() && world.set.is_some() {
+            node.suspend();
+            asleep = Some(Rc::clone(node));
+            continue;
+        }
+        if is_older {
+            node.stop().await?;
+            node.take_version(Version::Newer);
+            world.counts.changes.set(world.counts.changes.get() + 1);
+            node.start_and_measure().await?;
+        }
+    }
+    Ok(asleep)
+}
+
+/// Starts the upgrade, again and again while it is refused because older nodes count as alive.
+async fn begin(upgrade: &Upgrade, backup: &str, rate: Option<&str>) -> anyhow::Result<Child> {
+    let deadline = Instant::now() + REFUSED_AT_MOST;
+    loop {
+        if let Some(child) = try_to_begin(upgrade, backup, rate).await? {
+            return Ok(child);
+        }
+        anyhow::ensure!(Instant::now() < deadline, "the upgrade is refused for too long");
+        sleep(Duration::from_secs(2)).await;
+    }
+}
+
+/// Starts the upgrade; none if it was refused.
+async fn try_to_begin(upgrade: &Upgrade, backup: &str, rate: Option<&str>) -> anyhow::Result<Option<Child>> {
+    let mut command = Version::Newer.of(&upgrade.program);
+    command.args(["store", "upgrade", "--store", &upgrade.store]);
+    if let Some(rate) = rate {
+        command.args(["--rate", rate]);
+    }
+    if upgrade.store.starts_with("sqlite:") {
+        command.arg("--backup").arg(upgrade.directory.join(backup));
+    } else {
+        command.arg("--i-have-a-backup");
+    }
+    command.current_dir(&upgrade.directory).stdin(Stdio::null()).stdout(Stdio::inherit());
+    let log = upgrade.directory.join("upgrade.log");
+    command.stderr(std::fs::File::create(&log)?);
+    let mut child = command.spawn()?;
+    let deadline = Instant::now() + REFUSED_WITHIN;
+    while Instant::now() < deadline {
+        if let Some(status) = child.try_wait()? {
+            if status.success() {
+                break;
+            }
+            let why = std::fs::read_to_string(&log)?;
+            // Without a primary it says so and ends: its operator calls it again.
+            let is_refused =
+                why.contains("nodes of an older version are alive") || why.contains("out of reach");
+            anyhow::ensure!(is_refused, "{status}: {why}");
+            return Ok(None);
+        }
+        sleep(Duration::from_millis(50)).await;
+    }
+    Ok(Some(child))
+}
+
+/// After the upgrade the older version works on the store no more, and says which one does.
+async fn check_the_way_back(upgrade: &Upgrade) -> anyhow::Result<()> {
+    let deadline = Instant::now() + REFUSED_AT_MOST;
+    loop {
+        let mut command = Version::Older.of(&upgrade.program);
+        command.args(["keys", "list", "--store", &upgrade.store]).current_dir(&upgrade.directory);
+        // On a thread of its own: its connections pass through this one.
+        let output = spawn_blocking(move || command.output()).await??;
+        let why = String::from_utf8_lossy(&output.stderr);
+        if why.contains("out of reach") && Instant::now() < deadline {
+            sleep(Duration::from_secs(2)).await;
+            continue;
+        }
+        let is_told = why.contains("its stored form has number 2") && why.contains("install Quita");
+        anyhow::ensure!(output.status.code() == Some(1) && is_told, "{}: {why}", output.status);
+        return Ok(());
+    }
+}
