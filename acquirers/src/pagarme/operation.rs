@@ -65,11 +65,11 @@ fn cancellation(query: &ChargeQuery, charge: &Charge) -> OperationAnswer {
             | Step::Other(_) => unclear("the charge is not decided"),
         },
         ChargeStatus::Processing | ChargeStatus::Other(_) => unclear("the charge is not decided"),
-        // Its payer was faster.
-        ChargeStatus::Paid | ChargeStatus::ChargedBack
-            if query.method.has_code() && charge.given_back().is_zero() =>
+        // Its payer was faster. A withdrawal that arrived later gave the money back, and a refund is what that is.
+        ChargeStatus::Paid | ChargeStatus::ChargedBack | ChargeStatus::Canceled
+            if query.method.has_code() =>
         {
-            OperationAnswer::Refused("the charge is paid at Pagar.me".to_owned())
+            OperationAnswer::Refused("the charge was paid at Pagar.me before".to_owned())
         }
         ChargeStatus::Paid | ChargeStatus::ChargedBack | ChargeStatus::Canceled => {
             OperationAnswer::Contradicted(format!(

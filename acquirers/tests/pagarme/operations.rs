@@ -63,6 +63,18 @@ async fn a_withdrawal_of_unknown_outcome_that_its_payer_crossed_is_refused_once_
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_withdrawal_that_gave_back_what_its_payer_had_just_paid_is_refused_and_shows_as_a_refund() {
+    let there = There::open();
+    let query = there.made(&charge(Method::Pix, 10_000)).await;
+    there.control(json!({ "do": "pay", "charge": CODE }));
+    there.control(json!({ "do": "cancel", "charge": CODE }));
+    tokio::time::advance(std::time::Duration::from_secs(61)).await;
+    let answer = there.adapter().inquire_operation(&query, &cancel()).await;
+    assert!(matches!(answer, OperationAnswer::Refused(_)), "{answer:?}");
+    assert_eq!(sums(&facts(there.adapter().inquire(&query).await)), (10_000, 10_000));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_pix_is_withdrawn_at_most_eight_times_and_then_asked_for() {
     let there = There::open();
     let query = there.made(&charge(Method::Pix, 10_000)).await;

@@ -359,7 +359,10 @@ fn check_whose_refunds(world: &World, payment: &Payment) {
     let is_ours = |refund: &Refund| payment.operations.iter().any(|known| known.id.to_string() == refund.id);
     let strange = payment.state.refunds.iter().find(|refund| !is_ours(refund));
     let was_ended = payment.operations.iter().any(|operation| operation.resolved_by_operator);
-    if let Some(refund) = strange.filter(|_| !was_ended) {
+    // A withdrawal that arrived after its payer gave the money back: it is refused, and its refund has no operation.
+    let is_withdrawal = |operation: &Operation| operation.kind == OperationKind::Cancel;
+    let was_withdrawn = payment.method().has_code() && payment.operations.iter().any(is_withdrawal);
+    if let Some(refund) = strange.filter(|_| !was_ended && !was_withdrawn) {
         world.violation(format!("{}: refund {} is nobody's", payment.id, refund.id));
     }
 }
