@@ -97,7 +97,7 @@ fn an_address_that_is_nearly_one_is_told_which() {
         ("/pay/payments/", "/pay/payments?"),
         ("/v1/payments", "/pay/payments?"),
         ("/payments/0193b2c4-0000-7000-8000-000000000000/refund", "/pay/payments/{transactionId}/refunds?"),
-        ("/docs/", "/docs?"),
+        ("/doc", "/docs?"),
         ("/docs/errors/status_conflct", "/docs/errors/status_conflict?"),
     ] {
         let answer = client.get(path);

@@ -68,10 +68,12 @@ async fn a_withdrawal_that_gave_back_what_its_payer_had_just_paid_is_refused_and
     let query = there.made(&charge(Method::Pix, 10_000)).await;
     there.control(json!({ "do": "pay", "charge": CODE }));
     there.control(json!({ "do": "cancel", "charge": CODE }));
+    let adapter = there.adapter();
+    adapter.inquire_operation(&query, &cancel()).await;
     tokio::time::advance(std::time::Duration::from_secs(61)).await;
-    let answer = there.adapter().inquire_operation(&query, &cancel()).await;
+    let answer = adapter.inquire_operation(&query, &cancel()).await;
     assert!(matches!(answer, OperationAnswer::Refused(_)), "{answer:?}");
-    assert_eq!(sums(&facts(there.adapter().inquire(&query).await)), (10_000, 10_000));
+    assert_eq!(sums(&facts(adapter.inquire(&query).await)), (10_000, 10_000));
 }
 
 #[tokio::test(start_paused = true)]
