@@ -139,7 +139,8 @@ pub struct Payment {
     /// payment: the store refuses a second one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bound_pix: Vec<String>,
-    /// End-to-end ids that its acquirer stated for it, and that belong to other payments. Nothing of them is believed.
+    /// End-to-end ids that its acquirer stated for it, and that belong to other payments: the last 64. Nothing of
+    /// them is believed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign_pix: Vec<String>,
     /// Next inquiry about everything that an acquirer has of the payment, because it was believed to have nothing.

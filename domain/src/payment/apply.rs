@@ -43,7 +43,7 @@ impl Payment {
             }
             Change::OtherCharge(reference) => self.others.push(reference),
             Change::PixBound(pix) => self.bind_pix(&pix),
-            Change::PixTaken(pix) => self.foreign_pix.push(pix),
+            Change::PixTaken(pix) => self.note_foreign_pix(pix),
             Change::SecondLook(look) => self.second_look = look,
             Change::Inquired => {
                 (self.inquired_at, self.hinted) = (Some(clock), false);

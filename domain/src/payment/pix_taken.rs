@@ -12,7 +12,7 @@ use super::{Change, Discrepancy, DiscrepancyKind, Payment};
 use crate::acquiring::{Fact, Reference, Settlement};
 use crate::identity::TransactionId;
 
-/// Maximum number of Pix of other payments that are noted: the document is bounded.
+/// Maximum number of Pix of other payments that are noted, the last ones: the document is bounded.
 const MAX_FOREIGN: usize = 64;
 
 impl Payment {
@@ -21,6 +21,13 @@ impl Payment {
         if !self.bound_pix.iter().any(|known| known == pix) {
             self.bound_pix.push(pix.to_owned());
         }
+    }
+
+    /// Notes the Pix of another payment.
+    pub(super) fn note_foreign_pix(&mut self, pix: String) {
+        self.foreign_pix.push(pix);
+        let excess = self.foreign_pix.len().saturating_sub(MAX_FOREIGN);
+        self.foreign_pix.drain(..excess);
     }
 
     /// Returns the Pix that belong to the payment since a state of it.
@@ -46,9 +53,7 @@ impl Draft {
         );
         let (kind, about) = (DiscrepancyKind::PixTaken, Some(pix.clone()));
         self.discrepancies.push(Discrepancy { kind, detail, stated: "", about });
-        if self.payment.foreign_pix.len() < MAX_FOREIGN {
-            self.make(Change::PixTaken(pix));
-        }
+        self.make(Change::PixTaken(pix));
         if !self.last_outcome_is_open() {
             self.bring_check_forward(self.clock());
         }

@@ -130,6 +130,8 @@ fn a_bank_that_states_ever_more_of_them_does_not_make_the_payment_grow() {
         let decision = payment.decide(taken(&format!("E{number}")), &at(1_000 + number)).unwrap();
         assert_eq!(decision.discrepancies.len(), 1, "each is reported");
         payment = reported(decision.next.unwrap_or(payment), 1_000 + number);
+        let again = payment.decide(notice(came_by(&format!("E{number}"))), &at(1_000 + number)).unwrap();
+        assert!(again.next.is_none(), "it is believed no more, however many there were before");
     }
     assert_eq!(payment.foreign_pix.len(), 64);
 }
