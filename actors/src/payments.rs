@@ -146,6 +146,12 @@ impl Payments {
         Ok(routes.evaluate(order, owner, (now, at), dice, merchant_waits))
     }
 
+    /// Returns true if an acquirer that gets new payments could take this order: its amount, terms and recipients.
+    pub fn may_take(&self, order: &Order, owner: &Owner) -> bool {
+        let now = self.system.clock.now();
+        self.system.routes.get().is_some_and(|routes| routes.may_take(order, owner, now))
+    }
+
     /// Returns the cost of a payment at its acquirer by the table of costs in use, if a line of it matches.
     pub fn reckoned_cost(&self, payment: &Payment) -> Option<Money> {
         self.system.routes.get().and_then(|routes| routes.reckoned_cost(payment))

@@ -6,6 +6,7 @@
 mod card_input;
 mod creation;
 mod installments;
+mod specimen;
 
 use std::collections::BTreeMap;
 

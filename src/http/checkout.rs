@@ -348,14 +348,12 @@ impl Visit<'_> {
         Ok(self.redirect(self.payment.as_ref()))
     }
 
-    /// Returns the methods that the page offers.
+    /// Returns the methods that the page offers: those that an acquirer could take with the offer's amount and terms.
     fn methods(&self) -> Vec<Method> {
-        let routes = self.edge.payments.acquirers();
-        let mode = self.link.owner.mode;
+        let now = self.edge.clock.now();
         let takes = |method: &Method| {
-            routes.iter().any(|route| {
-                (route.mode, route.method) == (mode, *method) && route.state.takes_new_payments()
-            })
+            let order = self.link.specimen(*method, now, &self.edge.limits);
+            order.is_none_or(|order| self.edge.payments.may_take(&order, &self.link.owner))
         };
         let offered = self.link.offer.methods.iter().copied();
         offered.filter(|method| METHODS_OF_PAGE.contains(method)).filter(takes).collect()

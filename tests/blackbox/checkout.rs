@@ -4,11 +4,13 @@ use std::thread;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use chrono::Days;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha384};
 
 use crate::support::{
-    Answer, Client, Edit, PATIENCE, TestApp, TestReceiver, eventually, release_use, take_use,
+    Acquirers, Answer, Client, Edit, PATIENCE, TestApp, TestReceiver, eventually, release_use, take_use,
+    today,
 };
 
 /// A page and what a payer does on it.
@@ -172,6 +174,37 @@ fn a_boleto_waits_on_the_page_is_given_up_and_makes_room_for_a_pix() {
     assert_eq!(payer.begin("pix").status, 303);
     payer.check("pending");
     assert_ne!(payer.transaction(), first);
+}
+
+#[test]
+fn a_method_that_no_acquirer_takes_with_the_amount_is_not_offered() {
+    let acquirers = "[{ name = \"a\", adapter = \"sandbox\", methods = [\"pix\"] }, \
+                      { name = \"b\", adapter = \"sandbox\", methods = [\"boleto\"], max-amount = 10026 }]";
+    let app = TestApp::builder().env("QUITA_ACQUIRER", acquirers).start();
+    let page = Payer::at(&app, &make(&app, &link())).check("open");
+    assert!(page.contains("value=\"pix\"") && !page.contains("value=\"boleto\""), "{page}");
+    let payer = Payer::at(&app, &make(&app, &link().with("methods", json!(["boleto"]))));
+    let none = payer.client.get(&payer.path);
+    assert_eq!(none.status, 503, "{none}");
+    let page = Payer::at(&app, &make(&app, &link().with("amount", json!(10_026)))).check("open");
+    assert!(page.contains("value=\"boleto\""), "{page}");
+}
+
+#[test]
+fn a_method_that_no_acquirer_takes_with_the_terms_is_not_offered() {
+    let acquirers = Acquirers::start();
+    let app = acquirers.builder().start();
+    let client = app.client_with(&app.create_key(&["--merchant", "shop", "--mode", "live"]));
+    let day = |days| json!((today() + Days::new(days)).to_string());
+    let due = link().with("methods", json!(["pix", "boleto"])).with("dueDate", day(10));
+    let discounted = due.clone().with("discounts", json!([{ "until": day(2), "amount": 100 }]));
+    for (request, offers_boleto) in [(due, true), (discounted, false)] {
+        let made = client.post("/pay/links", &request).expect(201);
+        let path = made["url"].as_str().unwrap().strip_prefix("https://pay.example").unwrap().to_owned();
+        let page = Payer { client: app.client_without_key(), path }.check("open");
+        assert!(page.contains("value=\"pix\""), "{page}");
+        assert_eq!(page.contains("value=\"boleto\""), offers_boleto, "Cielo has no discounts: {page}");
+    }
 }
 
 #[test]

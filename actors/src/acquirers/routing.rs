@@ -221,6 +221,19 @@ impl Routes {
         Evaluated::of(&planned, &wanted, &running.table, running.version.clone())
     }
 
+    /// Returns true if an acquirer that gets new payments could take this order. No rule is looked at: rules depend on
+    /// the payer, and leave the last word to the creation.
+    pub(crate) fn may_take(&self, order: &Order, owner: &Owner, now: Timestamp) -> bool {
+        let wanted = Wanted::of(order, &owner.merchant, now);
+        let takes = |route: &&Route| {
+            route.spec().mode == owner.mode
+                && route.method == order.method
+                && route.health.state(now).takes_new_payments()
+        };
+        let objection = |route: &Route| route.candidate(now, Duration::MAX, order).lasting_objection(&wanted);
+        self.all.iter().filter(takes).any(|route| objection(route).is_none())
+    }
+
     /// Counts the tries that ended by this write, and compares the cost that it learnt.
     pub(crate) fn count_ended(&self, before: Option<&Payment>, after: &Payment) {
         self.compare_cost(before, after);

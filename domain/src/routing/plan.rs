@@ -334,17 +334,22 @@ impl<'a> Placed<'a> {
 }
 
 impl Candidate<'_> {
-    /// Returns the rank of an acquirer, with the reason.
-    fn judge(&self, wanted: &Wanted<'_>) -> (Rank, &'static str) {
+    /// Returns the reason why it can't take this payment ever, whatever its condition.
+    pub fn lasting_objection(&self, wanted: &Wanted<'_>) -> Option<&'static str> {
         if wanted.amount < self.min_amount || wanted.amount > self.max_amount {
-            return (Rank::Refused, OUT_OF_BOUNDS);
+            return Some(OUT_OF_BOUNDS);
         }
         let is_too_long = |longest| wanted.expires_in_s.is_some_and(|wanted| wanted > longest);
         if self.max_expiry_s.is_some_and(is_too_long) {
-            return (Rank::Refused, EXPIRY_TOO_LONG);
+            return Some(EXPIRY_TOO_LONG);
         }
         let of_terms = wanted.due.and_then(|due| self.due_dates.objection(wanted.method, due));
-        if let Some(reason) = of_terms.or(self.objection) {
+        of_terms.or(self.objection)
+    }
+
+    /// Returns the rank of an acquirer, with the reason.
+    fn judge(&self, wanted: &Wanted<'_>) -> (Rank, &'static str) {
+        if let Some(reason) = self.lasting_objection(wanted) {
             return (Rank::Refused, reason);
         }
         match self.condition {
