@@ -75,13 +75,15 @@ pub trait OperatorStore: Send + Sync + 'static {
 }
 
 /// Progress of an upgrade.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Upgraded {
     /// Number of payments that were read.
     pub read: u64,
     /// Number of payments among them that were written in the new form.
     pub rewritten: u64,
-    /// True if nothing is left in the form before.
+    /// Ids of payments among them that are damaged, and stay as they are.
+    pub unreadable: Vec<String>,
+    /// True if nothing else is left in the form before.
     pub is_done: bool,
 }
 
@@ -91,7 +93,7 @@ pub struct Upgraded {
 /// repeated, and an upgrade that was interrupted begins again with the first one.
 #[async_trait]
 pub trait UpgradeStore: Send + Sync + 'static {
-    /// Returns the number of payments that an upgrade has still to read.
+    /// Returns about how many payments an upgrade has still to read, quickly.
     async fn left_to_upgrade(&self) -> Result<u64, StoreError>;
 
     /// Gives the store the new number, so that programs that know it write in that form, and older ones do not start.

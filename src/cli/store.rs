@@ -80,6 +80,15 @@ struct Upgrade {
     rate: Option<u64>,
 }
 
+/// Work of an upgrade.
+#[derive(Default)]
+struct Rewritten {
+    /// Number of payments that were not in the new form.
+    payments: u64,
+    /// Ids of those that are damaged.
+    unreadable: Vec<String>,
+}
+
 impl Upgrade {
     async fn run(&self, command: &UpgradeCommand) -> Result<(), Failure> {
         let form = self.whole.follow_form().await?;
@@ -107,8 +116,16 @@ impl Upgrade {
             self.secure(command)?;
         }
         self.put_up_mark(known).await?;
-        let rewritten = self.rewrite().await?;
-        output::result(&format!("the store has form {known}; payments rewritten: {rewritten}"))
+        let Rewritten { payments, unreadable } = self.rewrite().await?;
+        output::result(&format!("the store has form {known}; payments rewritten: {payments}"))?;
+        if unreadable.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::failed(format!(
+            "{} payments are damaged and were left as they are; restore them from a backup:\n  {}",
+            unreadable.len(),
+            unreadable.join("\n  ")
+        )))
     }
 
     /// Shows what an upgrade would do.
@@ -200,22 +217,25 @@ impl Upgrade {
         }
     }
 
-    /// Rewrites every payment, and returns the number of those that were not in the new form.
-    async fn rewrite(&self) -> Result<u64, Failure> {
+    /// Rewrites every payment that is not in the new form.
+    async fn rewrite(&self) -> Result<Rewritten, Failure> {
         let left = self.patiently(async || self.to_upgrade.left_to_upgrade().await).await?;
-        let (begun, mut read, mut rewritten) = (Instant::now(), 0_u64, 0_u64);
+        let begun = Instant::now();
+        let (mut read, mut rewritten) = (0_u64, Rewritten::default());
         let mut noted = begun;
         let step = self.rate.and_then(|rate| usize::try_from(rate).ok()).map_or(STEP, |rate| rate.min(STEP));
         loop {
             let done = self.patiently(async || self.to_upgrade.upgrade_some(step).await).await?;
             read = read.saturating_add(done.read);
-            rewritten = rewritten.saturating_add(done.rewritten);
+            rewritten.payments = rewritten.payments.saturating_add(done.rewritten);
+            rewritten.unreadable.extend(done.unreadable);
             if done.is_done {
                 return Ok(rewritten);
             }
             if noted.elapsed() >= NOTE_EVERY {
                 noted = Instant::now();
-                output::note(&format!("{read} of {} payments read, {rewritten} rewritten", left.max(read)));
+                let (all, rewritten) = (left.max(read), rewritten.payments);
+                output::note(&format!("{read} of {all} payments read, {rewritten} rewritten"));
             }
             if let Some(rate) = self.rate {
                 let due_ms = read.saturating_mul(1_000).checked_div(rate).unwrap_or(0);

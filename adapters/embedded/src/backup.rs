@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use quita_ports::StoreError;
@@ -55,8 +56,10 @@ pub(super) fn back_up(database: &Path, copy: &Path) -> Result<u64, BackupError> 
         if is_there { BackupError::Exists(copy.into()) } else { cannot(error) }
     })?;
     let made = fill(&source, &absolute)
-        .and_then(|()| unmark(&absolute))
-        .and_then(|()| check(&absolute, form))
+        // An upgrade may be announced meanwhile.
+        .and_then(|()| number_of(&source).map_err(BackupError::store))
+        .and_then(|form_now| unmark(&absolute).map(|()| form..=form_now))
+        .and_then(|forms| check(&absolute, &forms))
         .and_then(|()| settle(&reserved, &absolute).map_err(cannot));
     if made.is_err() {
         // Nobody must take what there is of it for a copy.
@@ -92,14 +95,14 @@ fn unmark(copy: &Path) -> Result<(), BackupError> {
     remove().map_err(BackupError::store)
 }
 
-fn check(copy: &Path, form: i64) -> Result<(), BackupError> {
+fn check(copy: &Path, forms: &RangeInclusive<i64>) -> Result<(), BackupError> {
     let read = || -> rusqlite::Result<(String, i64)> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let copy = Connection::open_with_flags(copy, flags)?;
         Ok((copy.query_row("PRAGMA integrity_check(1)", [], |row| row.get(0))?, number_of(&copy)?))
     };
     match read() {
-        Ok((verdict, found)) if verdict == "ok" && found == form => Ok(()),
+        Ok((verdict, found)) if verdict == "ok" && forms.contains(&found) => Ok(()),
         Ok((verdict, found)) => Err(BackupError::Damaged(format!("{verdict}, form {found}"))),
         Err(error) => Err(BackupError::Damaged(error.to_string())),
     }

@@ -7,6 +7,7 @@ use quita_ports::{StoreError, StoreForm, UpgradeStore, Upgraded};
 use quita_stored_form::form::{Found, PROGRAM, known, too_new, upgraded};
 use quita_stored_form::{signed_limit, unsigned};
 use rusqlite::{Connection, OptionalExtension, Transaction};
+use uuid::Uuid;
 
 use super::EmbeddedStore;
 use super::failure::Failure;
@@ -69,8 +70,11 @@ impl Form {
         StoreForm { number: self.number(), known: known(), is_upgrading }
     }
 
+    /// Notes the form. Its number only rises: a reader may be late with the one of before an upgrade.
     fn note(&self, form: StoreForm) {
-        self.number.store(form.number, Ordering::Relaxed);
+        if self.number.fetch_max(form.number, Ordering::Relaxed) > form.number {
+            return;
+        }
         self.is_upgrading.store(form.is_upgrading, Ordering::Relaxed);
     }
 
@@ -105,9 +109,10 @@ impl EmbeddedStore {
 const PROGRESS: &str = "SELECT up_to, until FROM stored_form WHERE id = 1 AND up_to IS NOT NULL";
 const ADVANCE: &str = "UPDATE stored_form SET up_to = ?1 WHERE id = 1";
 const NEXT: &str =
-    "SELECT rowid, payment FROM payments WHERE rowid > ?1 AND rowid <= ?2 ORDER BY rowid LIMIT ?3";
+    "SELECT rowid, payment, id FROM payments WHERE rowid > ?1 AND rowid <= ?2 ORDER BY rowid LIMIT ?3";
 const REWRITE: &str = "UPDATE payments SET payment = ?2 WHERE rowid = ?1";
-const COUNT: &str = "SELECT count(*) FROM payments WHERE rowid > ?1 AND rowid <= ?2";
+// Payments are not deleted, so their rowids have no gaps; counting them would read the whole table.
+const LEFT: &str = "SELECT max(0, min(coalesce(max(rowid), 0), ?2) - ?1) FROM payments";
 
 #[async_trait]
 impl UpgradeStore for EmbeddedStore {
@@ -116,7 +121,7 @@ impl UpgradeStore for EmbeddedStore {
             let is_older = number_of(transaction)? < known();
             let bounds = if is_older { Some((0, i64::MAX)) } else { progress(transaction)? };
             let Some((up_to, until)) = bounds else { return Ok(0) };
-            Ok(unsigned(transaction.query_row(COUNT, [up_to, until], |row| row.get(0))?))
+            Ok(unsigned(transaction.query_row(LEFT, [up_to, until], |row| row.get(0))?))
         })
         .await
     }
@@ -155,6 +160,10 @@ fn progress(transaction: &Transaction<'_>) -> rusqlite::Result<Option<(i64, i64)
     transaction.query_row(PROGRESS, [], |row| Ok((row.get(0)?, row.get(1)?))).optional()
 }
 
+fn payment_id(bytes: &[u8]) -> String {
+    Uuid::from_slice(bytes).map_or_else(|_| String::from("one without an id"), |id| id.to_string())
+}
+
 fn upgrade_step(transaction: &Transaction<'_>, limit: usize) -> Result<Upgraded, Failure> {
     let mut step = Upgraded::default();
     let Some((mut up_to, until)) = progress(transaction)? else {
@@ -162,13 +171,17 @@ fn upgrade_step(transaction: &Transaction<'_>, limit: usize) -> Result<Upgraded,
     };
     let mut statement = transaction.prepare_cached(NEXT)?;
     let rows = statement.query_map((up_to, until, signed_limit(limit)), |row| {
-        Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?))
+        Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?, row.get::<_, Vec<u8>>(2)?))
     })?;
     for row in rows {
-        let (rowid, document) = row?;
-        if let Some(next) = upgraded(&document)? {
-            transaction.prepare_cached(REWRITE)?.execute((rowid, next.as_bytes()))?;
-            step.rewritten = step.rewritten.saturating_add(1);
+        let (rowid, document, id) = row?;
+        match upgraded(&document) {
+            Ok(Some(next)) => {
+                transaction.prepare_cached(REWRITE)?.execute((rowid, next.as_bytes()))?;
+                step.rewritten = step.rewritten.saturating_add(1);
+            }
+            Ok(None) => {}
+            Err(_) => step.unreadable.push(payment_id(&id)),
         }
         step.read = step.read.saturating_add(1);
         up_to = rowid;

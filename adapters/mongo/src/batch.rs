@@ -123,8 +123,22 @@ pub(super) async fn insert_one(
     outcomes.into_iter().next().unwrap_or(Ok(false))
 }
 
-/// Runs a command of updates whose number tells nothing, because what they look for may be gone.
-pub(super) async fn run_loose(database: &Database, command: RawDocumentBuf) -> Result<(), StoreError> {
+/// Makes these updates with as few commands as they fit in. Their number tells nothing, because what they look for may
+/// be gone.
+pub(super) async fn run_loose<W>(
+    database: &Database,
+    writes: &[W],
+    command: impl Fn(&[W]) -> bson::error::Result<RawDocumentBuf>,
+) -> Result<(), StoreError> {
+    let mut parts = Vec::new();
+    split(writes, &command, &mut parts);
+    for (_, part) in parts {
+        run_one_loose(database, part?).await?;
+    }
+    Ok(())
+}
+
+async fn run_one_loose(database: &Database, command: RawDocumentBuf) -> Result<(), StoreError> {
     let reply = within_time(database.run_raw_command(command)).await?;
     if let Some(error) = write_errors(&reply).next() {
         return Err(refused(error.get_i32("code").unwrap_or(0)));

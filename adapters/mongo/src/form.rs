@@ -72,8 +72,11 @@ impl Form {
         Self { number: AtomicI64::new(form.number), is_upgrading: AtomicBool::new(form.is_upgrading) }
     }
 
+    /// Notes the form. Its number only rises: a reader may be late with the one of before an upgrade.
     fn note(&self, form: StoreForm) {
-        self.number.store(form.number, Ordering::Relaxed);
+        if self.number.fetch_max(form.number, Ordering::Relaxed) > form.number {
+            return;
+        }
         self.is_upgrading.store(form.is_upgrading, Ordering::Relaxed);
     }
 
@@ -181,9 +184,18 @@ struct NewForm<'a> {
 /// A payment as an upgrade reads it.
 struct Old {
     id: Bson,
-    revision: i64,
-    /// In the new form; `None` if it was written in that one.
-    next: Option<RawDocumentBuf>,
+    next: Next,
+}
+
+/// Part of an upgrade that concerns one payment.
+#[derive(Debug, PartialEq)]
+enum Next {
+    /// It was written in the new form.
+    AsItIs,
+    /// It is written like this, if it still has this revision.
+    Written { revision: i64, document: RawDocumentBuf },
+    /// It is damaged.
+    Unreadable,
 }
 
 #[async_trait]
@@ -191,14 +203,13 @@ impl UpgradeStore for MongoStore {
     async fn left_to_upgrade(&self) -> Result<u64, StoreError> {
         let payments = self.collection(PAYMENTS);
         let found = find(&self.database).await?;
-        if found.number < known() {
-            return within_time(payments.estimated_document_count()).await;
-        }
-        if !found.is_upgrading {
+        if found.number == known() && !found.is_upgrading {
             return Ok(0);
         }
-        let left = payments.count_documents(self.left().await?).hint(named(BY_ID));
-        within_time(left).await
+        // Counting takes minutes where there are many.
+        let all = within_time(payments.estimated_document_count()).await?;
+        let read = progress(&self.database).await?.map_or(0, |progress| progress.read);
+        Ok(all.saturating_sub(read))
     }
 
     async fn announce_form(&self) -> Result<(), StoreError> {
@@ -234,57 +245,90 @@ impl UpgradeStore for MongoStore {
             .limit(signed_limit(limit.max(1)))
             .hint(named(BY_ID))
             .build();
-        let found = find_each(&self.collection(PAYMENTS), self.left().await?, options, read_old).await?;
+        let Some(progress) = progress(&self.database).await? else {
+            self.read_form().await?;
+            return Ok(Upgraded { is_done: true, ..Upgraded::default() });
+        };
+        let left = progress.left();
+        let found = find_each(&self.collection(PAYMENTS), left, options, read_old).await?;
         let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
         let statements: Vec<_> = found.iter().filter_map(statement).collect();
-        let rewritten = statements.len();
-        if rewritten > 0 {
-            let command = batch::update(PAYMENTS, statements);
-            let command = command.map_err(|_| StoreError::Unreadable("a payment can't be encoded".into()))?;
-            // What somebody else wrote meanwhile is in the new form.
-            batch::run_loose(&self.database, command).await?;
-        }
-        let is_done = found.len() < limit;
-        let change = match found.last() {
-            _ if is_done => doc! { "$unset": { "upgrade": "" } },
-            Some(last) => doc! { "$set": { "upgrade.upTo": last.id.clone() } },
+        // What somebody else wrote meanwhile is in the new form.
+        let command = |some: &[Statement<'_>]| batch::update(PAYMENTS, some.iter().collect());
+        batch::run_loose(&self.database, &statements, command).await?;
+        let count = |number: usize| unsigned(signed_limit(number));
+        let read = count(found.len());
+        let last = found.last().filter(|_| found.len() >= limit);
+        let change = match last {
+            Some(last) => doc! {
+                "$set": { "upgrade.upTo": last.id.clone() },
+                "$inc": { "upgrade.read": signed_limit(found.len()) },
+            },
             None => doc! { "$unset": { "upgrade": "" } },
         };
-        within_time(forms(&self.database).update_one(doc! { "_id": ID }, change)).await?;
+        // Another upgrade beside this one may have ended it.
+        let under_way = doc! { "_id": ID, "upgrade": { "$exists": true } };
+        within_time(forms(&self.database).update_one(under_way, change)).await?;
+        let is_done = last.is_none();
         if is_done {
             self.read_form().await?;
         }
-        let count = |number: usize| unsigned(signed_limit(number));
-        Ok(Upgraded { read: count(found.len()), rewritten: count(rewritten), is_done })
+        let unreadable = found.iter().filter(|old| old.next == Next::Unreadable);
+        let unreadable = unreadable.map(|old| payment_id(&old.id)).collect();
+        Ok(Upgraded { read, rewritten: count(statements.len()), unreadable, is_done })
     }
 }
 
-impl MongoStore {
-    /// Filter of the payments that an upgrade has not come to.
-    async fn left(&self) -> Result<Document, StoreError> {
-        let document = within_time(forms(&self.database).find_one(doc! { "_id": ID })).await?;
-        let up_to = document.as_deref().and_then(|document| {
-            let upgrade = document.get_document("upgrade").ok()?;
-            Bson::try_from(upgrade.get("upTo").ok()??).ok()
-        });
-        Ok(up_to.map_or_else(Document::new, |last| doc! { "_id": { "$gt": last } }))
+/// Progress of an upgrade as the database keeps it.
+struct Progress {
+    /// Id of the last payment that it came to.
+    up_to: Option<Bson>,
+    /// Number of payments that were read.
+    read: u64,
+}
+
+impl Progress {
+    /// Filter of the payments that the upgrade has not come to.
+    fn left(self) -> Document {
+        self.up_to.map_or_else(Document::new, |last| doc! { "_id": { "$gt": last } })
     }
+}
+
+/// Returns the progress of the upgrade that is under way, if one is.
+async fn progress(database: &Database) -> Result<Option<Progress>, StoreError> {
+    let document = within_time(forms(database).find_one(doc! { "_id": ID })).await?;
+    let upgrade = document.as_deref().and_then(|document| document.get_document("upgrade").ok());
+    Ok(upgrade.map(|upgrade| Progress {
+        up_to: upgrade.get("upTo").ok().flatten().and_then(|up_to| Bson::try_from(up_to).ok()),
+        read: upgrade.get_i64("read").map_or(0, unsigned),
+    }))
 }
 
 fn read_old(found: &RawDocument) -> Result<Old, StoreError> {
-    let unreadable = || StoreError::Unreadable("a payment has no id, revision or document".into());
-    let id = found.get("_id").ok().flatten().and_then(|id| Bson::try_from(id).ok()).ok_or_else(unreadable)?;
-    let revision = found.get_i64("revision").map_err(|_| unreadable())?;
-    let payment = found.get_document("payment").map_err(|_| unreadable())?;
-    let is_new = found.get_i64(FIELD).is_ok_and(|form| form >= known());
-    let next =
-        if is_new { None } else { Some(upgraded(payment.as_bytes())?.unwrap_or_else(|| payment.to_owned())) };
-    Ok(Old { id, revision, next })
+    let id = found.get("_id").ok().flatten().and_then(|id| Bson::try_from(id).ok());
+    let id = id.ok_or_else(|| StoreError::Unreadable("a payment has no id".into()))?;
+    let next = || {
+        if found.get_i64(FIELD).is_ok_and(|form| form >= known()) {
+            return Some(Next::AsItIs);
+        }
+        let payment = found.get_document("payment").ok()?;
+        let document = upgraded(payment.as_bytes()).ok()?.unwrap_or_else(|| payment.to_owned());
+        Some(Next::Written { revision: found.get_i64("revision").ok()?, document })
+    };
+    let next = next().unwrap_or(Next::Unreadable);
+    Ok(Old { id, next })
+}
+
+fn payment_id(id: &Bson) -> String {
+    match id {
+        Bson::Binary(binary) => binary.to_uuid().map_or_else(|_| id.to_string(), |id| id.to_string()),
+        other => other.to_string(),
+    }
 }
 
 fn statement(old: &Old) -> Option<Statement<'_>> {
-    let payment = old.next.as_deref()?;
-    let q = doc! { "_id": old.id.clone(), "revision": old.revision };
+    let Next::Written { revision, document: payment } = &old.next else { return None };
+    let q = doc! { "_id": old.id.clone(), "revision": revision };
     Some(Statement { q, u: Rewrite { set: NewForm { payment, form: known() } } })
 }
 

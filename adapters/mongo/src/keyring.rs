@@ -52,10 +52,10 @@ impl KeyringStore for MongoStore {
     }
 
     async fn note_key_uses(&self, uses: &[(String, Timestamp)]) -> Result<(), StoreError> {
+        let command =
+            |part: &[_]| batch::update(API_KEYS, part.iter().map(|used| self.note_use(used)).collect());
         for part in uses.chunks(USES_AT_ONCE) {
-            let command = batch::update(API_KEYS, part.iter().map(|used| self.note_use(used)).collect());
-            let command = command.map_err(|_| StoreError::Unreadable("a use can't be encoded".into()))?;
-            batch::run_loose(&self.database, command).await?;
+            batch::run_loose(&self.database, part, command).await?;
         }
         Ok(())
     }

@@ -21,6 +21,18 @@ async fn payments(store: &impl PaymentStore, others: &[Payment]) -> Vec<Payment>
     found
 }
 
+/// Goes on with an upgrade to its end, and returns the ids of what is damaged.
+async fn rest_of(store: &impl UpgradeStore) -> Vec<String> {
+    let mut unreadable = Vec::new();
+    loop {
+        let step = store.upgrade_some(3).await.unwrap();
+        unreadable.extend(step.unreadable);
+        if step.is_done {
+            return unreadable;
+        }
+    }
+}
+
 fn form(number: i64, is_upgrading: bool) -> StoreForm {
     StoreForm { number, known: 2, is_upgrading }
 }
@@ -73,7 +85,7 @@ async fn an_embedded_store_is_upgraded_beside_its_service_and_goes_on_where_it_s
     assert_eq!(again.form(), form(2, true));
     again.announce_form().await.unwrap();
     assert_eq!(again.left_to_upgrade().await.unwrap(), u64::try_from(count).unwrap() - 2);
-    while !again.upgrade_some(3).await.unwrap().is_done {}
+    assert_eq!(rest_of(&again).await, [""; 0]);
     assert_eq!(service.follow_form().await.unwrap(), form(2, false));
     assert!(service.form().has(2));
     assert_eq!(forms_in(&file), (0, count + 2));
@@ -85,6 +97,21 @@ async fn an_embedded_store_is_upgraded_beside_its_service_and_goes_on_where_it_s
     after[place] = known;
     assert_eq!(after, before, "nothing else changed");
     everything::check_is_in(Arc::new(service) as Arc<dyn WholeStore>).await;
+}
+
+#[tokio::test]
+async fn a_damaged_payment_in_the_file_is_passed_over_and_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("quita.db");
+    std::fs::copy(golden(1, "embedded.db"), &path).unwrap();
+    let damaged = everything::payments().remove(1).id;
+    let file = Connection::open(&path).unwrap();
+    let damage = "UPDATE payments SET payment = x'00' WHERE id = ?1";
+    assert_eq!(file.execute(damage, [damaged.uuid().as_bytes()]), Ok(1));
+    let store = EmbeddedStore::open_existing(&path).unwrap().unwrap();
+    store.announce_form().await.unwrap();
+    assert_eq!(rest_of(&store).await, [damaged.to_string()]);
+    assert_eq!(store.follow_form().await.unwrap(), form(2, false));
 }
 
 #[tokio::test]
@@ -136,7 +163,8 @@ async fn a_database_is_upgraded_beside_its_nodes_and_goes_on_where_it_stopped() 
             let again = connect_again(&database).await.unwrap();
             again.announce_form().await.unwrap();
             again.refuse_older_forms().await.unwrap();
-            while !again.upgrade_some(3).await.unwrap().is_done {}
+            assert_eq!(again.left_to_upgrade().await.unwrap(), u64::try_from(count).unwrap() - 1);
+            assert_eq!(rest_of(&again).await, [""; 0]);
             assert_eq!(node.follow_form().await.unwrap(), form(2, false));
             assert_eq!((in_form(None).await, in_form(Some(2)).await), (0, count + 2));
 
@@ -146,6 +174,49 @@ async fn a_database_is_upgraded_beside_its_nodes_and_goes_on_where_it_stopped() 
             after[place] = known;
             assert_eq!(after, before, "nothing else changed");
             everything::check_is_in(Arc::new(again) as Arc<dyn WholeStore>).await;
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn a_damaged_payment_in_the_database_is_passed_over_and_named() {
+    let Some(server) = Server::connect().await else { return };
+    server
+        .run(|_, database| async move {
+            restore_kept(&database).await;
+            let payments = everything::payments();
+            let (without_document, without_revision) = (payments[1].id, payments[2].id);
+            let stored = database.collection::<Document>("payments");
+            for (id, field) in [(without_document, "payment"), (without_revision, "revision")] {
+                let id = bson::Uuid::from_bytes(*id.uuid().as_bytes());
+                let damaged =
+                    stored.update_one(doc! { "_id": id }, doc! { "$unset": { field: "" } }).await.unwrap();
+                assert_eq!(damaged.modified_count, 1);
+            }
+            let store = connect_again(&database).await.unwrap();
+            store.announce_form().await.unwrap();
+            store.refuse_older_forms().await.unwrap();
+            let mut named = rest_of(&store).await;
+            named.sort();
+            let mut damaged = [without_document.to_string(), without_revision.to_string()];
+            damaged.sort();
+            assert_eq!(named, damaged);
+            assert_eq!(store.follow_form().await.unwrap(), form(2, false));
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn an_upgrade_that_another_one_has_ended_has_ended() {
+    let Some(server) = Server::connect().await else { return };
+    server
+        .run(|_, database| async move {
+            restore_kept(&database).await;
+            let store = connect_again(&database).await.unwrap();
+            store.announce_form().await.unwrap();
+            assert_eq!(rest_of(&store).await, [""; 0]);
+            assert!(store.upgrade_some(1).await.unwrap().is_done, "nothing is left to do");
+            assert_eq!(store.follow_form().await.unwrap(), form(2, false));
         })
         .await;
 }
