@@ -65,7 +65,13 @@ fn cancellation(query: &ChargeQuery, charge: &Charge) -> OperationAnswer {
             | Step::Other(_) => unclear("the charge is not decided"),
         },
         ChargeStatus::Processing | ChargeStatus::Other(_) => unclear("the charge is not decided"),
-        // Its payer was faster. A withdrawal that arrived later gave the money back, and a refund is what that is.
+        // Its payer was faster. A withdrawal that arrived later gives the money back, and a refund is what that is. Until
+        // that has ended, another refund would be taken for it.
+        ChargeStatus::Paid | ChargeStatus::ChargedBack | ChargeStatus::Canceled
+            if query.method.has_code() && charge.last.step == Step::GivenBack(GivenBack::Pending) =>
+        {
+            unclear("the charge was paid before, and its money is being given back")
+        }
         ChargeStatus::Paid | ChargeStatus::ChargedBack | ChargeStatus::Canceled
             if query.method.has_code() =>
         {
@@ -101,8 +107,10 @@ fn refund(operation: &Operation, amount: Money, charge: &Charge) -> OperationAns
             "{given_back} is given back; it was {before}, and {amount} was asked for"
         ));
     }
+    // By a clock of ours that was wrong when it was requested, its failure seems to be an earlier one's for ever.
+    let is_sure = operation.call.is_taken() && operation.call.inquiries >= SURE_AFTER_INQUIRIES;
     let is_after_it =
-        charge.last.at.is_some_and(|at| at.plus_ms(CLOCK_TOLERANCE_MS) >= operation.requested_at);
+        is_sure || charge.last.at.is_some_and(|at| at.plus_ms(CLOCK_TOLERANCE_MS) >= operation.requested_at);
     match charge.last.step {
         Step::GivenBack(GivenBack::Pending) => OperationAnswer::Accepted,
         Step::GivenBack(GivenBack::Failed) if is_after_it => {
@@ -126,6 +134,9 @@ fn refund(operation: &Operation, amount: Money, charge: &Charge) -> OperationAns
 
 /// Difference of clocks that is allowed for: a step from before the request is another one's.
 const CLOCK_TOLERANCE_MS: u64 = 5_000;
+
+/// Inquiries about a refund that was taken, after which the newest step of its charge is its own: about a day.
+const SURE_AFTER_INQUIRIES: u32 = 30;
 
 pub(super) fn unclear(why: &str) -> OperationAnswer {
     OperationAnswer::Failed(CallFailure::Unknown(why.to_owned()))

@@ -159,6 +159,22 @@ async fn a_refusal_is_held_against_the_sums() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_refund_that_failed_is_refused_although_our_clock_was_ahead_when_it_was_requested() {
+    let there = There::open();
+    let query = there.made(&charge(Method::CreditCard, 15_700)).await;
+    there.control(json!({ "do": "plan", "charge": CODE, "plan": { "refundFailsLater": true } }));
+    assert_eq!(there.adapter().operate(&query, &refund(700, 0)).await, OperationAnswer::Accepted);
+    tokio::time::advance(std::time::Duration::from_secs(60)).await;
+    let mut taken = in_progress(Progress::Taken, refund(700, 0));
+    taken.requested_at = taken.requested_at.plus_ms(3 * 3_600_000);
+    let answer = there.adapter().inquire_operation(&query, &taken).await;
+    assert_eq!(answer, OperationAnswer::Accepted, "the failure may be an earlier one's");
+    taken.call.inquiries = 30;
+    let answer = there.adapter().inquire_operation(&query, &taken).await;
+    assert!(matches!(answer, OperationAnswer::Refused(_)), "{answer:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_conflict_is_unclear_and_never_a_refusal() {
     let there = There::open();
     let query = there.made(&charge(Method::CreditCard, 15_700)).await;

@@ -22,6 +22,8 @@ pub(crate) struct Account {
     pub(crate) chargebacks: u32,
     /// Whether what came in was not what was asked for.
     pub(crate) is_odd: bool,
+    /// True if the bank's lists alone show what is odd, which not every world reads.
+    pub(crate) is_listed_alone: bool,
     /// True if its payer was late and paid interest, for which no merchant of the worlds asks.
     pub(crate) paid_unasked_interest: bool,
     /// Whether what it has under the payment's name is somebody else's.

@@ -237,6 +237,7 @@ fn check_books(world: &World, payment: &Payment) {
         check_reported(world, id, "late_authorization");
     }
     match captured.first() {
+        Some(account) if account.is_listed_alone => {}
         Some(account) if account.is_odd => check_told_to_operator(world, id),
         Some(account) if account.is_blind && payment.status() == Status::Declined => {
             check_given_back(world, id, account);

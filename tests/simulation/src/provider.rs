@@ -69,6 +69,8 @@ pub(crate) struct Marks {
     /// What it was when it was looked at last.
     holding: Option<Holding>,
     is_odd: bool,
+    /// True if the bank's lists alone show the odd money.
+    is_listed_alone: bool,
     is_late: bool,
     may_be_contradicted: bool,
     removed_by: Option<RemovedBy>,
@@ -129,6 +131,7 @@ impl Provider {
         let marks = self.marks(id);
         Some(Account {
             is_odd: account.is_odd || marks.is_odd,
+            is_listed_alone: marks.is_listed_alone,
             is_late: marks.is_late,
             removed_by: marks.removed_by.or(account.removed_by),
             was_captured_at_the_desk: marks.was_captured_at_the_desk,

@@ -182,6 +182,7 @@ impl Entry {
             is_charged_back: self.is_charged_back(),
             chargebacks: self.chargebacks,
             is_odd: self.is_odd,
+            is_listed_alone: false,
             paid_unasked_interest: self.interest > Money::ZERO,
             is_foreign: false,
             removed_by: self.removed_by,

@@ -327,6 +327,7 @@ impl Till for PixTill {
             is_charged_back: !disputed.is_empty(),
             chargebacks: 0,
             is_odd: is_foreign,
+            is_listed_alone: false,
             paid_unasked_interest: false,
             is_foreign,
             removed_by: None,

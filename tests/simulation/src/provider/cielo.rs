@@ -350,6 +350,7 @@ impl Till for CieloTill {
             is_charged_back: !main.chargebacks.is_empty(),
             chargebacks: 0,
             is_odd: false,
+            is_listed_alone: false,
             paid_unasked_interest: self.interest.contains_key(&id),
             is_foreign: false,
             removed_by: None,

@@ -231,6 +231,7 @@ impl Till for PagarmeTill {
             is_charged_back: main.status == Status::ChargedBack,
             chargebacks: 0,
             is_odd: false,
+            is_listed_alone: false,
             paid_unasked_interest: false,
             is_foreign: false,
             // What lapses and what is voided at the desk look alike.

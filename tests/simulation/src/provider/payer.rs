@@ -137,7 +137,12 @@ fn pay(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
 
 fn pay_again(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
     let amount = provider.asked(id);
-    provider.act(world, id, Act::Pay { amount }, |marks| marks.is_odd = true);
+    // Both were under way when we withdrew it. The bank books them one after the other, and its lists alone show both.
+    let is_withdrawn = provider.account(world, id).is_some_and(|one| one.holding == Holding::Cancelled);
+    provider.act(world, id, Act::Pay { amount }, |marks| {
+        marks.is_odd = true;
+        marks.is_listed_alone |= is_withdrawn;
+    });
 }
 
 /// The money is there: it may be taken back, or given back at the desk.

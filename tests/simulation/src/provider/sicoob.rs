@@ -245,6 +245,7 @@ impl Till for SicoobTill {
             is_charged_back: false,
             chargebacks: 0,
             is_odd: false,
+            is_listed_alone: false,
             paid_unasked_interest: false,
             is_foreign: false,
             removed_by: None,
