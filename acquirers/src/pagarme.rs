@@ -491,13 +491,13 @@ impl Acquirer for Pagarme {
 /// An operation that was answered, and whose sums did not move, is not known to be done.
 fn done_by_now(answer: OperationAnswer) -> OperationAnswer {
     match answer {
+        OperationAnswer::Failed(failure) => OperationAnswer::Failed(unknown(failure)),
         OperationAnswer::NotFound => operation::unclear("Pagar.me's answer does not show the operation"),
         answer @ (OperationAnswer::Done
         | OperationAnswer::Accepted
         | OperationAnswer::Refused(_)
         | OperationAnswer::RefusedPerhaps(_)
-        | OperationAnswer::Contradicted(_)
-        | OperationAnswer::Failed(_)) => answer,
+        | OperationAnswer::Contradicted(_)) => answer,
     }
 }
 
@@ -519,12 +519,11 @@ fn unsent(answer: OperationAnswer) -> OperationAnswer {
     }
 }
 
-/// A failure to read an order that was just made says nothing of the order.
+/// A failure to read what was just made or done says nothing of that.
 fn unknown(failure: CallFailure) -> CallFailure {
     match failure {
         CallFailure::NotDelivered(why) => CallFailure::Unknown(why),
-        failure @ (CallFailure::Unknown(_) | CallFailure::Throttled { .. } | CallFailure::Withheld) => {
-            failure
-        }
+        CallFailure::Withheld => CallFailure::Unknown("no inquiry can leave now".to_owned()),
+        failure @ (CallFailure::Unknown(_) | CallFailure::Throttled { .. }) => failure,
     }
 }

@@ -175,6 +175,17 @@ async fn a_refund_that_failed_is_refused_although_our_clock_was_ahead_when_it_wa
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_was_sent_again_and_can_not_be_read_afterwards_is_unknown_and_never_unsent() {
+    let there = There::open();
+    let query = there.made(&charge(Method::CreditCard, 15_700)).await;
+    there.strike(json!([null, null, { "fault": "error-before", "status": 401 }]));
+    let again = Operation { sent: 2, ..refund(700, 0) };
+    let answer = there.adapter().operate(&query, &again).await;
+    assert!(matches!(answer, OperationAnswer::Failed(CallFailure::Unknown(_))), "{answer:?}");
+    assert_eq!(there.only().kept_cents(), 15_000, "it was done");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_conflict_is_unclear_and_never_a_refusal() {
     let there = There::open();
     let query = there.made(&charge(Method::CreditCard, 15_700)).await;
