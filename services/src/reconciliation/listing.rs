@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use chrono::NaiveDate;
 use quita_domain::payment::Payment;
 use quita_domain::reconciliation::{
-    Finding, LineCursor, LineFilter, LineKind, MARGIN_MS, Source, StatementLine, StoredLine, Verdict,
-    expected_boleto, expected_charge, expected_pix, expected_refunds,
+    Finding, LineCursor, LineFilter, LineKind, Source, StatementLine, StoredLine, Verdict, expected_boleto,
+    expected_charge, expected_pix, expected_refunds,
 };
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::StoreError;
@@ -17,6 +17,9 @@ use super::{NotReconciled, RECONCILED_AT_ONCE, Reconciler};
 /// Milliseconds after a day within which a payment of that day must be known to be paid to count as missing in its
 /// list.
 const LEARNT_WITHIN_MS: u64 = 7 * DAY_MS;
+
+/// Milliseconds before a day from which a payment of that day may count as paid, by a clock of ours that is behind.
+const CLOCK_BEHIND_MS: u64 = 60 * 60_000;
 
 /// Receives each line that was judged.
 pub type Tell<'a> = &'a mut dyn FnMut(&StoredLine) -> Result<(), NotReconciled>;
@@ -129,7 +132,7 @@ impl Reconciler {
         tell: Tell<'_>,
     ) -> Result<(), NotReconciled> {
         let end = Timestamp::end_of_sao_paulo_day(day);
-        let before = i64::try_from(DAY_MS.saturating_add(MARGIN_MS)).unwrap_or(i64::MAX);
+        let before = i64::try_from(DAY_MS.saturating_add(CLOCK_BEHIND_MS)).unwrap_or(i64::MAX);
         let from = Timestamp::from_millis(end.millis().saturating_sub(before));
         let until = end.plus_ms(LEARNT_WITHIN_MS).min(read_at);
         let mut after = None;
