@@ -320,10 +320,8 @@ fn read_old(found: &RawDocument) -> Result<Old, StoreError> {
 }
 
 fn payment_id(id: &Bson) -> String {
-    match id {
-        Bson::Binary(binary) => binary.to_uuid().map_or_else(|_| id.to_string(), |id| id.to_string()),
-        other => other.to_string(),
-    }
+    let uuid = if let Bson::Binary(binary) = id { binary.to_uuid().ok() } else { None };
+    uuid.map_or_else(|| id.to_string(), |id| id.to_string())
 }
 
 fn statement(old: &Old) -> Option<Statement<'_>> {
