@@ -48,6 +48,12 @@ pub(crate) async fn without_slash(edge: Data<Edge>, page: Path<String>) -> HttpR
     HttpResponse::PermanentRedirect().insert_header((LOCATION, location)).finish()
 }
 
+/// `GET /docs/{language}`: leads to the first guide.
+pub(crate) async fn first_guide(edge: Data<Edge>, language: Path<String>) -> HttpResponse {
+    let location = format!("{}/docs/{language}/quickstart", edge.mount);
+    HttpResponse::TemporaryRedirect().insert_header((LOCATION, location)).finish()
+}
+
 /// `GET /docs.js`
 pub(crate) async fn script() -> HttpResponse {
     answer("text/javascript; charset=utf-8", SCRIPT)

@@ -103,6 +103,7 @@ fn pages(config: &mut ServiceConfig) {
         .service(reading("/", web::get().to(guides::front)))
         .service(reading("/docs", web::get().to(docs::page)))
         .service(reading("/docs{page:(?:/[a-z0-9_-]+){0,2}}/", web::get().to(docs::without_slash)))
+        .service(reading("/docs/{language:pt|en}", web::get().to(docs::first_guide)))
         .service(reading("/docs/{language:pt|en}/{guide}", web::get().to(guides::show)))
         .service(reading("/llms.txt", web::get().to(docs::for_programs)))
         .service(reading("/docs/errors", web::get().to(docs::all_errors)))

@@ -56,6 +56,11 @@ fn a_slash_at_the_end_leads_to_the_page_without_it() {
         assert_eq!((moved.status, moved.header("location")), (308, Some(page.as_str())), "{page}");
         assert_eq!(client.get(&page).status, 200, "{page}");
     }
+    for language in ["pt", "en"] {
+        let begun = client.get(&format!("/docs/{language}"));
+        let first = format!("/docs/{language}/quickstart");
+        assert_eq!((begun.status, begun.header("location")), (307, Some(first.as_str())));
+    }
     for nowhere in ["/docs//", "/docs//example.com/", "/docs/%2Fexample.com/", "/docs/a/b/c/"] {
         client.get(nowhere).expect_error(404, "not_found");
     }
