@@ -1,10 +1,8 @@
 //! Stored form of the file: read in every write, so that no program writes a form that is not the file's.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-
 use async_trait::async_trait;
 use quita_ports::{StoreError, StoreForm, UpgradeStore, Upgraded};
-use quita_stored_form::form::{Found, PROGRAM, known, too_new, upgraded};
+use quita_stored_form::form::{Found, MetForm, PROGRAM, known, too_new, upgraded};
 use quita_stored_form::{signed_limit, unsigned};
 use rusqlite::{Connection, OptionalExtension, Transaction};
 use uuid::Uuid;
@@ -48,53 +46,22 @@ pub(super) fn begin_anew(copy: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Form of the file as it was last met.
-#[derive(Debug)]
-pub(super) struct Form {
-    number: AtomicI64,
-    is_upgrading: AtomicBool,
-}
-
-impl Form {
-    pub(super) const fn of(form: StoreForm) -> Self {
-        Self { number: AtomicI64::new(form.number), is_upgrading: AtomicBool::new(form.is_upgrading) }
+/// Reads the number within a write, which nobody can change before that ends.
+///
+/// # Errors
+/// [`StoreError::Broken`] if another program upgraded the file beyond what this one knows.
+pub(super) fn meet(form: &MetForm, transaction: &Transaction<'_>) -> Result<(), Failure> {
+    let number = number_of(transaction)?;
+    if number == form.number() {
+        return Ok(());
     }
-
-    /// Number of the form that is written.
-    pub(super) fn number(&self) -> i64 {
-        self.number.load(Ordering::Relaxed)
+    let found = found_in(transaction)?;
+    form.note(found.form());
+    if number > known() {
+        let program = found.program.unwrap_or_default();
+        return Err(StoreError::Broken(too_new(number, &program)).into());
     }
-
-    pub(super) fn now(&self) -> StoreForm {
-        let is_upgrading = self.is_upgrading.load(Ordering::Relaxed);
-        StoreForm { number: self.number(), known: known(), is_upgrading }
-    }
-
-    /// Notes the form. Its number only rises: a reader may be late with the one of before an upgrade.
-    fn note(&self, form: StoreForm) {
-        if self.number.fetch_max(form.number, Ordering::Relaxed) > form.number {
-            return;
-        }
-        self.is_upgrading.store(form.is_upgrading, Ordering::Relaxed);
-    }
-
-    /// Reads the number within a write, which nobody can change before that ends.
-    ///
-    /// # Errors
-    /// [`StoreError::Broken`] if another program upgraded the file beyond what this one knows.
-    pub(super) fn meet(&self, transaction: &Transaction<'_>) -> Result<(), Failure> {
-        let number = number_of(transaction)?;
-        if number == self.number() {
-            return Ok(());
-        }
-        let found = found_in(transaction)?;
-        self.note(found.form());
-        if number > known() {
-            let program = found.program.unwrap_or_default();
-            return Err(StoreError::Broken(too_new(number, &program)).into());
-        }
-        Ok(())
-    }
+    Ok(())
 }
 
 impl EmbeddedStore {

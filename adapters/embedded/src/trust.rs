@@ -4,11 +4,12 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, TryLockError};
 
 use quita_ports::{StoreError, StoreForm};
+use quita_stored_form::form::MetForm;
 use rusqlite::{Connection, Transaction};
 
 use super::failure::Failure;
 use super::file_mark::FileMark;
-use super::form::Form;
+use super::form::meet;
 use super::kept_log::KeptLog;
 use super::same_file::SameFile;
 use super::transaction::{self, Failed};
@@ -18,7 +19,7 @@ use super::transaction::{self, Failed};
 pub(super) struct Trust {
     broken: OnceLock<String>,
     file: SameFile,
-    form: Form,
+    form: MetForm,
     log: KeptLog,
     /// Only who serves the file keeps its mark.
     mark: Option<FileMark>,
@@ -32,7 +33,7 @@ impl Trust {
         Self {
             broken: OnceLock::new(),
             file: SameFile::of(path),
-            form: Form::of(form),
+            form: MetForm::of(form),
             log: KeptLog::of(path, writer),
             mark,
             at_work: Mutex::new(()),
@@ -40,7 +41,7 @@ impl Trust {
     }
 
     /// Returns the form of the file.
-    pub(super) const fn form(&self) -> &Form {
+    pub(super) const fn form(&self) -> &MetForm {
         &self.form
     }
 
@@ -68,7 +69,7 @@ impl Trust {
         let mut mark = None;
         let done = transaction::run(writer, |transaction| {
             self.log.check_before(transaction)?;
-            self.form.meet(transaction)?;
+            meet(&self.form, transaction)?;
             if let Some(file) = &self.mark {
                 mark = file.write(transaction)?;
             }

@@ -4,8 +4,6 @@
 //! one it was written, and validators of all collections ask for that: the server itself refuses what an older program
 //! writes. Such a program adds no field to what it replaces, and takes it off what it changes.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
-
 use async_trait::async_trait;
 use bson::raw::cstr;
 use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
@@ -20,7 +18,7 @@ use super::failure::{store_error, within_time};
 use super::indexes::{BY_ID, COLLECTIONS, PAYMENTS, STORED_FORM, named};
 use super::reading::find_each;
 use super::{MongoStore, batch};
-use quita_stored_form::form::{Found, PROGRAM, known, unreleased, upgraded};
+use quita_stored_form::form::{Found, MetForm, PROGRAM, known, unreleased, upgraded};
 use quita_stored_form::{signed_limit, unsigned};
 
 const ID: &str = "version";
@@ -60,34 +58,22 @@ async fn find(database: &Database) -> Result<Found, StoreError> {
     Ok(Found { number, program, is_upgrading: document.get_document("upgrade").is_ok() })
 }
 
-/// Form of the database as it was last met.
+/// Form of the database as it was last met, and what its documents say of it.
 #[derive(Debug)]
-pub(super) struct Form {
-    number: AtomicI64,
-    is_upgrading: AtomicBool,
-}
+pub(super) struct Form(MetForm);
 
 impl Form {
     pub(super) const fn of(form: StoreForm) -> Self {
-        Self { number: AtomicI64::new(form.number), is_upgrading: AtomicBool::new(form.is_upgrading) }
-    }
-
-    /// Notes the form. Its number only rises: a reader may be late with the one of before an upgrade.
-    fn note(&self, form: StoreForm) {
-        if self.number.fetch_max(form.number, Ordering::Relaxed) > form.number {
-            return;
-        }
-        self.is_upgrading.store(form.is_upgrading, Ordering::Relaxed);
+        Self(MetForm::of(form))
     }
 
     pub(super) fn now(&self) -> StoreForm {
-        let is_upgrading = self.is_upgrading.load(Ordering::Relaxed);
-        StoreForm { number: self.number.load(Ordering::Relaxed), known: known(), is_upgrading }
+        self.0.now()
     }
 
     /// Number of the form that this program writes: never one that it does not know.
     pub(super) fn written(&self) -> i64 {
-        self.number.load(Ordering::Relaxed).min(known())
+        self.0.number().min(known())
     }
 
     /// Value of a document's field; the first form has none.
@@ -157,7 +143,7 @@ impl MongoStore {
     /// Reads the form as it is now.
     pub(super) async fn read_form(&self) -> Result<Found, StoreError> {
         let found = find(&self.database).await?;
-        self.form.note(found.form());
+        self.form.0.note(found.form());
         Ok(found)
     }
 }

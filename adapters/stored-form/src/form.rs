@@ -5,6 +5,7 @@
 
 #[cfg(feature = "made-up-form")]
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use bson::raw::CString;
 use bson::{RawDocument, RawDocumentBuf};
@@ -71,6 +72,38 @@ impl Found {
             return Err(unreleased());
         }
         Ok(self.form())
+    }
+}
+
+/// Form of a store as a process met it last.
+#[derive(Debug)]
+pub struct MetForm {
+    number: AtomicI64,
+    is_upgrading: AtomicBool,
+}
+
+impl MetForm {
+    /// Begins with the form that the store had when it was opened.
+    pub const fn of(form: StoreForm) -> Self {
+        Self { number: AtomicI64::new(form.number), is_upgrading: AtomicBool::new(form.is_upgrading) }
+    }
+
+    /// Notes the form. Its number only rises: a reader may be late with the one of before an upgrade.
+    pub fn note(&self, form: StoreForm) {
+        if self.number.fetch_max(form.number, Ordering::Relaxed) <= form.number {
+            self.is_upgrading.store(form.is_upgrading, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns its number.
+    pub fn number(&self) -> i64 {
+        self.number.load(Ordering::Relaxed)
+    }
+
+    /// Returns the form, beside the newest one that this program knows.
+    pub fn now(&self) -> StoreForm {
+        let is_upgrading = self.is_upgrading.load(Ordering::Relaxed);
+        StoreForm { number: self.number(), known: known(), is_upgrading }
     }
 }
 
@@ -180,5 +213,16 @@ mod tests {
         for number in 0..=6 {
             assert_eq!(found(number, None).check(), Err(unreleased()), "{number}");
         }
+    }
+
+    #[test]
+    fn a_late_reader_of_the_form_before_an_upgrade_brings_it_back_for_nobody() {
+        let form = |number, is_upgrading| StoreForm { number, known: known(), is_upgrading };
+        let met = MetForm::of(form(1, false));
+        met.note(form(2, true));
+        met.note(form(1, false));
+        assert_eq!(met.now(), form(2, true));
+        met.note(form(2, false));
+        assert_eq!(met.now(), form(2, false));
     }
 }
