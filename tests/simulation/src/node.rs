@@ -280,7 +280,7 @@ impl Node {
         Ok(compared.map(|_| is_final))
     }
 
-    /// What the page of a link does here, as long as the client waits. A panic of the store's adapter ends this request
+    /// Runs what the page of a link does here, as long as the client waits. A panic of the store's adapter ends this request
     /// and nothing else.
     pub(crate) async fn serve<T: 'static>(
         &self,

@@ -182,7 +182,7 @@ pub(crate) const PERSONS: [Person; 3] = [
 ];
 
 impl Person {
-    /// What this person types into the page of a link, with one of the cards perhaps.
+    /// Input of this person into the page of a link, with one of the cards perhaps.
     pub(crate) fn types(&self, card: Option<usize>) -> PayerInput {
         let text = |text: &str| text.to_owned();
         let name = format!("{} {}", self.first_name, self.last_name);

@@ -364,7 +364,7 @@ pub(crate) fn uses_known<'a>(world: &World, records: &'a Records) -> Cow<'a, Rec
     }
 }
 
-/// What is really written to a link.
+/// Writes what a service with the mistake writes to links.
 pub(crate) fn links_written(world: &World, records: &mut Records) {
     if world.mistake == Some(Mistake::TakeNoUses) {
         records.links.values_mut().for_each(|link| link.taken.clear());
