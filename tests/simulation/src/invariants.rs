@@ -8,7 +8,7 @@ use quita_domain::delivery::{DeliveryState, webhook_id};
 use quita_domain::exception::Exception;
 use quita_domain::identity::TransactionId;
 use quita_domain::money::Money;
-use quita_domain::operation::{Operation, OperationKind};
+use quita_domain::operation::{Operation, OperationKind, Verdict};
 use quita_domain::order::Terms;
 use quita_domain::outbound_call::Progress;
 use quita_domain::payment::Payment;
@@ -361,9 +361,14 @@ fn check_whose_refunds(world: &World, payment: &Payment) {
     let strange = payment.state.refunds.iter().find(|refund| !is_ours(refund));
     let was_ended = payment.operations.iter().any(|operation| operation.resolved_by_operator);
     // A withdrawal that arrived after its payer gave the money back: it is refused, and its refund has no operation.
-    let is_withdrawal = |operation: &Operation| operation.kind == OperationKind::Cancel;
-    let was_withdrawn = payment.method().has_code() && payment.operations.iter().any(is_withdrawal);
-    if let Some(refund) = strange.filter(|_| !was_ended && !was_withdrawn) {
+    let was_refused = |operation: &Operation| {
+        operation.kind == OperationKind::Cancel
+            && operation.call.progress == Progress::Ended(Verdict::Refused)
+    };
+    let was_withdrawn = payment.method().has_code() && payment.operations.iter().any(was_refused);
+    let is_of_a_withdrawal =
+        |refund: &Refund| was_withdrawn && Some(refund.amount) == payment.state.captured_amount;
+    if let Some(refund) = strange.filter(|refund| !was_ended && !is_of_a_withdrawal(refund)) {
         world.violation(format!("{}: refund {} is nobody's", payment.id, refund.id));
     }
 }
