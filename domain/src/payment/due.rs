@@ -167,6 +167,10 @@ impl Draft {
     /// Reports a check that is made although earlier ones had no answer for long.
     fn report_overdue_check(&mut self) {
         let Some(check) = self.payment.check.filter(|check| !check.withheld) else { return };
+        if self.payment.concluded && check.planned.is_none() {
+            // Its money was reported as missing. This is the last look at it, and not overdue.
+            return;
+        }
         let overdue_at = self.payment.expiry_check_at().map(|expiry| expiry.plus_ms(OVERDUE_MS));
         // Compared with the check's planned time: after an outage of ours the acquirer gets a chance first.
         let is_overdue = overdue_at.is_some_and(|overdue_at| overdue_at <= check.at);
@@ -210,9 +214,9 @@ impl Draft {
         let is_over = has_no_more_to_come || self.payment.concluded;
         match check.planned {
             Some(Planned::At(at)) if !is_over => self.make(Change::Check(CheckChange::Resumed(at))),
-            Some(_) => self.make(Change::Check(CheckChange::Scheduled(self.next_look_at_paid()))),
+            Some(_) => self.make(Change::Check(CheckChange::Scheduled(self.next_look()))),
             None if is_over => {
-                let next = self.next_look_at_paid();
+                let next = self.next_look();
                 // The same answer once more must not count as one more look.
                 if next != Some(check.at) {
                     self.make(Change::Check(CheckChange::Scheduled(next)));
@@ -228,6 +232,12 @@ impl Draft {
             matches!(self.payment.status(), Status::Pending | Status::Expired | Status::Cancelled);
         let until = self.payment.money_awaited_until().filter(|_| is_unpaid && !self.payment.concluded);
         until.is_some_and(|until| self.clock() < until)
+    }
+
+    /// Returns the time of the next look at a charge whose checks are over: for money that it concluded without, or as a
+    /// paid one.
+    fn next_look(&self) -> Option<Timestamp> {
+        self.payment.look_for_concluded_money(self.clock()).or_else(|| self.next_look_at_paid())
     }
 
     /// Returns the time of the next look at a paid charge: for its cost, or long after, as its acquirer needs.

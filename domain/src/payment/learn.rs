@@ -214,7 +214,7 @@ impl Draft {
 
     /// Learns that the acquirer takes no more money for the charge. If it has another amount than requested, the
     /// payment waits for a person: it can't be paid any more, and only a person may decide about the money. If it shows
-    /// no money at all, that may come later.
+    /// no money at all, that may come later, and is looked for once more after a day.
     fn learn_concluded(&mut self) -> Result<(), Discrepancy> {
         match self.payment.status() {
             Status::Pending | Status::Expired | Status::Cancelled => {}
@@ -237,7 +237,8 @@ impl Draft {
             self.make(Change::Concluded);
         }
         if self.payment.check.is_some_and(|check| check.planned.is_none()) {
-            self.make(Change::Check(CheckChange::Scheduled(None)));
+            let look = self.payment.look_for_concluded_money(self.clock()).filter(|_| !has_odd_money);
+            self.make(Change::Check(CheckChange::Scheduled(look)));
         }
         let is_mismatch = |known: &Discrepancy| known.kind == DiscrepancyKind::AmountMismatch;
         if self.discrepancies.iter().any(is_mismatch) {

@@ -1,10 +1,10 @@
 //! Outcomes of cancellations, captures and refunds: acquirers' answers to them, and to inquiries about them.
 
-use super::Change;
 use super::change::OperationChange;
 use super::decide::Draft;
 use super::inquire::{Inquiring, NotFound};
 use super::schedule::{WITHHELD_WAIT_MS, accepted_wait_ms, resend_wait_ms};
+use super::{Change, Discrepancy, DiscrepancyKind};
 use crate::acquiring::{CallFailure, Fact, OperationAnswer};
 use crate::event::Cause;
 use crate::operation::{Operation, OperationKind, OperationState};
@@ -236,12 +236,23 @@ impl Draft {
         }
     }
 
+    /// Reports that the void of an authorisation that came too late was refused.
+    fn late_void_refused(&mut self, why: &str) {
+        self.discrepancies.push(Discrepancy {
+            kind: DiscrepancyKind::LateAuthorization,
+            detail: format!("it was authorised too late, and its void was refused: {why}"),
+            stated: "not voided",
+            about: Some("void".into()),
+        });
+    }
+
     pub(super) fn operation_refused(&mut self, id: Uuid, kind: OperationKind, (why, cause): (String, Cause)) {
         if !self.is_own(id) {
             self.surplus_was_kept(id, &why);
             return;
         }
         match kind {
+            OperationKind::Cancel if self.payment.was_never_approved() => self.late_void_refused(&why),
             OperationKind::Cancel => {}
             // The card's limit is still held: it can be captured again, or released.
             OperationKind::Capture(_) if self.payment.status() == Status::Approved => {

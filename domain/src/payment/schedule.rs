@@ -72,6 +72,9 @@ const PAID_LOOKS_OVER_MS: u64 = DAY_MS;
 /// Time for which a charge that takes no more money may show none before it is reported to an operator.
 const MONEY_LAGS_FOR_MS: u64 = 10 * MINUTE_MS;
 
+/// Time after which such a charge is looked at once more. What its answer shows a day later may be right.
+const CONCLUDED_LOOK_MS: u64 = DAY_MS;
+
 /// Time after an inquiry before a hint may cause the next one, if the acquirer asks for no longer gap.
 pub const HINT_GAP_MS: u64 = 2_000;
 
@@ -150,6 +153,13 @@ impl Payment {
         self.concluded_since.map(|since| since.plus_ms(MONEY_LAGS_FOR_MS))
     }
 
+    /// Returns the time of the last look at a charge that concluded without any money, after `now`; none if it is over.
+    pub(super) fn look_for_concluded_money(&self, now: Timestamp) -> Option<Timestamp> {
+        let is_unpaid = matches!(self.status(), Status::Pending | Status::Expired | Status::Cancelled);
+        let since = self.concluded_since.filter(|_| self.concluded && is_unpaid)?;
+        Some(since.plus_ms(CONCLUDED_LOOK_MS)).filter(|at| *at > now)
+    }
+
     /// Returns the time of the next look at a paid payment's charge, after `now`; none if there are no more.
     pub(super) fn next_look_at_paid(&self, now: Timestamp) -> Option<Timestamp> {
         let has_money = matches!(self.status(), Status::Paid | Status::Chargeback);
@@ -203,9 +213,10 @@ impl Payment {
             let longest = call.wait_ms(call.inquiries).max(inquiry_wait_ms(*sent)).max(CALL_LEASE_MS);
             call.next_at.iter_mut().for_each(|at| visit(at, longest));
         }
-        let status = self.status();
+        let (status, is_concluded) = (self.status(), self.concluded);
         if let Some(check) = &mut self.check {
             let scheduled = match status {
+                Status::Pending if is_concluded => CONCLUDED_LOOK_MS,
                 Status::Expired | Status::Cancelled => step(&LATE_CHECK_STEPS_MS, check.made),
                 Status::Paid | Status::Chargeback => PAID_LOOK_STEP_MS,
                 Status::Initial | Status::Pending | Status::Approved => step(&CHECK_STEPS_MS, check.made),

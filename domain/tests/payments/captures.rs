@@ -97,6 +97,26 @@ fn an_authorisation_of_a_payment_that_was_given_up_is_reported_and_set_free() {
 }
 
 #[test]
+fn an_operator_is_told_if_what_came_too_late_is_not_voided() {
+    for payment in [given_up(Fact::Declined(Decline::of("interrupted"))), given_up(Fact::Expired)] {
+        let voiding = after(&payment, notice(authorised()), 60_000);
+        let void = voiding.operations[0].id;
+        let answer = OperationAnswer::Refused("101: Transaction not completed".into());
+        let decision = voiding.decide(operated(void, answer), &at(61_000)).unwrap();
+        let [told] = &decision.discrepancies[..] else { panic!("{:?}", decision.discrepancies) };
+        assert_eq!((told.kind, told.stated), (DiscrepancyKind::LateAuthorization, "not voided"));
+        assert!(told.detail.contains("101: Transaction not completed"), "{}", told.detail);
+        let left = decision.next.unwrap();
+        assert_eq!((left.status(), &left.history), (payment.status(), &payment.history));
+    }
+    // A void that its merchant asked for is refused to its merchant.
+    let asked = after(&approved(false), requested(RequestedOperation::Cancel, None, 1), 1_000);
+    let refused = OperationAnswer::Refused("101".into());
+    let decision = asked.decide(operated(asked.operations[0].id, refused), &at(2_000)).unwrap();
+    assert_eq!(decision.discrepancies, []);
+}
+
+#[test]
 fn an_authorisation_that_is_reported_again_after_the_payment_went_on_changes_nothing() {
     let voided = after(&approved(false), notice(Fact::Cancelled), 1_000);
     let withdrawn = after(&approved(false), notice(Fact::Declined(Decline::of("withdrawn"))), 1_000);

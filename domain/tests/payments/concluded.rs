@@ -95,8 +95,52 @@ fn one_that_shows_no_money_yet_is_asked_for_it_for_ten_minutes_and_then_told_to_
     let found = last.decide(looked(&last, without_money()), &at(LAG_ENDS + 100)).unwrap();
     assert_eq!(found.discrepancies[0].kind, DiscrepancyKind::AmountMismatch);
     let told = reported(found.next.unwrap(), LAG_ENDS + 200);
-    assert_eq!((told.status(), told.due_at()), (Status::Pending, None));
-    assert_eq!(after(&told, Command::MismatchEnded, DAY).status(), Status::Cancelled);
+    assert_eq!((told.status(), told.due_at()), (Status::Pending, Some(START.plus_ms(10 + DAY))));
+    let ended = after(&told, Command::MismatchEnded, DAY);
+    assert_eq!((ended.status(), ended.due_at()), (Status::Cancelled, None));
+}
+
+/// One of which an operator was told that its money did not come, in this status.
+fn told_of_no_money(status: Status) -> Payment {
+    let begun = match status {
+        Status::Expired => after(&pending(), notice(Fact::Expired), 3_600_000 + 200_000),
+        _ => pending(),
+    };
+    let mut payment = begun;
+    for _ in 0..40 {
+        let due = payment.due_at().unwrap().ms_since(START);
+        let asked = after(&payment, Command::Wake, due);
+        let found = asked.decide(looked(&asked, without_money()), &at(due + 100)).unwrap();
+        if !found.discrepancies.is_empty() {
+            let told = reported(found.next.unwrap(), due + 200);
+            assert!(told.concluded && told.status() == status);
+            return told;
+        }
+        payment = found.next.unwrap_or(asked);
+    }
+    panic!("nobody is told: {payment:?}")
+}
+
+#[test]
+fn a_day_later_it_is_looked_at_once_more_and_the_money_that_lagged_pays_it() {
+    for status in [Status::Pending, Status::Expired] {
+        let told = told_of_no_money(status);
+        let due = told.due_at().unwrap().ms_since(told.concluded_since.unwrap());
+        assert_eq!(due, DAY, "{status}");
+        let due = told.due_at().unwrap().ms_since(START);
+        let woken = told.decide(Command::Wake, &at(due)).unwrap();
+        assert!(woken.discrepancies.is_empty(), "{status}: {:?}", woken.discrepancies);
+        assert_eq!(calls(&woken), [Effect::Inquire(AcquirerName::new("first"), 1)]);
+        let asked = woken.next.unwrap();
+        let shown = stated(vec![pending_fact(), settled("e1", 10_000), Fact::Concluded]);
+        let paid = after(&asked, looked(&asked, shown), due + 100);
+        assert_eq!((paid.status(), paid.due_at()), (Status::Paid, None), "{status}");
+        let still_none = asked.decide(looked(&asked, without_money()), &at(due + 100)).unwrap();
+        let left = reported(still_none.next.unwrap(), due + 200);
+        assert_eq!((left.status(), left.due_at()), (status, None), "and then no more");
+        let read: Payment = serde_json::from_str(&serde_json::to_string(&told).unwrap()).unwrap();
+        assert_eq!(read, told);
+    }
 }
 
 #[test]
