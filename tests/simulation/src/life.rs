@@ -30,6 +30,9 @@ use crate::world::{Manner, Setting, World};
 const STEPS: u32 = 4_000;
 const STEP: Duration = Duration::from_millis(2_200);
 
+/// Inquiries about a charge that is not ours after which an operator has heard of it, and one comes every hour.
+const REPORTED_LONG_AGO: u32 = 10;
+
 /// How long after its payment's creation a card's fingerprint is gone, with what a clock may be off.
 const CARD_IS_GONE_AFTER_MS: u64 = TRIES_ARE_COUNTED_FOR_MS + 2 * 3_600_000;
 
@@ -368,7 +371,12 @@ fn restart_fallen(world: &Arc<World>) {
 pub(crate) async fn step(world: &Arc<World>) {
     restart_fallen(world);
     operator::end_what_is_stuck(world).await;
-    let next = world.store.next_due_but_for(|_| false).into_iter().chain(world.next_appointment()).min();
+    // What is not ours is asked about every hour for ever: weeks would be thousands of steps.
+    let is_reported = |payment: &Payment| {
+        let inquiries = payment.state.attempts.last().map_or(0, |last| last.call.inquiries);
+        inquiries > REPORTED_LONG_AGO && invariants::is_foreign(world, payment.id)
+    };
+    let next = world.store.next_due_but_for(is_reported).into_iter().chain(world.next_appointment()).min();
     let is_awaited = world.has_notices_on_the_way() || world.has_calls_under_way();
     if let Some(next) = next.filter(|_| !is_awaited) {
         let skipped_ms = world.clock.put_forward_to(next.plus_ms(1));

@@ -121,9 +121,12 @@ pub(crate) async fn end_what_is_stuck(world: &Arc<World>) {
     for payment in world.store.payments() {
         let id = payment.id;
         if payment.waits_for_a_person() {
-            // The clerk sees money that the bank's answers did not show yet. Money of another amount never settles it.
-            let is_paid = world.banks.iter().filter_map(|bank| bank.account(world, id)).any(|account| {
-                account.holding == Holding::Captured && account.captured == payment.order.amount
+            // The clerk sees money that the answers of its bank did not show yet. Money of another amount never settles it.
+            let mut banks = world.banks.iter().filter(|bank| Some(bank.name()) == payment.acquirer());
+            let is_paid = banks.any(|bank| {
+                bank.account(world, id).is_some_and(|account| {
+                    account.holding == Holding::Captured && account.captured == payment.order.amount
+                })
             });
             if is_paid {
                 drop(node.ask(|operators| async move { operators.ask_acquirer(id).await }).await);

@@ -10,6 +10,7 @@ use quita_domain::document::Document;
 use quita_domain::identity::TransactionId;
 use quita_domain::order::Payer;
 use quita_domain::payment::Payment;
+use quita_domain::status::Status;
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_memory_store::NoAuditLog;
 use quita_ports::{Clock, Ids, StoreError, WholeStore, Write};
@@ -401,7 +402,11 @@ pub(crate) async fn check_kept(world: &Arc<World>) {
     let now = world.clock.now();
     for payment in world.store.payments() {
         let is_over = |since: Timestamp, kept_ms: u64| since.plus_ms(kept_ms + KEPT_AT_MOST_LONGER_MS) < now;
-        let has_rested = payment.rests_since().is_some_and(|since| is_over(since, KEPT_FOR.rested_ms));
+        let kept_ms = match payment.status() {
+            Status::Paid => KEPT_FOR.rested_ms.max(KEPT_FOR.paid_ms),
+            _ => KEPT_FOR.rested_ms,
+        };
+        let has_rested = payment.rests_since().is_some_and(|since| is_over(since, kept_ms));
         let until = now.minus_ms(KEPT_FOR.paid_ms + KEPT_AT_MOST_LONGER_MS);
         if has_rested && payment.is_finished(until) {
             world.violation(format!("{}: its payer is kept for ever", payment.id));
