@@ -20,6 +20,12 @@ pub fn roll(date: NaiveDate) -> NaiveDate {
     day
 }
 
+/// Returns the first of the days that roll to this business day: itself, or the first day after the last business day
+/// before it.
+pub fn first_rolled_to(date: NaiveDate) -> NaiveDate {
+    before(date).succ_opt().unwrap_or(date)
+}
+
 /// Returns the last business day before the date.
 pub fn before(date: NaiveDate) -> NaiveDate {
     let mut day = date;

@@ -5,6 +5,7 @@ use chrono::NaiveDate;
 use super::charge_line::{ChargeLine, Movement};
 use super::line::{LineKind, Source, StatementLine, Subject, transferred_at};
 use crate::acquiring::{Issued, Reference};
+use crate::boleto::business_day;
 use crate::identity::AcquirerName;
 use crate::method::Method;
 use crate::money::Money;
@@ -100,7 +101,8 @@ pub fn expected_charge(
 }
 
 /// Returns the line that an acquirer's list of this day should have because this boleto was paid. None if no boleto there
-/// was paid, or on another day, or so shortly before the list was read that it may be missing.
+/// was paid, or on another day, or so shortly before the list was read that it may be missing. Banks settle nothing on a
+/// weekend or holiday: what was paid then is expected on the next business day.
 pub fn expected_boleto(
     payment: &Payment,
     acquirer: &AcquirerName,
@@ -116,7 +118,7 @@ pub fn expected_boleto(
     let (captured, paid_at) = (state.captured_amount?, state.paid_at?);
     let known_on = paid_at.sao_paulo_date();
     // A bank may date a settlement after the day on which it is known.
-    let settled_on = state.paid_on.map_or(known_on, |paid_on| paid_on.min(known_on));
+    let settled_on = business_day::roll(state.paid_on.map_or(known_on, |paid_on| paid_on.min(known_on)));
     if settled_on != day || paid_at.plus_ms(LISTED_WITHIN_MS) > read_at {
         return None;
     }

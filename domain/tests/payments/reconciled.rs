@@ -1,6 +1,7 @@
 //! Lines of lists and files, held against payments: every verdict, and what a list should have had.
 
 use chrono::{Datelike, NaiveDate};
+use quita_domain::boleto::business_day;
 use quita_domain::money::SignedMoney;
 use quita_domain::reconciliation::{
     ChargeLine, Difference, Field, Finding, Judged, LineKind, MARGIN_MS, Movement, RECONCILIATION_KINDS,
@@ -240,6 +241,25 @@ fn a_list_should_have_each_boleto_that_was_paid_an_hour_before() {
     let dated_later = paid_boleto("2027-01-04");
     let expected = expected_boleto(&dated_later, &first, (learnt_on, later)).unwrap();
     assert_eq!(expected.on, learnt_on, "the day on which it is known");
+}
+
+#[test]
+fn a_boleto_that_was_paid_on_a_weekend_should_be_in_the_list_of_the_business_day_after_it() {
+    // Saturday, Sunday, and a Friday that is a holiday.
+    for (paid_on, listed_on) in
+        [("2026-11-21", "2026-11-23"), ("2026-11-22", "2026-11-23"), ("2026-11-20", "2026-11-23")]
+    {
+        let paid = paid_boleto(paid_on);
+        let later = paid.state.paid_at.unwrap().plus_ms(60 * 60_000);
+        let (paid_on, listed_on): (NaiveDate, NaiveDate) =
+            (paid_on.parse().unwrap(), listed_on.parse().unwrap());
+        assert_eq!(expected_boleto(&paid, &bank(), (paid_on, later)), None, "{paid_on}");
+        let expected = expected_boleto(&paid, &bank(), (listed_on, later)).unwrap();
+        assert_eq!(expected.on, listed_on);
+        assert!(business_day::first_rolled_to(listed_on) <= paid_on, "{paid_on}");
+    }
+    let tuesday = "2026-11-24".parse().unwrap();
+    assert_eq!(business_day::first_rolled_to(tuesday), tuesday);
 }
 
 #[test]

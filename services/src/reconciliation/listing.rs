@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use chrono::NaiveDate;
+use quita_domain::boleto::business_day;
 use quita_domain::payment::Payment;
 use quita_domain::reconciliation::{
     Finding, LineCursor, LineFilter, LineKind, Source, StatementLine, StoredLine, Verdict, expected_boleto,
@@ -132,8 +133,10 @@ impl Reconciler {
         tell: Tell<'_>,
     ) -> Result<(), NotReconciled> {
         let end = Timestamp::end_of_sao_paulo_day(day);
-        let before = i64::try_from(DAY_MS.saturating_add(CLOCK_BEHIND_MS)).unwrap_or(i64::MAX);
-        let from = Timestamp::from_millis(end.millis().saturating_sub(before));
+        // A boleto that was paid on a weekend or holiday is listed on the business day after it. Lists that have what
+        // went back with its movement are lists of Pix.
+        let first = if list.reader.has_returned() { day } else { business_day::first_rolled_to(day) };
+        let from = first.pred_opt().map_or(end, Timestamp::end_of_sao_paulo_day).minus_ms(CLOCK_BEHIND_MS);
         let until = end.plus_ms(LEARNT_WITHIN_MS).min(read_at);
         let mut after = None;
         loop {
