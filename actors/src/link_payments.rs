@@ -296,22 +296,8 @@ impl LinkPayments {
 }
 
 fn of_link(link: &Link, statuses: Vec<Status>) -> PaymentFilter {
-    PaymentFilter {
-        merchant: link.owner.merchant.clone(),
-        mode: link.owner.mode,
-        statuses,
-        method: None,
-        document: None,
-        email: None,
-        external_reference: None,
-        link: Some(link.id),
-        id: None,
-        amount: None,
-        created_from: None,
-        created_to: None,
-        due_from: None,
-        due_to: None,
-    }
+    let of_merchant = PaymentFilter::all_of(link.owner.merchant.clone(), link.owner.mode);
+    PaymentFilter { statuses, link: Some(link.id), ..of_merchant }
 }
 
 /// Returns true if a payment in this status waits for its payer.

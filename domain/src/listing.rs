@@ -51,6 +51,26 @@ pub struct PaymentFilter {
 }
 
 impl PaymentFilter {
+    /// Matches every payment of a merchant in one mode.
+    pub const fn all_of(merchant: MerchantId, mode: Mode) -> Self {
+        Self {
+            merchant,
+            mode,
+            statuses: Vec::new(),
+            method: None,
+            document: None,
+            email: None,
+            external_reference: None,
+            link: None,
+            id: None,
+            amount: None,
+            created_from: None,
+            created_to: None,
+            due_from: None,
+            due_to: None,
+        }
+    }
+
     /// Returns true if only payments with a due date match.
     pub const fn has_due_date(&self) -> bool {
         self.due_from.is_some() || self.due_to.is_some()

@@ -343,22 +343,7 @@ impl Eraser {
 
 /// Returns a filter for a person's payments at one merchant.
 fn of_payer(merchant: MerchantId, mode: Mode, document: &Document) -> PaymentFilter {
-    PaymentFilter {
-        merchant,
-        mode,
-        statuses: Vec::new(),
-        method: None,
-        document: Some(document.as_str().to_owned()),
-        email: None,
-        external_reference: None,
-        link: None,
-        id: None,
-        amount: None,
-        created_from: None,
-        created_to: None,
-        due_from: None,
-        due_to: None,
-    }
+    PaymentFilter { document: Some(document.as_str().to_owned()), ..PaymentFilter::all_of(merchant, mode) }
 }
 
 fn count(number: usize) -> u64 {

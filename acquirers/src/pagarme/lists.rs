@@ -8,9 +8,10 @@ use quita_domain::reconciliation::{ChargeLine, Source, StatementLine, Subject};
 use quita_domain::time::Timestamp;
 use quita_ports::{ChargeReader, ListPage, ListPart, ListReader, PageCursor};
 
+use super::CHARGE_ID;
+use super::adapter::Pagarme;
 use super::lookup::{self, Missing};
 use super::payables::{Page, Payable};
-use super::{CHARGE_ID, Pagarme};
 
 /// Payables of a page.
 const PAGE_SIZE: &str = "100";

@@ -129,20 +129,12 @@ impl Search {
         let mut unreadable = Vec::new();
         let text = read(&self.text, Field::Text, &mut unreadable, bounded);
         let mut filter = PaymentFilter {
-            merchant: owner.merchant.clone(),
-            mode: owner.mode,
             statuses: self.statuses.clone(),
             method: self.method,
-            document: None,
-            email: None,
-            external_reference: None,
-            link: None,
-            id: None,
             amount: read(&self.amount, Field::Amount, &mut unreadable, |text| language.parse_money(text)),
             created_from: read_from(&self.from, &mut unreadable),
             created_to: read_to(&self.to, &mut unreadable),
-            due_from: None,
-            due_to: None,
+            ..PaymentFilter::all_of(owner.merchant.clone(), owner.mode)
         };
         let cursor = read_cursor(&self.cursor, &mut unreadable);
         if self.has_odd_status {

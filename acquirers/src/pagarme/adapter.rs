@@ -1,0 +1,344 @@
+//! Charges and operations of one account: what is sent, and what the answers say.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use quita_domain::acquiring::{
+    CallFailure, Charge, ChargeAnswer, ChargeQuery, Fact, Identified, OperationAnswer, Reference,
+};
+use quita_domain::method::Method;
+use quita_domain::operation::{Operation, OperationKind};
+use quita_domain::reconciliation::Movement;
+use quita_domain::time::Timestamp;
+use quita_ports::Acquirer;
+use serde_json::{Value, json};
+
+use super::call::{Line, Reply};
+use super::factory::{Configured, Shared};
+use super::lookup::{self, Missing};
+use super::order::{Charge as ChargeThere, ChargeId, Order};
+use super::request::{self, Unsendable};
+use super::statement::{self, Reader};
+use super::status::ChargeStatus;
+use super::{code, operation, payables, splits};
+use crate::exchange::Exchange;
+use crate::field::Unreadable;
+
+/// Time within which the same key brings the same order, less an hour: keys are kept for 24 (docs.pagar.me).
+const KEY_LASTS_MS: u64 = 23 * 3_600_000;
+
+/// Tries to withdraw a PIX: after the tenth Pagar.me takes one in a quarter of an hour.
+const PIX_CANCEL_TRIES: u32 = 8;
+
+/// Time for which payables may not show a chargeback yet, in milliseconds.
+const PAYABLES_LAG_MS: u64 = 120_000;
+
+/// An exchange, and what was configured when it was opened.
+type Opened = (Arc<Configured>, Rc<dyn Exchange>);
+
+/// One account at Pagar.me, on the thread of an actor.
+pub(super) struct Pagarme {
+    shared: Arc<Shared>,
+    opened: RefCell<Option<Opened>>,
+}
+
+impl Pagarme {
+    pub(super) fn new(shared: &Arc<Shared>) -> Self {
+        Self { shared: Arc::clone(shared), opened: RefCell::default() }
+    }
+
+    /// Returns a line as it is configured now. The exchange is kept until that changes.
+    pub(super) fn line(&self) -> Line {
+        let configured = self.shared.configured();
+        let mut opened = self.opened.borrow_mut();
+        let exchange = match opened.as_ref() {
+            Some((known, exchange)) if Arc::ptr_eq(known, &configured) => Rc::clone(exchange),
+            Some(_) | None => {
+                let exchange = configured.exchange.open();
+                *opened = Some((Arc::clone(&configured), Rc::clone(&exchange)));
+                exchange
+            }
+        };
+        self.shared.line(&configured, exchange)
+    }
+
+    fn reader<'a>(&self, line: &'a Line) -> Reader<'a> {
+        Reader {
+            settings: &line.settings,
+            now: self.shared.clock.now(),
+            charged_back: None,
+            is_dispute_won: false,
+        }
+    }
+
+    /// Returns what the charges state. Of a chargeback the payables tell the amount, and of a paid charge the cost, some
+    /// time after it.
+    async fn stated(&self, query: &ChargeQuery, charges: &[ChargeThere], line: &Line) -> ChargeAnswer {
+        let mut reader = self.reader(line);
+        let Some(first) = charges.first() else { return lookup::answer(query, charges, reader) };
+        let is_disputed = first.status == ChargeStatus::ChargedBack;
+        if !is_disputed && query.paid_amount.is_none() {
+            return lookup::answer(query, charges, reader);
+        }
+        let payables = match line.payables_of(&first.id).await {
+            Ok(payables) => payables,
+            Err(Missing::Failed(failure)) if is_disputed => return ChargeAnswer::Failed(failure),
+            // What it cost is asked for again.
+            Err(Missing::Failed(_) | Missing::Unknown) => Vec::new(),
+        };
+        reader.charged_back = payables::sum(&payables, Movement::Chargeback);
+        reader.is_dispute_won = reader.charged_back.is_some_and(|taken| {
+            payables::sum(&payables, Movement::DisputeWon).is_some_and(|returned| returned >= taken)
+        });
+        let is_new = |at: Timestamp| reader.now.ms_since(at) < PAYABLES_LAG_MS;
+        if is_disputed && reader.charged_back.is_none() && first.updated_at.is_some_and(is_new) {
+            let why = "the payables do not show the chargeback yet";
+            return ChargeAnswer::Failed(CallFailure::Unknown(why.to_owned()));
+        }
+        let mut answer = lookup::answer(query, charges, reader);
+        if let ChargeAnswer::Known(statement) = &mut answer {
+            let cost = payables::cost(&payables, line.settings.recipient.as_deref());
+            statement.facts.extend(cost.map(|amount| Fact::Cost { amount }));
+        }
+        answer
+    }
+
+    /// Reads the answer to a creation. What a repeated key brings is an old answer, so the order is read once more.
+    async fn created(&self, query: &ChargeQuery, reply: Reply, line: &Line) -> ChargeAnswer {
+        let body = match reply {
+            Reply::Body(body) => body,
+            Reply::Refused(reason) | Reply::NotFound(reason) => return ChargeAnswer::Refused(reason),
+            Reply::Failed(failure) => return ChargeAnswer::Failed(failure),
+        };
+        let order = match Order::read(&body) {
+            Ok(order) => order,
+            Err(Unreadable(what)) => {
+                let why = format!("Pagar.me's answer can't be read: {what}");
+                return ChargeAnswer::Failed(CallFailure::Unknown(why));
+            }
+        };
+        let is_repeated = query.attempt > 1;
+        let charges = if is_repeated {
+            match line.order_by_id(&order.id).await {
+                Ok(order) => order.charges,
+                Err(Missing::Unknown) => {
+                    let why = "the order that was answered is not there";
+                    return ChargeAnswer::Failed(CallFailure::Unknown(why.to_owned()));
+                }
+                Err(Missing::Failed(failure)) => return ChargeAnswer::Failed(unknown(failure)),
+            }
+        } else {
+            order.charges
+        };
+        if charges.is_empty() {
+            return ChargeAnswer::Failed(CallFailure::Unknown("the order has no charge".to_owned()));
+        }
+        lookup::answer(query, &charges, self.reader(line))
+    }
+
+    /// Returns the charge that an operation is about, as it is now.
+    async fn charge_of(&self, query: &ChargeQuery, line: &Line) -> Result<ChargeThere, OperationAnswer> {
+        let read = match lookup::charge_id(&query.reference) {
+            Some(id) => line.charge_by_id(&id).await,
+            None => line
+                .charges(query)
+                .await
+                .and_then(|charges| charges.into_iter().next().ok_or(Missing::Unknown)),
+        };
+        let charge = match read {
+            Ok(charge) => charge,
+            Err(Missing::Unknown) => return Err(operation::unclear("Pagar.me does not know the charge")),
+            Err(Missing::Failed(failure)) => return Err(OperationAnswer::Failed(failure)),
+        };
+        match statement::mismatch(query, &charge) {
+            Some(what) => Err(operation::unclear(&what)),
+            None => Ok(charge),
+        }
+    }
+
+    async fn ask_about(&self, query: &ChargeQuery, operation: &Operation, line: &Line) -> OperationAnswer {
+        match self.charge_of(query, line).await {
+            Ok(charge) => self.known_by_now(query, operation, &charge),
+            Err(answer) => answer,
+        }
+    }
+
+    /// Returns what a charge says of an operation that was sent. A withdrawal that its payer crossed may still arrive,
+    /// and would give the money back: it was sent before the charge was paid.
+    fn known_by_now(
+        &self,
+        query: &ChargeQuery,
+        operation: &Operation,
+        charge: &ChargeThere,
+    ) -> OperationAnswer {
+        let answer = operation::by_sums(query, operation, charge);
+        let now = self.shared.clock.now();
+        let is_new = charge.updated_at.is_some_and(|at| now.ms_since(at) < operation::REFUND_SHOWS_AFTER_MS);
+        let is_refused = matches!(answer, OperationAnswer::Refused(_));
+        if is_refused && is_new && operation.kind == OperationKind::Cancel {
+            return operation::unclear("the charge was paid just now, and the withdrawal may still arrive");
+        }
+        answer
+    }
+
+    /// Sends an operation.
+    async fn send(&self, query: &ChargeQuery, operation: &Operation, id: &ChargeId, line: &Line) -> Reply {
+        let key = code::key(operation.id);
+        match operation.kind {
+            OperationKind::Cancel => line.cancel(id, None, &key).await,
+            OperationKind::Refund(amount) => line.cancel(id, Some(amount.cents()), &key).await,
+            OperationKind::Capture(amount) => {
+                let mut asked = json!({
+                    "amount": amount.cents(), "code": code::write(query.id), "operation_reference": key,
+                });
+                let shares = splits::kept(query, &line.settings);
+                let part = splits::in_proportion(&shares, amount, query.amount);
+                if let (Ok(rules), Some(fields)) =
+                    (splits::rules(&part, amount, &line.settings), asked.as_object_mut())
+                    && !rules.is_empty()
+                {
+                    fields.insert("split".to_owned(), serde_json::to_value(rules).unwrap_or(Value::Null));
+                }
+                line.capture(id, &asked, &key).await
+            }
+        }
+    }
+
+    /// Reads the answer to an operation. A refusal is held against the sums: it was done before, or the key brings an old
+    /// answer.
+    async fn operated(
+        &self,
+        (query, operation): (&ChargeQuery, &Operation),
+        reply: Reply,
+        line: &Line,
+    ) -> OperationAnswer {
+        let why = match reply {
+            Reply::Failed(failure) => return OperationAnswer::Failed(failure),
+            Reply::Refused(why) | Reply::NotFound(why) => why,
+            Reply::Body(body) => match ChargeThere::read(&body) {
+                Ok(charge) if statement::mismatch(query, &charge).is_none() && operation.sent <= 1 => {
+                    return done_by_now(operation::by_sums(query, operation, &charge));
+                }
+                // The answer may be an old one under the same key: the charge is read.
+                Ok(_) | Err(_) => return done_by_now(self.ask_about(query, operation, line).await),
+            },
+        };
+        match self.ask_about(query, operation, line).await {
+            OperationAnswer::NotFound | OperationAnswer::Refused(_) => OperationAnswer::Refused(why),
+            OperationAnswer::Failed(CallFailure::Throttled { after_ms }) => {
+                OperationAnswer::Failed(CallFailure::Throttled { after_ms })
+            }
+            OperationAnswer::Failed(_) => OperationAnswer::RefusedPerhaps(why),
+            answer @ (OperationAnswer::Done
+            | OperationAnswer::Accepted
+            | OperationAnswer::RefusedPerhaps(_)
+            | OperationAnswer::Contradicted(_)) => answer,
+        }
+    }
+}
+
+#[async_trait(?Send)]
+impl Acquirer for Pagarme {
+    async fn charge(&self, charge: &Charge) -> ChargeAnswer {
+        let (line, query) = (self.line(), &charge.query);
+        if query.attempt > 1 && self.shared.clock.now().ms_since(query.created_at) > KEY_LASTS_MS {
+            // The key may be forgotten, and the same order would be another one.
+            let why = "it was sent first a day ago, and is not sent again";
+            return ChargeAnswer::Failed(CallFailure::Unknown(why.to_owned()));
+        }
+        match request::body(charge, &line.settings) {
+            Ok(body) => {
+                let reply = line.create(body, &code::write(query.id)).await;
+                self.created(query, reply, &line).await
+            }
+            Err(Unsendable::Refused(why)) => ChargeAnswer::Refused(why.to_owned()),
+            Err(Unsendable::NotReady(why)) => ChargeAnswer::Failed(CallFailure::NotDelivered(why.to_owned())),
+        }
+    }
+
+    async fn inquire(&self, query: &ChargeQuery) -> ChargeAnswer {
+        let line = self.line();
+        match line.charges(query).await {
+            Ok(charges) => self.stated(query, &charges, &line).await,
+            Err(Missing::Unknown) => ChargeAnswer::NotFound,
+            Err(Missing::Failed(failure)) => ChargeAnswer::Failed(failure),
+        }
+    }
+
+    async fn operate(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
+        if matches!(operation.kind, OperationKind::Refund(_)) && query.method == Method::Boleto {
+            return OperationAnswer::Refused("refund_unsupported".to_owned());
+        }
+        let line = self.line();
+        // What is withdrawn must be unpaid: the same call would give the money back.
+        let charge = match self.charge_of(query, &line).await {
+            Ok(charge) => charge,
+            Err(answer) => return unsent(answer),
+        };
+        if operation.kind == OperationKind::Cancel {
+            let is_tried_enough = query.method == Method::Pix && operation.sent > PIX_CANCEL_TRIES;
+            let was_sent = operation.sent > 1;
+            let answer = if was_sent {
+                self.known_by_now(query, operation, &charge)
+            } else {
+                operation::by_sums(query, operation, &charge)
+            };
+            if answer != OperationAnswer::NotFound || is_tried_enough {
+                return answer;
+            }
+        }
+        let reply = self.send(query, operation, &charge.id, &line).await;
+        self.operated((query, operation), reply, &line).await
+    }
+
+    async fn inquire_operation(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
+        let line = self.line();
+        self.ask_about(query, operation, &line).await
+    }
+
+    async fn identify(&self, reference: &Reference) -> Identified {
+        self.line().identified(reference).await
+    }
+}
+
+/// An operation that was answered, and whose sums did not move, is not known to be done.
+fn done_by_now(answer: OperationAnswer) -> OperationAnswer {
+    match answer {
+        OperationAnswer::Failed(failure) => OperationAnswer::Failed(unknown(failure)),
+        OperationAnswer::NotFound => operation::unclear("Pagar.me's answer does not show the operation"),
+        answer @ (OperationAnswer::Done
+        | OperationAnswer::Accepted
+        | OperationAnswer::Refused(_)
+        | OperationAnswer::RefusedPerhaps(_)
+        | OperationAnswer::Contradicted(_)) => answer,
+    }
+}
+
+/// Finding the charge failed before the operation was sent: that certainly had no effect.
+fn unsent(answer: OperationAnswer) -> OperationAnswer {
+    match answer {
+        OperationAnswer::Failed(CallFailure::Unknown(why)) => {
+            OperationAnswer::Failed(CallFailure::NotDelivered(why))
+        }
+        OperationAnswer::Failed(
+            CallFailure::NotDelivered(_) | CallFailure::Throttled { .. } | CallFailure::Withheld,
+        )
+        | OperationAnswer::Done
+        | OperationAnswer::Accepted
+        | OperationAnswer::Refused(_)
+        | OperationAnswer::RefusedPerhaps(_)
+        | OperationAnswer::NotFound
+        | OperationAnswer::Contradicted(_) => answer,
+    }
+}
+
+/// A failure to read what was just made or done says nothing of that.
+fn unknown(failure: CallFailure) -> CallFailure {
+    match failure {
+        CallFailure::NotDelivered(why) => CallFailure::Unknown(why),
+        CallFailure::Withheld => CallFailure::Unknown("no inquiry can leave now".to_owned()),
+        failure @ (CallFailure::Unknown(_) | CallFailure::Throttled { .. }) => failure,
+    }
+}
