@@ -433,6 +433,8 @@ pub enum NoticeContent {
 pub enum Subject {
     /// This payment: the provider uses our id.
     Payment(TransactionId),
+    /// This payment, and the provider's reference of the charge: it may have made more than one.
+    Charge(TransactionId, Reference),
     /// The provider's reference of the charge: the provider must be asked whose that is.
     Reference(Reference),
 }

@@ -44,7 +44,8 @@ fn pix(query: &ChargeQuery, sale: &Sale, expires_in_s: u64) -> Result<Issued, No
     let code = sale.pix.code.as_deref().ok_or(NoCode("there is no QrCodeString"))?;
     slip::check_br_code(code, query.amount).map_err(NoCode)?;
     let txid = sale.pix.txid.clone().unwrap_or_else(|| order_id::write(query.id, query.method));
-    let expires_at = query.created_at.plus_ms(expires_in_s.saturating_mul(1000));
+    // Its time runs from when it was made there, which may be long after the payment was created.
+    let expires_at = query.sent_at.plus_ms(expires_in_s.saturating_mul(1000));
     Ok(Issued::Pix { txid, code: code.to_owned(), expires_at })
 }
 

@@ -160,27 +160,9 @@ impl Pagarme {
 
     async fn ask_about(&self, query: &ChargeQuery, operation: &Operation, line: &Line) -> OperationAnswer {
         match self.charge_of(query, line).await {
-            Ok(charge) => self.known_by_now(query, operation, &charge),
+            Ok(charge) => operation::known_by_now(query, operation, (&charge, self.shared.clock.now())),
             Err(answer) => answer,
         }
-    }
-
-    /// Returns what a charge says of an operation that was sent. A withdrawal that its payer crossed may still arrive,
-    /// and would give the money back: it was sent before the charge was paid.
-    fn known_by_now(
-        &self,
-        query: &ChargeQuery,
-        operation: &Operation,
-        charge: &ChargeThere,
-    ) -> OperationAnswer {
-        let answer = operation::by_sums(query, operation, charge);
-        let now = self.shared.clock.now();
-        let is_new = charge.updated_at.is_some_and(|at| now.ms_since(at) < operation::REFUND_SHOWS_AFTER_MS);
-        let is_refused = matches!(answer, OperationAnswer::Refused(_));
-        if is_refused && is_new && operation.kind == OperationKind::Cancel {
-            return operation::unclear("the charge was paid just now, and the withdrawal may still arrive");
-        }
-        answer
     }
 
     /// Sends an operation.
@@ -272,22 +254,18 @@ impl Acquirer for Pagarme {
             return OperationAnswer::Refused("refund_unsupported".to_owned());
         }
         let line = self.line();
-        // What is withdrawn must be unpaid: the same call would give the money back.
+        // What is withdrawn must be unpaid: the same call would give the money back. And a key is forgotten after a day.
         let charge = match self.charge_of(query, &line).await {
             Ok(charge) => charge,
             Err(answer) => return unsent(answer),
         };
-        if operation.kind == OperationKind::Cancel {
-            let is_tried_enough = query.method == Method::Pix && operation.sent > PIX_CANCEL_TRIES;
-            let was_sent = operation.sent > 1;
-            let answer = if was_sent {
-                self.known_by_now(query, operation, &charge)
-            } else {
-                operation::by_sums(query, operation, &charge)
-            };
-            if answer != OperationAnswer::NotFound || is_tried_enough {
-                return answer;
-            }
+        let known = operation::before_sending(query, operation, (&charge, self.shared.clock.now()));
+        let is_withdrawal = operation.kind == OperationKind::Cancel && query.method == Method::Pix;
+        if is_withdrawal && operation.sent > PIX_CANCEL_TRIES {
+            return known.unwrap_or(OperationAnswer::NotFound);
+        }
+        if let Some(known) = known {
+            return known;
         }
         let reply = self.send(query, operation, &charge.id, &line).await;
         self.operated((query, operation), reply, &line).await

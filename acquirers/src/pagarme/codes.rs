@@ -41,7 +41,8 @@ fn pix(query: &ChargeQuery, charge: &Charge, expires_in_s: u64) -> Result<Issued
     let code = charge.last.pix.code.as_deref().ok_or(NoCode("there is no qr_code"))?;
     slip::check_br_code(code, query.amount).map_err(NoCode)?;
     let txid = charge.last.pix.provider_tid.clone().unwrap_or_default();
-    let expires_at = query.created_at.plus_ms(expires_in_s.saturating_mul(1000));
+    // Its time runs from when it was made there, which may be long after the payment was created.
+    let expires_at = query.sent_at.plus_ms(expires_in_s.saturating_mul(1000));
     Ok(Issued::Pix { txid, code: code.to_owned(), expires_at })
 }
 

@@ -79,8 +79,13 @@ impl NoticeReader for PagarmeNotices {
         let data = data.ok_or_else(|| unreadable("it has no data"))?;
         let code = data.object("order").and_then(|order| order.text("code")).or_else(|| data.text("code"));
         if let Some(code) = code {
-            let ours = code::read(&code).map(|id| NoticeContent::Hint(Subject::Payment(id)));
-            return Ok(vec![ours.unwrap_or(NoticeContent::Unrelated)]);
+            let charge =
+                data.text("id").filter(|id| !id.starts_with("or_")).and_then(|id| ChargeId::parse(&id));
+            let ours = code::read(&code).map(|id| match charge {
+                Some(charge) => Subject::Charge(id, Reference::none().with(CHARGE_ID, charge.as_str())),
+                None => Subject::Payment(id),
+            });
+            return Ok(vec![ours.map_or(NoticeContent::Unrelated, NoticeContent::Hint)]);
         }
         let id = data.text("id").ok_or_else(|| unreadable("it names no order"))?;
         let reference = if id.starts_with("or_") {

@@ -4,6 +4,7 @@ use quita_domain::acquiring::{CallFailure, ChargeQuery, OperationAnswer};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::operation::{Operation, OperationKind};
+use quita_domain::time::Timestamp;
 
 use super::order::Charge;
 use super::status::{ChargeStatus, GivenBack, Step};
@@ -19,6 +20,60 @@ pub(super) fn by_sums(query: &ChargeQuery, operation: &Operation, charge: &Charg
         OperationKind::Capture(amount) => capture(operation, amount, charge),
         OperationKind::Cancel => cancellation(query, charge),
         OperationKind::Refund(amount) => refund(operation, amount, charge),
+    }
+}
+
+/// Returns what a charge says of an operation that was sent, and that may still be under way.
+pub(super) fn known_by_now(
+    query: &ChargeQuery,
+    operation: &Operation,
+    (charge, now): (&Charge, Timestamp),
+) -> OperationAnswer {
+    let may_arrive = |at: Option<Timestamp>| at.is_some_and(|at| now.ms_since(at) < REFUND_SHOWS_AFTER_MS);
+    match (by_sums(query, operation, charge), operation.kind) {
+        // It was sent before the charge was paid, and would give the money back.
+        (OperationAnswer::Refused(_), OperationKind::Cancel) if may_arrive(charge.updated_at) => {
+            unclear("the charge was paid just now, and the withdrawal may still arrive")
+        }
+        // The failure may be that of the refund before it.
+        (OperationAnswer::Refused(_), OperationKind::Refund(_))
+            if !operation.call.is_taken() && may_arrive(charge.last.at) =>
+        {
+            OperationAnswer::NotFound
+        }
+        (answer, _) => answer,
+    }
+}
+
+/// Returns the answer to an operation that a charge, as it was just read, makes needless or impossible; none if it has to
+/// be sent.
+pub(super) fn before_sending(
+    query: &ChargeQuery,
+    operation: &Operation,
+    (charge, now): (&Charge, Timestamp),
+) -> Option<OperationAnswer> {
+    let was_sent = operation.sent > 1;
+    let answer = if was_sent {
+        known_by_now(query, operation, (charge, now))
+    } else {
+        by_sums(query, operation, charge)
+    };
+    // A withdrawal has no sum: what it wants may be so.
+    if operation.kind == OperationKind::Cancel {
+        return Some(answer).filter(|answer| *answer != OperationAnswer::NotFound);
+    }
+    match answer {
+        OperationAnswer::NotFound => None,
+        OperationAnswer::Done if !was_sent => Some(OperationAnswer::Contradicted(
+            "the charge's sums moved by this amount before it was asked for".to_owned(),
+        )),
+        answer @ (OperationAnswer::Done | OperationAnswer::Contradicted(_)) => Some(answer),
+        // Another one's refund is under way, and the two could not be told apart.
+        OperationAnswer::Accepted if !was_sent => Some(OperationAnswer::Failed(CallFailure::NotDelivered(
+            "another refund of the charge is under way".to_owned(),
+        ))),
+        answer @ OperationAnswer::Accepted => Some(answer),
+        OperationAnswer::Refused(_) | OperationAnswer::RefusedPerhaps(_) | OperationAnswer::Failed(_) => None,
     }
 }
 

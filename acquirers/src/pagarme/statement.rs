@@ -242,6 +242,9 @@ fn money(query: &ChargeQuery, charge: &Charge) -> Vec<Fact> {
         return vec![Fact::Authorized(approval(charge))];
     }
     let mut facts = vec![Fact::Settled(settlement(query.method, charge))];
+    if query.method.has_code() {
+        facts.push(Fact::Concluded);
+    }
     if charge.status == ChargeStatus::Paid && query.reference.get(DISPUTED) == Some(charge.id.as_str()) {
         facts.push(dispute_won(charge));
     }

@@ -57,12 +57,17 @@ pub(super) struct Movements {
 pub(super) type Orders = Arc<Mutex<BTreeMap<NaiveDate, Order>>>;
 
 /// An ordered list.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) struct Order {
     id: u64,
     /// Files, once the list is ready, and the number of all records.
     files: Option<(Vec<u64>, u64)>,
+    /// Lines that say the same, by the place of their file.
+    counts: Arc<Mutex<BTreeMap<u32, Counts>>>,
 }
+
+/// Number of lines that say the same, by their id without a number.
+type Counts = BTreeMap<String, u32>;
 
 fn unclear(why: &str) -> CallFailure {
     CallFailure::Unknown(why.to_owned())
@@ -98,7 +103,7 @@ impl ListReader for Movements {
             self.drop_order(day);
             return Ok(ListPage { lines: Vec::new(), entries: 0, total: Some(total), next: None });
         };
-        let read = self.read(day, id, *file).await;
+        let read = self.read(day, (id, *file), cursor.number).await;
         let next = left.next().map(|_| cursor.next(None));
         if next.is_none() || read.is_err() {
             self.drop_order(day);
@@ -121,8 +126,8 @@ impl Movements {
     async fn read(
         &self,
         day: NaiveDate,
-        id: u64,
-        file: u64,
+        (id, file): (u64, u64),
+        place_of_file: u32,
     ) -> Result<(Vec<StatementLine>, u64), CallFailure> {
         let records = self.download(id, file).await?;
         let place = format!("movements {id}, file {file}");
@@ -131,7 +136,13 @@ impl Movements {
             .map(|record| line(record, day, &self.acquirer, &place))
             .collect::<Result<Vec<_>, _>>()
             .map_err(|field| unclear(&format!("{place}: {field} can't be read")))?;
-        let lines = numbered(lines.into_iter().flatten().collect());
+        let lines = lines.into_iter().flatten().collect();
+        let counts =
+            self.kept().get(&day).filter(|order| order.id == id).map(|order| Arc::clone(&order.counts));
+        let counts = counts.ok_or_else(|| unclear("the order of movements was made anew meanwhile"))?;
+        let mut counts = counts.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = numbered(lines, &mut counts, place_of_file)
+            .ok_or_else(|| unclear("the files of movements were not read from the first on"))?;
         Ok((lines, u64::try_from(records.len()).unwrap_or(u64::MAX)))
     }
 
@@ -140,7 +151,7 @@ impl Movements {
         let known = self.kept().get(&day).cloned();
         let order = match known {
             Some(order) => order,
-            None => Order { id: self.ordered(day).await?, files: None },
+            None => Order { id: self.ordered(day).await?, files: None, counts: Arc::default() },
         };
         self.kept().insert(day, order.clone());
         if let Some((files, total)) = order.files {
@@ -231,15 +242,25 @@ fn unzipped(encoded: &str) -> Result<Vec<Value>, &'static str> {
     }
 }
 
-/// Numbers lines of a file that say the same: a title may be paid twice on one day.
-fn numbered(mut lines: Vec<StatementLine>) -> Vec<StatementLine> {
-    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+/// Numbers lines that say the same, on from those of the files before: a title may be paid twice on one day. None if one
+/// of these files was not read.
+fn numbered(
+    mut lines: Vec<StatementLine>,
+    counts: &mut BTreeMap<u32, Counts>,
+    place_of_file: u32,
+) -> Option<Vec<StatementLine>> {
+    let mut own = Counts::new();
     for line in &mut lines {
-        let count = counts.entry(line.id.clone()).or_default();
+        let mut before = 0_u32;
+        for place in 0..place_of_file {
+            before = before.saturating_add(counts.get(&place)?.get(&line.id).copied().unwrap_or_default());
+        }
+        let count = own.entry(line.id.clone()).or_default();
         *count = count.saturating_add(1);
-        line.id = format!("{}.{count}", line.id);
+        line.id = format!("{}.{}", line.id, before.saturating_add(*count));
     }
-    lines
+    counts.insert(place_of_file, own);
+    Some(lines)
 }
 
 /// Returns the line of a record, without its number among those that say the same; none of a record that is no settlement.

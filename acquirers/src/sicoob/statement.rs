@@ -132,6 +132,9 @@ impl Reader<'_> {
                 text: format!("the title's settlement of {} has no readable amount", line.written_at),
             },
         }));
+        if is_whole {
+            facts.push(Fact::Concluded);
+        }
         self.known(title, facts)
     }
 

@@ -92,7 +92,7 @@ async fn what_is_paid_is_told_with_its_day_whatever_the_words_are() {
         let query = known(&charge.query, there.adapter().charge(&charge).await);
         there.control(json!({ "do": "pay", "charge": CODE, "amountCents": cents }));
         let facts = facts(there.adapter().inquire(&query).await);
-        let [Fact::Settled(settlement)] = &facts[..] else { panic!("{facts:?}") };
+        let [Fact::Settled(settlement), Fact::Concluded] = &facts[..] else { panic!("{facts:?}") };
         assert_eq!((settlement.amount.cents(), settlement.paid_on), (paid, "2026-11-21".parse().ok()));
     }
 }

@@ -28,14 +28,16 @@ fn body(data: &Value) -> String {
 }
 
 #[test]
-fn a_callback_is_a_hint_about_the_payment_of_its_code_and_nothing_more() {
-    let ours = vec![NoticeContent::Hint(Subject::Payment(TransactionId::new(Uuid::from_u128(ID))))];
-    for data in [
-        json!({ "id": "or_1", "code": CODE, "status": "paid" }),
-        json!({ "id": "ch_1", "code": CODE, "status": "paid", "paid_amount": 1 }),
-        json!({ "id": "ch_1", "order": { "id": "or_1", "code": CODE } }),
+fn a_callback_is_a_hint_about_the_payment_of_its_code_with_the_name_of_the_charge_and_nothing_more() {
+    let id = TransactionId::new(Uuid::from_u128(ID));
+    let named = || Subject::Charge(id, Reference::none().with("chargeId", "ch_1"));
+    for (data, subject) in [
+        (json!({ "id": "or_1", "code": CODE, "status": "paid" }), Subject::Payment(id)),
+        (json!({ "id": "ch_1", "code": CODE, "status": "paid", "paid_amount": 1 }), named()),
+        (json!({ "id": "ch_1", "order": { "id": "or_1", "code": CODE } }), named()),
     ] {
-        assert_eq!(read(Some(&basic("quita:callback-password")), &body(&data)), Ok(ours.clone()), "{data}");
+        let ours = Ok(vec![NoticeContent::Hint(subject)]);
+        assert_eq!(read(Some(&basic("quita:callback-password")), &body(&data)), ours, "{data}");
     }
 }
 

@@ -19,7 +19,7 @@ async fn a_pix_has_a_code_of_its_amount_and_is_paid() {
     there.control(json!({ "do": "pay", "charge": CODE }));
     let query = known(&charge.query, ChargeAnswer::Known(stated));
     let facts = facts(there.adapter().inquire(&query).await);
-    let [Fact::Settled(settlement)] = &facts[..] else { panic!("{facts:?}") };
+    let [Fact::Settled(settlement), Fact::Concluded] = &facts[..] else { panic!("{facts:?}") };
     assert_eq!(settlement.end_to_end_id.as_ref().map(String::len), Some(32));
 }
 
@@ -53,4 +53,16 @@ async fn a_longer_code_costs_nothing_and_a_missing_txid_is_none() {
     let facts = facts(there.adapter().charge(&charge).await);
     assert!(matches!(&facts[..], [Fact::Pending { .. }]));
     assert_eq!(there.last_body()["payments"][0]["pix"]["expires_in"], 86_400 * 30);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_time_of_a_code_runs_from_the_sending_that_made_it() {
+    let there = There::open();
+    let mut charge = charge(Method::Pix, 10_000);
+    charge.query.sent_at = created_at().plus_ms(7_200_000);
+    let stated = statement(there.adapter().charge(&charge).await);
+    let [Fact::Pending { issued: Issued::Pix { expires_at, .. }, .. }] = &stated.facts[..] else {
+        panic!("{stated:?}")
+    };
+    assert_eq!(*expires_at, created_at().plus_ms(7_200_000 + 3_600_000));
 }

@@ -17,7 +17,7 @@ async fn only_a_settled_title_is_paid_and_by_its_settlement_alone() {
     world.tell(json!({ "do": "pay", "number": NUMBER }));
     assert_eq!(told(world.inquire(&query).await), ["pending"], "a payer's bank may take it back");
     world.pass_ms(1_000);
-    assert_eq!(told(world.inquire(&query).await), ["pending", "settled 10010 on 2026-11-23"]);
+    assert_eq!(told(world.inquire(&query).await), ["pending", "settled 10010 on 2026-11-23", "concluded"]);
 }
 
 #[tokio::test]
@@ -29,7 +29,7 @@ async fn history_is_read_as_text_and_as_numbers_and_the_id_of_a_settlement_stays
         world.tell(json!({ "do": "pay", "number": NUMBER, "by": "pix" }));
         for _ in 0..2 {
             let facts = statement(world.inquire(&query).await).facts;
-            let [_, Fact::Settled(settlement)] = &facts[..] else { panic!("{facts:?}") };
+            let [_, Fact::Settled(settlement), Fact::Concluded] = &facts[..] else { panic!("{facts:?}") };
             assert_eq!((settlement.amount, &settlement.end_to_end_id), (Money::from_cents(10_010), &None));
             ids.push(settlement.id.clone());
         }
@@ -51,7 +51,7 @@ async fn a_line_without_an_amount_hides_no_other_line_of_a_paid_title() {
     let world = World::open();
     let query = world.registered().await;
     world.tell(json!({ "do": "pay", "number": NUMBER }));
-    assert_eq!(told(world.inquire(&query).await).len(), 2);
+    assert_eq!(told(world.inquire(&query).await).len(), 3);
     world.pass_ms(60_000);
     world.tell(json!({ "do": "pay_anyway", "number": NUMBER, "cents": 10_011 }));
     world.inquire(&query).await;
@@ -93,7 +93,7 @@ async fn the_newest_of_several_settlements_comes_first() {
     world.tell(json!({ "do": "pay", "number": NUMBER }));
     world.pass_ms(60_000);
     world.tell(json!({ "do": "pay_anyway", "number": NUMBER, "cents": 10_011 }));
-    let expected = ["pending", "settled 10011 on 2026-11-23", "settled 10010 on 2026-11-23"];
+    let expected = ["pending", "settled 10011 on 2026-11-23", "settled 10010 on 2026-11-23", "concluded"];
     assert_eq!(told(world.inquire(&query).await), expected);
 }
 
@@ -118,7 +118,7 @@ async fn an_open_title_waits_for_money_after_its_last_day_too() {
     world.pass_ms(DAY_MS);
     assert_eq!(told(world.inquire(&query).await), ["pending"]);
     world.pass_ms(DAY_MS);
-    assert_eq!(told(world.inquire(&query).await), ["pending", "settled 10010 on 2026-12-03"]);
+    assert_eq!(told(world.inquire(&query).await), ["pending", "settled 10010 on 2026-12-03", "concluded"]);
 }
 
 #[tokio::test]

@@ -79,6 +79,30 @@ async fn every_settlement_of_the_day_is_a_line_with_its_sums() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn settlements_that_say_the_same_are_two_lines_in_whatever_files_they_stand() {
+    let mut known = None;
+    for records in [1, 2, 3] {
+        let world = World::with(json!({ "recordsInFile": records }));
+        world.adapter().charge(&charge()).await;
+        for _ in 0..3 {
+            world.tell(json!({ "do": "pay_anyway", "number": NUMBER }));
+        }
+        let reader = world.factory().lists().unwrap();
+        let pages = all(reader.as_ref()).await.unwrap();
+        let ids: std::collections::BTreeSet<_> = lines(&pages).iter().map(|line| line.id.clone()).collect();
+        assert_eq!(ids.len(), 3, "{ids:?}");
+        assert_eq!(*known.get_or_insert_with(|| ids.clone()), ids);
+    }
+    let world = World::with(json!({ "recordsInFile": 1 }));
+    world.adapter().charge(&charge()).await;
+    world.tell(json!({ "do": "pay_anyway", "number": NUMBER }));
+    world.tell(json!({ "do": "pay_anyway", "number": NUMBER }));
+    let reader = world.factory().lists().unwrap();
+    let from_the_middle = reader.page(ListPart::All, period(), &PageCursor::default().next(None)).await;
+    assert!(matches!(from_the_middle, Err(CallFailure::Unknown(_))), "{from_the_middle:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_list_that_is_not_ready_is_waited_for_and_ordered_once() {
     let world = paid().await;
     world.tell(json!({ "do": "set", "config": { "movementsAfterMs": 60_000 } }));

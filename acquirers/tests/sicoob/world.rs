@@ -337,6 +337,7 @@ pub(crate) fn told(answer: ChargeAnswer) -> Vec<String> {
         }
         Fact::Removed { .. } => "removed".to_owned(),
         Fact::Expired => "expired".to_owned(),
+        Fact::Concluded => "concluded".to_owned(),
         other => panic!("{other:?}"),
     };
     facts.iter().map(fact).collect()

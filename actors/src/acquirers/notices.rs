@@ -144,6 +144,7 @@ impl Notices {
         let acquirer = &route.spec().name;
         let (id, charge) = match subject {
             Subject::Payment(id) => (id, Reference::none()),
+            Subject::Charge(id, reference) => (id, reference),
             Subject::Reference(reference) => match self.identify(route, &reference).await? {
                 Some(id) => (id, reference),
                 None => return Ok(Outcome::Unknown),

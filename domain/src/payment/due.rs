@@ -167,8 +167,9 @@ impl Draft {
     /// Reports a check that is made although earlier ones had no answer for long.
     fn report_overdue_check(&mut self) {
         let Some(check) = self.payment.check.filter(|check| !check.withheld) else { return };
-        if self.payment.concluded && check.planned.is_none() {
-            // Its money was reported as missing. This is the last look at it, and not overdue.
+        let last_look = self.payment.last_look(check.at.minus_ms(1));
+        if check.planned.is_none() && last_look == Some(check.at) {
+            // The looks before it were answered.
             return;
         }
         let overdue_at = self.payment.expiry_check_at().map(|expiry| expiry.plus_ms(OVERDUE_MS));
@@ -234,10 +235,10 @@ impl Draft {
         until.is_some_and(|until| self.clock() < until)
     }
 
-    /// Returns the time of the next look at a charge whose checks are over: for money that it concluded without, or as a
+    /// Returns the time of the next look at a charge whose checks are over: for money that may come very late, or as a
     /// paid one.
     fn next_look(&self) -> Option<Timestamp> {
-        self.payment.look_for_concluded_money(self.clock()).or_else(|| self.next_look_at_paid())
+        self.payment.last_look(self.clock()).or_else(|| self.next_look_at_paid())
     }
 
     /// Returns the time of the next look at a paid charge: for its cost, or long after, as its acquirer needs.

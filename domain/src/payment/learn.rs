@@ -507,8 +507,13 @@ impl Draft {
     /// others gave back only what exceeds the sum known now. While one of ours may have moved the sum, nothing is
     /// learnt.
     fn learn_refunded_in_total(&mut self, id: String, total: Money) -> Result<(), Discrepancy> {
-        let known = self.payment.state.refunded_amount().plus(self.payment.given_back_after_decline());
-        if total <= known || self.payment.operations.iter().any(Operation::may_have_an_effect) {
+        let (payment, name) = (&self.payment, self.context.charge_name);
+        let known = payment.state.refunded_amount().plus(payment.given_back_after_decline(name));
+        // What is given back of another charge moves no sum of this one.
+        let may_move_it = |operation: &Operation| {
+            operation.may_have_an_effect() && payment.is_about_last_charge(operation, name)
+        };
+        if total <= known || payment.operations.iter().any(may_move_it) {
             return Ok(());
         }
         self.learn_refunded(id, Some(total.minus(known)))

@@ -252,7 +252,10 @@ impl Draft {
             return;
         }
         match kind {
-            OperationKind::Cancel if self.payment.was_never_approved() => self.late_void_refused(&why),
+            // A person who says so knows.
+            OperationKind::Cancel if self.payment.was_never_approved() && cause == Cause::Acquirer => {
+                self.late_void_refused(&why);
+            }
             OperationKind::Cancel => {}
             // The card's limit is still held: it can be captured again, or released.
             OperationKind::Capture(_) if self.payment.status() == Status::Approved => {

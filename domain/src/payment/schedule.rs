@@ -160,6 +160,19 @@ impl Payment {
         Some(since.plus_ms(CONCLUDED_LOOK_MS)).filter(|at| *at > now)
     }
 
+    /// Returns the time of the last look at a cancelled charge whose code could still be paid, after `now`; none if it is
+    /// over. Not every acquirer withdraws what it issued.
+    fn look_at_withdrawn_code(&self, now: Timestamp) -> Option<Timestamp> {
+        let is_open = self.status() == Status::Cancelled && !self.concluded;
+        let end = self.expires_at().filter(|_| is_open)?.plus_ms(self.place_within(BOLETO_CHECKS_OVER_MS));
+        Some(end).filter(|at| *at > now)
+    }
+
+    /// Returns the time of the last look at a charge that was not paid, after `now`; none if it is over.
+    pub(super) fn last_look(&self, now: Timestamp) -> Option<Timestamp> {
+        self.look_for_concluded_money(now).or_else(|| self.look_at_withdrawn_code(now))
+    }
+
     /// Returns the time of the next look at a paid payment's charge, after `now`; none if there are no more.
     pub(super) fn next_look_at_paid(&self, now: Timestamp) -> Option<Timestamp> {
         let has_money = matches!(self.status(), Status::Paid | Status::Chargeback);
@@ -214,9 +227,11 @@ impl Payment {
             call.next_at.iter_mut().for_each(|at| visit(at, longest));
         }
         let (status, is_concluded) = (self.status(), self.concluded);
+        let code_ms = self.expires_at().map_or(0, |end| end.plus_ms(DAY_MS).ms_since(self.created_at));
         if let Some(check) = &mut self.check {
             let scheduled = match status {
                 Status::Pending if is_concluded => CONCLUDED_LOOK_MS,
+                Status::Cancelled if check.made > LATE_CHECKS => code_ms,
                 Status::Expired | Status::Cancelled => step(&LATE_CHECK_STEPS_MS, check.made),
                 Status::Paid | Status::Chargeback => PAID_LOOK_STEP_MS,
                 Status::Initial | Status::Pending | Status::Approved => step(&CHECK_STEPS_MS, check.made),

@@ -60,12 +60,27 @@ impl Payment {
         !self.others.is_empty() || before.any(|attempt| Some(&attempt.acquirer) == last)
     }
 
+    /// Returns true if what a surplus gives back is of the last charge: money of a declined payment. `charge_name` is the
+    /// name under which references have the acquirer's name of a charge, if it names them.
+    fn is_of_last_charge(&self, surplus: &Surplus, charge_name: Option<&str>) -> bool {
+        let Some(last) = self.state.attempts.last().map(|attempt| &attempt.reference) else { return false };
+        // Other names in a reference change with each step of the charge.
+        match charge_name.and_then(|name| surplus.reference.get(name).map(|given| (name, given))) {
+            Some((name, given)) => last.get(name) == Some(given),
+            None => last.contains(&surplus.reference),
+        }
+    }
+
+    /// Returns true if an operation moves the sums of the last charge.
+    pub(super) fn is_about_last_charge(&self, operation: &Operation, charge_name: Option<&str>) -> bool {
+        operation.surplus.as_ref().is_none_or(|surplus| self.is_of_last_charge(surplus, charge_name))
+    }
+
     /// Adds up the money that was given back after it had come in for a declined payment.
-    pub(super) fn given_back_after_decline(&self) -> Money {
-        let reference = self.state.attempts.last().map(|attempt| &attempt.reference);
-        let is_of_it = |surplus: &Surplus| reference.is_some_and(|known| known.contains(&surplus.reference));
+    pub(super) fn given_back_after_decline(&self, charge_name: Option<&str>) -> Money {
         let done = |operation: &&Operation| {
-            let is_of_it = operation.surplus.as_ref().is_some_and(is_of_it);
+            let is_of_it =
+                operation.surplus.as_ref().is_some_and(|known| self.is_of_last_charge(known, charge_name));
             is_of_it && operation.state() == OperationState::Done
         };
         let amounts = self.operations.iter().filter(done).map(|operation| match operation.kind {

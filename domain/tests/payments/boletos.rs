@@ -230,3 +230,33 @@ fn boletos_of_one_day_are_not_asked_for_in_the_same_millisecond() {
         .collect();
     assert!(due.len() > 45, "{}", due.len());
 }
+
+#[test]
+fn a_cancelled_boleto_is_looked_at_after_one_and_three_days_and_once_more_when_its_code_ends() {
+    let waiting = waiting();
+    let end = waiting.expires_at().unwrap().ms_since(START);
+    assert!(end > 4 * DAY, "a code that outlives the looks for late money: {end}");
+    let asked = after(&waiting, requested(RequestedOperation::Cancel, None, 1), 1_000);
+    let mut payment = after(&asked, operated(Uuid::from_u128(1), OperationAnswer::Done), 2_000);
+    assert_eq!(payment.status(), Status::Cancelled);
+    let issued = waiting.state.issued.as_deref().unwrap();
+    let still_open = || ChargeAnswer::known(Fact::Pending { issued: issued.clone(), news_at: None });
+    let mut looks = Vec::new();
+    while let Some(due) = payment.due_at().map(|due| due.ms_since(START)) {
+        looks.push(due);
+        assert!(looks.len() < 5, "{looks:?}");
+        let woken = payment.decide(Command::Wake, &at(due)).unwrap();
+        assert_eq!(calls(&woken), [Effect::Inquire(AcquirerName::new("first"), 1)]);
+        assert!(woken.discrepancies.is_empty(), "{:?}", woken.discrepancies);
+        let asked = woken.next.unwrap();
+        let answer = Command::Inquired {
+            attempt: 1,
+            asked_at: asked.inquired_at,
+            inquiring: None,
+            answer: still_open(),
+        };
+        payment = after(&asked, answer, due + 100);
+    }
+    assert_eq!(looks.len(), 3, "{looks:?}");
+    assert!((end..=end + 3_600_000).contains(&looks[2]), "{looks:?} {end}");
+}

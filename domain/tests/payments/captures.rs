@@ -109,6 +109,13 @@ fn an_operator_is_told_if_what_came_too_late_is_not_voided() {
         let left = decision.next.unwrap();
         assert_eq!((left.status(), &left.history), (payment.status(), &payment.history));
     }
+    // A person who ends such a void knows.
+    let voiding = after(&given_up(Fact::Expired), notice(authorised()), 60_000);
+    let operation = voiding.operations[0].id;
+    let odd = OperationAnswer::Contradicted("half of it is voided".into());
+    let stuck = reported(after(&voiding, operated(operation, odd), 61_000), 61_100);
+    let ended = Command::OperationResolved { operation, verdict: quita_domain::operation::Verdict::Refused };
+    assert_eq!(stuck.decide(ended, &at(48 * 3_600_000)).unwrap().discrepancies, []);
     // A void that its merchant asked for is refused to its merchant.
     let asked = after(&approved(false), requested(RequestedOperation::Cancel, None, 1), 1_000);
     let refused = OperationAnswer::Refused("101".into());

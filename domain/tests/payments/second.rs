@@ -154,6 +154,17 @@ fn money_of_a_second_charge_is_given_back_once_by_its_own_name_and_an_operator_s
 }
 
 #[test]
+fn what_is_given_back_at_the_desk_beside_a_second_charge_is_learnt() {
+    let twice = paid_twice();
+    assert!(twice.operations[0].may_have_an_effect());
+    let total = Money::from_cents(1_000);
+    let sums = Fact::RefundedInTotal { refund_id: "sale-2-1000".into(), total };
+    let told = decide(&twice, inquired(&twice, 2, told(vec![paid_by(2), sums], 2)), 42_000);
+    assert_eq!(told.state.refunded_amount(), total);
+    assert_eq!(given_back(&told), [("sale-1".to_owned(), whole(), OperationState::Processing)]);
+}
+
+#[test]
 fn a_second_charge_that_can_not_be_given_back_is_an_operators() {
     let twice = paid_twice();
     let refused = OperationAnswer::Refused("309: not available".into());
@@ -277,6 +288,21 @@ fn money_of_a_declined_payment_is_given_back_once_and_an_operator_sees_it() {
     assert!(decision.discrepancies.is_empty(), "that was ours: {:?}", decision.discrepancies);
     let ours = notice(Fact::Refunded { refund_id: done.operations[0].id.to_string(), amount: None });
     assert!(done.decide(ours, &at(9_000)).unwrap().discrepancies.is_empty());
+}
+
+#[test]
+fn money_of_a_declined_payment_that_went_back_is_ours_whatever_its_newest_step_is_called() {
+    let declined = Fact::Declined(Decline::of("expired_card"));
+    let declined = decide(&opened_card(true), charge_answered(told(vec![declined], 1)), 100);
+    let giving = decide(&declined, inquired(&declined, 1, told(vec![paid_by(1)], 1)), 5_000);
+    let done = decide(&giving, operated(giving.operations[0].id, OperationAnswer::Done), 7_000);
+    let total = Money::from_cents(10_000);
+    let facts = vec![paid_by(1), Fact::RefundedInTotal { refund_id: "sale-1-10000".into(), total }];
+    let reference = Reference::none().with("paymentId", "sale-1").with("tid", "2");
+    let answer = ChargeAnswer::Known(Statement { facts, reference });
+    let later = decided(&done, inquired(&done, 1, answer), 8_000);
+    let kinds: Vec<_> = later.discrepancies.iter().map(|found| found.kind).collect();
+    assert!(!kinds.contains(&DiscrepancyKind::Contradiction), "{:?}", later.discrepancies);
 }
 
 #[test]
