@@ -223,16 +223,16 @@ async fn nothing_is_sent_where_the_sums_moved_before_it_was_asked_for() {
 #[tokio::test(start_paused = true)]
 async fn the_failure_of_a_refund_is_not_that_of_the_next_one_while_that_may_still_arrive() {
     let there = There::at(Config { refund_takes_ms: 60_000, ..Config::default() });
+    let adapter = there.adapter();
     let query = there.made(&charge(Method::CreditCard, 15_700)).await;
     there.control(json!({ "do": "plan", "charge": CODE, "plan": { "refundFailsLater": true } }));
-    assert_eq!(there.adapter().operate(&query, &refund(700, 0)).await, OperationAnswer::Accepted);
+    assert_eq!(adapter.operate(&query, &refund(700, 0)).await, OperationAnswer::Accepted);
     tokio::time::advance(std::time::Duration::from_secs(60)).await;
     let next = Operation { id: uuid::Uuid::from_u128(8), ..refund(700, 0) };
     there.strike(json!([null, { "fault": "reset-before" }]));
-    let lost = there.adapter().operate(&query, &next).await;
+    let lost = adapter.operate(&query, &next).await;
     assert!(matches!(lost, OperationAnswer::Failed(CallFailure::Unknown(_))), "{lost:?}");
     let unknown = in_progress(Progress::Unknown, next);
-    let adapter = there.adapter();
     assert_eq!(adapter.inquire_operation(&query, &unknown).await, OperationAnswer::NotFound);
     tokio::time::advance(std::time::Duration::from_secs(61)).await;
     let answer = adapter.inquire_operation(&query, &unknown).await;
