@@ -74,6 +74,8 @@ pub(super) async fn begin(
         return Err(NotBegun::Mistakes(Rejection::unprocessable(parsed.clock_violations)));
     }
     let limits = limits_of(edge, link, form, now).await?;
+    // Who is over a limit takes no use meanwhile: payers of the link would find it crowded.
+    refuse_over(edge, &limits, now).await?;
     let creation = async {
         count(edge, &limits, now).await.map_err(NotCreated::NotCounted)?;
         let created = create_keyed(edge, (link.owner.clone(), Some(link.id)), (parsed, None), &key).await;
@@ -154,6 +156,24 @@ async fn limits_of(
     };
     let [at_link, at_all] = BEGUN_BY_NETWORK;
     Ok([limit(&format!("begun {}", link.id), at_link), limit("begun", at_all)])
+}
+
+/// Refuses a network that has reached a limit, by a read alone. The count is what decides, and comes after it.
+async fn refuse_over(edge: &Edge, limits: &[EventLimit], now: Timestamp) -> Result<(), NotBegun> {
+    let failed = |error| NotBegun::from(ApiError::from(Denied::from(error)));
+    for limit in limits {
+        let since = now.minus_ms(limit.within_ms);
+        let counted = edge.links.counted_events(&limit.name, since).await.map_err(failed)?;
+        if counted < limit.most.into() {
+            continue;
+        }
+        // The count knows until when.
+        if let Some(until) = edge.links.count_event(limit, now).await.map_err(failed)? {
+            return Err(NotBegun::TooMany(until));
+        }
+        uncount(edge, std::slice::from_ref(limit), now).await;
+    }
+    Ok(())
 }
 
 /// Counts the beginning of a payment under every limit, or under none.

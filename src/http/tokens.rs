@@ -10,6 +10,7 @@ use quita_domain::access::{KeyKind, Origins, Scope};
 use quita_domain::audit::AuditAction;
 use quita_domain::card::Brand;
 use quita_domain::card::token::{TOKEN_LIFE_MS, TokenContents};
+use quita_domain::identity::Owner;
 use quita_domain::request::token::{self, CardToTokenize};
 use quita_ports::{EventLimit, KeyringStore, WholeStore};
 use serde::Serialize;
@@ -23,9 +24,12 @@ use quita_services::access::{Caller, KnownOrigins, origins_in_words};
 use quita_services::audit::{Audit, AuditDraft, Initiator};
 use quita_services::network::networks_of;
 
-/// Tokens that pages on one network may ask for within a minute. A payer needs one or two; who tests cards needs
-/// thousands.
+/// Tokens that pages of one application may ask for on one network within a minute. A payer needs one or two; who tests
+/// cards needs thousands.
 const PER_NETWORK: u32 = 60;
+
+/// The same for the pages of all applications.
+const PER_NETWORK_AT_ALL: u32 = 300;
 
 /// Length of that time.
 const MINUTE_MS: u64 = 60_000;
@@ -131,6 +135,10 @@ async fn make(edge: &Edge, request: &HttpRequest, payload: Payload) -> Result<Ht
     let unknown = parsed.as_ref().map_or_else(|rejection| &rejection.unknown, |parsed| &parsed.unknown);
     ignored_names::note(request, &caller, unknown);
     let CardToTokenize { card, .. } = parsed?;
+    // What holds no card is no try of one: a phone in a shared network must not use up the tries of the others by it.
+    if caller.kind == KeyKind::Publishable {
+        count_try(edge, request, &caller.owner).await?;
+    }
     let masked = card.masked();
     let contents = TokenContents { card, expires_at: now.plus_ms(TOKEN_LIFE_MS) };
     if !edge.keyring.has_key_of_now() {
@@ -171,19 +179,28 @@ async fn permit_page(edge: &Edge, request: &HttpRequest, caller: &Caller) -> Res
             return Err(ApiError::new(ErrorCode::OriginNotAllowed, wordings::origin_not_allowed()));
         }
     }
+    Ok(())
+}
+
+/// Counts a card of a page: for its network at this application, and for the network at all.
+async fn count_try(edge: &Edge, request: &HttpRequest, owner: &Owner) -> Result<(), ApiError> {
     let networks = networks_of(address_of(request, edge.is_behind_proxy));
     // As at the payers' pages: 24 bits of IPv4, 56 of IPv6.
     let network = networks.site.unwrap_or(networks.large).to_string();
-    let limit = EventLimit {
-        name: edge.keyring.event_name("card token", &network),
-        most: PER_NETWORK,
+    let limit = |what: &str, most| EventLimit {
+        name: edge.keyring.event_name(what, &network),
+        most,
         within_ms: MINUTE_MS,
     };
+    let of_application =
+        format!("card token {} {} {}", owner.merchant, owner.mode.as_str(), owner.application);
     let now = edge.clock.now();
-    match edge.links.count_event(&limit, now).await.map_err(Denied::StoreUnavailable)? {
-        None => Ok(()),
-        Some(until) => Err(ApiError::too_many_card_tries((until.ms_since(now) / 1_000).saturating_add(1))),
+    for limit in [limit(&of_application, PER_NETWORK), limit("card token", PER_NETWORK_AT_ALL)] {
+        if let Some(until) = edge.links.count_event(&limit, now).await.map_err(Denied::StoreUnavailable)? {
+            return Err(ApiError::too_many_card_tries((until.ms_since(now) / 1_000).saturating_add(1)));
+        }
     }
+    Ok(())
 }
 
 /// Records that a secret key came from a browser, once for each key, in the audit log and for the console.

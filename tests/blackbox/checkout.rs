@@ -540,6 +540,20 @@ fn one_network_begins_ten_payments_of_a_link_within_an_hour() {
 }
 
 #[test]
+fn a_network_over_its_limit_takes_no_use_meanwhile() {
+    let app = TestApp::new();
+    let made = make(&app, &link().with("uses", json!(10)));
+    let late = Payer::at(&app, &made);
+    let form_number = late.number();
+    for number in 0..10 {
+        assert_eq!(Payer::at(&app, &made).begin("pix").status, 303, "{number}");
+    }
+    // All uses are held: the limit is what answers, before the uses are looked at.
+    let answer = late.post(&form(&form_number, "pix"));
+    assert_eq!(answer.status, 429, "{answer}");
+}
+
+#[test]
 fn a_payer_that_a_paid_link_names_is_erased_before_its_time_has_passed() {
     let app = TestApp::new();
     let customer = json!({"firstName": "Ana", "document": "52998224725"});

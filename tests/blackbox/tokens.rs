@@ -325,6 +325,17 @@ fn pages_of_one_network_get_so_many_tokens() {
 }
 
 #[test]
+fn what_holds_no_card_uses_up_nobodys_tokens() {
+    let app = TestApp::new();
+    let page = app.client_with(&publishable(&app));
+    for _ in 0..70 {
+        let refused = ask(&page, &json!({}), None);
+        assert_eq!(refused.status, 400, "{refused}");
+    }
+    assert_eq!(ask(&page, &card_of(NUMBER), None).status, 201);
+}
+
+#[test]
 fn a_token_outlives_a_change_of_the_secret_key_for_as_long_as_it_is_there() {
     let (old, new) = ("an-old-secret-key-that-is-long-enough", "a-new-secret-key-that-is-long-enough!");
     let mut app = TestApp::builder().env("QUITA_SECRET_KEY", old).start();

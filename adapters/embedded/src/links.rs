@@ -127,19 +127,16 @@ impl LinkStore for EmbeddedStore {
 
     async fn count_event(&self, limit: &EventLimit, now: Timestamp) -> Result<Option<Timestamp>, StoreError> {
         let limit = limit.clone();
+        // Who is over a limit asks again and again, and must not take the turn of a writer.
+        let asked = limit.clone();
+        let blocked = self.read(move |transaction| Ok(blocked_until(transaction, &asked, now)?)).await?;
+        if blocked.is_some() {
+            return Ok(blocked);
+        }
         self.write(move |transaction| {
             forget_events(transaction, now)?;
-            let since = now.minus_ms(limit.within_ms).millis();
-            // The event that has to be forgotten before another one is allowed.
-            let sql =
-                "SELECT at FROM page_events WHERE name = ?1 AND at > ?2 ORDER BY at DESC LIMIT 1 OFFSET ?3";
-            let offset = i64::from(limit.most).saturating_sub(1);
-            let blocking = transaction
-                .prepare_cached(sql)?
-                .query_row((&limit.name, since, offset), |row| row.get::<_, i64>(0))
-                .optional()?;
-            if let Some(at) = blocking {
-                return Ok(Some(Timestamp::from_millis(at).plus_ms(limit.within_ms)));
+            if let Some(until) = blocked_until(transaction, &limit, now)? {
+                return Ok(Some(until));
             }
             let sql = "INSERT INTO page_events (name, at) VALUES (?1, ?2)";
             transaction.prepare_cached(sql)?.execute((&limit.name, now.millis()))?;
@@ -171,6 +168,21 @@ impl LinkStore for EmbeddedStore {
         })
         .await
     }
+}
+
+/// Returns the time at which the event is forgotten that has to be before another one is allowed, if there is one.
+fn blocked_until(
+    transaction: &Transaction<'_>,
+    limit: &EventLimit,
+    now: Timestamp,
+) -> Result<Option<Timestamp>, Failure> {
+    let sql = "SELECT at FROM page_events WHERE name = ?1 AND at > ?2 ORDER BY at DESC LIMIT 1 OFFSET ?3";
+    let (since, offset) = (now.minus_ms(limit.within_ms).millis(), i64::from(limit.most).saturating_sub(1));
+    let blocking = transaction
+        .prepare_cached(sql)?
+        .query_row((&limit.name, since, offset), |row| row.get::<_, i64>(0))
+        .optional()?;
+    Ok(blocking.map(|at| Timestamp::from_millis(at).plus_ms(limit.within_ms)))
 }
 
 fn forget_events(transaction: &Transaction<'_>, now: Timestamp) -> Result<(), Failure> {
