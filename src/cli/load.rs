@@ -6,6 +6,8 @@
 mod board;
 mod circumstances;
 mod compare;
+mod contact;
+mod faults;
 mod interrupts;
 mod latency;
 mod ledger;
@@ -29,6 +31,7 @@ mod run;
 mod schedule;
 mod service_metrics;
 mod settle;
+mod stop;
 mod terminal;
 mod threshold;
 mod verdict;
@@ -66,6 +69,7 @@ use schedule::Schedule;
 use service_metrics::ServiceMetrics;
 use terminal::Terminal;
 use threshold::Threshold;
+use verdict::Verdict;
 
 /// Default number of clients in the closed model.
 const DEFAULT_CLIENTS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(7);
@@ -80,10 +84,10 @@ const OPEN_CONNECTIONS: usize = 512;
     after_help = "\
 The payments are made on the sandbox, so a test key is needed; with the scope webhooks a late event is told from a \
 missing one. Set QUITA_SECRET to what `quita secrets show` prints, and signatures are checked. Ctrl-C ends the run \
-with its report.
+with its report, a second Ctrl-C without it.
 
-Exit code 0: every promise was kept, no threshold was crossed. 1: one was, or the load could not be put on; 2: wrong \
-usage; 130: Ctrl-C.
+Exit code 0: every promise was kept, no threshold was crossed. 1: one was, or the load could not be put on, or payments \
+could not be judged because the service went away; 2: wrong usage; 130: Ctrl-C.
 
 Examples:
   quita load --rate 200 --duration 60s --json load.json --html load.html
@@ -184,7 +188,7 @@ pub(super) async fn run(command: LoadCommand) -> Result<(), Failure> {
     let receiver =
         receiver.map_err(|error| Failure::failed(format!("webhooks can't be received: {error}")))?;
     let interrupts = Interrupts::new();
-    let mut interrupts =
+    let interrupts =
         interrupts.map_err(|error| Failure::failed(format!("signals can't be received: {error}")))?;
     let merchant = Merchant {
         client,
@@ -204,8 +208,7 @@ pub(super) async fn run(command: LoadCommand) -> Result<(), Failure> {
         before,
         circumstances,
     };
-    let (ended, report) = run.run_to_its_end(plan, &command.fail_if, &mut interrupts).await;
-    interrupts.end_at_next();
+    let (ended, report) = run.run_to_its_end(plan, &command.fail_if, interrupts).await;
     receiver.stop().await;
     finish(&ended, &report, json.as_ref(), html.as_ref())
 }
@@ -231,15 +234,36 @@ fn finish(
         file.write(&Page(report).to_string())?;
     }
     match ended {
-        Ended::Interrupted(signal) => Err(Failure::interrupted(
-            signal.exit_code(),
-            "Stopped early: events that had not arrived by then are not judged.",
-        )),
+        Ended::Interrupted(signal) => Err(Failure::interrupted(signal.exit_code(), interrupted(report))),
         Ended::Refused(cause) => Err(Failure::failed(cause)),
         Ended::Whole if report.passed => Ok(()),
-        Ended::Whole if !report.violations.is_empty() => Err(Failure::failed("The service broke a promise.")),
-        Ended::Whole if report.shortfalls.is_empty() => Err(Failure::failed("A threshold was crossed.")),
-        Ended::Whole => Err(Failure::failed("The run fell short of its plan.")),
+        Ended::Whole => Err(Failure::failed(worst_reason(report))),
+    }
+}
+
+/// Returns the last line of a run that a signal ended.
+fn interrupted(report: &Report) -> String {
+    let stopped = report.stopped.as_ref().map(ToString::to_string).unwrap_or_default();
+    format!("The run was {stopped}.")
+}
+
+/// Returns the last line of a whole run that did not pass: the worst reason.
+fn worst_reason(report: &Report) -> String {
+    let lasts = report.absences.iter().any(|absence| absence.until_ms.is_none());
+    if !report.violations.is_empty() {
+        "The service broke a promise.".into()
+    } else if lasts {
+        let unjudged = report.verdicts.get(Verdict::Unjudged.as_str()).copied().unwrap_or(0);
+        format!(
+            "The service went away during the run: {unjudged} of {} payments are not judged.",
+            report.payments
+        )
+    } else if !report.absences.is_empty() {
+        "The service was away for a part of the run.".into()
+    } else if report.shortfalls.is_empty() {
+        "A threshold was crossed.".into()
+    } else {
+        "The run fell short of its plan.".into()
     }
 }
 

@@ -206,7 +206,10 @@ fn ctrl_c_ends_a_run_with_its_report_and_files_appear_only_then() {
     assert!(running.stdout().contains("STOPPED"), "{}", running.stdout());
     assert!(!running.stderr().contains("broke a promise"), "{}", running.stderr());
     let report = report(&app);
-    assert_eq!((&report["stopped"], &report["passed"]), (&"by Ctrl-C".into(), &false.into()));
+    let stopped = &report["stopped"];
+    assert_eq!((&stopped["cause"], &report["passed"]), (&"interrupted by Ctrl-C".into(), &false.into()));
+    assert_eq!((&stopped["ofMs"], &stopped["isLoadWhole"]), (&600_000.into(), &false.into()));
+    assert!(running.stderr().contains("The run was interrupted by Ctrl-C after"), "{}", running.stderr());
     let payments = report["payments"].as_u64().unwrap();
     assert!(payments > 0 && latency(&report, "create")["count"].as_u64().unwrap() > 0, "{report}");
     assert_eq!(report["verdicts"]["not judged"], payments, "nobody asked how they ended");
@@ -269,8 +272,11 @@ fn a_report_says_what_bounds_the_figure_and_where_it_was_made() {
         (&"before".into(), &env!("CARGO_PKG_VERSION").into())
     );
     assert!(circumstances["machine"]["cores"].as_u64().unwrap() > 0);
+    let limits = &report["limits"];
+    let [all, others] = ["machineBusyPercent", "othersPercent"].map(|name| limits[name].as_u64().unwrap());
+    assert!(others <= all && all <= 100, "{limits}");
     let page = fs::read_to_string(app.directory().join("report.html")).unwrap();
-    for part in ["what bounds the figure", "commits of", "started", "before"] {
+    for part in ["what bounds the figure", "commits of", "other programs took", "started", "before"] {
         assert!(finished.stdout.contains(part), "{part}: {finished:?}");
         assert!(page.to_lowercase().contains(part), "{part}: {page}");
     }
@@ -296,10 +302,18 @@ fn two_reports_are_compared_and_what_is_no_report_is_refused() {
     assert_eq!(row("create p99").len(), 7, "{table}");
     assert!(table.contains("pace: 10 / 20"), "unlike runs are said to be unlike: {table}");
     fs::write(app.directory().join("other.json"), "{}").unwrap();
-    for other in ["other.json", "missing.json"] {
+    for (other, expected) in [
+        ("other.json", "other.json is no JSON report of this version of `quita load`"),
+        ("report.html", "report.html is a page for people, as --html writes it"),
+        ("missing.json", "missing.json can't be read"),
+    ] {
         let finished = app.quita(&["load", "compare", "10.json", other]);
         assert_eq!((finished.code, finished.stdout.as_str()), (Some(1), ""));
-        assert!(finished.stderr.contains(other), "{finished:?}");
+        assert!(finished.stderr.contains(expected), "{finished:?}");
+        assert!(
+            !finished.stderr.contains(&format!("--json {other}")),
+            "it would be overwritten: {finished:?}"
+        );
     }
 }
 

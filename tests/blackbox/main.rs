@@ -59,6 +59,7 @@ mod links;
 mod listen;
 mod listing;
 mod load;
+mod load_away;
 mod logs;
 mod mails;
 mod memory;

@@ -112,6 +112,28 @@ fn an_outage_is_counted_and_logged_once_although_nobody_asks_for_anything() {
     outage.app.client().create(&pix(10_027));
 }
 
+#[test]
+fn a_load_test_names_the_store_that_was_away_during_the_run() {
+    let mut outage = Outage::prepare();
+    let (url, metrics) = (outage.app.url(), format!("{}/metrics", outage.app.ops_url()));
+    let arguments = ["load", "--url", &url, "--rate", "5", "--duration", "8s", "--metrics", &metrics];
+    let mut running = outage.app.program(&arguments).env("QUITA_KEY", outage.app.key()).start("load");
+    eventually(PATIENCE, "the first payment", || {
+        let page = outage.app.client().get("/pay/payments").expect(200);
+        (!page["data"].as_array()?.is_empty()).then_some(())
+    });
+    if !outage.begin() {
+        return;
+    }
+    outage.wait_until_up_is(0.0);
+    outage.end();
+    outage.wait_until_up_is(1.0);
+    running.wait(RECOVERS_WITHIN);
+    let shown = running.stdout();
+    let finding = "- the store: it was away or failed for a time; calls that failed or were refused: ";
+    assert!(shown.contains(finding), "{shown}");
+}
+
 /// Tells whether a page shows the red bar.
 fn has_bar(page: &str) -> bool {
     let (_, bar) = page.split_once("<div class=\"outage\"").unwrap_or_else(|| panic!("no bar: {page}"));

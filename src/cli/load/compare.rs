@@ -66,12 +66,21 @@ fn read(path: &Path) -> Result<Read, Failure> {
     let text = text.map_err(|error| Failure::failed(format!("{name} can't be read: {error}")))?;
     let report: Option<Value> = serde_json::from_str(&text).ok();
     let report = report.filter(|report| number(report, "/format") == Some(FORMAT));
-    let report = report.ok_or_else(|| {
-        Failure::failed(format!(
-            "{name} is no report of this version of `quita load`; make one with `quita load --json {name}`"
-        ))
-    })?;
+    let report = report.ok_or_else(|| Failure::failed(no_report(&name, &text)))?;
     Ok(Read { name, report })
+}
+
+/// Returns the refusal of a file that is no report, with how to get one. The file itself is not to be overwritten.
+fn no_report(name: &str, text: &str) -> String {
+    let found = if text.trim_start().to_ascii_lowercase().starts_with("<!doctype html") {
+        "is a page for people, as --html writes it"
+    } else {
+        "is no JSON report of this version of `quita load`"
+    };
+    format!(
+        "{name} {found}. Only JSON reports are compared: `quita load … --json FILE` writes one, beside --html in the \
+         same run."
+    )
 }
 
 fn table(before: &Read, after: &Read) -> String {
@@ -91,9 +100,22 @@ fn heading(letter: &str, read: &Read) -> String {
     let of = |place| read.report.pointer(place).and_then(Value::as_str).map(output::printable);
     let started = of("/circumstances/startedAt").unwrap_or_default();
     let note = of("/circumstances/note").map(|note| format!("  {note}")).unwrap_or_default();
-    let passed = read.report.pointer("/passed").and_then(Value::as_bool).unwrap_or(false);
-    let outcome = if passed { "passed" } else { "not passed" };
+    let outcome = outcome(&read.report);
     format!("{letter}  {}  {started}  {outcome}{note}", read.name)
+}
+
+/// Returns how a run ended: figures of a part of a run are not those of a whole one.
+fn outcome(report: &Value) -> String {
+    let seconds = |place| number(report, place).unwrap_or(0) / 1_000;
+    if report.pointer("/passed").and_then(Value::as_bool) == Some(true) {
+        "passed".into()
+    } else if report.pointer("/stopped").is_some_and(Value::is_object) {
+        format!("stopped after {} s of {} s", seconds("/stopped/afterMs"), seconds("/stopped/ofMs"))
+    } else if number(report, "/absences/0/fromMs").is_some() {
+        format!("not passed: the service was away from {} s on", seconds("/absences/0/fromMs"))
+    } else {
+        "not passed".into()
+    }
 }
 
 impl Row {
@@ -207,6 +229,37 @@ mod tests {
             assert_eq!(change([Some(before), Some(after)]), expected, "{before} {after}");
         }
         assert_eq!(change([None, Some(1)]), "–");
+    }
+
+    #[test]
+    fn a_file_that_is_no_report_is_not_advised_to_be_overwritten() {
+        for (text, expected) in [
+            ("<!doctype html>\n<html>", "load.html is a page for people"),
+            (" <!DOCTYPE HTML>", "load.html is a page for people"),
+            ("{}", "load.html is no JSON report of this version"),
+        ] {
+            let said = no_report("load.html", text);
+            assert!(said.starts_with(expected) && said.contains("--json FILE"), "{said}");
+            assert!(!said.contains("--json load.html"), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_part_of_a_run_is_said_to_be_one() {
+        for (report, expected) in [
+            (json!({ "passed": true, "stopped": null, "absences": [] }), "passed"),
+            (json!({ "passed": false, "stopped": null, "absences": [] }), "not passed"),
+            (
+                json!({ "passed": false, "stopped": { "afterMs": 3_200, "ofMs": 60_000 } }),
+                "stopped after 3 s of 60 s",
+            ),
+            (
+                json!({ "passed": false, "stopped": null, "absences": [{ "fromMs": 4_100 }] }),
+                "not passed: the service was away from 4 s on",
+            ),
+        ] {
+            assert_eq!(outcome(&report), expected);
+        }
     }
 
     #[test]

@@ -20,6 +20,14 @@ pub(super) enum Interrupt {
 }
 
 impl Interrupt {
+    /// Returns the message for whoever waits at the terminal.
+    pub(super) const fn notice(self) -> &'static str {
+        match self {
+            Self::Interrupt => "Ctrl-C: the run ends here, with its report. Ctrl-C again ends without it.",
+            Self::Terminate => "SIGTERM: the run ends here, with its report.",
+        }
+    }
+
     /// Returns the exit code that a shell gives to a program that this signal ended.
     pub(super) const fn exit_code(self) -> u8 {
         match self {
@@ -44,11 +52,16 @@ impl Interrupts {
         }
     }
 
-    /// Lets the next signal end the program at once.
+    /// Lets the next signal end the program at once, whatever its other threads do.
     pub(super) fn end_at_next(mut self) {
-        actix_web::rt::spawn(async move {
-            let signal = self.next().await;
-            std::process::exit(signal.exit_code().into());
+        std::thread::spawn(move || {
+            // Each runtime hands signals on to every listener, so this one works while the first is busy.
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+            // Without a second runtime the signal waits until the report is finished.
+            if let Ok(runtime) = runtime {
+                let signal = runtime.block_on(self.next());
+                std::process::exit(signal.exit_code().into());
+            }
         });
     }
 }

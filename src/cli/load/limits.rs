@@ -16,13 +16,16 @@ const REACHED: u64 = 95;
 /// Busy share from which processors, or the load tester's only thread, count as saturated, in percent.
 const BUSY: u64 = 90;
 
+/// Finding where the service was away.
+const ABSENT: &str = "the service's absence: the figure counts time in which it did not answer";
+
 /// Snapshot of everything that may limit a run.
 #[derive(Debug)]
 pub(super) struct Sample {
     at: Instant,
     own_us: Option<u64>,
     machine: Option<MachineTime>,
-    service: Option<ServiceMetrics>,
+    service: Result<ServiceMetrics, String>,
 }
 
 /// Resources that a run used, and what follows from it.
@@ -35,8 +38,14 @@ pub(super) struct Limits {
     pub(super) own_cpu_percent: Option<u64>,
     /// Processor time of the service, in percent of one core.
     pub(super) service_cpu_percent: Option<u64>,
+    /// Share of the machine's processors that other programs used.
+    pub(super) others_percent: Option<u64>,
+    /// Share of the machine's processors that its hypervisor gave to other guests.
+    pub(super) stolen_percent: Option<u64>,
     /// Readings of the service's metrics.
     pub(super) service: Option<ServiceLoad>,
+    /// Reason why there are none.
+    pub(super) metrics_gap: Option<String>,
     /// Bottlenecks, as sentences.
     pub(super) findings: Vec<String>,
 }
@@ -48,6 +57,10 @@ pub(super) struct Pressure<'a> {
     pub(super) asked_per_second: Option<u64>,
     /// Payments a second that were created.
     pub(super) reached_per_second: u64,
+    /// Payments a second that were due while the service was away, and were not created.
+    pub(super) missed_per_second: u64,
+    /// Absence of the service.
+    pub(super) absence: ServiceAbsence,
     /// Connections of the load tester, which are its clients in the closed model.
     pub(super) connections: usize,
     /// Answers with 429.
@@ -58,19 +71,30 @@ pub(super) struct Pressure<'a> {
     pub(super) latencies: &'a [Latency],
 }
 
+/// Absence of the service during a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum ServiceAbsence {
+    /// There was none.
+    None,
+    /// The service came back.
+    Ended,
+    /// The service did not come back.
+    Lasting,
+}
+
 impl Sample {
     /// Takes a snapshot; of the service only if the address of its metrics is known.
     pub(super) async fn take(metrics: Option<&Url>) -> Self {
         let service = match metrics {
             Some(url) => service_metrics::read(url).await,
-            None => None,
+            None => Err("their address is not known".into()),
         };
         Self { at: Instant::now(), own_us: cpu_us(), machine: MachineTime::now(), service }
     }
 
     /// Returns the service's metrics.
     pub(super) fn service(&self) -> Option<&ServiceMetrics> {
-        self.service.as_ref()
+        self.service.as_ref().ok()
     }
 }
 
@@ -81,74 +105,97 @@ impl Limits {
         let elapsed_us = super::measures::micros(elapsed).max(1);
         let percent = |us: u64| us.saturating_mul(100) / elapsed_us;
         let own_us = after.own_us.zip(before.own_us).and_then(|(after, before)| after.checked_sub(before));
-        let service = after.service.as_ref().zip(before.service.as_ref()).zip(metrics);
-        let service = service.map(|((after, before), url)| after.since(before, url));
-        // Metrics of a process that made none of the payments are those of another service.
-        let service = service.filter(|load| load.created > 0 || payments == 0);
+        let service = metrics
+            .ok_or_else(|| "their address is not known; name it with --metrics URL".into())
+            .and_then(|url| service_between(before, after, url, payments));
+        let service_us = service.as_ref().ok().and_then(|load| load.cpu_us);
         let machine = after.machine.zip(before.machine);
+        let others = machine.zip(own_us.zip(service_us)).and_then(|((after, before), (own, service))| {
+            after.others_percent_since(before, own.saturating_add(service))
+        });
         Self {
             machine_busy_percent: machine.and_then(|(after, before)| after.busy_percent_since(before)),
             own_cpu_percent: own_us.map(percent),
-            service_cpu_percent: service.as_ref().and_then(|load| load.cpu_us).map(percent),
-            service,
+            service_cpu_percent: service_us.map(percent),
+            others_percent: others,
+            stolen_percent: machine.and_then(|(after, before)| after.stolen_percent_since(before)),
+            metrics_gap: service.as_ref().err().cloned(),
+            service: service.ok(),
             findings: Vec::new(),
         }
     }
 
     /// Adds the bottlenecks.
     pub(super) fn with_findings(mut self, pressure: &Pressure<'_>) -> Self {
-        let saturation = pressure
-            .asked_per_second
-            .filter(|asked| pressure.reached_per_second.saturating_mul(100) < asked.saturating_mul(REACHED));
-        let mut findings: Vec<_> = saturation
-            .map(|asked| {
-                let reached = pressure.reached_per_second;
-                format!("saturated: {reached} payments a second were created of {asked} that were due")
-            })
-            .into_iter()
-            .collect();
-        let causes = self.causes(pressure);
-        if causes.is_empty() {
-            findings.push(match (pressure.asked_per_second, saturation) {
-                (None, _) => format!(
-                    "{} clients, each of which waits for its answers: more --concurrency may create more",
-                    pressure.connections
-                ),
-                (Some(_), None) => "nothing: the service kept up with the rate".into(),
-                (Some(_), Some(_)) => {
-                    "no single cause was seen; compare the latencies, and the store's share of them".into()
-                }
-            });
-        }
-        findings.extend(causes);
-        self.findings = findings;
+        let rest = [connection_wait(pressure), own_delay(pressure)].into_iter().flatten();
+        let refusals = self.refusals(pressure);
+        self.findings = match pressure.asked_per_second {
+            _ if pressure.is_explained_by_absence() => {
+                std::iter::once(ABSENT.into()).chain(refusals).collect()
+            }
+            Some(asked)
+                if pressure.reached_per_second.saturating_mul(100) >= asked.saturating_mul(REACHED) =>
+            {
+                let finding = "nothing: the rate that was asked for was reached";
+                // What follows did not bound the rate, but it is part of the latencies.
+                std::iter::once(finding.into()).chain(refusals).chain(rest).collect()
+            }
+            asked => {
+                let causes: Vec<_> = refusals.into_iter().chain(self.busy()).chain(rest).collect();
+                let saturation = asked.map(|asked| {
+                    let reached = pressure.reached_per_second;
+                    format!("saturated: {reached} payments a second were created of {asked} that were due")
+                });
+                let unknown = causes.is_empty().then(|| unknown_cause(pressure));
+                saturation.into_iter().chain(unknown).chain(causes).collect()
+            }
+        };
         self
     }
 
-    fn causes(&self, pressure: &Pressure<'_>) -> Vec<String> {
-        let mut causes = Vec::new();
-        if pressure.throttled > 0 {
-            causes.push(format!(
+    /// Lists who refused requests: the store, the rate limit, full mailboxes.
+    fn refusals(&self, pressure: &Pressure<'_>) -> Vec<String> {
+        let throttled = (pressure.throttled > 0).then(|| {
+            format!(
                 "the key's rate limit answered {} requests with 429: see rate-limit in the configuration",
                 pressure.throttled
-            ));
+            )
+        });
+        let overloaded = (pressure.overloaded > 0).then(|| {
+            let actors = self.refusing_actors();
+            format!("the service refused {} requests with 503{actors}", pressure.overloaded)
+        });
+        [self.store_trouble(), throttled, overloaded].into_iter().flatten().collect()
+    }
+
+    /// Lists the processors that were at work all the time.
+    fn busy(&self) -> impl Iterator<Item = String> {
+        let machine = self.machine_busy_percent.filter(|busy| *busy >= BUSY).map(|busy| {
+            let others = self.others_percent.filter(|others| *others > 0);
+            let others = others.map(|others| format!(", {others}% by other programs")).unwrap_or_default();
+            format!("the machine's processors: {busy}% of their time was used{others}")
+        });
+        let own = self.own_cpu_percent.filter(|own| *own >= BUSY);
+        let own =
+            own.map(|own| format!("the load tester itself: it used {own}% of a core, and it has one thread"));
+        machine.into_iter().chain(own)
+    }
+
+    /// Reports a store that was away or failed.
+    fn store_trouble(&self) -> Option<String> {
+        let service = self.service.as_ref()?;
+        let kinds = service.store_failures_by_kind.iter().map(|(kind, count)| format!("{kind} {count}"));
+        let kinds: Vec<_> = kinds.collect();
+        let failed = if kinds.is_empty() {
+            "its calls did not fail before".into()
+        } else {
+            format!("calls that failed or were refused: {}", kinds.join(", "))
+        };
+        if service.is_store_away {
+            Some(format!("the store: it was away at the end; {failed}"))
+        } else {
+            (!kinds.is_empty()).then(|| format!("the store: it was away or failed for a time; {failed}"))
         }
-        if pressure.overloaded > 0 {
-            causes.push(format!(
-                "the service refused {} requests with 503{}",
-                pressure.overloaded,
-                self.refusing_actors()
-            ));
-        }
-        if let Some(busy) = self.machine_busy_percent.filter(|busy| *busy >= BUSY) {
-            causes.push(format!("the machine's processors: {busy}% of their time was used"));
-        }
-        if let Some(own) = self.own_cpu_percent.filter(|own| *own >= BUSY) {
-            causes.push(format!("the load tester itself: it used {own}% of a core, and it has one thread"));
-        }
-        causes.extend(connection_wait(pressure));
-        causes.extend(own_delay(pressure));
-        causes
     }
 
     fn refusing_actors(&self) -> String {
@@ -160,6 +207,48 @@ impl Limits {
             format!("; mailboxes that were full: {}", actors.join(", "))
         }
     }
+}
+
+impl Pressure<'_> {
+    /// Returns true if the service was away, and not even its absence leaves too few payments.
+    fn is_explained_by_absence(&self) -> bool {
+        let reached = self.reached_per_second.saturating_add(self.missed_per_second);
+        let is_enough = |asked: u64| reached.saturating_mul(100) >= asked.saturating_mul(REACHED);
+        match self.absence {
+            ServiceAbsence::None => false,
+            ServiceAbsence::Lasting => true,
+            ServiceAbsence::Ended => self.asked_per_second.is_none_or(is_enough),
+        }
+    }
+}
+
+fn unknown_cause(pressure: &Pressure<'_>) -> String {
+    match pressure.asked_per_second {
+        None => format!(
+            "{} clients, each of which waits for its answers: more --concurrency may create more",
+            pressure.connections
+        ),
+        Some(_) => "no single cause was seen; compare the latencies, and the store's share of them".into(),
+    }
+}
+
+/// Reads what the service did between two snapshots, or why that is not known.
+fn service_between(before: &Sample, after: &Sample, url: &Url, payments: u64) -> Result<ServiceLoad, String> {
+    let hint = "name the service's with --metrics URL";
+    let earlier =
+        before.service.as_ref().map_err(|reason| format!("nothing was read at {url} ({reason}); {hint}"))?;
+    let later = after.service.as_ref().map_err(|reason| {
+        format!("{url} was read before the run, but not after the last payment ({reason})")
+    })?;
+    if !later.is_of_process_of(earlier) {
+        return Err(format!("the service at {url} was started again during the run, and its counts with it"));
+    }
+    // Metrics of a process that made none of the payments are those of another service.
+    let load = later.since(earlier, url);
+    if load.created == 0 && payments > 0 {
+        return Err(format!("the process at {url} made none of these payments; {hint}"));
+    }
+    Ok(load)
 }
 
 fn of_kind<'a>(pressure: &Pressure<'a>, kind: LatencyKind) -> Option<&'a Latency> {
@@ -207,6 +296,8 @@ mod tests {
         let mut pressure = Pressure {
             asked_per_second: Some(100),
             reached_per_second: 99,
+            missed_per_second: 0,
+            absence: ServiceAbsence::None,
             connections: 512,
             throttled: 0,
             overloaded: 0,
@@ -218,7 +309,15 @@ mod tests {
 
     #[test]
     fn a_service_that_keeps_up_is_bound_by_nothing() {
-        assert_eq!(findings(Limits::default(), |_| ()), ["nothing: the service kept up with the rate"]);
+        let busy = Limits {
+            machine_busy_percent: Some(100),
+            own_cpu_percent: Some(99),
+            others_percent: Some(80),
+            ..Limits::default()
+        };
+        for limits in [Limits::default(), busy] {
+            assert_eq!(findings(limits, |_| ()), ["nothing: the rate that was asked for was reached"]);
+        }
     }
 
     #[test]
@@ -239,6 +338,7 @@ mod tests {
         let limits = Limits {
             machine_busy_percent: Some(97),
             own_cpu_percent: Some(30),
+            others_percent: Some(42),
             service: Some(service),
             ..Limits::default()
         };
@@ -251,7 +351,7 @@ mod tests {
             [
                 "saturated: 60 payments a second were created of 100 that were due",
                 "the service refused 7 requests with 503; mailboxes that were full: router 7",
-                "the machine's processors: 97% of their time was used",
+                "the machine's processors: 97% of their time was used, 42% by other programs",
             ]
         );
     }
@@ -265,7 +365,9 @@ mod tests {
         ];
         let pressure = Pressure {
             asked_per_second: Some(100),
-            reached_per_second: 100,
+            reached_per_second: 50,
+            missed_per_second: 0,
+            absence: ServiceAbsence::None,
             connections: 512,
             throttled: 3,
             overloaded: 0,
@@ -274,6 +376,7 @@ mod tests {
         let found =
             Limits { own_cpu_percent: Some(99), ..Limits::default() }.with_findings(&pressure).findings;
         for (finding, expected) in found.iter().zip([
+            "saturated: 50",
             "rate limit answered 3",
             "it used 99% of a core",
             "512 connections",
@@ -281,22 +384,96 @@ mod tests {
         ]) {
             assert!(finding.contains(expected), "{found:?}");
         }
-        assert_eq!(found.len(), 4, "{found:?}");
+        assert_eq!(found.len(), 5, "{found:?}");
     }
 
     #[test]
-    fn metrics_of_another_service_are_left_out() {
+    fn a_service_that_went_away_was_not_saturated() {
+        let found = |absence, missed_per_second| {
+            findings(Limits { machine_busy_percent: Some(97), ..Limits::default() }, |pressure| {
+                pressure.reached_per_second = 30;
+                pressure.missed_per_second = missed_per_second;
+                pressure.absence = absence;
+            })
+        };
+        assert_eq!(found(ServiceAbsence::Lasting, 60), [ABSENT]);
+        assert_eq!(found(ServiceAbsence::Lasting, 0), [ABSENT], "calls that hang are not all counted");
+        assert_eq!(found(ServiceAbsence::Ended, 68), [ABSENT]);
+        assert!(found(ServiceAbsence::Ended, 5)[0].starts_with("saturated: 30"), "a moment explains little");
+    }
+
+    #[test]
+    fn a_store_that_was_away_is_named_whether_the_rate_was_reached_or_not() {
+        for (is_store_away, reached, expected) in [
+            (
+                true,
+                99,
+                "the store: it was away at the end; calls that failed or were refused: probe 3, write 5",
+            ),
+            (
+                false,
+                50,
+                "the store: it was away or failed for a time; calls that failed or were refused: probe 3, write 5",
+            ),
+        ] {
+            let kinds = [("probe", 3), ("write", 5)].map(|(kind, count)| (kind.to_owned(), count));
+            let store_failures_by_kind = BTreeMap::from(kinds);
+            let service = ServiceLoad { is_store_away, store_failures_by_kind, ..ServiceLoad::default() };
+            let limits = Limits { service: Some(service), ..Limits::default() };
+            let found = findings(limits, |pressure| pressure.reached_per_second = reached);
+            assert_eq!(found[1], expected, "{found:?}");
+        }
+    }
+
+    fn sample(service: Result<&str, &str>) -> Sample {
+        let service = service.map(ServiceMetrics::parse).map_err(str::to_owned);
+        Sample { at: Instant::now(), own_us: Some(0), machine: None, service }
+    }
+
+    #[test]
+    fn metrics_that_are_not_known_have_the_true_reason() {
+        const FIVE: &str = "quita_payments_created_total 5\nprocess_start_time_seconds 1\n";
+        const NINE: &str = "quita_payments_created_total 9\nprocess_start_time_seconds 1\n";
+        const AGAIN: &str = "quita_payments_created_total 9\nprocess_start_time_seconds 8\n";
         let url = Url::parse("http://127.0.0.1:9090/metrics").unwrap();
-        let sample = |created: u64| Sample {
-            at: Instant::now(),
-            own_us: None,
-            machine: None,
-            service: Some(ServiceMetrics::parse(&format!("quita_payments_created_total {created}\n"))),
+        for (before, after, expected) in [
+            (Ok(FIVE), Ok(NINE), None),
+            (
+                Err("connection refused"),
+                Ok(NINE),
+                Some("nothing was read at http://127.0.0.1:9090/metrics (con"),
+            ),
+            (
+                Ok(FIVE),
+                Err("connection refused"),
+                Some("before the run, but not after the last payment (connec"),
+            ),
+            (Ok(FIVE), Ok(AGAIN), Some("was started again during the run")),
+            (Ok(NINE), Ok(NINE), Some("made none of these payments; name the service's with --metrics URL")),
+        ] {
+            let limits = Limits::between(&sample(before), &sample(after), Some(&url), 4);
+            assert_eq!(limits.service.is_some(), expected.is_none(), "{limits:?}");
+            let gap = limits.metrics_gap.unwrap_or_default();
+            assert!(gap.contains(expected.unwrap_or_default()), "{expected:?}: {gap}");
+        }
+        let limits = Limits::between(&sample(Ok(FIVE)), &sample(Ok(NINE)), None, 4);
+        assert!(limits.metrics_gap.unwrap().contains("--metrics URL"));
+    }
+
+    #[test]
+    fn other_programs_are_told_from_both_sides() {
+        let url = Url::parse("http://127.0.0.1:9090/metrics").unwrap();
+        let at = |own_us, cpu: &str, stat: &str| Sample {
+            own_us: Some(own_us),
+            machine: MachineTime::parse(stat),
+            ..sample(Ok(&format!("quita_payments_created_total {own_us}\nprocess_cpu_seconds_total {cpu}\n")))
         };
-        let service = |before, after| {
-            Limits::between(&sample(before), &sample(after), Some(&url), 5).service.map(|load| load.created)
-        };
-        assert_eq!(service(7, 12), Some(5));
-        assert_eq!(service(7, 7), None, "this process made none of the five payments");
+        let before = at(0, "1.5", "cpu  0 0 0 0 0 0 0 0\n");
+        let after = at(200_000, "1.9", "cpu  90 0 10 100 0 0 0 0\n");
+        let limits = Limits::between(&before, &after, Some(&url), 4);
+        assert_eq!(limits.machine_busy_percent, Some(50));
+        assert_eq!(limits.others_percent, Some(20), "40 of 200 ticks are neither's");
+        let unknown = Limits::between(&before, &sample(Err("time-out")), Some(&url), 4);
+        assert_eq!(unknown.others_percent, None);
     }
 }

@@ -6,8 +6,13 @@ use std::thread::available_parallelism;
 
 use serde::Serialize;
 
+use super::own_cost::TICK_US;
+
 /// Fields of `/proc/stat` with idle time and with time waiting for a disk.
 const IDLE_FIELDS: [usize; 2] = [3, 4];
+
+/// Field with the time that a hypervisor gave to other guests.
+const STOLEN_FIELD: usize = 7;
 
 /// Number of fields of `/proc/stat` that add up to all time. Guests' time follows them and is included in the first
 /// two.
@@ -31,6 +36,7 @@ pub(super) struct Machine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct MachineTime {
     busy: u64,
+    stolen: u64,
     all: u64,
 }
 
@@ -60,13 +66,28 @@ impl MachineTime {
         busy.saturating_mul(100).checked_div(self.all.checked_sub(earlier.all)?)
     }
 
-    fn parse(stat: &str) -> Option<Self> {
+    /// Returns the share of time since `earlier` that programs used beside those with this processor time, in percent.
+    pub(super) fn others_percent_since(self, earlier: Self, known_us: u64) -> Option<u64> {
+        let used = |time: Self| time.busy.checked_sub(time.stolen);
+        let used_us = used(self)?.checked_sub(used(earlier)?)?.saturating_mul(TICK_US);
+        let all_us = self.all.checked_sub(earlier.all)?.saturating_mul(TICK_US);
+        used_us.saturating_sub(known_us).saturating_mul(100).checked_div(all_us)
+    }
+
+    /// Returns the share of time since `earlier` that a hypervisor gave to other guests, in percent.
+    pub(super) fn stolen_percent_since(self, earlier: Self) -> Option<u64> {
+        let stolen = self.stolen.checked_sub(earlier.stolen)?;
+        stolen.saturating_mul(100).checked_div(self.all.checked_sub(earlier.all)?)
+    }
+
+    /// Reads the first line of `/proc/stat`.
+    pub(super) fn parse(stat: &str) -> Option<Self> {
         let fields = stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace().take(FIELDS);
         let fields: Option<Vec<u64>> = fields.map(|field| field.parse().ok()).collect();
         let fields = fields.filter(|fields| fields.len() == FIELDS)?;
         let idle: u64 = IDLE_FIELDS.iter().filter_map(|field| fields.get(*field)).sum();
         let all: u64 = fields.iter().sum();
-        Some(Self { busy: all - idle, all })
+        Some(Self { busy: all - idle, stolen: *fields.get(STOLEN_FIELD)?, all })
     }
 }
 
@@ -96,6 +117,18 @@ mod tests {
         for stat in ["", "cpu", "cpu  1 2", "cpu  1 2 3 x 5 6 7 8", "cpu0 1 2 3 4 5 6 7 8"] {
             assert_eq!(MachineTime::parse(stat), None, "{stat}");
         }
+    }
+
+    #[test]
+    fn other_programs_used_what_neither_side_did() {
+        // 60 ticks of work, 30 stolen, 110 of idleness.
+        let [before, after] = ["cpu  10 0 10 80 0 0 0 5\n", "cpu  40 0 40 180 10 0 0 35\n"]
+            .map(|stat| MachineTime::parse(stat).unwrap());
+        for (known_us, expected) in [(0, 30), (200_000, 20), (600_000, 0), (900_000, 0)] {
+            assert_eq!(after.others_percent_since(before, known_us), Some(expected), "{known_us}");
+        }
+        assert_eq!(after.stolen_percent_since(before), Some(15));
+        assert_eq!(after.others_percent_since(after, 0), None, "no time went by");
     }
 
     #[test]

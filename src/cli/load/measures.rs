@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use hdrhistogram::{CreationError, Histogram};
 use serde::Serialize;
 
+use super::contact::Contact;
 use super::plan::Method;
 use super::reply::{NoAnswer, Reply};
 
@@ -75,6 +76,8 @@ pub(super) struct Measures {
     pub(super) skipped: u64,
     /// Measures of each slice of time.
     pub(super) timeline: Vec<Slice>,
+    /// Times in which the service did not answer.
+    pub(super) contact: Contact,
     slice: Slice,
     slice_create: Histogram<u64>,
     slice_event: Histogram<u64>,
@@ -142,6 +145,7 @@ impl Measures {
             webhooks: Webhooks::default(),
             skipped: 0,
             timeline: Vec::new(),
+            contact: Contact::new(start),
             slice: Slice::default(),
             slice_create: histogram()?,
             slice_event: histogram()?,
@@ -164,6 +168,10 @@ impl Measures {
     /// Records the reply to any other call.
     pub(super) fn replied(&mut self, call: Call, reply: Reply, latency: Duration) {
         *self.replies.entry((call, reply)).or_default() += 1;
+        let now = Instant::now();
+        // A creation's latency counts from its intended start, so it may seem older than it is, and prove less.
+        let began = now.checked_sub(latency).unwrap_or(now);
+        self.contact.replied(reply, began, now, is_of_the_run(call));
         let latency_us = micros(latency);
         match (call, is_good(call, reply)) {
             (Call::Create, true) => {
@@ -177,6 +185,14 @@ impl Measures {
             }
             (Call::Check | Call::Deliveries, true) => {}
             (_, false) => self.slice.failures += 1,
+        }
+    }
+
+    /// Records the reply to a question whether the service answers at all. It is none of the measured calls.
+    pub(super) fn probed(&mut self, reply: Reply, began: Instant) {
+        self.contact.replied(reply, began, Instant::now(), false);
+        if !matches!(reply, Reply::Status(_) | Reply::Missing(NoAnswer::Unreadable | NoAnswer::NoSocket)) {
+            self.contact.confirm_loss();
         }
     }
 
@@ -232,6 +248,12 @@ impl Measures {
     /// Counts the creations and reads without the answer that the contract promises.
     pub(super) fn failures(&self) -> u64 {
         self.count(|call, reply| is_of_the_run(call) && !is_good(call, reply) && !is_refusal(reply))
+    }
+
+    /// Counts those failures that the service's absence explains, or a lack of sockets: they break no promise.
+    pub(super) fn excused(&self) -> u64 {
+        let unreached: u64 = NoAnswer::UNREACHED.map(|reason| self.unreached(reason)).iter().sum();
+        unreached + self.contact.cut()
     }
 
     /// Counts the creations and reads that reached nobody for this reason.

@@ -30,6 +30,9 @@ const MAX_ANSWER_BYTES: usize = 1024 * 1024;
 /// Time that a creation waits for one of the load tester's connections before it is skipped.
 const CONNECTION_WITHIN: Duration = Duration::from_secs(30);
 
+/// Time limit for the answer of a service that did not answer before.
+const PROBE_WITHIN: Duration = Duration::from_secs(5);
+
 /// Client of the API that records every reply.
 pub(super) struct Merchant {
     /// HTTP client with a limit on connections.
@@ -133,26 +136,53 @@ impl Merchant {
         reply.status().is_some()
     }
 
-    /// Asks for the status of a payment.
+    /// Asks for the status of a payment, unless the service is known to be away.
     pub(super) async fn check(&self, transaction: Uuid) -> Found {
+        if let Some(absence) = self.absence() {
+            return Found::Unanswered(absence);
+        }
         match self.ask::<Record>(Call::Check, &self.url_of(transaction)).await {
             (_, Some(record)) => Found::Is(record.status),
-            (Reply::Status(404), None) => Found::Nothing,
-            (Reply::Status(_) | Reply::Missing(_), None) => Found::Unknown,
+            (reply, None) => {
+                self.look_again().await;
+                Found::without_record(reply)
+            }
         }
     }
 
-    /// Asks for the deliveries of a payment of which an event is missing.
+    /// Asks for the deliveries of a payment of which an event is missing, unless the service is known to be away.
     pub(super) async fn trace(&self, transaction: Uuid) -> Deliveries {
+        if let Some(absence) = self.absence() {
+            return Deliveries::Unanswered(absence);
+        }
         let url = format!("{}/pay/webhooks/deliveries?transactionId={transaction}&limit=100", self.base_url);
         match self.ask::<DeliveriesPage>(Call::Deliveries, &url).await {
             (_, Some(page)) if page.data.iter().any(|delivery| delivery.state == "pending") => {
                 Deliveries::Pending
             }
             (_, Some(_)) => Deliveries::Ended,
-            (Reply::Status(403), None) => Deliveries::Forbidden,
-            (Reply::Status(_) | Reply::Missing(_), None) => Deliveries::Unknown,
+            (reply, None) => {
+                self.look_again().await;
+                Deliveries::without_page(reply)
+            }
         }
+    }
+
+    /// Asks the service once more, briefly, if the last calls had no answer: it is away, or it was one connection.
+    pub(super) async fn look_again(&self) {
+        if !self.board.measures().contact.is_lost() {
+            return;
+        }
+        let began = Instant::now();
+        let request =
+            self.client.get(format!("{}/pay/payments?limit=1", self.base_url)).timeout(PROBE_WITHIN);
+        let request = request.insert_header((AUTHORIZATION, self.key()));
+        let answer = read(request.insert_header((CONTENT_TYPE, "application/json")).send()).await;
+        self.board.measures().probed(answer.reply, began);
+    }
+
+    fn absence(&self) -> Option<Reply> {
+        self.board.measures().contact.is_away().map(Reply::Missing)
     }
 
     async fn ask<T: DeserializeOwned>(&self, call: Call, url: &str) -> (Reply, Option<T>) {

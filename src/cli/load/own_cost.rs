@@ -5,7 +5,7 @@ use std::fs;
 use serde::Serialize;
 
 /// Microseconds per tick of `/proc`, which Linux reports in hundredths of a second on all current machines.
-const TICK_US: u64 = 10_000;
+pub(super) const TICK_US: u64 = 10_000;
 
 /// Index, after the program's name, of the two fields with user and kernel time.
 const TIMES_AT: usize = 11;

@@ -34,7 +34,7 @@ impl Display for Page<'_> {
              <h1>Load on Quita: <span class=\"{class}\">{word}</span></h1>\n<p class=\"quiet\">{}</p>\n",
             Text(&headline(report))
         )?;
-        for fault in report.stopped.iter().cloned().chain(report.faults()) {
+        for fault in report.stopped.iter().map(ToString::to_string).chain(report.faults()) {
             writeln!(f, "<p class=\"failed\">{}</p>", Text(&fault))?;
         }
         plots(f, report)?;

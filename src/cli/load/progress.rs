@@ -30,7 +30,10 @@ pub(super) async fn show(board: Arc<Board>, duration: Duration) {
     loop {
         ticks.tick().await;
         let line = match board.phase() {
-            Phase::Making => making(&end_slice(&board), duration, board.ledger().unsettled()),
+            Phase::Making => {
+                let away = board.measures().contact.away_for(Instant::now());
+                making(&end_slice(&board), duration, board.ledger().unsettled(), away)
+            }
             Phase::Settling { until } => {
                 settling(&end_slice(&board), until.saturating_duration_since(Instant::now()), &board)
             }
@@ -63,7 +66,7 @@ pub(super) fn end() {
 }
 
 /// Returns the line while payments are created. Parts that do not fit are left out, the least important first.
-fn making(slice: &Slice, duration: Duration, unsettled: usize) -> String {
+fn making(slice: &Slice, duration: Duration, unsettled: usize, away: Option<Duration>) -> String {
     let whole_ms = millis(duration).max(1);
     let filled = (slice.end_ms.min(whole_ms) * BAR) / whole_ms;
     let bar: String = (0..BAR).map(|place| if place < filled { '#' } else { '.' }).collect();
@@ -79,7 +82,14 @@ fn making(slice: &Slice, duration: Duration, unsettled: usize) -> String {
         (7, format!("open {unsettled}")),
         (5, format!("event p99 {}", measured(slice.event_p99))),
     ];
-    fitted(parts)
+    match away {
+        Some(away) => {
+            let [bar, ..] = parts;
+            let failed = format!("failed {}", slice.failures);
+            fitted([bar, (1, format!("the service has not answered for {} s", away.as_secs())), (2, failed)])
+        }
+        None => fitted(parts),
+    }
 }
 
 /// Returns the line while events may still arrive.
@@ -140,9 +150,16 @@ mod tests {
     #[test]
     fn a_line_tells_rates_whatever_the_length_of_the_slice() {
         let slice = Slice { end_ms: 5_000, length_ms: 500, creates: 50, ..Slice::default() };
-        let line = making(&slice, Duration::from_secs(10), 3);
+        let line = making(&slice, Duration::from_secs(10), 3, None);
         assert!(line.starts_with("[#####.....] 5 s  100 created/s  p50 –  p99 –"), "{line}");
         assert!(line.ends_with("failed 0  open 3"), "{line}");
+    }
+
+    #[test]
+    fn a_line_says_that_the_service_is_away() {
+        let slice = Slice { end_ms: 5_000, length_ms: 1_000, failures: 20, ..Slice::default() };
+        let line = making(&slice, Duration::from_secs(10), 3, Some(Duration::from_millis(2_700)));
+        assert_eq!(line, "[#####.....] 5 s  the service has not answered for 2 s  failed 20");
     }
 
     #[test]
@@ -158,7 +175,7 @@ mod tests {
             event_p99: 123_456_789,
             ..Slice::default()
         };
-        let line = making(&slice, Duration::from_secs(86_400), 1_234_567);
+        let line = making(&slice, Duration::from_secs(86_400), 1_234_567, None);
         assert!(line.chars().count() <= 79, "{line}");
         for part in ["123456 created/s", "p99 123.45 s", "failed 123456"] {
             assert!(line.contains(part), "{part}: {line}");

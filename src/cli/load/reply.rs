@@ -1,5 +1,6 @@
 //! Outcome of one call: the status of its answer, or the reason why there was none.
 
+use std::fmt::{self, Display};
 use std::io::{self, ErrorKind};
 
 use awc::error::{ConnectError, PayloadError, SendRequestError};
@@ -39,11 +40,28 @@ impl Reply {
         }
     }
 
+    /// Returns true if it says nothing about what was asked for: there was no answer, or a refusal for now.
+    pub(super) const fn says_nothing(self) -> bool {
+        match self {
+            Self::Status(status) => matches!(status, 429 | 503),
+            Self::Missing(reason) => !matches!(reason, NoAnswer::Unreadable),
+        }
+    }
+
     /// Returns the reason why there is no answer.
     pub(super) const fn error(self) -> Option<&'static str> {
         match self {
             Self::Status(_) => None,
             Self::Missing(reason) => Some(reason.as_str()),
+        }
+    }
+}
+
+impl Display for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Status(status) => write!(f, "{status}"),
+            Self::Missing(reason) => f.write_str(reason.as_str()),
         }
     }
 }

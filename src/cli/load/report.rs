@@ -7,16 +7,19 @@ use uuid::Uuid;
 
 use super::board::Board;
 use super::circumstances::Circumstances;
+use super::contact::Absence;
+use super::faults::{shortfalls, violations};
 use super::latency::Latency;
 use super::ledger::{Account, Ledger};
-use super::limits::{Limits, Pressure};
+use super::limits::{Limits, Pressure, ServiceAbsence};
 use super::measures::{Call, Measures, Slice, Webhooks, quantile};
 use super::own_cost::OwnCost;
 use super::plan::{Mix, Pace};
-use super::reply::{NoAnswer, Reply};
+use super::reply::Reply;
 use super::schedule::Stage;
+use super::stop::Stop;
 use super::threshold::{Facts, Judged, Threshold};
-use super::verdict::{Deliveries, Verdict};
+use super::verdict::{Deliveries, Found, Verdict};
 
 /// Version of the JSON format.
 pub(super) const FORMAT: u64 = 1;
@@ -61,8 +64,8 @@ pub(super) struct Course {
     pub(super) own_cost: Option<OwnCost>,
     /// Bottlenecks.
     pub(super) limits: Limits,
-    /// Reason why it ended early.
-    pub(super) stopped: Option<String>,
+    /// Early end.
+    pub(super) stopped: Option<Stop>,
 }
 
 /// Calls with one outcome.
@@ -103,7 +106,7 @@ pub(super) struct Example {
     /// Sequence and status of each event, in the order of arrival.
     pub(super) told: Vec<String>,
     /// Final state reported by the service.
-    pub(super) found: &'static str,
+    pub(super) found: String,
 }
 
 /// Complete report of a run.
@@ -114,14 +117,16 @@ pub(super) struct Report {
     pub(super) format: u64,
     /// True if nothing was violated, no threshold was crossed, and the run was complete.
     pub(super) passed: bool,
+    /// Times in which the service did not answer.
+    pub(super) absences: Vec<Absence>,
     /// Violations of the service's promises, as sentences.
     pub(super) violations: Vec<String>,
     /// Shortfalls of the run itself, as sentences.
     pub(super) shortfalls: Vec<String>,
     /// Thresholds, compared with the measures.
     pub(super) thresholds: Vec<Judged>,
-    /// Reason why it ended early.
-    pub(super) stopped: Option<String>,
+    /// Early end.
+    pub(super) stopped: Option<Stop>,
     /// Circumstances in which it was made.
     pub(super) circumstances: Circumstances,
     /// Parameters of the run.
@@ -181,9 +186,17 @@ impl Report {
         };
         let thresholds: Vec<_> = thresholds.iter().map(|threshold| threshold.judge(&facts)).collect();
         let with_status = |status| measures.count(|_, reply| reply == Reply::Status(status));
+        let absences = measures.contact.absences();
+        let missed = measures.excused().saturating_add(measures.skipped);
         let pressure = Pressure {
             asked_per_second: plan.due.map(|due| due.saturating_mul(1_000) / plan.duration_ms.max(1)),
             reached_per_second: rate,
+            missed_per_second: missed.saturating_mul(1_000) / course.elapsed_ms.max(1),
+            absence: match absences.last() {
+                None => ServiceAbsence::None,
+                Some(Absence { until_ms: None, .. }) => ServiceAbsence::Lasting,
+                Some(Absence { until_ms: Some(_), .. }) => ServiceAbsence::Ended,
+            },
             connections: plan.connections,
             throttled: with_status(429),
             overloaded: with_status(503),
@@ -197,7 +210,11 @@ impl Report {
         let is_within = thresholds.iter().all(|threshold| !threshold.is_crossed);
         Self {
             format: FORMAT,
-            passed: violations.is_empty() && shortfalls.is_empty() && is_within && course.stopped.is_none(),
+            passed: [&violations, &shortfalls].iter().all(|faults| faults.is_empty())
+                && absences.is_empty()
+                && is_within
+                && course.stopped.is_none(),
+            absences,
             violations,
             shortfalls,
             thresholds,
@@ -228,14 +245,21 @@ impl Report {
             .map(|verdict| (verdict, self.verdicts.get(verdict.as_str()).copied().unwrap_or(0)))
     }
 
+    /// Lists what whoever reads the report must know first: an early end, and the service's absence.
+    pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
+        let stopped = self.stopped.iter().map(ToString::to_string);
+        stopped.chain(self.absences.iter().map(ToString::to_string))
+    }
+
     /// Lists the reasons why the run did not pass, as sentences.
     pub(super) fn faults(&self) -> impl Iterator<Item = String> {
+        let absences = self.absences.iter().map(ToString::to_string);
         let crossed = self.thresholds.iter().filter(|threshold| threshold.is_crossed);
         let crossed = crossed.map(|threshold| match &threshold.measured {
             Some(measured) => format!("threshold: {} ({measured})", threshold.condition),
             None => format!("threshold: {} (nothing was measured)", threshold.condition),
         });
-        self.violations.iter().cloned().chain(crossed).chain(self.shortfalls.iter().cloned())
+        absences.chain(self.violations.iter().cloned()).chain(crossed).chain(self.shortfalls.iter().cloned())
     }
 }
 
@@ -257,25 +281,27 @@ impl Plan {
 }
 
 /// Verdicts on all payments.
-struct Judgement {
+pub(super) struct Judgement {
     payments: u64,
     verdicts: BTreeMap<&'static str, u64>,
-    examples: Vec<Example>,
+    pub(super) examples: Vec<Example>,
     was_forbidden: bool,
+    /// Payments that are not judged, by the reason.
+    pub(super) unjudged: BTreeMap<String, u64>,
+    /// True if the run was stopped, so that nobody asked about its payments.
+    pub(super) is_stopped: bool,
     /// True if events came and not one payment has only good signatures.
-    does_secret_fit_nothing: bool,
+    pub(super) does_secret_fit_nothing: bool,
 }
 
 impl Judgement {
-    fn of(ledger: &Ledger, is_stopped: bool) -> Self {
+    pub(super) fn of(ledger: &Ledger, is_stopped: bool) -> Self {
         let mut verdicts: BTreeMap<_, _> = Verdict::ALL.map(|verdict| (verdict.as_str(), 0)).into();
-        let mut examples = Vec::new();
+        let (mut examples, mut unknown) = (Vec::new(), Vec::new());
+        let mut unjudged = BTreeMap::new();
         let (mut was_forbidden, mut fits, mut fits_not) = (false, false, false);
         for (transaction_id, account) in ledger.accounts() {
-            let judged = Verdict::of(account);
-            // In a complete run every payment was asked about.
-            let is_unread = judged == Verdict::Unjudged && !is_stopped;
-            let verdict = if is_unread { Verdict::Unread } else { judged };
+            let verdict = Verdict::of(account);
             *verdicts.entry(verdict.as_str()).or_default() += 1;
             was_forbidden |= account.deliveries == Some(Deliveries::Forbidden);
             fits_not |= account.flaws.bad_signature;
@@ -284,7 +310,15 @@ impl Judgement {
             if is_shown && examples.len() < MAX_EXAMPLES {
                 examples.push(Example::new(transaction_id, verdict, account));
             }
+            if verdict == Verdict::Unjudged {
+                *unjudged.entry(reason(account)).or_default() += 1;
+                if !is_stopped && unknown.len() < MAX_EXAMPLES {
+                    unknown.push(Example::new(transaction_id, verdict, account));
+                }
+            }
         }
+        let room = MAX_EXAMPLES - examples.len();
+        examples.extend(unknown.into_iter().take(room));
         let does_secret_fit_nothing = fits_not && !fits;
         if does_secret_fit_nothing {
             examples.retain(|example| example.verdict != Verdict::BadSignature);
@@ -294,11 +328,14 @@ impl Judgement {
             verdicts,
             examples,
             was_forbidden,
+            unjudged,
+            is_stopped,
             does_secret_fit_nothing,
         }
     }
 
-    fn count(&self, verdict: Verdict) -> u64 {
+    /// Returns the number of payments with this verdict.
+    pub(super) fn count(&self, verdict: Verdict) -> u64 {
         self.verdicts.get(verdict.as_str()).copied().unwrap_or(0)
     }
 
@@ -326,10 +363,21 @@ impl Judgement {
     }
 }
 
+/// Returns the reason why a payment is not judged.
+fn reason(account: &Account) -> String {
+    match (account.found, account.deliveries) {
+        (Some(Found::Unanswered(Reply::Status(status))), _)
+        | (_, Some(Deliveries::Unanswered(Reply::Status(status)))) => format!("answered {status}"),
+        (Some(Found::Unanswered(Reply::Missing(reason))), _)
+        | (_, Some(Deliveries::Unanswered(Reply::Missing(reason)))) => reason.as_str().into(),
+        (Some(Found::Is(_) | Found::Nothing | Found::Unusable) | None, _) => "not asked".into(),
+    }
+}
+
 impl Example {
     fn new(transaction_id: Uuid, verdict: Verdict, account: &Account) -> Self {
         let told = account.heard.iter().map(|heard| format!("{} {}", heard.sequence, heard.status));
-        let found = account.found.map_or("not asked", |found| found.as_str());
+        let found = account.found.map_or_else(|| "nothing (not asked)".into(), |found| found.to_string());
         Self { transaction_id, verdict, told: told.collect(), found }
     }
 }
@@ -357,89 +405,6 @@ fn stages(plan: &Plan, measures: &Measures) -> Vec<StageResult> {
     results.collect()
 }
 
-/// Lists the violations of the service's promises, as sentences.
-fn violations(judgement: &Judgement, measures: &Measures) -> Vec<String> {
-    // Where no signature fits, the secret is the tester's mistake.
-    let counts = |verdict: Verdict| verdict != Verdict::BadSignature || !judgement.does_secret_fit_nothing;
-    let broken = Verdict::ALL.into_iter().filter(|verdict| verdict.is_violation() && counts(*verdict));
-    let counted = broken.map(|verdict| (judgement.count(verdict), verdict));
-    let mut violations: Vec<_> = counted
-        .filter(|(count, _)| *count > 0)
-        .map(|(count, verdict)| format!("payments: {count} {verdict}"))
-        .collect();
-    // With 429 and 503 the service signals overload: reported, but not a violation.
-    let unreached: u64 = NoAnswer::UNREACHED.map(|reason| measures.unreached(reason)).iter().sum();
-    let unexpected = measures.failures().saturating_sub(unreached);
-    if unexpected > 0 {
-        violations.push(format!("requests: {unexpected} without the answer that the contract promises"));
-    }
-    if measures.webhooks.unreadable > 0 {
-        violations.push(format!("webhooks: {} were no event", measures.webhooks.unreadable));
-    }
-    violations
-}
-
-/// Lists the shortfalls of the run itself, as sentences.
-fn shortfalls(judgement: &Judgement, measures: &Measures) -> Vec<String> {
-    let mut shortfalls = Vec::new();
-    if judgement.does_secret_fit_nothing {
-        shortfalls.push(
-            "webhooks: no signature fits QUITA_SECRET, which is probably of another merchant or mode; set it to what \
-             `quita secrets show` prints"
-                .into(),
-        );
-    }
-    for reason in NoAnswer::UNREACHED {
-        let unreached = measures.unreached(reason);
-        if unreached > 0 {
-            shortfalls.push(format!("requests: {unreached} reached nobody ({})", reason.as_str()));
-        }
-    }
-    if measures.creates() == 0 {
-        shortfalls.push("no payment was made".into());
-    }
-    if measures.skipped > 0 {
-        shortfalls.push(format!(
-            "payments: {} were due and were not sent, because too much was under way",
-            measures.skipped
-        ));
-    }
-    shortfalls
-}
-
 fn count(number: usize) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::{Duration, Instant};
-
-    use super::super::measures::Creation;
-    use super::super::plan::Method;
-    use super::*;
-
-    #[test]
-    fn a_request_that_reached_nobody_is_a_shortfall_and_breaks_no_promise() {
-        let judgement = Judgement::of(&Ledger::new(0), false);
-        let mut measures = Measures::new(Instant::now(), 1).unwrap();
-        let mut creation = |reply| {
-            measures.created(Creation { method: Method::Pix, stage: 0 }, reply, Duration::from_millis(5));
-        };
-        creation(Reply::Status(201));
-        creation(Reply::Missing(NoAnswer::ConnectionRefused));
-        creation(Reply::Missing(NoAnswer::ConnectionRefused));
-        assert_eq!(violations(&judgement, &measures), [""; 0]);
-        assert_eq!(shortfalls(&judgement, &measures), ["requests: 2 reached nobody (connection refused)"]);
-        assert_eq!(measures.failures(), 2, "a threshold may count them");
-        measures.created(
-            Creation { method: Method::Pix, stage: 0 },
-            Reply::Missing(NoAnswer::ConnectionClosed),
-            Duration::from_millis(5),
-        );
-        assert_eq!(
-            violations(&judgement, &measures),
-            ["requests: 1 without the answer that the contract promises"]
-        );
-    }
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use url::Url;
 
+use super::super::output;
 use super::circumstances::Circumstances;
 use super::interrupts::{Interrupt, Interrupts};
 use super::limits::{Limits, Sample};
@@ -14,6 +15,7 @@ use super::merchant::Merchant;
 use super::own_cost::{OwnCost, cpu_us};
 use super::plan::Pace;
 use super::report::{Course, Plan, Report};
+use super::stop::{Stop, StopCause};
 use super::threshold::Threshold;
 use super::{pace, progress, settle};
 
@@ -46,6 +48,16 @@ pub(super) enum Ended {
     Refused(String),
 }
 
+impl Ended {
+    fn cause(&self) -> Option<StopCause> {
+        match self {
+            Self::Whole => None,
+            Self::Interrupted(signal) => Some(StopCause::Interrupt(*signal)),
+            Self::Refused(cause) => Some(StopCause::Refusal(cause.clone())),
+        }
+    }
+}
+
 /// Measures at the time when the last payment was created.
 #[derive(Debug)]
 struct Made {
@@ -59,7 +71,7 @@ impl Run {
         self,
         plan: Plan,
         thresholds: &[Threshold],
-        interrupts: &mut Interrupts,
+        mut interrupts: Interrupts,
     ) -> (Ended, Report) {
         let board = Arc::clone(&self.merchant.board);
         let cpu_before = cpu_us();
@@ -73,6 +85,13 @@ impl Run {
         };
         progress.abort();
         progress::end();
+        // What follows may take a while: the next signal ends the program.
+        interrupts.end_at_next();
+        if let Ended::Interrupted(signal) = &ended {
+            output::note(signal.notice());
+        }
+        let after_ms = millis(board.start.elapsed());
+        let is_load_whole = made.is_some();
         let made = match made {
             Some(made) => made,
             None => self.made().await,
@@ -82,12 +101,12 @@ impl Run {
             elapsed_ms: made.elapsed_ms,
             own_cost: own_cost.or_else(|| self.own_cost(cpu_before)),
             limits: Limits::between(&self.before, &made.sample, self.metrics.as_ref(), payments),
-            stopped: match &ended {
-                Ended::Whole => None,
-                Ended::Interrupted(Interrupt::Interrupt) => Some("by Ctrl-C".into()),
-                Ended::Interrupted(Interrupt::Terminate) => Some("by SIGTERM".into()),
-                Ended::Refused(cause) => Some(cause.clone()),
-            },
+            stopped: ended.cause().map(|cause| Stop {
+                cause,
+                after_ms,
+                of_ms: plan.duration_ms,
+                is_load_whole,
+            }),
         };
         let report = Report::new(plan, self.circumstances, &board, course, thresholds);
         (ended, report)

@@ -7,6 +7,7 @@ use serde::Serialize;
 use url::Url;
 
 use super::super::http_client::client;
+use super::reply::NoAnswer;
 
 /// Default port of the operators' listener.
 const OPS_PORT: u16 = 9090;
@@ -23,6 +24,8 @@ const BATCHES: &str = "quita_journal_batch_size";
 const PROCESSOR: &str = "process_cpu_seconds_total";
 const ACTORS_REFUSED: &str = "quita_actor_refused_total";
 const CONFLICTS: &str = "quita_store_conflicts_total";
+const STARTED: &str = "process_start_time_seconds";
+const STORE_UP: &str = "quita_store_up";
 const STORE_FAILURES: &str = "quita_store_failures_total";
 const CONNECTIONS_REFUSED: &str = "quita_connections_refused_total";
 const BUILD: &str = "quita_build_info";
@@ -56,6 +59,10 @@ pub(super) struct ServiceLoad {
     pub(super) store_conflicts: u64,
     /// Failures of the store.
     pub(super) store_failures: u64,
+    /// The same by kind: reads, writes, probes, and calls that were refused meanwhile.
+    pub(super) store_failures_by_kind: BTreeMap<String, u64>,
+    /// True if the store was away at the end.
+    pub(super) is_store_away: bool,
     /// Connections that were cut because there were too many.
     pub(super) connections_refused: u64,
 }
@@ -81,14 +88,19 @@ pub(super) fn default_url(service: &Url) -> Option<Url> {
     Some(url)
 }
 
-/// Reads the metrics. `None` if they can't be read: a run needs none.
-pub(super) async fn read(url: &Url) -> Option<ServiceMetrics> {
+/// Reads the metrics. A run needs none, so the error is only the reason for the report.
+pub(super) async fn read(url: &Url) -> Result<ServiceMetrics, String> {
     let request = client().get(url.as_str()).timeout(WITHIN);
-    let mut answer = request.send().await.ok().filter(|answer| answer.status().is_success())?;
-    let body = answer.body().limit(MAX_BYTES).await.ok()?;
-    let metrics = ServiceMetrics::parse(std::str::from_utf8(&body).ok()?);
+    let mut answer = request.send().await.map_err(|error| NoAnswer::from(error).as_str().to_owned())?;
+    let status = answer.status();
+    if !status.is_success() {
+        return Err(format!("answered {}", status.as_u16()));
+    }
+    let body = answer.body().limit(MAX_BYTES).await;
+    let body = body.map_err(|error| NoAnswer::from(error).as_str().to_owned())?;
+    let metrics = std::str::from_utf8(&body).ok().map(ServiceMetrics::parse);
     // Another program may answer there; Prometheus itself has the same port.
-    metrics.has(CREATED).then_some(metrics)
+    metrics.filter(|metrics| metrics.has(CREATED)).ok_or_else(|| "another program answers there".into())
 }
 
 impl ServiceMetrics {
@@ -119,8 +131,15 @@ impl ServiceMetrics {
             refused_by_actor: self.grown_by_label(earlier, ACTORS_REFUSED, "actor"),
             store_conflicts: whole(CONFLICTS),
             store_failures: whole(STORE_FAILURES),
+            store_failures_by_kind: self.grown_by_label(earlier, STORE_FAILURES, "kind"),
+            is_store_away: self.has(STORE_UP) && self.value(STORE_UP) == 0,
             connections_refused: whole(CONNECTIONS_REFUSED),
         }
+    }
+
+    /// Returns true if both snapshots are of one process, as far as they tell.
+    pub(super) fn is_of_process_of(&self, earlier: &Self) -> bool {
+        self.value(STARTED) == earlier.value(STARTED)
     }
 
     /// Returns the version and the store that the service reports.
@@ -209,6 +228,10 @@ fn millionths(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
+    use actix_web::HttpResponse;
+    use actix_web::http::StatusCode;
+
+    use super::super::super::test_server::test_server;
     use super::*;
 
     const BEFORE: &str = "# HELP quita_payments_created_total Payments that were created\n\
@@ -223,6 +246,8 @@ mod tests {
         quita_build_info{commit=\"abc1234\",version=\"0.1.0\"} 1\n\
         quita_store_info{kind=\"embedded\"} 1\n\
         process_cpu_seconds_total 12.345678\n\
+        quita_store_up 0\nquita_store_failures_total{kind=\"write\"} 4\n\
+        quita_store_failures_total{kind=\"probe\"} 2\nquita_store_failures_total{kind=\"read\"} 0\n\
         quita_actor_refused_total{actor=\"transaction\"} 7\nquita_actor_refused_total{actor=\"journal\"} 0\n\
         quita_journal_commit_seconds_bucket{le=\"0.005\"} 100\n\
         quita_journal_commit_seconds_bucket{le=\"0.01\"} 109\n\
@@ -241,6 +266,41 @@ mod tests {
         assert_eq!((load.created, load.commits, load.batch_mean_tenths), (100, 100, 123));
         assert_eq!(load.cpu_us, Some(12_345_678));
         assert_eq!(load.refused_by_actor, BTreeMap::from([("transaction".into(), 7)]));
+    }
+
+    #[test]
+    fn a_store_that_failed_or_is_away_is_seen() {
+        let load = load();
+        assert_eq!((load.store_failures, load.is_store_away), (6, true));
+        let expected = [("probe", 2), ("write", 4)].map(|(kind, count)| (kind.to_owned(), count));
+        assert_eq!(load.store_failures_by_kind, BTreeMap::from(expected));
+        let url = Url::parse("http://127.0.0.1:9090/metrics").unwrap();
+        let unknown = ServiceMetrics::parse(BEFORE).since(&ServiceMetrics::parse(BEFORE), &url);
+        assert!(!unknown.is_store_away, "nothing says so");
+    }
+
+    #[test]
+    fn a_service_that_was_started_again_is_another_process() {
+        let [first, second] = ["1764300000.12", "1764300007.5"]
+            .map(|started| ServiceMetrics::parse(&format!("process_start_time_seconds {started}\n")));
+        assert!(first.is_of_process_of(&first) && !second.is_of_process_of(&first));
+    }
+
+    #[actix_web::test]
+    async fn metrics_that_cannot_be_read_have_the_reason() {
+        for (status, body, expected) in [
+            (200, "quita_payments_created_total 5\n", None),
+            (200, "up 1\n", Some("another program answers there")),
+            (404, "", Some("answered 404")),
+        ] {
+            let server =
+                test_server(move |_| HttpResponse::build(StatusCode::from_u16(status).unwrap()).body(body));
+            let found = read(&server.url).await;
+            server.stop().await;
+            assert_eq!(found.err().as_deref(), expected, "{status} {body}");
+        }
+        let nobody = Url::parse("http://127.0.0.1:1/metrics").unwrap();
+        assert_eq!(read(&nobody).await.err().as_deref(), Some("connection refused"));
     }
 
     #[test]

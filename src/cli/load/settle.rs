@@ -41,6 +41,8 @@ pub(super) async fn wait(board: &Board, deadline: Instant) {
 pub(super) async fn check(merchant: &Merchant, deadline: Instant) {
     let mut open: Vec<_> = merchant.board.ledger().accounts().map(|(transaction, _)| transaction).collect();
     loop {
+        // A service that was away may be back.
+        merchant.look_again().await;
         ask(merchant, open).await;
         open = with_verdict(&merchant.board, Verdict::may_change);
         if open.is_empty() || Instant::now() >= deadline {

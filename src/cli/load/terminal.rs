@@ -14,6 +14,7 @@ pub(super) struct Terminal<'a>(pub(super) &'a Report);
 impl Display for Terminal<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(report) = self;
+        report.warnings().try_for_each(|warning| writeln!(f, "Attention: {warning}"))?;
         writeln!(f, "{}", headline(report))?;
         for (name, value) in report.circumstances.lines() {
             writeln!(f, "  {name:<12} {value}")?;
@@ -39,6 +40,7 @@ impl Display for Terminal<'_> {
         }
         thresholds(f, report)?;
         write!(f, "\n{}", outcome(report))?;
+        report.stopped.iter().try_for_each(|stopped| write!(f, "\n  {stopped}"))?;
         report.faults().try_for_each(|fault| write!(f, "\n  {fault}"))
     }
 }
@@ -83,8 +85,15 @@ pub(super) fn limit_lines(limits: &Limits) -> Vec<(&'static str, String)> {
             percent(limits.service_cpu_percent)
         ),
     )];
+    lines.extend(limits.others_percent.map(|others| {
+        let stolen = limits.stolen_percent.filter(|stolen| *stolen > 0);
+        let stolen = stolen.map(|stolen| format!("; {stolen}% went to the hypervisor's other guests"));
+        let stolen = stolen.unwrap_or_default();
+        ("others", format!("other programs took {others}% of the machine's processors{stolen}"))
+    }));
     let Some(service) = &limits.service else {
-        lines.push(("store", "unknown: the service's metrics could not be read (--metrics URL)".into()));
+        let gap = limits.metrics_gap.as_deref().unwrap_or("the metrics were not read");
+        lines.push(("store", format!("unknown: {gap}")));
         return lines;
     };
     let edge = |edge: Option<u64>| match (edge, service.commits) {
@@ -174,7 +183,7 @@ fn verdicts(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     }
     for example in &report.examples {
         let told = if example.told.is_empty() { "nothing".into() } else { example.told.join(", ") };
-        let (id, verdict, found) = (example.transaction_id, example.verdict, example.found);
+        let (id, verdict, found) = (example.transaction_id, example.verdict, &example.found);
         writeln!(f, "  {id}  {verdict}: told {told}; the service says {found}")?;
     }
     Ok(())

@@ -6,6 +6,7 @@ use quita_domain::status::Status;
 use serde::Serialize;
 
 use super::ledger::{Account, is_final};
+use super::reply::Reply;
 
 /// Final state of a payment as the service reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,8 +15,10 @@ pub(super) enum Found {
     Is(Status),
     /// There is no such payment.
     Nothing,
-    /// The service gave no answer.
-    Unknown,
+    /// The service did not answer, or refused: nobody knows.
+    Unanswered(Reply),
+    /// The service answered what the contract does not know.
+    Unusable,
 }
 
 /// State of the deliveries of a payment that lacks an event, as the service reports it.
@@ -27,8 +30,10 @@ pub(super) enum Deliveries {
     Ended,
     /// The key may not ask.
     Forbidden,
-    /// The service gave no answer.
-    Unknown,
+    /// The service did not answer, or refused: nobody knows.
+    Unanswered(Reply),
+    /// The service answered what the contract does not know.
+    Unusable,
 }
 
 /// Verdict on one payment. The worst finding is reported.
@@ -55,9 +60,9 @@ pub(super) enum Verdict {
     Unsettled,
     /// The service confirmed the creation, but has no such payment.
     Lost,
-    /// The service did not report the final status.
+    /// The service's answer about the final status is not one of the contract's.
     Unread,
-    /// The run was stopped before the service was asked.
+    /// Nobody knows: the service was not asked, or did not answer.
     Unjudged,
 }
 
@@ -93,14 +98,15 @@ impl Verdict {
         let found = match account.found {
             Some(Found::Is(status)) => status,
             Some(Found::Nothing) => return Self::Lost,
-            Some(Found::Unknown) => return Self::Unread,
-            None => return Self::Unjudged,
+            Some(Found::Unusable) => return Self::Unread,
+            Some(Found::Unanswered(_)) | None => return Self::Unjudged,
         };
         let told = account.last().map_or(Status::Initial, |last| last.status);
         if !account.is_whole() || (told != found && leads_to(told, found)) {
             match account.deliveries {
                 Some(Deliveries::Pending) => Self::Late,
-                Some(Deliveries::Unknown) => Self::Unread,
+                Some(Deliveries::Unusable) => Self::Unread,
+                Some(Deliveries::Unanswered(_)) => Self::Unjudged,
                 Some(Deliveries::Ended | Deliveries::Forbidden) | None => Self::MissingEvent,
             }
         } else if told != found && account.status_before != Some(found) {
@@ -155,12 +161,34 @@ impl fmt::Display for Verdict {
 }
 
 impl Found {
-    /// Returns the name in the report.
-    pub(super) const fn as_str(self) -> &'static str {
+    /// Returns the result of a question that had this reply, and no usable body.
+    pub(super) const fn without_record(reply: Reply) -> Self {
+        match reply {
+            Reply::Status(404) => Self::Nothing,
+            reply if reply.says_nothing() => Self::Unanswered(reply),
+            Reply::Status(_) | Reply::Missing(_) => Self::Unusable,
+        }
+    }
+}
+
+impl fmt::Display for Found {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Is(status) => status.as_str(),
-            Self::Nothing => "no such payment",
-            Self::Unknown => "unknown",
+            Self::Is(status) => f.write_str(status.as_str()),
+            Self::Nothing => f.write_str("no such payment"),
+            Self::Unanswered(reply) => write!(f, "nothing ({reply})"),
+            Self::Unusable => f.write_str("what the contract does not know"),
+        }
+    }
+}
+
+impl Deliveries {
+    /// Returns the result of a question that had this reply, and no usable body.
+    pub(super) const fn without_page(reply: Reply) -> Self {
+        match reply {
+            Reply::Status(403) => Self::Forbidden,
+            reply if reply.says_nothing() => Self::Unanswered(reply),
+            Reply::Status(_) | Reply::Missing(_) => Self::Unusable,
         }
     }
 }
@@ -185,10 +213,13 @@ mod tests {
     use uuid::Uuid;
 
     use super::super::ledger::{Ledger, Notice};
+    use super::super::reply::NoAnswer;
     use super::*;
 
     const PENDING: (u32, Status, &str) = (1, Status::Pending, "a");
     const PAID: (u32, Status, &str) = (2, Status::Paid, "b");
+
+    const NOBODY: Found = Found::Unanswered(Reply::Missing(NoAnswer::ConnectionRefused));
 
     fn verdict(events: &[(u32, Status, &str)], found: Found) -> Verdict {
         let mut ledger = Ledger::new(0);
@@ -221,7 +252,11 @@ mod tests {
             (&[PENDING, PAID], Found::Is(Status::Declined), Verdict::WrongFinalStatus),
             (&[PENDING], pending, Verdict::Unsettled),
             (&[PENDING, PAID], Found::Nothing, Verdict::Lost),
-            (&[PENDING, PAID], Found::Unknown, Verdict::Unread),
+            (&[PENDING, PAID], Found::Unusable, Verdict::Unread),
+            (&[PENDING, PAID], NOBODY, Verdict::Unjudged),
+            (&[PENDING], NOBODY, Verdict::Unjudged),
+            (&[PAID, PENDING], NOBODY, Verdict::OutOfOrder),
+            (&[PENDING, PAID, (2, Status::Paid, "c")], NOBODY, Verdict::RepeatedNewId),
         ] {
             assert_eq!(verdict(events, found), expected, "{events:?} {found:?}");
         }
@@ -233,7 +268,8 @@ mod tests {
             (Deliveries::Pending, Verdict::Late),
             (Deliveries::Ended, Verdict::MissingEvent),
             (Deliveries::Forbidden, Verdict::MissingEvent),
-            (Deliveries::Unknown, Verdict::Unread),
+            (Deliveries::Unusable, Verdict::Unread),
+            (Deliveries::Unanswered(Reply::Status(503)), Verdict::Unjudged),
         ] {
             let mut ledger = Ledger::new(0);
             let transaction = Uuid::nil();
@@ -247,6 +283,28 @@ mod tests {
             ledger.hear(&Notice { transaction, sequence, status, webhook_id, is_signed_well: true });
             let is_complete = |account| Verdict::of(account) == Verdict::Complete;
             assert!(ledger.accounts().all(|(_, account)| is_complete(account)), "it came at last");
+        }
+    }
+
+    #[test]
+    fn only_an_answer_can_accuse() {
+        let missing = [
+            NoAnswer::ConnectionRefused,
+            NoAnswer::ConnectionClosed,
+            NoAnswer::TimeOut,
+            NoAnswer::NoSocket,
+            NoAnswer::Other,
+        ];
+        let refused = [Reply::Status(429), Reply::Status(503)];
+        for reply in missing.map(Reply::Missing).into_iter().chain(refused) {
+            assert_eq!(Found::without_record(reply), Found::Unanswered(reply));
+            assert_eq!(Deliveries::without_page(reply), Deliveries::Unanswered(reply));
+        }
+        assert_eq!(Found::without_record(Reply::Status(404)), Found::Nothing);
+        assert_eq!(Deliveries::without_page(Reply::Status(403)), Deliveries::Forbidden);
+        for reply in [Reply::Status(500), Reply::Missing(NoAnswer::Unreadable)] {
+            assert_eq!(Found::without_record(reply), Found::Unusable);
+            assert_eq!(Deliveries::without_page(reply), Deliveries::Unusable);
         }
     }
 

@@ -1,0 +1,90 @@
+//! Early end of a run.
+
+use std::fmt::{self, Display};
+
+use serde::{Serialize, Serializer};
+
+use super::interrupts::Interrupt;
+
+/// Early end of a run: its reason, and how far the run was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Stop {
+    /// Reason of the end.
+    #[serde(serialize_with = "as_text")]
+    pub(super) cause: StopCause,
+    /// Time since the start of the run.
+    pub(super) after_ms: u64,
+    /// Planned duration of the load.
+    pub(super) of_ms: u64,
+    /// True if every payment had been created, so that only the judgement is not complete.
+    pub(super) is_load_whole: bool,
+}
+
+/// Reason of an early end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum StopCause {
+    /// A signal.
+    Interrupt(Interrupt),
+    /// A refusal that every further request would get too.
+    Refusal(String),
+}
+
+impl Display for StopCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Interrupt(Interrupt::Interrupt) => f.write_str("interrupted by Ctrl-C"),
+            Self::Interrupt(Interrupt::Terminate) => f.write_str("interrupted by SIGTERM"),
+            Self::Refusal(refusal) => f.write_str(refusal),
+        }
+    }
+}
+
+impl Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = |ms: u64| format!("{}.{} s", ms / 1_000, ms % 1_000 / 100);
+        let (after, of) = (seconds(self.after_ms), seconds(self.of_ms));
+        match &self.cause {
+            StopCause::Interrupt(_) => write!(f, "{} ", self.cause)?,
+            StopCause::Refusal(_) => f.write_str("stopped ")?,
+        }
+        if self.is_load_whole {
+            write!(f, "after the load of {of}; what had not arrived or was not asked for is not judged")?;
+        } else {
+            write!(f, "after {after} of {of}; every figure is of that part, and no payment is judged")?;
+        }
+        match &self.cause {
+            StopCause::Interrupt(_) => Ok(()),
+            StopCause::Refusal(refusal) => write!(f, ". {}", refusal.replace('\n', " ")),
+        }
+    }
+}
+
+fn as_text<S: Serializer>(cause: &StopCause, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(cause)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_was_interrupted_says_of_which_part_its_figures_are() {
+        let cause = StopCause::Interrupt(Interrupt::Interrupt);
+        let early = Stop { cause, after_ms: 3_290, of_ms: 600_000, is_load_whole: false };
+        assert_eq!(
+            early.to_string(),
+            "interrupted by Ctrl-C after 3.2 s of 600.0 s; every figure is of that part, and no payment is judged"
+        );
+        let refused = Stop { cause: StopCause::Refusal("No scope.\nMake a key.".into()), ..early.clone() };
+        assert_eq!(
+            refused.to_string(),
+            "stopped after 3.2 s of 600.0 s; every figure is of that part, and no payment is judged. No scope. Make a key."
+        );
+        let late = Stop { after_ms: 603_000, is_load_whole: true, ..early };
+        assert_eq!(
+            late.to_string(),
+            "interrupted by Ctrl-C after the load of 600.0 s; what had not arrived or was not asked for is not judged"
+        );
+    }
+}
