@@ -284,7 +284,10 @@ impl LoadCommand {
     }
 
     fn metrics(&self) -> Option<Url> {
-        self.metrics.clone().or_else(|| service_metrics::default_url(&self.url))
+        self.metrics
+            .clone()
+            .map(service_metrics::with_path)
+            .or_else(|| service_metrics::default_url(&self.url))
     }
 
     fn plan(&self, are_signatures_checked: bool) -> Plan {

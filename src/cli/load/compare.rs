@@ -90,7 +90,7 @@ fn table(before: &Read, after: &Read) -> String {
         lines.push("\nThe runs are not comparable. They differ in:".into());
         lines.extend(differences.into_iter().map(|difference| format!("  {difference}")));
     }
-    lines.push(format!("\n{:<26}{:>14}{:>14}{:>10}", "", "A", "B", "change"));
+    lines.push(format!("\n{:<26}{:>14}{:>14}{:>16}", "", "A", "B", "change"));
     lines.extend(rows(&before.report, &after.report).iter().map(Row::line));
     lines.join("\n")
 }
@@ -121,7 +121,7 @@ fn outcome(report: &Value) -> String {
 impl Row {
     fn line(&self) -> String {
         let [before, after] = self.values.map(|value| value.map_or_else(|| NOTHING.into(), self.shown));
-        format!("{:<26}{before:>14}{after:>14}{:>10}", self.name, change(self.values))
+        format!("{:<26}{before:>14}{after:>14}{:>16}", self.name, change(self.values))
     }
 }
 
@@ -270,6 +270,14 @@ mod tests {
         assert_eq!(row("create p99").collect::<Vec<_>>()[2..], ["2.0", "ms", "1.0", "ms", "-50.0%"]);
         assert!(!table.contains("not comparable"), "{table}");
         assert!(!table.contains('\u{1b}'), "text of a file is shown and not obeyed");
+    }
+
+    #[test]
+    fn even_the_greatest_change_stands_apart_from_its_values() {
+        let table = table(&report(100, 33, 4), &report(100, 600_000_000, 4));
+        let p99 = table.lines().find(|line| line.starts_with("create p99")).unwrap();
+        assert!(p99.ends_with("600.00 s  +1818181718.2%"), "{p99}");
+        assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
     }
 
     #[test]

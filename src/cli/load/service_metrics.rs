@@ -88,6 +88,14 @@ pub(super) fn default_url(service: &Url) -> Option<Url> {
     Some(url)
 }
 
+/// Returns the address of the metrics at this one: only a host means the usual path on it.
+pub(super) fn with_path(mut url: Url) -> Url {
+    if url.path() == "/" {
+        url.set_path("/metrics");
+    }
+    url
+}
+
 /// Reads the metrics. A run needs none, so the error is only the reason for the report.
 pub(super) async fn read(url: &Url) -> Result<ServiceMetrics, String> {
     let request = client().get(url.as_str()).timeout(WITHIN);
@@ -335,6 +343,17 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(millionths(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_host_alone_means_the_usual_path() {
+        for (given, expected) in [
+            ("http://127.0.0.1:9090", "http://127.0.0.1:9090/metrics"),
+            ("http://127.0.0.1:9090/", "http://127.0.0.1:9090/metrics"),
+            ("http://127.0.0.1:9090/quita/metrics", "http://127.0.0.1:9090/quita/metrics"),
+        ] {
+            assert_eq!(with_path(Url::parse(given).unwrap()).as_str(), expected);
         }
     }
 
