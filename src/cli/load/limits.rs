@@ -38,7 +38,7 @@ pub(super) struct Limits {
     pub(super) own_cpu_percent: Option<u64>,
     /// Processor time of the service, in percent of one core.
     pub(super) service_cpu_percent: Option<u64>,
-    /// Share of the machine's processors that other programs used.
+    /// Share of the machine's processors that other programs used. The service is one of them if its time is not known.
     pub(super) others_percent: Option<u64>,
     /// Share of the machine's processors that its hypervisor gave to other guests.
     pub(super) stolen_percent: Option<u64>,
@@ -110,8 +110,8 @@ impl Limits {
             .and_then(|url| service_between(before, after, url, payments));
         let service_us = service.as_ref().ok().and_then(|load| load.cpu_us);
         let machine = after.machine.zip(before.machine);
-        let others = machine.zip(own_us.zip(service_us)).and_then(|((after, before), (own, service))| {
-            after.others_percent_since(before, own.saturating_add(service))
+        let others = machine.zip(own_us).and_then(|((after, before), own)| {
+            after.others_percent_since(before, own.saturating_add(service_us.unwrap_or(0)))
         });
         Self {
             machine_busy_percent: machine.and_then(|(after, before)| after.busy_percent_since(before)),
@@ -168,11 +168,16 @@ impl Limits {
         [self.store_trouble(), throttled, overloaded].into_iter().flatten().collect()
     }
 
+    /// Returns the words for the programs whose processor time is known only together.
+    pub(super) const fn others(&self) -> &'static str {
+        if self.service_cpu_percent.is_some() { "other programs" } else { "the service and other programs" }
+    }
+
     /// Lists the processors that were at work all the time.
     fn busy(&self) -> impl Iterator<Item = String> {
         let machine = self.machine_busy_percent.filter(|busy| *busy >= BUSY).map(|busy| {
             let others = self.others_percent.filter(|others| *others > 0);
-            let others = others.map(|others| format!(", {others}% by other programs")).unwrap_or_default();
+            let others = others.map(|others| format!(", {others}% by {}", self.others())).unwrap_or_default();
             format!("the machine's processors: {busy}% of their time was used{others}")
         });
         let own = self.own_cpu_percent.filter(|own| *own >= BUSY);
@@ -339,6 +344,7 @@ mod tests {
             machine_busy_percent: Some(97),
             own_cpu_percent: Some(30),
             others_percent: Some(42),
+            service_cpu_percent: Some(50),
             service: Some(service),
             ..Limits::default()
         };
@@ -473,6 +479,10 @@ mod tests {
         let limits = Limits::between(&before, &after, Some(&url), 4);
         assert_eq!(limits.machine_busy_percent, Some(50));
         assert_eq!(limits.others_percent, Some(20), "40 of 200 ticks are neither's");
+        assert_eq!(limits.others(), "other programs");
+        let unread = Sample { service: Err("time-out".into()), ..after };
+        let unknown = Limits::between(&before, &unread, Some(&url), 4);
+        assert_eq!((unknown.others_percent, unknown.others()), (Some(40), "the service and other programs"));
         let unknown = Limits::between(&before, &sample(Err("time-out")), Some(&url), 4);
         assert_eq!(unknown.others_percent, None);
     }

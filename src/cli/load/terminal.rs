@@ -89,7 +89,7 @@ pub(super) fn limit_lines(limits: &Limits) -> Vec<(&'static str, String)> {
         let stolen = limits.stolen_percent.filter(|stolen| *stolen > 0);
         let stolen = stolen.map(|stolen| format!("; {stolen}% went to the hypervisor's other guests"));
         let stolen = stolen.unwrap_or_default();
-        ("others", format!("other programs took {others}% of the machine's processors{stolen}"))
+        ("others", format!("{} took {others}% of the machine's processors{stolen}", limits.others()))
     }));
     let Some(service) = &limits.service else {
         let gap = limits.metrics_gap.as_deref().unwrap_or("the metrics were not read");
