@@ -2,8 +2,13 @@
 
 use std::time::Duration;
 
+use quita_domain::time::millis_in;
+
 /// Characters kept of a panic's message, and of the error of a failed call.
 pub(crate) const CAUSE_LENGTH: usize = 256;
+
+/// Intervals of heartbeats after which the next one is late: the store took none for a while.
+const INTERVALS_WITHOUT_GAP: u32 = 3;
 
 /// Messages of a transaction that are kept for the page that shows it.
 pub(crate) const MESSAGES_REMEMBERED: usize = 8;
@@ -181,6 +186,13 @@ impl Default for WebhookLimits {
             review: Duration::from_secs(60),
             retry: Duration::from_secs(5),
         }
+    }
+}
+
+impl Limits {
+    /// Returns the time between two views of the nodes above which the store told nothing for a while, in milliseconds.
+    pub(crate) fn longest_heartbeat_gap_ms(&self) -> u64 {
+        millis_in(self.node_interval.saturating_mul(INTERVALS_WITHOUT_GAP))
     }
 }
 

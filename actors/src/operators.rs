@@ -237,10 +237,10 @@ impl Operators {
         Ok(executed.payment)
     }
 
-    /// Returns the processes on this store, lost ones included, oldest start first. At most five seconds old unless the
-    /// store is away.
+    /// Returns the processes on this store, lost ones included, oldest start first. At most five seconds old; while the
+    /// store is away, the other live ones are unknown.
     pub fn nodes(&self) -> Vec<NodeView> {
-        self.system.known_nodes.all()
+        self.system.nodes()
     }
 
     /// Removes a lost node from the list, on every node. Returns `false` if no lost node has this id.
@@ -248,7 +248,7 @@ impl Operators {
     /// # Errors
     /// Fails if the store does not answer.
     pub async fn take_off(&self, id: Uuid) -> Result<bool, Denied> {
-        let is_lost = |view: &NodeView| view.node.id == id && view.is_lost;
+        let is_lost = |view: &NodeView| view.node.id == id && view.is_lost();
         if !self.nodes().iter().any(is_lost) {
             return Ok(false);
         }

@@ -285,7 +285,7 @@ impl Payments {
 
     /// Returns the health of every route.
     pub fn acquirers(&self) -> Vec<RouteHealth> {
-        self.system.routes.get().map(|routes| routes.health(self.system.clock.now())).unwrap_or_default()
+        self.system.route_health()
     }
 
     /// Asks the store for an answer now. Its state, and with it [`Self::readiness`], takes the result into account.

@@ -42,6 +42,7 @@ use crate::transaction::confirmed::LongWaits;
 use crate::upkeep::backoff::Backoff;
 use crate::upkeep::node::NodeIdentity;
 use crate::upkeep::reporting::Exceptions;
+use crate::watch::at_scrape::AtScrape;
 use crate::watch::meter::Meter;
 use crate::watch::samples::Samples;
 use crate::webhooks::secrets::Secrets;
@@ -151,6 +152,7 @@ impl ActorSystem {
         builder.start_fronts();
         builder.start_timer(inbox, ports.tracer, failed_notices);
         builder.start_watch(node, routes);
+        AtScrape::register(Arc::clone(&system), registry)?;
         let supervisor = builder.start_supervisor();
         Ok(Self { system, inbox: sink, arbiters: builder.arbiters, supervisor })
     }

@@ -1,6 +1,7 @@
 //! Measurements, and the views of them that operators see.
 
 pub(crate) mod actor_view;
+pub(crate) mod at_scrape;
 pub(crate) mod meter;
 pub(crate) mod metric;
 pub(crate) mod reading;

@@ -45,7 +45,12 @@ impl OperatorNews {
         Ok(Self {
             exceptions: store.exceptions(LOOK_AT).await?,
             failing: service.payments.acquirers().into_iter().filter_map(fails).collect(),
-            lost_nodes: service.operators.nodes().into_iter().filter(|view| view.is_lost).collect(),
+            lost_nodes: service
+                .operators
+                .nodes()
+                .into_iter()
+                .filter(quita_actors::NodeView::is_lost)
+                .collect(),
             certificates: certificates.collect(),
         })
     }

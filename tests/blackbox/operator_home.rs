@@ -44,6 +44,34 @@ fn an_acquirer_that_nobody_called_is_grey_until_a_call_is_answered() {
     assert!(operator.page("/").contains("5 not called yet"));
 }
 
+/// State of a route as the metrics name it.
+fn measured(app: &TestApp, acquirer: &str, method: &str) -> String {
+    let text = app.ops().get("/metrics").text();
+    let series = format!("quita_route_state{{acquirer=\"{acquirer}\",method=\"{method}\",state=\"");
+    let states = text.lines().filter_map(|line| line.strip_prefix(&series)?.strip_suffix("\"} 1"));
+    let states: Vec<_> = states.collect();
+    assert_eq!(states.len(), 1, "{text}");
+    states[0].to_owned()
+}
+
+#[test]
+fn the_state_of_a_route_is_measured_as_readiness_names_it_at_every_moment() {
+    let app = TestApp::new();
+    let operator = Visitor::operator(&app);
+    for (directive, state) in [("paused", "paused"), ("open", "not_called"), ("drained", "drained")] {
+        let path = format!("/acquirers/sandbox/pix/{directive}");
+        assert_eq!(operator.post(&path, &[]).status, 303);
+        // No moment passes between the change and the scrape.
+        assert_eq!(measured(&app, "sandbox", "pix"), state);
+        let ready = app.ops().get("/health/ready").json();
+        let of_pix = |route: &&serde_json::Value| {
+            (&route["acquirer"], &route["method"]) == (&"sandbox".into(), &"pix".into())
+        };
+        let route = ready["checks"]["acquirers"].as_array().unwrap().iter().find(of_pix).unwrap();
+        assert_eq!(route["state"], state, "{ready:#}");
+    }
+}
+
 #[test]
 fn an_open_exception_is_counted_by_kind_and_in_the_navigation_of_every_page() {
     let app = TestApp::new();

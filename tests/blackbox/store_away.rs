@@ -207,6 +207,45 @@ fn an_open_page_of_store_and_nodes_follows_in_both_directions() {
     wait_for(">Answers<");
 }
 
+/// Row of the table of nodes that names this address.
+fn row_of(page: &str, address: &str) -> String {
+    let rows = page.split("<tr data-key=").skip(1);
+    let mut named = rows.filter(|row| row.contains(&format!("<strong>{address}</strong>")));
+    named.next().unwrap_or_else(|| panic!("{address} is not in {page}")).to_owned()
+}
+
+#[test]
+fn a_node_that_dies_while_the_store_is_away_is_unknown_and_this_one_is_alive() {
+    let mut outage = Outage::prepare();
+    let operator = Visitor::operator(&outage.app);
+    let own = outage.app.address().to_owned();
+    // An SQLite file belongs to one service.
+    let builder = || TestApp::builder().expects_store_away().store(outage.app.store_url());
+    let mut other = is_mongodb().then(|| builder().start());
+    let nodes = 1.0 + if other.is_some() { 1.0 } else { 0.0 };
+    eventually(PATIENCE, "every node is seen", || (outage.metric("quita_nodes_seen") == nodes).then_some(()));
+    if !outage.begin() {
+        return;
+    }
+    outage.wait_until_up_is(0.0);
+    other.iter_mut().for_each(TestApp::kill);
+    let page = operator.page("/store");
+    assert!(row_of(&page, &own).contains(">Alive<"), "{page}");
+    if let Some(other) = &other {
+        let row = row_of(&page, other.address());
+        assert!(row.contains("badge-unknown\">Unknown<") && !row.contains("a moment ago"), "{row}");
+    }
+    let counted = ["quita_nodes_seen", "quita_nodes_lost", "quita_nodes_unknown"];
+    assert_eq!(counted.map(|name| outage.metric(name)), [1.0, 0.0, nodes - 1.0]);
+    outage.end();
+    outage.wait_until_up_is(1.0);
+    // Until it is lost it is never called alive again, unless the store saw it within the last minute.
+    eventually(Duration::from_secs(150), "what died is lost", || {
+        (outage.metric("quita_nodes_lost") == nodes - 1.0).then_some(())
+    });
+    assert_eq!(counted.map(|name| outage.metric(name)), [1.0, nodes - 1.0, 0.0]);
+}
+
 #[test]
 fn a_page_that_was_opened_during_an_outage_loads_again_by_itself() {
     let mut outage = Outage::prepare();

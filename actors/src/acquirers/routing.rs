@@ -23,7 +23,7 @@ use crate::acquirers::costs::{CostRuns, DIFFERENT_IN_A_ROW};
 use crate::acquirers::health::Health;
 use crate::acquirers::our_numbers::OurNumbers;
 use crate::acquirers::pace::Pace;
-use crate::acquirers::route_view::{RouteApprovals, RouteHealth, RouteState, RouteView};
+use crate::acquirers::route_view::{RouteApprovals, RouteHealth, RouteView};
 use crate::actor::slot::Slot;
 use crate::watch::meter::Meter;
 
@@ -279,14 +279,9 @@ impl Routes {
         self.all.iter().map(|route| route.view(now)).collect()
     }
 
-    /// Exports the state of every route as metrics.
-    pub(crate) fn show(&self, meter: &Meter, now: Timestamp) {
+    /// Exports how often every route approves as metrics.
+    pub(crate) fn show_approvals(&self, meter: &Meter) {
         for route in &self.all {
-            let is = route.health.state(now);
-            for state in RouteState::ALL {
-                let labels = [route.spec().name.as_str(), route.method.label(), state.as_str()];
-                meter.route_states.with_label_values(&labels).set(i64::from(state == is));
-            }
             for (brand, approvals) in route.approvals.all() {
                 let brand = brand.map_or("", Brand::as_str);
                 let labels = [route.spec().name.as_str(), route.method.label(), brand];

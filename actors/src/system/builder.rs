@@ -276,7 +276,6 @@ impl Builder {
             is_sole_writer: system.books.store.is_sole_writer(),
             known: Arc::clone(&system.known_nodes),
             clock: Arc::clone(&system.clock),
-            meter: Arc::clone(&system.meter),
             limits: system.limits.clone(),
         });
         self.keep(ActorKind::Node, &thread, NO_MESSAGES, move |_, alive| {

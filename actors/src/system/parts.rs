@@ -13,6 +13,7 @@ use uuid::Uuid;
 
 use crate::acquirers::directives::RouteDirectives;
 use crate::acquirers::inquiry_clock::InquiryClock;
+use crate::acquirers::route_view::RouteHealth;
 use crate::acquirers::routing::Routes;
 use crate::actor::slot::Slot;
 use crate::limits::Limits;
@@ -20,7 +21,7 @@ use crate::store::books::Books;
 use crate::transaction::commands::Commands;
 use crate::transaction::confirmed::LongWaits;
 use crate::transaction::published::Published;
-use crate::upkeep::known_nodes::KnownNodes;
+use crate::upkeep::known_nodes::{KnownNodes, NodeView};
 use crate::upkeep::reporting::Exceptions;
 use crate::watch::meter::Meter;
 use crate::watch::samples::Samples;
@@ -50,6 +51,17 @@ pub(crate) struct SystemParts {
 }
 
 impl SystemParts {
+    /// Returns the health of every route.
+    pub(crate) fn route_health(&self) -> Vec<RouteHealth> {
+        self.routes.get().map(|routes| routes.health(self.clock.now())).unwrap_or_default()
+    }
+
+    /// Returns the processes on this store as far as they are known now.
+    pub(crate) fn nodes(&self) -> Vec<NodeView> {
+        let is_store_away = self.books.state.away().is_some();
+        self.known_nodes.known(self.clock.now(), self.limits.longest_heartbeat_gap_ms(), is_store_away)
+    }
+
     /// Returns fresh inputs for a decision.
     pub(crate) fn context(&self, card_at_hand: bool) -> Context {
         let (now, dice, op) = (self.clock.now(), self.dice.roll(), self.ids.fresh());

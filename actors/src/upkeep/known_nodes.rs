@@ -1,4 +1,4 @@
-//! The processes on this store as this node last saw them, live or lost.
+//! The processes on this store as this node last saw them: alive, lost, or unknown while the store tells nothing.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -18,8 +18,37 @@ pub struct NodeView {
     pub node: Node,
     /// True for the process that makes this view.
     pub is_own: bool,
-    /// True if it was not seen for a while and never reported its stop. It stays until an operator removes it.
-    pub is_lost: bool,
+    /// State of the process.
+    pub state: NodeState,
+}
+
+/// State of a process, as far as the store tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NodeState {
+    /// It was seen lately, or it makes this view.
+    Alive,
+    /// It was not seen for a while and never reported its stop. It stays until an operator removes it.
+    Lost,
+    /// It was alive when the store was last read. Since then it may have stopped or died.
+    Unknown,
+}
+
+impl NodeState {
+    /// Returns its name in pages.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Alive => "alive",
+            Self::Lost => "lost",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl NodeView {
+    /// Returns true if it was not seen for a while and never reported its stop.
+    pub fn is_lost(&self) -> bool {
+        self.state == NodeState::Lost
+    }
 }
 
 /// Nodes that were lost or came back.
@@ -117,14 +146,28 @@ impl KnownNodes {
         self.comparison_failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns every node, in the order of their start.
+    /// Returns every node as it was last noted, in the order of their start.
     pub(crate) fn all(&self) -> Vec<NodeView> {
         self.lock().nodes.clone()
     }
 
+    /// Returns every node as it is known now, in the order of their start. While the store is away, and after a time
+    /// without a view, nobody knows of the other live ones whether they still are.
+    pub(crate) fn known(&self, now: Timestamp, longest_gap_ms: u64, is_store_away: bool) -> Vec<NodeView> {
+        let inner = self.lock();
+        let is_old = inner.noted_at.is_some_and(|noted_at| noted_at.plus_ms(longest_gap_ms) < now);
+        let mut nodes = inner.nodes.clone();
+        drop(inner);
+        if is_store_away || is_old {
+            let are_doubtful = nodes.iter_mut().filter(|view| !view.is_own && !view.is_lost());
+            are_doubtful.for_each(|view| view.state = NodeState::Unknown);
+        }
+        nodes
+    }
+
     /// Records the stored nodes. Those seen at `alive_since` or later are alive. If this node is not among them, it was
-    /// suspended for that long, and no conclusion is drawn about the others. A node that was alive before an outage of
-    /// the store is not lost until it had time for a heartbeat after it.
+    /// suspended for that long, and no conclusion is drawn about the others. A silent node that was alive before an
+    /// outage of the store is unknown, and not lost until it had time for a heartbeat after it.
     pub(crate) fn note(&self, stored: Vec<Node>, own: Uuid, time: ViewTime) -> NodeNews {
         let ViewTime { now, alive_since, longest_gap_ms } = time;
         let mut inner = self.lock();
@@ -132,22 +175,34 @@ impl KnownNodes {
         let view = |node: Node| {
             let is_own = node.id == own;
             let is_silent = !is_own && node.seen_at < alive_since;
-            let is_lost = is_silent && (is_steady || !inner.alive.contains(&node.id));
-            NodeView { node, is_own, is_lost }
+            let had_time = is_steady || !inner.alive.contains(&node.id);
+            let state = match (is_silent, had_time) {
+                (false, _) => NodeState::Alive,
+                (true, true) => NodeState::Lost,
+                (true, false) => NodeState::Unknown,
+            };
+            NodeView { node, is_own, state }
         };
         let are_seen = stored.iter().filter(|node| node.seen_at >= alive_since);
         let are_none = are_seen.map(|node| node.id).eq([own]);
         self.are_none.store(are_none, Ordering::Relaxed);
         let nodes: Vec<_> = stored.into_iter().map(view).collect();
         let mut news = NodeNews::default();
-        for NodeView { node, is_lost, .. } in &nodes {
-            if *is_lost {
-                if inner.alive.remove(&node.id) {
-                    inner.lost.insert(node.id);
-                    news.lost.push(node.clone());
+        for NodeView { node, state, .. } in &nodes {
+            match state {
+                NodeState::Alive => {
+                    if inner.alive.insert(node.id) && inner.lost.remove(&node.id) {
+                        news.back.push(node.clone());
+                    }
                 }
-            } else if inner.alive.insert(node.id) && inner.lost.remove(&node.id) {
-                news.back.push(node.clone());
+                NodeState::Lost => {
+                    if inner.alive.remove(&node.id) {
+                        inner.lost.insert(node.id);
+                        news.lost.push(node.clone());
+                    }
+                }
+                // It is still among those that were seen alive.
+                NodeState::Unknown => {}
             }
         }
         // Forget nodes that stopped or were removed.
@@ -205,7 +260,11 @@ mod tests {
     }
 
     fn lost(known: &KnownNodes) -> Vec<u128> {
-        known.all().iter().filter(|view| view.is_lost).map(|view| view.node.id.as_u128()).collect()
+        in_state(known, NodeState::Lost)
+    }
+
+    fn in_state(known: &KnownNodes, state: NodeState) -> Vec<u128> {
+        known.all().iter().filter(|view| view.state == state).map(|view| view.node.id.as_u128()).collect()
     }
 
     #[test]
@@ -246,11 +305,31 @@ mod tests {
         // The store was away for ninety seconds. The others have not written yet.
         assert_eq!(note_at(&known, 190_000, &[(1, 190_000), (2, 99_000), (3, 30_000)]), (vec![], vec![]));
         assert_eq!(lost(&known), [3], "it stays lost");
+        assert_eq!(in_state(&known, NodeState::Unknown), [2], "it may live");
         // One of them is back, the other died during the outage: that shows after its time.
         for now_ms in (195_000..250_000).step_by(5_000) {
             assert_eq!(note_at(&known, now_ms, &[(1, now_ms), (2, 99_000)]), (vec![], vec![]), "{now_ms}");
+            assert_eq!(in_state(&known, NodeState::Unknown), [2], "{now_ms}");
         }
         assert_eq!(note_at(&known, 250_000, &[(1, 250_000), (2, 99_000)]), (vec![2], vec![]));
+    }
+
+    #[test]
+    fn what_was_alive_is_unknown_while_the_store_is_away_or_no_view_comes_and_the_rest_is_as_it_was() {
+        let known = KnownNodes::default();
+        let states = |now_ms, is_store_away| {
+            let nodes = known.known(Timestamp::from_millis(now_ms), 15_000, is_store_away);
+            nodes.into_iter().map(|view| view.state).collect::<Vec<_>>()
+        };
+        assert_eq!(states(100_000, true), [], "nothing was read yet");
+        note_at(&known, 100_000, &[(1, 100_000), (2, 99_000), (3, 30_000)]);
+        let known_states = [NodeState::Alive, NodeState::Alive, NodeState::Lost];
+        let doubtful = [NodeState::Alive, NodeState::Unknown, NodeState::Lost];
+        assert_eq!(states(115_000, false), known_states);
+        assert_eq!(states(115_000, true), doubtful);
+        assert_eq!(states(115_001, false), doubtful);
+        note_at(&known, 120_000, &[(1, 120_000), (2, 119_000), (3, 30_000)]);
+        assert_eq!(states(120_000, false), known_states);
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use actix::prelude::*;
 use quita_domain::control::Node;
-use quita_domain::time::{Timestamp, millis_in};
+use quita_domain::time::Timestamp;
 use quita_ports::{Clock, OperatorStore, StoreError};
 use tokio::time::timeout;
 
@@ -19,10 +19,6 @@ use crate::denied::{Denied, warn_unless_away};
 use crate::limits::Limits;
 use crate::upkeep::known_nodes::{KnownNodes, NodeNews, ViewTime, take_replaced};
 use crate::watch::actor_view::ago;
-use crate::watch::meter::Meter;
-
-/// Intervals of heartbeats after which the next one is late: the store took none for a while.
-const INTERVALS_WITHOUT_GAP: u32 = 3;
 
 /// Identity of a process, as others see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +42,6 @@ pub(crate) struct NodeParts {
     pub(crate) routes: Arc<Routes>,
     pub(crate) known: Arc<KnownNodes>,
     pub(crate) clock: Arc<dyn Clock>,
-    pub(crate) meter: Arc<Meter>,
     pub(crate) limits: Limits,
 }
 
@@ -148,14 +143,8 @@ async fn be_seen(parts: &NodeParts) -> Result<(), StoreError> {
         parts.store.remove_node(dead.id).await?;
         tracing::info!(node.id = %dead.id, address = dead.address, "a node that died was replaced by this one");
     }
-    let longest_gap_ms = millis_in(parts.limits.node_interval.saturating_mul(INTERVALS_WITHOUT_GAP));
-    let news = parts.known.note(stored, parts.node.id, ViewTime { now, alive_since, longest_gap_ms });
-    let nodes = parts.known.all();
-    let lost = nodes.iter().filter(|view| view.is_lost).count();
-    let count = |number: usize| i64::try_from(number).unwrap_or(i64::MAX);
-    parts.meter.nodes_seen.set(count(nodes.len().saturating_sub(lost)));
-    parts.meter.nodes_lost.set(count(lost));
-    tell(&news);
+    let longest_gap_ms = parts.limits.longest_heartbeat_gap_ms();
+    tell(&parts.known.note(stored, parts.node.id, ViewTime { now, alive_since, longest_gap_ms }));
     Ok(())
 }
 

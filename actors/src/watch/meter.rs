@@ -26,7 +26,6 @@ pub(crate) struct Meter {
     pub(crate) created: IntCounterVec,
     pub(crate) payments: IntCounterVec,
     pub(crate) acquirer_requests: HistogramVec,
-    pub(crate) route_states: IntGaugeVec,
     pub(crate) routing_version: IntGaugeVec,
     pub(crate) approval: GaugeVec,
     pub(crate) approval_tries: IntGaugeVec,
@@ -42,8 +41,6 @@ pub(crate) struct Meter {
     pub(crate) commit_seconds: Histogram,
     pub(crate) conflicts: IntCounter,
     pub(crate) exceptions: IntCounterVec,
-    pub(crate) nodes_seen: IntGauge,
-    pub(crate) nodes_lost: IntGauge,
 }
 
 impl Meter {
@@ -66,7 +63,6 @@ impl Meter {
         let tries = Opts::new("quita_acquirer_approval_tries", tries);
         let numbers = "Numbers of slips that are left of our-numbers, as this node knows it";
         let numbers = Opts::new("quita_acquirer_numbers_left", numbers);
-        let states = Opts::new("quita_route_state", "1 for the state that a route is in, 0 for the others");
         let routing =
             Opts::new("quita_routing_version", "1 for the table of routes that decides about new payments");
         let meter = Self {
@@ -81,7 +77,6 @@ impl Meter {
                 registry,
                 HistogramVec::new(calls, &["acquirer", "method", "outcome"])?,
             )?,
-            route_states: enter(registry, IntGaugeVec::new(states, &["acquirer", "method", "state"])?)?,
             routing_version: enter(registry, IntGaugeVec::new(routing, &["version"])?)?,
             approval: enter(registry, GaugeVec::new(approval, &["acquirer", "method", "brand"])?)?,
             approval_tries: enter(registry, IntGaugeVec::new(tries, &["acquirer", "method", "brand"])?)?,
@@ -108,11 +103,6 @@ impl Meter {
             ))?,
             conflicts: counter("quita_store_conflicts_total", "Writes that another writer forestalled")?,
             exceptions: counters("quita_exceptions_total", "Exceptions reported to operators", &["kind"])?,
-            nodes_seen: gauge("quita_nodes_seen", "Processes on this store that were seen lately")?,
-            nodes_lost: gauge(
-                "quita_nodes_lost",
-                "Processes on this store that were not seen lately and never stopped",
-            )?,
         };
         // Created with zero: an alert does not see an increase of a series that did not exist.
         let kinds = DiscrepancyKind::ALL.map(DiscrepancyKind::as_str).into_iter();

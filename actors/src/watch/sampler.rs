@@ -1,7 +1,7 @@
 //! The sampler: publishes the state of the actors once a second.
 //!
 //! Owns no state; its readings are shared. Reads every meter once a second, however many clients watch, and exports
-//! each route's state as a metric. Sends no messages and changes nothing. Recreated by the supervisor when it dies.
+//! each route's approvals as metrics. Sends no messages and changes nothing. Recreated by the supervisor when it dies.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +39,7 @@ impl SamplerActor {
 
     fn read(&mut self, _: &mut Context<Self>) {
         let (parts, now) = (&self.parts, self.parts.clock.now());
-        parts.routes.show(&parts.meter, now);
+        parts.routes.show_approvals(&parts.meter);
         parts.samples.add(Reading::take(&parts.meter, parts.store_state.away(), now));
     }
 }

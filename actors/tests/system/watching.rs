@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use quita_actors::{ActorKind, Sample};
+use quita_actors::{ActorKind, NodeState, Sample};
 use quita_domain::status::Status;
 
 use crate::bank::Answer;
@@ -289,7 +289,11 @@ fn nodes_that_live_are_seen_and_those_that_are_gone_are_not() {
         let (one, two) = (world.node(), world.node());
         pass_ms(6_000).await;
         let nodes = |node: &Node<'_>| -> Vec<_> {
-            node.operators.nodes().into_iter().map(|view| (view.node, view.is_lost)).collect()
+            node.operators
+                .nodes()
+                .into_iter()
+                .map(|view| (view.node, view.state == NodeState::Lost))
+                .collect()
         };
         let lost = |node: &Node<'_>| nodes(node).iter().filter(|(_, is_lost)| *is_lost).count();
         assert_eq!((nodes(&one).len(), lost(&one)), (3, 0), "one has just gone");
@@ -315,10 +319,17 @@ fn nodes_that_live_are_seen_and_those_that_are_gone_are_not() {
         assert_eq!((nodes(&one).len(), lost(&one), one.number("quita_nodes_lost", &[])), (2, 0, 0));
         world.store.always(Op::PutNode, Fault::Unavailable);
         pass_ms(120_000).await;
+        let mut states: Vec<_> =
+            one.operators.nodes().into_iter().map(|view| (view.is_own, view.state)).collect();
+        states.sort_by_key(|(is_own, _)| !is_own);
+        assert_eq!(states, [(true, NodeState::Alive), (false, NodeState::Unknown)], "it may have died");
+        let counted = ["quita_nodes_seen", "quita_nodes_lost", "quita_nodes_unknown"];
+        assert_eq!(counted.map(|name| one.number(name, &[])), [1, 0, 1]);
         assert_eq!(one.created(pix(1)).await.status(), Status::Pending, "no payment depends on it");
         world.store.heal();
         pass_ms(90_000).await;
         assert_eq!((nodes(&one).len(), lost(&one), lost(&two)), (2, 0, 0), "nobody could be seen meanwhile");
+        assert_eq!(counted.map(|name| one.number(name, &[])), [2, 0, 0]);
         let told = world.logs.warnings();
         assert_eq!(told.iter().filter(|line| line.contains("another node was lost")).count(), 2, "{told:?}");
     });
@@ -355,8 +366,12 @@ fn a_node_that_starts_at_the_address_of_one_that_died_takes_its_place() {
     world.live(async {
         let (one, _two) = (world.node_at("10.0.0.1:8080"), world.node_at("10.0.0.3:8080"));
         pass_ms(90_000).await;
-        let mut seen: Vec<_> =
-            one.operators.nodes().into_iter().map(|view| (view.node.address, view.is_lost)).collect();
+        let mut seen: Vec<_> = one
+            .operators
+            .nodes()
+            .into_iter()
+            .map(|view| (view.node.address, view.state == NodeState::Lost))
+            .collect();
         seen.sort();
         let expected = [("10.0.0.1:8080", false), ("10.0.0.2:8080", true), ("10.0.0.3:8080", false)];
         assert_eq!(seen, expected.map(|(address, is_lost)| (address.to_owned(), is_lost)));

@@ -24,7 +24,7 @@ struct AskNodePage {
 fn find(console: &OperatorConsole, id: &str) -> Result<NodeView, Failure> {
     let id = Uuid::try_parse(id).map_err(|_| Failure::NotFound)?;
     let mut nodes = console.operators.nodes().into_iter();
-    nodes.find(|view| view.node.id == id && view.is_lost).ok_or(Failure::NotFound)
+    nodes.find(|view| view.node.id == id && view.is_lost()).ok_or(Failure::NotFound)
 }
 
 /// Handles `GET /nodes/{id}`.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use askama::Template;
-use quita_actors::{StoreAway, StoreTrouble};
+use quita_actors::{NodeState, StoreAway, StoreTrouble};
 
 use super::OperatorConsole;
 use super::frame::{Frame, Section};
@@ -176,12 +176,17 @@ fn store(troubles: &Troubles, texts: &'static Texts, language: Language) -> Tile
 
 fn nodes(troubles: &Troubles, texts: &'static Texts) -> Tile {
     let lost = troubles.lost_nodes();
-    let alive = troubles.nodes.len().saturating_sub(lost);
+    let alive = troubles.nodes_in(NodeState::Alive);
+    let light = match (lost, troubles.nodes_in(NodeState::Unknown)) {
+        (0, 0) => Light::of_stored(true, troubles.away.as_ref()),
+        (0, _) => Light::Unknown,
+        (_, _) => Light::of_stored(false, troubles.away.as_ref()),
+    };
     let note = if lost > 0 { format!("{lost} {}", texts.operators.nodes_lost) } else { String::new() };
     Tile {
         name: texts.operators.nodes,
         value: alive.to_string(),
-        light: Light::of_stored(lost == 0, troubles.away.as_ref()),
+        light,
         note,
         address: Section::Store.path(),
         runbook: (lost > 0).then_some("quitanodelost"),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use askama::Template;
-use quita_actors::{NodeView, StoreAway};
+use quita_actors::{NodeState, NodeView, StoreAway};
 use quita_ports::StoreForm;
 
 use super::OperatorConsole;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use quita_actors::{NodeView, RouteHealth, RouteState, StoreAway};
+use quita_actors::{NodeState, NodeView, RouteHealth, RouteState, StoreAway};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
@@ -118,7 +118,7 @@ impl OperatorConsole {
         let (_, own) = jobs.find(|(rhythm, _)| rhythm.name == JobName::NightlyComparison)?;
         let of_other = |view: &NodeView| {
             let failure = view.node.comparison_failure.as_ref()?;
-            (!view.is_own && !view.is_lost).then(|| format!("{}: {failure}", view.node.address))
+            (!view.is_own && !view.is_lost()).then(|| format!("{}: {failure}", view.node.address))
         };
         let failures = own.failure.into_iter().chain(nodes.iter().filter_map(of_other)).collect();
         Some(Comparison { is_known: own.runs > 0, failures })
@@ -128,7 +128,12 @@ impl OperatorConsole {
 impl Troubles {
     /// Returns the number of lost nodes.
     pub(super) fn lost_nodes(&self) -> usize {
-        self.nodes.iter().filter(|view| view.is_lost).count()
+        self.nodes_in(NodeState::Lost)
+    }
+
+    /// Returns the number of nodes in this state.
+    pub(super) fn nodes_in(&self, state: NodeState) -> usize {
+        self.nodes.iter().filter(|view| view.state == state).count()
     }
 
     /// Returns the failing routes.
