@@ -20,6 +20,9 @@ pub(crate) const NIGHTLY: Rhythm = Rhythm {
     first_after: Duration::from_secs(15),
 };
 
+/// Text between two failures in the words of a pass.
+pub(crate) const BETWEEN_FAILURES: &str = "; ";
+
 /// Daily comparison of acquirers' lists.
 pub(crate) struct Nightly {
     /// Schedule of comparisons; absent where nothing is compared automatically.
@@ -61,7 +64,7 @@ impl Nightly {
             }
         }
         let failures = nights.failures();
-        let failure = (!failures.is_empty()).then(|| failures.join("; "));
+        let failure = (!failures.is_empty()).then(|| failures.join(BETWEEN_FAILURES));
         self.operators.report_comparison(failure.as_deref());
         failure.map_or(Ok(()), Err)
     }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Acquirers, Edit, PATIENCE, Reply, TestApp, TestReceiver, Visitor, eventually, is_mongodb, pause, pix,
+    Acquirers, Edit, PATIENCE, Reply, TestApp, TestReceiver, Visitor, eventually, give_up_runs, is_mongodb,
+    pause, pix,
 };
 
 /// Longer than the first look of a service that has just started.
@@ -101,6 +102,35 @@ fn a_comparison_that_failed_on_one_node_is_red_on_the_home_of_every_node() {
         Some(operator.page("/")).filter(|page| page.contains(failed))
     });
     assert!(page.contains(&format!("{}: bank, ", first.address())), "{page}");
+}
+
+#[test]
+fn a_comparison_that_failed_on_every_node_is_named_once_on_the_home() {
+    if !is_mongodb() {
+        println!("skipped: an SQLite file belongs to one service");
+        return;
+    }
+    let acquirers = Acquirers::start();
+    // Nobody is there.
+    let nobody = "https://127.0.0.1:1";
+    let builder = || acquirers.builder_by_way_of(nobody, nobody).arg("--reconcile-at", "00:00");
+    let first = builder().start();
+    let failed = "Reconciliation</a></h2><p class=\"value\">Failed<";
+    let operator = Visitor::operator(&first);
+    eventually(NIGHT, "the comparison failed there", || operator.page("/").contains(failed).then_some(()));
+    give_up_runs(first.store_url());
+    let second = builder().store(first.store_url()).start();
+    let known = Visitor::operator(&second);
+    let own = |page: &str| {
+        page.matches("bank, ").count() > 0 && !page.contains(&format!("{}: bank", first.address()))
+    };
+    eventually(NIGHT, "it failed here too", || own(&known.page("/")).then_some(()));
+    for (operator, other) in [(&operator, second.address()), (&known, first.address())] {
+        pause(Duration::from_secs(6));
+        let page = operator.page("/");
+        assert_eq!(page.matches("bank, ").count(), 1, "{page}");
+        assert!(!page.contains(other), "{page}");
+    }
 }
 
 #[test]

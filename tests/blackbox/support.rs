@@ -49,7 +49,9 @@ pub(crate) use eventually::{PATIENCE, eventually, pause};
 pub(crate) use failing_calls::FailingCalls;
 pub(crate) use held_store::HeldStore;
 pub(crate) use mail_server::{MAIL_PASSWORD, MAIL_USER, MailServer};
-pub(crate) use meddler::{copy_payment, paid_earlier, proven_earlier, release_use, take_use, upgrade_to};
+pub(crate) use meddler::{
+    copy_payment, give_up_runs, paid_earlier, proven_earlier, release_use, take_use, upgrade_to,
+};
 pub(crate) use own_mongod::OwnMongod;
 pub(crate) use planted::{Fault, PlantedService};
 pub(crate) use program::{Finished, Program};

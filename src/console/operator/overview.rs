@@ -20,6 +20,7 @@ use crate::console::kit::language::Language;
 use crate::console::kit::live::Look;
 use crate::console::kit::outage::OutageWords;
 use crate::console::kit::stream_permits::Watcher;
+use crate::nightly::BETWEEN_FAILURES;
 
 /// Numbers of waiting items that are normal; the alerts on backlogs look at minutes.
 const OVERDUE_IS_WELL: i64 = 100;
@@ -300,7 +301,7 @@ fn comparison(troubles: &Troubles, texts: &'static Texts) -> Option<Tile> {
         name: texts.reconciliation,
         value: value.into(),
         light,
-        note: comparison.failures.join("; "),
+        note: comparison.failures.join(BETWEEN_FAILURES),
         address: Section::Reconciliation.path(),
         runbook: has_failed.then_some("list_not_compared"),
     })

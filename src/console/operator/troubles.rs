@@ -10,6 +10,7 @@ use tokio::time::{Instant, timeout};
 use super::OperatorConsole;
 use crate::acquirers::ENDS_SOON_MS;
 use crate::jobs::JobName;
+use crate::nightly::BETWEEN_FAILURES;
 
 /// Maximum number of exceptions counted; the page of exceptions says if there are more.
 const COUNTED: usize = 1_000;
@@ -113,16 +114,42 @@ impl OperatorConsole {
     }
 
     /// Returns the state of the nightly comparison, or `None` where nothing is compared.
-    fn comparison(&self, nodes: &[NodeView]) -> Option<Comparison> {
+    fn comparison<'n>(&self, nodes: &'n [NodeView]) -> Option<Comparison> {
         let mut jobs = self.jobs.states().into_iter();
         let (_, own) = jobs.find(|(rhythm, _)| rhythm.name == JobName::NightlyComparison)?;
-        let of_other = |view: &NodeView| {
-            let failure = view.node.comparison_failure.as_ref()?;
-            (!view.is_own && !view.is_lost()).then(|| format!("{}: {failure}", view.node.address))
+        let of_other = |view: &'n NodeView| {
+            let failures = view.node.comparison_failure.as_deref()?;
+            (!view.is_own && !view.is_lost()).then_some((view.node.address.as_str(), failures))
         };
-        let failures = own.failure.into_iter().chain(nodes.iter().filter_map(of_other)).collect();
-        Some(Comparison { is_known: own.runs > 0, failures })
+        let others = nodes.iter().filter_map(of_other);
+        Some(Comparison { is_known: own.runs > 0, failures: named_once(own.failure.as_deref(), others) })
     }
+}
+
+/// Names each failure once: those of this node, then those of others alone, with the addresses of these.
+fn named_once<'f>(own: Option<&'f str>, others: impl Iterator<Item = (&'f str, &'f str)>) -> Vec<String> {
+    let own = own.map(|failures| (None, failures));
+    let mut named: Vec<(Vec<&str>, &str)> = Vec::new();
+    for (address, failures) in
+        own.into_iter().chain(others.map(|(address, failures)| (Some(address), failures)))
+    {
+        for failure in failures.split(BETWEEN_FAILURES) {
+            // A heartbeat has the beginning of a long text only.
+            let is_same = |known: &str| known.starts_with(failure) || failure.starts_with(known);
+            match named.iter_mut().find(|(_, known)| is_same(known)) {
+                None => named.push((address.into_iter().collect(), failure)),
+                // It is this node's own, which needs no address.
+                Some((addresses, _)) if addresses.is_empty() => {}
+                Some((addresses, _)) => {
+                    addresses.extend(address.filter(|address| !addresses.contains(address)));
+                }
+            }
+        }
+    }
+    let in_words = |(addresses, failure): (Vec<&str>, &str)| {
+        if addresses.is_empty() { failure.to_owned() } else { format!("{}: {failure}", addresses.join(", ")) }
+    };
+    named.into_iter().map(in_words).collect()
 }
 
 impl Troubles {
@@ -158,5 +185,24 @@ impl Troubles {
             acquirers: self.failing().count(),
             store_and_nodes: self.lost_nodes().saturating_add(usize::from(self.away.is_some())),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_is_named_once_however_many_nodes_and_tasks_met_it() {
+        let bank = "bank, 2026-11-20: 503";
+        let named = |own, others: &[(&'static str, &'static str)]| named_once(own, others.iter().copied());
+        assert_eq!(named(Some(bank), &[("a:1", bank), ("b:1", bank)]), [bank]);
+        assert_eq!(named(Some("bank, 2026-11-20: 503; bank, 2026-11-20: 503"), &[]), [bank]);
+        assert_eq!(named(None, &[("a:1", bank), ("b:1", bank)]), ["a:1, b:1: bank, 2026-11-20: 503"]);
+        let two = "bank, 2026-11-20: 503; store, 2026-11-20: 500";
+        assert_eq!(named(Some(bank), &[("a:1", two)]), [bank, "a:1: store, 2026-11-20: 500"]);
+        assert_eq!(named(Some(bank), &[("a:1", "bank, 2026-11-2")]), [bank], "a heartbeat cuts it");
+        assert_eq!(named(Some(bank), &[("a:1", "bank, 2026-11-20: 404")]).len(), 2, "another reason");
+        assert_eq!(named(None, &[]), Vec::<String>::new());
     }
 }

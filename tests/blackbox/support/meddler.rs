@@ -117,6 +117,15 @@ async fn in_mongodb(url: &str, id: Uuid, by: i64) {
     assert_eq!(updated.unwrap().modified_count, 1);
 }
 
+/// Frees every run of reconciliation that a node claimed in MongoDB, so that another need not wait for its lease.
+pub(crate) fn give_up_runs(store_url: &str) {
+    block_on(async {
+        let database = mongodb::Client::with_uri_str(store_url).await.unwrap().default_database().unwrap();
+        let runs = database.collection::<Document>("reconciliation_runs");
+        assert!(runs.delete_many(doc! {}).await.unwrap().deleted_count > 0);
+    });
+}
+
 /// Gives the store the number of a form that this program does not know, as an upgrade by this version does, and payments
 /// that it can't read.
 pub(crate) fn upgrade_to(store_url: &str, form: i64, program: &str) {
