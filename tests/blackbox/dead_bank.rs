@@ -47,6 +47,9 @@ fn a_dead_bank_is_red_until_a_call_works_and_is_logged_once() {
     assert!(ready["checks"]["failing"].as_array().unwrap().contains(&"bank pix".into()), "{ready:#}");
     let page = Visitor::operator(&app).page("/acquirers");
     assert!(page.contains("badge-failing") && page.contains("Failing since"), "{page}");
+    let link = "<a href=\"/runbook#quitaacquirerdown\">What to do</a>";
+    let failing = page.matches("badge-failing").count();
+    assert_eq!(page.matches(link).count(), failing, "beside each that fails, and no other: {page}");
     assert_eq!(lines_with(&app, "an acquirer fails: its last calls were lost"), 1);
     assert_eq!(lines_with(&app, "an acquirer answers again"), 0);
     wires[0].mend();
