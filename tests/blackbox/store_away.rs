@@ -5,8 +5,8 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::support::{
-    Account, Browser, EventStream, HeldStore, PATIENCE, Proxy, TestApp, Visitor, eventually, is_mongodb,
-    mongodb_host, pause, pix,
+    Account, Browser, EventStream, HeldStore, OPERATOR, PATIENCE, Proxy, TestApp, Visitor,
+    check_is_protected, eventually, is_mongodb, mongodb_host, pause, pix,
 };
 
 /// The MongoDB driver needs a moment to find its server again.
@@ -205,6 +205,40 @@ fn an_open_page_of_store_and_nodes_follows_in_both_directions() {
     wait_for(">Away<");
     outage.end();
     wait_for(">Answers<");
+}
+
+#[test]
+fn the_runbook_is_read_without_a_session_while_the_store_is_away_and_tells_nothing_of_this_service() {
+    let mut outage = Outage::prepare();
+    let operator = Visitor::operator(&outage.app);
+    let stranger = Visitor::at_ops(&outage.app);
+    let link = "<a href=\"/runbook\">Runbook</a>";
+    assert!(stranger.get("/sign-in").text().contains(link));
+    // A session that this node did not confirm yet, as that of another node's operator.
+    let unconfirmed = Visitor::at_ops(&outage.app);
+    unconfirmed.set_cookie("quita_operator", "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA");
+    if !outage.begin() {
+        return;
+    }
+    outage.wait_until_up_is(0.0);
+    let signed_in = operator.page("/runbook");
+    assert!(signed_in.contains("href=\"/acquirers\"") && has_bar(&signed_in), "{signed_in}");
+    for visitor in [&stranger, &unconfirmed] {
+        let page = visitor.get("/runbook");
+        assert_eq!(page.status, 200, "{page}");
+        check_is_protected(&page);
+        let page = page.text();
+        assert!(page.contains("id=\"quitastorefailing\"") && page.contains("href=\"/sign-in\""), "{page}");
+        assert!(has_bar(&page) && page.contains("href=\"/runbook#quitastorefailing\""), "{page}");
+        let own =
+            [outage.app.address(), outage.app.store_url(), OPERATOR, "href=\"/acquirers\"", "class=\"foot\""];
+        for of_this_service in own {
+            assert!(!page.contains(of_this_service), "{of_this_service}: {page}");
+        }
+        let door = visitor.get("/sign-in").text();
+        assert!(has_bar(&door) && door.contains(link), "{door}");
+        assert!(visitor.get("/").status >= 303, "no other page is shown");
+    }
 }
 
 /// Row of the table of nodes that names this address.

@@ -1,15 +1,22 @@
-//! Runbook page, from `docs/ops/RUNBOOK.md`.
+//! Runbook page, from `docs/ops/RUNBOOK.md`. Everyone may read it: it holds no data of this installation, and is needed
+//! most while nobody can sign in.
 
 use std::sync::LazyLock;
+use std::time::Duration;
 
-use actix_web::HttpResponse;
+use actix_web::{FromRequest, HttpRequest, HttpResponse};
 use askama::Template;
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html as markdown};
+use tokio::time::timeout;
 
 use super::frame::{Frame, Section};
 use super::visitor::Operator;
 use crate::console::kit::answer::html;
 use crate::console::kit::failure::Failure;
+use crate::console::kit::frame::Frame as OpenFrame;
+
+/// Time limit for the store to confirm a session. After it the page is shown as to anyone.
+const CONFIRMED_WITHIN: Duration = Duration::from_secs(2);
 
 /// Rendered runbook; HTML in its source is escaped.
 static RUNBOOK: LazyLock<String> = LazyLock::new(|| render(include_str!("../../../docs/ops/RUNBOOK.md")));
@@ -21,9 +28,20 @@ struct RunbookPage {
     text: &'static str,
 }
 
+/// Page for a visitor without a session: no navigation, and nothing of this installation.
+#[derive(Template)]
+#[template(path = "console/operator/open_runbook.html")]
+struct OpenRunbookPage {
+    frame: OpenFrame,
+    text: &'static str,
+}
+
 /// Handles `GET /runbook`.
-pub(super) async fn show(operator: Operator) -> Result<HttpResponse, Failure> {
-    html(&RunbookPage { frame: operator.frame(Section::Overview), text: &RUNBOOK })
+pub(super) async fn show(request: HttpRequest) -> Result<HttpResponse, Failure> {
+    match timeout(CONFIRMED_WITHIN, Operator::extract(&request)).await {
+        Ok(Ok(operator)) => html(&RunbookPage { frame: operator.frame(Section::Overview), text: &RUNBOOK }),
+        Ok(Err(_)) | Err(_) => html(&OpenRunbookPage { frame: OpenFrame::bare(), text: &RUNBOOK }),
+    }
 }
 
 fn render(text: &str) -> String {

@@ -60,7 +60,6 @@ group! {
         certificates: "certificados", "certificates";
         nodes_lost: "perdidos", "lost";
         count: "Quantas", "Count";
-        runbook: "Manual de operação", "Runbook";
         store_and_nodes: "Armazenamento e nós", "Store and nodes";
         now: "Agora", "Now";
         payments_per_second: "Pagamentos por segundo", "Payments per second";

@@ -63,6 +63,7 @@ group! {
             "Requests get 503 store_unavailable: send them again with the same Idempotency-Key. Nothing that was answered is lost.";
         outage_broken_for_merchants: "Pedidos recebem 503 store_unavailable: repita-os mais tarde com a mesma Idempotency-Key.",
             "Requests get 503 store_unavailable: send them again later with the same Idempotency-Key.";
+        runbook: "Manual de operação", "Runbook";
         what_to_do: "O que fazer", "What to do";
         older: "Mais antigos", "Older";
         newest: "Mais novos", "Newest";
