@@ -3,6 +3,7 @@
 //! Turns HTTP into calls of the application service ([`quita_actors::Payments`]) and its answers into HTTP. No
 //! business decision is made here.
 
+mod accepted;
 mod answer;
 mod auth;
 mod body;
@@ -37,6 +38,7 @@ mod payments;
 mod pictures;
 mod query;
 mod rate_limit;
+mod refusal_pages;
 pub(crate) mod request_id;
 mod request_metrics;
 mod requests;
@@ -48,6 +50,7 @@ mod tokens;
 mod traced;
 mod traceparent;
 mod unknown_address;
+mod unknown_guide;
 
 pub(crate) use card_script::card_scripts;
 pub(crate) use checkout::PAGE_HEADERS;
@@ -67,6 +70,7 @@ pub(crate) use mount::Mount;
 pub(crate) use observed::{Observer, observed};
 pub(crate) use own_headers::with_own_headers;
 pub(crate) use query::refuse as refuse_query;
+pub(crate) use refusal_pages::with_refusal_pages;
 pub(crate) use request_id::{in_fresh_request, refuse_card_number, with_request_id};
 pub(crate) use routes::reading;
 pub(crate) use safe_headers::{SAFE_HEADERS, with_safe_headers};

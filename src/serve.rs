@@ -31,7 +31,7 @@ use crate::console::operator::OperatorConsole;
 use crate::http::{
     self, CheckoutMetrics, Edge, Observer, RequestMetrics, Tokens, announce_public_url, as_get, observed,
     refuse_bad_host, refuse_card_number, traced, with_ignored_names, with_key_expiry, with_own_headers,
-    with_request_id, with_safe_headers,
+    with_refusal_pages, with_request_id, with_safe_headers,
 };
 use crate::jobs::{JobName, JobOutcome, Jobs, Rhythm};
 use crate::keyring::{CURRENT_KEY, CurrentKey, Keyring, SEALING, Sealing};
@@ -384,6 +384,7 @@ fn listen(
             .wrap(from_fn(refuse_bad_host))
             .wrap(from_fn(refuse_card_number))
             .wrap(from_fn(move |request, next| observed(observer.clone(), request, next)))
+            .wrap(from_fn(with_refusal_pages))
             .wrap(from_fn(with_request_id))
             .wrap(from_fn(move |request, next| with_safe_headers(mount, request, next)))
             .wrap(from_fn(with_own_headers))

@@ -24,12 +24,14 @@ use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 pub(crate) use self::response::PAGE_HEADERS;
+pub(super) use self::response::{Refused, refusal};
 
 use self::form::{
     FIELDS, FormFields, has_cep_of_its_state, is_from_elsewhere, is_script, read_card_form, read_form,
     text_of, typed_in,
 };
-use self::response::{Refused, add_headers, refusal, rendered};
+use self::response::{add_headers, rendered};
+use super::accepted::asks_for_json;
 use super::client_address::address_of;
 use super::edge::Edge;
 use super::errors::{ApiError, ErrorCode};
@@ -66,7 +68,7 @@ struct Visit<'a> {
 pub(crate) async fn show(edge: Data<Edge>, token: Path<String>, request: HttpRequest) -> HttpResponse {
     let language = language_of(&request);
     let shown = async { visit(&edge, language, &token, None).await?.page().await };
-    shown.await.unwrap_or_else(|refused: Refused| refusal(&edge, language, &refused))
+    shown.await.unwrap_or_else(|refused| refusal_of_look(&edge, language, (&request, refused)))
 }
 
 /// `GET /checkout/{token}/{payment token}`
@@ -77,7 +79,7 @@ pub(crate) async fn show_payment(
 ) -> HttpResponse {
     let language = language_of(&request);
     let shown = async { visit(&edge, language, &tokens.0, Some(&tokens.1)).await?.page().await };
-    shown.await.unwrap_or_else(|refused: Refused| refusal(&edge, language, &refused))
+    shown.await.unwrap_or_else(|refused| refusal_of_look(&edge, language, (&request, refused)))
 }
 
 /// `POST /checkout/{token}`
@@ -109,7 +111,23 @@ fn refusal_of_post(
     language: Language,
     (request, refused): (&HttpRequest, &Refused),
 ) -> HttpResponse {
-    if is_script(request) { card::refusal(language, refused) } else { refusal(edge, language, refused) }
+    if is_script(request) {
+        card::refusal(language, refused)
+    } else {
+        refusal(edge, language, (request, refused))
+    }
+}
+
+/// Returns the page that says why none is shown, or the error for a program.
+fn refusal_of_look(
+    edge: &Edge,
+    language: Language,
+    (request, refused): (&HttpRequest, Refused),
+) -> HttpResponse {
+    if asks_for_json(request) {
+        return HttpResponse::from_error(refused.error());
+    }
+    refusal(edge, language, (request, &refused.of_look()))
 }
 
 fn language_of(request: &HttpRequest) -> Language {

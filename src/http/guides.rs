@@ -13,10 +13,11 @@ use pulldown_cmark::{Event, Options, Parser, html};
 use super::edge::Edge;
 use super::errors::ApiError;
 use super::mount::Mount;
+use super::unknown_guide;
 use crate::console::Language;
 
 /// Content security policy of these pages: our own style sheet, and no scripts.
-const POLICY: &str = "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; \
+pub(super) const POLICY: &str = "default-src 'none'; style-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; \
                       frame-ancestors 'none'";
 
 /// Program in one language: the language's name, and the files.
@@ -187,11 +188,16 @@ pub(crate) async fn front(edge: Data<Edge>, request: HttpRequest) -> Result<Http
 }
 
 /// `GET /docs/{language}/{guide}`
-pub(crate) async fn show(edge: Data<Edge>, path: Path<(String, String)>) -> Result<HttpResponse, ApiError> {
+pub(crate) async fn show(
+    edge: Data<Edge>,
+    path: Path<(String, String)>,
+    request: HttpRequest,
+) -> Result<HttpResponse, ApiError> {
     let (short, slug) = path.into_inner();
     let wanted =
         |(guide, language, _): &&(Guide, Language, String)| guide.slug() == slug && language.short() == short;
-    let (guide, language, text) = RENDERED.iter().find(wanted).ok_or_else(ApiError::nothing_here)?;
+    let (guide, language, text) =
+        RENDERED.iter().find(wanted).ok_or_else(|| unknown_guide::error(request.path()))?;
     let (guide, language) = (*guide, *language);
     let entry =
         |each: &Guide| Entry { slug: each.slug(), title: each.title(language), is_here: *each == guide };

@@ -7,6 +7,7 @@ use quita_domain::nearest::{is_same, nearest};
 use super::auth;
 use super::edge::Edge;
 use super::errors::{ApiError, ErrorCode, docs_url, wordings};
+use super::unknown_guide;
 
 /// Addresses that the caller may have meant. The parts in braces match anything.
 const ADDRESSES: [&str; 21] = [
@@ -53,8 +54,10 @@ const MOST_PARTS: usize = 8;
 pub(crate) async fn not_found(request: HttpRequest, edge: Data<Edge>) -> Result<HttpResponse, ApiError> {
     auth::note_known_caller(&request).await;
     let docs = docs_url("");
+    let is_of_docs = request.path().starts_with("/docs/");
     let message = match meant(request.path()) {
         Some(address) => wordings::nothing_here_but(&format!("{}{address}", edge.mount), &docs),
+        None if is_of_docs => return Err(unknown_guide::error(request.path())),
         None => wordings::nothing_here_see(&docs),
     };
     Err(ApiError::new(ErrorCode::NotFound, message))

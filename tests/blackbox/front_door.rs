@@ -44,6 +44,58 @@ fn guides_are_there_in_both_languages_and_name_each_other() {
 }
 
 #[test]
+fn an_unknown_guide_is_a_page_with_the_guides_for_a_browser_and_a_pointer_for_a_program() {
+    let app = TestApp::new();
+    let client = app.client_without_key();
+    let open = |path: &str, language: &str| {
+        let headers = [("Accept", "text/html,*/*;q=0.8"), ("Accept-Language", language)];
+        client.send("GET", path, &headers, b"")
+    };
+    for (path, language, tag, meant) in [
+        ("/docs/en/link", "pt-BR", "en", Some("/docs/en/links")),
+        ("/docs/pt/devolucoes", "en", "pt-BR", Some("/docs/pt/refunds")),
+        ("/docs/en/nothing", "en", "en", None),
+        ("/docs/fr/webhook", "en", "en", Some("/docs/en/webhooks")),
+        ("/docs/webhooks", "pt-BR", "pt-BR", Some("/docs/pt/webhooks")),
+        ("/docs/en/a/b", "en", "en", None),
+        ("/docs/errors/not_fund", "en", "en", Some("/docs/errors/not_found")),
+        ("/docs/en/<b>x", "en", "en", None),
+    ] {
+        let page = open(path, language);
+        assert_eq!(page.status, 404, "{page}");
+        assert_eq!(page.header("content-language"), Some(tag), "{page}");
+        assert!(page.header("content-type").unwrap().starts_with("text/html"), "{page}");
+        assert!(page.header("content-security-policy").unwrap().contains("default-src 'none'"), "{page}");
+        let text = page.text();
+        let short = &tag[..2];
+        for guide in GUIDES {
+            assert!(text.contains(&format!("<li><a href=\"/docs/{short}/{guide}\">")), "{guide}: {page}");
+        }
+        assert_eq!(text.contains("Did you mean") || text.contains("Seria"), meant.is_some(), "{page}");
+        if let Some(address) = meant {
+            assert!(
+                text.contains(&format!(
+                    "<p>{} <a href=\"{address}\">",
+                    if tag == "en" { "Did you mean" } else { "Seria" }
+                )),
+                "{page}"
+            );
+            assert_eq!(client.get(address).status, 200);
+        }
+        assert!(!text.contains("<script") && !text.contains("<b>"), "{page}");
+    }
+    let told =
+        |path: &str| client.get(path).expect_error(404, "not_found")["message"].as_str().unwrap().to_owned();
+    for path in ["/docs/en/link", "/docs/link"] {
+        let message = told(path);
+        assert!(message.contains("did you mean /docs/en/links?"), "{message}");
+        assert!(GUIDES.iter().all(|guide| message.contains(guide)), "{message}");
+    }
+    let message = told("/docs/en/nothing");
+    assert!(message.contains("/docs/en: quickstart, ") && !message.contains("did you mean"), "{message}");
+}
+
+#[test]
 fn a_slash_at_the_end_leads_to_the_page_without_it() {
     let app = TestApp::new();
     let client = app.client_without_key();

@@ -90,6 +90,7 @@ mod program_users;
 mod real_acquirers;
 mod reconcile;
 mod refunds;
+mod refusal_pages;
 mod refused_requests;
 mod reload;
 mod routes;

@@ -13,14 +13,14 @@ use crate::support::{
 const RECOVERS_WITHIN: Duration = Duration::from_secs(60);
 
 /// A service whose store can be taken away, on either store.
-struct Outage {
-    app: TestApp,
+pub(crate) struct Outage {
+    pub(crate) app: TestApp,
     proxy: Option<Proxy>,
     held: Option<HeldStore>,
 }
 
 impl Outage {
-    fn prepare() -> Self {
+    pub(crate) fn prepare() -> Self {
         let proxy = is_mongodb().then(|| Proxy::to(&mongodb_host()));
         let builder = TestApp::builder().expects_store_away();
         let builder = match &proxy {
@@ -31,7 +31,7 @@ impl Outage {
     }
 
     /// Takes the store away; `false` if this machine has no way to.
-    fn begin(&mut self) -> bool {
+    pub(crate) fn begin(&mut self) -> bool {
         match &self.proxy {
             Some(proxy) => proxy.cut(),
             None => self.held = HeldStore::hold(self.app.store_url()),
@@ -39,7 +39,7 @@ impl Outage {
         self.proxy.is_some() || self.held.is_some()
     }
 
-    fn end(&mut self) {
+    pub(crate) fn end(&mut self) {
         self.proxy.iter().for_each(Proxy::mend);
         self.held = None;
     }
@@ -51,7 +51,7 @@ impl Outage {
         value.unwrap_or_else(|| panic!("{series} is missing:\n{text}")).parse().unwrap()
     }
 
-    fn wait_until_up_is(&self, up: f64) {
+    pub(crate) fn wait_until_up_is(&self, up: f64) {
         eventually(RECOVERS_WITHIN, &format!("quita_store_up is {up}"), || {
             (self.metric("quita_store_up") == up).then_some(())
         });

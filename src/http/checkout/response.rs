@@ -5,17 +5,21 @@ use actix_web::http::header::{
     ACCEPT_LANGUAGE, CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_SECURITY_POLICY, HeaderName, REFERRER_POLICY,
     RETRY_AFTER, VARY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
-use actix_web::{HttpResponse, HttpResponseBuilder};
+use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use askama::Template;
 
 use crate::console::Language;
 use crate::http::edge::Edge;
-use crate::http::errors::{ApiError, ErrorCode};
+use crate::http::errors::{ApiError, ErrorCode, wordings};
 use crate::http::pages::checkout_page::{CheckoutPage, StateView, pick};
+use crate::http::refusal_pages::path_of;
 
 /// Content security policy of the page.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
      connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
+/// Seconds after which a page that could not be shown is tried again.
+const RETRY_S: u64 = 5;
 
 /// Headers of every page, in addition to those that differ.
 pub(crate) const PAGE_HEADERS: [(HeaderName, &str); 8] = [
@@ -30,7 +34,7 @@ pub(crate) const PAGE_HEADERS: [(HeaderName, &str); 8] = [
 ];
 
 /// A page that can't be shown, with its status.
-pub(super) struct Refused {
+pub(in crate::http) struct Refused {
     pub(super) status: StatusCode,
     pub(super) retry_after_s: Option<u64>,
     label: (&'static str, &'static str),
@@ -52,8 +56,8 @@ impl Refused {
             StatusCode::NOT_FOUND,
             ("Nada encontrado", "Nothing found"),
             (
-                "Este endereço não leva a nenhum link de pagamento. Confira o endereço com a loja.",
-                "This address leads to no payment link. Check the address with the shop.",
+                "Este endereço não leva a nenhum pagamento. Confira o endereço com a loja.",
+                "This address leads to no payment. Check the address with the shop.",
             ),
         )
     }
@@ -82,10 +86,96 @@ impl Refused {
         )
     }
 
+    /// The code or slip is not there yet.
+    const fn not_issued() -> Self {
+        Self {
+            retry_after_s: Some(RETRY_S),
+            ..Self::new(
+                StatusCode::NOT_FOUND,
+                ("Preparando", "Preparing"),
+                (
+                    "O código deste pagamento ainda não está pronto. Recarregue esta página em alguns segundos.",
+                    "The code of this payment is not ready yet. Reload this page in some seconds.",
+                ),
+            )
+        }
+    }
+
+    /// The code or slip can't be paid any more.
+    const fn over() -> Self {
+        Self::new(
+            StatusCode::GONE,
+            ("Não vale mais", "No longer valid"),
+            (
+                "Este código não pode mais ser pago. Se você ainda quer pagar, peça um novo à loja.",
+                "This code can't be paid any more. If you still want to pay, ask the shop for a new one.",
+            ),
+        )
+    }
+
+    /// The request is none that the address answers.
+    const fn not_understood(status: StatusCode) -> Self {
+        Self::new(
+            status,
+            ("Pedido recusado", "Request refused"),
+            (
+                "Este endereço não responde a esse pedido. Abra de novo o endereço que a loja enviou; nada foi alterado.",
+                "This address does not answer that request. Open the address from the shop again; nothing was changed.",
+            ),
+        )
+    }
+
+    /// The service can't show a page now. Its payer may have paid already.
+    const fn not_shown(status: StatusCode) -> Self {
+        Self {
+            retry_after_s: Some(RETRY_S),
+            ..Self::new(
+                status,
+                ("Tente de novo em instantes", "Try again in a moment"),
+                (
+                    "O serviço não responde agora. Recarregue esta página em alguns segundos. Se você já pagou, não \
+                     pague de novo: nenhum pagamento se perde.",
+                    "The service does not answer now. Reload this page in some seconds. If you have paid already, do \
+                     not pay again: no payment is lost.",
+                ),
+            )
+        }
+    }
+
+    /// Returns the words for an error of a page that is only looked at.
+    pub(in crate::http) fn of_page(error: &ApiError) -> Self {
+        let (code, status) = (error.error_code(), error.error_code().status());
+        if code == ErrorCode::NotFound {
+            Self::nothing_here()
+        } else if code == ErrorCode::NotIssued {
+            Self::not_issued()
+        } else if code == ErrorCode::Gone {
+            Self::over()
+        } else if status.is_server_error() {
+            Self::not_shown(status)
+        } else {
+            Self::not_understood(status)
+        }
+    }
+
+    /// Returns the words for a page that is only looked at.
+    pub(super) fn of_look(self) -> Self {
+        if self.status.is_server_error() { Self::not_shown(self.status) } else { self }
+    }
+
+    /// Returns the error for programs.
+    pub(super) fn error(&self) -> ApiError {
+        if self.status == StatusCode::NOT_FOUND {
+            ApiError::link_not_found()
+        } else {
+            ApiError::unavailable(ErrorCode::StoreUnavailable, wordings::store_unavailable())
+        }
+    }
+
     /// The service can't say now.
     pub(super) const fn unavailable() -> Self {
         Self {
-            retry_after_s: Some(5),
+            retry_after_s: Some(RETRY_S),
             ..Self::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 ("Tente de novo em instantes", "Try again in a moment"),
@@ -114,8 +204,12 @@ impl From<ApiError> for Refused {
     }
 }
 
-/// Returns the page that says why none of the link is shown.
-pub(super) fn refusal(edge: &Edge, language: Language, refused: &Refused) -> HttpResponse {
+/// Returns the page that says why none of the payment is shown.
+pub(in crate::http) fn refusal(
+    edge: &Edge,
+    language: Language,
+    (request, refused): (&HttpRequest, &Refused),
+) -> HttpResponse {
     let ((label_pt, label_en), (sentence_pt, sentence_en)) = (refused.label, refused.sentence);
     let state = StateView {
         word: "error",
@@ -130,6 +224,7 @@ pub(super) fn refusal(edge: &Edge, language: Language, refused: &Refused) -> Htt
         form: None,
         payment: None,
         again: None,
+        reload: refused.retry_after_s.map(|_| path_of(edge, request)),
     };
     let mut response = rendered(&page, refused.status);
     if let Some(seconds) = refused.retry_after_s {

@@ -99,6 +99,7 @@ impl Visit<'_> {
             form: None,
             payment: None,
             again: None,
+            reload: None,
         })
     }
 }

@@ -61,6 +61,12 @@ wordings! {
     pub(crate) nothing_here_see(docs: &str) =
         "there is nothing at this address. All addresses: {docs}",
         "não há nada neste endereço. Todos os endereços: {docs}";
+    pub(crate) no_such_guide(docs: &str, guides: &str) =
+        "there is no guide at this address. Guides below {docs}: {guides}",
+        "não há guia neste endereço. Guias abaixo de {docs}: {guides}";
+    pub(crate) no_such_guide_but(address: &str, docs: &str, guides: &str) =
+        "there is no guide at this address; did you mean {address}? Guides below {docs}: {guides}",
+        "não há guia neste endereço; seria {address}? Guias abaixo de {docs}: {guides}";
     pub(crate) no_such_code(docs: &str) =
         "no error has this code. All codes: {docs}", "nenhum erro tem este código. Todos os códigos: {docs}";
     pub(crate) no_such_code_but(address: &str, docs: &str) =

@@ -27,6 +27,8 @@ pub(crate) struct CheckoutPage {
     pub(crate) payment: Option<PaymentView>,
     /// Path of a page on which a new payment can begin.
     pub(crate) again: Option<String>,
+    /// Path of this page, if reloading it may help.
+    pub(crate) reload: Option<String>,
 }
 
 /// The offer as payers read it.
