@@ -39,8 +39,8 @@ use super::link_payments::{NotBegun, Submitted, begin, is_being_cancelled, newes
 use super::links::{METHODS_OF_PAGE, status_of};
 use super::pages::checkout_card::decline;
 use super::pages::checkout_page::{
-    self, CheckoutPage, Mistake, StateView, field_of, mistake, pick, state_of, state_of_cancelling,
-    state_of_link,
+    self, CheckoutPage, Mistake, StateView, UnneededView, field_of, mistake, pick, state_of,
+    state_of_cancelling, state_of_link,
 };
 use crate::console::Language;
 use quita_services::network::networks_of;
@@ -199,8 +199,9 @@ impl Visit<'_> {
         let (status, uses) = status_of(self.edge, &self.link).await?;
         let newest = self.newest().await?;
         let declined = newest.first().filter(|payment| payment.status() == Status::Declined).cloned();
+        let unneeded = unneeded_of(&newest);
         if let Some(payment) = self.payment.clone().or_else(|| shown_of(newest)) {
-            return self.payment_page(&payment, status).await;
+            return self.payment_page(&payment, unneeded.as_ref(), status).await;
         }
         let is_sold_out = uses.paid.saturating_add(uses.held) >= self.link.offer.uses.into();
         match status {
@@ -288,7 +289,14 @@ impl Visit<'_> {
             let field = FIELDS.into_iter().find(has_place).unwrap_or_default();
             mistake(self.language, field, code::CARD_NUMBER)
         };
-        with_card.map(mistake_in).collect()
+        // One for each place: a form may have thousands of fields.
+        let mut mistakes: Vec<Mistake> = Vec::new();
+        for found in with_card.map(mistake_in) {
+            if !mistakes.iter().any(|known| known.field == found.field) {
+                mistakes.push(found);
+            }
+        }
+        mistakes
     }
 
     /// Returns the page after a payment was refused as a whole, or the service failed.
@@ -352,7 +360,8 @@ impl Visit<'_> {
     async fn give_up(self, seen: &str) -> Result<HttpResponse, Refused> {
         let waiting = match &self.payment {
             Some(payment) => Some(payment.clone()),
-            None => shown_of(self.newest().await?),
+            // Beside a paid one there may be one that waits.
+            None => self.newest().await?.into_iter().find(|payment| payment.id.to_string() == seen),
         };
         // A card that was sent can't be given up: its outcome is all that is missing.
         let can_be_given_up = |payment: &Payment| {
@@ -450,6 +459,7 @@ impl Visit<'_> {
     async fn payment_page(
         &self,
         payment: &Payment,
+        unneeded: Option<&Payment>,
         link_status: LinkStatus,
     ) -> Result<HttpResponse, Refused> {
         let status = payment.status();
@@ -459,7 +469,14 @@ impl Visit<'_> {
         let view = self.payment_view(payment, is_cancelling)?;
         let may_begin = link_status == LinkStatus::Open && !holds_a_use(status);
         let again = may_begin.then(|| self.path());
-        let page = CheckoutPage { payment: Some(view), again, ..self.bare(state).await? };
+        let unneeded = match unneeded.filter(|one| one.id != payment.id) {
+            Some(one) => Some(UnneededView {
+                transaction_id: one.id.to_string(),
+                give_up: (self.path_of(Some(one)), self.form_number()?),
+            }),
+            None => None,
+        };
+        let page = CheckoutPage { payment: Some(view), unneeded, again, ..self.bare(state).await? };
         Ok(rendered(&page, StatusCode::OK))
     }
 }
@@ -469,6 +486,16 @@ fn shown_of(newest: Vec<Payment>) -> Option<Payment> {
     let paid = newest.iter().position(|payment| payment.state.paid_at.is_some());
     let place = paid.or_else(|| newest.iter().position(|payment| holds_a_use(payment.status())))?;
     newest.into_iter().nth(place)
+}
+
+/// Returns the payment of a link for one payment that waits although another one was paid: it was given up, and paid all
+/// the same. A card's outcome is awaited, and nobody can give it up.
+fn unneeded_of(newest: &[Payment]) -> Option<Payment> {
+    newest.iter().find(|payment| payment.state.paid_at.is_some())?;
+    let waits = |payment: &&Payment| {
+        is_waiting(payment.status()) && payment.method() != Method::CreditCard && !is_being_cancelled(payment)
+    };
+    newest.iter().find(waits).cloned()
 }
 
 const fn sold_out(language: Language) -> StateView {

@@ -540,6 +540,29 @@ fn one_network_begins_ten_payments_of_a_link_within_an_hour() {
 }
 
 #[test]
+fn what_waits_beside_a_payment_that_was_paid_late_is_seen_and_can_be_given_up() {
+    let app = TestApp::new();
+    let made = make(&app, &link());
+    let mut payer = Payer::at(&app, &made);
+    payer.begin_and_go("pix");
+    let first = payer.transaction();
+    payer.give_up();
+    payer.begin_and_go("pix");
+    let second = payer.transaction();
+    assert!(!payer.look().contains("Não pague o outro código"));
+    // The payer pays the code that was given up.
+    pay(&app, &first);
+    let page = payer.check("paid");
+    assert_eq!(payer.transaction(), first);
+    assert!(page.contains("Não pague o outro código") && page.contains(&second), "{page}");
+    payer.give_up();
+    app.client().wait_for_status(&second, "cancelled");
+    let page = payer.check("paid");
+    assert!(!page.contains("Não pague o outro código"), "{page}");
+    assert_eq!(read(&app, &made)["paidCount"], 1);
+}
+
+#[test]
 fn a_network_over_its_limit_takes_no_use_meanwhile() {
     let app = TestApp::new();
     let made = make(&app, &link().with("uses", json!(10)));

@@ -59,7 +59,7 @@ fn an_unknown_guide_is_a_page_with_the_guides_for_a_browser_and_a_pointer_for_a_
         ("/docs/webhooks", "pt-BR", "pt-BR", Some("/docs/pt/webhooks")),
         ("/docs/en/a/b", "en", "en", None),
         ("/docs/errors/not_fund", "en", "en", Some("/docs/errors/not_found")),
-        ("/docs/en/<b>x", "en", "en", None),
+        ("/docs/en/%3Cb%3Ex", "en", "en", None),
     ] {
         let page = open(path, language);
         assert_eq!(page.status, 404, "{page}");

@@ -129,7 +129,7 @@ impl LinkStore for EmbeddedStore {
         let limit = limit.clone();
         // Who is over a limit asks again and again, and must not take the turn of a writer.
         let asked = limit.clone();
-        let blocked = self.read(move |transaction| Ok(blocked_until(transaction, &asked, now)?)).await?;
+        let blocked = self.read(move |transaction| blocked_until(transaction, &asked, now)).await?;
         if blocked.is_some() {
             return Ok(blocked);
         }

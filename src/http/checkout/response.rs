@@ -223,6 +223,7 @@ pub(in crate::http) fn refusal(
         state,
         form: None,
         payment: None,
+        unneeded: None,
         again: None,
         reload: refused.retry_after_s.map(|_| path_of(edge, request)),
     };

@@ -98,6 +98,7 @@ impl Visit<'_> {
             state,
             form: None,
             payment: None,
+            unneeded: None,
             again: None,
             reload: None,
         })

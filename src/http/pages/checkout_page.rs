@@ -25,6 +25,8 @@ pub(crate) struct CheckoutPage {
     pub(crate) state: StateView,
     pub(crate) form: Option<FormView>,
     pub(crate) payment: Option<PaymentView>,
+    /// A payment that waits beside one that was paid: its payer gives it up.
+    pub(crate) unneeded: Option<UnneededView>,
     /// Path of a page on which a new payment can begin.
     pub(crate) again: Option<String>,
     /// Path of this page, if reloading it may help.
@@ -41,6 +43,14 @@ pub(crate) struct OfferView {
     pub(crate) amount: String,
     pub(crate) items: Vec<String>,
     pub(crate) is_test: bool,
+}
+
+/// A payment of a link for one payment that another one of it has made needless.
+#[derive(Debug, Clone)]
+pub(crate) struct UnneededView {
+    pub(crate) transaction_id: String,
+    /// Where its form is sent, and the form's number.
+    pub(crate) give_up: (String, String),
 }
 
 /// State of the page: a word for programs, a badge and a sentence for people.
