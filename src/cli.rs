@@ -18,6 +18,7 @@ mod doctor;
 mod http_client;
 mod json_text;
 mod keys;
+mod known_names;
 mod listen;
 mod load;
 mod logs;
@@ -44,6 +45,8 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use actix_web::rt::System;
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::build_info::{BuildInfo, build_info, version_line};
@@ -135,7 +138,7 @@ enum Command {
 /// Runs the program with the arguments and the environment of this process.
 pub fn main() -> ExitCode {
     // Wrong usage, `--help` and `--version` end here, with 2, 0 and 0.
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| with_way_to_key(error).exit());
     if let Err(error) = core_dumps::forbid_files() {
         output::note(&format!("a core may be dumped, with what is in memory: {error}"));
     }
@@ -149,6 +152,22 @@ pub fn main() -> ExitCode {
             failure.exit_code()
         }
     }
+}
+
+/// Adds to the error for a missing API key how to give one, and how to get one.
+fn with_way_to_key(mut error: clap::Error) -> clap::Error {
+    let is_key = |argument: &String| argument.split(' ').next() == Some("--key");
+    let lacks_key = match (error.kind(), error.get(ContextKind::InvalidArg)) {
+        (_, Some(ContextValue::Strings(missing))) => missing.iter().any(is_key),
+        // A variable may be set and empty, as when the command that should print a key has failed.
+        (ErrorKind::InvalidValue, Some(ContextValue::String(empty))) => is_key(empty),
+        _ => false,
+    };
+    if lacks_key {
+        let tip = "set QUITA_KEY, or pass --key; `quita keys create --merchant NAME` creates a key";
+        error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
+    }
+    error
 }
 
 /// Variables that commands read and that are no options of the service, such as `QUITA_KEY`.

@@ -46,6 +46,7 @@ mod routes;
 mod routing;
 mod safe_headers;
 mod sandbox;
+mod shown_path;
 mod tokens;
 mod traced;
 mod traceparent;

@@ -5,7 +5,7 @@ mod probe;
 use std::sync::Arc;
 
 use prometheus::{IntGaugeVec, Opts, Registry};
-use quita_embedded::EmbeddedStore;
+use quita_embedded::{EmbeddedStore, SoleWriterError};
 use quita_mongo::MongoStore;
 use quita_ports::{StoreError, UpgradeStore, WholeStore};
 use thiserror::Error;
@@ -35,6 +35,15 @@ pub enum OpenError {
         /// URL at which none was found.
         url: String,
     },
+    /// Another process serves it, and it was opened to serve it.
+    #[error(
+        "another process serves the store {url}.\nStop that process first, or give this one a store of its own with \
+         --store sqlite:PATH or QUITA_STORE."
+    )]
+    Served {
+        /// URL of the store.
+        url: String,
+    },
     /// There is one, or one is to be made, and that failed.
     #[error("the store {url} can't be used: {cause}\n{advice}")]
     Unusable {
@@ -60,9 +69,13 @@ impl OpenError {
 /// [`OpenError`], to be shown to the person who started the program.
 pub async fn open(url: &StoreUrl, purpose: Purpose) -> Result<Arc<dyn WholeStore>, OpenError> {
     let store = match (url, purpose) {
-        (StoreUrl::Embedded(path), Purpose::Serve) => {
-            EmbeddedStore::open_sole_writer(path).map(|store| Some(shared(store)))
-        }
+        (StoreUrl::Embedded(path), Purpose::Serve) => match EmbeddedStore::open_sole_writer(path) {
+            Ok(store) => Ok(Some(shared(store))),
+            Err(SoleWriterError::Store(error)) => Err(error),
+            Err(SoleWriterError::Served(_)) => {
+                return Err(OpenError::Served { url: url.clone().with_whole_path().to_string() });
+            }
+        },
         (StoreUrl::Embedded(path), Purpose::Maintenance) => {
             EmbeddedStore::open_existing(path).map(|store| store.map(shared))
         }
@@ -175,7 +188,10 @@ mod tests {
         let url = StoreUrl::Embedded(folder.path().join("quita.db"));
         let _serving = open(&url, Purpose::Serve).await.unwrap();
         let error = open(&url, Purpose::Serve).await.err().unwrap().to_string();
-        assert!(error.contains("quita.db") && error.contains("another process serves"), "{error}");
+        let [why, advice] = error.split('\n').collect::<Vec<_>>().try_into().unwrap();
+        assert!(why.starts_with("another process serves the store sqlite:"), "{error}");
+        assert!(why.ends_with("quita.db."), "{error}");
+        assert!(advice.starts_with("Stop that process first") && advice.contains("QUITA_STORE"), "{error}");
     }
 
     #[actix_web::test]

@@ -20,7 +20,7 @@ pub struct Refusal {
     pub request_id: String,
     /// Name of the method.
     pub method: &'static str,
-    /// Address without its ids: `/pay/payments/{id}`.
+    /// Address without its ids: `/pay/payments/{id}`. Of an unknown one, the words of the path.
     pub route: String,
     /// Status of the response.
     pub status: u16,

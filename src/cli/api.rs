@@ -2,6 +2,7 @@
 
 use awc::http::{Method, StatusCode};
 use clap::Args;
+use clap::builder::NonEmptyStringValueParser;
 use serde::Deserialize;
 use url::Url;
 
@@ -20,7 +21,7 @@ pub(super) struct Api {
     #[arg(long, env = "QUITA_URL", default_value = "http://127.0.0.1:8080", value_parser = server_url)]
     pub(super) url: Url,
     /// API key, best set as QUITA_KEY: other users of this machine can read flags
-    #[arg(long, env = "QUITA_KEY", hide_env_values = true)]
+    #[arg(long, env = "QUITA_KEY", hide_env_values = true, value_parser = NonEmptyStringValueParser::new())]
     pub(super) key: String,
 }
 

@@ -78,7 +78,10 @@ pub(super) async fn run(command: ApplicationsCommand) -> Result<(), Failure> {
 }
 
 async fn list(List { merchant, json, store }: List) -> Result<(), Failure> {
-    let applications = Beside::open(store).await?.access().applications(&MerchantId::new(merchant)).await?;
+    let beside = Beside::open(store).await?;
+    let merchant = MerchantId::new(merchant);
+    beside.names().require_merchant(&merchant).await?;
+    let applications = beside.access().applications(&merchant).await?;
     if applications.is_empty() {
         output::note("The merchant has no application; `quita keys create --merchant NAME` makes one.");
     }
@@ -94,6 +97,7 @@ async fn set_webhook(command: SetWebhook) -> Result<(), Failure> {
     let beside = Beside::open(store).await?;
     let url = if url == "none" { None } else { Some(read_url(url, beside.postback)?) };
     let (merchant, application) = application.names();
+    beside.names().require_application(&merchant, &application).await?;
     let owner = Owner { merchant, application, mode };
     let (access, audit) = (beside.access(), beside.audit().await?);
     let before = access.set_endpoint(&owner, url.clone()).await?;
@@ -127,6 +131,7 @@ async fn origins(SetOrigins { application, set, store }: SetOrigins) -> Result<(
     let beside = Beside::open(store).await?;
     let access = beside.access();
     let (merchant, application) = application.names();
+    beside.names().require_application(&merchant, &application).await?;
     let Some(set) = set else {
         let origins = access.application(&merchant, &application).await?.origins;
         if origins.is_empty() {

@@ -9,6 +9,7 @@ use quita_services::secret_keys::Strongbox;
 
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
+use super::known_names::KnownNames;
 use super::output;
 use crate::store::{self, Purpose};
 use quita_config::StoreAccess;
@@ -55,6 +56,11 @@ impl Beside {
     /// Returns the access to API keys and webhook secrets.
     pub(super) fn access(&self) -> Access {
         Access::new(self.store.clone(), self.strongbox(), Arc::new(SystemClock))
+    }
+
+    /// Returns the lookup of the merchants and applications that there are.
+    pub(super) fn names(&self) -> KnownNames {
+        KnownNames::of(self.store.clone())
     }
 
     /// Returns the access to users and operators.

@@ -116,6 +116,8 @@ async fn reach(url: &StoreUrl) -> Result<Option<(Arc<dyn WholeStore>, Vec<ApiKey
         Ok(store) => store,
         Err(OpenError::Missing { .. }) => return Ok(None),
         Err(OpenError::Unusable { cause, .. }) => return Err(cause),
+        // Only who serves it is refused for that.
+        Err(error @ OpenError::Served { .. }) => return Err(StoreError::Unavailable(error.to_string())),
     };
     store.ping().await?;
     let keys = store.keys().await?;

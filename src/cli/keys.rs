@@ -6,7 +6,6 @@ use clap::{Args, Subcommand};
 use quita_domain::access::{ApiKey, KeyKind, Scope};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
-use quita_domain::nearest::nearest;
 use quita_domain::time::{DAY_MS, Timestamp, millis_in};
 use quita_machine::SystemClock;
 use quita_ports::Clock;
@@ -18,8 +17,8 @@ use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::{output, table};
 use quita_config::duration::{DURATION_FORM, parse_duration};
-use quita_services::access::{Access, DEFAULT_APPLICATION, DEFAULT_KEY_LIFE, NewKey};
-use quita_services::audit::{Audit, AuditDraft};
+use quita_services::access::{DEFAULT_APPLICATION, DEFAULT_KEY_LIFE, NewKey};
+use quita_services::audit::AuditDraft;
 
 /// Subcommands of `quita keys`.
 #[derive(Debug, Subcommand)]
@@ -105,7 +104,7 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
             let powers = powers(kind, &scopes);
             let summary = format!("{} {} {powers}", owner.mode.as_str(), owner.application);
             let merchant = owner.merchant.clone();
-            let news = news_of_merchant(&beside, &merchant).await?;
+            let news = beside.names().new_application(&merchant, &owner.application).await?;
             let ends = end_in_words(lifetime);
             let key = access.create_key(NewKey { owner, kind, scopes, expires_in: lifetime.0 }).await?;
             let draft = AuditDraft::of(&merchant, AuditAction::KeyCreated, &key.id).after(summary);
@@ -117,7 +116,8 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
             };
             output::note(&format!("{advice} {ends}"));
             if let Some(news) = news {
-                output::note(&news.in_words(&merchant, &key.id));
+                let undo = format!("revoke this key: quita keys revoke {}", key.id);
+                output::note(&news.in_words("key", &undo));
             }
         }
         KeysCommand::List(list) => {
@@ -133,7 +133,8 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
             table::print(headers, &keys.iter().map(|key| row(key, now)).collect::<Vec<_>>())?;
         }
         KeysCommand::Revoke(revoke) => {
-            let (access, audit) = office(revoke.store).await?;
+            let beside = Beside::open(revoke.store).await?;
+            let (access, audit) = (beside.access(), beside.audit().await?);
             let key = access.revoke_key(&revoke.key_id).await?;
             let draft = AuditDraft::of(&key.owner.merchant, AuditAction::KeyRevoked, &key.id);
             audited::note(&audit, draft).await;
@@ -141,44 +142,6 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
         }
     }
     Ok(())
-}
-
-/// Opens the access to keys and secrets, and the audit log.
-pub(super) async fn office(flags: StoreAccessFlags) -> Result<(Access, Audit), Failure> {
-    let beside = Beside::open(flags).await?;
-    Ok((beside.access(), beside.audit().await?))
-}
-
-/// News that a key makes a merchant: nobody had this name before.
-struct NewMerchant {
-    /// Known merchant with a similar name, which may be meant.
-    similar: Option<String>,
-}
-
-impl NewMerchant {
-    /// Returns the news in words, with what to do about a misspelt name.
-    fn in_words(&self, merchant: &MerchantId, key_id: &str) -> String {
-        let name = output::printable(merchant.as_str());
-        let is_new = format!("Merchant {name} is new: this is its first key.");
-        match &self.similar {
-            Some(similar) => format!(
-                "{is_new} Did you mean {}? Then revoke this key: quita keys revoke {key_id}",
-                output::printable(similar)
-            ),
-            None => is_new,
-        }
-    }
-}
-
-/// Returns the news if a merchant has neither keys nor users.
-async fn news_of_merchant(beside: &Beside, merchant: &MerchantId) -> Result<Option<NewMerchant>, Failure> {
-    let keys = beside.access().keys().await?;
-    let known = || keys.iter().map(|key| key.owner.merchant.as_str());
-    if known().any(|known| known == merchant.as_str()) || !beside.people().users(merchant).await?.is_empty() {
-        return Ok(None);
-    }
-    let similar = nearest(merchant.as_str(), known()).map(str::to_owned);
-    Ok(Some(NewMerchant { similar }))
 }
 
 /// Kind, scopes and lifetime of a new key.

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::Read as _;
 
-use clap::{Args, Subcommand};
+use clap::{ArgGroup, Args, Subcommand};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::MerchantId;
 use quita_domain::people::{Logo, MAX_LOGO_BYTES, MerchantProfile};
@@ -37,12 +37,13 @@ pub(super) struct Show {
 
 /// Merchant of the profile, and what changes of it.
 #[derive(Debug, Args)]
+#[command(group(ArgGroup::new("changes").args(["display_name", "contact", "logo"]).required(true).multiple(true)))]
 pub(super) struct SetProfile {
     /// The merchant's name
     #[arg(long, value_name = "NAME", value_parser = name)]
     merchant: String,
     /// Name in place of the merchant's own, up to 60 characters; empty takes it away
-    #[arg(long, value_name = "TEXT", required_unless_present_any = ["contact", "logo"])]
+    #[arg(long, value_name = "TEXT")]
     display_name: Option<String>,
     /// E-mail address, telephone or web address for questions, up to 100 characters; empty takes it away
     #[arg(long, value_name = "TEXT")]
@@ -57,13 +58,17 @@ pub(super) struct SetProfile {
 pub(super) async fn run(command: MerchantsCommand) -> Result<(), Failure> {
     match command {
         MerchantsCommand::Show(Show { merchant, store }) => {
-            let profile = Beside::open(store).await?.people().profile(&MerchantId::new(merchant)).await?;
+            let beside = Beside::open(store).await?;
+            let merchant = MerchantId::new(merchant);
+            beside.names().require_merchant(&merchant).await?;
+            let profile = beside.people().profile(&merchant).await?;
             output::result(&shown(&profile))
         }
         MerchantsCommand::SetProfile(SetProfile { merchant, display_name, contact, logo, store }) => {
             let logo = logo.map(|path| read_logo(&path)).transpose()?;
             let office = Office::open(store).await?;
             let merchant = MerchantId::new(merchant);
+            office.names.require_merchant(&merchant).await?;
             let before = office.people.profile(&merchant).await?;
             let mut after = before.clone();
             if let Some(name) = display_name {

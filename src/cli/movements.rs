@@ -173,11 +173,13 @@ impl PageOptions {
 }
 
 fn refund_status(text: &str) -> Result<RefundStatus, String> {
-    RefundStatus::parse(text).ok_or_else(|| "known statuses are processing, succeeded, failed".into())
+    let known = "known statuses are processing, succeeded, failed";
+    // As the API reads it.
+    RefundStatus::parse(&text.to_ascii_lowercase()).ok_or_else(|| known.into())
 }
 
 fn dispute_status(text: &str) -> Result<DisputeStatus, String> {
-    DisputeStatus::parse(text).ok_or_else(|| "known statuses are open, won".into())
+    DisputeStatus::parse(&text.to_ascii_lowercase()).ok_or_else(|| "known statuses are open, won".into())
 }
 
 fn time(text: &str) -> Result<Timestamp, String> {

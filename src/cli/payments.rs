@@ -46,7 +46,8 @@ pub(super) struct Get {
 /// Arguments of `quita payments list`.
 #[derive(Debug, Args)]
 pub(super) struct List {
-    /// Only these statuses, comma-separated
+    /// Only these statuses, comma-separated: initial, pending, approved, paid, declined, expired, cancelled, refund,
+    /// chargeback
     #[arg(long, value_delimiter = ',', value_parser = status)]
     status: Vec<Status>,
     /// Only this method: pix, boleto or credit_card
@@ -165,7 +166,8 @@ fn reais(text: &str) -> Option<u64> {
 
 fn status(text: &str) -> Result<Status, String> {
     let known = Status::ALL.map(|status| status.to_string()).join(", ");
-    Status::parse(text).ok_or_else(|| format!("known statuses are {known}"))
+    // As the API reads it.
+    Status::parse(&text.to_ascii_lowercase()).ok_or_else(|| format!("known statuses are {known}"))
 }
 
 fn method(text: &str) -> Result<Method, String> {

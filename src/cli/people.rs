@@ -14,6 +14,7 @@ use super::audited;
 use super::beside::Beside;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
+use super::known_names::KnownNames;
 use super::{output, table};
 use quita_services::audit::{Audit, AuditDraft};
 use quita_services::holdings::Keyholders;
@@ -109,6 +110,7 @@ pub(super) async fn set_mailing<S: Someone>(change: MailChange) -> Result<(), Fa
 pub(super) struct Office {
     pub(super) people: People,
     pub(super) keyholders: Keyholders,
+    pub(super) names: KnownNames,
     webhooks: MessageWebhooks,
     postback: PostbackPolicy,
     audit: Audit,
@@ -118,9 +120,9 @@ impl Office {
     pub(super) async fn open(flags: StoreAccessFlags) -> Result<Self, Failure> {
         let beside = Beside::open(flags).await?;
         let keyholders = Keyholders::new(beside.store.clone(), Arc::new(SystemClock));
-        let (people, postback) = (beside.people(), beside.postback);
+        let (people, names, postback) = (beside.people(), beside.names(), beside.postback);
         let webhooks = MessageWebhooks::new(people.clone(), beside.strongbox());
-        Ok(Self { people, keyholders, webhooks, postback, audit: beside.audit().await? })
+        Ok(Self { people, keyholders, names, webhooks, postback, audit: beside.audit().await? })
     }
 
     pub(super) async fn note(&self, draft: AuditDraft) {

@@ -93,6 +93,9 @@ async fn erase(args: EraseArgs) -> Result<(), Failure> {
     let EraseArgs { whose, paid_before, dry_run, store } = args;
     let beside = Beside::open(store).await?;
     let audit = beside.audit().await?;
+    if dry_run {
+        output::note("Nothing is changed: this is what would be erased.");
+    }
     if whose.is_staff() {
         return erase_staff(whose, beside, audit, dry_run).await;
     }

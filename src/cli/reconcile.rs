@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use chrono::NaiveDate;
-use clap::Args;
+use clap::{ArgGroup, Args};
 use quita_domain::identity::Mode;
 use quita_machine::SystemClock;
 use quita_ports::Clock;
@@ -30,9 +30,10 @@ use told::Told;
     after_help = "Exit code 0: everything matches. 1: something differs, or can't be compared. 2: wrong usage, or an \
                   acquirer without lists."
 )]
+#[command(group(ArgGroup::new("compared").args(["acquirer", "cnab"]).required(true)))]
 pub(super) struct ReconcileCommand {
     /// List of this acquirer
-    #[arg(long, value_name = "NAME", required_unless_present = "cnab", conflicts_with = "cnab")]
+    #[arg(long, value_name = "NAME")]
     acquirer: Option<String>,
     /// From this day in Brasília on [default: the last one]
     #[arg(long, value_name = "DATE", conflicts_with = "cnab", value_parser = date)]
@@ -89,15 +90,15 @@ async fn reconciler(config: &Config, clock: &Arc<dyn Clock>) -> Result<Reconcile
 async fn judgement(told: &Told, reconciler: &Reconciler) -> Result<(), Failure> {
     if told.open() > 0 {
         let is_served = reconciler.is_served().await.map_err(|error| failed(error.into()))?;
-        let why = if is_served {
-            "did not answer in time"
-        } else {
-            "can't be asked: no service runs on this store"
+        let why = match is_served {
+            true => "The acquirers have not answered",
+            false => "No service runs on this store, so the acquirers can't be asked",
         };
-        output::note(&format!(
-            "Of {} of them the acquirers {why}. They were judged by what is stored; run it again later.",
-            told.open()
-        ));
+        let (about, were) = match told.open() {
+            1 => ("1 line".to_owned(), "It was"),
+            count => (format!("{count} lines"), "They were"),
+        };
+        output::note(&format!("{why} about {about}. {were} judged by what is stored; run it again later."));
     }
     match told.differing() {
         0 => Ok(()),

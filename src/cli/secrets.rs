@@ -9,7 +9,7 @@ use super::audited;
 use super::beside::Beside;
 use super::failure::Failure;
 use super::flags::{ServiceFlags, StoreAccessFlags};
-use super::keys::{ApplicationArgs, mode, office};
+use super::keys::{ApplicationArgs, mode};
 use super::output;
 use crate::acquirers::Site;
 use quita_config::Config;
@@ -70,8 +70,10 @@ pub(super) async fn run(command: SecretsCommand) -> Result<(), Failure> {
         }
         SecretsCommand::Rewrap(RewrapArgs { store }) => return rewrap(store).await,
         SecretsCommand::Show(SecretArgs { application, mode, store }) => {
+            let beside = Beside::open(store).await?;
             let (merchant, application) = application.names();
-            let (access, audit) = office(store).await?;
+            beside.names().require_application(&merchant, &application).await?;
+            let (access, audit) = (beside.access(), beside.audit().await?);
             let secrets = access.secrets(&merchant, &application, mode).await?;
             let draft =
                 AuditDraft::of(&merchant, AuditAction::SecretShown, &application).after(mode.as_str());
@@ -79,8 +81,10 @@ pub(super) async fn run(command: SecretsCommand) -> Result<(), Failure> {
             secrets
         }
         SecretsCommand::Rotate(SecretArgs { application, mode, store }) => {
+            let beside = Beside::open(store).await?;
             let (merchant, application) = application.names();
-            let (access, audit) = office(store).await?;
+            beside.names().require_application(&merchant, &application).await?;
+            let (access, audit) = (beside.access(), beside.audit().await?);
             let secrets = access.rotate_secret(&merchant, &application, mode).await?;
             let draft =
                 AuditDraft::of(&merchant, AuditAction::SecretRotated, &application).after(mode.as_str());

@@ -1,5 +1,7 @@
 //! `quita trigger`: creates a sandbox payment that reaches an event, to test a receiver.
 
+mod delivery;
+
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -67,7 +69,8 @@ enum Step {
 /// Arguments of `quita trigger`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Needs a test key with payments:write and payments:read. Without --json it prints only the payment's id."
+    after_help = "Needs a test key with payments:write and payments:read; with webhooks, too, it says when the receiver did not take \
+    the event. The sandbox never fails a refund, so payment.refund_failed can't be triggered. Without --json it prints only the payment's id."
 )]
 pub(super) struct TriggerCommand {
     /// Event to trigger
@@ -125,7 +128,7 @@ pub(super) async fn run(command: TriggerCommand) -> Result<(), Failure> {
         step.take(&api, transaction_id).await?;
     }
     wait_for(&api, transaction_id, &event).await?;
-    output::note(&format!("{event} is sent to {}.", output::printable(&postback_url)));
+    output::note(&delivery::outcome(&api, transaction_id, &event, &postback_url).await);
     if json {
         return output::json(&Triggered { event: &event, transaction_id, postback_url: &postback_url });
     }

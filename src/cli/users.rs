@@ -97,6 +97,7 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
         UsersCommand::Create(Create { merchant, email, role, own, store }) => {
             let office = Office::open(store).await?;
             let merchant = MerchantId::new(merchant);
+            let news = office.names.new_merchant(&merchant).await?;
             let (people, login) = (&office.people, email.clone());
             let made = match own {
                 true => people.create_own(merchant.clone(), login, role).await,
@@ -108,10 +109,18 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
             };
             let draft = AuditDraft::of(&merchant, AuditAction::UserCreated, &email).after(role.as_str());
             office.note(draft).await;
-            show_once(&password)
+            show_once(&password)?;
+            if let Some(news) = news {
+                let undo = format!("remove this user: quita users remove {email}");
+                output::note(&news.in_words("user", &undo));
+            }
+            Ok(())
         }
         UsersCommand::List(List { merchant, json, store }) => {
-            let users = Beside::open(store).await?.people().users(&MerchantId::new(merchant)).await?;
+            let beside = Beside::open(store).await?;
+            let merchant = MerchantId::new(merchant);
+            beside.names().require_merchant(&merchant).await?;
+            let users = beside.people().users(&merchant).await?;
             if users.is_empty() {
                 output::note(
                     "There are no users yet; `quita users create --merchant NAME --email ADDRESS` creates one.",

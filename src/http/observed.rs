@@ -14,6 +14,7 @@ use super::edge::Edge;
 use super::errors::ApiError;
 use super::request_id;
 use super::request_metrics::{NO_ROUTE, RequestMetrics};
+use super::shown_path::shown_path;
 use super::traced::known_method;
 use quita_services::refusal_log::Refusal;
 
@@ -94,8 +95,7 @@ pub(crate) async fn observed<B: MessageBody + 'static>(
     next: Next<B>,
 ) -> Result<ServiceResponse<B>, Error> {
     let (began, method) = (Instant::now(), known_method(&request));
-    let route = request.match_pattern();
-    let route = route.as_deref().unwrap_or(NO_ROUTE);
+    let (route, path) = (request.match_pattern(), request.path().to_owned());
     let result = next.call(request).await;
     let (status, error, caller) = match &result {
         Ok(response) => {
@@ -104,10 +104,12 @@ pub(crate) async fn observed<B: MessageBody + 'static>(
         }
         Err(error) => (error.as_response_error().status_code(), Some(error), None),
     };
-    observer.metrics.count(route, method, status.as_u16(), began.elapsed());
+    // Everybody chooses paths, and each label of a metric is kept.
+    observer.metrics.count(route.as_deref().unwrap_or(NO_ROUTE), method, status.as_u16(), began.elapsed());
     if status.is_client_error() || status.is_server_error() {
         let error = error.and_then(|error| error.as_error::<ApiError>());
-        observer.tell((route, method), Refused { status, error, caller });
+        let route = route.unwrap_or_else(|| shown_path(&path));
+        observer.tell((&route, method), Refused { status, error, caller });
     }
     result
 }

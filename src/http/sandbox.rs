@@ -50,7 +50,11 @@ pub(crate) async fn act(
     let (status, target) = (payment.status(), action.target());
     let crosses = action == SandboxAction::Pay && is_paid_by_other_code(&payment, &pay);
     if !status.allows(target) && !crosses {
-        return Err(ApiError::new(ErrorCode::StatusConflict, wordings::no_such_step(status, target)));
+        let why = match status == target {
+            true => wordings::is_already(status),
+            false => wordings::no_such_step(status, target),
+        };
+        return Err(ApiError::new(ErrorCode::StatusConflict, why));
     }
     let notice = manual_notice(action, &pay, &payment, edge.clock.now());
     let moved = edge.payments.submit_and_await(notice, &payment).await?;

@@ -63,6 +63,13 @@ pub(crate) async fn not_found(request: HttpRequest, edge: Data<Edge>) -> Result<
     Err(ApiError::new(ErrorCode::NotFound, message))
 }
 
+/// Returns the words of all addresses, and those with which other services' addresses begin.
+pub(super) fn known_words() -> impl Iterator<Item = &'static str> {
+    let parts = ADDRESSES.iter().flat_map(|address| address.split('/'));
+    let words = parts.filter(|part| !part.is_empty() && !part.starts_with('{'));
+    words.chain(BEGINNINGS).chain(DESCRIPTIONS.map(|(name, _)| name))
+}
+
 /// Returns the address that was probably meant, as the documentation writes it. It repeats nothing of the request.
 fn meant(path: &str) -> Option<&'static str> {
     let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty()).take(MOST_PARTS + 1).collect();

@@ -61,6 +61,20 @@ fn a_dead_bank_is_red_until_a_call_works_and_is_logged_once() {
 }
 
 #[test]
+fn the_first_lost_call_of_a_bank_that_never_answered_is_logged_as_one_call() {
+    let acquirers = Acquirers::start();
+    let wires = [acquirers.bank.url(), acquirers.cielo.url()].map(|url| Proxy::to(&host(&url)));
+    wires[0].cut();
+    let [to_bank, to_cielo] = [0, 1].map(|wire| format!("https://{}", wires[wire].address()));
+    let app = acquirers.builder_by_way_of(&to_bank, &to_cielo).start();
+    let client = app.client_with(&app.create_key(&["--merchant", "shop", "--mode", "live"]));
+    client.post("/pay/payments", &pix(10_000));
+    eventually(PATIENCE, "it is shown to fail", || (bank(&app)["state"] == "failing").then_some(()));
+    assert_eq!(lines_with(&app, "an acquirer fails: its last call was lost, and others"), 1, "{}", app.log());
+    assert_eq!(lines_with(&app, "its last calls were lost"), 0);
+}
+
+#[test]
 fn charges_of_the_sandbox_count_for_every_method() {
     let app = TestApp::new();
     let client = app.client();

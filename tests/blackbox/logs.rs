@@ -111,3 +111,31 @@ fn a_service_that_is_away_for_a_while_is_waited_for() {
     eventually(PATIENCE, "it goes on", || running.stdout().contains(id).then_some(()));
     assert_eq!(running.stderr().matches(gone).count(), 1, "{}", running.stderr());
 }
+
+#[test]
+fn an_unknown_path_is_shown_without_what_may_be_a_value() {
+    let app = TestApp::new();
+    let asked = [
+        ("/pay/paymets?document=52998224725", "GET /pay/paymets  not_found"),
+        ("/v1/charges/", "GET /v1/charges/  not_found"),
+        ("/pay/payments/529.982.247-25/refunds/4242424242424242", "GET /pay/payments/…/refunds/…  not_found"),
+        ("/customers/ana@example.com?name=Ana%20Maria", "GET /customers/…  not_found"),
+        ("/ana-maria/4242424242424242", "GET unknown path  not_found"),
+    ];
+    for (path, _) in asked {
+        app.client().get(path).expect(404);
+    }
+    let printed = once(&app, &[]).output();
+    let lines: Vec<_> = printed.lines().collect();
+    assert_eq!(lines.len(), asked.len(), "{printed}");
+    for ((path, shown), line) in asked.iter().zip(lines) {
+        assert!(line.contains(shown), "{path}: {line}");
+    }
+    let everywhere = format!("{printed}{}", app.log());
+    for value in ["529", "4242", "ana@", "Ana", "ana-maria", "document="] {
+        assert!(!printed.contains(value), "{value}: {printed}");
+    }
+    for value in ["52998224725", "529.982.247-25", "4242424242424242", "ana@example.com", "ana-maria"] {
+        assert!(!everywhere.contains(value), "{value}: {everywhere}");
+    }
+}

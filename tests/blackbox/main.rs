@@ -85,6 +85,7 @@ mod production;
 mod profiles;
 mod program_help;
 mod program_keys;
+mod program_names;
 mod program_payments;
 mod program_users;
 mod real_acquirers;

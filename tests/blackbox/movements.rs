@@ -329,6 +329,11 @@ fn the_program_lists_refunds_and_disputes() {
     assert_eq!((cells.len(), cells[0], cells[1], cells[5]), (7, &*moved, &*id, "25.00"), "{listed}");
     let listed = call(&["disputes", "list", "--created-from", "2026-01-01T00:00:00Z"]).output();
     assert!(listed.contains(&id) && listed.contains("open"), "{listed}");
+    for (kind, status) in [("refunds", "SUCCEEDED,Failed"), ("disputes", "OPEN,won")] {
+        let in_capitals = call(&[kind, "list", "--status", status]).output();
+        let as_printed = call(&[kind, "list", "--status", &status.to_lowercase()]).output();
+        assert_eq!(in_capitals, as_printed, "as the API takes it");
+    }
     let json = call(&["disputes", "list", "--json"]).output();
     let page = list(&client, "/pay/disputes");
     assert_eq!(serde_json::from_str::<Value>(&json).unwrap(), page);

@@ -93,3 +93,28 @@ fn there_is_a_manual_page_for_each_command() {
     let refused = Program::new(directory.path(), ["man", "keys", "steal"]).run();
     assert!(refused.code == Some(2) && refused.stderr.contains("revoke"), "{refused:?}");
 }
+
+#[test]
+fn of_alternatives_one_of_which_is_needed_all_are_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let cases: [(&[&str], &[&str]); 2] = [
+        (&["merchants", "set-profile", "--merchant", "shop"], &["--display-name", "--contact", "--logo"]),
+        (&["reconcile"], &["--acquirer", "--cnab"]),
+    ];
+    for (arguments, alternatives) in cases {
+        let refused = Program::new(directory.path(), arguments).run();
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        let (missing, _) = refused.stderr.split_once("Usage:").unwrap();
+        for alternative in alternatives {
+            assert!(missing.contains(alternative), "{alternative}: {refused:?}");
+        }
+    }
+}
+
+#[test]
+fn the_help_names_every_status_that_a_list_takes() {
+    let help = run(&["payments", "list", "--help"]);
+    for status in quita_domain::status::Status::ALL {
+        assert!(help.contains(status.as_str()), "{status}: {help}");
+    }
+}

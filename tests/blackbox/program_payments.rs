@@ -26,6 +26,9 @@ fn a_payment_is_created_without_options_and_printed_for_people() {
     let app = TestApp::new();
     let made = call(&app, &["payments", "create"]);
     assert!(made.stderr.contains("--postback-url"), "no webhook tells of it: {made:?}");
+    app.quita(&["applications", "set-webhook", "--merchant", "shop", "--url", "http://127.0.0.1:8090/"]);
+    let of_application = call(&app, &["payments", "create"]);
+    assert!(!of_application.stderr.contains("--postback-url"), "one does: {of_application:?}");
     let printed = made.output();
     let record = app.client().payment(shown(&printed, "payment"));
     assert_eq!((&record["amount"], &record["paymentMethod"]), (&json!("100.00"), &json!("PIX")));
@@ -128,6 +131,9 @@ fn payments_are_listed_page_by_page_and_by_status() {
         (ids[0].as_str(), vec!["PIX", "paid", "100.27"]),
         "{listed}"
     );
+    for status in ["PAID", "Paid,REFUND"] {
+        assert_eq!(list(&["--status", status]).output(), listed, "as the API takes it: {status}");
+    }
     let first = list(&["--limit", "2"]);
     assert_eq!(first.stdout.lines().count(), 2, "{first:?}");
     let cursor = first.stderr.split("--cursor ").nth(1).unwrap().trim();
@@ -224,4 +230,72 @@ fn an_amount_in_reais_is_answered_with_the_cents_that_were_meant() {
     assert_eq!(refused.code, Some(2), "{refused:?}");
     assert!(refused.stderr.contains("whole number of cents"), "{refused:?}");
     assert!(refused.stderr.contains("did you mean 10000?"), "{refused:?}");
+}
+
+#[test]
+fn a_step_that_is_taken_already_is_refused_in_these_words() {
+    let app = TestApp::new();
+    let id = app.client().create(&pix(10_027))["transactionId"].as_str().unwrap().to_owned();
+    call(&app, &["sandbox", "pay", &id]).output();
+    let again = call(&app, &["sandbox", "pay", &id]);
+    assert_eq!((again.code, again.stdout.as_str()), (Some(1), ""), "{again:?}");
+    assert!(again.stderr.contains("409 Conflict: the payment is already paid\n"), "{again:?}");
+    let expired = call(&app, &["sandbox", "expire", &id]);
+    assert!(expired.stderr.contains("a payment that is paid cannot become expired"), "{expired:?}");
+}
+
+#[test]
+fn a_missing_key_is_named_with_its_variable_and_with_the_command_that_creates_one() {
+    let app = TestApp::new();
+    for arguments in [
+        &["payments", "list"][..],
+        &["payments", "get", "01890a5d-ac96-774b-bcce-b302099a8057"],
+        &["trigger", "payment.paid"],
+        &["logs", "tail"],
+    ] {
+        let refused = app.program(arguments).env("QUITA_URL", &app.url()).run();
+        let empty = app.program(arguments).env("QUITA_URL", &app.url()).env("QUITA_KEY", "").run();
+        for refused in [refused, empty] {
+            assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{refused:?}");
+            for part in ["--key <KEY>", "QUITA_KEY", "quita keys create"] {
+                assert!(refused.stderr.contains(part), "{part}: {refused:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_triggered_event_is_said_to_be_delivered_only_if_somebody_took_it() {
+    let app = TestApp::new();
+    let trigger = |url: &str| {
+        let done = call(&app, &["trigger", "payment.paid", "--postback-url", url]);
+        assert_eq!((done.code, done.stdout.lines().count()), (Some(0), 1), "{done:?}");
+        done.stderr
+    };
+    let receiver = TestReceiver::start();
+    let url = receiver.url();
+    let taken = [
+        format!("payment.paid happened and is on its way to {url}: no failure within 2 s.\n"),
+        format!("payment.paid was delivered to {url}.\n"),
+    ];
+    let said = trigger(&url);
+    assert!(taken.contains(&said), "{said}");
+    let nobody = "http://127.0.0.1:1/";
+    let said = trigger(nobody);
+    let expected = format!(
+        "payment.paid happened, and was not delivered to {nobody}: nobody accepts connections there.\nStart `quita \
+         listen`, or name another receiver with --postback-url. The service tries again by itself.\n"
+    );
+    assert_eq!(said, expected);
+    receiver.answer(500);
+    let said = trigger(&url);
+    assert!(
+        said.starts_with(&format!("payment.paid happened, and was not delivered to {url}: it answered 500."))
+    );
+    let scopes = "payments:write,payments:read";
+    let key = app.create_key(&["--merchant", "shop", "--scopes", scopes]);
+    let program =
+        app.program(&["trigger", "payment.paid", "--postback-url", nobody]).env("QUITA_URL", &app.url());
+    let done = program.env("QUITA_KEY", &key).run();
+    assert!(done.code == Some(0) && done.stderr.contains("a key with the scope webhooks"), "{done:?}");
 }

@@ -76,7 +76,7 @@ fn a_wrong_path_and_a_wrong_method_are_among_the_refusals_of_whoever_sent_a_key(
         (&shown[0]["requestId"], &shown[1]["requestId"]),
         (&wrong["requestId"], &nowhere["requestId"])
     );
-    assert_eq!((&shown[1]["statusCode"], &shown[1]["route"]), (&json!(404), &json!("none")));
+    assert_eq!((&shown[1]["statusCode"], &shown[1]["route"]), (&json!(404), &json!("/v1/payments")));
     assert!(shown[1]["message"].as_str().unwrap().contains("/pay/payments"), "{shown:?}");
 }
 

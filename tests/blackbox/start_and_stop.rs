@@ -161,6 +161,9 @@ fn a_second_service_on_one_sqlite_file_is_refused() {
     let refused = app.quita(&ANY_PORT);
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(refused.stderr.contains("quita.db"), "names the file: {refused:?}");
+    let advice = refused.stderr.lines().last().unwrap();
+    assert!(advice.starts_with("Stop that process first") && advice.contains("--store"), "{refused:?}");
+    assert!(!refused.stderr.contains("disk is not full"), "the store is well: {refused:?}");
     app.client().create(&pix(10_027));
     app.terminate(PATIENCE);
     app.restart();

@@ -204,6 +204,10 @@ impl AcquirerParts {
         let (acquirer, method) = (&self.name, self.method.label());
         match turn {
             None => {}
+            Some(Turn::Fails { lost: 1 }) => tracing::warn!(
+                %acquirer, method, lost = 1, error = why,
+                "an acquirer fails: its last call was lost, and others are tried first"
+            ),
             Some(Turn::Fails { lost }) => tracing::warn!(
                 %acquirer, method, lost, error = why,
                 "an acquirer fails: its last calls were lost, and others are tried first"

@@ -167,6 +167,7 @@ mod tests {
     use quita_ports::{OperatorStore, PaymentStore};
 
     use super::*;
+    use crate::SoleWriterError;
 
     #[tokio::test]
     async fn a_program_that_wakes_up_after_an_upgrade_writes_nothing_more() {
@@ -206,8 +207,11 @@ mod tests {
         file.execute_batch("DROP TABLE stored_form").unwrap();
         for number in [6, 1, 0] {
             file.pragma_update(None, "user_version", number).unwrap();
-            for opened in [EmbeddedStore::open(&path), EmbeddedStore::open_sole_writer(&path)] {
-                let Err(StoreError::Unreadable(why)) = opened else { panic!("{number} is opened") };
+            let beside = EmbeddedStore::open(&path).map_err(SoleWriterError::from);
+            for opened in [beside, EmbeddedStore::open_sole_writer(&path)] {
+                let Err(SoleWriterError::Store(StoreError::Unreadable(why))) = opened else {
+                    panic!("{number} is opened")
+                };
                 assert!(why.contains("of before the first release"), "{why}");
             }
             assert_eq!(number_of(&file), Ok(number));

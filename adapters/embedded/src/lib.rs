@@ -51,6 +51,7 @@ use open::READERS;
 use quita_stored_form::turns::{Lister, Turns, waited_too_long};
 use quita_stored_form::unsigned;
 use sole_writer::SoleWriter;
+pub use sole_writer::SoleWriterError;
 use trust::Trust;
 use workers::Workers;
 
@@ -104,14 +105,14 @@ impl EmbeddedStore {
     /// Opens the file as the only process that writes payments, for as long as the store lives.
     ///
     /// # Errors
-    /// As [`EmbeddedStore::open`]; also [`StoreError::Unavailable`] if another process serves this file.
-    pub fn open_sole_writer(path: impl AsRef<Path>) -> Result<Self, StoreError> {
+    /// [`SoleWriterError::Served`] if another process serves this file; otherwise as [`EmbeddedStore::open`].
+    pub fn open_sole_writer(path: impl AsRef<Path>) -> Result<Self, SoleWriterError> {
         let path = path.as_ref();
         let lock = SoleWriter::lock(path)?;
         let mut writer = open::writer(path)?;
         let mark = FileMark::begin(path, &mut writer, |writer| open::settle_log(writer, path))?;
         movements::index_earlier(&mut writer)?;
-        Self::over(writer, path, Some(lock), Some(mark))
+        Ok(Self::over(writer, path, Some(lock), Some(mark))?)
     }
 
     /// Copies the store in the file to another one, which must not exist, while others write: of one moment, readable

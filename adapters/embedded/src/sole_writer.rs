@@ -1,11 +1,23 @@
 //! The lock that lets one process at a time serve a file.
 
 use std::fs::{File, TryLockError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use quita_ports::StoreError;
+use thiserror::Error;
 
 use super::open::private_file;
+
+/// Failure to become the only process that serves a file.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum SoleWriterError {
+    /// Another process serves it.
+    #[error("another process serves {}", .0.display())]
+    Served(PathBuf),
+    /// The file can't be used.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+}
 
 /// Held while this process is the only one that writes payments; the system gives it up when the process ends.
 #[derive(Debug)]
@@ -15,7 +27,7 @@ pub(super) struct SoleWriter {
 
 impl SoleWriter {
     /// Takes the lock of a database file: `{file}.lock` beside it.
-    pub(super) fn lock(database: &Path) -> Result<Self, StoreError> {
+    pub(super) fn lock(database: &Path) -> Result<Self, SoleWriterError> {
         super::open::make_folder(database)?;
         let mut path = database.as_os_str().to_owned();
         path.push(".lock");
@@ -25,11 +37,8 @@ impl SoleWriter {
         let file = private_file(Path::new(&path)).map_err(unavailable)?;
         match file.try_lock() {
             Ok(()) => Ok(Self { _file: file }),
-            Err(TryLockError::WouldBlock) => Err(StoreError::Unavailable(format!(
-                "another process serves {}: stop it first, or give this one a file of its own",
-                database.display()
-            ))),
-            Err(TryLockError::Error(error)) => Err(unavailable(error)),
+            Err(TryLockError::WouldBlock) => Err(SoleWriterError::Served(database.to_owned())),
+            Err(TryLockError::Error(error)) => Err(unavailable(error).into()),
         }
     }
 }

@@ -102,11 +102,10 @@ fn one_that_shows_no_money_yet_is_asked_for_it_for_ten_minutes_and_then_told_to_
 
 /// One of which an operator was told that its money did not come, in this status.
 fn told_of_no_money(status: Status) -> Payment {
-    let begun = match status {
-        Status::Expired => after(&pending(), notice(Fact::Expired), 3_600_000 + 200_000),
-        _ => pending(),
-    };
-    let mut payment = begun;
+    let mut payment = pending();
+    if status == Status::Expired {
+        payment = after(&payment, notice(Fact::Expired), 3_600_000 + 200_000);
+    }
     for _ in 0..40 {
         let due = payment.due_at().unwrap().ms_since(START);
         let asked = after(&payment, Command::Wake, due);

@@ -10,6 +10,7 @@ use clap::builder::PossibleValuesParser;
 use quita_domain::method::Method;
 use serde_json::{Map, Number, Value, json};
 
+use super::record::Record;
 use super::{cents, method, print_record};
 use crate::cli::api::{Api, Call};
 use crate::cli::failure::Failure;
@@ -97,7 +98,7 @@ pub(super) async fn run(create: Create) -> Result<(), Failure> {
     let call = call.with_idempotency_key(create.idempotency_key.as_deref());
     let answer = create.api.call("create", call).await?;
     print_record(&answer, create.json)?;
-    if create.file.is_none() && create.postback_url.is_none() && !create.json {
+    if create.file.is_none() && !create.json && Record::parse(&answer)?.postback_url.is_none() {
         output::note(
             "It has no webhooks: add --postback-url http://127.0.0.1:8090/ to receive them with `quita listen`.",
         );

@@ -25,6 +25,8 @@ pub(super) struct Record {
     pix: Option<Pix>,
     boleto: Option<Boleto>,
     credit_card: Option<CreditCard>,
+    /// Address of its webhooks: the creation's, or that of its application.
+    pub(super) postback_url: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]

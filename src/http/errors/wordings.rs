@@ -130,6 +130,8 @@ wordings! {
     pub(crate) no_sandbox_payment =
         "no sandbox took this payment: only its acquirer can move it",
         "nenhum sandbox recebeu este pagamento: só seu adquirente pode movê-lo";
+    pub(crate) is_already(status: Status) =
+        "the payment is already {status}", "o pagamento já está {status}";
     pub(crate) no_such_step(status: Status, target: Status) =
         "a payment that is {status} cannot become {target}",
         "um pagamento que está {status} não pode passar a {target}";

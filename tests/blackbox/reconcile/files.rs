@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::{exceptions, told};
-use crate::support::{Acquirers, Client, Edit, Finished, Program, TestApp, Visitor, boleto};
+use crate::support::{Acquirers, Client, Edit, Finished, PATIENCE, Program, Proxy, TestApp, Visitor, boleto};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -209,6 +209,26 @@ fn a_file_finds_boletos_by_the_banks_numbers_and_has_them_settled_the_ordinary_w
     );
     assert_eq!(told_of(&open), (json!("pending"), vec!["pending".into()]), "Cielo denies it");
     again_nothing_changes(&app, &file, &first, &reconcile);
+}
+
+#[test]
+fn an_acquirer_that_refuses_the_connection_is_not_said_to_be_late() {
+    let (acquirers, folder) = (Acquirers::start(), tempfile::tempdir().unwrap());
+    let wire = Proxy::to(acquirers.cielo.url().trim_start_matches("https://"));
+    let to_cielo = format!("https://{}", wire.address());
+    let mut app = acquirers.builder_by_way_of(&acquirers.bank.url(), &to_cielo).start();
+    let client = app.client_with(&app.create_key(&["--merchant", "shop", "--mode", "live"]));
+    let [_, number, _] = registered(&client, 500);
+    let file = numbered("cnab400-bradesco.ret", folder.path(), &[("000000000097", &number)]);
+    wire.cut();
+    let told = acquirers.call(&app, &["reconcile", "--cnab", &file]);
+    let note = "The acquirers have not answered about 1 line. It was judged by what is stored; run it again later.\n";
+    assert!(told.code == Some(1) && told.stderr.contains(note), "{told:?}");
+    app.terminate(PATIENCE);
+    let told = acquirers.call(&app, &["reconcile", "--cnab", &file]);
+    let note =
+        "No service runs on this store, so the acquirers can't be asked about 1 line. It was judged by";
+    assert!(told.code == Some(1) && told.stderr.contains(note), "{told:?}");
 }
 
 /// Neither by the same file, nor by a copy of it beside it.

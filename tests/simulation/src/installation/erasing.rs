@@ -402,10 +402,8 @@ pub(crate) async fn check_kept(world: &Arc<World>) {
     let now = world.clock.now();
     for payment in world.store.payments() {
         let is_over = |since: Timestamp, kept_ms: u64| since.plus_ms(kept_ms + KEPT_AT_MOST_LONGER_MS) < now;
-        let kept_ms = match payment.status() {
-            Status::Paid => KEPT_FOR.rested_ms.max(KEPT_FOR.paid_ms),
-            _ => KEPT_FOR.rested_ms,
-        };
+        let is_paid = payment.status() == Status::Paid;
+        let kept_ms = if is_paid { KEPT_FOR.rested_ms.max(KEPT_FOR.paid_ms) } else { KEPT_FOR.rested_ms };
         let has_rested = payment.rests_since().is_some_and(|since| is_over(since, kept_ms));
         let until = now.minus_ms(KEPT_FOR.paid_ms + KEPT_AT_MOST_LONGER_MS);
         if has_rested && payment.is_finished(until) {

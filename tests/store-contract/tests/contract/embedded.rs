@@ -9,7 +9,7 @@ use quita_domain::audit::{AuditEntry, AuditErasure, AuditScope};
 use quita_domain::payment::DisputeStatus;
 use quita_domain::people::{Login, Origin, SESSION_MS, Session, SessionOf, SessionStage};
 use quita_domain::time::{DAY_MS, Timestamp};
-use quita_embedded::EmbeddedStore;
+use quita_embedded::{EmbeddedStore, SoleWriterError};
 use quita_ports::{
     AccessStore, AuditStore, InboxStore, NumberBlock, NumberStore, OperatorStore, PaymentStore, PeopleStore,
     SecretKeyStore, Store, StoreError,
@@ -200,8 +200,10 @@ async fn a_file_in_a_newer_form_is_refused_with_the_version_to_install() {
     meddler.execute("UPDATE stored_form SET program = '7.0.0'", []).unwrap();
     let newer = VERSION + 1;
     meddler.pragma_update(None, "user_version", newer).unwrap();
-    for refused in [EmbeddedStore::open_sole_writer(&path), EmbeddedStore::open(&path)] {
-        let StoreError::Unreadable(why) = refused.err().unwrap() else { panic!("it is read") };
+    let serving = EmbeddedStore::open_sole_writer(&path).err().unwrap();
+    let beside = EmbeddedStore::open(&path).err().unwrap();
+    for refused in [serving, beside.into()] {
+        let SoleWriterError::Store(StoreError::Unreadable(why)) = refused else { panic!("it is read") };
         for part in ["quita.db: ", &format!("has number {newer},"), "install Quita 7.0.0 or newer"] {
             assert!(why.contains(part), "{why}");
         }
@@ -451,9 +453,10 @@ async fn a_file_of_another_program_is_refused_and_stays_as_it_was() {
         let (_folder, path) = file();
         let before = foreign(&path, statements);
         let existing = EmbeddedStore::open_existing(&path);
-        for refused in [EmbeddedStore::open_sole_writer(&path).err(), existing.err()] {
+        let serving = EmbeddedStore::open_sole_writer(&path);
+        for refused in [serving.err(), existing.err().map(SoleWriterError::from)] {
             assert!(
-                matches!(&refused, Some(StoreError::Unreadable(why)) if why.contains("another program")),
+                matches!(&refused, Some(SoleWriterError::Store(StoreError::Unreadable(why))) if why.contains("another program")),
                 "{statements}: {refused:?}"
             );
         }

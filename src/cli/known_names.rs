@@ -1,0 +1,144 @@
+//! Names of merchants and applications that a command is given: known, new, or misspelt.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use quita_domain::identity::{ApplicationName, MerchantId};
+use quita_domain::nearest::nearest;
+use quita_ports::{StoreError, WholeStore};
+
+use super::failure::Failure;
+use super::output;
+
+/// Number of users or applications that are read at once.
+const PAGE: usize = 500;
+
+/// Lookup of the names that a store knows.
+pub(super) struct KnownNames {
+    store: Arc<dyn WholeStore>,
+}
+
+/// News that a command makes a merchant or an application: nobody had this name before.
+pub(super) struct NewName {
+    what: String,
+    /// Known name that is similar, which may be meant.
+    similar: Option<String>,
+}
+
+impl NewName {
+    /// Returns the news in words. `first` is what made it, and `undo` says how a misspelt name is undone.
+    pub(super) fn in_words(&self, first: &str, undo: &str) -> String {
+        let is_new = format!("{} is new: this is its first {first}.", self.what);
+        match &self.similar {
+            Some(similar) => format!("{is_new} Did you mean {}? Then {undo}", output::printable(similar)),
+            None => is_new,
+        }
+    }
+}
+
+impl KnownNames {
+    /// Looks names up in this store.
+    pub(super) fn of(store: Arc<dyn WholeStore>) -> Self {
+        Self { store }
+    }
+
+    /// Refuses a merchant that nobody has made.
+    pub(super) async fn require_merchant(&self, merchant: &MerchantId) -> Result<(), Failure> {
+        if self.has_merchant(merchant).await? {
+            return Ok(());
+        }
+        let name = output::printable(merchant.as_str());
+        let advice = match self.similar_merchant(merchant).await? {
+            Some(similar) => format!("Did you mean {}?", output::printable(&similar)),
+            None => "`quita keys create --merchant NAME` or `quita users create` makes one.".into(),
+        };
+        Err(Failure::failed(format!("There is no merchant {name} in this store. {advice}")))
+    }
+
+    /// Refuses an application that nobody has made, or whose merchant is unknown.
+    pub(super) async fn require_application(
+        &self,
+        merchant: &MerchantId,
+        application: &ApplicationName,
+    ) -> Result<(), Failure> {
+        self.require_merchant(merchant).await?;
+        let known = self.applications(merchant).await?;
+        if known.contains(application.as_str()) {
+            return Ok(());
+        }
+        let names = [merchant.as_str(), application.as_str()].map(output::printable);
+        let [merchant, name] = names;
+        let advice = match nearest(application.as_str(), known.iter().map(String::as_str)) {
+            Some(similar) => format!("Did you mean {}?", output::printable(similar)),
+            None => "`quita applications list` shows those that there are.".into(),
+        };
+        Err(Failure::failed(format!("Merchant {merchant} has no application {name}. {advice}")))
+    }
+
+    /// Returns the news if nobody has made this merchant yet.
+    pub(super) async fn new_merchant(&self, merchant: &MerchantId) -> Result<Option<NewName>, Failure> {
+        if self.has_merchant(merchant).await? {
+            return Ok(None);
+        }
+        let what = format!("Merchant {}", output::printable(merchant.as_str()));
+        Ok(Some(NewName { what, similar: self.similar_merchant(merchant).await? }))
+    }
+
+    /// Returns the news if nobody has made this merchant, or this application of it, yet.
+    pub(super) async fn new_application(
+        &self,
+        merchant: &MerchantId,
+        application: &ApplicationName,
+    ) -> Result<Option<NewName>, Failure> {
+        if let Some(news) = self.new_merchant(merchant).await? {
+            return Ok(Some(news));
+        }
+        let known = self.applications(merchant).await?;
+        if known.contains(application.as_str()) {
+            return Ok(None);
+        }
+        let similar = nearest(application.as_str(), known.iter().map(String::as_str)).map(str::to_owned);
+        let [name, merchant] = [application.as_str(), merchant.as_str()].map(output::printable);
+        Ok(Some(NewName { what: format!("Application {name} of merchant {merchant}"), similar }))
+    }
+
+    /// Returns true if a merchant has a user, an application or a key.
+    async fn has_merchant(&self, merchant: &MerchantId) -> Result<bool, StoreError> {
+        Ok(!self.store.applications(merchant).await?.is_empty()
+            || !self.store.users(merchant).await?.is_empty()
+            || !self.store.keys_of(merchant).await?.is_empty())
+    }
+
+    async fn applications(&self, merchant: &MerchantId) -> Result<BTreeSet<String>, StoreError> {
+        let applications = self.store.applications(merchant).await?;
+        Ok(applications.iter().map(|application| application.name.as_str().to_owned()).collect())
+    }
+
+    /// Returns the known merchant whose name is most similar, if any is similar enough.
+    async fn similar_merchant(&self, merchant: &MerchantId) -> Result<Option<String>, StoreError> {
+        let known = self.merchants().await?;
+        Ok(nearest(merchant.as_str(), known.iter().map(String::as_str)).map(str::to_owned))
+    }
+
+    /// Returns the names of all merchants.
+    async fn merchants(&self) -> Result<BTreeSet<String>, StoreError> {
+        let keys = self.store.keys().await?;
+        let mut known: BTreeSet<String> =
+            keys.iter().map(|key| key.owner.merchant.as_str().to_owned()).collect();
+        let mut place = None;
+        loop {
+            let page = self.store.applications_after(place.as_ref(), PAGE).await?;
+            known.extend(page.iter().map(|application| application.merchant.as_str().to_owned()));
+            let Some(last) = page.last() else { break };
+            place = Some((last.merchant.clone(), last.name.clone()));
+        }
+        let mut place = None;
+        loop {
+            let page = self.store.users_after(place.as_ref(), PAGE).await?;
+            known.extend(page.iter().map(|user| user.merchant.as_str().to_owned()));
+            let Some(last) = page.last() else { break };
+            place = Some(last.login.clone());
+        }
+        Ok(known)
+    }
+}
