@@ -69,8 +69,9 @@ enum Step {
 /// Arguments of `quita trigger`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Needs a test key with payments:write and payments:read; with webhooks, too, it says when the receiver did not take \
-    the event. The sandbox never fails a refund, so payment.refund_failed can't be triggered. Without --json it prints only the payment's id."
+    after_help = "Needs a test key with payments:write and payments:read; with webhooks, too, it says when the receiver \
+    did not take the event. The sandbox never fails a refund, so payment.refund_failed can't be triggered. Without \
+    --json it prints only the payment's id."
 )]
 pub(super) struct TriggerCommand {
     /// Event to trigger

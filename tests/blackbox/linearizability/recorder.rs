@@ -255,9 +255,10 @@ fn refused(answer: &Answer, requested: RequestedOperation) -> Vec<Step> {
         );
         return Vec::new();
     }
-    // "a payment that is paid cannot be cancelled", "the payment became paid while it was being cancelled"
+    // "a payment that is paid cannot be cancelled", "the payment became paid while it was being cancelled", "the payment is
+    // already paid"
     let message = error["message"].as_str().unwrap();
-    let mut words = message.split(' ').skip_while(|word| !["is", "became"].contains(word));
-    let status = words.nth(1).unwrap().to_owned();
+    let words = message.split(' ').skip_while(|word| !["is", "became"].contains(word));
+    let status = words.filter(|word| *word != "already").nth(1).unwrap().to_owned();
     vec![Step::Refused { requested, status }]
 }
