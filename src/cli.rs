@@ -113,7 +113,7 @@ enum Command {
     Load(load::LoadCommand),
     /// Back up the embedded store while the service runs
     Backup(backup::BackupCommand),
-    /// Upgrade the stored form
+    /// Look at the store, and upgrade its stored form
     #[command(subcommand)]
     Store(store::StoreCommand),
     /// Erase the personal data of payers of finished payments

@@ -51,6 +51,8 @@ pub(crate) enum JobName {
     NightlyComparison,
     /// Erases payers that were kept for long enough.
     Retention,
+    /// Keeps finished payments apart from those that go on.
+    Archive,
     /// Makes this process forget payers that were erased.
     Erasures,
     /// Sends messages to people who are not looking.
@@ -77,6 +79,7 @@ impl JobName {
             Self::LastUses => "last-uses",
             Self::NightlyComparison => "nightly-comparison",
             Self::Retention => "retention",
+            Self::Archive => "archive",
             Self::Erasures => "erasures",
             Self::Messages => "messages",
             Self::EndingKeys => "ending-keys",

@@ -1,6 +1,7 @@
 //! Quita: payments in Brazil by PIX, boleto and credit card, one actor per transaction.
 
 mod acquirers;
+mod archive;
 pub mod build_info;
 pub mod cli;
 mod console;

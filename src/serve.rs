@@ -26,6 +26,7 @@ use crate::acquirers::{
     CERTIFICATES, CertificateWatch, Link, LinkMetrics, REGISTRATIONS, Registrations, Reload, ReloadMetrics,
     Site,
 };
+use crate::archive::{ARCHIVE, ArchiveRunner};
 use crate::console::merchant::{self, MerchantConsole};
 use crate::console::operator::OperatorConsole;
 use crate::http::{
@@ -216,6 +217,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
         Nightly::new(&config, store.clone(), Arc::clone(&clock), (links.clone(), system.operators()));
     let mut retention =
         RetentionRunner::new(&config, (store.clone(), eraser), Arc::clone(&clock), &registry)?;
+    let archive = ArchiveRunner::new(&config, store.clone(), Arc::clone(&clock), &registry)?;
     let mut follower = ErasureFollower::new(store.clone(), system.payments(), last_erasure);
     let watched =
         WatchedService { operators: system.operators(), payments: system.payments(), links: links.clone() };
@@ -264,6 +266,9 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     }
     if retention.is_needed() {
         jobs.start(RETENTION, async move || retention.pass().await);
+    }
+    if archive.is_needed() {
+        jobs.start(ARCHIVE, async move || archive.pass().await);
     }
     if follower.is_needed() {
         jobs.start(ERASURES, async move || follow_erasures(&mut follower).await);

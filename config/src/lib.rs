@@ -33,6 +33,7 @@ use std::time::Duration;
 
 use chrono::NaiveTime;
 use quita_domain::money::Money;
+use quita_domain::payment::ARCHIVED_AFTER_AT_LEAST_MS;
 use quita_domain::people::DEFAULT_IDLE_MS;
 use quita_domain::request::{PostbackPolicy, RequestLimits};
 use quita_domain::routing::RoutingTable;
@@ -98,6 +99,8 @@ pub struct Config {
     pub reconcile_at: Option<NaiveTime>,
     /// Time that a finished payment rests until its payer is erased; never when absent.
     pub retain_personal_data: Option<Duration>,
+    /// Time for which a finished payment rests before it is archived. `None` for never.
+    pub archive_after: Option<Duration>,
     /// Set if every connection comes through a proxy that tells the client's address in `X-Forwarded-For`.
     pub behind_proxy: bool,
     /// Destination of traces; none when absent.
@@ -233,6 +236,7 @@ impl Config {
                 .read("reconcile-at", RECONCILE_AT_FORM, parse_reconcile_at)
                 .unwrap_or_else(default_reconcile_at),
             retain_personal_data: settings.read("retain-personal-data", RETAIN_FORM, parse_retention),
+            archive_after: settings.read("archive-after", ARCHIVE_FORM, parse_archive_after).flatten(),
             behind_proxy: settings
                 .read("behind-proxy", "true or false", |text| text.parse().ok())
                 .unwrap_or_default(),
@@ -344,6 +348,8 @@ const A_DAY: Duration = Duration::from_secs(24 * 3_600);
 
 const RETAIN_FORM: &str = "a whole number with a unit, a day at least: 180d, 5y";
 
+const ARCHIVE_FORM: &str = "a whole number with a unit, 90 days at least: 180d, 1y; or 0";
+
 const RECONCILE_AT_FORM: &str = "a time of day, such as 05:00, or off";
 
 const PUBLIC_URL_FORM: &str =
@@ -381,6 +387,14 @@ fn parse_idle_after(text: &str) -> Option<Duration> {
 
 fn parse_retention(text: &str) -> Option<Duration> {
     parse_long_duration(text).filter(|duration| *duration >= A_DAY)
+}
+
+fn parse_archive_after(text: &str) -> Option<Option<Duration>> {
+    if text == "0" {
+        return Some(None);
+    }
+    let least = Duration::from_millis(ARCHIVED_AFTER_AT_LEAST_MS);
+    parse_long_duration(text).filter(|duration| *duration >= least).map(Some)
 }
 
 fn parse_session_idle(text: &str) -> Option<Duration> {

@@ -38,7 +38,7 @@ pub const CONFIG_FILE: ConfigOption =
     option("config", "FILE", "TOML file with any of the other options [default: none]");
 
 /// Every option of the service.
-pub const OPTIONS: [ConfigOption; 39] = [
+pub const OPTIONS: [ConfigOption; 40] = [
     option("listen", "ADDRESS", "Where merchants and payers are served [default: 127.0.0.1:8080]"),
     option(
         "ops-listen",
@@ -157,6 +157,12 @@ pub const OPTIONS: [ConfigOption; 39] = [
         "retain-personal-data",
         "DURATION",
         "How long who paid is kept after a payment was finished, such as 5y; then it is erased [default: for ever]",
+    ),
+    option(
+        "archive-after",
+        "DURATION",
+        "How long a payment of which nothing more is expected rests before it is kept apart from the others, such as 1y; \
+         0 for never [default: never]",
     ),
     option(
         "behind-proxy",

@@ -13,7 +13,7 @@ pub struct OptionGroup {
 pub const GROUPS: [OptionGroup; 8] = [
     group("Configuration", &["config", "environment"]),
     group("Addresses", &["listen", "ops-listen", "ops-hosts", "public-url", "behind-proxy"]),
-    group("Store", &["store", "retain-personal-data"]),
+    group("Store", &["store", "retain-personal-data", "archive-after"]),
     group(
         "Acquirers, routes and reconciliation",
         &[

@@ -106,6 +106,7 @@ fn every_option_can_be_set_in_all_three_places() {
         ("sandbox-time-out", "700ms"),
         ("reconcile-at", "04:30"),
         ("retain-personal-data", "5y"),
+        ("archive-after", "1y"),
         ("behind-proxy", "true"),
         ("otlp-endpoint", "http://127.0.0.1:4318"),
         ("otlp-sample", "0.1%"),

@@ -5,6 +5,7 @@
 
 mod answer;
 mod apply;
+mod archive;
 mod change;
 mod decide;
 mod dispute;
@@ -47,6 +48,7 @@ use crate::status::Status;
 use crate::time::Timestamp;
 
 pub use answer::AMOUNT_MISMATCH;
+pub use archive::ARCHIVED_AFTER_AT_LEAST_MS;
 use change::Change;
 pub use decide::{Command, Context, Decision, Effect};
 pub use dispute::{Chargeback, DisputeStatus, WonDispute};

@@ -6,6 +6,7 @@ mod samples;
 
 mod payments {
     pub(crate) mod approved;
+    pub(crate) mod archive;
     pub(crate) mod boletos;
     pub(crate) mod captures;
     pub(crate) mod concluded;

@@ -9,6 +9,7 @@ use quita_domain::identity::MerchantId;
 use quita_domain::people::{Login, MerchantPolicy, MerchantProfile, Operator, Session, User};
 use quita_domain::time::Timestamp;
 
+use crate::archive::ArchiveStore;
 use crate::erasure::ErasureStore;
 use crate::history::HistoryStore;
 use crate::links::LinkStore;
@@ -168,6 +169,7 @@ pub trait WholeStore:
     + HistoryStore
     + ErasureStore
     + LinkStore
+    + ArchiveStore
 {
 }
 
@@ -182,5 +184,6 @@ impl<S> WholeStore for S where
         + HistoryStore
         + ErasureStore
         + LinkStore
+        + ArchiveStore
 {
 }

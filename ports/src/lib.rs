@@ -1,6 +1,7 @@
 //! Ports: what the actors and services need from outside. Adapters implement them; neither side sees the other.
 
 mod acquirer;
+mod archive;
 pub mod call_time;
 mod chance;
 mod console;
@@ -20,6 +21,7 @@ pub use acquirer::{
     Acquirer, AcquirerFactory, AcquirerSpec, LocalIssue, NoticeHead, NoticeReader, NoticeRefused, NoticeSink,
     Preparation, RawNotice, SinkError,
 };
+pub use archive::ArchiveStore;
 pub use chance::{Clock, Dice, Ids};
 pub use console::{AuditRead, AuditStore, FiguresStore, KeyringStore, PeopleStore, WholeStore};
 pub use erasure::{AuditEraser, ErasureStore, RestingPlace};

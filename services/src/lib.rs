@@ -1,9 +1,10 @@
 //! Services that the API, the consoles, the background jobs and the command line share.
 //!
-//! Keys and secrets, people and their sessions, the audit log, limits, erasure, retention, reconciliation. The rules are
+//! Keys and secrets, people and their sessions, the audit log, limits, erasure, retention, the archive, reconciliation. The rules are
 //! in the domain; these services apply them to the store. None of them is an actor, and none knows HTTP, BSON or SQL.
 
 pub mod access;
+pub mod archive;
 pub mod audit;
 pub mod erasure;
 pub mod holdings;

@@ -1,4 +1,5 @@
-//! `quita store upgrade`: brings a store into the newest form of this program, beside the nodes that work on it.
+//! `quita store upgrade`: brings a store into the newest form of this program, beside the nodes that work on it; and
+//! `quita store status`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -36,8 +37,17 @@ const NOTE_EVERY: Duration = Duration::from_secs(2);
 
 #[derive(Debug, Subcommand)]
 pub(super) enum StoreCommand {
+    /// Show the store's form and the number of archived payments
+    Status(StatusCommand),
     /// Bring the store into the newest form that this version knows, beside running nodes
     Upgrade(UpgradeCommand),
+}
+
+/// Store to look at.
+#[derive(Debug, Args)]
+pub(super) struct StatusCommand {
+    #[command(flatten)]
+    store: StoreFlags,
 }
 
 /// Store to upgrade, and the way back.
@@ -65,7 +75,23 @@ pub(super) struct UpgradeCommand {
 }
 
 pub(super) async fn run(command: StoreCommand) -> Result<(), Failure> {
-    let StoreCommand::Upgrade(command) = command;
+    match command {
+        StoreCommand::Status(command) => show_status(command).await,
+        StoreCommand::Upgrade(command) => upgrade(command).await,
+    }
+}
+
+async fn show_status(command: StatusCommand) -> Result<(), Failure> {
+    let url = StoreUrl::from_settings(command.store.settings())?;
+    let store = store::open(&url, store::Purpose::Maintenance).await?;
+    note_store(&url);
+    let StoreForm { number, is_upgrading, .. } = store.follow_form().await?;
+    let archived = store.count_archived().await?;
+    let upgrading = if is_upgrading { ", upgrade under way" } else { "" };
+    output::result(&format!("stored form: {number}{upgrading}\npayments archived: {archived}"))
+}
+
+async fn upgrade(command: UpgradeCommand) -> Result<(), Failure> {
     let url = StoreUrl::from_settings(command.store.clone().settings())?;
     let (whole, to_upgrade) = store::open_to_upgrade(&url).await?;
     note_store(&url);

@@ -16,6 +16,7 @@
 mod acquirer_kills;
 mod acquirer_outage;
 mod acquirer_secrets;
+mod archive;
 mod audit;
 mod background_jobs;
 mod backup;

@@ -26,7 +26,7 @@ use quita_domain::secret_key::{KeyRecord, SealedSecret};
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 use quita_ports::{
-    AccessStore, ApplicationPlace, AuditRead, AuditStore, Backlog, DueDelivery, ErasureStore, EventLimit,
+    AccessStore, ApplicationPlace, ArchiveStore, AuditRead, AuditStore, Backlog, DueDelivery, ErasureStore, EventLimit,
     ExceptionStore, FiguresStore, HistoryStore, InboxStore, KeyringStore, LinkStore, Listed, NumberBlock,
     NumberRange, NumberStore, OperatorStore, OutboxPlace, PaidPlace, PastFilter, PastPage, PaymentStore,
     PeopleStore, ReconciliationStore, RestingPlace, Run, RunClaim, SecretKeyStore, Store, StoreError,
@@ -190,5 +190,16 @@ watched! {
         ) -> Vec<RestingPlace>;
         Read fn erased_after(number: u64, limit: usize) -> Vec<(u64, TransactionId)>;
         Read fn last_erasure() -> u64;
+    }
+}
+
+watched! {
+    ArchiveStore {
+        Read fn unarchived(
+            payee: &(MerchantId, Mode), until: Timestamp, after: Option<Cursor>, limit: usize
+        ) -> Vec<Listed>;
+        Write fn archive(payments: &[Payment]) -> u64;
+        Write fn complete_archiving() -> ();
+        Read fn count_archived() -> u64;
     }
 }

@@ -10,8 +10,9 @@ use rusqlite::{Transaction, named_params};
 use uuid::Uuid;
 
 use super::EmbeddedStore;
+use super::archive::{of_archive, read_both};
 use quita_stored_form::PaymentRow;
-use quita_stored_form::{signed, signed_limit, unsigned};
+use quita_stored_form::{merged, signed, signed_limit, unsigned};
 
 const RESTING: &str = "SELECT rests_since, id FROM payments INDEXED BY payments_resting \
     WHERE status = ?1 AND rests_since IS NOT NULL AND rests_since <= ?2 AND (rests_since, id) > (?3, ?4) \
@@ -29,7 +30,7 @@ const NUMBER: &str = "INSERT INTO erasures (payment) VALUES (?1)";
 
 /// Samples of indexes for the planner hold what was indexed. It does without them until they are made anew.
 const HAS_SAMPLES: &str = "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat4')";
-const FORGET_SAMPLES: &str = "DELETE FROM sqlite_stat4 WHERE tbl = 'payments'";
+const FORGET_SAMPLES: &str = "DELETE FROM sqlite_stat4 WHERE tbl IN ('payments', 'archived_payments')";
 
 #[async_trait]
 impl ErasureStore for EmbeddedStore {
@@ -44,12 +45,11 @@ impl ErasureStore for EmbeddedStore {
             let (since, id) =
                 after.map_or((i64::MIN, Uuid::nil()), |place| (place.since.millis(), place.id.uuid()));
             let bounds = (status.as_str(), until.millis(), since, id.into_bytes(), signed_limit(limit));
-            let mut statement = transaction.prepare_cached(RESTING)?;
-            let rows = statement.query_map(bounds, |row| {
+            let found = read_both(transaction, RESTING, bounds, |row| {
                 let (since, id) = (Timestamp::from_millis(row.get(0)?), Uuid::from_bytes(row.get(1)?));
                 Ok(RestingPlace { since, id: TransactionId::new(id) })
             })?;
-            Ok(rows.collect::<Result<_, _>>()?)
+            Ok(merged(found, |place| *place, limit))
         })
         .await
     }
@@ -80,12 +80,14 @@ pub(super) fn note(
     row: &PaymentRow<'_>,
     expected_revision: u64,
 ) -> rusqlite::Result<()> {
-    let unlisted = transaction.prepare_cached(UNLIST)?.execute(named_params! {
-        ":id": row.id.as_bytes(), ":expected": signed(expected_revision),
-        ":external_reference": row.external_reference,
-        ":document_number": row.document_number.as_ref().map(SlipNumber::as_str),
-    })?;
-    if unlisted == 0 {
+    let unlist = |sql: &str| {
+        transaction.prepare_cached(sql)?.execute(named_params! {
+            ":id": row.id.as_bytes(), ":expected": signed(expected_revision),
+            ":external_reference": row.external_reference,
+            ":document_number": row.document_number.as_ref().map(SlipNumber::as_str),
+        })
+    };
+    if unlist(UNLIST)? == 0 && unlist(&of_archive(UNLIST))? == 0 {
         return Ok(());
     }
     transaction.prepare_cached(NUMBER)?.execute([row.id.as_bytes()])?;

@@ -11,6 +11,7 @@ use quita_ports::{FiguresStore, StoreError};
 use rusqlite::{Row, Transaction};
 
 use super::EmbeddedStore;
+use super::archive::read_both;
 use super::failure::Failure;
 use quita_stored_form::rules::{paid_within, unknown_word};
 use quita_stored_form::turns::Lister;
@@ -33,17 +34,16 @@ impl FiguresStore for EmbeddedStore {
 }
 
 fn count(transaction: &Transaction<'_>, filter: &FiguresFilter) -> Result<Vec<Figure>, Failure> {
-    let mut statement = transaction.prepare_cached(OF_PAYMENTS)?;
     let bounds = (filter.merchant.as_str(), filter.mode.as_str(), filter.from.millis(), filter.to.millis());
-    let mut rows = statement.query(bounds)?;
     let mut figures: BTreeMap<Kind, Figure> = BTreeMap::new();
-    while let Some(row) = rows.next()? {
+    read_both(transaction, OF_PAYMENTS, bounds, |row| {
         let (method, status, paid_within) = kind(row)?;
         let new = Figure { method, status, paid_within, count: 0, amount_cents: 0 };
         let figure = figures.entry((method, status, paid_within)).or_insert(new);
         figure.count = figure.count.saturating_add(1);
         figure.amount_cents = figure.amount_cents.saturating_add(unsigned(row.get(4)?));
-    }
+        Ok(())
+    })?;
     Ok(figures.into_values().collect())
 }
 

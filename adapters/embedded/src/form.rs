@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction};
 use uuid::Uuid;
 
 use super::EmbeddedStore;
+use super::archive::of_archive;
 use super::failure::Failure;
 
 const NUMBER: &str = "PRAGMA user_version";
@@ -38,10 +39,14 @@ pub(super) fn note_whole(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute(BROUGHT_BY, (PROGRAM, None::<i64>, None::<i64>)).map(drop)
 }
 
+/// More rows than a file has room for; the archive's are counted on from there.
+const EVERY_ROW: i64 = i64::MAX >> 1;
+
 /// Has an upgrade that was under way in a copy begin anew: the copy numbers its rows in its own way.
 pub(super) fn begin_anew(copy: &Connection) -> rusqlite::Result<()> {
     if copy.query_row(HAS_TABLE, [], |row| row.get(0))? {
-        copy.execute("UPDATE stored_form SET up_to = 0, until = ?1 WHERE up_to IS NOT NULL", [i64::MAX])?;
+        let anew = "UPDATE stored_form SET up_to = 0, until = ?1 WHERE up_to IS NOT NULL";
+        copy.execute(anew, [EVERY_ROW])?;
     }
     Ok(())
 }
@@ -78,17 +83,21 @@ const ADVANCE: &str = "UPDATE stored_form SET up_to = ?1 WHERE id = 1";
 const NEXT: &str =
     "SELECT rowid, payment, id FROM payments WHERE rowid > ?1 AND rowid <= ?2 ORDER BY rowid LIMIT ?3";
 const REWRITE: &str = "UPDATE payments SET payment = ?2 WHERE rowid = ?1";
-// Payments are not deleted, so their rowids have no gaps; counting them would read the whole table.
+// About: what was archived leaves gaps, and counting would read the whole table. Beyond `until` begins the archive.
 const LEFT: &str = "SELECT max(0, min(coalesce(max(rowid), 0), ?2) - ?1) FROM payments";
+const LEFT_IN_ARCHIVE: &str = "SELECT max(0, coalesce(max(rowid), 0) - ?1) FROM archived_payments";
 
 #[async_trait]
 impl UpgradeStore for EmbeddedStore {
     async fn left_to_upgrade(&self) -> Result<u64, StoreError> {
         self.read(|transaction| {
             let is_older = number_of(transaction)? < known();
-            let bounds = if is_older { Some((0, i64::MAX)) } else { progress(transaction)? };
+            let bounds = if is_older { Some((0, EVERY_ROW)) } else { progress(transaction)? };
             let Some((up_to, until)) = bounds else { return Ok(0) };
-            Ok(unsigned(transaction.query_row(LEFT, [up_to, until], |row| row.get(0))?))
+            let here: i64 = transaction.query_row(LEFT, [up_to, until], |row| row.get(0))?;
+            let read_there = up_to.saturating_sub(until).max(0);
+            let there: i64 = transaction.query_row(LEFT_IN_ARCHIVE, [read_there], |row| row.get(0))?;
+            Ok(unsigned(here.saturating_add(there)))
         })
         .await
     }
@@ -131,12 +140,44 @@ fn payment_id(bytes: &[u8]) -> String {
     Uuid::from_slice(bytes).map_or_else(|_| String::from("one without an id"), |id| id.to_string())
 }
 
+/// Goes through the payments, and then through the archive: its rowids are counted on from the last one of the payments.
 fn upgrade_step(transaction: &Transaction<'_>, limit: usize) -> Result<Upgraded, Failure> {
     let mut step = Upgraded::default();
-    let Some((mut up_to, until)) = progress(transaction)? else {
+    let Some((up_to, until)) = progress(transaction)? else {
         return Ok(Upgraded { is_done: true, ..step });
     };
-    let mut statement = transaction.prepare_cached(NEXT)?;
+    let whole = unsigned(signed_limit(limit));
+    if up_to < until {
+        let last = rewrite(transaction, &mut step, (NEXT, REWRITE), (up_to, until), limit)?;
+        if step.read < whole {
+            // What was archived meanwhile is there.
+            transaction.execute(ADVANCE, [until])?;
+        } else {
+            transaction.execute(ADVANCE, [last])?;
+        }
+        return Ok(step);
+    }
+    let (next, of_archive) = (of_archive(NEXT), of_archive(REWRITE));
+    let bounds = (up_to.saturating_sub(until), i64::MAX);
+    let last = rewrite(transaction, &mut step, (&next, &of_archive), bounds, limit)?;
+    if step.read < whole {
+        note_whole(transaction)?;
+        step.is_done = true;
+    } else {
+        transaction.execute(ADVANCE, [until.saturating_add(last)])?;
+    }
+    Ok(step)
+}
+
+/// Rewrites the next payments of one table, and returns the rowid of the last one.
+fn rewrite(
+    transaction: &Transaction<'_>,
+    step: &mut Upgraded,
+    (next, write): (&str, &str),
+    (mut up_to, until): (i64, i64),
+    limit: usize,
+) -> Result<i64, Failure> {
+    let mut statement = transaction.prepare_cached(next)?;
     let rows = statement.query_map((up_to, until, signed_limit(limit)), |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?, row.get::<_, Vec<u8>>(2)?))
     })?;
@@ -144,7 +185,7 @@ fn upgrade_step(transaction: &Transaction<'_>, limit: usize) -> Result<Upgraded,
         let (rowid, document, id) = row?;
         match upgraded(&document) {
             Ok(Some(next)) => {
-                transaction.prepare_cached(REWRITE)?.execute((rowid, next.as_bytes()))?;
+                transaction.prepare_cached(write)?.execute((rowid, next.as_bytes()))?;
                 step.rewritten = step.rewritten.saturating_add(1);
             }
             Ok(None) => {}
@@ -153,13 +194,7 @@ fn upgrade_step(transaction: &Transaction<'_>, limit: usize) -> Result<Upgraded,
         step.read = step.read.saturating_add(1);
         up_to = rowid;
     }
-    if step.read < unsigned(signed_limit(limit)) {
-        note_whole(transaction)?;
-        step.is_done = true;
-    } else {
-        transaction.execute(ADVANCE, [up_to])?;
-    }
-    Ok(step)
+    Ok(up_to)
 }
 
 #[cfg(test)]

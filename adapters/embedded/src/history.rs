@@ -6,14 +6,15 @@ use quita_domain::identity::{MerchantId, Mode, TransactionId};
 use quita_domain::listing::Cursor;
 use quita_domain::time::Timestamp;
 use quita_ports::{HistoryStore, PastFilter, PastPage, StoreError};
-use rusqlite::{OptionalExtension, Row, Transaction};
+use rusqlite::{Row, Transaction};
 use uuid::Uuid;
 
 use super::EmbeddedStore;
+use super::archive::read_both;
 use super::failure::Failure;
 use quita_stored_form::rules::unknown_word;
 use quita_stored_form::turns::Lister;
-use quita_stored_form::{PastRead, decode, past_page, signed_limit};
+use quita_stored_form::{PastRead, decode, merged, past_page, signed_limit};
 
 /// The index is entered anew for each, so it costs the same however many payments one has.
 const NEXT_PAYEE: &str = "SELECT merchant, mode FROM payments INDEXED BY payments_newest \
@@ -34,9 +35,9 @@ impl HistoryStore for EmbeddedStore {
             // No merchant has an empty name.
             let place =
                 after.as_ref().map_or(("", ""), |(merchant, mode)| (merchant.as_str(), mode.as_str()));
-            let mut statement = transaction.prepare_cached(NEXT_PAYEE)?;
-            let found = statement.query_row(place, |row| Ok((row.get(0)?, row.get(1)?))).optional()?;
-            let Some((merchant, mode)): Option<(String, String)> = found else { return Ok(None) };
+            let found =
+                read_both(transaction, NEXT_PAYEE, place, |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+            let Some((merchant, mode)) = found.into_iter().min() else { return Ok(None) };
             let mode = Mode::parse(&mode).ok_or_else(|| unknown_word("mode"))?;
             Ok(Some((MerchantId::new(merchant), mode)))
         })
@@ -68,13 +69,8 @@ fn past(
     let after = after.filter(|place| place.created_at >= filter.since);
     let (at, id) = after.map_or(begin, |place| (place.created_at, place.id.uuid().as_bytes().to_vec()));
     let bounds = (filter.merchant.as_str(), filter.mode.as_str(), at.millis(), id, signed_limit(limit));
-    let mut statement = transaction.prepare_cached(PAST)?;
-    let mut rows = statement.query(bounds)?;
-    let mut found = Vec::new();
-    while let Some(row) = rows.next()? {
-        found.push(read(row)?);
-    }
-    Ok(found)
+    let found = read_both(transaction, PAST, bounds, read)?;
+    Ok(merged(found, |(place, _)| (place.created_at, place.id), limit))
 }
 
 fn read(row: &Row<'_>) -> Result<PastRead, Failure> {

@@ -4,6 +4,7 @@
 //! `synchronous=FULL`: what was answered is on the disk.
 
 mod access;
+mod archive;
 mod audit;
 mod backup;
 mod bound_pix;
@@ -44,6 +45,7 @@ use quita_domain::time::Timestamp;
 use quita_ports::{Backlog, Store, StoreError};
 use rusqlite::{Connection, Transaction};
 
+use archive::of_archive;
 pub use backup::BackupError;
 use failure::Failure;
 use file_mark::FileMark;
@@ -217,9 +219,13 @@ impl Store for EmbeddedStore {
                 let bound = rusqlite::params_from_iter(bound);
                 Ok(unsigned(statement.query_row(bound, |row| row.get(0))?))
             };
+            let of_payments = |what: &str, bound: &[i64]| -> Result<u64, Failure> {
+                let both = count(what, bound)?.saturating_add(count(&of_archive(what), bound)?);
+                Ok(both.min(unsigned(limit)))
+            };
             Ok(Backlog {
-                webhooks: count("payments WHERE outbox_at IS NOT NULL LIMIT ?1", &[limit])?,
-                due: count("payments WHERE due_at <= ?2 LIMIT ?1", &[limit, now.millis()])?,
+                webhooks: of_payments("payments WHERE outbox_at IS NOT NULL LIMIT ?1", &[limit])?,
+                due: of_payments("payments WHERE due_at <= ?2 LIMIT ?1", &[limit, now.millis()])?,
                 inbox: count("inbox WHERE due_at IS NOT NULL LIMIT ?1", &[limit])?,
             })
         })

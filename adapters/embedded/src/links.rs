@@ -12,6 +12,7 @@ use quita_ports::{EventLimit, LinkStore, StoreError};
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, Transaction, params_from_iter};
 
+use super::archive::read_both;
 use super::failure::Failure;
 use super::reading::{find_all, find_one};
 use super::{EmbeddedStore, MAX_FORGOTTEN_AT_ONCE};
@@ -110,16 +111,16 @@ impl LinkStore for EmbeddedStore {
     async fn link_uses(&self, link: &Link) -> Result<LinkUses, StoreError> {
         let (owner, id) = (link.owner.clone(), link.id);
         self.read(move |transaction| {
-            let mut statement = transaction.prepare_cached(USES)?;
             let id = id.uuid();
-            let mut rows = statement.query((owner.merchant.as_str(), owner.mode.as_str(), id.as_bytes()))?;
+            let bounds = (owner.merchant.as_str(), owner.mode.as_str(), id.as_bytes());
             let mut uses = LinkUses::default();
-            while let Some(row) = rows.next()? {
+            read_both(transaction, USES, bounds, |row| {
                 let (method, status): (String, String) = (row.get(0)?, row.get(1)?);
                 let method = Method::parse(&method).ok_or_else(|| unknown_word("method"))?;
                 let status = Status::parse(&status).ok_or_else(|| unknown_word("status"))?;
                 uses.count(method, status, row.get(2)?, unsigned(row.get(3)?));
-            }
+                Ok(())
+            })?;
             Ok(uses)
         })
         .await

@@ -1,5 +1,7 @@
 //! Payments: the journal's batch as one transaction, lookups, lists, what is due.
 
+use std::cmp::Reverse;
+
 use async_trait::async_trait;
 use futures_util::future::try_join_all;
 use quita_domain::card::CardFingerprint;
@@ -16,6 +18,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, Transaction, named_params, params_from_iter};
 use uuid::Uuid;
 
+use super::archive::{self, of_archive, read_both};
 use super::bound_pix;
 use super::erasure;
 use super::failure::Failure;
@@ -26,7 +29,7 @@ use super::{EmbeddedStore, listing, movements};
 use quita_stored_form::PaymentRow;
 use quita_stored_form::form::payment_document;
 use quita_stored_form::turns::Lister;
-use quita_stored_form::{decode, listed, signed, signed_limit};
+use quita_stored_form::{decode, listed, merged, signed, signed_limit};
 
 const INSERT: &str = "INSERT INTO payments (id, revision, last_op, merchant, mode, method, document, email, \
     external_reference, link, card, created_at, amount, due_on, status, paid_at, due_at, outbox_at, outbox_to, \
@@ -45,7 +48,14 @@ const REPLACE: &str = "UPDATE payments SET revision = :revision, last_op = :last
 
 const BY_ID: &str = "SELECT id, payment FROM payments WHERE id = ?1";
 
-/// Payments by one card, the newest.
+const BY_ARCHIVED_ID: &str = "SELECT id, payment FROM archived_payments WHERE id = ?1";
+
+const DUE: &str = "SELECT due_at, id FROM payments WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2";
+
+const OUTBOX: &str = "SELECT outbox_at, id, mode, merchant, outbox_to FROM payments \
+    WHERE outbox_at <= ?1 AND (outbox_at, id) > (?2, ?3) ORDER BY outbox_at, id LIMIT ?4";
+
+/// Payments by one card, the newest. Tries of archived ones count no more.
 const OF_CARD: &str =
     "SELECT id, payment FROM payments WHERE card = ?1 AND created_at > ?2 ORDER BY created_at DESC LIMIT ?3";
 
@@ -80,7 +90,7 @@ impl PaymentStore for EmbeddedStore {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Vec<Listed>, StoreError> {
-        self.page(&filter.merchant, listing::of_payments(filter, after, limit)).await
+        self.page(&filter.merchant, listing::of_payments(filter, after, limit), limit).await
     }
 
     async fn list_with_deliveries(
@@ -89,7 +99,7 @@ impl PaymentStore for EmbeddedStore {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Vec<Listed>, StoreError> {
-        self.page(&filter.merchant, listing::of_deliveries(filter, after, limit)).await
+        self.page(&filter.merchant, listing::of_deliveries(filter, after, limit), limit).await
     }
 
     async fn list_with_movements(
@@ -101,10 +111,9 @@ impl PaymentStore for EmbeddedStore {
         let page = movements::page_of(filter, after, limit);
         self.list(Lister::Merchant(filter.merchant.as_str().into()), move |transaction| {
             let places = movements::places(transaction, &page)?;
-            let mut statement = transaction.prepare_cached(BY_ID)?;
             let mut found = Vec::with_capacity(places.len());
             for place in places {
-                let stored = statement.query_row([place.id.uuid().as_bytes()], stored)?;
+                let stored = find(transaction, place.id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
                 found.push(listed(read_payment(&stored), place));
             }
             Ok(found)
@@ -113,7 +122,13 @@ impl PaymentStore for EmbeddedStore {
     }
 
     async fn due(&self, now: Timestamp, limit: usize) -> Result<Vec<TransactionId>, StoreError> {
-        self.waiting("SELECT id FROM payments WHERE due_at <= ?1 ORDER BY due_at LIMIT ?2", now, limit).await
+        self.read(move |transaction| {
+            let found = read_both(transaction, DUE, (now.millis(), signed_limit(limit)), |row| {
+                Ok((row.get::<_, i64>(0)?, TransactionId::new(Uuid::from_bytes(row.get(1)?))))
+            })?;
+            Ok(merged(found, |due| *due, limit).into_iter().map(|(_, id)| id).collect())
+        })
+        .await
     }
 
     async fn outbox_due(
@@ -123,15 +138,12 @@ impl PaymentStore for EmbeddedStore {
         limit: usize,
     ) -> Result<Vec<DueDelivery>, StoreError> {
         self.read(move |transaction| {
-            let mut statement = transaction.prepare_cached(
-                "SELECT outbox_at, id, mode, merchant, outbox_to FROM payments \
-                WHERE outbox_at <= ?1 AND (outbox_at, id) > (?2, ?3) ORDER BY outbox_at, id LIMIT ?4",
-            )?;
             let (after_at, after_id) =
                 after.map_or((i64::MIN, Uuid::nil()), |place| (place.at.millis(), place.id.uuid()));
             let bounds = (now.millis(), after_at, after_id.into_bytes(), signed_limit(limit));
-            let rows = statement.query_map(bounds, |row| WaitingRow::try_from(row))?;
-            rows.map(|row| Ok(due_delivery(row?)?)).collect()
+            let found =
+                read_both(transaction, OUTBOX, bounds, |row| Ok(due_delivery(WaitingRow::try_from(row)?)?))?;
+            Ok(merged(found, |due| due.place, limit))
         })
         .await
     }
@@ -161,11 +173,9 @@ impl PaymentStore for EmbeddedStore {
 impl EmbeddedStore {
     async fn load_share(&self, ids: Vec<TransactionId>) -> Result<Vec<Payment>, StoreError> {
         self.read(move |transaction| {
-            let mut statement = transaction.prepare_cached(BY_ID)?;
             let mut payments = Vec::with_capacity(ids.len());
             for id in ids {
-                let found = statement.query_row([id.uuid().as_bytes()], stored).optional()?;
-                if let Some(stored) = found {
+                if let Some(stored) = find(transaction, id)? {
                     payments.push(read_payment(&stored)?);
                 }
             }
@@ -178,36 +188,30 @@ impl EmbeddedStore {
         &self,
         merchant: &MerchantId,
         (sql, values): (String, Vec<Value>),
+        limit: usize,
     ) -> Result<Vec<Listed>, StoreError> {
         self.list(Lister::Merchant(merchant.as_str().into()), move |transaction| {
-            let mut statement = transaction.prepare_cached(&sql)?;
-            let rows = statement.query_map(params_from_iter(values), |row| {
-                Ok(((Uuid::from_bytes(row.get(0)?), row.get(2)?), row.get(1)?))
+            let found = read_both(transaction, &sql, params_from_iter(values), |row| {
+                let (id, created_at) = (Uuid::from_bytes(row.get(0)?), Timestamp::from_millis(row.get(1)?));
+                let place = Cursor { created_at, id: TransactionId::new(id) };
+                Ok((place, (id, row.get(2)?)))
             })?;
-            rows.map(|row| {
-                let (stored, created_at) = row?;
-                let created_at = Timestamp::from_millis(created_at);
-                let place = Cursor { created_at, id: TransactionId::new(stored.0) };
-                Ok(listed(read_payment(&stored), place))
-            })
-            .collect()
+            let page = merged(found, |(place, _)| Reverse((place.created_at, place.id)), limit);
+            Ok(page.into_iter().map(|(place, stored)| listed(read_payment(&stored), place)).collect())
         })
         .await
     }
+}
 
-    async fn waiting(
-        &self,
-        sql: &'static str,
-        now: Timestamp,
-        limit: usize,
-    ) -> Result<Vec<TransactionId>, StoreError> {
-        self.read(move |transaction| {
-            let mut statement = transaction.prepare_cached(sql)?;
-            let bounds = (now.millis(), signed_limit(limit));
-            let rows = statement.query_map(bounds, |row| row.get(0).map(Uuid::from_bytes))?;
-            rows.map(|id| Ok(TransactionId::new(id?))).collect()
-        })
-        .await
+/// Returns a payment as it is stored, in whichever table it is.
+fn find(transaction: &Transaction<'_>, id: TransactionId) -> Result<Option<(Uuid, Vec<u8>)>, Failure> {
+    let find = |sql: &str| {
+        let mut statement = transaction.prepare_cached(sql)?;
+        statement.query_row([id.uuid().as_bytes()], stored).optional()
+    };
+    match find(BY_ID)? {
+        Some(found) => Ok(Some(found)),
+        None => Ok(find(BY_ARCHIVED_ID)?),
     }
 }
 
@@ -233,7 +237,7 @@ fn stored(row: &rusqlite::Row<'_>) -> rusqlite::Result<(Uuid, Vec<u8>)> {
     Ok((Uuid::from_bytes(row.get(0)?), row.get(1)?))
 }
 
-fn read_payment((id, document): &(Uuid, Vec<u8>)) -> Result<Payment, StoreError> {
+pub(super) fn read_payment((id, document): &(Uuid, Vec<u8>)) -> Result<Payment, StoreError> {
     decode(document, &format!("payment {id}"))
 }
 
@@ -273,9 +277,12 @@ fn write_all(
     for (write, document) in writes.iter().zip(documents) {
         outcomes.push(match document {
             Ok(document) => {
-                let outcome = match bound_pix::is_taken(transaction, &write.payment)? {
-                    true => Err(WriteError::PixTaken),
-                    false => written(write_one(transaction, write, &document))?,
+                let outcome = if bound_pix::is_taken(transaction, &write.payment)? {
+                    Err(WriteError::PixTaken)
+                } else if uses_archived_token(transaction, write)? {
+                    Err(WriteError::TokenUsed)
+                } else {
+                    written(write_one(transaction, write, &document))?
                 };
                 if outcome.is_ok() {
                     bound_pix::bind(transaction, &write.payment)?;
@@ -287,6 +294,16 @@ fn write_all(
         });
     }
     Ok(outcomes)
+}
+
+/// Returns true if a new payment would use the token of an archived one.
+fn uses_archived_token(transaction: &Transaction<'_>, write: &Write) -> rusqlite::Result<bool> {
+    match &write.payment.used_token {
+        // A taken id comes first.
+        Some(token) if write.expected_revision == 0 => Ok(archive::has_token(transaction, token.as_str())?
+            && !archive::has_id(transaction, write.payment.id.uuid())?),
+        Some(_) | None => Ok(false),
+    }
 }
 
 /// Returns the outcome of a statement, which writes one row or none.
@@ -307,19 +324,26 @@ fn is_taken(error: &rusqlite::Error) -> bool {
 /// Returns the number of written rows: one, or none if somebody was faster.
 fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> rusqlite::Result<usize> {
     let row = PaymentRow::of(&write.payment);
+    if write.expected_revision == 0 && archive::has_id(transaction, row.id)? {
+        return Ok(0);
+    }
     let our_number = row.our_number.as_ref().map(SlipNumber::as_str);
     let delivery_states: i64 = row.delivery_states.iter().copied().map(listing::delivery_bit).sum();
     if write.expected_revision > 0 {
         if write.payment.is_erased() {
             erasure::note(transaction, &row, write.expected_revision)?;
         }
-        return transaction.prepare_cached(REPLACE)?.execute(named_params! {
-            ":id": row.id.as_bytes(), ":expected": signed(write.expected_revision),
-            ":revision": row.revision, ":last_op": row.last_op.as_bytes(), ":status": row.status,
-            ":paid_at": row.paid_at, ":due_at": row.due_at, ":outbox_at": row.outbox_at, ":outbox_to": row.outbox_to,
-            ":card": row.card, ":delivery_states": delivery_states, ":our_number": our_number,
-            ":rests_since": row.rests_since, ":payment": document,
-        });
+        let replace = |sql: &str| {
+            transaction.prepare_cached(sql)?.execute(named_params! {
+                ":id": row.id.as_bytes(), ":expected": signed(write.expected_revision),
+                ":revision": row.revision, ":last_op": row.last_op.as_bytes(), ":status": row.status,
+                ":paid_at": row.paid_at, ":due_at": row.due_at, ":outbox_at": row.outbox_at,
+                ":outbox_to": row.outbox_to, ":card": row.card, ":delivery_states": delivery_states,
+                ":our_number": our_number, ":rests_since": row.rests_since, ":payment": document,
+            })
+        };
+        let replaced = replace(REPLACE)?;
+        return if replaced == 0 { replace(&of_archive(REPLACE)) } else { Ok(replaced) };
     }
     transaction.prepare_cached(INSERT)?.execute(named_params! {
         ":id": row.id.as_bytes(), ":revision": row.revision, ":last_op": row.last_op.as_bytes(),

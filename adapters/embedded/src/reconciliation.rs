@@ -13,11 +13,12 @@ use rusqlite::{Row, Transaction, params_from_iter};
 use uuid::Uuid;
 
 use super::EmbeddedStore;
+use super::archive::read_both;
 use super::failure::Failure;
 use super::reading::find_all;
 use quita_stored_form::rules::{end_of_lines, unknown_word};
 use quita_stored_form::turns::Lister;
-use quita_stored_form::{encode, signed, signed_limit, unsigned};
+use quita_stored_form::{encode, merged, signed, signed_limit, unsigned};
 
 const PUT: &str = "INSERT INTO statement_lines (id, source, day, verdict, gross, line) \
     VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (id) DO UPDATE SET source = excluded.source, day = excluded.day, \
@@ -151,9 +152,10 @@ impl ReconciliationStore for EmbeddedStore {
         };
         let bounds = (mode.as_str(), number.as_str().to_owned(), signed_limit(limit));
         self.read(move |transaction| {
-            let mut statement = transaction.prepare_cached(sql)?;
-            let rows = statement.query_map(bounds, |row| row.get(0).map(Uuid::from_bytes))?;
-            rows.map(|id| Ok(TransactionId::new(id?))).collect()
+            let found = read_both(transaction, sql, bounds, |row| {
+                Ok(TransactionId::new(Uuid::from_bytes(row.get(0)?)))
+            })?;
+            Ok(merged(found, |id| *id, limit))
         })
         .await
     }
@@ -180,13 +182,11 @@ fn paid(
         after.map_or((i64::MIN, Uuid::nil()), |place| (place.at.millis(), place.id.uuid()));
     let (from, until) = (from.millis(), until.millis());
     let bounds = (mode.as_str(), from, until, after_at, after_id.into_bytes(), signed_limit(limit));
-    let mut statement = transaction.prepare_cached(PAID)?;
-    let rows = statement.query_map(bounds, |row| Ok((row.get(0)?, row.get(1).map(Uuid::from_bytes)?)))?;
-    rows.map(|row| {
-        let (at, id) = row?;
-        Ok(PaidPlace { at: Timestamp::from_millis(at), id: TransactionId::new(id) })
-    })
-    .collect()
+    let found = read_both(transaction, PAID, bounds, |row| {
+        let id = TransactionId::new(Uuid::from_bytes(row.get(1)?));
+        Ok(PaidPlace { at: Timestamp::from_millis(row.get(0)?), id })
+    })?;
+    Ok(merged(found, |place| *place, limit))
 }
 
 /// Lines by day and id, along an index that has them in that order.

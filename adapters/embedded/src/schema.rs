@@ -4,7 +4,7 @@ use quita_ports::StoreError;
 use rusqlite::Connection;
 
 use super::failure::Failure;
-use super::{form, transaction};
+use super::{archive, form, transaction};
 use quita_stored_form::form::{known, unreleased};
 
 const SCHEMA: &str = include_str!("schema.sql");
@@ -39,10 +39,17 @@ const LATER_COLUMNS: [(&str, &str); 3] = [("due_on", "TEXT"), ("link", "BLOB"), 
 
 /// Adds the columns that are missing.
 fn add_columns(connection: &Connection) -> rusqlite::Result<()> {
-    let is_there = "SELECT count(*) FROM pragma_table_info('payments') WHERE name = ?1";
-    for (name, kind) in LATER_COLUMNS {
-        if connection.query_row(is_there, [name], |row| row.get::<_, i64>(0))? == 0 {
-            connection.execute_batch(&format!("ALTER TABLE payments ADD COLUMN {name} {kind}"))?;
+    let count = "SELECT count(*) FROM pragma_table_info(?1) WHERE name = ?2 OR ?2 IS NULL";
+    let count = |table: &str, name: Option<&str>| {
+        connection.query_row(count, (table, name), |row| row.get::<_, i64>(0))
+    };
+    for table in ["payments", "archived_payments"] {
+        // The archive is made after the payments have all of them.
+        let is_there = count(table, None)? > 0;
+        for (name, kind) in LATER_COLUMNS {
+            if is_there && count(table, Some(name))? == 0 {
+                connection.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {name} {kind}"))?;
+            }
         }
     }
     Ok(())
@@ -65,6 +72,7 @@ pub(super) fn make(connection: &mut Connection) -> Result<(), StoreError> {
         }
         add_columns(transaction)?;
         transaction.execute_batch(ADDITIONS)?;
+        archive::make(transaction)?;
         if is_new {
             form::note_whole(transaction)?;
         }

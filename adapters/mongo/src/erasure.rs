@@ -10,10 +10,10 @@ use quita_ports::{ErasureStore, RestingPlace, StoreError};
 
 use super::MongoStore;
 use super::failure::LIST_TIME_OUT;
-use super::indexes::{PAYMENTS, RESTING, named};
+use super::indexes::{RESTING, named};
 use super::payments::read_id;
-use super::reading::{binary, find_all};
-use quita_stored_form::signed_limit;
+use super::reading::binary;
+use quita_stored_form::{merged, signed_limit};
 
 #[async_trait]
 impl ErasureStore for MongoStore {
@@ -42,9 +42,9 @@ impl ErasureStore for MongoStore {
             filter.insert("restsSince", doc! { "$gte": since.millis(), "$lte": until.millis() });
             filter.insert("$or", vec![at_once, later]);
         }
-        let payments = self.collection(PAYMENTS);
-        let work = async move { find_all(&payments, filter, options, read).await };
-        self.threads.run(work).await?
+        let store = self.clone();
+        let work = async move { store.find_in_both(filter, options, read).await };
+        Ok(merged(self.threads.run(work).await??, |place| *place, limit))
     }
 
     /// None: whatever a node holds in its memory is held against the store.

@@ -1,5 +1,7 @@
 //! Figures of many payments, along an index that holds all that is counted.
 
+use std::collections::BTreeMap;
+
 use async_trait::async_trait;
 use bson::{Bson, Document, doc};
 use quita_domain::figures::{Figure, FiguresFilter, PAID_WITHIN_MS};
@@ -8,18 +10,52 @@ use quita_domain::status::Status;
 use quita_ports::{FiguresStore, StoreError};
 
 use super::MongoStore;
-use super::indexes::{AMOUNT, BY_KIND, PAID_AT, PAYMENTS};
+use super::archive::binaries;
+use super::indexes::{AMOUNT, ARCHIVE, BY_ID, BY_KIND, PAID_AT, PAYMENTS};
 use super::listing::{any_method, any_status};
 use super::reading::aggregate;
 use quita_stored_form::rules::unknown_word;
 use quita_stored_form::{signed, signed_limit, unsigned};
 
+/// Key of one figure.
+type Kind = (Method, Status, Option<u8>);
+
 #[async_trait]
 impl FiguresStore for MongoStore {
     async fn figures(&self, filter: &FiguresFilter) -> Result<Vec<Figure>, StoreError> {
         let _turn = self.turn(&filter.merchant).await?;
-        let pipeline = vec![matching(filter), doc! { "$group": grouped() }];
-        aggregate(&self.collection(PAYMENTS), pipeline, BY_KIND).await?.iter().map(read).collect()
+        let mut figures: BTreeMap<Kind, Figure> = BTreeMap::new();
+        let add = |into: &mut BTreeMap<Kind, Figure>, found: &Document| {
+            let Figure { method, status, paid_within, count, amount_cents } = read(found)?;
+            let new = Figure { method, status, paid_within, count: 0, amount_cents: 0 };
+            let figure = into.entry((method, status, paid_within)).or_insert(new);
+            figure.count = figure.count.saturating_add(count);
+            figure.amount_cents = figure.amount_cents.saturating_add(amount_cents);
+            Ok::<_, StoreError>(())
+        };
+        let pipeline = || vec![matching(filter), doc! { "$group": grouped() }];
+        for collection in [PAYMENTS, ARCHIVE] {
+            for found in aggregate(&self.collection(collection), pipeline(), BY_KIND).await? {
+                add(&mut figures, &found)?;
+            }
+        }
+        let uncounted = self.uncounted(&filter.merchant, filter.mode).await?;
+        if !uncounted.is_empty() {
+            let mut twice = BTreeMap::new();
+            let of_these = doc! { "$match": { "_id": { "$in": binaries(uncounted.iter()) } } };
+            let pipeline = [vec![of_these], pipeline()].concat();
+            for found in aggregate(&self.collection(ARCHIVE), pipeline, BY_ID).await? {
+                add(&mut twice, &found)?;
+            }
+            for (kind, Figure { count, amount_cents, .. }) in twice {
+                if let Some(figure) = figures.get_mut(&kind) {
+                    figure.count = figure.count.saturating_sub(count);
+                    figure.amount_cents = figure.amount_cents.saturating_sub(amount_cents);
+                }
+            }
+            figures.retain(|_, figure| figure.count > 0);
+        }
+        Ok(figures.into_values().collect())
     }
 }
 

@@ -10,12 +10,13 @@ use bson::{Bson, Document, RawDocument, RawDocumentBuf, doc};
 use mongodb::Database;
 use mongodb::error::{Error, ErrorKind};
 use mongodb::options::FindOptions;
-use quita_ports::{StoreError, StoreForm, UpgradeStore, Upgraded};
+use quita_ports::{ArchiveStore, StoreError, StoreForm, UpgradeStore, Upgraded};
 use serde::Serialize;
 
 use super::connect::write_concern;
 use super::failure::{store_error, within_time};
-use super::indexes::{BY_ID, COLLECTIONS, PAYMENTS, STORED_FORM, named};
+use super::archive::STUB;
+use super::indexes::{ARCHIVE, BY_ID, COLLECTIONS, MOVING, PAYMENTS, STORED_FORM, named};
 use super::reading::find_each;
 use super::{MongoStore, batch};
 use quita_stored_form::form::{Found, MetForm, PROGRAM, known, unreleased, upgraded};
@@ -163,7 +164,9 @@ struct Rewrite<'a> {
 
 #[derive(Serialize)]
 struct NewForm<'a> {
-    payment: &'a RawDocument,
+    /// Absent where none is stored: in the place of an archived one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    payment: Option<&'a RawDocument>,
     form: i64,
 }
 
@@ -180,6 +183,8 @@ enum Next {
     AsItIs,
     /// It is written like this, if it still has this revision.
     Written { revision: i64, document: RawDocumentBuf },
+    /// It is marked as of the new form, if it is still a stub, or an empty copy.
+    Marked,
     /// It is damaged.
     Unreadable,
 }
@@ -194,6 +199,7 @@ impl UpgradeStore for MongoStore {
         }
         // Counting takes minutes where there are many.
         let all = within_time(payments.estimated_document_count()).await?;
+        let all = all.saturating_add(self.count_archived().await?);
         let read = progress(&self.database).await?.map_or(0, |progress| progress.read);
         Ok(all.saturating_sub(read))
     }
@@ -226,7 +232,7 @@ impl UpgradeStore for MongoStore {
 
     async fn upgrade_some(&self, limit: usize) -> Result<Upgraded, StoreError> {
         let options = FindOptions::builder()
-            .projection(doc! { "revision": 1, "payment": 1, FIELD: 1 })
+            .projection(doc! { "revision": 1, "payment": 1, FIELD: 1, STUB: 1, MOVING: 1 })
             .sort(doc! { "_id": 1 })
             .limit(signed_limit(limit.max(1)))
             .hint(named(BY_ID))
@@ -235,12 +241,15 @@ impl UpgradeStore for MongoStore {
             self.read_form().await?;
             return Ok(Upgraded { is_done: true, ..Upgraded::default() });
         };
+        // What is archived meanwhile is found there.
+        let collection = if progress.in_archive { ARCHIVE } else { PAYMENTS };
+        let is_first = !progress.in_archive;
         let left = progress.left();
-        let found = find_each(&self.collection(PAYMENTS), left, options, read_old).await?;
+        let found = find_each(&self.collection(collection), left, options, read_old).await?;
         let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
         let statements: Vec<_> = found.iter().filter_map(statement).collect();
         // What somebody else wrote meanwhile is in the new form.
-        let command = |some: &[Statement<'_>]| batch::update(PAYMENTS, some.iter().collect());
+        let command = |some: &[Statement<'_>]| batch::update(collection, some.iter().collect());
         batch::run_loose(&self.database, &statements, command).await?;
         let count = |number: usize| unsigned(signed_limit(number));
         let read = count(found.len());
@@ -250,18 +259,24 @@ impl UpgradeStore for MongoStore {
                 "$set": { "upgrade.upTo": last.id.clone() },
                 "$inc": { "upgrade.read": signed_limit(found.len()) },
             },
+            None if is_first => doc! {
+                "$set": { "upgrade.inArchive": true },
+                "$unset": { "upgrade.upTo": "" },
+                "$inc": { "upgrade.read": signed_limit(found.len()) },
+            },
             None => doc! { "$unset": { "upgrade": "" } },
         };
         // Another upgrade beside this one may have ended it.
         let under_way = doc! { "_id": ID, "upgrade": { "$exists": true } };
         within_time(forms(&self.database).update_one(under_way, change)).await?;
-        let is_done = last.is_none();
+        let is_done = last.is_none() && !is_first;
         if is_done {
             self.read_form().await?;
         }
         let unreadable = found.iter().filter(|old| old.next == Next::Unreadable);
         let unreadable = unreadable.map(|old| payment_id(&old.id)).collect();
-        Ok(Upgraded { read, rewritten: count(statements.len()), unreadable, is_done })
+        let rewritten = found.iter().filter(|old| matches!(old.next, Next::Written { .. })).count();
+        Ok(Upgraded { read, rewritten: count(rewritten), unreadable, is_done })
     }
 }
 
@@ -271,6 +286,8 @@ struct Progress {
     up_to: Option<Bson>,
     /// Number of payments that were read.
     read: u64,
+    /// True once only the archive is left.
+    in_archive: bool,
 }
 
 impl Progress {
@@ -287,6 +304,7 @@ async fn progress(database: &Database) -> Result<Option<Progress>, StoreError> {
     Ok(upgrade.map(|upgrade| Progress {
         up_to: upgrade.get("upTo").ok().flatten().and_then(|up_to| Bson::try_from(up_to).ok()),
         read: upgrade.get_i64("read").map_or(0, unsigned),
+        in_archive: upgrade.get_bool("inArchive").unwrap_or(false),
     }))
 }
 
@@ -296,6 +314,10 @@ fn read_old(found: &RawDocument) -> Result<Old, StoreError> {
     let next = || {
         if found.get_i64(FIELD).is_ok_and(|form| form >= known()) {
             return Some(Next::AsItIs);
+        }
+        let is_marked = |field| found.get_bool(field).unwrap_or(false);
+        if is_marked(STUB) || (is_marked(MOVING) && found.get_document("payment").is_err()) {
+            return Some(Next::Marked);
         }
         let payment = found.get_document("payment").ok()?;
         let document = upgraded(payment.as_bytes()).ok()?.unwrap_or_else(|| payment.to_owned());
@@ -311,8 +333,16 @@ fn payment_id(id: &Bson) -> String {
 }
 
 fn statement(old: &Old) -> Option<Statement<'_>> {
-    let Next::Written { revision, document: payment } = &old.next else { return None };
-    let q = doc! { "_id": old.id.clone(), "revision": revision };
+    let (guard, payment) = match &old.next {
+        Next::Written { revision, document } => (doc! { "revision": revision }, Some(&**document)),
+        Next::Marked => {
+            let empty = doc! { MOVING: true, "payment": { "$exists": false } };
+            (doc! { "$or": [{ STUB: true }, empty] }, None)
+        }
+        Next::AsItIs | Next::Unreadable => return None,
+    };
+    let mut q = doc! { "_id": old.id.clone() };
+    q.extend(guard);
     Some(Statement { q, u: Rewrite { set: NewForm { payment, form: known() } } })
 }
 

@@ -9,11 +9,11 @@ use quita_ports::{HistoryStore, PastFilter, PastPage, StoreError};
 
 use super::MongoStore;
 use super::failure::LIST_TIME_OUT;
-use super::indexes::{NEWEST, PAYMENTS, named};
+use super::indexes::{NEWEST, named};
 use super::payments::place_in;
-use super::reading::{binary, find_all, value_in};
+use super::reading::{binary, value_in};
 use quita_stored_form::rules::unknown_word;
-use quita_stored_form::{PastRead, past_page, signed_limit};
+use quita_stored_form::{PastRead, merged, past_page, signed_limit};
 
 /// Fields from which a [`quita_domain::routing::PastPayment`] is read, and its place.
 const NEEDED: [&str; 11] = [
@@ -35,7 +35,10 @@ type Payee = (MerchantId, Mode);
 #[async_trait]
 impl HistoryStore for MongoStore {
     async fn next_payee(&self, after: Option<&Payee>) -> Result<Option<Payee>, StoreError> {
-        let Some((merchant, mode)) = after else { return self.first_payee(doc! {}).await };
+        // What stands in the place of archived payments has no merchant.
+        let Some((merchant, mode)) = after else {
+            return self.first_payee(doc! { "merchant": { "$gt": "" } }).await;
+        };
         // Each of them enters the index at one place: both in one query would pass over all that is before it.
         let same = doc! { "merchant": merchant.as_str(), "mode": { "$gt": mode.as_str() } };
         match self.first_payee(same).await? {
@@ -64,9 +67,10 @@ impl HistoryStore for MongoStore {
             .max_time(LIST_TIME_OUT)
             .hint(named(NEWEST))
             .build();
-        let (payments, query) = (self.collection(PAYMENTS), query(filter, after));
-        let work = async move { find_all(&payments, query, options, read).await };
-        Ok(past_page(self.threads.run(work).await??, limit))
+        let (store, query) = (self.clone(), query(filter, after));
+        let work = async move { store.find_in_both(query, options, read).await };
+        let found = self.threads.run(work).await??;
+        Ok(past_page(merged(found, |(place, _)| (place.created_at, place.id), limit), limit))
     }
 }
 
@@ -80,7 +84,8 @@ impl MongoStore {
             .max_time(LIST_TIME_OUT)
             .hint(named(NEWEST))
             .build();
-        Ok(find_all(&self.collection(PAYMENTS), query, options, read_payee).await?.pop())
+        let found = self.find_in_both(query, options, read_payee).await?;
+        Ok(found.into_iter().min_by_key(|(merchant, mode)| (merchant.as_str().to_owned(), mode.as_str())))
     }
 }
 

@@ -11,6 +11,8 @@ use super::failure::store_error;
 use quita_stored_form::rules::{KEEP_FINISHED_MS, KEEP_UNSEEN_NODE_MS};
 
 pub(super) const PAYMENTS: &str = "payments";
+/// Payments of which nothing more is expected.
+pub(super) const ARCHIVE: &str = "archived_payments";
 pub(super) const INBOX: &str = "inbox";
 pub(super) const EXCEPTIONS: &str = "exceptions";
 pub(super) const APPLICATIONS: &str = "applications";
@@ -34,8 +36,9 @@ pub(super) const SECRET_KEYS: &str = "secret_keys";
 pub(super) const NUMBER_COUNTERS: &str = "number_counters";
 
 /// Every collection of the store but the one that keeps its form.
-pub(super) const COLLECTIONS: [&str; 20] = [
+pub(super) const COLLECTIONS: [&str; 21] = [
     PAYMENTS,
+    ARCHIVE,
     INBOX,
     EXCEPTIONS,
     APPLICATIONS,
@@ -102,6 +105,8 @@ pub(super) const BY_DOCUMENT_NUMBER: &str = "by_document_number_in_mode";
 pub(super) const PAID: &str = "paid_in_mode";
 /// Payments by status and the time since which they rest.
 pub(super) const RESTING: &str = "resting";
+/// Copies in the archive of payments that are not known to have left their place.
+pub(super) const MOVING: &str = "moving";
 /// Lines of lists and files.
 pub(super) const SUMMED: &str = "summed";
 pub(super) const OF_SOURCE: &str = "of_source";
@@ -142,6 +147,7 @@ pub(super) fn named(index: &str) -> Hint {
 /// Makes the indexes that are missing. Takes long only on a collection that is large already.
 pub(super) async fn make(database: &Database) -> Result<(), StoreError> {
     make_in(database, PAYMENTS, of_payments()).await?;
+    make_in(database, ARCHIVE, of_archive()).await?;
     let inbox = [
         only_with("dueAt", DUE, doc! { "dueAt": 1, "_id": 1 }),
         expiring(FINISHED, "finishedAt", KEEP_FINISHED_MS),
@@ -240,6 +246,18 @@ fn of_payments() -> [IndexModel; 20] {
         unique_with(BOUND_PIX, OF_PIX, doc! { BOUND_PIX: 1, "mode": 1 }),
         only_with("restsSince", RESTING, doc! { "status": 1, "restsSince": 1, "_id": 1 }),
     ]
+}
+
+/// Indexes that the archive does not need: what no other payment may have is in the place that an archived one left, and
+/// tries of its card count no more.
+const NOT_OF_ARCHIVE: [&str; 3] = [OF_TOKEN, OF_PIX, BY_CARD];
+
+fn of_archive() -> impl Iterator<Item = IndexModel> {
+    let is_needed = |index: &IndexModel| {
+        let name = index.options.as_ref().and_then(|options| options.name.as_deref());
+        name.is_none_or(|name| !NOT_OF_ARCHIVE.contains(&name))
+    };
+    of_payments().into_iter().filter(is_needed).chain([only_with(MOVING, MOVING, doc! { MOVING: 1 })])
 }
 
 async fn make_in(

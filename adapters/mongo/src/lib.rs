@@ -4,6 +4,7 @@
 //! was answered is never taken back. One command carries the new payments of a batch, another the guarded writes of those that are known.
 
 mod access;
+mod archive;
 mod audit;
 mod batch;
 mod check;
@@ -111,15 +112,20 @@ impl Store for MongoStore {
         // A bound rather than `$exists`, so that counting the index is enough.
         let until = |bound: i64| doc! { "$lte": bound };
         let limit = u64::from(limit);
-        let (payments, inbox) = (self.collection(indexes::PAYMENTS), self.collection(indexes::INBOX));
-        let webhooks = payments.count_documents(doc! { "outboxAt": until(i64::MAX) });
-        let due = payments.count_documents(doc! { "dueAt": until(now.millis()) });
-        let notices = inbox.count_documents(doc! { "dueAt": until(i64::MAX) });
-        Ok(Backlog {
-            webhooks: within_time(webhooks.limit(limit).hint(indexes::named(indexes::OUTBOX))).await?,
-            due: within_time(due.limit(limit).hint(indexes::named(indexes::DUE))).await?,
-            inbox: within_time(notices.limit(limit).hint(indexes::named(indexes::DUE))).await?,
-        })
+        let count = async |collection, field, bound, index| {
+            let collection = self.collection(collection);
+            let counted = collection.count_documents(doc! { field: until(bound) });
+            within_time(counted.limit(limit).hint(indexes::named(index))).await
+        };
+        let mut backlog =
+            Backlog { inbox: count(indexes::INBOX, "dueAt", i64::MAX, indexes::DUE).await?, ..Backlog::default() };
+        for collection in [indexes::PAYMENTS, indexes::ARCHIVE] {
+            let webhooks = count(collection, "outboxAt", i64::MAX, indexes::OUTBOX).await?;
+            let due = count(collection, "dueAt", now.millis(), indexes::DUE).await?;
+            backlog.webhooks = backlog.webhooks.saturating_add(webhooks).min(limit);
+            backlog.due = backlog.due.saturating_add(due).min(limit);
+        }
+        Ok(backlog)
     }
 
     /// Never: another node may write at any time.

@@ -15,8 +15,9 @@ use serde::Serialize;
 
 use super::MongoStore;
 use super::failure::within_time;
+use super::archive::binaries;
 use super::indexes::{
-    BY_DOCUMENT, BY_EXTERNAL_REFERENCE, BY_LINK, LINKS, NEWEST, PAGE_EVENTS, PAID_AT, PAYMENTS, RESTING,
+    ARCHIVE, BY_DOCUMENT, BY_EXTERNAL_REFERENCE, BY_LINK, LINKS, NEWEST, PAGE_EVENTS, PAID_AT, PAYMENTS, RESTING,
     named,
 };
 use super::reading::{aggregate, binary, find_all, value_in};
@@ -132,10 +133,18 @@ impl LinkStore for MongoStore {
         let was_paid = doc! { "$gt": [format!("${PAID_AT}"), Bson::Null] };
         let kind = doc! { "method": "$method", "status": "$status", "wasPaid": was_paid };
         let counted = doc! { "_id": kind, "count": { "$sum": 1_i64 } };
-        let pipeline = vec![doc! { "$match": of_link }, doc! { "$group": counted }];
         let mut uses = LinkUses::default();
-        for found in aggregate(&self.collection(PAYMENTS), pipeline, BY_LINK).await? {
-            count(&mut uses, &found)?;
+        // One that is archived meanwhile may be counted twice: rather too many uses for a moment than too few.
+        let uncounted = binaries(self.uncounted(&owner.merchant, owner.mode).await?.iter());
+        for collection in [PAYMENTS, ARCHIVE] {
+            let mut of_link = of_link.clone();
+            if collection == ARCHIVE && !uncounted.is_empty() {
+                of_link.insert("_id", doc! { "$nin": &uncounted });
+            }
+            let pipeline = vec![doc! { "$match": of_link }, doc! { "$group": &counted }];
+            for found in aggregate(&self.collection(collection), pipeline, BY_LINK).await? {
+                count(&mut uses, &found)?;
+            }
         }
         Ok(uses)
     }

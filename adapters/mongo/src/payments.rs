@@ -1,7 +1,9 @@
 //! Payments: the journal's batch as two commands side by side, lookups, lists, what is due.
 
+use std::cmp::Reverse;
+
 use async_trait::async_trait;
-use bson::{Bson, Document, RawDocument, doc};
+use bson::{Document, RawDocument, doc};
 use futures_util::future::join;
 use mongodb::Database;
 use mongodb::options::FindOptions;
@@ -13,24 +15,29 @@ use quita_domain::payment::Payment;
 use quita_domain::reconciliation::SlipNumber;
 use quita_domain::routing::{CardTries, PAYMENTS_ARE_COUNTED_TO, TRIES_ARE_COUNTED_FOR_MS};
 use quita_domain::time::Timestamp;
-use quita_ports::{DueDelivery, Listed, OutboxPlace, PaymentStore, StoreError, Write, WriteError};
+use quita_ports::{
+    DueDelivery, Listed, OutboxPlace, PaymentStore, StoreError, Write, WriteError, place_of,
+};
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 use tokio::sync::OwnedSemaphorePermit;
 use uuid::Uuid;
 
 use super::MongoStore;
+use super::archive;
 use super::batch::{self, Outcome};
 use super::failure::{LIST_TIME_OUT, older_form, within_time};
 use super::form::stamp;
-use super::indexes::{BOUND_PIX, BY_AMOUNT, BY_CARD, DUE, OF_PIX, OUTBOX, PAYMENTS, named};
+use super::indexes::{
+    ARCHIVE, BOUND_PIX, BY_AMOUNT, BY_CARD, DUE, MOVING, OF_PIX, OUTBOX, PAYMENTS, named,
+};
 use super::listing::{self, Listing};
 use super::reading::{binary, find_all, value_in};
 use quita_stored_form::PaymentIndex;
 use quita_stored_form::PaymentRow;
 use quita_stored_form::form::{payment_document, too_new};
 use quita_stored_form::rules::unknown_word;
-use quita_stored_form::{listed, signed, signed_limit};
+use quita_stored_form::{listed, merged, signed, signed_limit};
 
 /// This many payments or more are not read to find those that match among them.
 const MANY: u64 = 2_000;
@@ -39,7 +46,7 @@ const MANY: u64 = 2_000;
 /// oplog repeats whatever stands behind a field that is new.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Envelope<'a> {
+pub(super) struct Envelope<'a> {
     #[serde(rename = "_id")]
     id: bson::Uuid,
     revision: i64,
@@ -74,6 +81,8 @@ struct Envelope<'a> {
     document_number: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rests_since: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    moving: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     form: Option<i64>,
 }
@@ -113,8 +122,14 @@ impl<'a> Envelope<'a> {
             our_number: row.our_number.map(number),
             document_number: row.document_number.map(number),
             rests_since: row.rests_since,
+            moving: None,
             form: stamp(form),
         }
+    }
+
+    /// A copy of a payment for the archive.
+    pub(super) fn moving(payment: &'a Payment, form: i64) -> Self {
+        Self { moving: Some(true), ..Self::of(payment, form) }
     }
 }
 
@@ -125,7 +140,7 @@ impl<'a> Envelope<'a> {
 /// guard tried there too, and never inserts, because nothing has no revision. The server works out by itself what differs:
 /// the oplog holds only that, and only the indexes of that are touched.
 #[derive(Serialize)]
-struct Statement<'a> {
+pub(super) struct Statement<'a> {
     q: Which,
     u: [Stage<'a>; 1],
     upsert: bool,
@@ -158,7 +173,7 @@ struct Literal<'a> {
 }
 
 impl<'a> Statement<'a> {
-    fn of(write: &'a Write, form: i64) -> Self {
+    pub(super) fn of(write: &'a Write, form: i64) -> Self {
         let guard = doc! { "$eq": ["$revision", signed(write.expected_revision)] };
         // The name of a type is no number. Its error quotes that name and nothing of the payment.
         let stale = doc! { "$toInt": { "$type": "$revision" } };
@@ -182,11 +197,8 @@ impl PaymentStore for MongoStore {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let wanted: Vec<Bson> = ids.iter().map(|id| binary(id.uuid()).into()).collect();
-        // All in the first reply, so that no second round is needed.
-        let at_once = u32::try_from(ids.len()).unwrap_or(u32::MAX);
-        let options = FindOptions::builder().projection(doc! { "payment": 1 }).batch_size(at_once);
-        self.find(doc! { "_id": { "$in": wanted } }, options.build()).await
+        let (store, ids) = (self.clone(), ids.to_vec());
+        self.threads.run(async move { store.load_anywhere(&ids).await }).await?
     }
 
     async fn list(
@@ -226,12 +238,13 @@ impl PaymentStore for MongoStore {
         }
         // Along a partial index that holds nothing else, so that no document is read.
         let options = FindOptions::builder()
-            .projection(doc! { "_id": 1 })
+            .projection(doc! { "_id": 1, "dueAt": 1 })
             .sort(doc! { "dueAt": 1 })
             .limit(signed_limit(limit))
             .hint(named(DUE));
         let filter = doc! { "dueAt": { "$lte": now.millis() } };
-        find_all(&self.collection(PAYMENTS), filter, options.build(), read_id).await
+        let found = self.find_in_both(filter, options.build(), read_due).await?;
+        Ok(merged(found, |due| *due, limit).into_iter().map(|(_, id)| id).collect())
     }
 
     async fn outbox_due(
@@ -255,7 +268,8 @@ impl PaymentStore for MongoStore {
             filter =
                 doc! { "outboxAt": { "$gte": at.millis(), "$lte": now.millis() }, "$or": [at_once, later] };
         }
-        find_all(&self.collection(PAYMENTS), filter, options.build(), read_due_delivery).await
+        let found = self.find_in_both(filter, options.build(), read_due_delivery).await?;
+        Ok(merged(found, |due| due.place, limit))
     }
 
     async fn card_tries(&self, card: &CardFingerprint, now: Timestamp) -> Result<CardTries, StoreError> {
@@ -308,6 +322,7 @@ impl MongoStore {
         outcomes
     }
 
+    /// Finds payments by what the archive is not asked for.
     async fn find(&self, filter: Document, options: FindOptions) -> Result<Vec<Payment>, StoreError> {
         let payments = self.collection(PAYMENTS);
         let work =
@@ -320,11 +335,15 @@ impl MongoStore {
     async fn index_for(&self, filter: &PaymentFilter) -> Result<PaymentIndex, StoreError> {
         match (PaymentIndex::of(filter), listing::of_amount(filter)) {
             (PaymentIndex::Amount, Some(of_amount)) => {
-                let payments = self.collection(PAYMENTS);
-                let count = payments.count_documents(of_amount).limit(MANY).max_time(LIST_TIME_OUT);
-                let count = count.hint(named(BY_AMOUNT));
-                let is_rare = within_time(count).await? < MANY;
-                Ok(if is_rare { PaymentIndex::Amount } else { PaymentIndex::Kind })
+                for collection in [PAYMENTS, ARCHIVE] {
+                    let payments = self.collection(collection);
+                    let count = payments.count_documents(of_amount.clone());
+                    let count = count.limit(MANY).max_time(LIST_TIME_OUT).hint(named(BY_AMOUNT));
+                    if within_time(count).await? >= MANY {
+                        return Ok(PaymentIndex::Kind);
+                    }
+                }
+                Ok(PaymentIndex::Amount)
             }
             (index, _) => Ok(index),
         }
@@ -341,16 +360,20 @@ impl MongoStore {
             return Ok(Vec::new());
         }
         let options = FindOptions::builder()
-            .projection(doc! { "createdAt": 1, "payment": 1 })
+            .projection(doc! { "createdAt": 1, "payment": 1, MOVING: 1 })
             .sort(doc! { "createdAt": -1, "_id": -1 })
             .limit(signed_limit(limit))
             .max_time(LIST_TIME_OUT)
             .hint(named(listing.index))
             .build();
-        let payments = self.collection(PAYMENTS);
+        let store = self.clone();
         let work = async move {
             let _turn = turn;
-            find_all(&payments, listing.filter, options, read_listed).await
+            // In this order nothing is missed that is archived meanwhile.
+            let payments = store.collection(PAYMENTS);
+            let mut found = find_all(&payments, listing.filter.clone(), options.clone(), read_listed).await?;
+            found.extend(store.archived_page(listing.filter, options, limit).await?);
+            Ok(merged(found, newest_first, limit))
         };
         self.threads.run(work).await?
     }
@@ -358,17 +381,18 @@ impl MongoStore {
 
 /// New payments go by `insert`, which the server works through three times as fast, beside those that are replaced.
 async fn commit(database: &Database, writes: &[Write], form: i64) -> Vec<Outcome> {
-    let (new, known): (Vec<&Write>, Vec<&Write>) =
+    let (new, known_writes): (Vec<&Write>, Vec<&Write>) =
         writes.iter().partition(|write| write.expected_revision == 0);
     let (new, known) = join(
         batch::run(database, &new, |new| {
             batch::insert(PAYMENTS, new.iter().map(|write| Envelope::of(&write.payment, form)).collect())
         }),
-        batch::run(database, &known, |known| {
+        batch::run(database, &known_writes, |known| {
             batch::update(PAYMENTS, known.iter().map(|write| Statement::of(write, form)).collect())
         }),
     )
     .await;
+    let known = archive::also_in_archive(database, &known_writes, known, form).await;
     let (mut new, mut known) = (new.into_iter(), known.into_iter());
     let missing = || Err(WriteError::Unknown(StoreError::Unavailable("a write has no outcome".into())));
     let outcome = |write: &Write| if write.expected_revision == 0 { new.next() } else { known.next() };
@@ -390,7 +414,19 @@ fn read_due_delivery(found: &RawDocument) -> Result<DueDelivery, StoreError> {
     })
 }
 
-fn read_listed(found: &RawDocument) -> Result<Listed, StoreError> {
+fn read_due(found: &RawDocument) -> Result<(i64, TransactionId), StoreError> {
+    let id = read_id(found)?;
+    let at = found.get_i64("dueAt");
+    Ok((at.map_err(|_| StoreError::Unreadable(format!("the dueAt of payment {id}")))?, id))
+}
+
+/// Order of lists.
+pub(super) fn newest_first(listed: &Listed) -> Reverse<(Timestamp, TransactionId)> {
+    let Cursor { created_at, id } = place_of(listed);
+    Reverse((created_at, id))
+}
+
+pub(super) fn read_listed(found: &RawDocument) -> Result<Listed, StoreError> {
     Ok(listed(value_in(found, "payment"), place_in(found)?))
 }
 

@@ -14,14 +14,14 @@ use serde::Serialize;
 
 use super::failure::{LIST_TIME_OUT, within_time};
 use super::indexes::{
-    BY_DOCUMENT_NUMBER, BY_ID, BY_OUR_NUMBER, BY_VERDICT, LINES, OF_SOURCE, PAID, PAID_AT, PAYMENTS, RUNS,
+    BY_DOCUMENT_NUMBER, BY_ID, BY_OUR_NUMBER, BY_VERDICT, LINES, OF_SOURCE, PAID, PAID_AT, RUNS,
     SUMMED, named,
 };
 use super::payments::read_id;
 use super::reading::{aggregate, binary, find_all, value_in};
 use super::{MongoStore, batch};
 use quita_stored_form::rules::{end_of_lines, unknown_word};
-use quita_stored_form::{AsDocument, signed, signed_limit, unsigned};
+use quita_stored_form::{AsDocument, merged, signed, signed_limit, unsigned};
 
 /// A line as it is stored: the indexed fields, and all of it.
 #[derive(Serialize)]
@@ -186,7 +186,7 @@ impl ReconciliationStore for MongoStore {
             .limit(signed_limit(limit))
             .hint(named(index));
         let query = doc! { field: number.as_str(), "mode": mode.as_str() };
-        find_all(&self.collection(PAYMENTS), query, options.build(), read_id).await
+        Ok(merged(self.find_in_both(query, options.build(), read_id).await?, |id| *id, limit))
     }
 
     async fn paid_between(
@@ -212,7 +212,7 @@ impl ReconciliationStore for MongoStore {
             query.insert(PAID_AT, doc! { "$gte": from.max(at).millis(), "$lt": until.millis() });
             query.insert("$or", vec![at_once, later]);
         }
-        find_all(&self.collection(PAYMENTS), query, options.build(), read_paid).await
+        Ok(merged(self.find_in_both(query, options.build(), read_paid).await?, |place| *place, limit))
     }
 }
 

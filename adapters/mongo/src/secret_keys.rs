@@ -5,7 +5,7 @@ use bson::{Document, doc};
 use mongodb::options::FindOptions;
 use quita_domain::access::Application;
 use quita_domain::secret_key::{KeyRecord, SealedSecret};
-use quita_ports::{ApplicationPlace, SecretKeyStore, StoreError};
+use quita_ports::{ApplicationPlace, ArchiveStore, SecretKeyStore, StoreError};
 use serde::Serialize;
 
 use super::MongoStore;
@@ -106,9 +106,10 @@ impl SecretKeyStore for MongoStore {
         find_all(&self.collection(APPLICATIONS), after.unwrap_or_default(), options, read).await
     }
 
-    /// The server overwrites when it likes, and its oplog and journal keep what was written for a while.
+    /// Empties copies of payments that interrupted moves to the archive have left. Otherwise the server overwrites when it
+    /// likes, and its oplog and journal keep what was written for a while.
     async fn forget_replaced(&self) -> Result<(), StoreError> {
-        Ok(())
+        self.complete_archiving().await
     }
 }
 

@@ -1,6 +1,7 @@
 //! The form in which both stores keep values: BSON, the same bytes in either; the indexed fields of a payment, and the
 //! rules that hold in both, the turns of those who list among them.
 
+mod archive;
 mod document;
 pub mod form;
 mod payment_index;
@@ -16,6 +17,7 @@ use quita_domain::payment::Payment;
 use quita_domain::routing::PastPayment;
 use quita_ports::{Listed, PastPage, StoreError, Unreadable};
 
+pub use archive::merged;
 pub use document::{AsDocument, FromDocument, ToDocument, from_document};
 pub use form::VERSION;
 pub use payment_index::PaymentIndex;

@@ -38,6 +38,11 @@ impl Source {
         Self("personal data".into())
     }
 
+    /// Returns the name under which archiving is claimed. It has no lines, and is no acquirer's name.
+    pub fn archive() -> Self {
+        Self("finished payments".into())
+    }
+
     /// Reads the text from a store.
     pub fn stored(text: &str) -> Self {
         Self(text.into())

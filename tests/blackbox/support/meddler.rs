@@ -81,6 +81,37 @@ pub(crate) fn release_use(store_url: &str, link: &str, payment: TransactionId) {
     });
 }
 
+/// Lets everything about a payment have happened so much earlier. The service must not run.
+pub(crate) fn grown_older(store_url: &str, id: &str, by: Duration) {
+    let uuid = Uuid::parse_str(id).unwrap();
+    let by = millis_in(by);
+    block_on(async {
+        let store = open(store_url).await;
+        let mut payment = store.load(&[TransactionId::new(uuid)]).await.unwrap().pop().unwrap();
+        payment.created_at = payment.created_at.minus_ms(by);
+        let state = Arc::make_mut(&mut payment.state);
+        state.updated_at = state.updated_at.minus_ms(by);
+        state.paid_at = state.paid_at.map(|at| at.minus_ms(by));
+        for attempt in payment.outbox.iter_mut().flat_map(|delivery| &mut delivery.attempts) {
+            attempt.at = attempt.at.minus_ms(by);
+        }
+        match store_url.strip_prefix("sqlite:") {
+            Some(path) => {
+                let file = rusqlite::Connection::open(path).unwrap();
+                assert_eq!(file.execute("DELETE FROM payments WHERE id = ?1", [uuid.as_bytes()]), Ok(1));
+            }
+            None => {
+                let client = mongodb::Client::with_uri_str(store_url).await.unwrap();
+                let payments = client.default_database().unwrap().collection::<Document>("payments");
+                let id = Bson::Binary(Binary { subtype: BinarySubtype::Uuid, bytes: uuid.as_bytes().to_vec() });
+                assert_eq!(payments.delete_one(doc! { "_id": id }).await.unwrap().deleted_count, 1);
+            }
+        }
+        let write = Write { payment: Arc::new(payment), expected_revision: 0 };
+        assert_eq!(store.commit(&[write]).await, [Ok(())]);
+    });
+}
+
 /// Lets a payment have been paid, and changed last, so much earlier. The service must not run.
 pub(crate) fn paid_earlier(store_url: &str, id: &str, by: Duration) {
     let (id, by) = (Uuid::parse_str(id).unwrap(), i64::try_from(by.as_millis()).unwrap());

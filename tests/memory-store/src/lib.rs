@@ -6,6 +6,7 @@
 //! contract of the stores, `tests/store-contract`, is run against this one too.
 
 mod access;
+mod archive;
 mod audit;
 mod connection;
 mod erasure;

@@ -28,6 +28,8 @@ use uuid::Uuid;
 pub struct Records {
     /// Payments by their ids.
     pub payments: BTreeMap<TransactionId, Arc<Payment>>,
+    /// Payments that are archived.
+    pub archived: BTreeSet<TransactionId>,
     /// Payments whose payer was erased, in this order.
     pub erased: Vec<TransactionId>,
     /// Payments that lists can't read.

@@ -69,6 +69,13 @@ impl FailPoint {
         self.set("alwaysOn", commands, how).await
     }
 
+    /// Lets all of these commands but the next ones, which are so many, fail so until it is healed. Gives how many
+    /// commands have met it before.
+    pub async fn fail_after(&self, skipped: u32, commands: &[&str], how: &Document) -> i64 {
+        let mode = if skipped == 0 { Bson::from("alwaysOn") } else { doc! { "skip": i64::from(skipped) }.into() };
+        self.set(mode, commands, how).await
+    }
+
     /// Waits until `count` commands have met the fail point since the server was started, or until the time is over.
     pub async fn wait_for(&self, count: i64, within: Duration) {
         let within = i64::try_from(within.as_millis()).unwrap();

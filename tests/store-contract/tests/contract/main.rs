@@ -11,6 +11,8 @@
 )]
 
 mod access;
+mod archive;
+mod archiving;
 mod audit;
 mod cards;
 mod complete;
@@ -27,6 +29,7 @@ mod listing;
 mod meddling;
 mod memory;
 mod mongo;
+mod mongo_archive;
 mod mongo_faults;
 mod mongo_version;
 mod movements;
@@ -41,9 +44,9 @@ mod secret_keys;
 mod upgrade;
 mod waiting;
 
-/// Hands every case to a macro that makes a test of each.
-macro_rules! for_each_case {
-    ($run:ident) => {
+/// Hands every case about payments to a macro, before those that are given.
+macro_rules! for_each_case_of_payments {
+    ($run:ident $(, $($module:ident::$case:ident),*)? $(,)?) => {
         $run! {
             payments::a_stored_payment_reads_back_as_it_was,
             payments::a_replacement_leaves_nothing_of_what_it_replaces,
@@ -79,6 +82,55 @@ macro_rules! for_each_case {
             waiting::deliveries_of_one_moment_are_read_page_by_page,
             waiting::the_backlog_counts_what_waits,
             waiting::the_backlog_is_counted_as_far_as_it_is_asked_for,
+            figures::each_kind_of_payment_is_counted_and_summed,
+            figures::the_time_to_be_paid_falls_into_its_class,
+            figures::a_payment_is_counted_as_what_it_is_now,
+            figures::figures_are_of_one_merchant_in_one_mode_and_a_time,
+            cards::tries_of_a_card_are_counted_in_windows_that_roll_and_of_every_merchant,
+            cards::a_token_is_used_by_one_payment,
+            cards::of_many_payments_with_one_token_one_is_stored,
+            pix::a_pix_belongs_to_one_payment_of_a_mode,
+            pix::of_many_payments_with_one_pix_one_is_stored,
+            pix::a_refused_pix_leaves_the_payment_as_it_was,
+            cards::every_charge_of_a_payment_is_a_try,
+            cards::a_card_that_is_forgotten_counts_no_more,
+            cards::a_card_that_was_tried_more_often_than_any_brand_allows_is_counted_to_there,
+            reconciliation::a_line_is_there_once_and_as_it_was_put_last,
+            reconciliation::lines_are_found_by_the_beginning_of_their_ids,
+            reconciliation::every_kind_of_line_reads_back_as_it_was,
+            reconciliation::lines_come_by_day_and_pages_neither_skip_nor_repeat,
+            reconciliation::lines_are_counted_and_summed_by_their_verdict,
+            reconciliation::runs_are_found_by_day_with_whether_they_are_done,
+            reconciliation::a_run_is_one_nodes_until_its_lease_is_over_and_nobodys_once_it_is_done,
+            reconciliation::of_many_who_claim_a_run_one_gets_it,
+            reconciliation::a_boleto_is_found_by_the_numbers_that_others_give_it,
+            reconciliation::payments_are_found_by_the_time_at_which_they_were_paid,
+            erasure::whoever_was_erased_is_found_by_nothing_and_the_payment_by_its_id,
+            erasure::an_erasure_meets_the_guard_of_every_write,
+            erasure::payments_that_rest_come_by_status_the_longest_first,
+            erasure::what_was_erased_is_told_in_its_order,
+            history::everybody_who_has_payments_is_told_once_by_name,
+            history::the_oldest_come_first_and_pages_of_the_past_neither_skip_nor_repeat,
+            history::the_past_is_of_one_merchant_in_one_mode_from_a_time_on,
+            history::whatever_became_of_a_payment_its_route_reads_back_as_it_was,
+            links::uses_are_counted_in_the_payments_of_a_link,
+            waiting::the_store_answers_a_ping,
+            $($($module::$case),*)?
+        }
+    };
+}
+pub(crate) use for_each_case_of_payments;
+
+/// Hands every case to a macro that makes a test of each.
+macro_rules! for_each_case {
+    ($run:ident) => {
+        $crate::for_each_case_of_payments! {
+            $run,
+            archive::an_archived_payment_reads_back_and_its_id_stays_taken,
+            archive::a_payment_that_was_written_since_stays_where_it_is,
+            archive::what_is_not_archived_comes_the_oldest_first,
+            archive::whatever_is_archived_while_it_is_written_is_there_once,
+            archive::a_list_misses_nothing_that_is_archived_meanwhile,
             inbox::a_repeated_notice_is_known,
             inbox::notices_come_the_longest_waiting_first,
             inbox::a_postponed_notice_comes_back_and_counts_its_tries,
@@ -133,37 +185,6 @@ macro_rules! for_each_case {
             operator::nodes_that_are_alive_come_by_their_start,
             operator::a_node_that_is_removed_is_gone_until_it_is_seen_again,
             operator::a_node_that_was_seen_this_month_is_not_forgotten,
-            figures::each_kind_of_payment_is_counted_and_summed,
-            figures::the_time_to_be_paid_falls_into_its_class,
-            figures::a_payment_is_counted_as_what_it_is_now,
-            figures::figures_are_of_one_merchant_in_one_mode_and_a_time,
-            cards::tries_of_a_card_are_counted_in_windows_that_roll_and_of_every_merchant,
-            cards::a_token_is_used_by_one_payment,
-            cards::of_many_payments_with_one_token_one_is_stored,
-            pix::a_pix_belongs_to_one_payment_of_a_mode,
-            pix::of_many_payments_with_one_pix_one_is_stored,
-            pix::a_refused_pix_leaves_the_payment_as_it_was,
-            cards::every_charge_of_a_payment_is_a_try,
-            cards::a_card_that_is_forgotten_counts_no_more,
-            cards::a_card_that_was_tried_more_often_than_any_brand_allows_is_counted_to_there,
-            reconciliation::a_line_is_there_once_and_as_it_was_put_last,
-            reconciliation::lines_are_found_by_the_beginning_of_their_ids,
-            reconciliation::every_kind_of_line_reads_back_as_it_was,
-            reconciliation::lines_come_by_day_and_pages_neither_skip_nor_repeat,
-            reconciliation::lines_are_counted_and_summed_by_their_verdict,
-            reconciliation::runs_are_found_by_day_with_whether_they_are_done,
-            reconciliation::a_run_is_one_nodes_until_its_lease_is_over_and_nobodys_once_it_is_done,
-            reconciliation::of_many_who_claim_a_run_one_gets_it,
-            reconciliation::a_boleto_is_found_by_the_numbers_that_others_give_it,
-            reconciliation::payments_are_found_by_the_time_at_which_they_were_paid,
-            erasure::whoever_was_erased_is_found_by_nothing_and_the_payment_by_its_id,
-            erasure::an_erasure_meets_the_guard_of_every_write,
-            erasure::payments_that_rest_come_by_status_the_longest_first,
-            erasure::what_was_erased_is_told_in_its_order,
-            history::everybody_who_has_payments_is_told_once_by_name,
-            history::the_oldest_come_first_and_pages_of_the_past_neither_skip_nor_repeat,
-            history::the_past_is_of_one_merchant_in_one_mode_from_a_time_on,
-            history::whatever_became_of_a_payment_its_route_reads_back_as_it_was,
             numbers::numbers_are_given_out_in_order_until_the_range_is_used_up,
             numbers::a_range_that_is_widened_goes_on_and_one_that_is_narrowed_ends,
             numbers::the_largest_numbers_are_given_out_too,
@@ -172,12 +193,10 @@ macro_rules! for_each_case {
             links::of_many_replacements_of_a_link_one_wins,
             links::the_newest_links_come_first_and_pages_neither_skip_nor_repeat,
             links::payers_of_links_that_are_over_are_found_by_document_and_time,
-            links::uses_are_counted_in_the_payments_of_a_link,
             links::events_are_counted_up_to_their_limit_in_any_stretch_of_time,
             links::counted_events_are_those_after_a_time,
             links::an_event_that_is_taken_back_makes_room_for_one_other,
             links::of_many_events_at_once_no_more_than_the_limit_are_counted,
-            waiting::the_store_answers_a_ping,
         }
     };
 }

@@ -21,17 +21,17 @@ use quita_store_contract::fail_point::{
 use quita_store_contract::samples::{created_at, insert, notice, pending, replace};
 
 /// A store whose commands can be made to fail, and one that always tells the truth.
-struct World {
-    point: FailPoint,
-    store: MongoStore,
-    witness: MongoStore,
+pub struct World {
+    pub point: FailPoint,
+    pub store: MongoStore,
+    pub witness: MongoStore,
     uri: String,
-    database: Database,
+    pub database: Database,
 }
 
 impl World {
     /// `None`, and a line that says so, if no server is given or it has no fail points.
-    async fn open() -> Option<Self> {
+    pub async fn open() -> Option<Self> {
         let Ok(server) = std::env::var("QUITA_TEST_MONGODB_URI") else {
             println!("skipped: QUITA_TEST_MONGODB_URI is not set");
             return None;
@@ -47,7 +47,7 @@ impl World {
         Some(Self { point, store, witness, uri: marked, database })
     }
 
-    async fn close(self) {
+    pub async fn close(self) {
         self.point.heal().await;
         self.database.drop().await.unwrap();
     }
@@ -77,14 +77,14 @@ impl World {
 }
 
 /// One way to fail, and what is known of a write that met it.
-struct Fault {
-    name: &'static str,
-    how: Document,
+pub struct Fault {
+    pub name: &'static str,
+    pub how: Document,
     is_certain: bool,
-    is_done: bool,
+    pub is_done: bool,
 }
 
-fn faults() -> Vec<Fault> {
+pub fn faults() -> Vec<Fault> {
     let refused = |name, code| Fault { name, how: refuse(code), is_certain: false, is_done: false };
     let unconfirmed = |name, code| Fault { name, how: no_majority(code), is_certain: false, is_done: true };
     vec![

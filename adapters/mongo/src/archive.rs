@@ -1,0 +1,392 @@
+//! The archive: a collection beside that of the payments, with documents and indexes like theirs.
+//!
+//! An archived payment leaves a stub in its place: its id, and what no other payment may have. Stubs stay for ever, so ids,
+//! tokens and Pix are unique without a look into the archive, and a stub alone says where its payment is. A move is three
+//! writes: the copy, which counts for nothing yet; the stub in place of the payment, if that was not written since; the
+//! copy without its mark. Whoever reads looks at the payments first: what has left them is in the archive already.
+
+use std::collections::BTreeSet;
+
+use async_trait::async_trait;
+use bson::{Document, RawDocument, RawDocumentBuf, doc};
+use mongodb::Database;
+use mongodb::options::FindOptions;
+use quita_domain::identity::{MerchantId, Mode, TransactionId};
+use quita_domain::listing::Cursor;
+use quita_domain::payment::Payment;
+use quita_domain::time::Timestamp;
+use quita_ports::{ArchiveStore, Listed, StoreError, Write, WriteError};
+use quita_stored_form::{PaymentRow, signed, signed_limit, unsigned};
+use serde::Serialize;
+
+use super::MongoStore;
+use super::batch::{self, Outcome};
+use super::failure::{LIST_TIME_OUT, within_time};
+use super::form::{Change, stamp};
+use super::indexes::{ARCHIVE, BOUND_PIX, MOVING, NEWEST, PAYMENTS, named};
+use super::payments::{Envelope, Statement, read_id, read_listed};
+use super::reading::{binary, find_all, value_in};
+
+/// Field of a stub, and of nothing else.
+pub(super) const STUB: &str = "archived";
+
+/// Copies that are looked at in one call to complete moves.
+const MAX_INCOMPLETE: usize = 1_000;
+
+/// What an archived payment leaves in its place.
+#[derive(Serialize)]
+struct Stub<'a> {
+    #[serde(rename = "_id")]
+    id: bson::Uuid,
+    archived: bool,
+    mode: &'static str,
+    payment: Unique<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    form: Option<i64>,
+}
+
+/// What no other payment may have, where it is indexed.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Unique<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    used_token: Option<&'a str>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    bound_pix: &'a [String],
+}
+
+impl<'a> Stub<'a> {
+    fn of(payment: &'a Payment, form: i64) -> Self {
+        let row = PaymentRow::of(payment);
+        let payment = Unique { used_token: row.used_token, bound_pix: &payment.bound_pix };
+        Self { id: binary(row.id), archived: true, mode: row.mode, payment, form: stamp(form) }
+    }
+}
+
+/// A change that is made if its document is as the query says.
+#[derive(Serialize)]
+struct Guarded {
+    q: Document,
+    u: RawDocumentBuf,
+}
+
+impl Guarded {
+    fn of(q: Document, replacement: &impl Serialize) -> Result<Self, StoreError> {
+        let encoded = bson::serialize_to_raw_document_buf(replacement);
+        let u = encoded.map_err(|error| StoreError::Unreadable(format!("can't be encoded: {}", error.kind)))?;
+        Ok(Self { q, u })
+    }
+}
+
+#[async_trait]
+impl ArchiveStore for MongoStore {
+    async fn unarchived(
+        &self,
+        (merchant, mode): &(MerchantId, Mode),
+        until: Timestamp,
+        after: Option<Cursor>,
+        limit: usize,
+    ) -> Result<Vec<Listed>, StoreError> {
+        // To MongoDB a limit of zero means none.
+        if limit == 0 {
+            return Ok(Vec::new());
+        }
+        let mut created = doc! { "$lte": until.millis() };
+        let mut query = doc! { "merchant": merchant.as_str(), "mode": mode.as_str() };
+        if let Some(Cursor { created_at, id }) = after {
+            let at_once = doc! { "createdAt": created_at.millis(), "_id": { "$gt": binary(id.uuid()) } };
+            query.insert("$or", vec![at_once, doc! { "createdAt": { "$gt": created_at.millis() } }]);
+            created.insert("$gte", created_at.millis());
+        }
+        query.insert("createdAt", created);
+        let options = FindOptions::builder()
+            .projection(doc! { "createdAt": 1, "payment": 1 })
+            .sort(doc! { "createdAt": 1, "_id": 1 })
+            .limit(signed_limit(limit))
+            .max_time(LIST_TIME_OUT)
+            .hint(named(NEWEST))
+            .build();
+        let payments = self.collection(PAYMENTS);
+        let work = async move { find_all(&payments, query, options, read_listed).await };
+        self.threads.run(work).await?
+    }
+
+    async fn archive(&self, payments: &[Payment]) -> Result<u64, StoreError> {
+        let (store, payments) = (self.clone(), payments.to_vec());
+        self.threads.run(async move { store.move_all(&payments).await }).await?
+    }
+
+    async fn complete_archiving(&self) -> Result<(), StoreError> {
+        // What is left without a payment in it harms nobody.
+        let left = doc! { MOVING: true, "payment": { "$exists": true } };
+        let options = FindOptions::builder()
+            .projection(doc! { "_id": 1 })
+            .limit(signed_limit(MAX_INCOMPLETE))
+            .max_time(LIST_TIME_OUT)
+            .hint(named(MOVING))
+            .build();
+        let left = find_all(&self.collection(ARCHIVE), left, options, read_id).await?;
+        self.settle(&left).await.map(drop)
+    }
+
+    async fn count_archived(&self) -> Result<u64, StoreError> {
+        within_time(self.collection(ARCHIVE).estimated_document_count()).await
+    }
+}
+
+impl MongoStore {
+    async fn move_all(&self, payments: &[Payment]) -> Result<u64, StoreError> {
+        let form = self.form.written();
+        let copies = batch::run(&self.database, payments, |some| {
+            batch::insert(ARCHIVE, some.iter().map(|payment| Envelope::moving(payment, form)).collect())
+        });
+        let mut left_before = Vec::new();
+        for (payment, copied) in payments.iter().zip(copies.await) {
+            match copied {
+                Ok(()) => {}
+                Err(WriteError::Conflict | WriteError::TokenUsed | WriteError::PixTaken) => {
+                    // Nobody's copy that counts.
+                    let older =
+                        doc! { "_id": binary(payment.id.uuid()), MOVING: true, "revision": { "$lte": signed(payment.revision) } };
+                    left_before.push(Guarded::of(older, &Envelope::moving(payment, form))?);
+                }
+                Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => return Err(error),
+            }
+        }
+        self.make_all(ARCHIVE, &left_before).await?;
+        let ids: Vec<_> = payments.iter().map(|payment| payment.id).collect();
+        // Nothing goes before its copy was read.
+        let copies: BTreeSet<_> = self.revisions(ARCHIVE, doc! { MOVING: true }, &ids).await?.into_iter().collect();
+        let is_copied = |payment: &&Payment| copies.contains(&(payment.id, signed(payment.revision)));
+        let (mut stubs, mut leaving) = (Vec::new(), BTreeSet::new());
+        for payment in payments.iter().filter(is_copied) {
+            leaving.insert(payment.id);
+            let as_it_was = doc! { "_id": binary(payment.id.uuid()), "revision": signed(payment.revision) };
+            stubs.push(Guarded::of(as_it_was, &Stub::of(payment, form))?);
+        }
+        self.make_all(PAYMENTS, &stubs).await?;
+        let gone = self.settle(&ids).await?;
+        Ok(unsigned(signed_limit(gone.intersection(&leaving).count())))
+    }
+
+    async fn make_all(&self, collection: &str, changes: &[Guarded]) -> Result<(), StoreError> {
+        let command = |some: &[Guarded]| batch::update(collection, some.iter().collect());
+        batch::run_loose(&self.database, changes, command).await
+    }
+
+    /// Takes the mark off the copies of those that have left their place, and returns these. A copy of a payment that was
+    /// written since is emptied, not deleted: so nobody's copy is ever missing behind a stub.
+    async fn settle(&self, ids: &[TransactionId]) -> Result<BTreeSet<TransactionId>, StoreError> {
+        let gone = self.stubs_among(ids).await?;
+        if !gone.is_empty() {
+            let copies = doc! { "_id": { "$in": binaries(gone.iter()) }, MOVING: true };
+            let settled = self.form.with(doc! { "$unset": { MOVING: "" } });
+            within_time(self.collection(ARCHIVE).update_many(copies, settled)).await?;
+        }
+        let here: Vec<_> = ids.iter().filter(|id| !gone.contains(id)).copied().collect();
+        if !here.is_empty() {
+            let mut emptied = Vec::new();
+            for (id, revision) in self.revisions(PAYMENTS, Document::new(), &here).await? {
+                let older = doc! { "_id": binary(id.uuid()), MOVING: true, "revision": { "$lt": revision } };
+                let mut empty = doc! { "_id": binary(id.uuid()), "revision": revision, MOVING: true };
+                empty.extend(self.form.stamp().map(|form| (String::from("form"), form.into())));
+                emptied.push(Guarded::of(older, &empty)?);
+            }
+            self.make_all(ARCHIVE, &emptied).await?;
+        }
+        Ok(gone)
+    }
+
+    /// Returns the ids among these whose payments are archived.
+    pub(super) async fn stubs_among(
+        &self,
+        ids: &[TransactionId],
+    ) -> Result<BTreeSet<TransactionId>, StoreError> {
+        stubs_among(&self.database, ids).await
+    }
+
+    async fn revisions(
+        &self,
+        collection: &str,
+        mut query: Document,
+        ids: &[TransactionId],
+    ) -> Result<Vec<(TransactionId, i64)>, StoreError> {
+        query.insert("_id", doc! { "$in": binaries(ids.iter()) });
+        query.insert("revision", doc! { "$exists": true });
+        let options = FindOptions::builder().projection(doc! { "revision": 1 }).build();
+        let read = |found: &RawDocument| {
+            let id = read_id(found)?;
+            let revision = found.get_i64("revision");
+            Ok((id, revision.map_err(|_| StoreError::Unreadable(format!("the revision of payment {id}")))?))
+        };
+        find_all(&self.collection(collection), query, options, read).await
+    }
+
+    /// Loads payments, wherever they are.
+    pub(super) async fn load_anywhere(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
+        // All in the first reply, so that no second round is needed.
+        let at_once = u32::try_from(ids.len()).unwrap_or(u32::MAX);
+        let by_id = |ids: &[TransactionId]| doc! { "_id": { "$in": binaries(ids.iter()) } };
+        let options = FindOptions::builder().projection(doc! { "payment": 1, STUB: 1 }).batch_size(at_once).build();
+        let read = |found: &RawDocument| match found.get_bool(STUB) {
+            Ok(true) => Ok(Err(read_id(found)?)),
+            Ok(false) | Err(_) => value_in(found, "payment").map(Ok),
+        };
+        let found = find_all(&self.collection(PAYMENTS), by_id(ids), options.clone(), read).await?;
+        let (mut payments, mut archived) = (Vec::with_capacity(found.len()), Vec::new());
+        for one in found {
+            match one {
+                Ok(payment) => payments.push(payment),
+                Err(id) => archived.push(id),
+            }
+        }
+        if archived.is_empty() {
+            return Ok(payments);
+        }
+        let read = |found: &RawDocument| value_in::<Payment>(found, "payment");
+        let found = find_all(&self.collection(ARCHIVE), by_id(&archived), options, read).await?;
+        if found.len() < archived.len() {
+            return Err(StoreError::Unreadable("an archived payment is not in the archive".into()));
+        }
+        payments.extend(found);
+        Ok(payments)
+    }
+
+    /// Applies `read` to what a query finds among the payments, and then to what it finds in the archive.
+    pub(super) async fn find_in_both<T>(
+        &self,
+        query: Document,
+        options: FindOptions,
+        read: impl Fn(&RawDocument) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        // In this order nothing is missed that is archived meanwhile.
+        let mut found =
+            find_all(&self.collection(PAYMENTS), query.clone(), options.clone(), &read).await?;
+        found.extend(find_all(&self.collection(ARCHIVE), query, options, &read).await?);
+        Ok(found)
+    }
+
+    /// Returns a page of a list in the archive. Copies that don't count are left out.
+    pub(super) async fn archived_page(
+        &self,
+        query: Document,
+        options: FindOptions,
+        limit: usize,
+    ) -> Result<Vec<Listed>, StoreError> {
+        let archive = self.collection(ARCHIVE);
+        let read = |found: &RawDocument| {
+            let moving = found.get_bool(MOVING).unwrap_or(false);
+            let id = if moving { Some(read_id(found)?) } else { None };
+            Ok((read_listed(found)?, id))
+        };
+        let mut asked = limit;
+        loop {
+            let mut options = options.clone();
+            options.limit = Some(signed_limit(asked));
+            let found = find_all(&archive, query.clone(), options, read).await?;
+            let moving: Vec<_> = found.iter().filter_map(|(_, moving)| *moving).collect();
+            let gone = if moving.is_empty() { BTreeSet::new() } else { self.stubs_among(&moving).await? };
+            let was_whole = found.len() >= asked;
+            let counted = found.into_iter().filter(|(_, moving)| moving.is_none_or(|id| gone.contains(&id)));
+            let counted: Vec<_> = counted.map(|(listed, _)| listed).collect();
+            if !was_whole || counted.len() >= limit {
+                return Ok(counted);
+            }
+            asked = asked.saturating_add(limit.saturating_sub(counted.len()));
+        }
+    }
+
+    /// Returns the ids of a merchant's copies in the archive that don't count.
+    pub(super) async fn uncounted(
+        &self,
+        merchant: &MerchantId,
+        mode: Mode,
+    ) -> Result<Vec<TransactionId>, StoreError> {
+        let query = doc! { MOVING: true, "merchant": merchant.as_str(), "mode": mode.as_str() };
+        let options = FindOptions::builder().projection(doc! { "_id": 1 }).hint(named(MOVING)).build();
+        let mut moving = find_all(&self.collection(ARCHIVE), query, options, read_id).await?;
+        if !moving.is_empty() {
+            let gone = self.stubs_among(&moving).await?;
+            moving.retain(|id| !gone.contains(id));
+        }
+        Ok(moving)
+    }
+}
+
+/// These ids, as a query wants them.
+pub(super) fn binaries<'a>(ids: impl Iterator<Item = &'a TransactionId>) -> Vec<bson::Uuid> {
+    ids.map(|id| binary(id.uuid())).collect()
+}
+
+async fn stubs_among(
+    database: &Database,
+    ids: &[TransactionId],
+) -> Result<BTreeSet<TransactionId>, StoreError> {
+    let query = doc! { "_id": { "$in": binaries(ids.iter()) }, STUB: true };
+    let options = FindOptions::builder().projection(doc! { "_id": 1 }).build();
+    let found = find_all(&database.collection(PAYMENTS), query, options, read_id).await?;
+    Ok(found.into_iter().collect())
+}
+
+/// Makes those guarded writes in the archive that failed among the payments because theirs are archived.
+///
+/// Stubs have no revision, so such a write meets a stale guard there. It is made where the payment is.
+pub(super) async fn also_in_archive(
+    database: &Database,
+    writes: &[&Write],
+    mut outcomes: Vec<Outcome>,
+    form: i64,
+) -> Vec<Outcome> {
+    let failed: Vec<TransactionId> = writes
+        .iter()
+        .zip(&outcomes)
+        .filter(|(_, outcome)| **outcome == Err(WriteError::Conflict))
+        .map(|(write, _)| write.payment.id)
+        .collect();
+    if failed.is_empty() {
+        return outcomes;
+    }
+    let gone = match stubs_among(database, &failed).await {
+        Ok(gone) => gone,
+        Err(error) => {
+            // It is not known whether somebody was faster.
+            let failed = outcomes.iter_mut().filter(|outcome| **outcome == Err(WriteError::Conflict));
+            failed.for_each(|outcome| *outcome = Err(WriteError::NotWritten(error.clone())));
+            return outcomes;
+        }
+    };
+    let archived: Vec<&Write> = writes.iter().filter(|write| gone.contains(&write.payment.id)).copied().collect();
+    if archived.is_empty() {
+        return outcomes;
+    }
+    let bound = bind(database, &archived, form).await;
+    let free = archived.iter().zip(&bound).filter(|(_, bound)| bound.is_ok());
+    let free: Vec<&Write> = free.map(|(write, _)| *write).collect();
+    let made = batch::run(database, &free, |free| {
+        batch::update(ARCHIVE, free.iter().map(|write| Statement::of(write, form)).collect())
+    });
+    let mut made = made.await.into_iter();
+    let mut bound = bound.into_iter();
+    for (write, outcome) in writes.iter().zip(&mut outcomes) {
+        if gone.contains(&write.payment.id) && let Some(bound) = bound.next() {
+            let lost = || Err(WriteError::Unknown(StoreError::Unavailable("a write has no outcome".into())));
+            *outcome = bound.and_then(|()| made.next().unwrap_or_else(lost));
+        }
+    }
+    outcomes
+}
+
+/// Binds Pix to archived payments, in their stubs: there no other payment can have them. A Pix stays bound if the write
+/// that it is for is not made: it belongs to the payment all the same.
+async fn bind(database: &Database, writes: &[&Write], form: i64) -> Vec<Outcome> {
+    let has_pix = |write: &&Write| !write.payment.bound_pix.is_empty();
+    let with_pix: Vec<&Write> = writes.iter().filter(|write| has_pix(write)).copied().collect();
+    let change = |write: &&Write| {
+        let pix = doc! { "$each": &write.payment.bound_pix };
+        let added = doc! { "$addToSet": { BOUND_PIX: pix } }.stamped(stamp(form));
+        doc! { "q": { "_id": binary(write.payment.id.uuid()), STUB: true }, "u": added }
+    };
+    let bound = batch::run(database, &with_pix, |some| batch::update(PAYMENTS, some.iter().map(change).collect()));
+    let mut bound = bound.await.into_iter();
+    writes.iter().map(|write| if has_pix(write) { bound.next().unwrap_or(Ok(())) } else { Ok(()) }).collect()
+}

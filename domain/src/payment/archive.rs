@@ -1,0 +1,27 @@
+//! The archive: payments of which nothing more is expected.
+
+use super::{Chargeback, Payment};
+use crate::operation::Operation;
+use crate::time::{DAY_MS, Timestamp};
+
+/// Shortest time for which a payment rests before it is archived. Longer than tries of a card are counted.
+pub const ARCHIVED_AFTER_AT_LEAST_MS: u64 = 90 * DAY_MS;
+
+impl Payment {
+    /// Returns true if nothing more is expected of it, and nothing was done with it since this time.
+    ///
+    /// Money can still come, be refunded or be taken back: then it goes on from the archive.
+    pub fn is_archivable(&self, until: Timestamp) -> bool {
+        let tried = self.outbox.iter().filter_map(|delivery| delivery.attempts.last());
+        self.is_finished(until)
+            && self.created_at <= until
+            && self.state.updated_at <= until
+            && tried.fold(true, |is_old, attempt| is_old && attempt.at <= until)
+            && self.due_at().is_none()
+            && self.outbox_at().is_none()
+            && !self.hinted
+            && !self.operations.iter().any(Operation::is_processing)
+            && !self.chargebacks.iter().any(Chargeback::is_open)
+            && self.reports.is_empty()
+    }
+}

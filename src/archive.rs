@@ -1,0 +1,71 @@
+//! The archive: what has rested long enough is kept apart, by one of the nodes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use prometheus::{IntCounter, Registry};
+use quita_config::Config;
+use quita_domain::time::millis_in;
+use quita_machine::SystemIds;
+use quita_ports::{Clock, WholeStore};
+use quita_services::archive::Archive;
+
+use crate::jobs::{JobName, JobOutcome, Rhythm};
+
+/// Rhythm of looks for payments that have rested long enough: a walk along the old ones that are not archived.
+pub(crate) const ARCHIVE: Rhythm = Rhythm {
+    name: JobName::Archive,
+    every: Duration::from_secs(3_600),
+    first_after: Duration::from_secs(60),
+};
+
+/// Periodic archiving of payments of which nothing more is expected.
+pub(crate) struct ArchiveRunner {
+    /// Absent where nothing is archived.
+    archive: Option<Archive>,
+    archived: IntCounter,
+}
+
+impl ArchiveRunner {
+    /// Makes the archiving in this store, as it is configured.
+    ///
+    /// # Errors
+    /// Fails if the metric is registered already.
+    pub(crate) fn new(
+        config: &Config,
+        store: Arc<dyn WholeStore>,
+        clock: Arc<dyn Clock>,
+        registry: &Registry,
+    ) -> prometheus::Result<Self> {
+        let archived = IntCounter::new(
+            "quita_payments_archived_total",
+            "Payments that this process archived because nothing more is expected of them",
+        )?;
+        registry.register(Box::new(archived.clone()))?;
+        let archive = config
+            .archive_after
+            .map(|after| Archive::new(store, (clock, Arc::new(SystemIds)), millis_in(after)));
+        Ok(Self { archive, archived })
+    }
+
+    /// Returns true if payments are archived.
+    pub(crate) const fn is_needed(&self) -> bool {
+        self.archive.is_some()
+    }
+
+    /// Archives what is due.
+    pub(crate) async fn pass(&self) -> JobOutcome {
+        let Some(archive) = &self.archive else { return Ok(()) };
+        match archive.archive_due(|archived| self.archived.inc_by(archived)).await {
+            Ok(0) => Ok(()),
+            Ok(archived) => {
+                tracing::info!(archived, "payments were archived of which nothing more is expected");
+                Ok(())
+            }
+            Err(error) => {
+                tracing::warn!(%error, "finished payments could not be archived; it is tried again");
+                Err(error.to_string())
+            }
+        }
+    }
+}
