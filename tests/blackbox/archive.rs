@@ -16,8 +16,8 @@ fn id_of(record: &Value) -> &str {
 
 fn metric(app: &TestApp, name: &str) -> u64 {
     let metrics = app.ops().get("/metrics").text();
-    let line = metrics.lines().find(|line| line.starts_with(name) && line.as_bytes()[name.len()] == b' ');
-    line.unwrap_or_else(|| panic!("{name}: {metrics}"))[name.len() + 1..].parse().unwrap()
+    let value = metrics.lines().filter_map(|line| line.split_once(' ')).find(|(found, _)| *found == name);
+    value.unwrap_or_else(|| panic!("{name}: {metrics}")).1.parse().unwrap()
 }
 
 /// Runs the job, and waits until so many payments were archived by this process.
@@ -38,12 +38,11 @@ fn an_archived_payment_is_answered_for_as_before_and_goes_on() {
     let mut app = TestApp::builder().env("QUITA_ARCHIVE_AFTER", "1y").start();
     let other = is_mongodb().then(|| TestApp::builder().store(app.store_url()).start());
     let client = app.client();
-    let requests = [pix(10_000), boleto(10_000), pix(20_000)]
-        .map(|mut request| {
-            request["postbackUrl"] = json!(receiver.url());
-            request["externalReference"] = json!("pedido-1");
-            request
-        });
+    let requests = [pix(10_000), boleto(10_000), pix(20_000)].map(|mut request| {
+        request["postbackUrl"] = json!(receiver.url());
+        request["externalReference"] = json!("pedido-1");
+        request
+    });
     let mut ids = Vec::new();
     for (number, request) in requests.iter().enumerate() {
         let record = client.post_once("/pay/payments", &format!("order-{number}"), request).expect(201);
@@ -133,7 +132,11 @@ fn what_is_young_or_not_finished_stays_and_nothing_is_archived_unless_it_is_aske
     });
     assert_eq!(metric(&app, "quita_payments_archived_total"), 0);
     for more in ["0", ""] {
-        let app = if more.is_empty() { TestApp::new() } else { TestApp::builder().arg("--archive-after", more).start() };
+        let app = if more.is_empty() {
+            TestApp::new()
+        } else {
+            TestApp::builder().arg("--archive-after", more).start()
+        };
         assert_eq!(Visitor::operator(&app).get("/jobs/archive").status, 404);
         assert_eq!(metric(&app, "quita_payments_archived_total"), 0, "counted from the start");
     }

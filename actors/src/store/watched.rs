@@ -26,11 +26,11 @@ use quita_domain::secret_key::{KeyRecord, SealedSecret};
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 use quita_ports::{
-    AccessStore, ApplicationPlace, ArchiveStore, AuditRead, AuditStore, Backlog, DueDelivery, ErasureStore, EventLimit,
-    ExceptionStore, FiguresStore, HistoryStore, InboxStore, KeyringStore, LinkStore, Listed, NumberBlock,
-    NumberRange, NumberStore, OperatorStore, OutboxPlace, PaidPlace, PastFilter, PastPage, PaymentStore,
-    PeopleStore, ReconciliationStore, RestingPlace, Run, RunClaim, SecretKeyStore, Store, StoreError,
-    StoreForm, WholeStore, Write, WriteError,
+    AccessStore, ApplicationPlace, ArchiveStore, AuditRead, AuditStore, Backlog, DueDelivery, ErasureStore,
+    EventLimit, ExceptionStore, FiguresStore, HistoryStore, InboxStore, KeyringStore, LinkStore, Listed,
+    NumberBlock, NumberRange, NumberStore, OperatorStore, OutboxPlace, PaidPlace, PastFilter, PastPage,
+    PaymentStore, PeopleStore, ReconciliationStore, RestingPlace, Run, RunClaim, SecretKeyStore, Store,
+    StoreError, StoreForm, WholeStore, Write, WriteError,
 };
 use uuid::Uuid;
 

@@ -105,13 +105,14 @@ impl ArchiveStore for EmbeddedStore {
             });
             let bounds = (merchant.as_str(), mode.as_str(), until.millis(), at, id, signed_limit(limit));
             let mut statement = transaction.prepare_cached(UNARCHIVED)?;
-            let rows = statement.query_map(bounds, |row| {
-                Ok(((Uuid::from_bytes(row.get(0)?), row.get(2)?), row.get(1)?))
-            })?;
+            let rows = statement
+                .query_map(bounds, |row| Ok(((Uuid::from_bytes(row.get(0)?), row.get(2)?), row.get(1)?)))?;
             rows.map(|row| {
                 let (stored, created_at) = row?;
-                let place =
-                    Cursor { created_at: Timestamp::from_millis(created_at), id: TransactionId::new(stored.0) };
+                let place = Cursor {
+                    created_at: Timestamp::from_millis(created_at),
+                    id: TransactionId::new(stored.0),
+                };
                 Ok(listed(read_payment(&stored), place))
             })
             .collect()

@@ -35,8 +35,9 @@ impl HistoryStore for EmbeddedStore {
             // No merchant has an empty name.
             let place =
                 after.as_ref().map_or(("", ""), |(merchant, mode)| (merchant.as_str(), mode.as_str()));
-            let found =
-                read_both(transaction, NEXT_PAYEE, place, |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
+            let found = read_both(transaction, NEXT_PAYEE, place, |row| {
+                Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
+            })?;
             let Some((merchant, mode)) = found.into_iter().min() else { return Ok(None) };
             let mode = Mode::parse(&mode).ok_or_else(|| unknown_word("mode"))?;
             Ok(Some((MerchantId::new(merchant), mode)))

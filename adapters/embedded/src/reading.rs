@@ -37,31 +37,41 @@ pub(super) fn find_one<T: FromDocument>(
 pub(super) mod plan {
     use rusqlite::{Params, Statement};
 
-    /// The query must walk this index, and neither sort nor read a whole table.
+    use super::super::archive::of_archive;
+
+    /// The query must walk this index, and neither sort nor read a whole table; the same query about the archive too.
     #[track_caller]
-    pub(in super::super) fn check(sql: &str, bounds: impl Params, index: &str) {
+    pub(in super::super) fn check(sql: &str, bounds: impl Params + Clone, index: &str) {
         let folder = tempfile::tempdir().unwrap();
         let connection = super::super::open::writer(&folder.path().join("quita.db")).unwrap();
-        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-        let plan = steps(&mut statement, bounds);
-        assert_eq!(plan.len(), 1, "{sql}: {plan:?}");
-        assert!(plan[0].starts_with("SEARCH") && plan[0].contains(index), "{sql}: {plan:?}");
+        for (sql, index) in [(sql.into(), index.into()), (of_archive(sql), of_archive(index))] {
+            let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+            let plan = steps(&mut statement, bounds.clone());
+            assert_eq!(plan.len(), 1, "{sql}: {plan:?}");
+            assert!(plan[0].starts_with("SEARCH") && plan[0].contains(&index), "{sql}: {plan:?}");
+        }
     }
 
-    /// The query must merge this many parts of an index, each by a search, and sort nothing.
+    /// The query must merge this many parts of an index, each by a search, and sort nothing; the same query about the
+    /// archive too.
     #[track_caller]
-    pub(in super::super) fn check_merged(sql: &str, bounds: impl Params, (index, parts): (&str, usize)) {
+    pub(in super::super) fn check_merged(
+        sql: &str,
+        bounds: impl Params + Clone,
+        (index, parts): (&str, usize),
+    ) {
         let folder = tempfile::tempdir().unwrap();
         let connection = super::super::open::writer(&folder.path().join("quita.db")).unwrap();
-        let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
-        let plan = steps(&mut statement, bounds);
-        let (searches, others): (Vec<_>, Vec<_>) = plan.iter().partition(|step| step.starts_with("SEARCH"));
-        assert!(
-            searches.len() == parts && searches.iter().all(|step| step.contains(index)),
-            "{sql}: {plan:?}"
-        );
-        let merges = ["MERGE (UNION ALL)", "MERGE (UNION)", "LEFT", "RIGHT"];
-        assert!(others.iter().all(|step| merges.contains(&step.as_str())), "{sql}: {plan:?}");
+        for (sql, index) in [(sql.into(), index.into()), (of_archive(sql), of_archive(index))] {
+            let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+            let plan = steps(&mut statement, bounds.clone());
+            let (searches, others): (Vec<_>, Vec<_>) =
+                plan.iter().partition(|step| step.starts_with("SEARCH"));
+            let are_of_index = searches.iter().all(|step| step.contains(&index));
+            assert!(searches.len() == parts && are_of_index, "{sql}: {plan:?}");
+            let merges = ["MERGE (UNION ALL)", "MERGE (UNION)", "LEFT", "RIGHT"];
+            assert!(others.iter().all(|step| merges.contains(&step.as_str())), "{sql}: {plan:?}");
+        }
     }
 
     fn steps(statement: &mut Statement<'_>, bounds: impl Params) -> Vec<String> {

@@ -73,7 +73,8 @@ struct Guarded {
 impl Guarded {
     fn of(q: Document, replacement: &impl Serialize) -> Result<Self, StoreError> {
         let encoded = bson::serialize_to_raw_document_buf(replacement);
-        let u = encoded.map_err(|error| StoreError::Unreadable(format!("can't be encoded: {}", error.kind)))?;
+        let u =
+            encoded.map_err(|error| StoreError::Unreadable(format!("can't be encoded: {}", error.kind)))?;
         Ok(Self { q, u })
     }
 }
@@ -146,8 +147,7 @@ impl MongoStore {
                 Ok(()) => {}
                 Err(WriteError::Conflict | WriteError::TokenUsed | WriteError::PixTaken) => {
                     // Nobody's copy that counts.
-                    let older =
-                        doc! { "_id": binary(payment.id.uuid()), MOVING: true, "revision": { "$lte": signed(payment.revision) } };
+                    let older = doc! { "_id": binary(payment.id.uuid()), MOVING: true, "revision": { "$lte": signed(payment.revision) } };
                     left_before.push(Guarded::of(older, &Envelope::moving(payment, form))?);
                 }
                 Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => return Err(error),
@@ -156,7 +156,8 @@ impl MongoStore {
         self.make_all(ARCHIVE, &left_before).await?;
         let ids: Vec<_> = payments.iter().map(|payment| payment.id).collect();
         // Nothing goes before its copy was read.
-        let copies: BTreeSet<_> = self.revisions(ARCHIVE, doc! { MOVING: true }, &ids).await?.into_iter().collect();
+        let copies: BTreeSet<_> =
+            revisions(&self.database, ARCHIVE, doc! { MOVING: true }, &ids).await?.into_iter().collect();
         let is_copied = |payment: &&Payment| copies.contains(&(payment.id, signed(payment.revision)));
         let (mut stubs, mut leaving) = (Vec::new(), BTreeSet::new());
         for payment in payments.iter().filter(is_copied) {
@@ -186,7 +187,7 @@ impl MongoStore {
         let here: Vec<_> = ids.iter().filter(|id| !gone.contains(id)).copied().collect();
         if !here.is_empty() {
             let mut emptied = Vec::new();
-            for (id, revision) in self.revisions(PAYMENTS, Document::new(), &here).await? {
+            for (id, revision) in revisions(&self.database, PAYMENTS, Document::new(), &here).await? {
                 let older = doc! { "_id": binary(id.uuid()), MOVING: true, "revision": { "$lt": revision } };
                 let mut empty = doc! { "_id": binary(id.uuid()), "revision": revision, MOVING: true };
                 empty.extend(self.form.stamp().map(|form| (String::from("form"), form.into())));
@@ -205,29 +206,13 @@ impl MongoStore {
         stubs_among(&self.database, ids).await
     }
 
-    async fn revisions(
-        &self,
-        collection: &str,
-        mut query: Document,
-        ids: &[TransactionId],
-    ) -> Result<Vec<(TransactionId, i64)>, StoreError> {
-        query.insert("_id", doc! { "$in": binaries(ids.iter()) });
-        query.insert("revision", doc! { "$exists": true });
-        let options = FindOptions::builder().projection(doc! { "revision": 1 }).build();
-        let read = |found: &RawDocument| {
-            let id = read_id(found)?;
-            let revision = found.get_i64("revision");
-            Ok((id, revision.map_err(|_| StoreError::Unreadable(format!("the revision of payment {id}")))?))
-        };
-        find_all(&self.collection(collection), query, options, read).await
-    }
-
     /// Loads payments, wherever they are.
     pub(super) async fn load_anywhere(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
         // All in the first reply, so that no second round is needed.
         let at_once = u32::try_from(ids.len()).unwrap_or(u32::MAX);
         let by_id = |ids: &[TransactionId]| doc! { "_id": { "$in": binaries(ids.iter()) } };
-        let options = FindOptions::builder().projection(doc! { "payment": 1, STUB: 1 }).batch_size(at_once).build();
+        let options =
+            FindOptions::builder().projection(doc! { "payment": 1, STUB: 1 }).batch_size(at_once).build();
         let read = |found: &RawDocument| match found.get_bool(STUB) {
             Ok(true) => Ok(Err(read_id(found)?)),
             Ok(false) | Err(_) => value_in(found, "payment").map(Ok),
@@ -260,8 +245,7 @@ impl MongoStore {
         read: impl Fn(&RawDocument) -> Result<T, StoreError>,
     ) -> Result<Vec<T>, StoreError> {
         // In this order nothing is missed that is archived meanwhile.
-        let mut found =
-            find_all(&self.collection(PAYMENTS), query.clone(), options.clone(), &read).await?;
+        let mut found = find_all(&self.collection(PAYMENTS), query.clone(), options.clone(), &read).await?;
         found.extend(find_all(&self.collection(ARCHIVE), query, options, &read).await?);
         Ok(found)
     }
@@ -318,6 +302,24 @@ pub(super) fn binaries<'a>(ids: impl Iterator<Item = &'a TransactionId>) -> Vec<
     ids.map(|id| binary(id.uuid())).collect()
 }
 
+/// Returns the revisions of these payments in one collection, as far as they match.
+async fn revisions(
+    database: &Database,
+    collection: &str,
+    mut query: Document,
+    ids: &[TransactionId],
+) -> Result<Vec<(TransactionId, i64)>, StoreError> {
+    query.insert("_id", doc! { "$in": binaries(ids.iter()) });
+    query.insert("revision", doc! { "$exists": true });
+    let options = FindOptions::builder().projection(doc! { "revision": 1 }).build();
+    let read = |found: &RawDocument| {
+        let id = read_id(found)?;
+        let revision = found.get_i64("revision");
+        Ok((id, revision.map_err(|_| StoreError::Unreadable(format!("the revision of payment {id}")))?))
+    };
+    find_all(&database.collection(collection), query, options, read).await
+}
+
 async fn stubs_among(
     database: &Database,
     ids: &[TransactionId],
@@ -355,7 +357,8 @@ pub(super) async fn also_in_archive(
             return outcomes;
         }
     };
-    let archived: Vec<&Write> = writes.iter().filter(|write| gone.contains(&write.payment.id)).copied().collect();
+    let archived: Vec<&Write> =
+        writes.iter().filter(|write| gone.contains(&write.payment.id)).copied().collect();
     if archived.is_empty() {
         return outcomes;
     }
@@ -368,7 +371,9 @@ pub(super) async fn also_in_archive(
     let mut made = made.await.into_iter();
     let mut bound = bound.into_iter();
     for (write, outcome) in writes.iter().zip(&mut outcomes) {
-        if gone.contains(&write.payment.id) && let Some(bound) = bound.next() {
+        if gone.contains(&write.payment.id)
+            && let Some(bound) = bound.next()
+        {
             let lost = || Err(WriteError::Unknown(StoreError::Unavailable("a write has no outcome".into())));
             *outcome = bound.and_then(|()| made.next().unwrap_or_else(lost));
         }
@@ -376,17 +381,39 @@ pub(super) async fn also_in_archive(
     outcomes
 }
 
-/// Binds Pix to archived payments, in their stubs: there no other payment can have them. A Pix stays bound if the write
-/// that it is for is not made: it belongs to the payment all the same.
+/// Binds Pix to archived payments, in their stubs: there no other payment can have them. A stale write binds nothing. If it
+/// becomes stale only now, its Pix stays bound: it belongs to the payment all the same, and whoever decides anew binds it.
 async fn bind(database: &Database, writes: &[&Write], form: i64) -> Vec<Outcome> {
     let has_pix = |write: &&Write| !write.payment.bound_pix.is_empty();
-    let with_pix: Vec<&Write> = writes.iter().filter(|write| has_pix(write)).copied().collect();
+    let mut outcomes: Vec<Outcome> = vec![Ok(()); writes.len()];
+    let with_pix: Vec<TransactionId> =
+        writes.iter().filter(|one| has_pix(one)).map(|one| one.payment.id).collect();
+    if with_pix.is_empty() {
+        return outcomes;
+    }
+    let known = revisions(database, ARCHIVE, Document::new(), &with_pix).await;
+    let is_known = |write: &Write, known: &[(TransactionId, i64)]| {
+        known.contains(&(write.payment.id, signed(write.expected_revision)))
+    };
+    for (write, outcome) in writes.iter().zip(&mut outcomes).filter(|(write, _)| has_pix(write)) {
+        *outcome = match &known {
+            Ok(known) if is_known(write, known) => Ok(()),
+            Ok(_) => Err(WriteError::Conflict),
+            Err(error) => Err(WriteError::NotWritten(error.clone())),
+        };
+    }
+    let is_to_bind = |(write, outcome): &(&&Write, &mut Outcome)| has_pix(write) && outcome.is_ok();
+    let (to_bind, places): (Vec<&Write>, Vec<&mut Outcome>) =
+        writes.iter().zip(&mut outcomes).filter(is_to_bind).map(|(write, outcome)| (*write, outcome)).unzip();
     let change = |write: &&Write| {
         let pix = doc! { "$each": &write.payment.bound_pix };
         let added = doc! { "$addToSet": { BOUND_PIX: pix } }.stamped(stamp(form));
         doc! { "q": { "_id": binary(write.payment.id.uuid()), STUB: true }, "u": added }
     };
-    let bound = batch::run(database, &with_pix, |some| batch::update(PAYMENTS, some.iter().map(change).collect()));
-    let mut bound = bound.await.into_iter();
-    writes.iter().map(|write| if has_pix(write) { bound.next().unwrap_or(Ok(())) } else { Ok(()) }).collect()
+    let bound =
+        batch::run(database, &to_bind, |some| batch::update(PAYMENTS, some.iter().map(change).collect()));
+    for (place, bound) in places.into_iter().zip(bound.await) {
+        *place = bound;
+    }
+    outcomes
 }

@@ -13,9 +13,9 @@ use mongodb::options::FindOptions;
 use quita_ports::{ArchiveStore, StoreError, StoreForm, UpgradeStore, Upgraded};
 use serde::Serialize;
 
+use super::archive::STUB;
 use super::connect::write_concern;
 use super::failure::{store_error, within_time};
-use super::archive::STUB;
 use super::indexes::{ARCHIVE, BY_ID, COLLECTIONS, MOVING, PAYMENTS, STORED_FORM, named};
 use super::reading::find_each;
 use super::{MongoStore, batch};

@@ -117,8 +117,10 @@ impl Store for MongoStore {
             let counted = collection.count_documents(doc! { field: until(bound) });
             within_time(counted.limit(limit).hint(indexes::named(index))).await
         };
-        let mut backlog =
-            Backlog { inbox: count(indexes::INBOX, "dueAt", i64::MAX, indexes::DUE).await?, ..Backlog::default() };
+        let mut backlog = Backlog {
+            inbox: count(indexes::INBOX, "dueAt", i64::MAX, indexes::DUE).await?,
+            ..Backlog::default()
+        };
         for collection in [indexes::PAYMENTS, indexes::ARCHIVE] {
             let webhooks = count(collection, "outboxAt", i64::MAX, indexes::OUTBOX).await?;
             let due = count(collection, "dueAt", now.millis(), indexes::DUE).await?;

@@ -14,11 +14,11 @@ use quita_ports::{EventLimit, LinkStore, StoreError};
 use serde::Serialize;
 
 use super::MongoStore;
-use super::failure::within_time;
 use super::archive::binaries;
+use super::failure::within_time;
 use super::indexes::{
-    ARCHIVE, BY_DOCUMENT, BY_EXTERNAL_REFERENCE, BY_LINK, LINKS, NEWEST, PAGE_EVENTS, PAID_AT, PAYMENTS, RESTING,
-    named,
+    ARCHIVE, BY_DOCUMENT, BY_EXTERNAL_REFERENCE, BY_LINK, LINKS, NEWEST, PAGE_EVENTS, PAID_AT, PAYMENTS,
+    RESTING, named,
 };
 use super::reading::{aggregate, binary, find_all, value_in};
 use quita_stored_form::rules::unknown_word;
@@ -135,11 +135,13 @@ impl LinkStore for MongoStore {
         let counted = doc! { "_id": kind, "count": { "$sum": 1_i64 } };
         let mut uses = LinkUses::default();
         // One that is archived meanwhile may be counted twice: rather too many uses for a moment than too few.
-        let uncounted = binaries(self.uncounted(&owner.merchant, owner.mode).await?.iter());
         for collection in [PAYMENTS, ARCHIVE] {
             let mut of_link = of_link.clone();
-            if collection == ARCHIVE && !uncounted.is_empty() {
-                of_link.insert("_id", doc! { "$nin": &uncounted });
+            if collection == ARCHIVE {
+                let uncounted = self.uncounted(&owner.merchant, owner.mode).await?;
+                if !uncounted.is_empty() {
+                    of_link.insert("_id", doc! { "$nin": binaries(uncounted.iter()) });
+                }
             }
             let pipeline = vec![doc! { "$match": of_link }, doc! { "$group": &counted }];
             for found in aggregate(&self.collection(collection), pipeline, BY_LINK).await? {

@@ -15,9 +15,7 @@ use quita_domain::payment::Payment;
 use quita_domain::reconciliation::SlipNumber;
 use quita_domain::routing::{CardTries, PAYMENTS_ARE_COUNTED_TO, TRIES_ARE_COUNTED_FOR_MS};
 use quita_domain::time::Timestamp;
-use quita_ports::{
-    DueDelivery, Listed, OutboxPlace, PaymentStore, StoreError, Write, WriteError, place_of,
-};
+use quita_ports::{DueDelivery, Listed, OutboxPlace, PaymentStore, StoreError, Write, WriteError, place_of};
 use serde::ser::Error as _;
 use serde::{Serialize, Serializer};
 use tokio::sync::OwnedSemaphorePermit;
@@ -28,9 +26,7 @@ use super::archive;
 use super::batch::{self, Outcome};
 use super::failure::{LIST_TIME_OUT, older_form, within_time};
 use super::form::stamp;
-use super::indexes::{
-    ARCHIVE, BOUND_PIX, BY_AMOUNT, BY_CARD, DUE, MOVING, OF_PIX, OUTBOX, PAYMENTS, named,
-};
+use super::indexes::{ARCHIVE, BOUND_PIX, BY_AMOUNT, BY_CARD, DUE, MOVING, OF_PIX, OUTBOX, PAYMENTS, named};
 use super::listing::{self, Listing};
 use super::reading::{binary, find_all, value_in};
 use quita_stored_form::PaymentIndex;

@@ -14,8 +14,8 @@ use serde::Serialize;
 
 use super::failure::{LIST_TIME_OUT, within_time};
 use super::indexes::{
-    BY_DOCUMENT_NUMBER, BY_ID, BY_OUR_NUMBER, BY_VERDICT, LINES, OF_SOURCE, PAID, PAID_AT, RUNS,
-    SUMMED, named,
+    BY_DOCUMENT_NUMBER, BY_ID, BY_OUR_NUMBER, BY_VERDICT, LINES, OF_SOURCE, PAID, PAID_AT, RUNS, SUMMED,
+    named,
 };
 use super::payments::read_id;
 use super::reading::{aggregate, binary, find_all, value_in};

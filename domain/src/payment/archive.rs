@@ -12,11 +12,11 @@ impl Payment {
     ///
     /// Money can still come, be refunded or be taken back: then it goes on from the archive.
     pub fn is_archivable(&self, until: Timestamp) -> bool {
-        let tried = self.outbox.iter().filter_map(|delivery| delivery.attempts.last());
+        let mut tried = self.outbox.iter().filter_map(|delivery| delivery.attempts.last());
         self.is_finished(until)
             && self.created_at <= until
             && self.state.updated_at <= until
-            && tried.fold(true, |is_old, attempt| is_old && attempt.at <= until)
+            && tried.all(|attempt| attempt.at <= until)
             && self.due_at().is_none()
             && self.outbox_at().is_none()
             && !self.hinted

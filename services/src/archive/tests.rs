@@ -41,10 +41,8 @@ impl World {
         payment.created_at = Timestamp::from_millis(at);
         let state = Arc::make_mut(&mut payment.state);
         state.updated_at = Timestamp::from_millis(at);
-        if is_over {
-            state.status = Status::Declined;
-            state.attempts.clear();
-        }
+        state.status = if is_over { Status::Declined } else { Status::Pending };
+        state.attempts.clear();
         payment.check = None;
         payment.outbox.clear();
         let write = Write { payment: Arc::new(payment), expected_revision: 0 };

@@ -54,9 +54,8 @@ pub(super) const fn job(name: JobName, language: Language) -> &'static str {
         JobName::Retention => {
             language.pick("Apaga pagadores guardados além do prazo", "Erases payers past their retention")
         }
-        JobName::Archive => {
-            language.pick("Arquiva pagamentos terminados", "Archives payments of which nothing more is expected")
-        }
+        JobName::Archive => language
+            .pick("Arquiva pagamentos terminados", "Archives payments of which nothing more is expected"),
         JobName::Erasures => language.pick("Esquece pagadores apagados", "Forgets payers that were erased"),
         JobName::Messages => {
             language.pick("Manda mensagens a donos e operadores", "Sends messages to owners and operators")

@@ -103,7 +103,8 @@ pub(crate) fn grown_older(store_url: &str, id: &str, by: Duration) {
             None => {
                 let client = mongodb::Client::with_uri_str(store_url).await.unwrap();
                 let payments = client.default_database().unwrap().collection::<Document>("payments");
-                let id = Bson::Binary(Binary { subtype: BinarySubtype::Uuid, bytes: uuid.as_bytes().to_vec() });
+                let id =
+                    Bson::Binary(Binary { subtype: BinarySubtype::Uuid, bytes: uuid.as_bytes().to_vec() });
                 assert_eq!(payments.delete_one(doc! { "_id": id }).await.unwrap().deleted_count, 1);
             }
         }

@@ -41,8 +41,10 @@ impl<C: Connection> ArchiveStore for MemoryStore<C> {
             .change("archive", |records| {
                 let mut moved = 0_u64;
                 for payment in payments {
-                    let is_as_given =
-                        records.payments.get(&payment.id).is_some_and(|known| known.revision == payment.revision);
+                    let is_as_given = records
+                        .payments
+                        .get(&payment.id)
+                        .is_some_and(|known| known.revision == payment.revision);
                     moved += u64::from(is_as_given && records.archived.insert(payment.id));
                 }
                 Ok(moved)

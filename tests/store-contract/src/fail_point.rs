@@ -72,7 +72,8 @@ impl FailPoint {
     /// Lets all of these commands but the next ones, which are so many, fail so until it is healed. Gives how many
     /// commands have met it before.
     pub async fn fail_after(&self, skipped: u32, commands: &[&str], how: &Document) -> i64 {
-        let mode = if skipped == 0 { Bson::from("alwaysOn") } else { doc! { "skip": i64::from(skipped) }.into() };
+        let mode =
+            if skipped == 0 { Bson::from("alwaysOn") } else { doc! { "skip": i64::from(skipped) }.into() };
         self.set(mode, commands, how).await
     }
 

@@ -147,9 +147,11 @@ async fn main() {
                 time(&mut reads, Box::pin(read)).await;
             }
             for _ in 0..LISTS {
-                for (times, statuses) in
-                    [(&mut newest, Vec::new()), (&mut waiting, vec![Status::Pending]), (&mut settled, vec![Status::Paid])]
-                {
+                for (times, statuses) in [
+                    (&mut newest, Vec::new()),
+                    (&mut waiting, vec![Status::Pending]),
+                    (&mut settled, vec![Status::Paid]),
+                ] {
                     let filter = PaymentFilter { statuses, ..filter() };
                     let list = async { store.list(&filter, None, 20).await.is_ok() };
                     time(times, Box::pin(list)).await;

@@ -34,7 +34,14 @@ async fn check_is_there_once(store: &MongoStore, payment: &Payment, what: &str) 
     assert_eq!(store.list(&of_status, None, 1).await, Ok(vec![Ok(payment.clone())]), "{what}");
     let (from, to) = (at, at.plus_ms(1));
     let figures = FiguresFilter { merchant: MerchantId::new("loja"), mode: Mode::Test, from, to };
-    let counts: Vec<_> = store.figures(&figures).await.unwrap().iter().map(|figure| figure.count).collect();
+    let mut counts = Vec::new();
+    // Twice in the moment in which a majority learns of the move.
+    for _ in 0..200 {
+        counts = store.figures(&figures).await.unwrap().iter().map(|figure| figure.count).collect();
+        if counts == [1] {
+            break;
+        }
+    }
     assert_eq!(counts, [1], "{what}");
 }
 
@@ -43,7 +50,9 @@ async fn a_move_that_fails_at_any_step_loses_nothing_and_is_made_by_the_next() {
     let Some(world) = World::open().await else { return };
     let steps = [("insert", 0), ("find", 0), ("update", 0), ("find", 1), ("update", 1)];
     let mut at = 0;
-    for fault in faults() {
+    // One of each kind: a server that is away, that refuses, that does nothing, that does it without a majority.
+    let kinds = ["hangs up", "NotWritablePrimary", "BadValue", "no majority"];
+    for fault in faults().into_iter().filter(|fault| kinds.contains(&fault.name)) {
         // What is done all the same says nothing of a read.
         for (command, skipped) in steps.iter().filter(|(command, _)| !fault.is_done || *command != "find") {
             for is_written_meanwhile in [false, true] {
@@ -66,7 +75,10 @@ async fn a_move_that_fails_at_any_step_loses_nothing_and_is_made_by_the_next() {
                 assert!(world.witness.archive(std::slice::from_ref(&payment)).await.is_ok(), "{what}");
                 check_is_there_once(&world.witness, &payment, &what).await;
                 let stub = raw(&world.database, "payments", &payment).await.unwrap();
-                assert!(stub.get_bool("archived").unwrap() && !stub.contains_key("merchant"), "{what}: {stub}");
+                assert!(
+                    stub.get_bool("archived").unwrap() && !stub.contains_key("merchant"),
+                    "{what}: {stub}"
+                );
                 let archived = raw(&world.database, "archived_payments", &payment).await.unwrap();
                 assert!(!archived.contains_key("moving"), "{what}");
             }
