@@ -142,8 +142,10 @@ async fn visit<'a>(
     payment_token: Option<&str>,
 ) -> Result<Visit<'a>, Refused> {
     let id = edge.keyring.link_of(token).ok_or_else(Refused::nothing_here)?;
-    let link = edge.links.link(id).await.map_err(Denied::from).map_err(ApiError::from)?;
-    let link = link.ok_or_else(ApiError::link_not_found)?;
+    // Every page begins with it: a store that is silent is told to the payer, who would wait in vain.
+    let read = timeout(STORE_ANSWERS_WITHIN, edge.links.link(id)).await;
+    let read = read.unwrap_or_else(|_| Err(StoreError::Unavailable("the store takes too long".into())));
+    let link = read.map_err(Denied::from).map_err(ApiError::from)?.ok_or_else(ApiError::link_not_found)?;
     let payment = match payment_token {
         None => None,
         Some(payment_token) => Some(payment_of(edge, &link, payment_token).await?),

@@ -211,6 +211,8 @@ fn an_open_page_of_store_and_nodes_follows_in_both_directions() {
 fn the_runbook_is_read_without_a_session_while_the_store_is_away_and_tells_nothing_of_this_service() {
     let mut outage = Outage::prepare();
     let operator = Visitor::operator(&outage.app);
+    // Whom this node has seen lately it knows without the store.
+    operator.page("/");
     let stranger = Visitor::at_ops(&outage.app);
     let link = "<a href=\"/runbook\">Runbook</a>";
     assert!(stranger.get("/sign-in").text().contains(link));
@@ -252,6 +254,7 @@ fn row_of(page: &str, address: &str) -> String {
 fn a_node_that_dies_while_the_store_is_away_is_unknown_and_this_one_is_alive() {
     let mut outage = Outage::prepare();
     let operator = Visitor::operator(&outage.app);
+    operator.page("/");
     let own = outage.app.address().to_owned();
     // An SQLite file belongs to one service.
     let builder = || TestApp::builder().expects_store_away().store(outage.app.store_url());
