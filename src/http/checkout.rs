@@ -8,6 +8,8 @@ mod form;
 mod response;
 mod view;
 
+use std::time::Duration;
+
 use actix_web::http::StatusCode;
 use actix_web::http::header::{LOCATION, RETRY_AFTER};
 use actix_web::web::{Data, Path, Payload};
@@ -20,7 +22,9 @@ use quita_domain::payment::Payment;
 use quita_domain::request::{Rejection, code};
 use quita_domain::status::Status;
 use quita_machine::{NoRandomness, random_bytes};
+use quita_ports::StoreError;
 use subtle::ConstantTimeEq;
+use tokio::time::timeout;
 use zeroize::Zeroizing;
 
 pub(crate) use self::response::PAGE_HEADERS;
@@ -47,6 +51,9 @@ use quita_services::network::networks_of;
 
 /// Payments of a link among which the one that is shown is looked for.
 const LOOKED_AT: usize = 20;
+
+/// Time after which the store counts as silent.
+const STORE_ANSWERS_WITHIN: Duration = Duration::from_secs(10);
 
 /// Seconds after which a payer tries again while others begin payments.
 const CROWDED_RETRY_S: u64 = 5;
