@@ -25,6 +25,7 @@ mod browser;
 mod by_hand;
 mod cancel_and_capture;
 mod card_data;
+mod card_script;
 mod checkout;
 mod checkout_browser;
 mod checkout_card;
