@@ -145,7 +145,9 @@ impl FromRequest for Operator {
         Box::pin(async move {
             let (console, signed_out) = (console_of(&request)?, || Failure::signed_out(&request));
             let token = console.accounts.cookies().session(&request).ok_or_else(signed_out)?;
-            let who = who_is(console, &token, Looks::ByHand).await?.ok_or_else(signed_out)?;
+            let asked = timeout(STORE_TIME_OUT, who_is(console, &token, Looks::ByHand));
+            let silent = || Failure::Unavailable("the store does not say whose session it is".into());
+            let who = asked.await.map_err(|_| silent())??.ok_or_else(signed_out)?;
             who.must_have_done(&request, &[])?;
             Ok(Self::of(console, who, token, &request).await)
         })
