@@ -203,6 +203,26 @@ fn a_body_that_the_page_never_sends_is_refused() {
 }
 
 #[test]
+fn a_body_that_is_too_large_or_compressed_is_named_as_that() {
+    let app = TestApp::new();
+    let payer = Payer::at(&app, &make(&app, &link()));
+    let large = "x".repeat(300 * 1024);
+    let form = payer.post(&[("name", &large)]);
+    assert_eq!(form.status, 413, "{form}");
+    assert!(form.text().contains("grande demais"), "{form}");
+    let script = payer.send_json(&json!({ "name": large }));
+    assert_eq!((script.status, script.json()["code"].as_str()), (413, Some("refused")), "{script}");
+    let kind = [("Content-Type", "application/json"), ("Content-Encoding", "gzip")];
+    let compressed = payer.client.send("POST", &payer.path, &kind, b"{}");
+    assert_eq!(
+        (compressed.status, compressed.json()["code"].as_str()),
+        (415, Some("refused")),
+        "{compressed}"
+    );
+    assert_eq!(compressed.header("x-frame-options"), Some("DENY"), "{compressed}");
+}
+
+#[test]
 fn a_form_without_the_script_pays_by_no_card() {
     let app = TestApp::new();
     let payer = Payer::at(&app, &make(&app, &link()));

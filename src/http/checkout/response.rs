@@ -74,6 +74,30 @@ impl Refused {
         )
     }
 
+    /// The body is larger than any form of this page.
+    const fn too_large() -> Self {
+        Self::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            ("Formulário recusado", "Form refused"),
+            (
+                "Este formulário é grande demais. Abra o link de novo e escreva textos mais curtos; nada foi alterado.",
+                "This form is too large. Open the link again and write shorter texts; nothing was changed.",
+            ),
+        )
+    }
+
+    /// The body is compressed, which no form of this page is.
+    const fn encoded() -> Self {
+        Self::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            ("Formulário recusado", "Form refused"),
+            (
+                "Este formulário veio comprimido. Abra o link de novo e envie o formulário dele; nada foi alterado.",
+                "This form came compressed. Open the link again and send its form; nothing was changed.",
+            ),
+        )
+    }
+
     /// A form that gives a payment up holds a card number.
     pub(super) const fn card_number() -> Self {
         Self::new(
@@ -191,11 +215,13 @@ impl Refused {
 impl From<ApiError> for Refused {
     fn from(error: ApiError) -> Self {
         let code = error.error_code();
-        let is_unreadable =
-            [ErrorCode::PayloadTooLarge, ErrorCode::UnreadableBody, ErrorCode::RequestTimeout]
-                .contains(&code);
+        let is_unreadable = [ErrorCode::UnreadableBody, ErrorCode::RequestTimeout].contains(&code);
         if code == ErrorCode::NotFound {
             Self::nothing_here()
+        } else if code == ErrorCode::PayloadTooLarge {
+            Self::too_large()
+        } else if code == ErrorCode::UnsupportedContentEncoding {
+            Self::encoded()
         } else if is_unreadable {
             Self::foreign()
         } else {
