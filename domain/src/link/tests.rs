@@ -305,7 +305,11 @@ fn what_is_missing_is_told_together_with_what_is_wrong() {
 }
 
 fn refused(extra: &str) -> Vec<(String, &'static str)> {
-    let body = format!(r#"{{"amount":5000,"currency":"BRL","title":"Aula"{extra}}}"#);
+    refused_with("Aula", extra)
+}
+
+fn refused_with(title: &str, extra: &str) -> Vec<(String, &'static str)> {
+    let body = format!(r#"{{"amount":5000,"currency":"BRL","title":"{title}"{extra}}}"#);
     let parsed = parse(body.as_bytes(), NOW, &limits()).and_then(|parsed| {
         let owner = link_of("").owner;
         parsed.into_link(LinkId::new(uuid::Uuid::from_u128(7)), (owner, None), &[Method::Pix], NOW)
@@ -339,6 +343,11 @@ fn every_bound_of_a_link_is_checked() {
         (r#","successUrl":"http://loja.example.com/""#.to_owned(), vec![("successUrl", "not_public")]),
         (r#","successUrl":"https://a:b@loja.example.com/""#.to_owned(), vec![("successUrl", "format")]),
         (r#","successUrl":"https://loja.example.com/?a=1#ok""#.to_owned(), vec![]),
+        (r#","successUrl":"https://loja.example.com/@ana?to=a@b#@""#.to_owned(), vec![]),
+        (r#","successUrl":"https://@loja.example.com/""#.to_owned(), vec![("successUrl", "format")]),
+        (r#","successUrl":"https://:@loja.example.com/""#.to_owned(), vec![("successUrl", "format")]),
+        (r#","successUrl":"https:\\\\@loja.example.com/""#.to_owned(), vec![("successUrl", "format")]),
+        (r#","successUrl":"https:@loja.example.com""#.to_owned(), vec![("successUrl", "format")]),
         (r#","successUrl":"javascript:alert(1)""#.to_owned(), vec![("successUrl", "format")]),
         (
             r#","customer":{"document":"11111111111","email":"x"}"#.to_owned(),
@@ -349,6 +358,19 @@ fn every_bound_of_a_link_is_checked() {
         let expected: Vec<_> = expected.into_iter().map(|(field, code)| (field.to_owned(), code)).collect();
         assert_eq!(refused(&extra), expected, "{extra}");
     }
+}
+
+#[test]
+fn a_title_that_nobody_sees_or_that_reads_otherwise_than_it_is_written_is_refused() {
+    for title in
+        ["\u{200b}", "Aula\u{202e}oirát", "\u{feff}Aula", "\u{3164}", "\u{61c}Aula", "\u{2066}Aula\u{2069}"]
+    {
+        assert_eq!(refused_with(title, ""), [("title".to_owned(), "character")], "{title:?}");
+    }
+    for title in ["Aula de violão", "Ação – 50% «já»", "شيء", "🎸️ Aula"] {
+        assert_eq!(refused_with(title, ""), [], "{title:?}");
+    }
+    assert_eq!(refused_with("\u{a0}", ""), [("title".to_owned(), "length")]);
 }
 
 #[test]

@@ -7,6 +7,7 @@ use thiserror::Error;
 
 use super::logo::Logo;
 use crate::identity::MerchantId;
+use crate::text::is_invisible;
 
 /// Maximum number of characters of a display name: it is a heading on a telephone.
 pub const MAX_DISPLAY_NAME: usize = 60;
@@ -101,14 +102,9 @@ impl fmt::Display for MerchantProfile {
 fn printable(text: &str, most: usize) -> Option<Option<String>> {
     let text = text.trim();
     // Characters that change the direction of writing could disguise the name.
-    let is_shown = |character: char| !character.is_control() && !is_format(character);
+    let is_shown = |character: char| !character.is_control() && !is_invisible(character);
     let fits = text.chars().count() <= most && text.chars().all(is_shown);
     fits.then(|| Some(text.to_owned()).filter(|text| !text.is_empty()))
-}
-
-/// Returns true for direction marks, joiners and line separators, which are invisible.
-fn is_format(character: char) -> bool {
-    matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use super::wordings;
 use crate::card::free_text::holds_number;
 use crate::card::holds_card_number;
 use crate::money::Money;
+use crate::text::is_invisible;
 use crate::wording::Wording;
 
 /// Object whose names are chosen by the caller.
@@ -219,6 +220,16 @@ impl<'f> Field<'f> {
     /// Reads such a text after trimming.
     pub(super) fn trimmed_text_of(self, lengths: RangeInclusive<usize>) -> Option<String> {
         self.parsed(|text| check_text(text.trim(), lengths).map(|()| text.trim().to_owned()))
+    }
+
+    /// Reads such a text that payers read first: without characters that are invisible or turn the direction of writing.
+    pub(super) fn shown_text_of(self, lengths: RangeInclusive<usize>) -> Option<String> {
+        self.parsed(|text| {
+            if text.chars().any(is_invisible) {
+                return Err(Broken::new(code::CHARACTER, wordings::invisible_characters()));
+            }
+            check_text(text.trim(), lengths).map(|()| text.trim().to_owned())
+        })
     }
 
     /// Reads an integer; one out of range becomes the largest or smallest possible value.

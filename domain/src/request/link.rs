@@ -112,7 +112,7 @@ fn read_body(root: &Fields<'_>, now: Timestamp, limits: &RequestLimits) -> Optio
         "BRL" => Ok(()),
         _ => Err(Broken::new(code::UNKNOWN_VALUE, wordings::no_brl())),
     });
-    let title = root.required("title").trimmed_text_of(1..=100);
+    let title = root.required("title").shown_text_of(1..=100);
     let description = root.optional("description").text_of(0..=500);
     let items = basket::items(root);
     let shipping_fee = basket::shipping_fee(root);
@@ -243,7 +243,8 @@ fn check_url(text: &str, policy: PostbackPolicy) -> Result<(), Broken> {
         return refuse(code::CHARACTER, wordings::blanks_in_url());
     }
     let Ok(url) = Url::parse(text) else { return refuse(code::FORMAT, wordings::no_whole_url()) };
-    if !url.username().is_empty() || url.password().is_some() {
+    // An empty user name leaves nothing in what was parsed, and still hides the host from its reader.
+    if authority_of(text).contains('@') {
         return refuse(code::FORMAT, wordings::credentials_in_url());
     }
     match (url.scheme(), policy) {
@@ -255,6 +256,13 @@ fn check_url(text: &str, policy: PostbackPolicy) -> Result<(), Broken> {
 }
 
 fn is_loopback(url: &Url) -> bool {
+/// Returns the part with user and host, as it was written. Backslashes count as slashes (URL Standard, section 4.4).
+fn authority_of(text: &str) -> &str {
+    let after_scheme = text.split_once(':').map_or(text, |(_, rest)| rest);
+    let rest = after_scheme.trim_start_matches(['/', '\\']);
+    rest.split(['/', '\\', '?', '#']).next().unwrap_or_default()
+}
+
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
         Some(Host::Ipv4(address)) => address.is_loopback(),

@@ -51,6 +51,9 @@ wordings! {
     pub(super) too_long(most: usize) = "must have at most {most} characters", "deve ter no máximo {most} caracteres";
     pub(super) too_many_entries(most: usize) = "has at most {most} entries", "tem no máximo {most} itens";
     pub(crate) control_characters = "must not hold control characters", "não pode ter caracteres de controle";
+    pub(super) invisible_characters =
+        "must not hold invisible characters or marks of direction",
+        "não pode ter caracteres invisíveis nem marcas de direção";
     pub(super) only_digits = "only digits are accepted", "só dígitos são aceitos";
     pub(super) wrong_number_of_digits = "the number of digits is wrong", "o número de dígitos está errado";
     pub(super) card_number = "must not hold a card number", "não pode conter um número de cartão";

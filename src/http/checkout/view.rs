@@ -7,7 +7,7 @@ use quita_domain::identity::Mode;
 use quita_domain::method::Method;
 use quita_domain::payment::Payment;
 use quita_domain::status::Status;
-use url::Url;
+use url::{Url, form_urlencoded};
 
 use super::Visit;
 use super::response::Refused;
@@ -59,16 +59,8 @@ impl Visit<'_> {
     /// Returns the address that is offered after a payment, with its host. It says nothing that proves a payment.
     fn success(&self, payment: &Payment) -> Option<(String, String)> {
         let mut url = Url::parse(self.link.offer.success_url.as_deref()?).ok()?;
-        let others: Vec<(String, String)> = url
-            .query_pairs()
-            .filter(|(name, _)| !matches!(name.as_ref(), "linkId" | "transactionId"))
-            .map(|(name, value)| (name.into_owned(), value.into_owned()))
-            .collect();
-        url.query_pairs_mut()
-            .clear()
-            .extend_pairs(others)
-            .append_pair("linkId", &self.link.id.to_string())
-            .append_pair("transactionId", &payment.id.to_string());
+        let query = success_query(url.query(), &self.link.id.to_string(), &payment.id.to_string());
+        url.set_query(Some(&query));
         let host = url.host_str()?.to_owned();
         Some((url.into(), host))
     }
@@ -102,5 +94,38 @@ impl Visit<'_> {
             again: None,
             reload: None,
         })
+    }
+}
+
+/// Returns a query with our two parameters at its end. All others stay byte for byte: the shop may have signed them.
+fn success_query(query: Option<&str>, link: &str, transaction: &str) -> String {
+    let is_ours = |part: &&str| {
+        let name = form_urlencoded::parse(part.as_bytes()).next().map(|(name, _)| name.into_owned());
+        matches!(name.as_deref(), Some("linkId" | "transactionId"))
+    };
+    let others = query
+        .filter(|query| !query.is_empty())
+        .into_iter()
+        .flat_map(|query| query.split('&'))
+        .filter(|part| !is_ours(part));
+    let ours = [format!("linkId={link}"), format!("transactionId={transaction}")];
+    others.map(str::to_owned).chain(ours).collect::<Vec<_>>().join("&")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_shops_own_parameters_stay_byte_for_byte() {
+        for (query, expected) in [
+            (None, "linkId=l&transactionId=t"),
+            (Some("sig=a%20b&flag"), "sig=a%20b&flag&linkId=l&transactionId=t"),
+            (Some("a=b+c&&d=%C3%A9&="), "a=b+c&&d=%C3%A9&=&linkId=l&transactionId=t"),
+            (Some("linkId=x&a=1&transaction%49d=y&transactionId"), "a=1&linkId=l&transactionId=t"),
+            (Some(""), "linkId=l&transactionId=t"),
+        ] {
+            assert_eq!(success_query(query, "l", "t"), expected, "{query:?}");
+        }
     }
 }
