@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quita_domain::identity::{LinkId, TransactionId};
-use quita_domain::link::{Link, NoUse, UnstoredUses};
+use quita_domain::link::{KeyedClosing, Link, NoUse, UnstoredUses};
 use quita_domain::listing::PaymentFilter;
 use quita_domain::method::Method;
 use quita_domain::operation::{OperationRequest, RequestedOperation};
@@ -209,6 +209,30 @@ impl LinkPayments {
             };
             if is_over {
                 return self.await_taken(link.id).await;
+            }
+            link = self.read(link.id).await?.ok_or(NotClosed::NoLink)?;
+        }
+        Err(Denied::Overloaded.into())
+    }
+
+    /// Notes the key of a closing in its link. Returns true if it was noted before.
+    ///
+    /// # Errors
+    /// [`Denied::KeyReused`] if it came with another body before.
+    pub async fn note_closing(
+        &self,
+        mut link: Link,
+        closing: &KeyedClosing,
+    ) -> Result<(Link, bool), NotClosed> {
+        for _ in 0..MOST_RACES {
+            match link.closing_of(&closing.key) {
+                Some(known) if known == closing => return Ok((link, true)),
+                Some(_) => return Err(Denied::KeyReused.into()),
+                None => {}
+            }
+            let next = link.with_closing(closing.clone());
+            if self.links.replace_link(&next).await.map_err(Denied::from)? {
+                return Ok((next, false));
             }
             link = self.read(link.id).await?.ok_or(NotClosed::NoLink)?;
         }

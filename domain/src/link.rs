@@ -34,6 +34,9 @@ pub const LEAST_TIME_TO_PAY_MS: u64 = 60_000;
 /// Time after which a use that was taken is free again, if its payment was not stored.
 const TAKEN_FOR_MS: u64 = 120_000;
 
+/// Most keys of closings that a link keeps: the newest.
+const MAX_CLOSING_KEYS: usize = 20;
+
 /// Most uses that are taken at once for payments which are not stored yet.
 const MAX_TAKEN: usize = 50;
 
@@ -59,9 +62,22 @@ pub struct Link {
     /// Time at which it was closed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub closed_at: Option<Timestamp>,
+    /// Keys under which it was closed, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub closings: Vec<KeyedClosing>,
     /// Uses that were taken for payments which may not be stored yet, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub taken: Vec<TakenUse>,
+}
+
+/// An `Idempotency-Key` under which a link was closed, with what was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KeyedClosing {
+    /// The key, as it was sent.
+    pub key: String,
+    /// True if waiting payments are cancelled too.
+    pub cancel_pending: bool,
 }
 
 /// An offer: everything that was asked for.
@@ -322,6 +338,19 @@ impl Link {
             }
             LinkStatus::Paid | LinkStatus::Expired | LinkStatus::Closed => None,
         }
+    }
+
+    /// Returns the closing that came under a key before.
+    pub fn closing_of(&self, key: &str) -> Option<&KeyedClosing> {
+        self.closings.iter().find(|known| known.key == key)
+    }
+
+    /// Returns the link with a note about the key of its closing.
+    #[must_use]
+    pub fn with_closing(&self, closing: KeyedClosing) -> Self {
+        let surplus = self.closings.len().saturating_add(1).saturating_sub(MAX_CLOSING_KEYS);
+        let closings = self.closings.iter().skip(surplus).cloned().chain([closing]).collect();
+        Self { closings, revision: self.revision.saturating_add(1), ..self.clone() }
     }
 
     /// Returns the payments that uses were taken for and are not free again, each with true if it may be a boleto.

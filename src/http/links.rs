@@ -5,7 +5,7 @@ use actix_web::web::{Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
 use quita_actors::Denied;
 use quita_domain::identity::{LinkId, Mode, Owner};
-use quita_domain::link::{Link, LinkStatus, LinkUses};
+use quita_domain::link::{KeyedClosing, Link, LinkStatus, LinkUses};
 use quita_domain::listing::Cursor;
 use quita_domain::listing::query::LinkQuery;
 use quita_domain::method::Method;
@@ -178,17 +178,27 @@ pub(crate) async fn close(
     request: HttpRequest,
     payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
-    key_of(&request)?;
+    let key = key_of(&request)?;
     let closing = request::parse_closing(&read_optional_json(&request, payload).await?);
     let unknown = closing.as_ref().map_or_else(|rejection| &rejection.unknown, |closing| &closing.unknown);
     ignored_names::note(&request, &caller.0, unknown);
     let closing = closing?;
-    let link = own(&edge, &id, &caller.0.owner).await?;
+    let mut link = own(&edge, &id, &caller.0.owner).await?;
+    let mut response = HttpResponse::Ok();
+    if let Some(key) = key {
+        let keyed = KeyedClosing { key, cancel_pending: closing.cancel_pending };
+        let (noted, is_replay) = edge.link_payments.note_closing(link, &keyed).await?;
+        link = noted;
+        if is_replay {
+            response.insert_header(REPLAYED);
+        }
+    }
+    // A repetition goes on with what an interrupted one left.
     let link = closed(&edge, link).await?;
     if closing.cancel_pending {
         link_payments::cancel_all(&edge, &link).await?;
     }
-    Ok(HttpResponse::Ok().json(LinkRecord::of(&link, facts(&edge, &link).await?)))
+    Ok(response.json(LinkRecord::of(&link, facts(&edge, &link).await?)))
 }
 
 /// Closes a link, and waits for the payments that began before. One that is paid, expired or closed stays as it is.

@@ -122,6 +122,27 @@ fn one_key_makes_one_link_beside_a_payment_of_the_same_key() {
 }
 
 #[test]
+fn a_key_closes_a_link_once_and_with_another_body_it_is_refused() {
+    let app = TestApp::new();
+    let client = app.client();
+    let made = make(&client, &link());
+    let close = format!("{}/close", path_of(&made));
+    let first = client.post_once(&close, "k", &json!({}));
+    assert_eq!(
+        (first.expect(200)["status"].clone(), first.header("idempotency-replayed")),
+        (json!("closed"), None)
+    );
+    let again = client.post_once(&close, "k", &json!({"cancelPending": false}));
+    assert_eq!(again.expect(200), first.json());
+    assert_eq!(again.header("idempotency-replayed"), Some("true"));
+    let other = json!({"cancelPending": true});
+    client.post_once(&close, "k", &other).expect_error(422, "idempotency_key_reused");
+    assert_eq!(client.post_once(&close, "l", &other).expect(200)["status"], "closed");
+    let elsewhere = format!("{}/close", path_of(&make(&client, &link())));
+    client.post_once(&elsewhere, "k", &other).expect(200);
+}
+
+#[test]
 fn links_are_listed_newest_first_by_status_and_reference_and_page() {
     let app = TestApp::new();
     let client = app.client();

@@ -84,6 +84,7 @@ impl ParsedLink {
             created_at: now,
             expires_at,
             closed_at: None,
+            closings: Vec::new(),
             taken: Vec::new(),
         })
     }
@@ -255,7 +256,6 @@ fn check_url(text: &str, policy: PostbackPolicy) -> Result<(), Broken> {
     }
 }
 
-fn is_loopback(url: &Url) -> bool {
 /// Returns the part with user and host, as it was written. Backslashes count as slashes (URL Standard, section 4.4).
 fn authority_of(text: &str) -> &str {
     let after_scheme = text.split_once(':').map_or(text, |(_, rest)| rest);
@@ -263,6 +263,7 @@ fn authority_of(text: &str) -> &str {
     rest.split(['/', '\\', '?', '#']).next().unwrap_or_default()
 }
 
+fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(Host::Domain(name)) => name == "localhost",
         Some(Host::Ipv4(address)) => address.is_loopback(),

@@ -164,6 +164,7 @@ fn link_by_chance(world: &World) -> Link {
         created_at: now,
         expires_at: now.plus_ms(lasts_ms),
         closed_at: None,
+        closings: Vec::new(),
         taken: Vec::new(),
     }
 }
