@@ -5,7 +5,7 @@ use crate::console::Language;
 use crate::http::Mount;
 use crate::http::pages::checkout_card::CardView;
 use crate::http::pages::checkout_page::{
-    CheckoutPage, FieldView, FormView, MethodView, OfferView, PaymentView, StateView, mistake,
+    CheckoutPage, FieldView, FormView, MethodView, OfferView, PaymentView, StateView, UnneededView, mistake,
 };
 
 const LANGUAGES: [Language; 2] = [Language::Portuguese, Language::English];
@@ -37,6 +37,8 @@ fn bare(language: Language, word: &'static str) -> CheckoutPage {
         state: StateView { word, label: "Label", sentence: "A sentence." },
         form: None,
         payment: None,
+        unneeded: None,
+        reload: None,
         again: None,
     }
 }
@@ -97,6 +99,14 @@ fn every_state_of_the_page_is_as_the_templates_write_it() {
     for language in LANGUAGES {
         let pages = [
             CheckoutPage { offer: None, ..bare(language, "error") },
+            CheckoutPage { reload: Some(address().path().to_owned()), ..bare(language, "error") },
+            CheckoutPage {
+                unneeded: Some(UnneededView {
+                    transaction_id: TRANSACTION.to_owned(),
+                    give_up: (address().path().to_owned(), "number".to_owned()),
+                }),
+                ..with_payment(language, false)
+            },
             bare(language, "expired"),
             with_form(language, false),
             with_form(language, true),
