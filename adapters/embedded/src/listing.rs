@@ -214,22 +214,8 @@ mod tests {
     use super::*;
 
     fn everything() -> PaymentFilter {
-        PaymentFilter {
-            merchant: MerchantId::new("loja"),
-            mode: Mode::Test,
-            statuses: Vec::new(),
-            method: None,
-            document: None,
-            email: None,
-            external_reference: None,
-            link: None,
-            id: None,
-            amount: None,
-            created_from: Some(Timestamp::from_millis(5)),
-            created_to: None,
-            due_from: None,
-            due_to: None,
-        }
+        let of_merchant = PaymentFilter::all_of(MerchantId::new("loja"), Mode::Test);
+        PaymentFilter { created_from: Some(Timestamp::from_millis(5)), ..of_merchant }
     }
 
     #[track_caller]

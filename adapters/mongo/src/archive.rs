@@ -33,7 +33,7 @@ pub(super) const STUB: &str = "archived";
 /// Copies that are looked at in one call to complete moves.
 const MAX_INCOMPLETE: usize = 1_000;
 
-/// What an archived payment leaves in its place.
+/// Document that an archived payment leaves in its place.
 #[derive(Serialize)]
 struct Stub<'a> {
     #[serde(rename = "_id")]
@@ -45,7 +45,7 @@ struct Stub<'a> {
     form: Option<i64>,
 }
 
-/// What no other payment may have, where it is indexed.
+/// Values that no other payment may have, where they are indexed.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Unique<'a> {

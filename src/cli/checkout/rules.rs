@@ -1,4 +1,4 @@
-//! What the tags of the page may be: every element, attribute and address that its templates write.
+//! Tags that the page may have: every element, attribute and address that its templates write.
 
 use std::collections::BTreeSet;
 

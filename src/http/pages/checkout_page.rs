@@ -49,7 +49,7 @@ pub(crate) struct OfferView {
 #[derive(Debug, Clone)]
 pub(crate) struct UnneededView {
     pub(crate) transaction_id: String,
-    /// Where its form is sent, and the form's number.
+    /// Path that its form is sent to, and the form's number.
     pub(crate) give_up: (String, String),
 }
 

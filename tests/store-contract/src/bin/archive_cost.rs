@@ -95,22 +95,7 @@ impl Times {
 }
 
 fn filter() -> PaymentFilter {
-    PaymentFilter {
-        merchant: MerchantId::new("loja"),
-        mode: Mode::Test,
-        statuses: Vec::new(),
-        method: None,
-        document: None,
-        email: None,
-        external_reference: None,
-        link: None,
-        id: None,
-        amount: None,
-        created_from: None,
-        created_to: None,
-        due_from: None,
-        due_to: None,
-    }
+    PaymentFilter::all_of(MerchantId::new("loja"), Mode::Test)
 }
 
 #[tokio::main(flavor = "current_thread")]
