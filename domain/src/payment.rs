@@ -20,6 +20,7 @@ mod open;
 mod operate;
 mod outcome;
 mod pix_taken;
+mod refunded;
 mod refusal;
 mod report;
 mod resolve;

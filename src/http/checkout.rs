@@ -8,6 +8,7 @@ mod form;
 mod response;
 mod view;
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use actix_web::http::StatusCode;
@@ -42,9 +43,9 @@ use super::errors::{ApiError, ErrorCode};
 use super::link_payments::{NotBegun, Submitted, begin, is_being_cancelled, newest};
 use super::links::{METHODS_OF_PAGE, status_of};
 use super::pages::checkout_card::decline;
-use super::pages::checkout_page::{
-    self, CheckoutPage, Mistake, StateView, UnneededView, field_of, mistake, pick, state_of,
-    state_of_cancelling, state_of_link,
+use super::pages::checkout_page::{self, CheckoutPage, Mistake, StateView, UnneededView, field_of};
+use super::pages::checkout_words::{
+    mistake, no_method, sold_out, state_of, state_of_cancelling, state_of_link,
 };
 use crate::console::Language;
 use quita_services::network::networks_of;
@@ -299,13 +300,8 @@ impl Visit<'_> {
             mistake(self.language, field, code::CARD_NUMBER)
         };
         // One for each place: a form may have thousands of fields.
-        let mut mistakes: Vec<Mistake> = Vec::new();
-        for found in with_card.map(mistake_in) {
-            if !mistakes.iter().any(|known| known.field == found.field) {
-                mistakes.push(found);
-            }
-        }
-        mistakes
+        let mut places = BTreeSet::new();
+        with_card.map(mistake_in).filter(|found| places.insert(found.field)).collect()
     }
 
     /// Returns the page after a payment was refused as a whole, or the service failed.
@@ -505,28 +501,4 @@ fn unneeded_of(newest: &[Payment]) -> Option<Payment> {
         is_waiting(payment.status()) && payment.method() != Method::CreditCard && !is_being_cancelled(payment)
     };
     newest.iter().find(waits).cloned()
-}
-
-const fn sold_out(language: Language) -> StateView {
-    StateView {
-        word: "sold_out",
-        label: pick(language, "Esgotado", "Sold out"),
-        sentence: pick(
-            language,
-            "Todos os pagamentos deste link já começaram. Tente de novo mais tarde: um que não for pago libera o lugar.",
-            "All payments of this link have begun. Try again later: one that is not paid frees its place.",
-        ),
-    }
-}
-
-const fn no_method(language: Language) -> StateView {
-    StateView {
-        word: "open",
-        label: pick(language, "Indisponível no momento", "Not available at the moment"),
-        sentence: pick(
-            language,
-            "Nenhum meio de pagamento está disponível agora. Volte em alguns minutos.",
-            "No payment method is available now. Come back in some minutes.",
-        ),
-    }
 }

@@ -158,7 +158,8 @@ async fn limits_of(
     Ok([limit(&format!("begun {}", link.id), at_link), limit("begun", at_all)])
 }
 
-/// Refuses a network that has reached a limit, by a read alone. The count is what decides, and comes after it.
+/// Refuses a network that has reached a limit, mostly by reads: only one that has is counted, and refused by that. The count
+/// that decides comes after it.
 async fn refuse_over(edge: &Edge, limits: &[EventLimit], now: Timestamp) -> Result<(), NotBegun> {
     let failed = |error| NotBegun::from(ApiError::from(Denied::from(error)));
     for limit in limits {

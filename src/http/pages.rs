@@ -7,6 +7,7 @@ pub(crate) mod assets;
 pub(crate) mod boleto_page;
 pub(crate) mod checkout_card;
 pub(crate) mod checkout_page;
+pub(crate) mod checkout_words;
 pub(crate) mod due_words;
 pub(crate) mod pix_page;
 

@@ -17,7 +17,8 @@ use crate::console::Language;
 use crate::http::checkout_metrics::TryOutcome;
 use crate::http::errors::{ApiError, ErrorCode};
 use crate::http::link_payments::{NotBegun, Submitted, begin};
-use crate::http::pages::checkout_page::{Mistake, mistake, pick};
+use crate::http::pages::checkout_page::Mistake;
+use crate::http::pages::checkout_words::{mistake, pick};
 
 /// Answer to the page's script.
 #[derive(Debug, Default, Serialize)]

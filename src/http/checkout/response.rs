@@ -11,7 +11,8 @@ use askama::Template;
 use crate::console::Language;
 use crate::http::edge::Edge;
 use crate::http::errors::{ApiError, ErrorCode, wordings};
-use crate::http::pages::checkout_page::{CheckoutPage, StateView, pick};
+use crate::http::pages::checkout_page::{CheckoutPage, StateView};
+use crate::http::pages::checkout_words::pick;
 use crate::http::refusal_pages::path_of;
 
 /// Content security policy of the page.

@@ -12,7 +12,8 @@ use url::{Url, form_urlencoded};
 use super::Visit;
 use super::response::Refused;
 use crate::http::errors::ApiError;
-use crate::http::pages::checkout_page::{CheckoutPage, OfferView, PaymentView, StateView, day, money, time};
+use crate::http::pages::checkout_page::{CheckoutPage, OfferView, PaymentView, StateView};
+use crate::http::pages::checkout_words::{day, money, time};
 
 impl Visit<'_> {
     /// Returns a payment as its payer sees it.

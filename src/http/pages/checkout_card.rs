@@ -5,7 +5,8 @@ use quita_domain::card::Brand;
 use quita_domain::link::InstallmentPlan;
 use quita_domain::payment::Payment;
 
-use super::checkout_page::{Mistake, mistake, money, pick};
+use super::checkout_page::Mistake;
+use super::checkout_words::{mistake, money, pick};
 use crate::console::Language;
 
 /// Code of the mistake of a card or payment that was declined. The acquirer's own code is never shown.

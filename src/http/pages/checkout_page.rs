@@ -1,15 +1,12 @@
 //! The page of a payment link: its form, and what became of the payment that it began.
 
 use askama::Template;
-use chrono::NaiveDate;
-use quita_domain::link::{InstallmentPlan, Link, LinkStatus, PayerInput};
+use quita_domain::link::{InstallmentPlan, Link, PayerInput};
 use quita_domain::method::Method;
-use quita_domain::money::Money;
-use quita_domain::status::Status;
-use quita_domain::time::Timestamp;
 
 use super::assets;
-use super::checkout_card::{CardView, card_words};
+use super::checkout_card::CardView;
+use super::checkout_words::pick;
 use crate::console::Language;
 use crate::http::Mount;
 
@@ -158,164 +155,6 @@ impl CheckoutPage {
     }
 }
 
-/// Returns the text in this language.
-pub(crate) const fn pick(
-    language: Language,
-    portuguese: &'static str,
-    english: &'static str,
-) -> &'static str {
-    match language {
-        Language::Portuguese => portuguese,
-        Language::English => english,
-    }
-}
-
-/// Writes an amount: `R$ 1.234,56`, `R$1,234.56`.
-pub(crate) fn money(language: Language, amount: Money) -> String {
-    let text = language.money(amount);
-    match language {
-        Language::Portuguese => text,
-        Language::English => text.replace('\u{a0}', ""),
-    }
-}
-
-/// Writes a day: `31/12/2026`, `Dec 31, 2026`.
-pub(crate) fn day(language: Language, day: NaiveDate) -> String {
-    day.format(pick(language, "%d/%m/%Y", "%b %-d, %Y")).to_string()
-}
-
-/// Writes a time in Brasília.
-pub(crate) fn time(language: Language, at: Timestamp) -> String {
-    let at = at.in_sao_paulo();
-    let clock = at.format("%H:%M");
-    match language {
-        Language::Portuguese => format!("{} às {clock} (Brasília)", day(language, at.date())),
-        Language::English => format!("{}, {clock} (Brasília)", day(language, at.date())),
-    }
-}
-
-/// Returns the words for a payment's status.
-pub(crate) const fn state_of(language: Language, method: Method, status: Status) -> StateView {
-    let (label, sentence) = match status {
-        Status::Initial | Status::Pending if matches!(method, Method::CreditCard) => (
-            pick(language, "Verificando", "Checking"),
-            pick(
-                language,
-                "Estamos verificando este pagamento com o banco. Ninguém deve pagar de novo; esta página muda sozinha.",
-                "We are checking this payment with the bank. Nobody should pay again; this page changes by itself.",
-            ),
-        ),
-        Status::Initial => (
-            pick(language, "Preparando", "Preparing"),
-            pick(
-                language,
-                "O pagamento fica pronto em instantes. Não pague de novo.",
-                "The payment will be ready in a moment. Do not pay again.",
-            ),
-        ),
-        Status::Pending => (
-            pick(language, "Aguardando pagamento", "Waiting for payment"),
-            match method {
-                Method::Boleto => pick(
-                    language,
-                    "Pague o boleto no seu banco. A confirmação pode levar até três dias úteis.",
-                    "Pay the slip at your bank. Confirmation can take up to three business days.",
-                ),
-                Method::Pix | Method::CreditCard => pick(
-                    language,
-                    "Assim que você pagar, esta página muda sozinha.",
-                    "This page changes by itself once you have paid.",
-                ),
-            },
-        ),
-        Status::Approved | Status::Paid => (
-            pick(language, "Pago", "Paid"),
-            pick(language, "Pagamento confirmado.", "Your payment is confirmed."),
-        ),
-        Status::Declined => (
-            pick(language, "Não autorizado", "Not authorised"),
-            pick(
-                language,
-                "Não foi possível iniciar este pagamento. Tente de novo ou escolha outro meio.",
-                "This payment could not begin. Try again, or choose another method.",
-            ),
-        ),
-        Status::Expired => (
-            pick(language, "Expirado", "Expired"),
-            pick(language, "O prazo deste pagamento terminou.", "The time for this payment is over."),
-        ),
-        Status::Cancelled => (
-            pick(language, "Cancelado", "Cancelled"),
-            pick(
-                language,
-                "Este pagamento foi cancelado. Não pague o código antigo.",
-                "This payment was cancelled. Do not pay the old code.",
-            ),
-        ),
-        Status::Refund => (
-            pick(language, "Devolvido", "Refunded"),
-            pick(language, "O valor foi devolvido.", "The amount was given back."),
-        ),
-        Status::Chargeback => (
-            pick(language, "Contestado", "Disputed"),
-            pick(
-                language,
-                "Este pagamento foi contestado e está em análise.",
-                "This payment was disputed and is being looked at.",
-            ),
-        ),
-    };
-    StateView { word: status.as_str(), label, sentence }
-}
-
-/// Returns the words for a payment that is being cancelled.
-pub(crate) const fn state_of_cancelling(language: Language, status: Status) -> StateView {
-    StateView {
-        word: status.as_str(),
-        label: pick(language, "Cancelando", "Cancelling"),
-        sentence: pick(
-            language,
-            "Estamos cancelando este pagamento. Não pague o código; esta página muda sozinha.",
-            "We are cancelling this payment. Do not pay the code; this page changes by itself.",
-        ),
-    }
-}
-
-/// Returns the words for a link on which nothing waits.
-pub(crate) const fn state_of_link(language: Language, status: LinkStatus) -> StateView {
-    let (label, sentence) = match status {
-        LinkStatus::Open => (
-            pick(language, "Escolha como pagar", "Choose how to pay"),
-            pick(language, "Preencha seus dados e continue.", "Fill in your details and continue."),
-        ),
-        LinkStatus::Paid => (
-            pick(language, "Pago", "Paid"),
-            pick(
-                language,
-                "Todos os pagamentos deste link já foram feitos.",
-                "All payments of this link have been made.",
-            ),
-        ),
-        LinkStatus::Expired => (
-            pick(language, "Link expirado", "Link expired"),
-            pick(
-                language,
-                "O prazo deste link terminou. Peça um novo à loja.",
-                "The time of this link is over. Ask the shop for a new one.",
-            ),
-        ),
-        LinkStatus::Closed => (
-            pick(language, "Link encerrado", "Link closed"),
-            pick(
-                language,
-                "A loja encerrou este link. Fale com ela se você ainda quer pagar.",
-                "The shop closed this link. Contact it if you still want to pay.",
-            ),
-        ),
-    };
-    StateView { word: status.as_str(), label, sentence }
-}
-
 /// Returns the form of a link, with what was typed before and its mistakes.
 pub(crate) fn form(
     (language, link): (Language, &Link),
@@ -432,95 +271,6 @@ fn masked_email(email: &str) -> String {
     format!("{}*@{host}", name.chars().take(1).collect::<String>())
 }
 
-/// Returns the mistake that a rule's code means in a field, in the payer's words.
-pub(crate) fn mistake(language: Language, field: &'static str, code: &'static str) -> Mistake {
-    use quita_domain::request::code as rule;
-    let words = match (field, code) {
-        (_, rule::CARD_NUMBER) => {
-            pick(language, "Não escreva um número de cartão aqui.", "Do not write a card number here.")
-        }
-        ("postal-code", "cep_uf") => {
-            pick(language, "Este CEP não é deste estado.", "This CEP is not of this state.")
-        }
-        ("name", "last_name") => {
-            pick(language, "Escreva nome e sobrenome.", "Write your first and last name.")
-        }
-        ("name", _) => pick(language, "Escreva seu nome completo.", "Write your full name."),
-        ("document", _) => pick(
-            language,
-            "Escreva um CPF ou CNPJ válido: confira os números.",
-            "Write a valid CPF or CNPJ: check its digits.",
-        ),
-        ("email", _) => pick(
-            language,
-            "Escreva um e-mail, como maria@example.com.",
-            "Write an e-mail, such as maria@example.com.",
-        ),
-        ("tel", _) => pick(
-            language,
-            "Escreva um telefone com DDD, como (11) 98765-4321.",
-            "Write a Brazilian phone with its area code, such as (11) 98765-4321.",
-        ),
-        ("postal-code", _) => {
-            pick(language, "Escreva um CEP de oito números.", "Write a CEP of eight digits.")
-        }
-        ("street", _) => pick(language, "Escreva a rua.", "Write the street."),
-        ("number", _) => pick(language, "Escreva o número, ou S/N.", "Write the house number, or S/N."),
-        ("complement", _) => pick(language, "Este complemento é longo demais.", "This is too long."),
-        ("neighborhood", _) => pick(language, "Escreva o bairro.", "Write the neighbourhood."),
-        ("city", _) => pick(language, "Escreva a cidade.", "Write the city."),
-        ("state", _) => pick(
-            language,
-            "Escreva a sigla do estado, como SP.",
-            "Write the state's two letters, such as SP.",
-        ),
-        (_, "declined") => pick(
-            language,
-            "O pagamento anterior não foi autorizado. Tente de novo ou escolha outro meio.",
-            "The payment before was not authorised. Try again, or choose another method.",
-        ),
-        (_, "boletos_held") => pick(
-            language,
-            "No momento este link não aceita mais boletos. Escolha PIX, ou tente de novo mais tarde.",
-            "This link takes no more slips at the moment. Choose PIX, or try again later.",
-        ),
-        (_, "half_held") => pick(
-            language,
-            "Muitos pagamentos deste link ainda esperam. Tente de novo mais tarde.",
-            "Many payments of this link are still waiting. Try again later.",
-        ),
-        (_, "crowded") => pick(
-            language,
-            "Outra pessoa está começando um pagamento agora. Tente de novo em alguns segundos; nada foi cobrado.",
-            "Somebody else is beginning a payment now. Try again in some seconds; nothing was charged.",
-        ),
-        (_, "too_many") => pick(
-            language,
-            "Muitos pagamentos foram iniciados a partir da sua rede. Espere uma hora e tente de novo.",
-            "Too many payments were begun from your network. Wait for an hour and try again.",
-        ),
-        ("method", "needs_script") => pick(
-            language,
-            "Para pagar com cartão, ative o JavaScript neste navegador, ou escolha outro meio.",
-            "To pay by card, switch on JavaScript in this browser, or choose another method.",
-        ),
-        ("method", "method_unavailable") => pick(
-            language,
-            "Cartão não está disponível agora. Escolha outro meio.",
-            "Cards are not available now. Choose another method.",
-        ),
-        ("method", _) => pick(language, "Escolha um meio de pagamento.", "Choose a payment method."),
-        _ => card_words(language, field, code).unwrap_or_else(|| {
-            pick(
-                language,
-                "Este pagamento não pode ser feito agora. Fale com a loja.",
-                "This payment can't be made now. Contact the shop.",
-            )
-        }),
-    };
-    Mistake { field, code, words }
-}
-
 /// Returns the name of the form's field for a path in the creation request.
 pub(crate) fn field_of(path: &str) -> &'static str {
     match path {
@@ -550,18 +300,6 @@ pub(crate) fn field_of(path: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sums_and_days_are_written_as_the_language_writes_them() {
-        let date = NaiveDate::from_ymd_opt(2026, 12, 31).unwrap();
-        for (language, sum, written) in [
-            (Language::Portuguese, "R$\u{a0}1.234,56", "31/12/2026"),
-            (Language::English, "R$1,234.56", "Dec 31, 2026"),
-        ] {
-            assert_eq!(money(language, Money::from_cents(123_456)), sum);
-            assert_eq!(day(language, date), written);
-        }
-    }
 
     #[test]
     fn an_email_shows_its_first_letter_and_host() {

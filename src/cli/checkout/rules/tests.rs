@@ -5,8 +5,9 @@ use crate::console::Language;
 use crate::http::Mount;
 use crate::http::pages::checkout_card::CardView;
 use crate::http::pages::checkout_page::{
-    CheckoutPage, FieldView, FormView, MethodView, OfferView, PaymentView, StateView, UnneededView, mistake,
+    CheckoutPage, FieldView, FormView, MethodView, OfferView, PaymentView, StateView, UnneededView,
 };
+use crate::http::pages::checkout_words::mistake;
 
 const LANGUAGES: [Language; 2] = [Language::Portuguese, Language::English];
 
