@@ -13,8 +13,8 @@ use quita_domain::identity::{AcquirerName, MerchantId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::routing::{
-    Approvals, Candidate, Condition, CostLine, Criteria, Criterion, DueDates, Preference, Rate, RoutingTable,
-    Rule, Standing, Then, Use, Wanted, Weekday, plan,
+    Approvals, Candidate, Condition, CostLine, Criteria, Criterion, DueDates, Preference, Rate, RouteInputs,
+    RoutingTable, Rule, Standing, Then, Use, Weekday, plan,
 };
 
 const RULES: u64 = 50;
@@ -26,8 +26,9 @@ fn main() {
     let names: Vec<_> =
         (0..ACQUIRERS).map(|number| AcquirerName::new(format!("acquirer-{number}"))).collect();
     let payer = Document::parse("52998224725", DocumentType::Cpf).unwrap();
-    let (merchant, metadata) = (MerchantId::new("loja"), BTreeMap::new());
-    let wanted = Wanted {
+    let merchant = MerchantId::new("loja");
+    let metadata = BTreeMap::new();
+    let inputs = RouteInputs {
         method: Method::CreditCard,
         amount: Money::from_cents(10_000),
         expires_in_s: None,
@@ -45,10 +46,11 @@ fn main() {
     for prefer in Preference::ALL {
         for (matching, told) in [(Some(RULES), "the last rule matches"), (None, "no rule matches")] {
             let table = table(&names, prefer, matching);
-            let mut rounds: Vec<_> = (0..ROUNDS).map(|_| round(&wanted, &candidates, &table)).collect();
+            let mut rounds: Vec<_> = (0..ROUNDS).map(|_| round(&inputs, &candidates, &table)).collect();
             rounds.sort_unstable();
             let median = rounds.get(rounds.len() / 2).map_or(0, Duration::as_nanos);
-            let (least, prefer) = (rounds.first().map_or(0, Duration::as_nanos), prefer.as_str());
+            let least = rounds.first().map_or(0, Duration::as_nanos);
+            let prefer = prefer.as_str();
             println!(
                 "{RULES} rules, {ACQUIRERS} acquirers, prefer {prefer}, {told}: {median} ns a payment (least {least})"
             );
@@ -57,11 +59,11 @@ fn main() {
 }
 
 /// Does what a creation does: the plan, what is shown of it, and what is kept of it.
-fn round(wanted: &Wanted<'_>, candidates: &[Candidate<'_>], table: &RoutingTable) -> Duration {
+fn round(inputs: &RouteInputs<'_>, candidates: &[Candidate<'_>], table: &RoutingTable) -> Duration {
     let version = table.version();
     let began = Instant::now();
     for dice in 0..PLANS {
-        let planned = plan(black_box(wanted), black_box(candidates), table, u64::from(dice));
+        let planned = plan(black_box(inputs), black_box(candidates), table, u64::from(dice));
         black_box((planned.considered(), planned.routed(version.clone())));
     }
     began.elapsed() / PLANS

@@ -11,6 +11,7 @@ use crate::card::{CardData, MaskedCard};
 use crate::identity::{AcquirerName, TransactionId};
 use crate::method::Method;
 use crate::money::Money;
+use crate::numbering::AttemptNumber;
 use crate::order::{Order, Split, Terms};
 use crate::time::Timestamp;
 
@@ -375,8 +376,8 @@ pub struct ChargeQuery {
     pub expired_at: Option<Timestamp>,
     /// Time of the cancellation, if it was cancelled.
     pub cancelled_at: Option<Timestamp>,
-    /// Number of this charge within the payment, from 1.
-    pub attempt: u32,
+    /// Number of this charge within the payment.
+    pub attempt: AttemptNumber,
     /// Masked card data.
     pub card: Option<MaskedCard>,
     /// The issued code, if known.
@@ -423,14 +424,14 @@ pub enum NoticeContent {
     /// A fact that can be believed without an inquiry.
     Fact(Box<Notice>),
     /// Something may have changed: the acquirer is asked now, and only its answer counts.
-    Hint(Subject),
+    Hint(HintSubject),
     /// It is about nothing of ours.
     Unrelated,
 }
 
 /// Subject of a hint.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Subject {
+pub enum HintSubject {
     /// This payment: the provider uses our id.
     Payment(TransactionId),
     /// This payment, and the provider's reference of the charge: it may have made more than one.

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use url::Url;
 
 use crate::identity::{MerchantId, Mode, TransactionId};
+use crate::numbering::{DeliveryIndex, EventSequence};
 use crate::time::Timestamp;
 
 /// One event on its way to the merchant. Part of the payment's document.
@@ -11,7 +12,7 @@ use crate::time::Timestamp;
 #[serde(rename_all = "camelCase")]
 pub struct Delivery {
     /// Number of the event.
-    pub sequence: u32,
+    pub sequence: EventSequence,
     /// Its progress.
     pub state: DeliveryState,
     /// Attempts, oldest first; at most one more than the schedule has steps.
@@ -25,14 +26,14 @@ pub struct Delivery {
     pub delivered_at: Option<Timestamp>,
     /// Index of the delivery that this one repeats on request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub repeats: Option<u32>,
+    pub repeats: Option<DeliveryIndex>,
 }
 
 /// A node's claim on a delivery: no other node attempts it before its end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lease {
     /// Index in the payment's outbox.
-    pub delivery: u32,
+    pub delivery: DeliveryIndex,
     /// Its end: the delivery's `next_attempt_at`.
     pub ends_at: Timestamp,
 }
@@ -41,7 +42,7 @@ pub struct Lease {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Confirmation {
     /// Index in the payment's outbox.
-    pub delivery: u32,
+    pub delivery: DeliveryIndex,
     /// The confirmed attempt.
     pub attempt: DeliveryAttempt,
 }
@@ -141,7 +142,7 @@ pub struct DeliveryId {
     /// The payment.
     pub transaction_id: TransactionId,
     /// Index in the payment's outbox.
-    pub index: u32,
+    pub index: DeliveryIndex,
 }
 
 impl DeliveryId {
@@ -149,7 +150,7 @@ impl DeliveryId {
     pub fn parse(text: &str) -> Option<Self> {
         let (id, index) = text.strip_prefix("dlv_")?.split_once('_')?;
         let transaction_id = TransactionId::new(uuid::Uuid::try_parse(id).ok()?);
-        let parsed = Self { transaction_id, index: index.parse().ok()? };
+        let parsed = Self { transaction_id, index: DeliveryIndex::new(index.parse().ok()?) };
         (parsed.to_string() == text).then_some(parsed)
     }
 }
@@ -161,7 +162,7 @@ impl std::fmt::Display for DeliveryId {
 }
 
 /// Returns the `webhook-id` of an event: the same in every attempt and every redelivery.
-pub fn webhook_id(transaction_id: TransactionId, sequence: u32) -> String {
+pub fn webhook_id(transaction_id: TransactionId, sequence: EventSequence) -> String {
     format!("evt_{}_{sequence}", transaction_id.uuid().simple())
 }
 
@@ -171,7 +172,10 @@ mod tests {
 
     #[test]
     fn a_delivery_id_reads_back_and_nothing_else_does() {
-        let id = DeliveryId { transaction_id: TransactionId::new(uuid::Uuid::from_u128(7)), index: 3 };
+        let id = DeliveryId {
+            transaction_id: TransactionId::new(uuid::Uuid::from_u128(7)),
+            index: DeliveryIndex::new(3),
+        };
         assert_eq!(DeliveryId::parse(&id.to_string()), Some(id));
         let text = id.to_string();
         for wrong in [

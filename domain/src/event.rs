@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::money::Money;
+use crate::numbering::EventSequence;
 use crate::state::{Refund, RefundStatus, State};
 use crate::status::Status;
 use crate::time::Timestamp;
@@ -13,8 +14,8 @@ use crate::time::Timestamp;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Event {
-    /// 1 for the first change, then one more for each.
-    pub sequence: u32,
+    /// Its number: one more than that of the event before.
+    pub sequence: EventSequence,
     /// New status.
     pub status: Status,
     /// Status before; the same if a refund ended without a change of status.

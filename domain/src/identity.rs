@@ -1,4 +1,4 @@
-//! Identities: ids of payments, merchants, applications and acquirers.
+//! Identities: ids of payments, links, operations, merchants, applications and acquirers.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,59 +6,58 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// Id of a payment: UUIDv8 derived from an `Idempotency-Key`, otherwise UUIDv7.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct TransactionId(Uuid);
+/// Declares an id that is a UUID.
+macro_rules! uuid_id {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(Uuid);
+
+        impl $name {
+            /// Wraps a UUID.
+            pub const fn new(uuid: Uuid) -> Self {
+                Self(uuid)
+            }
+
+            /// Returns the UUID itself.
+            pub const fn uuid(self) -> Uuid {
+                self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.hyphenated().fmt(f)
+            }
+        }
+    };
+}
+
+uuid_id!(
+    /// Id of a payment: UUIDv8 derived from an `Idempotency-Key`, otherwise UUIDv7.
+    TransactionId
+);
+uuid_id!(
+    /// Id of a payment link: a UUID. It opens nothing: the address of the page has a token.
+    LinkId
+);
+uuid_id!(
+    /// Id of an operation: the idempotency key at the acquirer, and the `refundId` of a refund.
+    OperationId
+);
 
 impl TransactionId {
-    /// Wraps a UUID.
-    pub const fn new(uuid: Uuid) -> Self {
-        Self(uuid)
-    }
-
-    /// Returns the UUID itself.
-    pub const fn uuid(self) -> Uuid {
-        self.0
-    }
-
     /// Reads the hyphenated form that the API shows; nothing else is accepted.
     pub fn parse(text: &str) -> Option<Self> {
         (text.len() == 36).then(|| Uuid::try_parse(text).ok().map(Self)).flatten()
     }
 }
 
-impl fmt::Display for TransactionId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.hyphenated().fmt(f)
-    }
-}
-
-/// Id of a payment link: a UUID. It opens nothing: the address of the page has a token.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct LinkId(Uuid);
-
 impl LinkId {
-    /// Wraps a UUID.
-    pub const fn new(uuid: Uuid) -> Self {
-        Self(uuid)
-    }
-
-    /// Returns the UUID itself.
-    pub const fn uuid(self) -> Uuid {
-        self.0
-    }
-
     /// Reads the hyphenated form that the API shows; nothing else is accepted.
     pub fn parse(text: &str) -> Option<Self> {
         TransactionId::parse(text).map(|id| Self(id.uuid()))
-    }
-}
-
-impl fmt::Display for LinkId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.hyphenated().fmt(f)
     }
 }
 

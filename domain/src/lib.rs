@@ -19,6 +19,7 @@ pub mod pix;
 pub mod identity;
 pub mod method;
 pub mod money;
+pub mod numbering;
 pub mod retry_after;
 pub mod time;
 

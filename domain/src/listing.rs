@@ -220,7 +220,8 @@ mod tests {
     #[test]
     fn nothing_else_is_a_cursor() {
         let encode = |plain: &str| URL_SAFE_NO_PAD.encode(plain);
-        let (good, id) = (cursor(5).to_string(), cursor(5).id);
+        let good = cursor(5).to_string();
+        let id = cursor(5).id;
         for text in [
             "",
             "x",

@@ -1,10 +1,9 @@
 //! Operations of a merchant on a payment after its creation: cancel, capture, refund.
 
 use serde::{Deserialize, Serialize};
-use uuid::Uuid;
 
 use crate::acquiring::Reference;
-use crate::identity::AcquirerName;
+use crate::identity::{AcquirerName, OperationId};
 use crate::money::Money;
 use crate::outbound_call::{OutboundCall, Progress};
 use crate::time::Timestamp;
@@ -14,7 +13,7 @@ use crate::time::Timestamp;
 #[serde(rename_all = "camelCase")]
 pub struct Operation {
     /// Our id, which is the idempotency key at the acquirer and the `refundId` of a refund.
-    pub id: Uuid,
+    pub id: OperationId,
     /// Its kind.
     pub kind: OperationKind,
     /// The caller's `Idempotency-Key`, if it sent one.
@@ -71,7 +70,7 @@ pub struct Surplus {
 
 impl Operation {
     /// Makes an operation that was requested now, and has not left yet.
-    pub const fn ready(id: Uuid, kind: OperationKind, requested_at: Timestamp) -> Self {
+    pub const fn ready(id: OperationId, kind: OperationKind, requested_at: Timestamp) -> Self {
         Self {
             id,
             kind,
@@ -196,7 +195,7 @@ impl Verdict {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OperationRequest {
     /// A fresh id for it.
-    pub id: Uuid,
+    pub id: OperationId,
     /// The requested operation.
     pub requested: RequestedOperation,
     /// The caller's `Idempotency-Key`.

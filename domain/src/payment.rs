@@ -2,14 +2,27 @@
 //!
 //! `open` makes it, `decide` answers a command with changes and effects (and may refuse), `apply` makes the
 //! changes (and may not). Nothing else changes a payment.
+//!
+//! A decision is made on a `Draft`. Its files call each other in one direction, from the ground up: `draft`; questions
+//! (`charges`, `operations`, `permit`); what is scheduled and sent (`check`, `inquire`, `operate`, `charge`); what is
+//! learnt (`second`, `dispute`, `refunded`, `learn`); answers (`answer`, `outcome`, `resolve`) and timed steps (`due`);
+//! `decide`.
 
 mod answer;
 mod apply;
 mod archive;
 mod change;
+mod charge;
+mod charges;
+mod check;
+mod command;
+mod context;
 mod decide;
+mod discrepancy;
 mod dispute;
+mod draft;
 mod due;
+mod effect;
 mod erase;
 mod erasure_text;
 mod further;
@@ -18,7 +31,9 @@ mod inquire;
 mod learn;
 mod open;
 mod operate;
+mod operations;
 mod outcome;
+mod permit;
 mod pix_taken;
 mod refunded;
 mod refusal;
@@ -27,6 +42,7 @@ mod resolve;
 mod room;
 mod schedule;
 mod second;
+mod status_change;
 mod tell;
 
 use std::sync::Arc;
@@ -41,6 +57,7 @@ use crate::delivery::{Delivery, DeliveryState, Receiver, address_of};
 use crate::event::Event;
 use crate::identity::{AcquirerName, LinkId, Owner, TransactionId};
 use crate::method::Method;
+use crate::numbering::{AttemptNumber, DeliveryIndex, EventSequence};
 use crate::operation::{Operation, OperationKind};
 use crate::order::Order;
 use crate::routing::{Considered, Routed};
@@ -48,20 +65,24 @@ use crate::state::State;
 use crate::status::Status;
 use crate::time::Timestamp;
 
-pub use answer::AMOUNT_MISMATCH;
 pub use archive::ARCHIVED_AFTER_AT_LEAST_MS;
 use change::Change;
-pub use decide::{Command, Context, Decision, Effect};
+pub use command::Command;
+pub use context::Context;
+pub use decide::Decision;
+pub use discrepancy::{Discrepancy, DiscrepancyKind};
 pub use dispute::{Chargeback, DisputeStatus, WonDispute};
+pub use effect::Effect;
 pub use erase::{Erasure, FINISHED_STATUSES};
 pub use inquire::Inquiring;
 pub use open::NewPayment;
 pub use operate::STATUS_CHANGED;
-pub use refusal::{Discrepancy, DiscrepancyKind, Refusal};
+pub use refusal::Refusal;
 pub use report::{MAX_REPORTS, REPORT_LEASE_MS, Report, source_now};
 pub use resolve::RESOLVED_BY_OPERATOR;
 pub use schedule::{CALL_LEASE_MS, HINT_GAP_MS};
 pub use second::SecondLook;
+pub use status_change::AMOUNT_MISMATCH;
 pub use tell::MayWait;
 
 /// Everything about one payment. Cheap to copy: what is large is shared until it changes.
@@ -215,6 +236,16 @@ impl Payment {
         self.state.status
     }
 
+    /// Returns the state for a change. The last event keeps a snapshot of the state that it reported.
+    fn state_mut(&mut self) -> &mut State {
+        if let Some(event) = self.history.last_mut()
+            && event.snapshot.is_none()
+        {
+            event.snapshot = Some(Arc::clone(&self.state));
+        }
+        Arc::make_mut(&mut self.state)
+    }
+
     /// Returns the payment method.
     pub fn method(&self) -> Method {
         self.order.method
@@ -255,7 +286,7 @@ impl Payment {
             sent_at: last.map_or(self.created_at, |attempt| attempt.at),
             expired_at: self.state.expired_at,
             cancelled_at: self.state.cancelled_at,
-            attempt: u32::try_from(self.state.attempts.len()).unwrap_or(u32::MAX),
+            attempt: self.last_attempt(),
             card: self.order.card().cloned(),
             issued: self.state.issued.clone(),
             captures_at_once: self.order.captures_at_once(),
@@ -297,15 +328,14 @@ impl Payment {
         self.operations.iter().filter(|operation| operation.is_own())
     }
 
-    /// Returns the query for the charge with this number, from 1. Of an earlier charge the acquirer may have more than
-    /// is known.
-    pub fn query_of(&self, attempt: u32) -> ChargeQuery {
+    /// Returns the query for the charge with this number. Of an earlier charge the acquirer may have more than is
+    /// known.
+    pub fn query_of(&self, attempt: AttemptNumber) -> ChargeQuery {
         let own = self.query();
         if self.is_last_attempt(attempt) {
             return own;
         }
-        let place = usize::try_from(attempt).unwrap_or_default().saturating_sub(1);
-        let meant = self.state.attempts.get(place);
+        let meant = self.attempt(attempt);
         ChargeQuery {
             attempt,
             sent_at: meant.map_or(self.created_at, |attempt| attempt.at),
@@ -351,18 +381,23 @@ impl Payment {
     }
 
     /// Returns the deliveries that may be sent: the first unfinished one, and every redelivery requested by hand.
-    pub(crate) fn deliverable(&self) -> impl Iterator<Item = (u32, &Delivery)> {
+    pub(crate) fn deliverable(&self) -> impl Iterator<Item = (DeliveryIndex, &Delivery)> {
         let pending = |delivery: &Delivery| delivery.state == DeliveryState::Pending;
         let first = self.outbox.iter().position(|delivery| pending(delivery) && delivery.repeats.is_none());
         let may_go = move |&(index, delivery): &(usize, &Delivery)| {
             pending(delivery) && (delivery.repeats.is_some() || Some(index) == first)
         };
         let deliveries = self.outbox.iter().enumerate().filter(may_go);
-        deliveries.filter_map(|(index, delivery)| Some((u32::try_from(index).ok()?, delivery)))
+        deliveries.map(|(index, delivery)| (DeliveryIndex::at(index), delivery))
+    }
+
+    /// Returns the delivery with this index.
+    pub fn delivery(&self, index: DeliveryIndex) -> Option<&Delivery> {
+        self.outbox.get(index.place())
     }
 
     /// Returns the event with this number.
-    pub fn event(&self, sequence: u32) -> Option<&Event> {
+    pub fn event(&self, sequence: EventSequence) -> Option<&Event> {
         self.history.iter().find(|event| event.sequence == sequence)
     }
 }

@@ -26,7 +26,7 @@ pub use profile::{MAX_CONTACT, MAX_DISPLAY_NAME, MerchantProfile, ProfileError};
 pub use role::{Permission, Role};
 pub use second_factor::{CODE_STEP_SECONDS, RECOVERY_CODE_BYTES, RECOVERY_CODES, RecoveryCode, SecondFactor};
 pub use session::{
-    DEFAULT_IDLE_MS, HALF_SESSION_MS, Origin, SESSION_MS, SESSION_TOKEN_BYTES, Session, SessionOf,
+    DEFAULT_IDLE_MS, HALF_SESSION_MS, SESSION_MS, SESSION_TOKEN_BYTES, Session, SessionOf, SessionOrigin,
     SessionStage,
 };
 pub use user::User;

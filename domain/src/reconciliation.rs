@@ -13,10 +13,10 @@ mod verdict;
 
 pub use charge_line::{ChargeLine, Movement};
 pub use judge::{judge, settled_before};
-pub use line::{LineKind, Source, StatementLine, Subject};
+pub use line::{LineKind, LineSubject, Source, StatementLine};
 pub use missing::{MARGIN_MS, expected_boleto, expected_charge, expected_pix, expected_refunds};
 pub use number::{SlipNumber, slip_numbers_of};
 pub use verdict::{
-    ASKED_FOR_MS, Difference, Field, Finding, Judged, LineCursor, LineFilter, LineSum, RECONCILIATION_KINDS,
-    ReconciliationKind, StoredLine, Verdict, list_not_compared,
+    ASKED_FOR_MS, Difference, DifferingField, Judged, LineCursor, LineFilter, LineFinding, LineSum,
+    LineVerdict, RECONCILIATION_KINDS, ReconciliationKind, StoredLine, list_not_compared,
 };

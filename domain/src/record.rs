@@ -81,7 +81,8 @@ impl<'a> PaymentRecord<'a> {
     }
 
     fn of(payment: &'a Payment, state: &'a State, public_url: &str) -> Self {
-        let (order, attempt) = (&payment.order, state.attempts.last());
+        let order = &payment.order;
+        let attempt = state.attempts.last();
         let Utm { source, medium, campaign, term, content } = &order.utm;
         Self {
             transaction_id: Printed(payment.id),

@@ -30,12 +30,13 @@ use crate::order::{Order, Purchase};
 use crate::time::Timestamp;
 
 use fields::{Fields, Findings};
-use json::Node;
+use json::JsonNode;
 use terms::{CardForm, SentDates};
 use token::SentToken;
 use violation::Broken;
 
 pub(crate) use due::read_date;
+pub(crate) use email::is_email;
 pub use postback::PostbackPolicy;
 pub use unknown_names::UnknownName;
 pub use violation::{Rejection, RejectionKind, Violation, code};
@@ -131,7 +132,7 @@ fn parse_for(
     let unknown = unknown_names::find(&object, &unknown_names::CREATION);
     match findings.conclude(read) {
         Ok((request, clock_violations)) => Ok(ParsedRequest { clock_violations, unknown, ..request }),
-        Err(rejection) => Err(Rejection { unknown, ..rejection }),
+        Err(rejection) => Err(rejection.with_unknown(unknown)),
     }
 }
 
@@ -200,8 +201,8 @@ fn read_body(
 
 /// Returns the card's number as it was sent, if it looks like one.
 fn sent_card_number<'a>(object: &'a json::Object<'_>) -> Option<&'a str> {
-    let Some(Node::Object(card)) = object.get("creditCard") else { return None };
-    let Some(Node::Text(number)) = card.get("number") else { return None };
+    let Some(JsonNode::Object(card)) = object.get("creditCard") else { return None };
+    let Some(JsonNode::Text(number)) = card.get("number") else { return None };
     let is_number = crate::text::is_digits(number) && number.len() >= SHORTEST_CARD_NUMBER;
     is_number.then_some(number.as_ref())
 }

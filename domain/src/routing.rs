@@ -14,10 +14,10 @@ mod lots;
 mod past;
 mod plan;
 mod replay;
+mod route_inputs;
 mod routed;
 mod rule;
 mod table;
-mod wanted;
 
 use std::borrow::Cow;
 
@@ -31,14 +31,14 @@ pub use cost::{CostLine, Rate};
 pub use criterion::{Bin, Criteria, Criterion, Hours, Metadata, Weekday};
 pub use evaluated::Evaluated;
 pub use limit::{CardTries, LimitReached, PAYMENTS_ARE_COUNTED_TO, TRIES_ARE_COUNTED_FOR_MS, further_try};
-pub use lint::{Capability, Finding, FindingKind, Gravity, lint};
+pub use lint::{Capability, FindingKind, Gravity, RoutingFinding, lint};
 pub use past::{PastOrder, PastPayer, PastPayment};
 pub use plan::{Candidate, Choice, Condition, DueDates, DueTermsTaken, NoRoute, Plan, plan};
 pub use replay::{Replayed, replay, seen};
+pub use route_inputs::RouteInputs;
 pub use routed::{Routed, Saw};
 pub use rule::{Rule, Then, Use};
 pub use table::{Preference, RoutingTable, Standing, Version};
-pub use wanted::Wanted;
 
 /// One acquirer that was considered when the payment was routed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -36,6 +36,14 @@ pub fn is_invisible(character: char) -> bool {
     )
 }
 
+/// Returns true for a character that turns the direction of the text around it, so that a page or a terminal shows
+/// another text than there is.
+///
+/// Source: Unicode Standard Annex 9, section 2 (explicit directional embeddings, overrides and isolates).
+pub const fn turns_direction(character: char) -> bool {
+    matches!(character, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 /// Returns bytes as lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     let digits = |byte: &u8| [byte >> 4, byte & 0xf].map(|digit| char::from_digit(u32::from(digit), 16));

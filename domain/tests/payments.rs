@@ -47,9 +47,10 @@ use quita_domain::acquiring::{
 use quita_domain::card::{CardData, CardNumber, Cvv, Expiry};
 use quita_domain::delivery::{DeliveryAttempt, DeliveryState, Lease};
 use quita_domain::event::{Cause, Event};
-use quita_domain::identity::{AcquirerName, Mode, TransactionId};
+use quita_domain::identity::{AcquirerName, Mode, OperationId, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
+use quita_domain::numbering::{AttemptNumber, DeliveryIndex, EventSequence};
 use quita_domain::operation::{OperationRequest, OperationState, RequestedOperation};
 use quita_domain::order::{Order, Terms};
 use quita_domain::outbound_call::Progress;
@@ -146,7 +147,11 @@ fn calls(decision: &Decision) -> Vec<Effect> {
 
 fn pending() -> Payment {
     let answer = ChargeAnswer::known(pending_fact());
-    after(&open(pix_order()).next.unwrap(), Command::ChargeAnswered { attempt: 1, answer }, 10)
+    after(
+        &open(pix_order()).next.unwrap(),
+        Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer },
+        10,
+    )
 }
 
 fn paid() -> Payment {
@@ -168,13 +173,17 @@ const fn asking_for(for_ms: u64) -> Option<Inquiring> {
     Some(Inquiring { call_is_over: true, for_ms })
 }
 
+const fn operation_id(number: u128) -> OperationId {
+    OperationId::new(Uuid::from_u128(number))
+}
+
 /// The answer to an operation that was sent once.
-fn operated(operation: Uuid, answer: OperationAnswer) -> Command {
+fn operated(operation: OperationId, answer: OperationAnswer) -> Command {
     Command::OperationAnswered { operation, sending: 1, answer }
 }
 
 fn requested(requested: RequestedOperation, key: Option<&str>, id: u128) -> Command {
-    Command::Operate(OperationRequest { id: Uuid::from_u128(id), requested, key: key.map(String::from) })
+    Command::Operate(OperationRequest { id: operation_id(id), requested, key: key.map(String::from) })
 }
 
 fn refund(cents: u64) -> RequestedOperation {
@@ -203,13 +212,14 @@ fn an_opened_payment_holds_its_intent_before_anything_is_sent() {
 fn a_change_of_status_its_event_and_its_delivery_are_one_write() {
     let payment = open(pix_order()).next.unwrap();
     let answer = ChargeAnswer::known(pending_fact());
-    let decision = payment.decide(Command::ChargeAnswered { attempt: 1, answer }, &at(10)).unwrap();
+    let decision =
+        payment.decide(Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer }, &at(10)).unwrap();
     let next = decision.next.unwrap();
     assert_eq!(next.revision, 2);
-    assert_eq!((next.history[0].sequence, next.history[0].status), (1, Status::Pending));
+    assert_eq!((next.history[0].sequence, next.history[0].status), (EventSequence::FIRST, Status::Pending));
     assert_eq!(next.as_of(&next.history[0]).status, Status::Pending);
     assert_eq!(next.as_of(&next.history[0]).version, next.state.version);
-    assert_eq!(decision.effects, [Effect::Deliver(0)]);
+    assert_eq!(decision.effects, [Effect::Deliver(DeliveryIndex::FIRST)]);
     assert_eq!(next.outbox_at(), Some(START.plus_ms(10 + LEASE_MS)), "the attempt that runs now has a lease");
 }
 
@@ -241,8 +251,8 @@ fn a_captured_card_becomes_approved_and_paid_in_one_write_with_two_events() {
         approval: Some(approval),
     };
     let answer = ChargeAnswer::known(Fact::Settled(settlement));
-    let payment = after(&opened, Command::ChargeAnswered { attempt: 1, answer }, 5);
-    let statuses: Vec<_> = payment.history.iter().map(|event| (event.sequence, event.status)).collect();
+    let payment = after(&opened, Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer }, 5);
+    let statuses: Vec<_> = payment.history.iter().map(|event| (event.sequence.get(), event.status)).collect();
     assert_eq!(statuses, [(1, Status::Approved), (2, Status::Paid)]);
     assert_eq!(payment.as_of(&payment.history[0]).paid_at, None, "an event shows the payment as of then");
     assert_eq!(payment.as_of(&payment.history[1]), &*payment.state);
@@ -256,9 +266,12 @@ fn repeated_and_late_news_change_nothing() {
     for command in [
         notice(settled("s1", 10_000)),
         notice(Fact::Expired),
-        Command::ChargeAnswered { attempt: 1, answer: ChargeAnswer::known(pending_fact()) },
+        Command::ChargeAnswered {
+            attempt: AttemptNumber::FIRST,
+            answer: ChargeAnswer::known(pending_fact()),
+        },
         Command::Inquired {
-            attempt: 1,
+            attempt: AttemptNumber::FIRST,
             asked_at: None,
             inquiring: None,
             answer: ChargeAnswer::known(settled("s1", 10_000)),
@@ -284,12 +297,16 @@ fn what_the_table_refuses_is_an_exception_and_never_dropped() {
 fn an_acquirer_that_was_certainly_not_reached_makes_room_for_the_next_until_none_is_left() {
     let opened = open(pix_order()).next.unwrap();
     let down = || ChargeAnswer::Failed(CallFailure::NotDelivered("down".into()));
-    let first = opened.decide(Command::ChargeAnswered { attempt: 1, answer: down() }, &at(5)).unwrap();
+    let first = opened
+        .decide(Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer: down() }, &at(5))
+        .unwrap();
     assert_eq!(first.effects, [Effect::Charge(AcquirerName::new("second"))]);
     let payment = first.next.unwrap();
-    let late = payment.decide(Command::ChargeAnswered { attempt: 1, answer: down() }, &at(6)).unwrap();
+    let late = payment
+        .decide(Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer: down() }, &at(6))
+        .unwrap();
     assert!(late.next.is_none(), "an answer to an earlier charge is no answer to this one");
-    let over = after(&payment, Command::ChargeAnswered { attempt: 2, answer: down() }, 7);
+    let over = after(&payment, Command::ChargeAnswered { attempt: AttemptNumber::new(2), answer: down() }, 7);
     assert_eq!(over.status(), Status::Declined);
     assert_eq!(over.state.status_reason.as_deref(), Some("no_acquirer_available"));
 }
@@ -299,11 +316,11 @@ fn refunds_never_exceed_what_was_paid() {
     let half = after(&paid(), requested(refund(6_000), None, 1), 3_000);
     let refused = half.decide(requested(refund(4_001), None, 2), &at(3_001)).unwrap_err();
     assert_eq!(refused, Refusal::RefundExceedsPaid(Money::from_cents(4_000)));
-    let done = operated(Uuid::from_u128(1), OperationAnswer::Done);
+    let done = operated(operation_id(1), OperationAnswer::Done);
     let half = after(&half, done, 3_002);
     assert_eq!((half.status(), half.state.refunded_amount().cents()), (Status::Paid, 6_000));
     let rest = after(&half, requested(RequestedOperation::Refund(None), None, 3), 3_003);
-    let done = operated(Uuid::from_u128(3), OperationAnswer::Done);
+    let done = operated(operation_id(3), OperationAnswer::Done);
     let all = after(&rest, done, 3_004);
     assert_eq!((all.status(), all.state.refunded_amount().cents()), (Status::Refund, 10_000));
 }
@@ -312,7 +329,7 @@ fn refunds_never_exceed_what_was_paid() {
 fn a_refused_refund_gives_its_amount_free_again() {
     let asked = after(&paid(), requested(refund(10_000), None, 1), 3_000);
     let answer = OperationAnswer::Refused("no balance".into());
-    let refused = after(&asked, operated(Uuid::from_u128(1), answer), 3_001);
+    let refused = after(&asked, operated(operation_id(1), answer), 3_001);
     assert_eq!(refused.status(), Status::Paid);
     assert_eq!(refused.state.refundable_amount().cents(), 10_000);
 }
@@ -322,7 +339,7 @@ fn an_operation_under_a_known_key_is_a_replay_and_never_a_second_one() {
     let asked = after(&paid(), requested(refund(100), Some("k"), 1), 3_000);
     let again = asked.decide(requested(refund(100), Some("k"), 2), &at(3_001)).unwrap();
     assert!(again.next.is_none() && again.is_replay);
-    assert_eq!(again.operation, Some(Uuid::from_u128(1)));
+    assert_eq!(again.operation, Some(operation_id(1)));
     for other in [refund(101), RequestedOperation::Refund(None), RequestedOperation::Cancel] {
         let refused = asked.decide(requested(other, Some("k"), 3), &at(3_002)).unwrap_err();
         assert_eq!(refused, Refusal::KeyReused);

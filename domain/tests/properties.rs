@@ -61,7 +61,9 @@ fn any_due() -> impl Strategy<Value = NaiveDate> {
 
 fn any_account() -> impl Strategy<Value = CollectionAccount> {
     (0_u8..4, 0_u32..10_000, 0_u32..100_000, 0_u32..100).prop_map(|(bank, branch, account, wallet)| {
-        let (branch, account, wallet) = (branch.to_string(), account.to_string(), wallet.to_string());
+        let branch = branch.to_string();
+        let account = account.to_string();
+        let wallet = wallet.to_string();
         match bank {
             0 => CollectionAccount::itau(&branch, &account, &wallet),
             1 => CollectionAccount::banco_do_brasil(&account, &wallet),

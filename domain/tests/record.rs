@@ -9,6 +9,7 @@ use quita_domain::due_terms::DueTerms;
 use quita_domain::event::{Cause, EndedRefund, Event};
 use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
 use quita_domain::money::Money;
+use quita_domain::numbering::EventSequence;
 use quita_domain::order::{Order, Terms};
 use quita_domain::outbound_call::{OutboundCall, Progress};
 use quita_domain::payment::Payment;
@@ -280,7 +281,7 @@ fn a_refund_is_shown_alone_as_in_the_record() {
 fn paid_pix() -> (Payment, Event) {
     let mut payment = pix();
     let event = Event {
-        sequence: 1,
+        sequence: EventSequence::FIRST,
         status: Status::Pending,
         previous_status: Status::Initial,
         occurred_at: at(1),

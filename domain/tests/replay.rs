@@ -9,7 +9,7 @@ use quita_domain::money::Money;
 use quita_domain::payment::{Context, NewPayment, Payment};
 use quita_domain::routing::{
     Approvals, Candidate, Condition, CostLine, Criteria, DueDates, PastPayment, Preference, Rate, Replayed,
-    Routed, RoutingTable, Rule, Standing, Then, Use, Wanted, plan, replay, seen,
+    RouteInputs, Routed, RoutingTable, Rule, Standing, Then, Use, plan, replay, seen,
 };
 use samples::{START, at, owner, pix_order};
 use uuid::Uuid;
@@ -25,7 +25,8 @@ fn names() -> [AcquirerName; 3] {
 fn candidates(names: &[AcquirerName], how: impl Fn(usize) -> (Condition, Approvals)) -> Vec<Candidate<'_>> {
     let candidates = names.iter().enumerate().map(|(place, acquirer)| {
         let (condition, approvals) = how(place);
-        let (min_amount, max_amount) = (Money::from_cents(1), Money::MAX);
+        let min_amount = Money::from_cents(1);
+        let max_amount = Money::MAX;
         Candidate {
             acquirer,
             min_amount,
@@ -42,10 +43,13 @@ fn candidates(names: &[AcquirerName], how: impl Fn(usize) -> (Condition, Approva
 
 /// A payment that was routed by this table, with these dice, while the acquirers were so.
 fn routed(table: &RoutingTable, dice: u64, how: impl Fn(usize) -> (Condition, Approvals)) -> Payment {
-    let (order, owner, names) = (pix_order(), owner(), names());
+    let order = pix_order();
+    let owner = owner();
+    let names = names();
     let candidates = candidates(&names, how);
-    let planned = plan(&Wanted::of(&order, &owner.merchant, START), &candidates, table, dice);
-    let (considered, kept) = (planned.considered(), planned.routed(table.version()));
+    let planned = plan(&RouteInputs::of(&order, &owner.merchant, START), &candidates, table, dice);
+    let considered = planned.considered();
+    let kept = planned.routed(table.version());
     let new = NewPayment {
         id: TransactionId::new(Uuid::from_u128(7)),
         owner,
@@ -63,7 +67,8 @@ fn routed(table: &RoutingTable, dice: u64, how: impl Fn(usize) -> (Condition, Ap
 
 /// What becomes of it with another table: the acquirers are as the payment says that they were.
 fn replayed(payment: &Payment, before: &RoutingTable, after: &RoutingTable) -> Replayed {
-    let (payment, names) = (PastPayment::of(payment), names());
+    let payment = PastPayment::of(payment);
+    let names = names();
     let candidates = candidates(&names, |place| seen(&payment, &names[place]));
     replay(&payment, &candidates, before, after)
 }
@@ -172,6 +177,9 @@ fn of_a_stored_payment_all_that_a_replay_needs_is_read_and_the_rest_passed_over(
         let stored = serde_json::to_string(&payment).unwrap();
         let past: PastPayment = serde_json::from_str(&stored).unwrap();
         assert_eq!(past, PastPayment::of(&payment));
-        assert_eq!(past.wanted(), Wanted::of(&payment.order, &payment.owner.merchant, payment.created_at));
+        assert_eq!(
+            past.inputs(),
+            RouteInputs::of(&payment.order, &payment.owner.merchant, payment.created_at)
+        );
     }
 }

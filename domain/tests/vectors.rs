@@ -82,7 +82,9 @@ fn documents_are_accepted_and_refused() {
 fn phones_are_accepted_and_refused() {
     check("phones", |input| {
         let Ok(phone) = Phone::parse(text(input, "phone")) else { return refused() };
-        let (kind, national, e164) = (phone.kind().as_str(), phone.national(), phone.e164());
+        let kind = phone.kind().as_str();
+        let national = phone.national();
+        let e164 = phone.e164();
         json!({ "valid": true, "kind": kind, "national": national, "e164": e164 })
     });
 }
@@ -230,7 +232,8 @@ fn factors_have_their_due_date() {
 #[test]
 fn slips_are_composed_to_the_digit() {
     check("boleto_generate", |input| {
-        let (bank, wallet) = (text(input, "bank"), text(input, "carteira"));
+        let bank = text(input, "bank");
+        let wallet = text(input, "carteira");
         let account = match bank {
             "341" => CollectionAccount::itau(text(input, "agencia"), text(input, "conta"), wallet),
             "001" => CollectionAccount::banco_do_brasil(text(input, "convenio"), wallet),

@@ -79,7 +79,9 @@ impl Run {
     fn all_of(text: &str) -> Vec<Self> {
         let mut runs = Vec::new();
         let mut run = Self::default();
-        let (mut gap, mut is_in_word, mut skipped_until) = (Gap::Other, false, 0);
+        let mut gap = Gap::Other;
+        let mut is_in_word = false;
+        let mut skipped_until = 0;
         for (at, character) in text.char_indices() {
             if at >= skipped_until && !is_in_word && character.is_ascii_alphanumeric() {
                 runs.extend(text.get(at..).into_iter().flat_map(tagged_numbers).map(Self::of_number));
@@ -135,7 +137,8 @@ impl Run {
     }
 
     fn holds_card_number(&self) -> bool {
-        let (mut at, mut begins_at) = (0, 0);
+        let mut at = 0;
+        let mut begins_at = 0;
         while at < self.digits.len() {
             match self.end_of_known(at) {
                 Some(end) => {
@@ -270,7 +273,8 @@ fn digit_of(character: char) -> Option<char> {
     if let Some(value) = zero.map(|zero| code - zero).filter(|value| *value < 10) {
         return char::from_digit(value, 10);
     }
-    let (mut digit, mut count) = (None, 0_usize);
+    let mut digit = None;
+    let mut count = 0_usize;
     decompose_compatible(character, |part| {
         digit = Some(part);
         count += 1;

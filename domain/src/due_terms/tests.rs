@@ -162,7 +162,8 @@ fn any_terms() -> impl Strategy<Value = DueTerms> {
             until: due_date - Days::new(before),
             portion: Portion::BasisPoints(points),
         };
-        let (discounts, instructions) = (early.map(of).into_iter().collect(), Vec::new());
+        let discounts = early.map(of).into_iter().collect();
+        let instructions = Vec::new();
         DueTerms { due_date, payable_after_due_days: days, fine, interest, discounts, instructions }
     })
 }

@@ -51,14 +51,14 @@ pub struct PayerInput {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Body<'a> {
+struct CreationBody<'a> {
     payment_method: &'static str,
     amount: u64,
     currency: &'static str,
-    payment_details: Payer<'a>,
+    payment_details: PayerBody<'a>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     items: Vec<ItemBody<'a>>,
-    shipping: Option<Shipping>,
+    shipping: Option<ShippingBody>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     splits: Vec<SplitBody<'a>>,
     #[serde(rename = "UTMSource")]
@@ -87,7 +87,7 @@ struct Body<'a> {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Payer<'a> {
+struct PayerBody<'a> {
     first_name: String,
     last_name: String,
     document: String,
@@ -118,7 +118,7 @@ struct ItemBody<'a> {
 }
 
 #[derive(Serialize)]
-struct Shipping {
+struct ShippingBody {
     fee: u64,
 }
 
@@ -181,13 +181,13 @@ impl Link {
         let discounts: Option<Vec<_>> = discounts.map(|left| left.map(DiscountBody::of).collect());
         let card = typed.card.as_ref().filter(|_| method == Method::CreditCard);
         let utm = &offer.utm;
-        let body = Body {
+        let body = CreationBody {
             payment_method: method.label(),
             amount: offer.amount.cents(),
             currency: "BRL",
             payment_details: self.payer(method, typed),
             items: offer.items.iter().map(ItemBody::of).collect(),
-            shipping: offer.shipping_fee.map(|fee| Shipping { fee: fee.cents() }),
+            shipping: offer.shipping_fee.map(|fee| ShippingBody { fee: fee.cents() }),
             splits: offer.splits.iter().map(SplitBody::of).collect(),
             utm_source: utm.source.as_deref(),
             utm_medium: utm.medium.as_deref(),
@@ -227,7 +227,7 @@ impl Link {
     }
 
     /// Returns the payer. What is missing is an empty text, so that it is told together with what is wrong.
-    fn payer<'a>(&'a self, method: Method, typed: &'a PayerInput) -> Payer<'a> {
+    fn payer<'a>(&'a self, method: Method, typed: &'a PayerInput) -> PayerBody<'a> {
         let known = self.offer.customer.as_ref();
         let known_document = known.and_then(|known| known.document.as_ref());
         let typed_document = without_punctuation(&typed.document);
@@ -248,7 +248,7 @@ impl Link {
         let phone = known.and_then(|known| known.phone.as_ref()).map(|phone| phone.as_str().to_owned());
         let known_address = known.and_then(|known| known.address.as_ref());
         let address = || known_address.map_or_else(|| AddressBody::typed(typed), AddressBody::of);
-        Payer {
+        PayerBody {
             first_name: first_name.to_owned(),
             last_name: last_name.to_owned(),
             document: known_document.map_or(typed_document, |document| document.as_str().to_owned()),

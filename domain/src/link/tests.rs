@@ -64,8 +64,10 @@ fn closing_again_or_too_late_changes_nothing() {
 
 #[test]
 fn no_more_uses_are_taken_than_there_are() {
-    let (one, three) = (link_of(""), link_of(r#","uses":3"#));
-    let (four, due) = (link_of(r#","uses":4"#), link_of(r#","uses":4,"dueInDays":5"#));
+    let one = link_of("");
+    let three = link_of(r#","uses":3"#);
+    let four = link_of(r#","uses":4"#);
+    let due = link_of(r#","uses":4,"dueInDays":5"#);
     for (link, counted, not_stored, method, expected) in [
         (&one, uses(0, 0, 0), unstored(0, 0), Method::Pix, Ok(())),
         (&one, uses(0, 0, 0), unstored(0, 0), Method::Boleto, Ok(())),

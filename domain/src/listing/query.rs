@@ -5,12 +5,13 @@ use chrono::NaiveDate;
 use super::{Cursor, DeliveryFilter, EntryCursor, MovementFilter, Movements, PaymentFilter};
 use crate::card::holds_card_number;
 use crate::delivery::DeliveryState;
+use crate::document::{Document, DocumentError, DocumentType};
 use crate::identity::{LinkId, Owner, TransactionId};
 use crate::link::{LinkFilter, LinkStatus};
 use crate::method::Method;
 use crate::nearest::nearest;
 use crate::payment::DisputeStatus;
-use crate::request::{Rejection, Violation, code, read_date, wordings};
+use crate::request::{Rejection, Violation, code, is_email, read_date, wordings};
 use crate::state::RefundStatus;
 use crate::status::Status;
 use crate::time::Timestamp;
@@ -63,14 +64,14 @@ impl PaymentQuery {
             mode: caller.mode,
             statuses,
             method: query.one("paymentMethod", UNKNOWN_METHOD, Method::parse),
-            document: query.one("document", ANY_TEXT, owned),
-            email: query.one("email", ANY_TEXT, owned),
+            document: query.one("document", NO_DOCUMENT, document),
+            email: query.one("email", NO_EMAIL, email),
             external_reference: query.one("externalReference", ANY_TEXT, owned),
             link: query.one("linkId", NO_LINK_ID, LinkId::parse),
             id: None,
             amount: None,
-            created_from: query.one("createdFrom", NO_TIME, Timestamp::parse),
-            created_to: query.one("createdTo", NO_TIME, Timestamp::parse),
+            created_from: query.one("createdFrom", NO_TIME, time),
+            created_to: query.one("createdTo", NO_TIME, time),
             due_from: query.one("dueFrom", NO_DATE, date),
             due_to: query.one("dueTo", NO_DATE, date),
         };
@@ -179,8 +180,8 @@ impl MovementQuery {
             merchant: caller.merchant.clone(),
             mode: caller.mode,
             movements,
-            created_from: query.one("createdFrom", NO_TIME, Timestamp::parse),
-            created_to: query.one("createdTo", NO_TIME, Timestamp::parse),
+            created_from: query.one("createdFrom", NO_TIME, time),
+            created_to: query.one("createdTo", NO_TIME, time),
         };
         let cursor = query.one("cursor", NO_CURSOR, EntryCursor::parse);
         let limit = query.one("limit", NO_LIMIT, PageLimit::parse).unwrap_or(PageLimit::DEFAULT);
@@ -197,27 +198,52 @@ pub fn refuse_all(pairs: &[(String, String)]) -> Result<(), Rejection> {
 }
 
 /// Refusal of an unreadable parameter: code and message.
-type Refusal = (&'static str, fn() -> Wording);
+type ParameterRefusal = (&'static str, fn() -> Wording);
 
-const UNKNOWN_STATUS: Refusal = (code::UNKNOWN_VALUE, wordings::unknown_status);
-const UNKNOWN_REFUND_STATUS: Refusal = (code::UNKNOWN_VALUE, wordings::unknown_refund_status);
-const UNKNOWN_DISPUTE_STATUS: Refusal = (code::UNKNOWN_VALUE, wordings::unknown_dispute_status);
-const UNKNOWN_METHOD: Refusal = (code::UNKNOWN_VALUE, wordings::unknown_method);
-const UNKNOWN_STATE: Refusal = (code::UNKNOWN_VALUE, wordings::unknown_state);
-const NO_TIME: Refusal = (code::FORMAT, wordings::no_query_time);
-const NO_DATE: Refusal = (code::FORMAT, wordings::no_date);
-const NO_ID: Refusal = (code::FORMAT, wordings::no_transaction_id);
-const UNKNOWN_LINK_STATUS: Refusal = (code::UNKNOWN_VALUE, wordings::unknown_link_status);
-const NO_LINK_ID: Refusal = (code::FORMAT, wordings::no_link_id);
-const NO_CURSOR: Refusal = (code::CURSOR, wordings::no_cursor);
-const NO_LIMIT: Refusal = (code::RANGE, wordings::no_limit);
-const ANY_TEXT: Refusal = (code::CHARACTER, wordings::control_characters);
+const UNKNOWN_STATUS: ParameterRefusal = (code::UNKNOWN_VALUE, wordings::unknown_status);
+const UNKNOWN_REFUND_STATUS: ParameterRefusal = (code::UNKNOWN_VALUE, wordings::unknown_refund_status);
+const UNKNOWN_DISPUTE_STATUS: ParameterRefusal = (code::UNKNOWN_VALUE, wordings::unknown_dispute_status);
+const UNKNOWN_METHOD: ParameterRefusal = (code::UNKNOWN_VALUE, wordings::unknown_method);
+const UNKNOWN_STATE: ParameterRefusal = (code::UNKNOWN_VALUE, wordings::unknown_state);
+const NO_TIME: ParameterRefusal = (code::FORMAT, wordings::no_query_time);
+const NO_DATE: ParameterRefusal = (code::FORMAT, wordings::no_date);
+const NO_ID: ParameterRefusal = (code::FORMAT, wordings::no_transaction_id);
+const UNKNOWN_LINK_STATUS: ParameterRefusal = (code::UNKNOWN_VALUE, wordings::unknown_link_status);
+const NO_LINK_ID: ParameterRefusal = (code::FORMAT, wordings::no_link_id);
+const NO_DOCUMENT: ParameterRefusal = (code::FORMAT, wordings::no_document);
+const NO_EMAIL: ParameterRefusal = (code::FORMAT, wordings::no_email);
+const NO_CURSOR: ParameterRefusal = (code::CURSOR, wordings::no_cursor);
+const NO_LIMIT: ParameterRefusal = (code::RANGE, wordings::no_limit);
+const ANY_TEXT: ParameterRefusal = (code::CHARACTER, wordings::control_characters);
 
 /// Maximum number of unknown parameters that an answer names. A query may contain thousands.
 const MOST_NAMED: usize = 20;
 
 /// Longest name that an answer repeats, in characters.
 const LONGEST_NAME: usize = 40;
+
+/// Reads a time of a query, in which an unescaped `+` of the offset has become a blank.
+fn time(text: &str) -> Option<Timestamp> {
+    Timestamp::parse(text).or_else(|| Timestamp::parse(&text.replace(' ', "+")))
+}
+
+/// Reads a document with or without its mask. Text that is none would find nothing, as if its payer had no payments.
+fn document(text: &str) -> Option<String> {
+    [DocumentType::Cpf, DocumentType::Cnpj].into_iter().find_map(|kind| {
+        match Document::parse_formatted(text, kind) {
+            Ok(document) => Some(document.as_str().to_owned()),
+            // Nobody has it, and nothing is found: that is the right answer.
+            Err(DocumentError::Repeated | DocumentError::CheckDigit) => {
+                Some(text.replace(['.', '-', '/'], ""))
+            }
+            Err(DocumentError::Character | DocumentError::Length) => None,
+        }
+    })
+}
+
+fn email(text: &str) -> Option<String> {
+    is_email(text).then(|| text.to_owned())
+}
 
 fn date(text: &str) -> Option<NaiveDate> {
     read_date(text).ok()
@@ -249,7 +275,7 @@ impl<'a> Query<'a> {
     fn one<T>(
         &mut self,
         name: &'static str,
-        refusal: Refusal,
+        refusal: ParameterRefusal,
         read: impl Fn(&str) -> Option<T>,
     ) -> Option<T> {
         let value = match self.values(name).as_slice() {
@@ -271,7 +297,7 @@ impl<'a> Query<'a> {
     fn set<T: Ord>(
         &mut self,
         name: &'static str,
-        refusal: Refusal,
+        refusal: ParameterRefusal,
         read: impl Fn(&str) -> Option<T>,
     ) -> Vec<T> {
         let values: Option<Vec<T>> = self.values(name).into_iter().map(read).collect();
@@ -289,7 +315,7 @@ impl<'a> Query<'a> {
         self.pairs.iter().filter(|(given, _)| given == name).map(|(_, value)| value.as_str()).collect()
     }
 
-    fn refuse_value(&mut self, name: &str, (code, message): Refusal) {
+    fn refuse_value(&mut self, name: &str, (code, message): ParameterRefusal) {
         self.refuse(name, code, message());
     }
 
@@ -338,7 +364,8 @@ mod tests {
     use crate::request::RejectionKind;
 
     fn caller() -> Owner {
-        let (merchant, application) = (MerchantId::new("demo"), ApplicationName::new("default"));
+        let merchant = MerchantId::new("demo");
+        let application = ApplicationName::new("default");
         Owner { merchant, application, mode: Mode::Test }
     }
 
@@ -384,7 +411,7 @@ mod tests {
         let expected = [
             ("status", code::UNKNOWN_VALUE),
             ("paymentMethod", code::UNKNOWN_VALUE),
-            ("document", code::CHARACTER),
+            ("document", code::FORMAT),
             ("createdFrom", code::FORMAT),
             ("createdTo", code::FORMAT),
             ("cursor", code::CURSOR),
@@ -490,9 +517,40 @@ mod tests {
     }
 
     #[test]
+    fn a_document_is_found_with_or_without_its_mask_and_what_is_none_is_refused() {
+        let read = |text: &str| PaymentQuery::parse(&caller(), &pairs(&format!("document={text}")));
+        for (text, bare) in [
+            ("11144477735", "11144477735"),
+            ("111.444.777-35", "11144477735"),
+            ("11.222.333/0001-81", "11222333000181"),
+            ("00000000000", "00000000000"),
+            ("111.444.777-36", "11144477736"),
+        ] {
+            assert_eq!(read(text).unwrap().filter.document.as_deref(), Some(bare), "{text}");
+        }
+        for text in ["", "1", "1114447773x", "111-444-777.35"] {
+            check_refused(read(text), &[("document", code::FORMAT)]);
+        }
+        check_refused(PaymentQuery::parse(&caller(), &pairs("email=x")), &[("email", code::FORMAT)]);
+    }
+
+    #[test]
+    fn a_plus_that_became_a_blank_is_still_an_offset() {
+        for text in
+            ["2026-11-21T00:00:00%2B00:00", "2026-11-21T00:00:00+00:00", "2026-11-21T00:00:00%2000:00"]
+        {
+            let read = PaymentQuery::parse(&caller(), &pairs(&format!("createdFrom={text}"))).unwrap();
+            assert_eq!(read.filter.created_from, Timestamp::parse("2026-11-21T00:00:00.000Z"), "{text}");
+        }
+    }
+
+    #[test]
     fn what_may_stand_once_is_refused_twice() {
         let expected = [("email", code::DUPLICATE), ("limit", code::DUPLICATE)];
-        check_refused(PaymentQuery::parse(&caller(), &pairs("limit=1&email=a&limit=1&email=a")), &expected);
+        check_refused(
+            PaymentQuery::parse(&caller(), &pairs("limit=1&email=a%40b.co&limit=1&email=a%40b.co")),
+            &expected,
+        );
     }
 
     #[test]

@@ -7,13 +7,17 @@ use super::{Change, Check, Payment};
 use crate::acquiring::Settlement;
 use crate::delivery::{Delivery, DeliveryState};
 use crate::event::{Cause, EndedRefund, Event};
+use crate::identity::OperationId;
 use crate::method::Method;
+use crate::numbering::{DeliveryIndex, EventSequence};
 use crate::operation::Operation;
 use crate::routing::Attempt;
-use crate::state::{Refund, RefundStatus, State};
+use crate::state::{Refund, RefundStatus};
 use crate::status::Status;
 use crate::time::Timestamp;
-use uuid::Uuid;
+
+/// Maximum number of Pix of other payments that are noted, the last ones: the document is bounded.
+const MAX_FOREIGN: usize = 64;
 
 impl Payment {
     /// Applies one change. `now` is the time of record; due times are computed from `clock`.
@@ -35,8 +39,8 @@ impl Payment {
                 }
             }
             Change::ReferenceLearnt(number, reference) => {
-                let place = usize::try_from(number).unwrap_or_default().saturating_sub(1);
-                if let Some(attempt) = self.state_mut().attempts.get_mut(place) {
+                let attempts = &mut self.state_mut().attempts;
+                if let Some(attempt) = number.index().and_then(|index| attempts.get_mut(index)) {
                     attempt.reference.learn(&reference);
                 }
                 self.others.retain(|other| !reference.contains(other));
@@ -111,8 +115,7 @@ impl Payment {
                 }
             }
             Change::Redelivered(index) => {
-                let place = usize::try_from(index).unwrap_or(usize::MAX);
-                if let Some(sequence) = self.outbox.get(place).map(|delivery| delivery.sequence) {
+                if let Some(sequence) = self.delivery(index).map(|delivery| delivery.sequence) {
                     self.outbox.push(Delivery { repeats: Some(index), ..fresh_delivery(sequence, clock) });
                 }
             }
@@ -126,18 +129,9 @@ impl Payment {
         }
     }
 
-    /// Returns the state for a change. The last event keeps a snapshot of the state that it reported.
-    pub(super) fn state_mut(&mut self) -> &mut State {
-        if let Some(event) = self.history.last_mut()
-            && event.snapshot.is_none()
-        {
-            event.snapshot = Some(Arc::clone(&self.state));
-        }
-        Arc::make_mut(&mut self.state)
-    }
-
     fn apply_settlement(&mut self, settlement: Settlement, clock: Timestamp) {
-        let (is_boleto, came) = (self.method() == Method::Boleto, settlement.amount);
+        let is_boleto = self.method() == Method::Boleto;
+        let came = settlement.amount;
         // Fine and interest of a boleto belong to the beneficiary, and are never refunded with the payment.
         let principal = self.order.terms.due().filter(|_| is_boleto).map(|due| {
             let day = settlement.paid_on.unwrap_or_else(|| clock.sao_paulo_date());
@@ -191,7 +185,7 @@ impl Payment {
     /// Returns the next event, without a change of status.
     fn next_event(&self, cause: Cause, now: Timestamp) -> Event {
         Event {
-            sequence: self.history.last().map_or(1, |event| event.sequence.saturating_add(1)),
+            sequence: self.history.last().map_or(EventSequence::FIRST, |event| event.sequence.next()),
             status: self.state.status,
             previous_status: self.state.status,
             occurred_at: now,
@@ -230,21 +224,34 @@ impl Payment {
         }
     }
 
-    fn apply_to_operation(&mut self, id: Uuid, change: OperationChange) {
+    fn apply_to_operation(&mut self, id: OperationId, change: OperationChange) {
         if let Some(operation) = self.operations.iter_mut().find(|operation| operation.id == id) {
             operation.apply(change);
         }
     }
 
-    fn with_delivery(&mut self, index: u32, change: impl FnOnce(&mut Delivery)) {
-        let place = usize::try_from(index).unwrap_or(usize::MAX);
-        if let Some(delivery) = self.outbox.get_mut(place) {
+    fn with_delivery(&mut self, index: DeliveryIndex, change: impl FnOnce(&mut Delivery)) {
+        if let Some(delivery) = self.outbox.get_mut(index.place()) {
             change(delivery);
         }
     }
+
+    /// Binds a Pix to the payment.
+    fn bind_pix(&mut self, pix: &str) {
+        if !self.bound_pix.iter().any(|known| known == pix) {
+            self.bound_pix.push(pix.to_owned());
+        }
+    }
+
+    /// Notes the Pix of another payment.
+    fn note_foreign_pix(&mut self, pix: String) {
+        self.foreign_pix.push(pix);
+        let excess = self.foreign_pix.len().saturating_sub(MAX_FOREIGN);
+        self.foreign_pix.drain(..excess);
+    }
 }
 
-const fn fresh_delivery(sequence: u32, due_at: Timestamp) -> Delivery {
+const fn fresh_delivery(sequence: EventSequence, due_at: Timestamp) -> Delivery {
     Delivery {
         sequence,
         state: DeliveryState::Pending,

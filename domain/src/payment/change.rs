@@ -8,13 +8,13 @@ use super::{Chargeback, Report, SecondLook, WonDispute};
 use crate::acquiring::{Approval, Decline, Issued, Reference, Settlement};
 use crate::delivery::DeliveryAttempt;
 use crate::event::Cause;
-use crate::identity::AcquirerName;
+use crate::identity::{AcquirerName, OperationId};
 use crate::money::Money;
+use crate::numbering::{AttemptNumber, DeliveryIndex};
 use crate::operation::Operation;
 use crate::state::Refund;
 use crate::status::Status;
 use crate::time::Timestamp;
-use uuid::Uuid;
 
 pub(super) use attempt::AttemptChange;
 pub(super) use check::CheckChange;
@@ -32,8 +32,8 @@ pub(super) enum Change {
     },
     /// The last charge changes.
     Attempt(AttemptChange),
-    /// The acquirer's reference of the charge with this number, from 1.
-    ReferenceLearnt(u32, Reference),
+    /// The acquirer's reference of the charge with this number.
+    ReferenceLearnt(AttemptNumber, Reference),
     /// The acquirer has another charge of the payment, with this reference.
     OtherCharge(Reference),
     /// This Pix belongs to the payment, and to no other.
@@ -82,7 +82,7 @@ pub(super) enum Change {
     /// A cancellation, capture or refund was requested.
     OperationRequested(Operation),
     /// An operation changes.
-    Operation(Uuid, OperationChange),
+    Operation(OperationId, OperationChange),
     /// A capture of this amount was done.
     Captured(Money),
     /// A capture was refused, and the authorisation remains.
@@ -96,13 +96,13 @@ pub(super) enum Change {
     /// A refund ended without a change of status: one event, and one delivery if the payment has a receiver.
     RefundReported(String, Cause),
     /// The attempt of a delivery runs until this time at most.
-    DeliveryClaimed(u32, Timestamp),
+    DeliveryClaimed(DeliveryIndex, Timestamp),
     /// A delivery attempt ended; the next one, if any, is at this time.
-    DeliveryAttempted(u32, DeliveryAttempt, Option<Timestamp>),
+    DeliveryAttempted(DeliveryIndex, DeliveryAttempt, Option<Timestamp>),
     /// The receiver wants no more events: every waiting delivery is given up.
     ReceiverGone,
     /// A delivery is repeated on request.
-    Redelivered(u32),
+    Redelivered(DeliveryIndex),
     /// A report for operators is added.
     Reporting(Report),
     /// Every waiting report is leased until this time at most.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::decide::Draft;
+use super::draft::Draft;
 use super::{Change, Discrepancy, DiscrepancyKind, Payment};
 use crate::event::Cause;
 use crate::money::Money;
@@ -98,6 +98,15 @@ impl Payment {
     fn chargeback(&self, id: &str) -> Option<&Chargeback> {
         self.chargebacks.iter().find(|chargeback| chargeback.id == id)
     }
+
+    fn was_won_by_name(&self, chargeback: &str) -> bool {
+        let won = self.chargeback(chargeback).and_then(|chargeback| chargeback.won.as_ref());
+        won.is_some_and(|won| won.names_chargeback)
+    }
+
+    fn oldest_open_chargeback(&self) -> Option<String> {
+        self.open_chargebacks().next().map(|chargeback| chargeback.id.clone())
+    }
 }
 
 impl Draft {
@@ -112,9 +121,9 @@ impl Draft {
                 // A chargeback of money that was given back already is reported to an operator.
                 Status::Paid | Status::Approved | Status::Chargeback | Status::Refund => {}
                 Status::Initial | Status::Pending | Status::Expired | Status::Cancelled => {
-                    return Err(self.too_early("charged back", Some(id)));
+                    return Err(self.payment.too_early("charged back", Some(id)));
                 }
-                Status::Declined => return Err(self.contradiction("charged back", Some(id))),
+                Status::Declined => return Err(self.payment.contradiction("charged back", Some(id))),
             }
             let learnt_at = Some(self.now());
             self.make(Change::ChargedBack(Chargeback { id: id.clone(), amount, learnt_at, won: None }));
@@ -134,18 +143,18 @@ impl Draft {
             return Ok(());
         }
         if self.payment.status() == Status::Declined {
-            return Err(self.contradiction("dispute won", Some(id)));
+            return Err(self.payment.contradiction("dispute won", Some(id)));
         }
         let names_chargeback = chargeback_id.is_some();
         let closed = match chargeback_id {
-            None => self.oldest_open_chargeback(),
-            Some(named) if self.was_won_by_name(&named) => return Ok(()),
+            None => self.payment.oldest_open_chargeback(),
+            Some(named) if self.payment.was_won_by_name(&named) => return Ok(()),
             Some(named) => self.make_way_for(named),
         };
-        let Some(closed) = closed else { return Err(self.too_early("dispute won", Some(id))) };
+        let Some(closed) = closed else { return Err(self.payment.too_early("dispute won", Some(id))) };
         let learnt_at = Some(self.now());
         self.make(Change::DisputeWon(closed, WonDispute { id, names_chargeback, learnt_at }));
-        if self.payment.status() == Status::Chargeback && self.oldest_open_chargeback().is_none() {
+        if self.payment.status() == Status::Chargeback && self.payment.oldest_open_chargeback().is_none() {
             if self.payment.state.captured_amount.is_none() {
                 self.learn_how_much_was_disputed();
             }
@@ -160,13 +169,8 @@ impl Draft {
         if self.payment.method().can_be_captured() {
             self.bring_check_forward(self.clock());
         } else {
-            self.make(Change::Captured(self.expected_settlement()));
+            self.make(Change::Captured(self.payment.expected_settlement()));
         }
-    }
-
-    fn was_won_by_name(&self, chargeback: &str) -> bool {
-        let won = self.payment.chargeback(chargeback).and_then(|chargeback| chargeback.won.as_ref());
-        won.is_some_and(|won| won.names_chargeback)
     }
 
     /// Returns the chargeback that a dispute names, if it is known. If an unnamed dispute was guessed to be about it,
@@ -175,14 +179,10 @@ impl Draft {
     fn make_way_for(&mut self, named: String) -> Option<String> {
         let guessed = self.payment.chargeback(&named)?.won.clone();
         if let Some(guessed) = guessed {
-            let other = self.oldest_open_chargeback()?;
+            let other = self.payment.oldest_open_chargeback()?;
             self.make(Change::DisputeWon(other, guessed));
         }
         Some(named)
-    }
-
-    fn oldest_open_chargeback(&self) -> Option<String> {
-        self.payment.open_chargebacks().next().map(|chargeback| chargeback.id.clone())
     }
 
     /// Reports each pair of a refund and an open chargeback, because the payer may have the money twice.

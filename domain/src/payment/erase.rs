@@ -89,7 +89,7 @@ impl Payment {
     }
 
     /// Masks the payer in texts that others wrote.
-    fn cover(&mut self, traces: &Traces) {
+    pub(super) fn cover(&mut self, traces: &Traces) {
         Arc::make_mut(&mut self.order).cover(traces);
         Arc::make_mut(&mut self.state).cover(traces);
         for Event { reason, refund, snapshot, .. } in &mut self.history {

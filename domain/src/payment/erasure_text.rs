@@ -55,7 +55,8 @@ impl Traces {
 /// Returns the text with a value masked; `None` if it does not contain it.
 fn covered(text: &str, value: &str) -> Option<String> {
     let mut rest = text.chars();
-    let (mut covered, mut is_found) = (String::with_capacity(text.len()), false);
+    let mut covered = String::with_capacity(text.len());
+    let mut is_found = false;
     loop {
         if let Some(after) = after_prefix(rest.as_str(), value) {
             is_found = true;

@@ -1,12 +1,13 @@
 //! Further tries: one more acquirer after a decline that need not be final, because the issuer may approve there.
 
-use super::answer::MAX_ATTEMPTS;
 use super::change::AttemptChange;
-use super::decide::Draft;
+use super::charges::MAX_ATTEMPTS;
+use super::draft::Draft;
 use super::{Change, Command, Payment};
 use crate::acquiring::{ChargeAnswer, Decline, DeclineKind, Fact};
 use crate::card::CardFingerprint;
 use crate::identity::AcquirerName;
+use crate::numbering::AttemptNumber;
 use crate::routing::{TRIES_ARE_COUNTED_FOR_MS, further_try};
 use crate::status::Status;
 use crate::time::Timestamp;
@@ -48,7 +49,7 @@ impl Payment {
     /// money.
     fn further_acquirer<'a>(
         &self,
-        attempt: u32,
+        attempt: AttemptNumber,
         facts: &'a [Fact],
         card_at_hand: bool,
     ) -> Option<(&'a Decline, AcquirerName)> {
@@ -67,16 +68,6 @@ impl Payment {
         Some((decline, self.next_acquirer()?))
     }
 
-    /// Returns the decline of an earlier charge, if a further try followed it.
-    pub(super) fn declined_before(&self) -> Option<&Decline> {
-        self.state.attempts.iter().find_map(|attempt| attempt.decline.as_ref())
-    }
-
-    /// Returns true if this is the number of the last charge. Numbers begin at 1: without a charge none is the last.
-    pub(super) fn is_last_attempt(&self, attempt: u32) -> bool {
-        attempt > 0 && usize::try_from(attempt).is_ok_and(|attempt| attempt == self.state.attempts.len())
-    }
-
     /// Returns the time from which tries of its card no longer count.
     pub(super) fn forgets_card_at(&self) -> Option<Timestamp> {
         self.card_fingerprint.as_ref().map(|_| self.created_at.plus_ms(TRIES_ARE_COUNTED_FOR_MS))
@@ -86,7 +77,7 @@ impl Payment {
 impl Draft {
     /// Sends the charge to one further acquirer, and returns true if it did. The facts and the payment's rule must
     /// allow it, and the card must have been counted and have tries left.
-    pub(super) fn try_further(&mut self, attempt: u32, facts: &[Fact]) -> bool {
+    pub(super) fn try_further(&mut self, attempt: AttemptNumber, facts: &[Fact]) -> bool {
         let card = self.payment.order.card().zip(self.context.card_tries);
         let further = self.payment.further_acquirer(attempt, facts, self.context.card_at_hand);
         let (Some((card, tries)), Some((decline, acquirer))) = (card, further) else { return false };

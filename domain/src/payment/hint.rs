@@ -1,8 +1,7 @@
 //! Hints: an acquirer says that something changed, but not what. It is asked, and only its answer counts.
 
-use super::change::CheckChange;
-use super::decide::{Context, Draft};
-use super::{Change, Check, Payment};
+use super::draft::Draft;
+use super::{Context, Payment};
 use crate::acquiring::Reference;
 use crate::identity::AcquirerName;
 use crate::outbound_call::{CallChange, Progress};
@@ -36,7 +35,7 @@ impl Draft {
         let now = self.clock();
         let gap_ends = self.payment.hint_gap_ends(&self.context).unwrap_or(now);
         if self.payment.acquirer() != Some(acquirer) {
-            self.earlier_charge_hinted(acquirer, gap_ends <= now);
+            self.inquire_about_earlier_charge(acquirer, gap_ends <= now);
             return;
         }
         self.remember_charge(charge);
@@ -51,34 +50,6 @@ impl Draft {
             }
             Some((Progress::Ended(_), _)) => self.bring_check_forward(at),
             None => {}
-        }
-    }
-
-    /// Keeps the hint, because the answer under way may predate it.
-    pub(super) fn remember_hint(&mut self) {
-        if !self.payment.hinted {
-            self.make(Change::Hinted);
-        }
-    }
-
-    /// Asks an acquirer about an earlier charge, unless it was asked just now. It was believed not to have that charge.
-    pub(super) fn earlier_charge_hinted(&mut self, acquirer: &AcquirerName, may_ask: bool) {
-        let attempts = self.payment.state.attempts.iter();
-        let place = attempts.rev().skip(1).position(|attempt| attempt.acquirer == *acquirer);
-        let number =
-            place.and_then(|place| self.payment.state.attempts.len().checked_sub(place.saturating_add(1)));
-        if let Some(number) = number.and_then(|number| u32::try_from(number).ok()).filter(|_| may_ask) {
-            self.push_inquiry_about(acquirer.clone(), number);
-        }
-    }
-
-    /// Has the charge checked at this time or before, because of a hint. The check survives changes of the status until
-    /// it is answered. A check that was brought forward before, and not made yet, is enough.
-    pub(super) fn bring_check_forward(&mut self, at: Timestamp) {
-        let at = self.payment.check.map_or(at, |check| check.at.min(at));
-        let is_it = |check: Check| check.planned.is_some() && check.at <= at && check.asked == 0;
-        if !self.payment.check.is_some_and(is_it) {
-            self.make(Change::Check(CheckChange::BroughtForward(at)));
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Inquiries (consulta) about charges and operations whose outcome is unknown.
 
 use super::change::CheckChange;
-use super::decide::Draft;
+use super::draft::Draft;
 use super::schedule::{CALL_LEASE_MS, MANY_INQUIRIES, OPEN_FOR_LONG_MS, hint_wait_ms, inquiry_wait_ms};
 use super::{Change, Effect};
 use crate::identity::AcquirerName;
+use crate::numbering::AttemptNumber;
 use crate::operation::Operation;
 use crate::outbound_call::{CallChange, OutboundCall};
 
@@ -65,16 +66,24 @@ impl NotFound {
 }
 
 impl Draft {
+    /// Asks an acquirer about an earlier charge, unless it was asked just now. It was believed not to have that charge.
+    pub(super) fn inquire_about_earlier_charge(&mut self, acquirer: &AcquirerName, may_ask: bool) {
+        let attempts = self.payment.state.attempts.iter().enumerate();
+        let mut earlier = attempts.rev().skip(1).filter(|(_, attempt)| attempt.acquirer == *acquirer);
+        if let Some((index, _)) = earlier.next().filter(|_| may_ask) {
+            self.push_inquiry_about(acquirer.clone(), AttemptNumber::at(index));
+        }
+    }
+
     /// Sends an inquiry about the last charge.
     pub(super) fn push_inquiry(&mut self) {
-        let attempt = u32::try_from(self.payment.state.attempts.len()).unwrap_or(u32::MAX);
         if let Some(acquirer) = self.payment.acquirer().cloned() {
-            self.push_inquiry_about(acquirer, attempt);
+            self.push_inquiry_about(acquirer, self.payment.last_attempt());
         }
     }
 
     /// Sends an inquiry about the charge with this number.
-    pub(super) fn push_inquiry_about(&mut self, acquirer: AcquirerName, attempt: u32) {
+    fn push_inquiry_about(&mut self, acquirer: AcquirerName, attempt: AttemptNumber) {
         let stays_hidden = self.payment.hinted && self.is_hidden_by_an_operation();
         self.make(Change::Inquired);
         if stays_hidden {

@@ -2,27 +2,48 @@
 
 use chrono::NaiveDate;
 
-use super::answer::AMOUNT_MISMATCH;
 use super::change::CheckChange;
-use super::decide::Draft;
-use super::{Change, Discrepancy, DiscrepancyKind};
+use super::draft::Draft;
+use super::status_change::{AMOUNT_MISMATCH, AUTHORIZATION_EXPIRED, REMOVED_AT_BANK, REMOVED_BY_PSP};
+use super::{Change, Discrepancy, DiscrepancyKind, Payment};
 use crate::acquiring::{Approval, Decline, Fact, Issued, Reference, RemovedBy, Settlement};
 use crate::due_terms::{InterestSince, Paid};
 use crate::event::Cause;
 use crate::identity::AcquirerName;
 use crate::money::Money;
+use crate::numbering::AttemptNumber;
 use crate::operation::{Operation, OperationKind, OperationState};
 use crate::outbound_call::Progress;
 use crate::routing::ChargeEnd;
 use crate::status::Status;
 use crate::time::Timestamp;
 
-/// Reason of a declined card that had been approved and was never captured.
-const AUTHORIZATION_EXPIRED: &str = "authorization_expired";
+impl Payment {
+    /// Returns true if the acquirer itself stated that the charge was withdrawn there.
+    fn was_withdrawn_there(&self) -> bool {
+        let is_its_word = self.history.last().is_some_and(|event| event.actor == Cause::Acquirer);
+        let reason = self.state.status_reason.as_deref();
+        is_its_word && matches!(reason, None | Some(REMOVED_AT_BANK | REMOVED_BY_PSP))
+    }
 
-/// Reasons of a cancelled charge that was withdrawn at the acquirer, by its receiver or by the acquirer.
-const REMOVED_AT_BANK: &str = "removed_at_bank";
-const REMOVED_BY_PSP: &str = "removed_by_psp";
+    /// Returns true if an approved card was captured at the acquirer by others, perhaps in part. None of our captures
+    /// may explain it. The approval may be reported together with it, after the outcome of its charge was unknown.
+    fn was_captured_by_others(&self, settlement: &Settlement) -> bool {
+        let waits_for_capture = match self.status() {
+            Status::Approved => true,
+            Status::Initial => settlement.approval.is_some(),
+            // It was disputed before its capture was reported.
+            Status::Chargeback | Status::Paid => self.was_captured_unheard(),
+            Status::Pending | Status::Declined | Status::Refund | Status::Expired | Status::Cancelled => {
+                false
+            }
+        };
+        waits_for_capture
+            && self.method().can_be_captured()
+            && (Money::from_cents(1)..=self.order.amount).contains(&settlement.amount)
+            && !self.may_have_captured()
+    }
+}
 
 impl Draft {
     /// Handles an acquirer's notice. It is binding only for the charge there: a notice from the acquirer of an earlier
@@ -32,7 +53,7 @@ impl Draft {
             self.hinted(acquirer, &Reference::none());
             return;
         }
-        let Some(fact) = self.without_foreign_pix(vec![fact]).pop() else { return };
+        let Some(fact) = self.payment.without_foreign_pix(vec![fact]).pop() else { return };
         if self.payment.acquirer() == Some(acquirer) {
             let known = self.discrepancies.len();
             self.learn_and_keep_discrepancy(fact);
@@ -46,7 +67,7 @@ impl Draft {
         }
         let attempts = &self.payment.state.attempts;
         let place = attempts.iter().rposition(|attempt| attempt.acquirer == *acquirer);
-        let number = place.and_then(|place| u32::try_from(place.saturating_add(1)).ok()).unwrap_or_default();
+        let number = place.map_or(AttemptNumber::NONE, AttemptNumber::at);
         match fact {
             Fact::Authorized(_) | Fact::Settled(_) => self.earlier_charge_was_accepted(number),
             Fact::Refunded { refund_id: id, .. }
@@ -72,7 +93,7 @@ impl Draft {
         }
     }
 
-    fn learn(&mut self, fact: Fact) -> Result<(), Discrepancy> {
+    pub(super) fn learn(&mut self, fact: Fact) -> Result<(), Discrepancy> {
         match fact {
             Fact::Pending { issued, news_at } => self.learn_pending(issued, news_at),
             Fact::Authorized(approval) => self.learn_authorized(approval)?,
@@ -85,7 +106,8 @@ impl Draft {
             Fact::PaidToOthers { id } => {
                 let detail =
                     format!("{id} came in under another key, and the payment is {}", self.payment.status());
-                let (kind, about) = (DiscrepancyKind::ForeignCharge, Some(id));
+                let kind = DiscrepancyKind::ForeignCharge;
+                let about = Some(id);
                 return Err(Discrepancy { kind, detail, stated: "", about });
             }
             Fact::Refunded { refund_id, amount } => self.learn_refunded(refund_id, amount)?,
@@ -96,7 +118,8 @@ impl Draft {
             Fact::PixCodeMissing => {
                 let detail =
                     "the slip was made without a PIX code, and can be paid by its bar code".to_owned();
-                let (kind, about) = (DiscrepancyKind::PixCodeMissing, Some("code".into()));
+                let kind = DiscrepancyKind::PixCodeMissing;
+                let about = Some("code".into());
                 return Err(Discrepancy { kind, detail, stated: "", about });
             }
             Fact::AmountUnknown => self.learn_amount_unknown()?,
@@ -105,7 +128,8 @@ impl Draft {
             Fact::Hint => {}
             Fact::Unclear { id, text } => {
                 let detail = format!("{text}, and the payment is {}", self.payment.status());
-                let (kind, about) = (DiscrepancyKind::Contradiction, Some(id));
+                let kind = DiscrepancyKind::Contradiction;
+                let about = Some(id);
                 return Err(Discrepancy { kind, detail, stated: "not understood", about });
             }
         }
@@ -125,7 +149,7 @@ impl Draft {
         }
         match status {
             // The authorisation came first, and the statement of its withdrawal overtook it.
-            Status::Cancelled if self.was_withdrawn_there() => Ok(()),
+            Status::Cancelled if self.payment.was_withdrawn_there() => Ok(()),
             Status::Declined | Status::Expired | Status::Cancelled
                 if self.payment.was_never_approved() || !self.payment.method().can_be_captured() =>
             {
@@ -144,13 +168,6 @@ impl Draft {
         }
     }
 
-    /// Returns true if the acquirer itself stated that the charge was withdrawn there.
-    fn was_withdrawn_there(&self) -> bool {
-        let is_its_word = self.payment.history.last().is_some_and(|event| event.actor == Cause::Acquirer);
-        let reason = self.payment.state.status_reason.as_deref();
-        is_its_word && matches!(reason, None | Some(REMOVED_AT_BANK | REMOVED_BY_PSP))
-    }
-
     /// Handles an approval of a payment that had been given up. Nobody will capture it, so the card's limit is
     /// released, once. Not if another amount had come in: an operator has to give that money back.
     fn late_authorization(&mut self, approval: &Approval) -> Discrepancy {
@@ -165,7 +182,7 @@ impl Draft {
             self.withdraw();
         }
         // An acquirer that took back its own decline is another matter than one that answered late.
-        let was_declined_there = self.last_outcome_is(Progress::Ended(ChargeEnd::Declined));
+        let was_declined_there = self.payment.last_outcome_is(Progress::Ended(ChargeEnd::Declined));
         let kind = if was_declined_there {
             DiscrepancyKind::PaidAfterDecline
         } else {
@@ -186,7 +203,7 @@ impl Draft {
             self.make(Change::Declined(decline));
             self.become_status(Status::Declined, Some(&code), Cause::Acquirer);
         } else if status != Status::Declined {
-            return Err(self.contradiction("declined", None));
+            return Err(self.payment.contradiction("declined", None));
         }
         Ok(())
     }
@@ -195,12 +212,12 @@ impl Draft {
     /// over: the inquiry after the grace period shows if the charge was paid in time.
     fn learn_expired(&mut self) -> Result<(), Discrepancy> {
         if self.payment.status() == Status::Initial {
-            return Err(self.too_early("expired", None));
+            return Err(self.payment.too_early("expired", None));
         }
         if self.payment.status() == Status::Approved {
             // Only a card's money is held. It no longer is, and nobody will capture it.
             if !self.payment.method().can_be_captured() {
-                return Err(self.contradiction("expired", None));
+                return Err(self.payment.contradiction("expired", None));
             }
             self.become_status(Status::Declined, Some(AUTHORIZATION_EXPIRED), Cause::Acquirer);
         }
@@ -292,7 +309,8 @@ impl Draft {
             self.payment.order.amount,
             self.payment.status()
         );
-        let (kind, about) = (DiscrepancyKind::AmountUnknown, Some("settlement".into()));
+        let kind = DiscrepancyKind::AmountUnknown;
+        let about = Some("settlement".into());
         Err(Discrepancy { kind, detail, stated: "", about })
     }
 
@@ -312,7 +330,7 @@ impl Draft {
         let status = self.payment.status();
         if status.allows(Status::Paid) && status != Status::Chargeback {
             let came = self.compare_with_owed(&settlement);
-            if came != Paid::Right && !self.was_captured_by_others(&settlement) {
+            if came != Paid::Right && !self.payment.was_captured_by_others(&settlement) {
                 let discrepancy = self.another_amount(&settlement, came);
                 if discrepancy.kind == DiscrepancyKind::AmountMismatch {
                     self.note_stray_pix(&settlement);
@@ -334,8 +352,8 @@ impl Draft {
             return Ok(());
         }
         // The answer to a capture may be overtaken by a dispute.
-        let captured = state.captured_amount.unwrap_or_else(|| self.expected_settlement());
-        let is_theirs = self.was_captured_by_others(&settlement);
+        let captured = state.captured_amount.unwrap_or_else(|| self.payment.expected_settlement());
+        let is_theirs = self.payment.was_captured_by_others(&settlement);
         let confirms_capture = state.settlement_id.is_none() && (captured == settlement.amount || is_theirs);
         // The money may have been given back before its settlement is reported.
         let was_paid = matches!(status, Status::Paid | Status::Refund | Status::Chargeback);
@@ -343,9 +361,9 @@ impl Draft {
             self.make(Change::Settled(settlement));
             return Ok(());
         }
-        if self.was_captured_unheard() && self.may_have_captured() {
+        if self.payment.was_captured_unheard() && self.payment.may_have_captured() {
             // Others may have captured it instead of us: that is known once our capture has ended.
-            return Err(self.too_early("settled", Some(settlement.id)));
+            return Err(self.payment.too_early("settled", Some(settlement.id)));
         }
         let kind = if status == Status::Declined {
             self.give_back_after_decline(&settlement);
@@ -361,7 +379,7 @@ impl Draft {
 
     /// Compares what came in with what was owed on the day that the acquirer names.
     fn compare_with_owed(&self, settlement: &Settlement) -> Paid {
-        let expected = self.expected_settlement();
+        let expected = self.payment.expected_settlement();
         match self.payment.order.terms.due() {
             Some(due) => due.compare(expected, settlement.amount, self.day_of(settlement)),
             None if settlement.amount == expected => Paid::Right,
@@ -373,13 +391,14 @@ impl Draft {
     /// Returns the discrepancy of an amount that is not as owed. Of a charge with a due date, more than that is paid
     /// all the same: its payer may type any amount.
     fn another_amount(&self, settlement: &Settlement, came: Paid) -> Discrepancy {
-        let expected = self.expected_settlement();
+        let expected = self.payment.expected_settlement();
         let owed = self.payment.order.terms.due().filter(|due| due.changes_the_amount()).map(|due| {
             let day = self.day_of(settlement);
             (due.owed_on(expected, day, InterestSince::of(self.payment.method())), day)
         });
         let owed = owed.map(|(owed, day)| format!(", for which {owed} was owed on {day}"));
-        let (amount, owed) = (settlement.amount, owed.unwrap_or_default());
+        let amount = settlement.amount;
+        let owed = owed.unwrap_or_default();
         let detail = format!("{amount} came in for a payment of {expected}{owed}");
         let is_paid = came == Paid::TooMuch && self.payment.order.terms.due().is_some();
         let kind = if is_paid { DiscrepancyKind::Overpaid } else { DiscrepancyKind::AmountMismatch };
@@ -389,35 +408,6 @@ impl Draft {
     /// Returns the acquirer's day of a settlement, or today.
     fn day_of(&self, settlement: &Settlement) -> NaiveDate {
         settlement.paid_on.unwrap_or_else(|| self.clock().sao_paulo_date())
-    }
-
-    /// Returns true if an approved card was captured at the acquirer by others, perhaps in part. None of our captures
-    /// may explain it. The approval may be reported together with it, after the outcome of its charge was unknown.
-    fn was_captured_by_others(&self, settlement: &Settlement) -> bool {
-        let waits_for_capture = match self.payment.status() {
-            Status::Approved => true,
-            Status::Initial => settlement.approval.is_some(),
-            // It was disputed before its capture was reported.
-            Status::Chargeback | Status::Paid => self.was_captured_unheard(),
-            Status::Pending | Status::Declined | Status::Refund | Status::Expired | Status::Cancelled => {
-                false
-            }
-        };
-        waits_for_capture
-            && self.payment.method().can_be_captured()
-            && (Money::from_cents(1)..=self.payment.order.amount).contains(&settlement.amount)
-            && !self.may_have_captured()
-    }
-
-    /// Returns the amount that should come in: the amount of the capture under way, or else all of it.
-    pub(super) fn expected_settlement(&self) -> Money {
-        let processing = |operation: &&Operation| operation.is_processing();
-        let captured =
-            self.payment.operations.iter().filter(processing).find_map(|operation| match operation.kind {
-                OperationKind::Capture(amount) => Some(amount),
-                OperationKind::Cancel | OperationKind::Refund(_) => None,
-            });
-        captured.unwrap_or(self.payment.order.amount)
     }
 
     /// Learns that the charge was withdrawn at the acquirer: by us, if we had requested it.
@@ -455,27 +445,8 @@ impl Draft {
             | Status::Approved
             | Status::Paid
             | Status::Refund
-            | Status::Chargeback => Err(self.contradiction("cancelled", None)),
+            | Status::Chargeback => Err(self.payment.contradiction("cancelled", None)),
         }
-    }
-
-    /// Changes the status along an edge of the table; any other change would be a defect, and is ignored.
-    pub(super) fn become_status(&mut self, to: Status, reason: Option<&str>, cause: Cause) {
-        if self.payment.status().allows(to) {
-            self.make(Change::StatusChanged { to, reason: reason.map(String::from), cause });
-            self.schedule_look_at_paid();
-        }
-    }
-
-    /// Returns a discrepancy: another fact must precede this one.
-    pub(super) fn too_early(&self, stated: &'static str, about: Option<String>) -> Discrepancy {
-        let detail = format!("{stated}, but the payment is still {}", self.payment.status());
-        Discrepancy { kind: DiscrepancyKind::TooEarly, detail, stated, about }
-    }
-
-    pub(super) fn contradiction(&self, stated: &'static str, about: Option<String>) -> Discrepancy {
-        let detail = format!("{stated}, but the payment is {}", self.payment.status());
-        Discrepancy { kind: DiscrepancyKind::Contradiction, detail, stated, about }
     }
 }
 

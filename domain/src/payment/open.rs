@@ -2,18 +2,15 @@
 
 use std::sync::Arc;
 
-use super::decide::Draft;
+use super::draft::Draft;
 use super::report::Origin;
-use super::schedule::CALL_LEASE_MS;
-use super::{Change, Context, Decision, Payment};
+use super::{Context, Decision, Payment};
 use crate::card::CardFingerprint;
 use crate::card::token::UsedToken;
-use crate::identity::{AcquirerName, LinkId, Owner, TransactionId};
+use crate::identity::{LinkId, Owner, TransactionId};
 use crate::order::Order;
-use crate::outbound_call::{CallChange, Progress};
 use crate::routing::{Considered, Routed};
 use crate::state::State;
-use crate::status::Status;
 
 /// Input from which a payment is opened.
 #[derive(Debug, Clone)]
@@ -80,36 +77,5 @@ impl Payment {
         let mut draft = Draft::new(payment, *context);
         draft.charge_first();
         draft.finish(Origin::CREATION)
-    }
-
-    /// Returns the next acquirer: the first eligible one that got no charge yet. After a further try there is none.
-    pub(super) fn next_acquirer(&self) -> Option<AcquirerName> {
-        if self.declined_before().is_some() {
-            return None;
-        }
-        let was_tried =
-            |name: &AcquirerName| self.state.attempts.iter().any(|attempt| attempt.acquirer == *name);
-        let eligible = self.considered.iter().filter(|considered| considered.eligible);
-        eligible.map(|considered| &considered.acquirer).find(|name| !was_tried(name)).cloned()
-    }
-}
-
-impl Draft {
-    /// Sends the first charge, which never left, with a lease of its own. Does nothing if its outcome has changed
-    /// meanwhile: then another process has taken it over.
-    pub(super) fn send_first_charge(&mut self) {
-        let is_first = self.payment.state.attempts.len() == 1 && self.last_outcome_is(Progress::Sent);
-        let Some(acquirer) = self.payment.acquirer().cloned() else { return };
-        if is_first && self.payment.status() == Status::Initial && self.can_charge() {
-            self.charge_call(CallChange::Due(self.clock().plus_ms(CALL_LEASE_MS)));
-            self.effects.push(super::Effect::Charge(acquirer));
-        }
-    }
-
-    /// Begins a charge at this acquirer.
-    pub(super) fn start_attempt(&mut self, acquirer: AcquirerName) {
-        let inquire_at = self.clock().plus_ms(CALL_LEASE_MS);
-        self.make(Change::AttemptStarted { acquirer: acquirer.clone(), inquire_at });
-        self.effects.push(super::Effect::Charge(acquirer));
     }
 }

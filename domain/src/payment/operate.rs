@@ -1,54 +1,27 @@
 //! Cancelling, capturing and refunding.
 
 use super::change::OperationChange;
-use super::decide::Draft;
+use super::draft::Draft;
 use super::schedule::CALL_LEASE_MS;
-use super::{Change, Context, Effect, Payment, Refusal};
+use super::{Change, Discrepancy, DiscrepancyKind, Effect, Payment, Refusal};
 use crate::event::Cause;
-use crate::method::Method;
+use crate::identity::OperationId;
 use crate::money::Money;
-use crate::operation::{
-    Operation, OperationKind, OperationRequest, OperationState, RequestedOperation, Surplus,
-};
+use crate::operation::{Operation, OperationKind, OperationRequest, RequestedOperation, Surplus};
 use crate::state::{Refund, RefundStatus};
 use crate::status::Status;
-use uuid::Uuid;
 
 /// Reason of an operation that was never sent because the payment's status changed meanwhile.
 pub const STATUS_CHANGED: &str = "status_changed";
 
 impl Payment {
-    /// Checks an operation against the payment as it is now, without deciding anything.
-    ///
-    /// # Errors
-    /// The reason why it is refused.
-    pub fn permits(&self, requested: RequestedOperation) -> Result<(), Refusal> {
-        let context = Context::plain(self.state.updated_at, Uuid::nil());
-        Draft::new(self.clone(), context).permit(requested).map(drop)
-    }
-}
-
-impl Draft {
-    /// Finds the merchant's operation by its key, or begins it.
-    pub(super) fn operate(&mut self, request: OperationRequest) -> Result<(), Refusal> {
-        if let Some(known) = self.find_replay(&request)? {
-            self.operation = Some(known);
-            self.is_replay = request.key.is_some();
-            return Ok(());
-        }
-        let kind = self.permit(request.requested)?;
-        self.check_room(request.requested)?;
-        self.begin(request, kind, None);
-        Ok(())
-    }
-
     /// Finds the operation of a repeated request. The same id is a request whose write seemed to be lost.
-    fn find_replay(&self, request: &OperationRequest) -> Result<Option<Uuid>, Refusal> {
-        if self.payment.operations.iter().any(|operation| operation.id == request.id) {
+    fn find_replay(&self, request: &OperationRequest) -> Result<Option<OperationId>, Refusal> {
+        if self.operations.iter().any(|operation| operation.id == request.id) {
             return Ok(Some(request.id));
         }
         let Some(key) = &request.key else { return Ok(None) };
-        let mut operations = self.payment.operations.iter();
+        let mut operations = self.operations.iter();
         match operations.find(|operation| operation.key.as_ref() == Some(key)) {
             None => Ok(None),
             Some(known)
@@ -61,61 +34,89 @@ impl Draft {
         }
     }
 
-    /// Returns the operation in full, if the payment allows it.
-    fn permit(&self, requested: RequestedOperation) -> Result<OperationKind, Refusal> {
-        let status = self.payment.status();
-        let refuse = |verb, allowed| Err(Refusal::NotAllowed { status, verb, allowed });
-        if let Some(verb) = self.processing_verb(requested) {
-            return Err(Refusal::Busy(verb));
+    /// Returns true if the status still allows the operation.
+    fn may_be_sent(&self, kind: OperationKind) -> bool {
+        // A refund after a chargeback gives the money back twice. A cancellation after the payment is a refund that
+        // nobody requested.
+        let status = self.status();
+        match kind {
+            OperationKind::Cancel => match status {
+                Status::Initial | Status::Pending | Status::Approved | Status::Expired => true,
+                Status::Declined if self.had_no_code() => true,
+                Status::Declined | Status::Cancelled => self.was_never_approved(),
+                Status::Paid | Status::Refund | Status::Chargeback => false,
+            },
+            OperationKind::Capture(_) => status == Status::Approved,
+            OperationKind::Refund(_) => status == Status::Paid,
         }
-        match requested {
-            RequestedOperation::Cancel if self.payment.is_withdrawable() => Ok(OperationKind::Cancel),
-            // A charge that can be paid may exist already, or begin to.
-            RequestedOperation::Cancel if status == Status::Initial => Err(Refusal::OutcomeUnknown),
-            RequestedOperation::Cancel if self.payment.method() == Method::Boleto => {
-                refuse("be cancelled", "pending, expired")
+    }
+}
+
+impl Draft {
+    /// Reports that a charge keeps its money or limit: a person has to give it back at the acquirer.
+    fn surplus_was_kept(&mut self, id: OperationId, why: &str) {
+        let Some(operation) = self.payment.operation_of(id) else { return };
+        let Some(surplus) = operation.surplus.clone() else { return };
+        let is_second = self.payment.others.iter().any(|other| surplus.reference.contains(other));
+        let kind = if is_second { DiscrepancyKind::SecondCharge } else { DiscrepancyKind::PaidAfterDecline };
+        let detail = format!("what charge {} holds could not be given back: {why}", surplus.id);
+        self.discrepancies.push(Discrepancy {
+            kind,
+            detail,
+            stated: "not given back",
+            about: Some(surplus.id),
+        });
+    }
+
+    /// Reports that the void of an authorisation that came too late was refused.
+    fn late_void_refused(&mut self, why: &str) {
+        self.discrepancies.push(Discrepancy {
+            kind: DiscrepancyKind::LateAuthorization,
+            detail: format!("it was authorised too late, and its void was refused: {why}"),
+            stated: "not voided",
+            about: Some("void".into()),
+        });
+    }
+
+    pub(super) fn operation_refused(
+        &mut self,
+        id: OperationId,
+        kind: OperationKind,
+        (why, cause): (String, Cause),
+    ) {
+        if !self.payment.is_own(id) {
+            self.surplus_was_kept(id, &why);
+            return;
+        }
+        match kind {
+            // A person who says so knows.
+            OperationKind::Cancel if self.payment.was_never_approved() && cause == Cause::Acquirer => {
+                self.late_void_refused(&why);
             }
-            RequestedOperation::Cancel => refuse("be cancelled", "pending, approved"),
-            RequestedOperation::Capture(_) if !self.payment.method().can_be_captured() => {
-                Err(Refusal::NotCapturable(status))
+            OperationKind::Cancel => {}
+            // The card's limit is still held: it can be captured again, or released.
+            OperationKind::Capture(_) if self.payment.status() == Status::Approved => {
+                self.make(Change::CaptureRefused);
             }
-            // We capture a card that is captured at once, unless the acquirer refused that capture.
-            RequestedOperation::Capture(_)
-                if self.payment.order.captures_at_once() && !self.was_capture_refused() =>
-            {
-                Err(Refusal::NotCapturable(status))
-            }
-            RequestedOperation::Capture(_) if status != Status::Approved => refuse("be captured", "approved"),
-            RequestedOperation::Capture(amount) => {
-                let authorized = self.payment.order.amount;
-                let amount = amount.unwrap_or(authorized);
-                let fits = Money::ZERO < amount && amount <= authorized;
-                fits.then_some(OperationKind::Capture(amount)).ok_or(Refusal::CaptureOutOfBounds(authorized))
-            }
-            RequestedOperation::Refund(_) if status != Status::Paid => refuse("be refunded", "paid"),
-            RequestedOperation::Refund(amount) => {
-                let left = self.payment.state.refundable_amount();
-                let amount = amount.unwrap_or(left);
-                let fits = Money::ZERO < amount && amount <= left;
-                fits.then_some(OperationKind::Refund(amount)).ok_or(Refusal::RefundExceedsPaid(left))
+            OperationKind::Capture(_) => {}
+            OperationKind::Refund(_) => {
+                self.make(Change::RefundFailed(id.to_string(), why));
+                self.make(Change::RefundReported(id.to_string(), cause));
             }
         }
     }
 
-    fn was_capture_refused(&self) -> bool {
-        self.payment.own_operations().any(|operation| {
-            matches!(operation.kind, OperationKind::Capture(_))
-                && operation.state() == OperationState::Refused
-        })
-    }
-
-    /// Returns the verb of a cancellation or capture under way that excludes another operation.
-    fn processing_verb(&self, requested: RequestedOperation) -> Option<&'static str> {
-        let is_refund = |verb: &str| verb == "refund";
-        let processing = self.payment.own_operations().filter(|operation| operation.is_processing());
-        processing
-            .map(|operation| operation.kind.verb())
-            .find(|verb| !is_refund(verb) && !is_refund(requested.verb()))
+    /// Finds the merchant's operation by its key, or begins it.
+    pub(super) fn operate(&mut self, request: OperationRequest) -> Result<(), Refusal> {
+        if let Some(known) = self.payment.find_replay(&request)? {
+            self.operation = Some(known);
+            self.is_replay = request.key.is_some();
+            return Ok(());
+        }
+        let kind = self.payment.permit(request.requested)?;
+        self.check_room(request.requested)?;
+        self.begin(request, kind, None);
+        Ok(())
     }
 
     /// Withdraws a charge or an authorisation that is no longer wanted.
@@ -133,15 +134,6 @@ impl Draft {
         self.begin(request, kind, None);
     }
 
-    /// Returns an id for an operation that nobody requested: one decision may begin several.
-    pub(super) fn fresh_operation_id(&self) -> Uuid {
-        let mut number = self.context.op.as_u128();
-        while self.operation_of(Uuid::from_u128(number)).is_some() {
-            number = number.wrapping_add(1);
-        }
-        Uuid::from_u128(number)
-    }
-
     pub(super) fn begin(&mut self, request: OperationRequest, kind: OperationKind, surplus: Option<Surplus>) {
         let now = self.now();
         self.make(Change::OperationRequested(Operation {
@@ -151,14 +143,15 @@ impl Draft {
             ..Operation::ready(request.id, kind, now)
         }));
         if let OperationKind::Refund(amount) = kind
-            && self.is_own(request.id)
+            && self.payment.is_own(request.id)
         {
-            let (id, status) = (request.id.to_string(), RefundStatus::Processing);
+            let id = request.id.to_string();
+            let status = RefundStatus::Processing;
             let refund = Refund { id, amount, status, created_at: now, failure_reason: None };
             self.make(Change::RefundAdded(refund));
         }
         self.operation = Some(request.id);
-        let is_first = !self.payment.operations.iter().any(|other| self.waits_for(request.id, other));
+        let is_first = !self.payment.operations.iter().any(|other| self.payment.waits_for(request.id, other));
         if is_first || !self.context.operates_in_turn {
             self.send_operation(request.id);
         }
@@ -166,10 +159,10 @@ impl Draft {
 
     /// Sends an operation that certainly had no effect yet, if the payment's status still allows it. If there is no
     /// answer until the lease ends, the acquirer is asked.
-    pub(super) fn send_operation(&mut self, id: Uuid) {
-        let Some(operation) = self.operation_of(id) else { return };
+    pub(super) fn send_operation(&mut self, id: OperationId) {
+        let Some(operation) = self.payment.operation_of(id) else { return };
         let kind = operation.kind;
-        if operation.is_own() && !self.may_be_sent(kind) {
+        if operation.is_own() && !self.payment.may_be_sent(kind) {
             self.end_unsent(id, kind);
             return;
         }
@@ -187,25 +180,8 @@ impl Draft {
         }
     }
 
-    /// Returns true if the status still allows the operation.
-    fn may_be_sent(&self, kind: OperationKind) -> bool {
-        // A refund after a chargeback gives the money back twice. A cancellation after the payment is a refund that
-        // nobody requested.
-        let status = self.payment.status();
-        match kind {
-            OperationKind::Cancel => match status {
-                Status::Initial | Status::Pending | Status::Approved | Status::Expired => true,
-                Status::Declined if self.payment.had_no_code() => true,
-                Status::Declined | Status::Cancelled => self.payment.was_never_approved(),
-                Status::Paid | Status::Refund | Status::Chargeback => false,
-            },
-            OperationKind::Capture(_) => status == Status::Approved,
-            OperationKind::Refund(_) => status == Status::Paid,
-        }
-    }
-
     /// Ends an operation without sending it: its aim was reached without it, or no longer can be.
-    fn end_unsent(&mut self, id: Uuid, kind: OperationKind) {
+    fn end_unsent(&mut self, id: OperationId, kind: OperationKind) {
         let is_done = match kind {
             OperationKind::Cancel => self.payment.status() == Status::Cancelled,
             OperationKind::Capture(amount) => self.payment.state.captured_amount == Some(amount),
@@ -217,37 +193,10 @@ impl Draft {
         }
         self.make(Change::Operation(id, OperationChange::Refused(STATUS_CHANGED.into())));
         self.operation_refused(id, kind, (STATUS_CHANGED.into(), Cause::Service));
-        if self.was_captured_unheard() {
+        if self.payment.was_captured_unheard() {
             // Somebody else captured it, and the amount is unknown.
             self.bring_check_forward(self.clock());
         }
-    }
-
-    /// Returns true if money was taken back, and the dispute perhaps won, without a statement that it had come in.
-    pub(super) fn was_captured_unheard(&self) -> bool {
-        let was_captured = matches!(self.payment.status(), Status::Chargeback | Status::Paid);
-        was_captured && self.payment.state.captured_amount.is_none()
-    }
-
-    /// Returns true if a capture of ours may have been done, or may still be.
-    pub(super) fn may_have_captured(&self) -> bool {
-        let captures = |operation: &Operation| matches!(operation.kind, OperationKind::Capture(_));
-        self.payment.own_operations().any(|operation| captures(operation) && operation.may_have_an_effect())
-    }
-
-    /// Returns true if this operation is about the payment's own charge.
-    pub(super) fn is_own(&self, id: Uuid) -> bool {
-        self.operation_of(id).is_some_and(Operation::is_own)
-    }
-
-    /// Returns true if an operation is not sent before this other one has ended: both are about one charge.
-    fn waits_for(&self, id: Uuid, other: &Operation) -> bool {
-        let is_same = self.operation_of(id).is_some_and(|operation| operation.is_about_the_charge_of(other));
-        other.id != id && other.is_processing() && is_same
-    }
-
-    pub(super) fn operation_of(&self, id: Uuid) -> Option<&Operation> {
-        self.payment.operations.iter().find(|operation| operation.id == id)
     }
 
     /// Sends the operation that waited for those before it, if they have ended.
@@ -255,7 +204,7 @@ impl Draft {
         let next = |draft: &Self| {
             let operations = &draft.payment.operations;
             let is_first = |place: usize, one: &Operation| {
-                !operations.iter().take(place).any(|before| draft.waits_for(one.id, before))
+                !operations.iter().take(place).any(|before| draft.payment.waits_for(one.id, before))
             };
             let mut waiting = operations
                 .iter()

@@ -1,16 +1,16 @@
 //! Outcomes of cancellations, captures and refunds: acquirers' answers to them, and to inquiries about them.
 
 use super::change::OperationChange;
-use super::decide::Draft;
-use super::inquire::{Inquiring, NotFound};
+use super::draft::Draft;
+use super::inquire::NotFound;
 use super::schedule::{WITHHELD_WAIT_MS, accepted_wait_ms, resend_wait_ms};
-use super::{Change, Discrepancy, DiscrepancyKind};
+use super::{Change, Inquiring};
 use crate::acquiring::{CallFailure, Fact, OperationAnswer};
 use crate::event::Cause;
+use crate::identity::OperationId;
 use crate::operation::{Operation, OperationKind, OperationState};
 use crate::outbound_call::CallChange;
 use crate::status::Status;
-use uuid::Uuid;
 
 /// Maximum number of characters of an acquirer's reason.
 const MAX_REASON_CHARACTERS: usize = 200;
@@ -19,21 +19,31 @@ const MAX_REASON_CHARACTERS: usize = 200;
 const SUMS_DO_NOT_FIT: &str = "sums that do not fit";
 
 impl Draft {
-    /// Returns true if another operation was sent after this one.
-    fn was_followed(&self, id: Uuid) -> bool {
-        let from_it = self.payment.operations.iter().skip_while(|known| known.id != id);
-        let Some(operation) = self.operation_of(id) else { return false };
-        from_it.skip(1).any(|next| next.sent > 0 && next.is_about_the_charge_of(operation))
-    }
-
-    /// Returns an operation that the acquirer may answer: one that never left has no answer.
-    fn awaited(&self, id: Uuid) -> Option<Operation> {
-        self.operation_of(id).filter(|operation| operation.is_processing() && operation.sent > 0).cloned()
+    /// Handles an answer to an operation that has ended. A refused one that was done counts as done. If a person ended
+    /// it otherwise, the contradiction is reported.
+    fn answered_after_the_end(&mut self, id: OperationId, answer: &OperationAnswer) {
+        let known = self.payment.operations.iter().find(|operation| operation.id == id);
+        let Some(operation) = known else { return };
+        let said = match (operation.state(), answer) {
+            (OperationState::Refused, OperationAnswer::Done) if !operation.resolved_by_operator => {
+                self.done_after_it_was_refused(id);
+                return;
+            }
+            (OperationState::Refused, OperationAnswer::Done) => "done",
+            (OperationState::Done, OperationAnswer::Refused(_)) if operation.resolved_by_operator => {
+                "refused"
+            }
+            (OperationState::Processing | OperationState::Done | OperationState::Refused, _) => return,
+        };
+        let what = format!("a {} that an operator resolved otherwise was {said}", operation.kind.verb());
+        self.contradicted(&what, (said, Some(id.to_string())));
     }
 
     /// Handles the answer to an operation. A failure counts only for the last sending.
-    pub(super) fn operation_answered(&mut self, id: Uuid, sending: u32, answer: OperationAnswer) {
-        let Some(operation) = self.awaited(id) else { return self.answered_after_the_end(id, &answer) };
+    pub(super) fn operation_answered(&mut self, id: OperationId, sending: u32, answer: OperationAnswer) {
+        let Some(operation) = self.payment.awaited(id) else {
+            return self.answered_after_the_end(id, &answer);
+        };
         let is_last = operation.sending() == sending && !operation.call.is_taken();
         match answer {
             OperationAnswer::Done | OperationAnswer::Accepted | OperationAnswer::Refused(_) => {
@@ -79,13 +89,13 @@ impl Draft {
     /// Handles the answer to an inquiry about an operation.
     pub(super) fn operation_inquired(
         &mut self,
-        (id, sending): (Uuid, u32),
+        (id, sending): (OperationId, u32),
         inquiring: Option<Inquiring>,
         answer: OperationAnswer,
     ) {
-        let Some(operation) = self.awaited(id) else {
+        let Some(operation) = self.payment.awaited(id) else {
             // Sums that changed after it ended were changed by later operations.
-            if !(self.context.operates_in_turn && self.was_followed(id)) {
+            if !(self.context.operates_in_turn && self.payment.was_followed(id)) {
                 self.answered_after_the_end(id, &answer);
             }
             return;
@@ -133,7 +143,8 @@ impl Draft {
 
     /// Applies the acquirer's statement about an operation.
     fn operation_learnt(&mut self, operation: &Operation, answer: OperationAnswer) {
-        let (id, kind) = (operation.id, operation.kind);
+        let id = operation.id;
+        let kind = operation.kind;
         match answer {
             OperationAnswer::Done => {
                 self.make(Change::Operation(id, OperationChange::Done));
@@ -194,10 +205,10 @@ impl Draft {
     }
 
     /// Corrects an operation that ended as refused but was done: an answer that came very late.
-    pub(super) fn done_after_it_was_refused(&mut self, id: Uuid) {
+    fn done_after_it_was_refused(&mut self, id: OperationId) {
         let is_refused =
             |operation: &&Operation| operation.state() == OperationState::Refused && operation.is_own();
-        let refused = self.operation_of(id).filter(is_refused);
+        let refused = self.payment.operation_of(id).filter(is_refused);
         match refused.map(|operation| operation.kind) {
             Some(OperationKind::Refund(amount)) => {
                 let refund_id = id.to_string();
@@ -208,8 +219,8 @@ impl Draft {
         }
     }
 
-    pub(super) fn operation_done(&mut self, id: Uuid, kind: OperationKind) {
-        if !self.is_own(id) {
+    pub(super) fn operation_done(&mut self, id: OperationId, kind: OperationKind) {
+        if !self.payment.is_own(id) {
             // An operator has seen that it had to be given back.
             return;
         }
@@ -223,7 +234,7 @@ impl Draft {
                 if self.payment.status() == Status::Approved {
                     self.make(Change::Captured(amount));
                     self.become_status(Status::Paid, None, Cause::Merchant);
-                } else if self.was_captured_unheard() {
+                } else if self.payment.was_captured_unheard() {
                     self.make(Change::Captured(amount));
                 } else if self.payment.state.captured_amount != Some(amount) {
                     self.contradicted("captured", ("captured", Some(id.to_string())));
@@ -232,39 +243,6 @@ impl Draft {
             OperationKind::Refund(_) => {
                 self.make(Change::RefundSucceeded(id.to_string()));
                 self.refund_succeeded(id.to_string(), Cause::Merchant);
-            }
-        }
-    }
-
-    /// Reports that the void of an authorisation that came too late was refused.
-    fn late_void_refused(&mut self, why: &str) {
-        self.discrepancies.push(Discrepancy {
-            kind: DiscrepancyKind::LateAuthorization,
-            detail: format!("it was authorised too late, and its void was refused: {why}"),
-            stated: "not voided",
-            about: Some("void".into()),
-        });
-    }
-
-    pub(super) fn operation_refused(&mut self, id: Uuid, kind: OperationKind, (why, cause): (String, Cause)) {
-        if !self.is_own(id) {
-            self.surplus_was_kept(id, &why);
-            return;
-        }
-        match kind {
-            // A person who says so knows.
-            OperationKind::Cancel if self.payment.was_never_approved() && cause == Cause::Acquirer => {
-                self.late_void_refused(&why);
-            }
-            OperationKind::Cancel => {}
-            // The card's limit is still held: it can be captured again, or released.
-            OperationKind::Capture(_) if self.payment.status() == Status::Approved => {
-                self.make(Change::CaptureRefused);
-            }
-            OperationKind::Capture(_) => {}
-            OperationKind::Refund(_) => {
-                self.make(Change::RefundFailed(id.to_string(), why));
-                self.make(Change::RefundReported(id.to_string(), cause));
             }
         }
     }

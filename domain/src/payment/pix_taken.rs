@@ -7,29 +7,12 @@
 //! A Pix that would not pay the payment binds nothing, so the store can't refuse it. It is a stray one: its caller looks
 //! up its payment before an operator hears of it.
 
-use super::decide::Draft;
+use super::draft::Draft;
 use super::{Change, Discrepancy, DiscrepancyKind, Payment};
 use crate::acquiring::{Fact, Reference, Settlement};
 use crate::identity::TransactionId;
 
-/// Maximum number of Pix of other payments that are noted, the last ones: the document is bounded.
-const MAX_FOREIGN: usize = 64;
-
 impl Payment {
-    /// Binds a Pix to the payment.
-    pub(super) fn bind_pix(&mut self, pix: &str) {
-        if !self.bound_pix.iter().any(|known| known == pix) {
-            self.bound_pix.push(pix.to_owned());
-        }
-    }
-
-    /// Notes the Pix of another payment.
-    pub(super) fn note_foreign_pix(&mut self, pix: String) {
-        self.foreign_pix.push(pix);
-        let excess = self.foreign_pix.len().saturating_sub(MAX_FOREIGN);
-        self.foreign_pix.drain(..excess);
-    }
-
     /// Returns the Pix that belong to the payment since a state of it.
     pub fn pix_bound_since(&self, before: &Self) -> &[String] {
         self.bound_pix.get(before.bound_pix.len()..).unwrap_or_default()
@@ -37,6 +20,29 @@ impl Payment {
 
     fn is_foreign_pix(&self, pix: &str) -> bool {
         self.foreign_pix.iter().any(|known| known == pix)
+    }
+
+    /// Returns the facts that are about the payment's own money: nothing of a Pix of another payment.
+    pub(super) fn without_foreign_pix(&self, mut facts: Vec<Fact>) -> Vec<Fact> {
+        if self.foreign_pix.is_empty() {
+            return facts;
+        }
+        let is_foreign = |fact: &Fact| self.is_foreign_money(fact);
+        let is_own_money = |fact: &Fact| matches!(fact, Fact::Settled(_)) && !is_foreign(fact);
+        let has_money = self.state.settlement_id.is_some() || facts.iter().any(is_own_money);
+        // What moves of money that never came in for this payment is the other one's.
+        facts.retain(|fact| !is_foreign(fact) && (has_money || !moves_money(fact)));
+        facts
+    }
+
+    /// Returns a reference that names no Pix of another payment.
+    pub(super) fn without_foreign_names(&self, reference: Reference) -> Reference {
+        reference.without(|value| self.is_foreign_pix(value))
+    }
+
+    fn is_foreign_money(&self, fact: &Fact) -> bool {
+        let Fact::Settled(settlement) = fact else { return false };
+        settlement.end_to_end_id.as_deref().is_some_and(|pix| self.is_foreign_pix(pix))
     }
 }
 
@@ -51,35 +57,13 @@ impl Draft {
             "Pix {pix} was stated for this payment and belongs to payment {other}; this one is {}",
             self.payment.status()
         );
-        let (kind, about) = (DiscrepancyKind::PixTaken, Some(pix.clone()));
+        let kind = DiscrepancyKind::PixTaken;
+        let about = Some(pix.clone());
         self.discrepancies.push(Discrepancy { kind, detail, stated: "", about });
         self.make(Change::PixTaken(pix));
-        if !self.last_outcome_is_open() {
+        if !self.payment.last_outcome_is_open() {
             self.bring_check_forward(self.clock());
         }
-    }
-
-    /// Returns the facts that are about the payment's own money: nothing of a Pix of another payment.
-    pub(super) fn without_foreign_pix(&self, mut facts: Vec<Fact>) -> Vec<Fact> {
-        if self.payment.foreign_pix.is_empty() {
-            return facts;
-        }
-        let is_foreign = |fact: &Fact| self.is_foreign_money(fact);
-        let is_own_money = |fact: &Fact| matches!(fact, Fact::Settled(_)) && !is_foreign(fact);
-        let has_money = self.payment.state.settlement_id.is_some() || facts.iter().any(is_own_money);
-        // What moves of money that never came in for this payment is the other one's.
-        facts.retain(|fact| !is_foreign(fact) && (has_money || !moves_money(fact)));
-        facts
-    }
-
-    /// Returns a reference that names no Pix of another payment.
-    pub(super) fn without_foreign_names(&self, reference: Reference) -> Reference {
-        reference.without(|value| self.payment.is_foreign_pix(value))
-    }
-
-    fn is_foreign_money(&self, fact: &Fact) -> bool {
-        let Fact::Settled(settlement) = fact else { return false };
-        settlement.end_to_end_id.as_deref().is_some_and(|pix| self.payment.is_foreign_pix(pix))
     }
 
     /// Notes the Pix of a settlement that does not pay the payment, for its caller to find out whose it is.

@@ -1,7 +1,7 @@
 //! Refunds that the acquirer states: one by one, or as a sum.
 
 use super::change::OperationChange;
-use super::decide::Draft;
+use super::draft::Draft;
 use super::{Change, Discrepancy, DiscrepancyKind};
 use crate::event::Cause;
 use crate::money::Money;
@@ -30,20 +30,23 @@ impl Draft {
         match state.status {
             Status::Paid | Status::Chargeback => {}
             Status::Initial | Status::Pending | Status::Approved | Status::Expired | Status::Cancelled => {
-                return Err(self.too_early("refunded", Some(id)));
+                return Err(self.payment.too_early("refunded", Some(id)));
             }
-            Status::Declined | Status::Refund => return Err(self.contradiction("refunded", Some(id))),
+            Status::Declined | Status::Refund => {
+                return Err(self.payment.contradiction("refunded", Some(id)));
+            }
         }
         let left = state.refundable_amount();
         let amount = amount.unwrap_or(left);
         let is_under_way = state.refunds.iter().any(|refund| refund.status == RefundStatus::Processing);
         if amount > left && is_under_way {
             // Either the acquirer will refuse the refund under way, or this one was a mistake.
-            return Err(self.too_early("refunded", Some(id)));
+            return Err(self.payment.too_early("refunded", Some(id)));
         }
         if amount > left || amount == Money::ZERO {
             let detail = format!("refund {id} of {amount}, but {left} is left");
-            let (kind, about) = (DiscrepancyKind::RefundExceedsPaid, Some(id));
+            let kind = DiscrepancyKind::RefundExceedsPaid;
+            let about = Some(id);
             return Err(Discrepancy { kind, detail, stated: "", about });
         }
         let status = RefundStatus::Succeeded;
@@ -57,7 +60,8 @@ impl Draft {
     /// others gave back only what exceeds the sum known now. While one of ours may have moved the sum, nothing is
     /// learnt.
     pub(super) fn learn_refunded_in_total(&mut self, id: String, total: Money) -> Result<(), Discrepancy> {
-        let (payment, name) = (&self.payment, self.context.charge_name);
+        let payment = &self.payment;
+        let name = self.context.charge_name;
         let known = payment.state.refunded_amount().plus(payment.given_back_after_decline(name));
         // What is given back of another charge moves no sum of this one.
         let may_move_it = |operation: &Operation| {
@@ -77,7 +81,8 @@ impl Draft {
         let amount = state.refunds.iter().find(|refund| refund.id == id).map(|refund| refund.amount);
         if amount.is_some_and(|amount| amount > left) {
             let detail = format!("refund {id} was done after it was refused, but {left} is left");
-            let (kind, about) = (DiscrepancyKind::RefundExceedsPaid, Some(id.to_owned()));
+            let kind = DiscrepancyKind::RefundExceedsPaid;
+            let about = Some(id.to_owned());
             return Err(Discrepancy { kind, detail, stated: "after all", about });
         }
         self.end_refund(id);

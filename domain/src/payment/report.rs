@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::decide::Draft;
+use super::draft::Draft;
 use super::{Change, Command, Discrepancy, DiscrepancyKind, Effect, Payment};
 use crate::exception::Exception;
 use crate::identity::{AcquirerName, TransactionId};
@@ -107,7 +107,8 @@ impl Draft {
     /// wait.
     pub(super) fn store_reports(&mut self, origin: Origin) -> Vec<Discrepancy> {
         let mut unstored = Vec::new();
-        let (mut is_any_new, has_changed) = (false, self.has_changed());
+        let mut is_any_new = false;
+        let has_changed = self.has_changed();
         for discrepancy in self.discrepancies.clone() {
             if !origin.stores(&discrepancy, has_changed) {
                 unstored.push(discrepancy);

@@ -1,16 +1,16 @@
 //! Resolution by a person of operations and charges that are stuck, after the acquirer was asked outside this service.
 
-use super::answer::AMOUNT_MISMATCH;
 use super::change::OperationChange;
-use super::decide::Draft;
+use super::draft::Draft;
+use super::status_change::AMOUNT_MISMATCH;
 use super::{Change, Payment, Refusal};
-use crate::acquiring::OperationAnswer;
 use crate::event::Cause;
-use crate::operation::{Operation, OperationState, Verdict};
+use crate::identity::OperationId;
+use crate::numbering::AttemptNumber;
+use crate::operation::{Operation, Verdict};
 use crate::outbound_call::Progress;
 use crate::status::Status;
 use crate::time::Timestamp;
-use uuid::Uuid;
 
 /// Time for which an operation must be open before a person may state its outcome. Until then the acquirer may still be
 /// at work on it, and answers by itself.
@@ -52,7 +52,7 @@ impl Payment {
 
 impl Draft {
     /// Applies a person's verdict on an operation. The payment continues as if the acquirer had said so.
-    pub(super) fn operation_resolved(&mut self, id: Uuid, verdict: Verdict) -> Result<(), Refusal> {
+    pub(super) fn operation_resolved(&mut self, id: OperationId, verdict: Verdict) -> Result<(), Refusal> {
         let known = self.payment.operations.iter().find(|operation| operation.id == id);
         let stuck = known.filter(|known| known.possible_verdicts(self.clock()).contains(&verdict));
         let kind = stuck.ok_or(Refusal::NotStuck)?.kind;
@@ -71,7 +71,11 @@ impl Draft {
 
     /// Declines a payment whose charge has no money, as a person states. If its acquirer later says otherwise, that is
     /// treated as for any declined payment: it is given back, and reported.
-    pub(super) fn charge_resolved(&mut self, attempt: u32, verdict: Verdict) -> Result<(), Refusal> {
+    pub(super) fn charge_resolved(
+        &mut self,
+        attempt: AttemptNumber,
+        verdict: Verdict,
+    ) -> Result<(), Refusal> {
         let is_possible = self.payment.possible_charge_verdicts(self.clock()).contains(&verdict);
         if !(self.payment.is_last_attempt(attempt) && is_possible) {
             return Err(Refusal::NotStuck);
@@ -87,25 +91,5 @@ impl Draft {
         }
         self.become_status(Status::Cancelled, Some(AMOUNT_MISMATCH), Cause::Service);
         Ok(())
-    }
-
-    /// Handles an answer to an operation that has ended. A refused one that was done counts as done. If a person ended
-    /// it otherwise, the contradiction is reported.
-    pub(super) fn answered_after_the_end(&mut self, id: Uuid, answer: &OperationAnswer) {
-        let known = self.payment.operations.iter().find(|operation| operation.id == id);
-        let Some(operation) = known else { return };
-        let said = match (operation.state(), answer) {
-            (OperationState::Refused, OperationAnswer::Done) if !operation.resolved_by_operator => {
-                self.done_after_it_was_refused(id);
-                return;
-            }
-            (OperationState::Refused, OperationAnswer::Done) => "done",
-            (OperationState::Done, OperationAnswer::Refused(_)) if operation.resolved_by_operator => {
-                "refused"
-            }
-            (OperationState::Processing | OperationState::Done | OperationState::Refused, _) => return,
-        };
-        let what = format!("a {} that an operator resolved otherwise was {said}", operation.kind.verb());
-        self.contradicted(&what, (said, Some(id.to_string())));
     }
 }

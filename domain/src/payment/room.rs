@@ -4,8 +4,8 @@
 //! under way count against one bound. Refused ones moved nothing and have a bound of their own for each verb. Beyond it
 //! the next one has to wait, each time for longer, instead of being impossible.
 
-use super::decide::Draft;
-use super::{Payment, Refusal};
+use super::Refusal;
+use super::draft::Draft;
 use crate::operation::{Operation, OperationState, RequestedOperation};
 use crate::time::DAY_MS;
 
@@ -45,15 +45,6 @@ impl Draft {
             return Err(Refusal::RefusedTooOften { verb: requested.verb(), count, until });
         }
         Ok(())
-    }
-}
-
-impl Payment {
-    /// Returns the operations that it allows now, in the API's words.
-    pub fn allowed_operations(&self) -> Vec<&'static str> {
-        let all =
-            [RequestedOperation::Cancel, RequestedOperation::Capture(None), RequestedOperation::Refund(None)];
-        all.into_iter().filter(|one| self.permits(*one).is_ok()).map(RequestedOperation::verb).collect()
     }
 }
 

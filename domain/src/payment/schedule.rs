@@ -78,6 +78,16 @@ const CONCLUDED_LOOK_MS: u64 = DAY_MS;
 /// Time after an inquiry before a hint may cause the next one, if the acquirer asks for no longer gap.
 pub const HINT_GAP_MS: u64 = 2_000;
 
+/// Inquiries for one hint within a day. After them it is asked about as rarely as a charge that waits for its payer.
+const HINT_INQUIRIES_OF_A_DAY: u32 = 31;
+
+/// The same within eight days. After them it is asked about once a day.
+const HINT_INQUIRIES_OF_EIGHT_DAYS: u32 = 59;
+
+/// Inquiries without an answer, within about 90 days, after which a hint is given up. Nobody would stop them otherwise:
+/// a sale that never ends at its acquirer has no answer for ever.
+pub(super) const HINT_INQUIRIES: u32 = 141;
+
 /// Tolerance beyond its schedule before a due time means that the clock has jumped. Clocks of several nodes may differ
 /// a little, and that must not shorten a lease.
 pub(super) const CLOCK_TOLERANCE_MS: u64 = 10 * MINUTE_MS;
@@ -226,7 +236,8 @@ impl Payment {
             let longest = call.wait_ms(call.inquiries).max(inquiry_wait_ms(*sent)).max(CALL_LEASE_MS);
             call.next_at.iter_mut().for_each(|at| visit(at, longest));
         }
-        let (status, is_concluded) = (self.status(), self.concluded);
+        let status = self.status();
+        let is_concluded = self.concluded;
         let code_ms = self.expires_at().map_or(0, |end| end.plus_ms(DAY_MS).ms_since(self.created_at));
         if let Some(check) = &mut self.check {
             let scheduled = match status {
@@ -304,6 +315,12 @@ pub(super) const fn inquiry_wait_ms(inquiries: u32) -> u64 {
 
 /// Returns the shortest wait after this many inquiries for a hint that had no answer.
 pub(super) const fn hint_wait_ms(asked: u32) -> u64 {
+    if asked >= HINT_INQUIRIES_OF_EIGHT_DAYS {
+        return DAY_MS;
+    }
+    if asked >= HINT_INQUIRIES_OF_A_DAY {
+        return 6 * HOUR_MS;
+    }
     let wait_ms = inquiry_wait_ms(asked);
     if wait_ms > HINT_GAP_MS { wait_ms } else { HINT_GAP_MS }
 }

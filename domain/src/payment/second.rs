@@ -7,16 +7,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::decide::Draft;
+use super::change::OperationChange;
+use super::draft::Draft;
 use super::schedule::{spread, step};
 use super::{Change, Discrepancy, DiscrepancyKind, Payment};
 use crate::acquiring::{Fact, Holding, Reference, SecondCharge, Settlement};
 use crate::identity::AcquirerName;
 use crate::money::Money;
+use crate::numbering::AttemptNumber;
 use crate::operation::{
     Operation, OperationKind, OperationRequest, OperationState, RequestedOperation, Surplus,
 };
-use crate::payment::change::OperationChange;
 use crate::time::Timestamp;
 
 /// Waits before an acquirer is asked once more for everything that it has of a payment.
@@ -92,6 +93,18 @@ impl Payment {
 }
 
 impl Draft {
+    pub(super) fn learn_reference(&mut self, attempt: AttemptNumber, reference: Reference) {
+        let known = self.payment.attempt(attempt);
+        if known.is_some_and(|known| !known.reference.contains(&reference)) {
+            self.make(Change::ReferenceLearnt(attempt, reference));
+        }
+    }
+
+    pub(super) fn earlier_charge_was_accepted(&mut self, attempt: AttemptNumber) {
+        let what = format!("charge {attempt} was accepted although another one followed it");
+        self.contradicted(&what, ("accepted", Some(format!("charge {attempt}"))));
+    }
+
     /// Remembers a charge that its acquirer named. Returns true if it was not known.
     pub(super) fn remember_charge(&mut self, reference: &Reference) -> bool {
         let Some(name) = self.context.charge_name else { return false };
@@ -124,7 +137,7 @@ impl Draft {
     }
 
     /// Makes this charge the one that counts. One that counted before is remembered.
-    pub(super) fn count_this_charge(&mut self, attempt: u32, reference: Reference) {
+    pub(super) fn count_this_charge(&mut self, attempt: AttemptNumber, reference: Reference) {
         let last = self.payment.state.attempts.last().map(|last| last.reference.clone()).unwrap_or_default();
         let is_another = self.context.charge_name.is_some_and(|name| last.differs_in(name, &reference));
         self.learn_reference(attempt, reference);
@@ -134,13 +147,12 @@ impl Draft {
     }
 
     /// Remembers the charge that an answer about an earlier charge names: the acquirer may have it beside the last one.
-    pub(super) fn look_for_earlier_charge(&mut self, attempt: u32, reference: &Reference) {
-        let place = usize::try_from(attempt).unwrap_or_default().saturating_sub(1);
-        let acquirer = self.payment.state.attempts.get(place).map(|attempt| &attempt.acquirer);
+    pub(super) fn look_for_earlier_charge(&mut self, attempt: AttemptNumber, reference: &Reference) {
+        let acquirer = self.payment.attempt(attempt).map(|attempt| &attempt.acquirer);
         if acquirer != self.payment.acquirer() || !self.remember_charge(reference) {
             return;
         }
-        if self.last_outcome_is_open() {
+        if self.payment.last_outcome_is_open() {
             self.remember_hint();
         } else {
             self.bring_check_forward(self.clock());
@@ -168,8 +180,8 @@ impl Draft {
         let Some(look) = self.payment.second_look.clone().filter(|look| look.at <= now) else { return };
         self.schedule_look(look.acquirer.clone(), look.made.saturating_add(1));
         if self.payment.acquirer() != Some(&look.acquirer) {
-            self.earlier_charge_hinted(&look.acquirer, true);
-        } else if !self.last_outcome_is_open() {
+            self.inquire_about_earlier_charge(&look.acquirer, true);
+        } else if !self.payment.last_outcome_is_open() {
             // As after a hint, it is asked until there is an answer.
             self.bring_check_forward(now);
         }
@@ -180,7 +192,7 @@ impl Draft {
     pub(super) fn learn_second_charge(&mut self, second: SecondCharge) -> Result<(), Discrepancy> {
         self.remember_charge(&second.reference);
         let Some(acquirer) = self.payment.acquirer().cloned() else { return Ok(()) };
-        if self.last_outcome_is_open() {
+        if self.payment.last_outcome_is_open() {
             return Ok(());
         }
         let SecondCharge { id, reference, holds } = second;
@@ -249,25 +261,11 @@ impl Draft {
     pub(super) fn surplus_was_given_back(&mut self, id: &str) -> bool {
         let of_surplus = |operation: &&Operation| !operation.is_own() && operation.id.to_string() == id;
         let Some(operation) = self.payment.operations.iter().find(of_surplus) else { return false };
-        let (id, is_processing) = (operation.id, operation.is_processing());
+        let id = operation.id;
+        let is_processing = operation.is_processing();
         if is_processing {
             self.make(Change::Operation(id, OperationChange::Done));
         }
         true
-    }
-
-    /// Reports that a charge keeps its money or limit: a person has to give it back at the acquirer.
-    pub(super) fn surplus_was_kept(&mut self, id: uuid::Uuid, why: &str) {
-        let Some(operation) = self.operation_of(id) else { return };
-        let Some(surplus) = operation.surplus.clone() else { return };
-        let is_second = self.payment.others.iter().any(|other| surplus.reference.contains(other));
-        let kind = if is_second { DiscrepancyKind::SecondCharge } else { DiscrepancyKind::PaidAfterDecline };
-        let detail = format!("what charge {} holds could not be given back: {why}", surplus.id);
-        self.discrepancies.push(Discrepancy {
-            kind,
-            detail,
-            stated: "not given back",
-            about: Some(surplus.id),
-        });
     }
 }

@@ -1,9 +1,10 @@
 //! Deliveries to the merchant: claiming them, and their results.
 
-use super::decide::Draft;
+use super::draft::Draft;
 use super::{Change, Effect, Payment, Refusal};
 use crate::delivery::{Confirmation, Delivery, DeliveryAttempt, DeliveryState, Lease};
 use crate::method::Method;
+use crate::numbering::DeliveryIndex;
 use crate::status::Status;
 use crate::time::Timestamp;
 use crate::webhook::schedule;
@@ -40,17 +41,16 @@ impl Payment {
     /// it must be stored now. A lease must keep others from sending the events again. If the process dies first, the same
     /// events are delivered once more, in their order.
     pub fn may_wait(&self, waiting: &[Confirmation], new: &Confirmation, now: Timestamp) -> Option<MayWait> {
-        let place = |index: u32| usize::try_from(index).unwrap_or(usize::MAX);
         // The stored delivery that comes first keeps those behind it from being sent by others.
-        let leased = self.outbox.get(place(waiting.first().unwrap_or(new).delivery))?;
+        let leased = self.delivery(waiting.first().unwrap_or(new).delivery)?;
         let lease_ends = leased.next_attempt_at.filter(|at| *at >= now.plus_ms(CONFIRMED_WITHIN_MS))?;
         let is_again = waiting.iter().any(|known| known.delivery == new.delivery);
-        let is_known = self.outbox.get(place(new.delivery)).is_some();
+        let is_known = self.delivery(new.delivery).is_some();
         if !new.attempt.is_confirmed() || is_again || !is_known {
             return None;
         }
         let is_open = |index: usize, delivery: &Delivery| {
-            let is_confirmed = waiting.iter().chain([new]).any(|known| place(known.delivery) == index);
+            let is_confirmed = waiting.iter().chain([new]).any(|known| known.delivery.place() == index);
             delivery.state == DeliveryState::Pending && !is_confirmed
         };
         let mut open = self.outbox.iter().enumerate().filter(|(index, delivery)| is_open(*index, delivery));
@@ -59,7 +59,7 @@ impl Payment {
         let is_in_order = open.chain([(0, leased), (index, next)]).all(|(_, one)| one.repeats.is_none());
         let is_due = next.next_attempt_at.is_some_and(|at| at <= now) && next.attempts.is_empty();
         let ends_at = lease_ends.minus_ms(SENT_WITHIN_MS);
-        let delivery = u32::try_from(index).ok()?;
+        let delivery = DeliveryIndex::at(index);
         let may_go = is_in_order && is_due && now < ends_at;
         may_go.then_some(MayWait { then: Some(Lease { delivery, ends_at }) })
     }
@@ -72,8 +72,7 @@ impl Payment {
     /// Returns the longest wait of these confirmations for another write, in milliseconds, from now on. `is_long` if a
     /// payer is waited for.
     pub fn confirmations_wait_ms(&self, waiting: &[Confirmation], now: Timestamp, is_long: bool) -> u64 {
-        let first = waiting.first().and_then(|first| usize::try_from(first.delivery).ok());
-        let lease_ends = first.and_then(|first| self.outbox.get(first)?.next_attempt_at);
+        let lease_ends = waiting.first().and_then(|first| self.delivery(first.delivery)?.next_attempt_at);
         let left_ms = lease_ends.map_or(0, |at| at.ms_since(now)).saturating_sub(LEFT_FOR_STORING_MS);
         if is_long && self.awaits_payer() { left_ms.clamp(WAIT_MS, WAIT_FOR_PAYER_MS) } else { WAIT_MS }
     }
@@ -84,8 +83,9 @@ impl Draft {
     /// may still run: no other node relies on them.
     pub(super) fn claim_due_deliveries(&mut self, held: &[Lease]) {
         let now = self.clock();
-        let may_go =
-            |index: u32, at: Timestamp| at <= now || held.contains(&Lease { delivery: index, ends_at: at });
+        let may_go = |index: DeliveryIndex, at: Timestamp| {
+            at <= now || held.contains(&Lease { delivery: index, ends_at: at })
+        };
         let due: Vec<_> = self
             .payment
             .deliverable()
@@ -99,9 +99,8 @@ impl Draft {
     }
 
     /// Handles the end of a delivery attempt. The answer to a delivery that was settled meanwhile changes nothing.
-    pub(super) fn delivery_answered(&mut self, index: u32, attempt: DeliveryAttempt) {
-        let place = usize::try_from(index).unwrap_or(usize::MAX);
-        let Some(delivery) = self.payment.outbox.get(place) else { return };
+    pub(super) fn delivery_answered(&mut self, index: DeliveryIndex, attempt: DeliveryAttempt) {
+        let Some(delivery) = self.payment.delivery(index) else { return };
         if delivery.state != DeliveryState::Pending {
             return;
         }
@@ -123,8 +122,8 @@ impl Draft {
     }
 
     /// Adds a new delivery of an event for the merchant, outside of the order.
-    pub(super) fn redeliver(&mut self, index: u32) -> Result<(), Refusal> {
-        if usize::try_from(index).is_ok_and(|place| place >= self.payment.outbox.len()) {
+    pub(super) fn redeliver(&mut self, index: DeliveryIndex) -> Result<(), Refusal> {
+        if self.payment.delivery(index).is_none() {
             return Err(Refusal::NoSuchDelivery);
         }
         if self.payment.outbox.len() >= MAX_DELIVERIES {

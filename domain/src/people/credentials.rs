@@ -159,7 +159,8 @@ mod tests {
 
     #[test]
     fn a_password_that_was_made_here_does_not_last() {
-        let (now, hash) = (Timestamp::from_millis(1_000), String::from("hash"));
+        let now = Timestamp::from_millis(1_000);
+        let hash = String::from("hash");
         assert!(Credentials::new(hash.clone(), 1, true).is_password_due(now));
         let own = Credentials::new(hash, 1, false);
         assert!(!own.is_password_due(now), "chosen by who has it");

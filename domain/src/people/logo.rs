@@ -119,7 +119,8 @@ impl<'de> Deserialize<'de> for Logo {
 /// Width and height from the header chunk, which comes first (PNG specification, 11.2.2).
 fn png_size(bytes: &[u8]) -> Option<(u32, u32)> {
     let header = bytes.get(PNG_SIGNATURE.len()..)?;
-    let (kind, sides) = (header.get(4..8)?, header.get(8..16)?);
+    let kind = header.get(4..8)?;
+    let sides = header.get(8..16)?;
     let (width, height) = sides.split_first_chunk::<4>()?;
     let height = height.first_chunk::<4>()?;
     (kind == b"IHDR").then(|| (u32::from_be_bytes(*width), u32::from_be_bytes(*height)))

@@ -113,9 +113,21 @@ impl Mailing {
         self.reported_until.unwrap_or(created_at).max(now.minus_ms(MAIL_LOOK_BACK_MS))
     }
 
-    /// Returns true if a lasting trouble was not reported for [`MAIL_REMINDER_MS`].
-    pub fn is_unreported(&self, trouble: &str, now: Timestamp) -> bool {
-        !self.troubles.iter().any(|reported| reported.trouble == trouble && is_recent(reported, now))
+    /// Returns true if a lasting trouble was not reported for [`MAIL_REMINDER_MS`], or ended since: `well_at` is the last
+    /// time at which all was well. A trouble without one is the same for as long as it is remembered.
+    pub fn is_unreported(&self, trouble: &str, well_at: Option<Timestamp>, now: Timestamp) -> bool {
+        let is_this_one = |at: Timestamp| well_at.is_none_or(|well_at| well_at <= at);
+        !self.recent(trouble, now).any(|reported| is_this_one(reported.at))
+    }
+
+    /// Returns true if a lasting trouble was reported within [`MAIL_REMINDER_MS`], though it may have ended since. Its
+    /// return waits for the gap after a message, so that one that comes and goes is no message each time.
+    pub fn is_known(&self, trouble: &str, now: Timestamp) -> bool {
+        self.recent(trouble, now).next().is_some()
+    }
+
+    fn recent<'a>(&'a self, trouble: &'a str, now: Timestamp) -> impl Iterator<Item = &'a ReportedTrouble> {
+        self.troubles.iter().filter(move |reported| reported.trouble == trouble && is_recent(reported, now))
     }
 
     /// Turns messages on or off. What happened while they were off is not reported later.
@@ -145,7 +157,10 @@ impl Mailing {
         self.next_at = Some(now.plus_ms(MAIL_GAP_MS));
         self.begun = 0;
         self.troubles.retain(|reported| is_recent(reported, now));
-        self.troubles.extend(troubles.into_iter().map(|trouble| ReportedTrouble { trouble, at: now }));
+        for trouble in troubles {
+            self.troubles.retain(|reported| reported.trouble != trouble);
+            self.troubles.push(ReportedTrouble { trouble, at: now });
+        }
         let surplus = self.troubles.len().saturating_sub(MAX_TROUBLES);
         self.troubles.drain(..surplus);
     }
@@ -197,15 +212,31 @@ mod tests {
     #[test]
     fn a_trouble_that_lasts_is_reported_once_a_day() {
         let mut mailing = Mailing::default();
-        assert!(mailing.is_unreported("store", NOW));
+        assert!(mailing.is_unreported("store", None, NOW));
         mailing.sent(NOW, ["store".into()], NOW);
-        assert!(!mailing.is_unreported("store", NOW.plus_ms(MAIL_REMINDER_MS - 1)));
-        assert!(mailing.is_unreported("node", NOW));
+        assert!(!mailing.is_unreported("store", None, NOW.plus_ms(MAIL_REMINDER_MS - 1)));
+        assert!(mailing.is_unreported("node", None, NOW));
         let next_day = NOW.plus_ms(MAIL_REMINDER_MS);
-        assert!(mailing.is_unreported("store", next_day));
+        assert!(mailing.is_unreported("store", None, next_day));
         mailing.sent(next_day, (0..=MAX_TROUBLES).map(|number| number.to_string()), next_day);
         assert_eq!(mailing.troubles.len(), MAX_TROUBLES);
-        assert!(!mailing.is_unreported(&MAX_TROUBLES.to_string(), next_day), "the last ones are kept");
+        assert!(!mailing.is_unreported(&MAX_TROUBLES.to_string(), None, next_day), "the last ones are kept");
+    }
+
+    #[test]
+    fn a_trouble_that_returns_after_all_was_well_is_reported_again() {
+        let mut mailing = Mailing::default();
+        mailing.sent(NOW, ["route bank pix".into()], NOW);
+        let later = NOW.plus_ms(MAIL_GAP_MS);
+        for (well_at, is_unreported) in
+            [(None, false), (Some(NOW.minus_ms(1)), false), (Some(NOW), false), (Some(NOW.plus_ms(1)), true)]
+        {
+            assert_eq!(mailing.is_unreported("route bank pix", well_at, later), is_unreported, "{well_at:?}");
+        }
+        assert!(mailing.is_known("route bank pix", later) && !mailing.is_known("route bank boleto", later));
+        mailing.sent(later, ["route bank pix".into()], later);
+        assert_eq!(mailing.troubles, [ReportedTrouble { trouble: "route bank pix".into(), at: later }]);
+        assert!(!mailing.is_unreported("route bank pix", Some(NOW.plus_ms(1)), later), "it was told now");
     }
 
     #[test]

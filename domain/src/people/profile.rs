@@ -89,7 +89,8 @@ impl MerchantProfile {
 impl fmt::Display for MerchantProfile {
     /// Writes name, contact, and format and size of the logo, for the audit log.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, contact) = (self.display_name(), self.contact());
+        let name = self.display_name();
+        let contact = self.contact();
         write!(f, "name {}; contact {}; logo ", name.unwrap_or("none"), contact.unwrap_or("none"))?;
         match self.logo() {
             Some(logo) => logo.fmt(f),

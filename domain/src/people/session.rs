@@ -74,14 +74,14 @@ pub enum SessionStage {
 /// Origin of a session, as far as it is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Origin {
+pub struct SessionOrigin {
     /// Address of the client.
     pub address: String,
     /// Name that the browser sends, truncated and without unprintable characters.
     pub browser: String,
 }
 
-impl Origin {
+impl SessionOrigin {
     /// Makes an origin of an address and a browser's name.
     pub fn new(address: impl ToString, browser: &str) -> Self {
         let printable = browser.chars().filter(|character| matches!(character, ' '..='~'));
@@ -100,7 +100,7 @@ pub struct Session {
     /// Its progress.
     pub stage: SessionStage,
     /// Its origin.
-    pub origin: Origin,
+    pub origin: SessionOrigin,
     /// Time at which it began.
     pub created_at: Timestamp,
     /// Time at which it expires, whatever its activity.
@@ -121,12 +121,19 @@ impl Session {
     }
 
     /// Makes a session that begins now.
-    pub fn begin(token: &str, of: SessionOf, stage: SessionStage, origin: Origin, now: Timestamp) -> Self {
+    pub fn begin(
+        token: &str,
+        of: SessionOf,
+        stage: SessionStage,
+        origin: SessionOrigin,
+        now: Timestamp,
+    ) -> Self {
         let lasts_ms = match stage {
             SessionStage::Half => HALF_SESSION_MS,
             SessionStage::Whole => SESSION_MS,
         };
-        let (id, expires_at) = (Self::id_of(token), now.plus_ms(lasts_ms));
+        let id = Self::id_of(token);
+        let expires_at = now.plus_ms(lasts_ms);
         Self {
             id,
             of,
@@ -161,7 +168,7 @@ mod tests {
     fn session(stage: SessionStage, now: Timestamp) -> Session {
         let of =
             SessionOf::Operator { login: Login::parse("olga@ops.example").unwrap(), password_version: 1 };
-        Session::begin("token", of, stage, Origin::default(), now)
+        Session::begin("token", of, stage, SessionOrigin::default(), now)
     }
 
     #[test]
@@ -209,7 +216,7 @@ mod tests {
 
     #[test]
     fn what_a_browser_says_of_itself_is_short_and_printable() {
-        let origin = Origin::new("10.0.0.1", &format!("a\u{0}\nb\u{202e}{}", "x".repeat(300)));
+        let origin = SessionOrigin::new("10.0.0.1", &format!("a\u{0}\nb\u{202e}{}", "x".repeat(300)));
         assert_eq!((origin.browser.len(), origin.browser.starts_with("abx")), (BROWSER_CHARACTERS, true));
     }
 }

@@ -1,8 +1,8 @@
 //! Comparison of one line with its payment.
 
 use super::charge_line::{ChargeLine, Movement};
-use super::line::{LineKind, StatementLine, Subject};
-use super::verdict::{Difference, Field, Finding, StoredLine};
+use super::line::{LineKind, LineSubject, StatementLine};
+use super::verdict::{Difference, DifferingField, LineFinding, StoredLine};
 use crate::money::{Money, SignedMoney};
 use crate::payment::Payment;
 use crate::state::RefundStatus;
@@ -14,53 +14,58 @@ const NOTHING: &str = "nothing";
 
 /// Compares a line with the payment that it names; without a payment it is unknown here. `added_up` is the sum of the
 /// lines that [`StatementLine::added_up_with`] names, this one included.
-pub fn judge(line: &StatementLine, payment: Option<&Payment>, added_up: SignedMoney) -> Finding {
+pub fn judge(line: &StatementLine, payment: Option<&Payment>, added_up: SignedMoney) -> LineFinding {
     let Some(payment) = payment else { return without_payment(line) };
     match &line.subject {
-        Subject::Pix { end_to_end_id, .. } => of_pix(line, end_to_end_id, payment),
-        Subject::Refund { end_to_end_id, refund_id, is_chargeback, .. } => {
+        LineSubject::Pix { end_to_end_id, .. } => of_pix(line, end_to_end_id, payment),
+        LineSubject::Refund { end_to_end_id, refund_id, is_chargeback, .. } => {
             of_refund(line, (end_to_end_id, refund_id), *is_chargeback, payment)
         }
-        Subject::Boleto { interest, .. } => of_boleto(line, *interest, payment),
-        Subject::Charge(charge) => of_charge(charge, payment, added_up.magnitude()),
+        LineSubject::Boleto { interest, .. } => of_boleto(line, *interest, payment),
+        LineSubject::Charge(charge) => of_charge(charge, payment, added_up.magnitude()),
     }
 }
 
 /// Judges a line without a payment. A bank's fee that names no boleto needs none, nor does a movement of the account.
-fn without_payment(line: &StatementLine) -> Finding {
+fn without_payment(line: &StatementLine) -> LineFinding {
     let needs_none = match &line.subject {
-        Subject::Boleto { our_number, document_number, .. } => {
+        LineSubject::Boleto { our_number, document_number, .. } => {
             line.kind == LineKind::Fee && our_number.is_none() && document_number.is_none()
         }
-        Subject::Charge(charge) => charge.movement == Movement::Account,
-        Subject::Pix { .. } | Subject::Refund { .. } => false,
+        LineSubject::Charge(charge) => charge.movement == Movement::Account,
+        LineSubject::Pix { .. } | LineSubject::Refund { .. } => false,
     };
-    if needs_none { Finding::Matched } else { Finding::UnknownHere }
+    if needs_none { LineFinding::Matched } else { LineFinding::UnknownHere }
 }
 
 /// Compares a movement of a charge, of which `moved` is the sum over instalments and recipients.
-fn of_charge(line: &ChargeLine, payment: &Payment, moved: Money) -> Finding {
+fn of_charge(line: &ChargeLine, payment: &Payment, moved: Money) -> LineFinding {
     // A charge beside the one that counts is given back in whole.
     let mut surplus = payment.operations.iter().filter_map(|operation| operation.surplus.as_ref());
     let is_given_back = surplus.any(|surplus| surplus.reference.contains(&line.charge));
     if is_given_back || payment.others.iter().any(|other| other.contains(&line.charge)) {
-        return Finding::Matched;
+        return LineFinding::Matched;
     }
-    let (state, status) = (&payment.state, payment.status().as_str());
+    let state = &payment.state;
+    let status = payment.status().as_str();
     let counted = state.attempts.last().map(|attempt| &attempt.reference);
     if !counted.is_some_and(|counted| counted.contains(&line.charge)) {
         let known = line.charge.iter().next().and_then(|(name, _)| counted?.get(name));
-        return different(Field::Reference, known.unwrap_or(NOTHING), line.name().unwrap_or_default());
+        return different(
+            DifferingField::Reference,
+            known.unwrap_or(NOTHING),
+            line.name().unwrap_or_default(),
+        );
     }
     match line.movement {
         Movement::Credit => match state.captured_amount {
-            None => different(Field::Status, status, Status::Paid.as_str()),
+            None => different(DifferingField::Status, status, Status::Paid.as_str()),
             // What was paid of a boleto is with fine and interest, what was captured without.
             Some(captured) => of_amount(state.paid_amount.unwrap_or(captured), moved),
         },
         Movement::Refund => of_amount(state.refunded_amount(), moved),
         Movement::Chargeback if payment.chargebacks.is_empty() => {
-            different(Field::Status, NOTHING, Status::Chargeback.as_str())
+            different(DifferingField::Status, NOTHING, Status::Chargeback.as_str())
         }
         Movement::Chargeback => {
             let left = state.captured_amount.unwrap_or_default().minus(state.refunded_amount());
@@ -68,19 +73,19 @@ fn of_charge(line: &ChargeLine, payment: &Payment, moved: Money) -> Finding {
             of_amount(known, moved)
         }
         Movement::DisputeWon if payment.open_chargebacks().next().is_some() => {
-            different(Field::Status, Status::Chargeback.as_str(), Status::Paid.as_str())
+            different(DifferingField::Status, Status::Chargeback.as_str(), Status::Paid.as_str())
         }
-        Movement::DisputeWon | Movement::RefundReversal | Movement::Account => Finding::Matched,
+        Movement::DisputeWon | Movement::RefundReversal | Movement::Account => LineFinding::Matched,
     }
 }
 
-fn of_pix(line: &StatementLine, end_to_end_id: &str, payment: &Payment) -> Finding {
+fn of_pix(line: &StatementLine, end_to_end_id: &str, payment: &Payment) -> LineFinding {
     let state = &payment.state;
     let (Some(known), Some(captured)) = (&state.end_to_end_id, state.captured_amount) else {
-        return different(Field::Status, payment.status().as_str(), Status::Paid.as_str());
+        return different(DifferingField::Status, payment.status().as_str(), Status::Paid.as_str());
     };
     if known != end_to_end_id {
-        return different(Field::Reference, known, end_to_end_id);
+        return different(DifferingField::Reference, known, end_to_end_id);
     }
     of_amount(captured, line.gross)
 }
@@ -90,41 +95,41 @@ fn of_refund(
     (end_to_end_id, refund_id): (&str, &str),
     is_chargeback: bool,
     payment: &Payment,
-) -> Finding {
+) -> LineFinding {
     // Money that goes back of a Pix that did not pay the payment is no refund of it: that Pix has a line of its own.
     if payment.state.end_to_end_id.as_deref() != Some(end_to_end_id) {
-        return Finding::Matched;
+        return LineFinding::Matched;
     }
     let there = RefundStatus::Succeeded.as_str();
     if is_chargeback {
         let known = payment.chargebacks.iter().find(|chargeback| chargeback.id == refund_id);
         let Some(known) = known else {
-            return different(Field::Status, NOTHING, Status::Chargeback.as_str());
+            return different(DifferingField::Status, NOTHING, Status::Chargeback.as_str());
         };
         let captured = payment.state.captured_amount.unwrap_or_default();
         return of_amount(known.amount.unwrap_or(captured), line.gross);
     }
     match payment.state.refunds.iter().find(|refund| refund.id == refund_id) {
-        None => different(Field::Status, NOTHING, there),
+        None => different(DifferingField::Status, NOTHING, there),
         Some(refund) if refund.status != RefundStatus::Succeeded => {
-            different(Field::Status, refund.status.as_str(), there)
+            different(DifferingField::Status, refund.status.as_str(), there)
         }
         Some(refund) => of_amount(refund.amount, line.gross),
     }
 }
 
-fn of_boleto(line: &StatementLine, interest: Money, payment: &Payment) -> Finding {
+fn of_boleto(line: &StatementLine, interest: Money, payment: &Payment) -> LineFinding {
     let status = payment.status();
     let here = status.as_str();
     match line.kind {
         LineKind::Settled | LineKind::Boleto => of_settlement(line, interest, payment),
         // The boleto brought no money, and can't bring any.
         LineKind::WrittenOff if payment.state.paid_at.is_some() || may_be_paid(status) => {
-            different(Field::Status, here, LineKind::WrittenOff.as_str())
+            different(DifferingField::Status, here, LineKind::WrittenOff.as_str())
         }
         // It may be the boleto that was refused: then nobody can pay it.
         LineKind::Rejected if may_be_paid(status) => {
-            different(Field::Status, here, LineKind::Rejected.as_str())
+            different(DifferingField::Status, here, LineKind::Rejected.as_str())
         }
         LineKind::WrittenOff
         | LineKind::Rejected
@@ -134,20 +139,20 @@ fn of_boleto(line: &StatementLine, interest: Money, payment: &Payment) -> Findin
         | LineKind::Pix
         | LineKind::Receivable
         | LineKind::Refund
-        | LineKind::Chargeback => Finding::Matched,
+        | LineKind::Chargeback => LineFinding::Matched,
     }
 }
 
 /// Compares a settlement. Banks state the paid sum with interest and fine, or without: both are the same money.
-fn of_settlement(line: &StatementLine, interest: Money, payment: &Payment) -> Finding {
+fn of_settlement(line: &StatementLine, interest: Money, payment: &Payment) -> LineFinding {
     let state = &payment.state;
     let Some(captured) = state.captured_amount else {
-        return different(Field::Status, payment.status().as_str(), Status::Paid.as_str());
+        return different(DifferingField::Status, payment.status().as_str(), Status::Paid.as_str());
     };
     let here = [Some(captured), state.paid_amount];
     let there = [line.gross, line.gross.minus(interest), line.gross.plus(interest)];
     if here.into_iter().flatten().any(|amount| there.contains(&amount)) {
-        return Finding::Matched;
+        return LineFinding::Matched;
     }
     of_amount(state.paid_amount.unwrap_or(captured), line.gross)
 }
@@ -156,7 +161,7 @@ fn of_settlement(line: &StatementLine, interest: Money, payment: &Payment) -> Fi
 pub fn settled_before<'a>(
     stored: &StoredLine,
     others: impl IntoIterator<Item = &'a StoredLine>,
-) -> Option<Finding> {
+) -> Option<LineFinding> {
     fn order(stored: &StoredLine) -> (Timestamp, &str) {
         (stored.imported_at, &stored.line.id)
     }
@@ -174,7 +179,7 @@ pub fn settled_before<'a>(
     };
     let first = others.into_iter().filter(is_earlier).min_by_key(|other| order(other))?;
     let here = format!("settled on {}", first.line.on);
-    Some(different(Field::Reference, &here, &format!("settled again on {}", stored.line.on)))
+    Some(different(DifferingField::Reference, &here, &format!("settled again on {}", stored.line.on)))
 }
 
 /// Returns true if two settlements of one boleto are two payments. Banks also report one payment in two lines, with
@@ -185,15 +190,15 @@ fn is_another(one: &StatementLine, other: &StatementLine) -> bool {
     one.on != other.on || one.gross != other.gross || stands_twice_in_one_file
 }
 
-fn of_amount(here: Money, there: Money) -> Finding {
+fn of_amount(here: Money, there: Money) -> LineFinding {
     if here == there {
-        return Finding::Matched;
+        return LineFinding::Matched;
     }
-    different(Field::Gross, &here.to_string(), &there.to_string())
+    different(DifferingField::Gross, &here.to_string(), &there.to_string())
 }
 
-fn different(field: Field, here: &str, there: &str) -> Finding {
-    Finding::Different(Difference { field, here: here.to_owned(), there: there.to_owned() })
+fn different(field: DifferingField, here: &str, there: &str) -> LineFinding {
+    LineFinding::Different(Difference { field, here: here.to_owned(), there: there.to_owned() })
 }
 
 /// Returns true if a payer may pay a charge in this status.

@@ -130,7 +130,7 @@ impl LineKind {
 /// Names by which a line's payment is found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub enum Subject {
+pub enum LineSubject {
     /// A Pix that came in.
     #[serde(rename_all = "camelCase")]
     Pix {
@@ -191,7 +191,7 @@ pub struct StatementLine {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
     /// Names of its payment.
-    pub subject: Subject,
+    pub subject: LineSubject,
     /// Amount that was moved, or is to be, without a sign; see [`StatementLine::signed_gross`].
     pub gross: Money,
     /// Fee of the other side, if it states one.
@@ -239,12 +239,13 @@ impl StatementLine {
     /// Returns the beginning of the ids of all settlements of the boleto that this line settles; `None` for other lines.
     pub fn settlements_begin_with(&self) -> Option<String> {
         match &self.subject {
-            Subject::Boleto { our_number, document_number, .. } if self.kind.settles_boleto() => {
+            LineSubject::Boleto { our_number, document_number, .. } if self.kind.settles_boleto() => {
                 Self::beginning_of_slip(&self.source, our_number.as_deref(), document_number.as_deref())
             }
-            Subject::Boleto { .. } | Subject::Pix { .. } | Subject::Refund { .. } | Subject::Charge(_) => {
-                None
-            }
+            LineSubject::Boleto { .. }
+            | LineSubject::Pix { .. }
+            | LineSubject::Refund { .. }
+            | LineSubject::Charge(_) => None,
         }
     }
 
@@ -252,27 +253,28 @@ impl StatementLine {
     pub fn signed_gross(&self) -> SignedMoney {
         let gross = SignedMoney::from(self.gross);
         match &self.subject {
-            Subject::Charge(charge) if charge.is_taken => SignedMoney::default().minus(gross),
-            Subject::Charge(_) | Subject::Pix { .. } | Subject::Refund { .. } | Subject::Boleto { .. } => {
-                gross
-            }
+            LineSubject::Charge(charge) if charge.is_taken => SignedMoney::default().minus(gross),
+            LineSubject::Charge(_)
+            | LineSubject::Pix { .. }
+            | LineSubject::Refund { .. }
+            | LineSubject::Boleto { .. } => gross,
         }
     }
 
     /// Returns the movement of a charge, if the line is one.
     pub fn charge(&self) -> Option<&ChargeLine> {
         match &self.subject {
-            Subject::Charge(charge) => Some(charge),
-            Subject::Pix { .. } | Subject::Refund { .. } | Subject::Boleto { .. } => None,
+            LineSubject::Charge(charge) => Some(charge),
+            LineSubject::Pix { .. } | LineSubject::Refund { .. } | LineSubject::Boleto { .. } => None,
         }
     }
 
     /// Returns the day in Brasília on which its money is to be paid out or credited, if the other side names one.
     pub fn expected_on(&self) -> Option<NaiveDate> {
         match &self.subject {
-            Subject::Charge(charge) => charge.expected_on,
-            Subject::Boleto { credited_on, .. } => *credited_on,
-            Subject::Pix { .. } | Subject::Refund { .. } => None,
+            LineSubject::Charge(charge) => charge.expected_on,
+            LineSubject::Boleto { credited_on, .. } => *credited_on,
+            LineSubject::Pix { .. } | LineSubject::Refund { .. } => None,
         }
     }
 
@@ -321,8 +323,10 @@ impl StatementLine {
     /// Returns the end-to-end id of the transfer that it is about.
     pub fn end_to_end_id(&self) -> Option<&str> {
         match &self.subject {
-            Subject::Pix { end_to_end_id, .. } | Subject::Refund { end_to_end_id, .. } => Some(end_to_end_id),
-            Subject::Boleto { .. } | Subject::Charge(_) => None,
+            LineSubject::Pix { end_to_end_id, .. } | LineSubject::Refund { end_to_end_id, .. } => {
+                Some(end_to_end_id)
+            }
+            LineSubject::Boleto { .. } | LineSubject::Charge(_) => None,
         }
     }
 
@@ -335,9 +339,11 @@ impl StatementLine {
     /// Returns the payment that it names by our own id.
     pub fn named_payment(&self) -> Option<TransactionId> {
         match &self.subject {
-            Subject::Pix { transaction_id, .. } | Subject::Refund { transaction_id, .. } => *transaction_id,
-            Subject::Charge(charge) => charge.transaction_id,
-            Subject::Boleto { .. } => None,
+            LineSubject::Pix { transaction_id, .. } | LineSubject::Refund { transaction_id, .. } => {
+                *transaction_id
+            }
+            LineSubject::Charge(charge) => charge.transaction_id,
+            LineSubject::Boleto { .. } => None,
         }
     }
 }

@@ -3,7 +3,7 @@
 use chrono::NaiveDate;
 
 use super::charge_line::{ChargeLine, Movement};
-use super::line::{LineKind, Source, StatementLine, Subject, transferred_at};
+use super::line::{LineKind, LineSubject, Source, StatementLine, transferred_at};
 use crate::acquiring::{Issued, Reference};
 use crate::boleto::business_day;
 use crate::identity::AcquirerName;
@@ -34,7 +34,7 @@ pub fn expected_pix(
         return None;
     }
     let source = Source::list_of(acquirer);
-    let subject = Subject::Pix { transaction_id: Some(payment.id), end_to_end_id: end_to_end_id.clone() };
+    let subject = LineSubject::Pix { transaction_id: Some(payment.id), end_to_end_id: end_to_end_id.clone() };
     Some(StatementLine {
         id: StatementLine::pix_id(&source, end_to_end_id),
         source,
@@ -68,11 +68,13 @@ pub fn expected_charge(
     let state = &payment.state;
     let attempt = state.attempts.last().filter(|attempt| attempt.acquirer == *acquirer)?;
     let charge = attempt.reference.get(name)?;
-    let (gross, paid_at) = (state.captured_amount?, state.paid_at?);
+    let gross = state.captured_amount?;
+    let paid_at = state.paid_at?;
     if paid_at.sao_paulo_date() != day || paid_at.plus_ms(LISTED_WITHIN_MS) > read_at {
         return None;
     }
-    let (source, movement) = (Source::list_of(acquirer), Movement::Credit);
+    let source = Source::list_of(acquirer);
+    let movement = Movement::Credit;
     let subject = ChargeLine {
         transaction_id: Some(payment.id),
         charge: Reference::none().with(name, charge),
@@ -90,7 +92,7 @@ pub fn expected_charge(
         day,
         kind: movement.kind(),
         reference: Some(charge.to_owned()),
-        subject: Subject::Charge(Box::new(subject)),
+        subject: LineSubject::Charge(Box::new(subject)),
         gross,
         fee: None,
         net: None,
@@ -115,7 +117,8 @@ pub fn expected_boleto(
         Issued::Boleto(slip) => slip.barcode.chars().take(BANK_DIGITS).collect(),
         Issued::Pix { .. } => return None,
     };
-    let (captured, paid_at) = (state.captured_amount?, state.paid_at?);
+    let captured = state.captured_amount?;
+    let paid_at = state.paid_at?;
     let known_on = paid_at.sao_paulo_date();
     // A bank may date a settlement after the day on which it is known.
     let settled_on = business_day::roll(state.paid_on.map_or(known_on, |paid_on| paid_on.min(known_on)));
@@ -130,7 +133,7 @@ pub fn expected_boleto(
         day,
         kind: LineKind::Boleto,
         reference: Some(our_number.to_owned()),
-        subject: Subject::Boleto {
+        subject: LineSubject::Boleto {
             bank,
             our_number: Some(our_number.to_owned()),
             document_number: None,
@@ -149,7 +152,7 @@ pub fn expected_boleto(
 /// Returns the lines of refunds that a list should have with the Pix of this line: all that the payment has. None if it
 /// changed shortly before the list was read.
 pub fn expected_refunds(pix: &StatementLine, payment: &Payment, read_at: Timestamp) -> Vec<StatementLine> {
-    let Subject::Pix { end_to_end_id, .. } = &pix.subject else { return Vec::new() };
+    let LineSubject::Pix { end_to_end_id, .. } = &pix.subject else { return Vec::new() };
     let is_of_payment = payment.state.end_to_end_id.as_ref() == Some(end_to_end_id);
     if !is_of_payment || payment.state.updated_at.plus_ms(MARGIN_MS) > read_at {
         return Vec::new();
@@ -161,7 +164,7 @@ pub fn expected_refunds(pix: &StatementLine, payment: &Payment, read_at: Timesta
         day: pix.day,
         kind: LineKind::Refund,
         reference: Some(refund.id.clone()),
-        subject: Subject::Refund {
+        subject: LineSubject::Refund {
             transaction_id: Some(payment.id),
             end_to_end_id: end_to_end_id.clone(),
             refund_id: refund.id.clone(),

@@ -4,7 +4,7 @@ use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::line::{LineKind, Source, StatementLine, Subject};
+use super::line::{LineKind, LineSubject, Source, StatementLine};
 use crate::exception::Exception;
 use crate::identity::{AcquirerName, TransactionId};
 use crate::time::{DAY_MS, Timestamp};
@@ -16,7 +16,7 @@ pub const ASKED_FOR_MS: u64 = DAY_MS / 2;
 /// Result of comparing a line with its payment, in a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum LineVerdict {
     /// Both agree.
     Matched,
     /// There is a payment, but it differs.
@@ -27,7 +27,7 @@ pub enum Verdict {
     UnknownHere,
 }
 
-impl Verdict {
+impl LineVerdict {
     /// Every verdict.
     pub const ALL: [Self; 4] = [Self::Matched, Self::Different, Self::MissingThere, Self::UnknownHere];
 
@@ -50,7 +50,7 @@ impl Verdict {
 /// Property in which both differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Field {
+pub enum DifferingField {
     /// Status: the money was moved on one side only.
     Status,
     /// Amount that was moved.
@@ -59,7 +59,7 @@ pub enum Field {
     Reference,
 }
 
-impl Field {
+impl DifferingField {
     /// Returns the spelling in output.
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -75,7 +75,7 @@ impl Field {
 #[serde(rename_all = "camelCase")]
 pub struct Difference {
     /// The property.
-    pub field: Field,
+    pub field: DifferingField,
     /// Value in the payment.
     pub here: String,
     /// Value in the line.
@@ -85,25 +85,25 @@ pub struct Difference {
 /// A verdict with its reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "verdict", content = "difference")]
-pub enum Finding {
-    /// See [`Verdict::Matched`].
+pub enum LineFinding {
+    /// See [`LineVerdict::Matched`].
     Matched,
-    /// See [`Verdict::Different`].
+    /// See [`LineVerdict::Different`].
     Different(Difference),
-    /// See [`Verdict::MissingThere`].
+    /// See [`LineVerdict::MissingThere`].
     MissingThere,
-    /// See [`Verdict::UnknownHere`].
+    /// See [`LineVerdict::UnknownHere`].
     UnknownHere,
 }
 
-impl Finding {
+impl LineFinding {
     /// Returns the verdict alone.
-    pub const fn verdict(&self) -> Verdict {
+    pub const fn verdict(&self) -> LineVerdict {
         match self {
-            Self::Matched => Verdict::Matched,
-            Self::Different(_) => Verdict::Different,
-            Self::MissingThere => Verdict::MissingThere,
-            Self::UnknownHere => Verdict::UnknownHere,
+            Self::Matched => LineVerdict::Matched,
+            Self::Different(_) => LineVerdict::Different,
+            Self::MissingThere => LineVerdict::MissingThere,
+            Self::UnknownHere => LineVerdict::UnknownHere,
         }
     }
 
@@ -121,7 +121,7 @@ impl Finding {
 #[serde(rename_all = "camelCase")]
 pub struct Judged {
     /// The finding.
-    pub finding: Finding,
+    pub finding: LineFinding,
     /// Payment that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transaction_id: Option<TransactionId>,
@@ -149,7 +149,7 @@ pub struct StoredLine {
 impl StoredLine {
     /// Returns the kind of movement. A Pix that is no charge of ours counts as something else.
     pub fn kind(&self) -> LineKind {
-        let is_unknown = |judged: &Judged| judged.finding == Finding::UnknownHere;
+        let is_unknown = |judged: &Judged| judged.finding == LineFinding::UnknownHere;
         match (self.line.kind, &self.judged) {
             (LineKind::Pix, Some(judged)) if is_unknown(judged) => LineKind::Other,
             (kind, _) => kind,
@@ -157,7 +157,7 @@ impl StoredLine {
     }
 
     /// Returns the verdict, once there is one.
-    pub fn verdict(&self) -> Option<Verdict> {
+    pub fn verdict(&self) -> Option<LineVerdict> {
         self.judged.as_ref().map(|judged| judged.finding.verdict())
     }
 
@@ -178,7 +178,7 @@ impl StoredLine {
     }
 
     /// Hashes a finding about a line: a new difference is reported again, the same one is not.
-    fn digest(&self, finding: &Finding) -> String {
+    fn digest(&self, finding: &LineFinding) -> String {
         let mut hash = Sha256::new_with_prefix("quita difference 1");
         hash.update(finding.verdict().as_str());
         hash.update(self.line.gross.cents().to_be_bytes());
@@ -193,26 +193,27 @@ impl StoredLine {
         format!("{:016x}", u64::from_be_bytes(bytes))
     }
 
-    fn detail(&self, finding: &Finding) -> String {
+    fn detail(&self, finding: &LineFinding) -> String {
         let StatementLine { source, on, place, .. } = &self.line;
         let gross = self.line.signed_gross();
-        let (kind, reference) = (self.kind().as_str(), self.reference());
+        let kind = self.kind().as_str();
+        let reference = self.reference();
         let what = format!("{kind} {reference} of {gross} on {on}");
         match finding {
-            Finding::Matched => format!("{what} ({place})"),
-            Finding::Different(Difference { field, here, there }) => {
+            LineFinding::Matched => format!("{what} ({place})"),
+            LineFinding::Different(Difference { field, here, there }) => {
                 format!("{what} ({place}): {} is {here} here, and {there} there", field.as_str())
             }
-            Finding::MissingThere => format!("{what} is known here, and {source} does not list it"),
-            Finding::UnknownHere => format!("{what} ({place}), and no payment here is meant"),
+            LineFinding::MissingThere => format!("{what} is known here, and {source} does not list it"),
+            LineFinding::UnknownHere => format!("{what} ({place}), and no payment here is meant"),
         }
     }
 
     /// Returns the other side's reference, for people.
     pub fn reference(&self) -> &str {
         let document = match &self.line.subject {
-            Subject::Boleto { document_number, .. } => document_number.as_deref(),
-            Subject::Pix { .. } | Subject::Refund { .. } | Subject::Charge(_) => None,
+            LineSubject::Boleto { document_number, .. } => document_number.as_deref(),
+            LineSubject::Pix { .. } | LineSubject::Refund { .. } | LineSubject::Charge(_) => None,
         };
         self.line.reference.as_deref().or(document).unwrap_or("without a number")
     }
@@ -227,9 +228,9 @@ pub enum ReconciliationKind {
     AmountDiffers,
     /// The movement is another one than the known one.
     MovementDiffers,
-    /// See [`Verdict::MissingThere`].
+    /// See [`LineVerdict::MissingThere`].
     MissingThere,
-    /// See [`Verdict::UnknownHere`].
+    /// See [`LineVerdict::UnknownHere`].
     UnknownHere,
     /// An acquirer's list of a day was not available for longer than a day.
     ListNotCompared,
@@ -247,16 +248,16 @@ pub const RECONCILIATION_KINDS: [ReconciliationKind; 6] = [
 
 impl ReconciliationKind {
     /// Returns the kind of a finding; none if nothing differs.
-    pub const fn of(finding: &Finding) -> Option<Self> {
+    pub const fn of(finding: &LineFinding) -> Option<Self> {
         match finding {
-            Finding::Matched => None,
-            Finding::Different(difference) => Some(match difference.field {
-                Field::Status => Self::StatusDiffers,
-                Field::Gross => Self::AmountDiffers,
-                Field::Reference => Self::MovementDiffers,
+            LineFinding::Matched => None,
+            LineFinding::Different(difference) => Some(match difference.field {
+                DifferingField::Status => Self::StatusDiffers,
+                DifferingField::Gross => Self::AmountDiffers,
+                DifferingField::Reference => Self::MovementDiffers,
             }),
-            Finding::MissingThere => Some(Self::MissingThere),
-            Finding::UnknownHere => Some(Self::UnknownHere),
+            LineFinding::MissingThere => Some(Self::MissingThere),
+            LineFinding::UnknownHere => Some(Self::UnknownHere),
         }
     }
 
@@ -350,7 +351,7 @@ pub struct LineFilter {
     /// Last day, included.
     pub until: NaiveDate,
     /// Verdict; all lines, judged or not, when absent.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<LineVerdict>,
 }
 
 /// Number of lines of one day and source with one verdict.
@@ -361,7 +362,7 @@ pub struct LineSum {
     /// The source.
     pub source: Source,
     /// The verdict.
-    pub verdict: Verdict,
+    pub verdict: LineVerdict,
     /// Their number.
     pub count: u64,
     /// Sum of the amounts, in cents.

@@ -29,7 +29,8 @@ pub(super) struct Customer<'a> {
 
 impl<'a> Customer<'a> {
     pub(super) fn of(payer: &'a Payer) -> Self {
-        let (document, phone) = (payer.document.as_str(), payer.phone.as_str());
+        let document = payer.document.as_str();
+        let phone = payer.phone.as_str();
         Self { name: payer.full_name(), email: &payer.email, document, phone }
     }
 }

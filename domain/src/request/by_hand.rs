@@ -80,6 +80,6 @@ pub fn parse(body: &[u8], payment: &Payment, now: Timestamp) -> Result<PayByHand
     let unknown = unknown_names::find(&object, &unknown_names::BY_HAND);
     match findings.conclude(Some(())) {
         Ok(_) => Ok(PayByHand { on, amount, by: by.unwrap_or_default(), unknown }),
-        Err(rejection) => Err(Rejection { unknown, ..rejection }),
+        Err(rejection) => Err(rejection.with_unknown(unknown)),
     }
 }

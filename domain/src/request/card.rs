@@ -77,6 +77,7 @@ fn no_cvv_length() -> Broken {
 }
 
 fn expiry(card: &Fields<'_>, month: u64, year: u64) -> Option<Expiry> {
-    let (month, year) = (u32::try_from(month).ok()?, i32::try_from(year).ok()?);
+    let month = u32::try_from(month).ok()?;
+    let year = i32::try_from(year).ok()?;
     card.keep("expirationMonth", Expiry::new(month, year).map_err(Broken::from))
 }

@@ -1,6 +1,6 @@
 //! Body that the script of a link's page sends: the fields of its form, and a card.
 
-use super::json::{Node, Object};
+use super::json::{JsonNode, Object};
 use super::violation::{Rejection, code};
 use super::{json, wordings};
 use crate::link::CardInput;
@@ -31,9 +31,13 @@ pub fn parse(body: &[u8]) -> Result<SentCardForm, Rejection> {
     let mut card = None;
     for (name, node) in &object {
         match node {
-            Node::Text(text) => fields.push((name.as_ref().to_owned(), text.as_ref().to_owned())),
-            Node::Object(inner) if name == CARD => card = Some(inner),
-            Node::Object(_) | Node::Null | Node::Bool(_) | Node::Number(_) | Node::List(_) => {
+            JsonNode::Text(text) => fields.push((name.as_ref().to_owned(), text.as_ref().to_owned())),
+            JsonNode::Object(inner) if name == CARD => card = Some(inner),
+            JsonNode::Object(_)
+            | JsonNode::Null
+            | JsonNode::Bool(_)
+            | JsonNode::Number(_)
+            | JsonNode::List(_) => {
                 return Err(no_text(json::shown(name)));
             }
         }
@@ -53,9 +57,9 @@ pub fn parse(body: &[u8]) -> Result<SentCardForm, Rejection> {
 /// Returns a text of the card; an empty one if it is missing, so that its rule tells the mistake.
 fn text_of(card: &Object<'_>, name: &str) -> Result<Secret<String>, Rejection> {
     match card.get(name) {
-        Some(Node::Text(text)) => Ok(Secret::new(text.as_ref().to_owned())),
-        None | Some(Node::Null) => Ok(Secret::new(String::new())),
-        Some(Node::Bool(_) | Node::Number(_) | Node::List(_) | Node::Object(_)) => {
+        Some(JsonNode::Text(text)) => Ok(Secret::new(text.as_ref().to_owned())),
+        None | Some(JsonNode::Null) => Ok(Secret::new(String::new())),
+        Some(JsonNode::Bool(_) | JsonNode::Number(_) | JsonNode::List(_) | JsonNode::Object(_)) => {
             Err(no_text(&format!("{CARD}.{name}")))
         }
     }

@@ -117,7 +117,8 @@ pub(super) fn due_date(root: &Fields<'_>, sent: Option<&str>, now: Timestamp) ->
 
 /// Reads `{"percentage"}` or `{"amount"}`: an amount is below that of the payment.
 fn portion(fields: &Fields<'_>, whole: Option<Money>, bounds: RangeInclusive<u32>) -> Option<Portion> {
-    let (percentage, amount) = (fields.optional("percentage"), fields.optional("amount"));
+    let percentage = fields.optional("percentage");
+    let amount = fields.optional("amount");
     match (percentage.is_present(), amount.is_present()) {
         (true, false) => {
             let points = basis_points(percentage.number()?, bounds);
@@ -136,7 +137,8 @@ fn portion(fields: &Fields<'_>, whole: Option<Money>, bounds: RangeInclusive<u32
 }
 
 fn interest(fields: &Fields<'_>, whole: Option<Money>) -> Option<Interest> {
-    let (percentage, amount) = (fields.optional("percentagePerMonth"), fields.optional("amountPerDay"));
+    let percentage = fields.optional("percentagePerMonth");
+    let amount = fields.optional("amountPerDay");
     match (percentage.is_present(), amount.is_present()) {
         (true, false) => {
             let points = basis_points(percentage.number()?, SURCHARGE_POINTS);

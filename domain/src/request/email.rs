@@ -11,8 +11,12 @@ pub(super) fn check(text: &str) -> Result<(), Broken> {
     if text.len() > 254 {
         return Err(Broken::new(code::LENGTH, wordings::too_long(254)));
     }
-    let is_address = text.split_once('@').is_some_and(|(local, domain)| is_local(local) && is_domain(domain));
-    if is_address { Ok(()) } else { Err(Broken::new(code::FORMAT, wordings::no_email())) }
+    if is_email(text) { Ok(()) } else { Err(Broken::new(code::FORMAT, wordings::no_email())) }
+}
+
+/// Returns true if it is an address, of whatever length.
+pub(crate) fn is_email(text: &str) -> bool {
+    text.split_once('@').is_some_and(|(local, domain)| is_local(local) && is_domain(domain))
 }
 
 fn is_local(local: &str) -> bool {

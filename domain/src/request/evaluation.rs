@@ -52,13 +52,14 @@ pub fn parse_with(
     let number = token.as_ref().and_then(SentToken::number).or_else(|| sent_card_number(&object));
     let findings = Findings::with_card_number(number);
     let root = Fields::of_body(&object, &findings);
-    let (sent_at, dice) = (at(&root), dice(&root));
+    let sent_at = at(&root);
+    let dice = dice(&root);
     let at = sent_at.unwrap_or(now);
     let read = read_body(&root, at, limits, (CardForm::ForRoute(token.as_ref()), NeedsAddress::Always));
     let [number, cvv] = CARD_DATA;
     root.refuse_card_numbers(&[number, cvv, DICE]);
     let unknown = unknown_names::find(&object, &unknown_names::EVALUATION);
-    let with_unknown = |rejection| Rejection { unknown: unknown.clone(), ..rejection };
+    let with_unknown = |rejection: Rejection| rejection.with_unknown(unknown.clone());
     let (request, clock_violations) = findings.conclude(read).map_err(with_unknown)?;
     let request = ParsedRequest { clock_violations, ..request };
     let order = request.into_purchase().map_err(with_unknown)?.order;

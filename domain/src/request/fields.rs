@@ -4,13 +4,13 @@ use std::cell::RefCell;
 use std::ops::RangeInclusive;
 
 use super::basket::MAX_CENTS;
-use super::json::{Node, Object, shown};
+use super::json::{JsonNode, Object, shown};
 use super::violation::{Broken, Rejection, Violation, code};
 use super::wordings;
 use crate::card::free_text::holds_number;
 use crate::card::holds_card_number;
 use crate::money::Money;
-use crate::text::is_invisible;
+use crate::text::{is_invisible, turns_direction};
 use crate::wording::Wording;
 
 /// Object whose names are chosen by the caller.
@@ -34,7 +34,8 @@ impl<'n> Findings<'n> {
 
     /// Returns the result with the violations that depend on the clock; or the refusal, shape before rules.
     pub(super) fn conclude<T>(self, read: Option<T>) -> Result<(T, Vec<Violation>), Rejection> {
-        let (shape, rules) = (self.shape.into_inner(), self.rules.into_inner());
+        let shape = self.shape.into_inner();
+        let rules = self.rules.into_inner();
         let clock = self.clock.into_inner();
         match read {
             Some(read) if shape.is_empty() && rules.is_empty() => Ok((read, clock)),
@@ -69,7 +70,7 @@ impl<'n> Fields<'n> {
 
     /// Returns a field that may be absent or `null`.
     pub(super) fn optional<'f>(&'f self, name: &'f str) -> Field<'f> {
-        let node = self.object.get(name).filter(|node| !matches!(node, Node::Null));
+        let node = self.object.get(name).filter(|node| !matches!(node, JsonNode::Null));
         Field { fields: self, name, node }
     }
 
@@ -89,7 +90,7 @@ impl<'n> Fields<'n> {
     }
 
     fn find_in_members(&self, object: &Object<'_>, path: &str, places: &[&str], found: &mut Vec<Violation>) {
-        for (name, node) in object.iter().filter(|(_, node)| !matches!(node, Node::Null)) {
+        for (name, node) in object.iter().filter(|(_, node)| !matches!(node, JsonNode::Null)) {
             let member =
                 if path.is_empty() { shown(name).to_owned() } else { format!("{path}.{}", shown(name)) };
             if !places.contains(&member.as_str()) {
@@ -101,16 +102,16 @@ impl<'n> Fields<'n> {
         }
     }
 
-    fn find_in(&self, node: &Node<'_>, path: &str, places: &[&str], found: &mut Vec<Violation>) {
+    fn find_in(&self, node: &JsonNode<'_>, path: &str, places: &[&str], found: &mut Vec<Violation>) {
         match node {
-            Node::Text(text) => found.extend(self.violation_of(text, path)),
-            Node::List(entries) => {
+            JsonNode::Text(text) => found.extend(self.violation_of(text, path)),
+            JsonNode::List(entries) => {
                 for (index, entry) in entries.iter().enumerate() {
                     self.find_in(entry, &format!("{path}[{index}]"), places, found);
                 }
             }
-            Node::Object(object) => self.find_in_members(object, path, places, found),
-            Node::Null | Node::Bool(_) | Node::Number(_) => {}
+            JsonNode::Object(object) => self.find_in_members(object, path, places, found),
+            JsonNode::Null | JsonNode::Bool(_) | JsonNode::Number(_) => {}
         }
     }
 
@@ -185,7 +186,7 @@ impl<'n> Fields<'n> {
 pub(super) struct Field<'f> {
     fields: &'f Fields<'f>,
     name: &'f str,
-    node: Option<&'f Node<'f>>,
+    node: Option<&'f JsonNode<'f>>,
 }
 
 impl<'f> Field<'f> {
@@ -202,7 +203,7 @@ impl<'f> Field<'f> {
 
     /// Reads a text that may be the card's number itself.
     pub(super) fn secret_text(self) -> Option<&'f str> {
-        let Node::Text(text) = self.node? else { return self.wrong_type(wordings::no_text()) };
+        let JsonNode::Text(text) = self.node? else { return self.wrong_type(wordings::no_text()) };
         Some(text)
     }
 
@@ -234,15 +235,19 @@ impl<'f> Field<'f> {
 
     /// Reads an integer; one out of range becomes the largest or smallest possible value.
     pub(super) fn integer(self) -> Option<i64> {
-        let Node::Number(text) = self.node? else { return self.wrong_type(wordings::no_integer()) };
+        let JsonNode::Number(text) = self.node? else { return self.wrong_type(wordings::no_integer()) };
         integer_of(text).or_else(|| self.wrong_type(wordings::no_plain_integer()))
     }
 
     /// Reads an amount of money, from `least` cents to the maximum.
     pub(super) fn cents_from(self, least: i64) -> Option<Money> {
         let cents = match self.node? {
-            Node::Number(text) => integer_of(text),
-            Node::Null | Node::Bool(_) | Node::Text(_) | Node::List(_) | Node::Object(_) => None,
+            JsonNode::Number(text) => integer_of(text),
+            JsonNode::Null
+            | JsonNode::Bool(_)
+            | JsonNode::Text(_)
+            | JsonNode::List(_)
+            | JsonNode::Object(_) => None,
         };
         let Some(cents) = cents else { return self.wrong_type(wordings::no_cents()) };
         let out_of_range = || wordings::cents_out_of_range(least, MAX_CENTS);
@@ -256,13 +261,13 @@ impl<'f> Field<'f> {
 
     /// Reads a number in its original spelling.
     pub(super) fn number(self) -> Option<&'f str> {
-        let Node::Number(text) = self.node? else { return self.wrong_type(wordings::no_number()) };
+        let JsonNode::Number(text) = self.node? else { return self.wrong_type(wordings::no_number()) };
         Some(text)
     }
 
     /// Reads `true` or `false`.
     pub(super) fn flag(self) -> Option<bool> {
-        let Node::Bool(flag) = self.node? else { return self.wrong_type(wordings::no_flag()) };
+        let JsonNode::Bool(flag) = self.node? else { return self.wrong_type(wordings::no_flag()) };
         Some(*flag)
     }
 
@@ -272,10 +277,10 @@ impl<'f> Field<'f> {
         lengths: RangeInclusive<usize>,
         wrong_length: impl FnOnce() -> Wording,
     ) -> Option<i64> {
-        if matches!(self.node?, Node::Number(_)) {
+        if matches!(self.node?, JsonNode::Number(_)) {
             return self.integer();
         }
-        let Node::Text(text) = self.node? else {
+        let JsonNode::Text(text) = self.node? else {
             return self.wrong_type(wordings::no_integer_or_digits());
         };
         if !crate::text::is_digits(text) {
@@ -291,23 +296,23 @@ impl<'f> Field<'f> {
 
     /// Reads an object.
     pub(super) fn object(self) -> Option<Fields<'f>> {
-        let Node::Object(object) = self.node? else { return self.wrong_type(wordings::no_object()) };
+        let JsonNode::Object(object) = self.node? else { return self.wrong_type(wordings::no_object()) };
         Some(Fields { object, path: self.fields.path_to(self.name), findings: self.fields.findings })
     }
 
     /// Reads the objects of an array. Those beyond `max` are ignored, and their number is reported.
     pub(super) fn objects(self, max: usize) -> Vec<Fields<'f>> {
         let Some(node) = self.node else { return Vec::new() };
-        let Node::List(entries) = node else {
+        let JsonNode::List(entries) = node else {
             return self.wrong_type(wordings::no_array()).unwrap_or_default();
         };
         if entries.len() > max {
             self.refuse(Broken::new(code::TOO_MANY, wordings::too_many_entries(max)));
         }
-        let read = |(index, entry): (usize, &'f Node<'f>)| {
+        let read = |(index, entry): (usize, &'f JsonNode<'f>)| {
             let path = format!("{}[{index}]", self.fields.path_to(self.name));
             let findings = self.fields.findings;
-            if let Node::Object(object) = entry {
+            if let JsonNode::Object(object) = entry {
                 return Some(Fields { object, path, findings });
             }
             let message = wordings::no_object();
@@ -319,22 +324,22 @@ impl<'f> Field<'f> {
 
     /// Returns true if there is an array without entries.
     pub(super) fn is_empty_list(self) -> bool {
-        matches!(self.node, Some(Node::List(entries)) if entries.is_empty())
+        matches!(self.node, Some(JsonNode::List(entries)) if entries.is_empty())
     }
 
     /// Reads each text of an array by a parser. Those beyond `max` are ignored, and their number is reported.
     pub(super) fn texts_by<T>(self, max: usize, parse: impl Fn(&str) -> Result<T, Broken>) -> Vec<T> {
         let Some(node) = self.node else { return Vec::new() };
-        let Node::List(entries) = node else {
+        let JsonNode::List(entries) = node else {
             return self.wrong_type(wordings::no_array()).unwrap_or_default();
         };
         if entries.len() > max {
             self.refuse(Broken::new(code::TOO_MANY, wordings::too_many_entries(max)));
         }
         let findings = self.fields.findings;
-        let read = |(index, entry): (usize, &'f Node<'f>)| {
+        let read = |(index, entry): (usize, &'f JsonNode<'f>)| {
             let field = format!("{}[{index}]", self.fields.path_to(self.name));
-            let Node::Text(text) = entry else {
+            let JsonNode::Text(text) = entry else {
                 let message = wordings::no_text();
                 findings.shape.borrow_mut().push(Violation { field, code: code::TYPE, message });
                 return None;
@@ -372,10 +377,13 @@ fn integer_of(text: &str) -> Option<i64> {
     crate::text::is_digits(digits).then(|| text.parse().unwrap_or(nearest))
 }
 
-/// Checks that a text has an allowed number of characters and no control character.
+/// Checks that a text has an allowed number of characters, no control character, and none that turns its direction.
 pub(super) fn check_text(text: &str, lengths: RangeInclusive<usize>) -> Result<(), Broken> {
     if text.chars().any(char::is_control) {
         return Err(Broken::new(code::CHARACTER, wordings::control_characters()));
+    }
+    if text.chars().any(turns_direction) {
+        return Err(Broken::new(code::CHARACTER, wordings::direction_characters()));
     }
     let length = if text.trim().is_empty() && *lengths.start() > 0 { 0 } else { text.chars().count() };
     if lengths.contains(&length) {

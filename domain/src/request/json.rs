@@ -19,43 +19,46 @@ use crate::wording::Wording;
 const MAX_DEPTH: usize = 16;
 
 /// A JSON value. Has no `Debug`: it may contain a card.
-pub(super) enum Node<'a> {
+pub(super) enum JsonNode<'a> {
     Null,
     Bool(bool),
     /// As written, a valid JSON number: `-0.5e3`.
     Number(&'a str),
     Text(Cow<'a, str>),
-    List(Vec<Node<'a>>),
+    List(Vec<JsonNode<'a>>),
     Object(Object<'a>),
 }
 
 /// The members of a JSON object by name.
-pub(super) type Object<'a> = BTreeMap<Cow<'a, str>, Node<'a>>;
+pub(super) type Object<'a> = BTreeMap<Cow<'a, str>, JsonNode<'a>>;
 
 /// Reads a body that must be one JSON object.
 pub(super) fn read(body: &[u8]) -> Result<Object<'_>, Rejection> {
     let syntax = |message| Rejection::unreadable(String::new(), code::SYNTAX, message);
     let text = std::str::from_utf8(body).map_err(|_| syntax(wordings::no_utf8()))?;
+    // Editors add one that nobody sees, and JSON has none (RFC 8259 section 8.1).
+    if text.starts_with('\u{feff}') {
+        return Err(syntax(wordings::byte_order_mark()));
+    }
     if text.trim_ascii().is_empty() {
         return Err(syntax(wordings::body_is_empty()));
     }
     let raw: &RawValue = serde_json::from_str(text)
         .map_err(|error| syntax(wordings::no_json(error.line(), error.column())))?;
     match node(raw, 1) {
-        Ok(Node::Object(object)) => Ok(object),
-        Ok(Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) | Node::List(_)) => {
-            Err(Rejection::unreadable(String::new(), code::TYPE, wordings::no_json_object()))
-        }
+        Ok(JsonNode::Object(object)) => Ok(object),
+        Ok(
+            JsonNode::Null | JsonNode::Bool(_) | JsonNode::Number(_) | JsonNode::Text(_) | JsonNode::List(_),
+        ) => Err(Rejection::unreadable(String::new(), code::TYPE, wordings::no_json_object())),
         Err(unreadable) => Err(unreadable.into()),
     }
 }
 
 /// Returns a name for use in a path, if it is plain; otherwise `…`.
 pub(super) fn shown(name: &str) -> &str {
-    let is_plain =
-        |character: char| character.is_ascii_alphanumeric() || character == '_' || character == '-';
-    let begins_well = name.starts_with(|first: char| first.is_ascii_alphabetic());
-    let is_path = begins_well && name.len() <= 40 && name.chars().all(is_plain);
+    let is_plain = |character: char| character.is_alphanumeric() || character == '_' || character == '-';
+    let begins_well = name.starts_with(char::is_alphabetic);
+    let is_path = begins_well && name.chars().count() <= 40 && name.chars().all(is_plain);
     if is_path && !holds_card_number(name) { name } else { "…" }
 }
 
@@ -85,27 +88,27 @@ impl From<Unreadable> for Rejection {
     }
 }
 
-fn node(raw: &RawValue, depth: usize) -> Result<Node<'_>, Unreadable> {
+fn node(raw: &RawValue, depth: usize) -> Result<JsonNode<'_>, Unreadable> {
     let text = raw.get();
     match text.bytes().next() {
-        Some(b'n') => Ok(Node::Null),
-        Some(b't') => Ok(Node::Bool(true)),
-        Some(b'f') => Ok(Node::Bool(false)),
-        Some(b'"') => part::<Text<'_>>(text).map(|text| Node::Text(text.0)),
+        Some(b'n') => Ok(JsonNode::Null),
+        Some(b't') => Ok(JsonNode::Bool(true)),
+        Some(b'f') => Ok(JsonNode::Bool(false)),
+        Some(b'"') => part::<Text<'_>>(text).map(|text| JsonNode::Text(text.0)),
         Some(b'[') => list(text, depth),
         Some(b'{') => object(text, depth),
-        Some(_) | None => Ok(Node::Number(text)),
+        Some(_) | None => Ok(JsonNode::Number(text)),
     }
 }
 
-fn list(text: &str, depth: usize) -> Result<Node<'_>, Unreadable> {
+fn list(text: &str, depth: usize) -> Result<JsonNode<'_>, Unreadable> {
     check_depth(depth)?;
     let entries = part::<Vec<&RawValue>>(text)?.into_iter().enumerate();
     let read = |(index, raw)| node(raw, depth + 1).map_err(|found| found.within(format!("[{index}]")));
-    entries.map(read).collect::<Result<_, _>>().map(Node::List)
+    entries.map(read).collect::<Result<_, _>>().map(JsonNode::List)
 }
 
-fn object(text: &str, depth: usize) -> Result<Node<'_>, Unreadable> {
+fn object(text: &str, depth: usize) -> Result<JsonNode<'_>, Unreadable> {
     check_depth(depth)?;
     let mut members = Object::new();
     for (Text(name), raw) in part::<Members<'_>>(text)?.0 {
@@ -116,7 +119,7 @@ fn object(text: &str, depth: usize) -> Result<Node<'_>, Unreadable> {
         let value = node(raw, depth + 1).map_err(|found| found.within(step()))?;
         members.insert(name, value);
     }
-    Ok(Node::Object(members))
+    Ok(JsonNode::Object(members))
 }
 
 fn check_depth(depth: usize) -> Result<(), Unreadable> {
@@ -229,6 +232,15 @@ mod tests {
     }
 
     #[test]
+    fn a_byte_order_mark_is_told_because_nobody_sees_it() {
+        for body in ["\u{feff}{\"a\":1}", "\u{feff}"] {
+            let rejection = read(body.as_bytes()).err().unwrap();
+            let told = rejection.violations[0].message.english();
+            assert!(told.contains("byte order mark"), "{told}");
+        }
+    }
+
+    #[test]
     fn a_repeated_name_is_refused_at_every_depth_and_in_every_spelling() {
         check_refused(br#"{"amount":1,"amount":1}"#, "amount", code::DUPLICATE);
         check_refused(br#"{"amount":1,"\u0061mount":2}"#, "amount", code::DUPLICATE);
@@ -240,13 +252,16 @@ mod tests {
     fn a_name_that_could_be_a_secret_is_not_shown() {
         check_refused(br#"{"4111111111111111":1,"4111111111111111":1}"#, "…", code::DUPLICATE);
         check_refused(br#"{"a b":1,"a b":1}"#, "…", code::DUPLICATE);
+        check_refused("{\"a\u{202e}b\":1,\"a\u{202e}b\":1}".as_bytes(), "…", code::DUPLICATE);
+        check_refused("{\"descrição\":1,\"descrição\":1}".as_bytes(), "descrição", code::DUPLICATE);
     }
 
     #[test]
     fn nesting_has_a_limit_that_does_not_depend_on_the_stack() {
         let nested = |depth: usize| format!("{{\"a\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
         assert!(read(nested(MAX_DEPTH - 1).as_bytes()).is_ok());
-        let (rejection, endless) = (read(nested(MAX_DEPTH).as_bytes()).err().unwrap(), nested(130_000));
+        let rejection = read(nested(MAX_DEPTH).as_bytes()).err().unwrap();
+        let endless = nested(130_000);
         assert_eq!(rejection.violations[0].code, code::SYNTAX);
         assert_eq!(read(endless.as_bytes()).err().unwrap().violations[0].code, code::SYNTAX);
     }
@@ -257,14 +272,14 @@ mod tests {
         for number in ["0", "-0", "12.10", "1e999", "-1E-2", &long] {
             let body = format!("{{\"a\": {number} }}");
             let object = read(body.as_bytes()).ok().unwrap();
-            assert!(matches!(object.get("a"), Some(Node::Number(text)) if *text == number), "{number}");
+            assert!(matches!(object.get("a"), Some(JsonNode::Number(text)) if *text == number), "{number}");
         }
     }
 
     #[test]
     fn a_text_without_escapes_is_not_copied() {
         let object = read(br#"{"plain":"4111","escaped":"\u0034111"}"#).ok().unwrap();
-        assert!(matches!(object.get("plain"), Some(Node::Text(Cow::Borrowed("4111")))));
-        assert!(matches!(object.get("escaped"), Some(Node::Text(Cow::Owned(text))) if text == "4111"));
+        assert!(matches!(object.get("plain"), Some(JsonNode::Text(Cow::Borrowed("4111")))));
+        assert!(matches!(object.get("escaped"), Some(JsonNode::Text(Cow::Owned(text))) if text == "4111"));
     }
 }

@@ -103,7 +103,7 @@ pub fn parse(body: &[u8], now: Timestamp, limits: &RequestLimits) -> Result<Pars
     let unknown = unknown_names::find(&object, &unknown_names::LINK);
     match findings.conclude(read) {
         Ok((link, clock_violations)) => Ok(ParsedLink { clock_violations, unknown, ..link }),
-        Err(rejection) => Err(Rejection { unknown, ..rejection }),
+        Err(rejection) => Err(rejection.with_unknown(unknown)),
     }
 }
 
@@ -180,7 +180,8 @@ fn methods(root: &Fields<'_>) -> Vec<Method> {
 }
 
 fn due(root: &Fields<'_>, now: Timestamp) -> Option<LinkDue> {
-    let (date, days) = (root.optional("dueDate"), root.optional("dueInDays"));
+    let date = root.optional("dueDate");
+    let days = root.optional("dueInDays");
     let most = i64::try_from(due::MAX_DUE_DAYS).unwrap_or(i64::MAX);
     let in_days = days.integer_in(0..=most).and_then(|days| u16::try_from(days).ok());
     if !date.is_present() {
@@ -297,6 +298,6 @@ pub fn parse_closing(body: &[u8]) -> Result<LinkClosing, Rejection> {
     let unknown = unknown_names::find(&object, &unknown_names::LINK_CLOSING);
     match findings.conclude(Some(cancel_pending)) {
         Ok((cancel_pending, _)) => Ok(LinkClosing { cancel_pending, unknown }),
-        Err(rejection) => Err(Rejection { unknown, ..rejection }),
+        Err(rejection) => Err(rejection.with_unknown(unknown)),
     }
 }

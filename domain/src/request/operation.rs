@@ -29,7 +29,25 @@ pub fn parse(body: &[u8]) -> Result<OperationBody, Rejection> {
     let unknown = unknown_names::find(&object, &unknown_names::OPERATION);
     match findings.conclude(Some(amount)) {
         Ok((amount, _)) => Ok(OperationBody { amount, unknown }),
-        Err(rejection) => Err(Rejection { unknown, ..rejection }),
+        Err(rejection) => Err(rejection.with_unknown(unknown)),
+    }
+}
+
+/// Reads the body of a cancellation, which needs none, and returns its unknown names. An empty body counts as `{}`.
+///
+/// # Errors
+/// A [`Rejection`] if it is no JSON object.
+pub fn parse_cancellation(body: &[u8]) -> Result<Vec<UnknownName>, Rejection> {
+    if body.trim_ascii().is_empty() {
+        return Ok(Vec::new());
+    }
+    let object = json::read(body)?;
+    let findings = Findings::default();
+    Fields::of_body(&object, &findings).refuse_card_numbers(&[]);
+    let unknown = unknown_names::find(&object, &unknown_names::NOTHING);
+    match findings.conclude(Some(())) {
+        Ok(_) => Ok(unknown),
+        Err(rejection) => Err(rejection.with_unknown(unknown)),
     }
 }
 
@@ -47,6 +65,22 @@ mod tests {
         for (body, cents) in [("{\"amount\":1}", 1), (" {\"amount\": 9999999999} ", 9_999_999_999)] {
             assert_eq!(parse(body.as_bytes()).unwrap().amount, Some(Money::from_cents(cents)), "{body}");
         }
+    }
+
+    #[test]
+    fn a_cancellation_has_no_fields_and_names_each_that_is_sent() {
+        for body in ["", " \n", "{}"] {
+            assert_eq!(parse_cancellation(body.as_bytes()), Ok(Vec::new()), "{body}");
+        }
+        let named = parse_cancellation(b"{\"amount\":5000,\"reason\":null}").unwrap();
+        let named: Vec<_> = named.iter().map(|name| (name.path.as_str(), name.meant.as_deref())).collect();
+        assert_eq!(named, [("amount", None), ("reason", None)]);
+        for (body, code) in [("{{{", code::SYNTAX), ("[]", code::TYPE), ("null", code::TYPE)] {
+            let rejection = parse_cancellation(body.as_bytes()).unwrap_err();
+            assert_eq!((rejection.kind, rejection.violations[0].code), (Malformed, code), "{body}");
+        }
+        let rejection = parse_cancellation(b"{\"reason\":\"4111111111111111\"}").unwrap_err();
+        assert_eq!(rejection.kind, Unprocessable);
     }
 
     #[test]

@@ -51,7 +51,8 @@ fn share(amount: Field<'_>, percentage: Field<'_>, fields: &Fields<'_>) -> Optio
             fields.keep("percentage", points).map(Share::BasisPoints)
         }
         (true, true) => {
-            let (cents, points) = (amount.integer(), percentage.number());
+            let cents = amount.integer();
+            let points = percentage.number();
             if cents.and(points).is_some() {
                 fields.refuse("", Broken::new(code::MIXED, wordings::mixed_split()));
             }
@@ -80,12 +81,14 @@ pub(super) fn basis_points(number: &str, bounds: RangeInclusive<u32>) -> Result<
 
 /// Writes hundredths of a percent: `0.01`, `20`.
 fn percentage(points: u32) -> String {
-    let (whole, decimals) = (points / 100, points % 100);
+    let whole = points / 100;
+    let decimals = points % 100;
     if decimals == 0 { whole.to_string() } else { format!("{whole}.{decimals:02}") }
 }
 
 fn exceeds(splits: &[Split], amount: Option<Money>) -> bool {
-    let (mut cents, mut points) = (Money::ZERO, 0);
+    let mut cents = Money::ZERO;
+    let mut points = 0;
     for split in splits {
         match split.share {
             Share::Amount(share) => cents = cents.plus(share),

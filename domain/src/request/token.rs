@@ -1,7 +1,7 @@
 //! Body of `POST /pay/tokens`, and `creditCard.token` of a creation.
 
 use super::fields::{Fields, Findings};
-use super::json::{Node, Object};
+use super::json::{JsonNode, Object};
 use super::violation::{Broken, Rejection, code};
 use super::{CARD_DATA, card, json, sent_card_number, unknown_names, wordings};
 use crate::card::CardData;
@@ -36,7 +36,7 @@ pub fn parse(body: &[u8], now: Timestamp) -> Result<CardToTokenize, Rejection> {
     });
     root.refuse_card_numbers(&CARD_DATA);
     let unknown = unknown_names::find(&object, &unknown_names::TOKEN);
-    let with_unknown = |rejection| Rejection { unknown: unknown.clone(), ..rejection };
+    let with_unknown = |rejection: Rejection| rejection.with_unknown(unknown.clone());
     let (card, clock_violations) = findings.conclude(card).map_err(with_unknown)?;
     if clock_violations.is_empty() {
         return Ok(CardToTokenize { card, unknown });
@@ -48,20 +48,33 @@ fn name_too_long() -> Broken {
     Broken::new(code::LENGTH, wordings::long_holder_name())
 }
 
-/// Token of a body, opened if it can be.
-pub(super) struct SentToken(Option<TokenContents>);
+/// Token of a body.
+pub(super) enum SentToken {
+    Opened(TokenContents),
+    Unknown,
+    /// A value that is no text.
+    NoText,
+}
 
 impl SentToken {
     /// Opens the token of a body; `None` if it has none.
     pub(super) fn find(object: &Object<'_>, tokens: &dyn CardTokens) -> Option<Self> {
-        let Some(Node::Object(card)) = object.get("creditCard") else { return None };
-        let Some(Node::Text(token)) = card.get("token") else { return None };
-        Some(Self(tokens.open(token)))
+        let Some(JsonNode::Object(card)) = object.get("creditCard") else { return None };
+        match card.get("token")? {
+            JsonNode::Null => None,
+            JsonNode::Text(token) => Some(tokens.open(token).map_or(Self::Unknown, Self::Opened)),
+            JsonNode::Bool(_) | JsonNode::Number(_) | JsonNode::List(_) | JsonNode::Object(_) => {
+                Some(Self::NoText)
+            }
+        }
     }
 
     /// Returns the number of its card, which no text may contain.
     pub(super) fn number(&self) -> Option<&str> {
-        self.0.as_ref().map(|contents| contents.card.number.expose())
+        match self {
+            Self::Opened(contents) => Some(contents.card.number.expose()),
+            Self::Unknown | Self::NoText => None,
+        }
     }
 
     /// Returns its card. Reports fields beside the token, and a token that is unknown or expired.
@@ -70,8 +83,17 @@ impl SentToken {
             card.refuse("token", Broken::new(code::NOT_APPLICABLE, wordings::token_beside_card()));
             return None;
         }
-        let unknown = || Broken::new(code::TOKEN_UNKNOWN, wordings::token_unknown());
-        let contents = card.keep("token", self.0.as_ref().ok_or_else(unknown))?;
+        let contents = match self {
+            Self::Opened(contents) => contents,
+            Self::Unknown => {
+                card.refuse("token", Broken::new(code::TOKEN_UNKNOWN, wordings::token_unknown()));
+                return None;
+            }
+            Self::NoText => {
+                card.optional("token").text();
+                return None;
+            }
+        };
         if contents.is_expired(now) {
             card.refuse_today("token", Broken::new(code::TOKEN_EXPIRED, wordings::token_expired()));
         }

@@ -1,6 +1,7 @@
 //! Unknown names in a body. They are ignored, and reported to developers who use this service.
 
-use super::json::{Node, Object, shown};
+use super::json::{JsonNode, Object, shown};
+use crate::card::holds_card_number;
 use crate::nearest::{is_same, nearest};
 
 /// Maximum number of names reported for one body.
@@ -13,6 +14,16 @@ pub struct UnknownName {
     pub path: String,
     /// Similar name of the same object, or the whole path of one elsewhere.
     pub meant: Option<String>,
+}
+
+impl UnknownName {
+    /// Returns true if the field at this path was probably meant, and the name can be shown.
+    pub(super) fn is_meant_as(&self, field: &str) -> bool {
+        let Some(meant) = &self.meant else { return false };
+        let beside =
+            self.path.rsplit_once('.').map_or_else(|| meant.clone(), |(of, _)| format!("{of}.{meant}"));
+        (beside == field || meant == field) && !self.path.contains('…') && !holds_card_number(&self.path)
+    }
 }
 
 /// Names that an object may have, and the objects in it.
@@ -35,14 +46,66 @@ impl Shape {
         self.inside.iter().find(|(known, _)| *known == name).map(|(_, shape)| *shape)
     }
 
-    /// Returns the whole path of a name that is spelt like this one, anywhere in this shape.
-    fn path_to(&self, written: &str, path: &str) -> Option<String> {
-        let here = self.names().find(|name| is_same(name, written)).map(|name| joined(path, name));
-        here.or_else(|| {
-            self.inside.iter().find_map(|(name, shape)| shape.path_to(written, &joined(path, name)))
-        })
+    /// Returns the name here of what others call so.
+    fn in_our_words(&self, written: &str) -> Option<&'static str> {
+        let mut ours = OTHER_WORDS.iter().filter(|(other, _)| is_same(other, written)).map(|(_, ours)| *ours);
+        ours.find(|ours| self.names().any(|name| name == *ours))
+    }
+
+    /// Returns the only name here that begins or ends with this one, as `holderName` does with `name`.
+    fn named_in_part(&self, written: &str) -> Option<&'static str> {
+        let mut alike = self.names().filter(|name| begins_or_ends_with(name, written));
+        let only = alike.next()?;
+        alike.next().is_none().then_some(only)
+    }
+
+    /// Returns the whole path of the name that is spelt like this one, if there is one alone in this shape.
+    fn only_path_to(&self, written: &str) -> Option<String> {
+        let mut paths = Vec::new();
+        self.add_paths_to(written, "", &mut paths);
+        if paths.len() == 1 { paths.pop() } else { None }
+    }
+
+    fn add_paths_to(&self, written: &str, path: &str, paths: &mut Vec<String>) {
+        let here = self.names().filter(|name| is_same(name, written));
+        paths.extend(here.map(|name| joined(path, name)));
+        for (name, shape) in self.inside {
+            shape.add_paths_to(written, &joined(path, name), paths);
+        }
     }
 }
+
+/// Names that other services and our own records have for a field, with that field.
+const OTHER_WORDS: &[(&str, &str)] = &[
+    ("webhookUrl", "postbackUrl"),
+    ("callbackUrl", "postbackUrl"),
+    ("notificationUrl", "postbackUrl"),
+    ("value", "amount"),
+    ("products", "items"),
+    ("maxUses", "uses"),
+    ("payer", "paymentDetails"),
+    ("customer", "paymentDetails"),
+    ("paymentDetails", "customer"),
+    ("name", "firstName"),
+    ("cpf", "document"),
+    ("cnpj", "document"),
+    ("taxId", "document"),
+    ("phone", "phoneNumber"),
+    ("cep", "zipCode"),
+    ("zip", "zipCode"),
+    ("postalCode", "zipCode"),
+    ("uf", "state"),
+    ("method", "paymentMethod"),
+    ("paymentMethods", "methods"),
+    ("redirectUrl", "successUrl"),
+    ("valor", "amount"),
+    ("card", "creditCard"),
+    ("expMonth", "expirationMonth"),
+    ("expYear", "expirationYear"),
+    ("holder", "holderName"),
+    ("securityCode", "cvv"),
+    ("cvc", "cvv"),
+];
 
 const ROOT: &[&str] = &[
     "paymentMethod",
@@ -184,6 +247,9 @@ pub(super) static TOKEN: Shape =
 /// Body of a capture or refund.
 pub(super) static OPERATION: Shape = Shape::flat(&[&["amount"]]);
 
+/// Body of a cancellation.
+pub(super) static NOTHING: Shape = Shape::flat(&[]);
+
 /// Body of a sandbox payment that is paid by hand.
 pub(super) static BY_HAND: Shape = Shape::flat(&[&["on", "amount", "by"]]);
 
@@ -206,8 +272,9 @@ impl Search<'_> {
                 return;
             }
             if !shape.names().any(|known| known == name.as_ref()) {
-                let meant = nearest(name, shape.names()).map(str::to_owned);
-                let meant = meant.or_else(|| self.root.path_to(name, ""));
+                let here = nearest(name, shape.names()).or_else(|| shape.in_our_words(name));
+                let meant = here.or_else(|| shape.named_in_part(name)).map(str::to_owned);
+                let meant = meant.or_else(|| self.root.only_path_to(name));
                 self.found.push(UnknownName { path: joined(path, shown(name)), meant });
             } else if let Some(inside) = shape.of_member(name) {
                 self.node(node, inside, &joined(path, name));
@@ -215,19 +282,27 @@ impl Search<'_> {
         }
     }
 
-    fn node(&mut self, node: &Node<'_>, shape: &Shape, path: &str) {
+    fn node(&mut self, node: &JsonNode<'_>, shape: &Shape, path: &str) {
         match node {
-            Node::Object(object) => self.object(object, shape, path),
-            Node::List(entries) => {
+            JsonNode::Object(object) => self.object(object, shape, path),
+            JsonNode::List(entries) => {
                 for (index, entry) in entries.iter().enumerate() {
-                    if let Node::Object(object) = entry {
+                    if let JsonNode::Object(object) = entry {
                         self.object(object, shape, &format!("{path}[{index}]"));
                     }
                 }
             }
-            Node::Null | Node::Bool(_) | Node::Number(_) | Node::Text(_) => {}
+            JsonNode::Null | JsonNode::Bool(_) | JsonNode::Number(_) | JsonNode::Text(_) => {}
         }
     }
+}
+
+/// Returns true if a name begins or ends with one of at least four letters, in any letter case.
+fn begins_or_ends_with(name: &str, written: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let written = written.to_ascii_lowercase();
+    // Shorter ones are in many names by chance.
+    written.len() >= 4 && (name.starts_with(&written) || name.ends_with(&written))
 }
 
 fn joined(path: &str, name: &str) -> String {
@@ -245,6 +320,25 @@ mod tests {
         let found = find(&object, shape);
         let found: Vec<_> = found.iter().map(|name| (name.path.as_str(), name.meant.as_deref())).collect();
         assert_eq!(found, expected, "{body}");
+    }
+
+    #[test]
+    fn a_name_in_part_is_meant_and_one_that_is_in_many_places_is_not_guessed() {
+        check(
+            r#"{"interest":{"percentage":1},"creditCard":{"name":"x","expMonth":1},"customer":{"zip":"x"}}"#,
+            &CREATION,
+            &[
+                ("creditCard.expMonth", Some("expirationMonth")),
+                ("creditCard.name", Some("holderName")),
+                ("customer", Some("paymentDetails")),
+                ("interest.percentage", Some("percentagePerMonth")),
+            ],
+        );
+        check(
+            r#"{"percentage":1,"zipCode":"x"}"#,
+            &CREATION,
+            &[("percentage", None), ("zipCode", Some("paymentDetails.address.zipCode"))],
+        );
     }
 
     #[test]
@@ -271,13 +365,26 @@ mod tests {
     }
 
     #[test]
+    fn a_name_that_others_have_for_a_field_is_told_as_ours() {
+        check(r#"{"callback_url":"x"}"#, &CREATION, &[("callback_url", Some("postbackUrl"))]);
+        check(r#"{"products":[]}"#, &CREATION, &[("products", Some("items"))]);
+        check(r#"{"paymentDetails":{"name":1}}"#, &CREATION, &[("paymentDetails.name", Some("firstName"))]);
+        check(
+            r#"{"paymentDetails":{},"maxUses":1}"#,
+            &LINK,
+            &[("maxUses", Some("uses")), ("paymentDetails", Some("customer"))],
+        );
+        check(r#"{"value":500}"#, &OPERATION, &[("value", Some("amount"))]);
+    }
+
+    #[test]
     fn a_dry_run_knows_more_names_and_a_refund_fewer() {
         check(r#"{"at":"x","dice":"1","creditCard":{"bin":"1","brand":"visa"}}"#, &EVALUATION, &[]);
         check(r#"{"at":"x"}"#, &CREATION, &[("at", None)]);
         check(
             r#"{"amount":1,"value":1,"Amount":1}"#,
             &OPERATION,
-            &[("Amount", Some("amount")), ("value", None)],
+            &[("Amount", Some("amount")), ("value", Some("amount"))],
         );
     }
 

@@ -166,6 +166,18 @@ impl Rejection {
         Self::malformed(vec![Violation { field, code, message }])
     }
 
+    /// Adds the unknown names of the body. Where one was probably meant to be a missing field, that is part of the
+    /// message: a header alone is easily overlooked.
+    pub(super) fn with_unknown(self, unknown: Vec<UnknownName>) -> Self {
+        let mut violations = self.violations;
+        for missing in violations.iter_mut().filter(|violation| violation.code == code::REQUIRED) {
+            if let Some(name) = unknown.iter().find(|name| name.is_meant_as(&missing.field)) {
+                missing.message = missing.message.then(&wordings::has_unknown(&name.path));
+            }
+        }
+        Self { violations, unknown, ..self }
+    }
+
     /// Returns the first violation with its field, and the number of further ones.
     pub fn message(&self) -> Wording {
         let Some(first) = self.violations.first() else { return Wording::fixed("", "") };
@@ -275,6 +287,34 @@ mod tests {
             assert_eq!((message.english(), message.portuguese()), (english, portuguese));
             assert_eq!(rejection.to_string(), english);
         }
+    }
+
+    #[test]
+    fn a_missing_field_is_told_with_the_unknown_name_that_it_was_probably_sent_as() {
+        let violation =
+            |field: &str, code| Violation { field: field.to_owned(), code, message: wordings::is_required() };
+        let missing = ["amount", "paymentDetails.email", "paymentDetails.document", "currency"];
+        let violations = missing.map(|field| violation(field, code::REQUIRED)).into();
+        let unknown = |path: &str, meant: &str| UnknownName { path: path.into(), meant: Some(meant.into()) };
+        let rejection = Rejection::malformed(violations).with_unknown(vec![
+            unknown("amout", "amount"),
+            unknown("paymentDetails.e_mail", "email"),
+            unknown("email", "paymentDetails.document"),
+            unknown("paymentDetails.…", "currency"),
+        ]);
+        let told = rejection.violations.iter().map(|violation| violation.message.english());
+        assert_eq!(
+            told.collect::<Vec<_>>(),
+            [
+                "is required; the request has amout, which is unknown",
+                "is required; the request has paymentDetails.e_mail, which is unknown",
+                "is required; the request has email, which is unknown",
+                "is required",
+            ]
+        );
+        let wrong = Rejection::malformed(vec![violation("amount", code::TYPE)]);
+        let wrong = wrong.with_unknown(vec![unknown("amout", "amount")]);
+        assert_eq!(wrong.violations[0].message, wordings::is_required(), "the field itself was sent");
     }
 
     #[test]

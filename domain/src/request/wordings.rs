@@ -12,6 +12,9 @@ use crate::wordings;
 wordings! {
     // The body as a whole.
     pub(super) body_is_empty = "the body is empty; send a JSON object", "o corpo está vazio; envie um objeto JSON";
+    pub(super) byte_order_mark =
+        "the body begins with a byte order mark: send UTF-8 without it",
+        "o corpo começa com uma marca de ordem de bytes (BOM): envie UTF-8 sem ela";
     pub(super) no_utf8 = "the body is not UTF-8", "o corpo não está em UTF-8";
     pub(super) no_json(line: usize, column: usize) =
         "the body is not valid JSON (line {line}, column {column})",
@@ -26,6 +29,8 @@ wordings! {
 
     // Types.
     pub(super) is_required = "is required", "é obrigatório";
+    pub(super) has_unknown(name: &str) =
+        "; the request has {name}, which is unknown", "; a requisição tem {name}, que é desconhecido";
     pub(super) no_text = "must be a text", "deve ser um texto";
     pub(super) no_integer = "must be an integer", "deve ser um número inteiro";
     pub(super) no_plain_integer =
@@ -50,6 +55,9 @@ wordings! {
         "must have {least} to {most} characters", "deve ter de {least} a {most} caracteres";
     pub(super) too_long(most: usize) = "must have at most {most} characters", "deve ter no máximo {most} caracteres";
     pub(super) too_many_entries(most: usize) = "has at most {most} entries", "tem no máximo {most} itens";
+    pub(super) direction_characters =
+        "must not hold characters that turn the direction of the text",
+        "não pode ter caracteres que mudam a direção do texto";
     pub(crate) control_characters = "must not hold control characters", "não pode ter caracteres de controle";
     pub(super) invisible_characters =
         "must not hold invisible characters or marks of direction",
@@ -63,7 +71,7 @@ wordings! {
     pub(crate) unknown_method = "must be pix, boleto or credit_card", "deve ser pix, boleto ou credit_card";
     pub(super) no_brl = "must be BRL, in capitals", "deve ser BRL, em maiúsculas";
     pub(super) no_uuid = "must be a UUID with hyphens", "deve ser um UUID com hífens";
-    pub(super) no_email =
+    pub(crate) no_email =
         "must be an e-mail address, such as maria@example.com", "deve ser um e-mail, como maria@example.com";
     pub(super) other_document_type = "is not the type of the document", "não é o tipo do documento";
     pub(super) unknown_document_type = "must be CPF or CNPJ", "deve ser CPF ou CNPJ";
@@ -170,6 +178,9 @@ wordings! {
     pub(crate) no_query_time =
         "must be a time in ISO 8601 with an offset, 2026-11-21T12:00:00.000Z",
         "deve ser um horário em ISO 8601 com fuso, 2026-11-21T12:00:00.000Z";
+    pub(crate) no_document =
+        "must be a CPF (11 digits) or a CNPJ (14 characters), with or without its punctuation",
+        "deve ser um CPF (11 dígitos) ou um CNPJ (14 caracteres), com ou sem pontuação";
     pub(crate) no_link_id =
         "must be the linkId of a payment link", "deve ser o linkId de um link de pagamento";
     pub(crate) unknown_link_status =

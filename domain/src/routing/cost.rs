@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Criteria, Wanted};
+use super::{Criteria, RouteInputs};
 use crate::identity::AcquirerName;
 use crate::money::Money;
 
@@ -23,14 +23,14 @@ pub struct CostLine {
 
 impl CostLine {
     /// Returns the cost of a payment at this acquirer by these lines: zero if none matches.
-    pub fn cost(lines: &[Self], acquirer: &AcquirerName, wanted: &Wanted<'_>) -> Money {
-        Self::known_cost(lines, acquirer, wanted).unwrap_or_default()
+    pub fn cost(lines: &[Self], acquirer: &AcquirerName, inputs: &RouteInputs<'_>) -> Money {
+        Self::known_cost(lines, acquirer, inputs).unwrap_or_default()
     }
 
     /// Returns the cost of a payment at this acquirer by these lines, if one matches.
-    pub fn known_cost(lines: &[Self], acquirer: &AcquirerName, wanted: &Wanted<'_>) -> Option<Money> {
-        let line = lines.iter().find(|line| line.acquirer == *acquirer && line.when.hold(wanted));
-        line.map(|line| line.rate.of(wanted.amount).plus(line.fixed))
+    pub fn known_cost(lines: &[Self], acquirer: &AcquirerName, inputs: &RouteInputs<'_>) -> Option<Money> {
+        let line = lines.iter().find(|line| line.acquirer == *acquirer && line.when.hold(inputs));
+        line.map(|line| line.rate.of(inputs.amount).plus(line.fixed))
     }
 }
 

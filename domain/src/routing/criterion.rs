@@ -5,7 +5,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::Wanted;
+use super::RouteInputs;
 use crate::card::Brand;
 use crate::identity::MerchantId;
 use crate::method::Method;
@@ -41,22 +41,22 @@ pub type Metadata = BTreeMap<String, String>;
 
 impl Criterion {
     /// Returns true if the payment fulfils it.
-    pub fn holds(&self, wanted: &Wanted<'_>) -> bool {
+    pub fn holds(&self, inputs: &RouteInputs<'_>) -> bool {
         match self {
-            Self::Method(methods) => methods.contains(&wanted.method),
-            Self::Brand(brands) => wanted.brand.is_some_and(|brand| brands.contains(&brand)),
+            Self::Method(methods) => methods.contains(&inputs.method),
+            Self::Brand(brands) => inputs.brand.is_some_and(|brand| brands.contains(&brand)),
             Self::Bin(bins) => {
-                wanted.first_digits.is_some_and(|digits| bins.iter().any(|bin| bin.begins(digits)))
+                inputs.first_digits.is_some_and(|digits| bins.iter().any(|bin| bin.begins(digits)))
             }
-            Self::Amount(least, most) => (*least..=*most).contains(&wanted.amount),
+            Self::Amount(least, most) => (*least..=*most).contains(&inputs.amount),
             Self::Installments(least, most) => {
-                wanted.installments.is_some_and(|count| (*least..=*most).contains(&count))
+                inputs.installments.is_some_and(|count| (*least..=*most).contains(&count))
             }
-            Self::Merchant(merchants) => merchants.contains(wanted.merchant),
-            Self::Weekday(days) => days.contains(&wanted.weekday),
-            Self::Hours(hours) => hours.contain(wanted.minute),
+            Self::Merchant(merchants) => merchants.contains(inputs.merchant),
+            Self::Weekday(days) => days.contains(&inputs.weekday),
+            Self::Hours(hours) => hours.contain(inputs.minute),
             Self::Metadata(notes) => {
-                notes.iter().all(|(name, value)| wanted.metadata.get(name) == Some(value))
+                notes.iter().all(|(name, value)| inputs.metadata.get(name) == Some(value))
             }
         }
     }
@@ -181,8 +181,8 @@ impl Criteria {
     }
 
     /// Returns true if all hold.
-    pub fn hold(&self, wanted: &Wanted<'_>) -> bool {
-        self.0.iter().all(|criterion| criterion.holds(wanted))
+    pub fn hold(&self, inputs: &RouteInputs<'_>) -> bool {
+        self.0.iter().all(|criterion| criterion.holds(inputs))
     }
 
     /// Returns true if they hold whenever the others do; false if that is uncertain.
@@ -279,7 +279,8 @@ impl Hours {
     /// Reads `08:00-20:00`. An empty range is refused.
     pub fn parse(text: &str) -> Option<Self> {
         let (from, to) = text.split_once('-')?;
-        let (from, to) = (minutes(from)?, minutes(to)?);
+        let from = minutes(from)?;
+        let to = minutes(to)?;
         let is_the_end_of_the_day = |minute| minute == 24 * 60;
         (from != to && !is_the_end_of_the_day(from)).then_some(Self { from, to })
     }
@@ -309,7 +310,8 @@ fn minutes(text: &str) -> Option<u16> {
     let (hour, minute) = text.split_once(':')?;
     let number =
         |text: &str| (text.len() == 2 && is_digits(text)).then(|| text.parse::<u16>().ok()).flatten();
-    let (hour, minute) = (number(hour)?, number(minute)?);
+    let hour = number(hour)?;
+    let minute = number(minute)?;
     let is_time = hour < 24 && minute < 60 || hour == 24 && minute == 0;
     is_time.then_some(hour * 60 + minute)
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{CostLine, Plan, RoutingTable, Version, Wanted};
+use super::{CostLine, Plan, RouteInputs, RoutingTable, Version};
 use crate::identity::AcquirerName;
 use crate::money::Money;
 use crate::record::wire::Printed;
@@ -12,12 +12,12 @@ use crate::record::wire::Printed;
 pub struct Evaluated {
     rule: Option<String>,
     version: Version,
-    considered: Vec<Evaluation>,
+    considered: Vec<RankedAcquirer>,
 }
 
 /// One acquirer, in the order of the tries; ineligible ones come last.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-struct Evaluation {
+struct RankedAcquirer {
     acquirer: AcquirerName,
     eligible: bool,
     reason: &'static str,
@@ -29,14 +29,14 @@ struct Evaluation {
 
 impl Evaluated {
     /// Makes the display form of a plan, which was made by this table of this version.
-    pub fn of(plan: &Plan<'_>, wanted: &Wanted<'_>, table: &RoutingTable, version: Version) -> Self {
-        let considered = plan.choices.iter().map(|choice| Evaluation {
+    pub fn of(plan: &Plan<'_>, inputs: &RouteInputs<'_>, table: &RoutingTable, version: Version) -> Self {
+        let considered = plan.choices.iter().map(|choice| RankedAcquirer {
             acquirer: choice.candidate.acquirer.clone(),
             eligible: choice.eligible,
             reason: choice.reason,
             priority: choice.priority,
             weight: choice.weight,
-            cost: Printed(CostLine::cost(&table.costs, choice.candidate.acquirer, wanted)),
+            cost: Printed(CostLine::cost(&table.costs, choice.candidate.acquirer, inputs)),
         });
         Self { rule: plan.rule.map(|rule| rule.name.clone()), version, considered: considered.collect() }
     }

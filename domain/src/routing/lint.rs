@@ -21,14 +21,14 @@ pub struct Capability {
 
 /// A finding for a person to look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Finding {
+pub struct RoutingFinding {
     /// Its subject: `route "elo over 100"`, `cost 2`.
     pub place: String,
     /// Its kind.
     pub kind: FindingKind,
 }
 
-impl Finding {
+impl RoutingFinding {
     /// Returns the gravity: the service refuses to start with a wrong one.
     pub const fn gravity(&self) -> Gravity {
         match self.kind {
@@ -44,7 +44,7 @@ impl Finding {
     }
 }
 
-impl fmt::Display for Finding {
+impl fmt::Display for RoutingFinding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place, self.kind)
     }
@@ -117,19 +117,19 @@ fn labels(methods: &[Method]) -> String {
 }
 
 /// Returns all findings, in the order of the table.
-pub fn lint(table: &RoutingTable, acquirers: &[Capability]) -> Vec<Finding> {
+pub fn lint(table: &RoutingTable, acquirers: &[Capability]) -> Vec<RoutingFinding> {
     let mut findings = Vec::new();
     for (place, rule) in table.rules.iter().enumerate() {
         let before = table.rules.get(..place).unwrap_or_default();
         let about = format!("route {:?}", rule.name);
         let found = of_rule(rule, before, acquirers).into_iter();
-        findings.extend(found.map(|kind| Finding { place: about.clone(), kind }));
+        findings.extend(found.map(|kind| RoutingFinding { place: about.clone(), kind }));
     }
     for (place, line) in table.costs.iter().enumerate() {
         let before = table.costs.get(..place).unwrap_or_default();
         let about = format!("cost {}", place.saturating_add(1));
         let found = of_cost(line, before, acquirers).into_iter();
-        findings.extend(found.map(|kind| Finding { place: about.clone(), kind }));
+        findings.extend(found.map(|kind| RoutingFinding { place: about.clone(), kind }));
     }
     findings
 }

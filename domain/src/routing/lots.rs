@@ -16,7 +16,8 @@ impl Lots {
         let mut drawn = Vec::with_capacity(left.len());
         while left.len() > 1 {
             let weights = || left.iter().map(|one| u64::from(weight(one)));
-            let (lot, mut reached) = (self.below(weights().sum()), 0_u64);
+            let lot = self.below(weights().sum());
+            let mut reached = 0_u64;
             let chosen = weights().position(|weight| {
                 reached = reached.saturating_add(weight);
                 lot < reached

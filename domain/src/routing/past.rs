@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::{Considered, Routed, Wanted};
+use super::{Considered, RouteInputs, Routed};
 use crate::document::Document;
 use crate::identity::Owner;
 use crate::method::Method;
@@ -71,10 +71,10 @@ impl PastPayment {
     }
 
     /// Returns the payment's criteria for a route.
-    pub fn wanted(&self) -> Wanted<'_> {
+    pub fn inputs(&self) -> RouteInputs<'_> {
         let PastOrder { method, amount, payer, metadata, terms } = &self.order;
         let asked = (*method, *amount, terms);
-        Wanted::with(asked, &payer.document, metadata, (&self.owner.merchant, self.created_at))
+        RouteInputs::with(asked, &payer.document, metadata, (&self.owner.merchant, self.created_at))
     }
 }
 

@@ -3,8 +3,8 @@
 use super::approvals::Net;
 use super::lots::Lots;
 use super::{
-    Approvals, Considered, CostLine, Preference, Routed, RoutingTable, Rule, Saw, Standing, Then, Version,
-    Wanted,
+    Approvals, Considered, CostLine, Preference, RouteInputs, Routed, RoutingTable, Rule, Saw, Standing,
+    Then, Version,
 };
 use crate::document::Document;
 use crate::due_terms::{DueTerms, Interest, Portion};
@@ -226,20 +226,20 @@ impl Plan<'_> {
 ///
 /// The order of the candidates does not matter.
 pub fn plan<'a>(
-    wanted: &Wanted<'_>,
+    inputs: &RouteInputs<'_>,
     candidates: &'a [Candidate<'a>],
     table: &'a RoutingTable,
     dice: u64,
 ) -> Plan<'a> {
     let rule =
-        table.rules.iter().find(|rule| rule.matches(wanted, candidates.iter().map(|one| one.acquirer)));
+        table.rules.iter().find(|rule| rule.matches(inputs, candidates.iter().map(|one| one.acquirer)));
     let mut placed: Vec<_> =
-        candidates.iter().map(|candidate| Placed::of(candidate, rule, table, wanted)).collect();
+        candidates.iter().map(|candidate| Placed::of(candidate, rule, table, inputs)).collect();
     placed.sort_unstable_by_key(|one| (one.class, one.candidate.acquirer));
-    let mut lots = Lots::new(if table.sticky { lot_of(wanted.payer) } else { dice });
+    let mut lots = Lots::new(if table.sticky { lot_of(inputs.payer) } else { dice });
     let mut ordered = Vec::with_capacity(placed.len());
     for equal in placed.chunk_by(|one, other| one.class == other.class) {
-        ordered.extend(order(equal.to_vec(), table, wanted, &mut lots));
+        ordered.extend(order(equal.to_vec(), table, inputs, &mut lots));
     }
     // Done last, so that a failing or paused acquirer does not change the order of the others.
     ordered.sort_by_key(|one| one.rank);
@@ -250,12 +250,12 @@ pub fn plan<'a>(
 fn order<'a>(
     equal: Vec<Placed<'a>>,
     table: &RoutingTable,
-    wanted: &Wanted<'_>,
+    inputs: &RouteInputs<'_>,
     lots: &mut Lots,
 ) -> Vec<Placed<'a>> {
     let is_by_rule = equal.first().is_some_and(|one| one.class == Class::Named);
     match table.prefer {
-        Preference::Net if !is_by_rule => by_net(&equal, table, wanted, lots),
+        Preference::Net if !is_by_rule => by_net(&equal, table, inputs, lots),
         Preference::Net | Preference::Priority => lots.order(equal, Placed::weight),
     }
 }
@@ -264,12 +264,12 @@ fn order<'a>(
 fn by_net<'a>(
     equal: &[Placed<'a>],
     table: &RoutingTable,
-    wanted: &Wanted<'_>,
+    inputs: &RouteInputs<'_>,
     lots: &mut Lots,
 ) -> Vec<Placed<'a>> {
     let net = |one: &Placed<'_>| {
-        let cost = CostLine::cost(&table.costs, one.candidate.acquirer, wanted);
-        Net::of(one.candidate.approvals, wanted.amount, cost)
+        let cost = CostLine::cost(&table.costs, one.candidate.acquirer, inputs);
+        Net::of(one.candidate.approvals, inputs.amount, cost)
     };
     let mut by_net: Vec<_> = equal.iter().map(|one| (net(one), *one)).collect();
     by_net.sort_by(|(one, _), (other, _)| other.compare(*one));
@@ -301,7 +301,7 @@ impl<'a> Placed<'a> {
         candidate: &'a Candidate<'a>,
         rule: Option<&Rule>,
         table: &RoutingTable,
-        wanted: &Wanted<'_>,
+        inputs: &RouteInputs<'_>,
     ) -> Self {
         let mut standing = table.standing(candidate.acquirer);
         let named = rule.and_then(|rule| rule.weight_of(candidate.acquirer));
@@ -314,7 +314,7 @@ impl<'a> Placed<'a> {
         };
         let is_left_out =
             named.is_none() && rule.is_some_and(|rule| rule.then == Then::Stop && !rule.uses.is_empty());
-        let (rank, reason) = if is_left_out { (Rank::Refused, NOT_IN_RULE) } else { candidate.judge(wanted) };
+        let (rank, reason) = if is_left_out { (Rank::Refused, NOT_IN_RULE) } else { candidate.judge(inputs) };
         Self { candidate, standing, class, rank, reason }
     }
 
@@ -335,21 +335,21 @@ impl<'a> Placed<'a> {
 
 impl Candidate<'_> {
     /// Returns the reason why it can't take this payment ever, whatever its condition.
-    pub fn lasting_objection(&self, wanted: &Wanted<'_>) -> Option<&'static str> {
-        if wanted.amount < self.min_amount || wanted.amount > self.max_amount {
+    pub fn lasting_objection(&self, inputs: &RouteInputs<'_>) -> Option<&'static str> {
+        if inputs.amount < self.min_amount || inputs.amount > self.max_amount {
             return Some(OUT_OF_BOUNDS);
         }
-        let is_too_long = |longest| wanted.expires_in_s.is_some_and(|wanted| wanted > longest);
+        let is_too_long = |longest| inputs.expires_in_s.is_some_and(|seconds| seconds > longest);
         if self.max_expiry_s.is_some_and(is_too_long) {
             return Some(EXPIRY_TOO_LONG);
         }
-        let of_terms = wanted.due.and_then(|due| self.due_dates.objection(wanted.method, due));
+        let of_terms = inputs.due.and_then(|due| self.due_dates.objection(inputs.method, due));
         of_terms.or(self.objection)
     }
 
     /// Returns the rank of an acquirer, with the reason.
-    fn judge(&self, wanted: &Wanted<'_>) -> (Rank, &'static str) {
-        if let Some(reason) = self.lasting_objection(wanted) {
+    fn judge(&self, inputs: &RouteInputs<'_>) -> (Rank, &'static str) {
+        if let Some(reason) = self.lasting_objection(inputs) {
             return (Rank::Refused, reason);
         }
         match self.condition {

@@ -54,12 +54,12 @@ pub fn replay(
     before: &RoutingTable,
     after: &RoutingTable,
 ) -> Replayed {
-    let wanted = payment.wanted();
+    let inputs = payment.inputs();
     let cost = |table: &RoutingTable, acquirer: Option<&AcquirerName>| {
-        acquirer.map_or(Money::ZERO, |acquirer| CostLine::cost(&table.costs, acquirer, &wanted))
+        acquirer.map_or(Money::ZERO, |acquirer| CostLine::cost(&table.costs, acquirer, &inputs))
     };
     let from = payment.considered.iter().find(|one| one.eligible).map(|one| &one.acquirer);
-    let planned = plan(&wanted, candidates, after, payment.dice);
+    let planned = plan(&inputs, candidates, after, payment.dice);
     let to = planned.choices.first().filter(|choice| choice.eligible).map(|choice| choice.candidate.acquirer);
     Replayed {
         from: from.cloned(),

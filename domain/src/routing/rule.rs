@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{Criteria, Wanted};
+use super::{Criteria, RouteInputs};
 use crate::identity::AcquirerName;
 
 /// One rule. Of several the first that matches a payment decides.
@@ -67,10 +67,10 @@ impl Rule {
     /// the other mode, or of another method, leaves the payment to the next rule.
     pub(super) fn matches<'a>(
         &self,
-        wanted: &Wanted<'_>,
+        inputs: &RouteInputs<'_>,
         mut acquirers: impl Iterator<Item = &'a AcquirerName>,
     ) -> bool {
-        self.when.hold(wanted)
+        self.when.hold(inputs)
             && (self.uses.is_empty() || acquirers.any(|acquirer| self.weight_of(acquirer).is_some()))
     }
 }

@@ -5,6 +5,7 @@ use serde::Serialize;
 use crate::event::{EndedRefund, Event};
 use crate::identity::{Mode, TransactionId};
 use crate::money::Money;
+use crate::numbering::EventSequence;
 use crate::payment::Payment;
 use crate::record::PaymentRecord;
 use crate::record::wire::Printed;
@@ -17,7 +18,7 @@ use crate::time::Timestamp;
 /// # Errors
 /// None in practice: everything in it has a JSON form.
 pub fn body(payment: &Payment, event: &Event, public_url: &str) -> Result<String, serde_json::Error> {
-    serde_json::to_string(&Body::of(payment, event, public_url, false))
+    serde_json::to_string(&EventBody::of(payment, event, public_url, false))
 }
 
 /// Writes the JSON text of an event that only tests a receiver, and says so.
@@ -25,17 +26,17 @@ pub fn body(payment: &Payment, event: &Event, public_url: &str) -> Result<String
 /// # Errors
 /// As [`body`].
 pub fn test_body(payment: &Payment, event: &Event, public_url: &str) -> Result<String, serde_json::Error> {
-    serde_json::to_string(&Body::of(payment, event, public_url, true))
+    serde_json::to_string(&EventBody::of(payment, event, public_url, true))
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Body<'a> {
+struct EventBody<'a> {
     transaction_id: Printed<TransactionId>,
     status: Status,
     previous_status: Status,
     event: String,
-    sequence: u32,
+    sequence: EventSequence,
     occurred_at: Printed<Timestamp>,
     reason: Option<&'a str>,
     mode: Mode,
@@ -47,7 +48,7 @@ struct Body<'a> {
     data: PaymentRecord<'a>,
 }
 
-impl<'a> Body<'a> {
+impl<'a> EventBody<'a> {
     fn of(payment: &'a Payment, event: &'a Event, public_url: &str, is_test_event: bool) -> Self {
         Self {
             transaction_id: Printed(payment.id),

@@ -20,8 +20,9 @@ fn approved() -> Payment {
 }
 
 pub(crate) fn looked(payment: &Payment, fact: Fact) -> Command {
-    let (asked_at, answer) = (payment.inquired_at, ChargeAnswer::known(fact));
-    Command::Inquired { attempt: 1, asked_at, inquiring: None, answer }
+    let asked_at = payment.inquired_at;
+    let answer = ChargeAnswer::known(fact);
+    Command::Inquired { attempt: AttemptNumber::FIRST, asked_at, inquiring: None, answer }
 }
 
 /// Asked whenever it is due until this time is over; says when.
@@ -33,7 +34,7 @@ fn asked_until(mut payment: Payment, end_ms: u64) -> (Payment, Vec<u64>) {
             return (payment, asked_ms);
         }
         let woken = decide(&payment, Command::Wake, due_ms);
-        assert!(woken.effects.contains(&Effect::Inquire(AcquirerName::new("first"), 1)));
+        assert!(woken.effects.contains(&Effect::Inquire(AcquirerName::new("first"), AttemptNumber::FIRST)));
         asked_ms.push(due_ms);
         payment = woken.next.unwrap();
         let answered = decide(&payment, looked(&payment, authorised()), due_ms + 100);
@@ -102,7 +103,7 @@ fn what_lives_in_this_process_is_not_asked_for() {
 
 #[test]
 fn what_was_captured_at_the_desk_is_found_although_a_dispute_overtook_our_unclear_capture() {
-    let id = Uuid::from_u128(1);
+    let id = operation_id(1);
     let capture = RequestedOperation::Capture(Some(Money::from_cents(400)));
     let sent = decide(&approved(), requested(capture, None, 1), 2_000).next.unwrap();
     let failed = OperationAnswer::Failed(CallFailure::Unknown("reset".into()));
@@ -140,7 +141,8 @@ fn how_much_others_captured_is_asked_when_a_dispute_about_it_was_won() {
 fn an_expiry_ends_no_approved_pix_and_an_operator_learns_of_it() {
     const IN_TIME: u64 = 3_600_000 + 1_000;
     let story = Statement { facts: vec![Fact::Expired, authorised()], reference: Reference::default() };
-    let answer = Command::ChargeAnswered { attempt: 1, answer: ChargeAnswer::Known(story) };
+    let answer =
+        Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer: ChargeAnswer::Known(story) };
     let first = decide(&pending(), answer.clone(), IN_TIME);
     assert_eq!(first.discrepancies, []);
     let approved = first.next.unwrap();

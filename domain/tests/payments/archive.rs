@@ -11,7 +11,7 @@ const YEAR_MS: u64 = 365 * 24 * 3_600_000;
 fn rested() -> Payment {
     let mut payment = paid();
     while let Some(place) = payment.outbox.iter().position(|one| one.state == DeliveryState::Pending) {
-        let delivery = u32::try_from(place).unwrap();
+        let delivery = DeliveryIndex::at(place);
         let attempt = answered(200, 2_500);
         payment = after(&payment, Command::DeliveryAnswered { delivery, attempt }, 2_500);
     }

@@ -44,7 +44,9 @@ fn of(terms: DueTerms) -> Payment {
 }
 
 fn settled_on(day: Option<&str>, cents: u64) -> Fact {
-    let (id, amount, paid_on) = ("s1".into(), Money::from_cents(cents), day.map(date));
+    let id = "s1".into();
+    let amount = Money::from_cents(cents);
+    let paid_on = day.map(date);
     Fact::Settled(Settlement { id, amount, paid_on, end_to_end_id: None, approval: None })
 }
 
@@ -178,14 +180,14 @@ fn refunds_are_of_the_amount_without_interest_and_all_of_it_is_a_refund() {
         Err(Refusal::RefundExceedsPaid(Money::from_cents(10_000)))
     );
     let refunding = after(&paid, requested(RequestedOperation::Refund(None), None, 1), 6 * DAY);
-    let refunded = after(&refunding, operated(Uuid::from_u128(1), OperationAnswer::Done), 6 * DAY + 1);
+    let refunded = after(&refunding, operated(operation_id(1), OperationAnswer::Done), 6 * DAY + 1);
     assert_eq!(amounts(&refunded), (Status::Refund, Some(10_000), Some(10_233)));
 }
 
 #[test]
 fn an_expired_one_can_be_withdrawn_and_a_pix_cannot() {
     let withdrawing = after(&expired(), requested(RequestedOperation::Cancel, None, 1), 7 * DAY);
-    let withdrawn = after(&withdrawing, operated(Uuid::from_u128(1), OperationAnswer::Done), 7 * DAY + 1);
+    let withdrawn = after(&withdrawing, operated(operation_id(1), OperationAnswer::Done), 7 * DAY + 1);
     assert_eq!(withdrawn.status(), Status::Cancelled);
     assert!(withdrawn.state.expired_at < withdrawn.state.cancelled_at);
     assert!(withdrawn.check.is_some(), "late money is looked for as after any cancellation");
@@ -193,7 +195,9 @@ fn an_expired_one_can_be_withdrawn_and_a_pix_cannot() {
     assert_eq!(amounts(&late), (Status::Paid, Some(10_000), Some(10_400)));
     assert_eq!(late.state.status_reason.as_deref(), Some("late_settlement"));
     let pix = after(&pending(), notice(Fact::Expired), DAY);
-    let (status, verb, allowed) = (Status::Expired, "be cancelled", "pending, approved");
+    let status = Status::Expired;
+    let verb = "be cancelled";
+    let allowed = "pending, approved";
     let refused = Err(Refusal::NotAllowed { status, verb, allowed });
     assert_eq!(pix.permits(RequestedOperation::Cancel), refused);
 }
@@ -202,7 +206,7 @@ fn an_expired_one_can_be_withdrawn_and_a_pix_cannot() {
 fn a_withdrawal_that_is_refused_because_it_was_paid_leaves_it_expired_until_the_money_is_learnt() {
     let withdrawing = after(&expired(), requested(RequestedOperation::Cancel, None, 1), 7 * DAY);
     let refused = OperationAnswer::Refused("already_paid".into());
-    let refused = after(&withdrawing, operated(Uuid::from_u128(1), refused), 7 * DAY + 1);
+    let refused = after(&withdrawing, operated(operation_id(1), refused), 7 * DAY + 1);
     assert_eq!(refused.status(), Status::Expired);
     let paid = after(&refused, notice(settled_on(Some("2026-11-27"), 10_300)), 7 * DAY + 2);
     assert_eq!(amounts(&paid), (Status::Paid, Some(10_000), Some(10_300)));
@@ -237,7 +241,7 @@ fn a_cancelled_boleto_is_looked_at_after_one_and_three_days_and_once_more_when_i
     let end = waiting.expires_at().unwrap().ms_since(START);
     assert!(end > 4 * DAY, "a code that outlives the looks for late money: {end}");
     let asked = after(&waiting, requested(RequestedOperation::Cancel, None, 1), 1_000);
-    let mut payment = after(&asked, operated(Uuid::from_u128(1), OperationAnswer::Done), 2_000);
+    let mut payment = after(&asked, operated(operation_id(1), OperationAnswer::Done), 2_000);
     assert_eq!(payment.status(), Status::Cancelled);
     let issued = waiting.state.issued.as_deref().unwrap();
     let still_open = || ChargeAnswer::known(Fact::Pending { issued: issued.clone(), news_at: None });
@@ -246,11 +250,11 @@ fn a_cancelled_boleto_is_looked_at_after_one_and_three_days_and_once_more_when_i
         looks.push(due);
         assert!(looks.len() < 5, "{looks:?}");
         let woken = payment.decide(Command::Wake, &at(due)).unwrap();
-        assert_eq!(calls(&woken), [Effect::Inquire(AcquirerName::new("first"), 1)]);
+        assert_eq!(calls(&woken), [Effect::Inquire(AcquirerName::new("first"), AttemptNumber::FIRST)]);
         assert!(woken.discrepancies.is_empty(), "{:?}", woken.discrepancies);
         let asked = woken.next.unwrap();
         let answer = Command::Inquired {
-            attempt: 1,
+            attempt: AttemptNumber::FIRST,
             asked_at: asked.inquired_at,
             inquiring: None,
             answer: still_open(),

@@ -35,11 +35,11 @@ fn a_refused_capture_leaves_the_payment_approved_and_says_why() {
 fn after_a_refused_capture_another_amount_can_be_captured_or_the_card_be_set_free() {
     let part = RequestedOperation::Capture(Some(Money::from_cents(6_000)));
     let again = after(&not_captured(), requested(part, None, 2), 2_000);
-    let paid = after(&again, operated(Uuid::from_u128(2), OperationAnswer::Done), 2_100);
+    let paid = after(&again, operated(operation_id(2), OperationAnswer::Done), 2_100);
     assert_eq!((paid.status(), paid.state.captured_amount), (Status::Paid, Some(Money::from_cents(6_000))));
     assert_eq!(paid.state.status_reason, None);
     let freed = after(&not_captured(), requested(RequestedOperation::Cancel, None, 2), 2_000);
-    let freed = after(&freed, operated(Uuid::from_u128(2), OperationAnswer::Done), 2_100);
+    let freed = after(&freed, operated(operation_id(2), OperationAnswer::Done), 2_100);
     assert_eq!(freed.status(), Status::Cancelled);
 }
 
@@ -53,7 +53,7 @@ fn a_card_whose_capture_at_once_was_refused_is_approved_and_can_be_captured_by_t
     let held = after(&capturing, answered(&capturing, refused()), 100);
     assert_eq!((held.status(), held.due_at().is_some()), (Status::Approved, true), "the books are compared");
     let again = by_merchant(&held, 2).unwrap().next.unwrap();
-    let paid = after(&again, operated(Uuid::from_u128(2), OperationAnswer::Done), 2_100);
+    let paid = after(&again, operated(operation_id(2), OperationAnswer::Done), 2_100);
     assert_eq!(paid.status(), Status::Paid);
     assert!(by_merchant(&paid, 3).unwrap_err().to_string().contains("paid"));
 }
@@ -68,7 +68,8 @@ fn an_authorisation_of_a_payment_that_was_given_up_is_reported_and_set_free() {
     let declined = given_up(Fact::Declined(Decline::of("interrupted")));
     let cancelled = given_up(Fact::Expired);
     let answer = found(ChargeAnswer::known(authorised()));
-    let (late, undone) = (DiscrepancyKind::LateAuthorization, DiscrepancyKind::PaidAfterDecline);
+    let late = DiscrepancyKind::LateAuthorization;
+    let undone = DiscrepancyKind::PaidAfterDecline;
     for (payment, command, kind) in [
         (&declined, notice(authorised()), undone),
         (&cancelled, notice(authorised()), late),

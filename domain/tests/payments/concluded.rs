@@ -11,7 +11,12 @@ fn stated(facts: Vec<Fact>) -> ChargeAnswer {
 }
 
 fn looked(payment: &Payment, answer: ChargeAnswer) -> Command {
-    Command::Inquired { attempt: 1, asked_at: payment.inquired_at, inquiring: None, answer }
+    Command::Inquired {
+        attempt: AttemptNumber::FIRST,
+        asked_at: payment.inquired_at,
+        inquiring: None,
+        answer,
+    }
 }
 
 /// What the acquirer has of a charge for which this much came.
@@ -50,7 +55,7 @@ fn a_hint_about_it_is_asked_for_once_and_ends_nothing() {
         2 * DAY,
     );
     let asked = hinted.decide(Command::Wake, &at(2 * DAY + 5_000)).unwrap();
-    assert!(asked.effects.contains(&Effect::Inquire(AcquirerName::new("first"), 1)));
+    assert!(asked.effects.contains(&Effect::Inquire(AcquirerName::new("first"), AttemptNumber::FIRST)));
     let asked = asked.next.unwrap();
     let found = asked.decide(looked(&asked, with_odd_money(9_000)), &at(2 * DAY + 5_100)).unwrap();
     assert_eq!(found.discrepancies[0].about.as_deref(), Some("e1"), "which is the same exception");
@@ -75,12 +80,13 @@ const LAG_ENDS: u64 = 10 + 10 * 60_000;
 
 #[test]
 fn one_that_shows_no_money_yet_is_asked_for_it_for_ten_minutes_and_then_told_to_an_operator() {
-    let (mut payment, mut asked) = (that_shows_no_money(), Vec::new());
+    let mut payment = that_shows_no_money();
+    let mut asked = Vec::new();
     while let Some(due) = payment.due_at().map(|due| due.ms_since(START)).filter(|due| *due < LAG_ENDS) {
         assert!(asked.len() < 20, "{asked:?}");
         asked.push(due);
         let woken = payment.decide(Command::Wake, &at(due)).unwrap();
-        assert!(woken.effects.contains(&Effect::Inquire(AcquirerName::new("first"), 1)));
+        assert!(woken.effects.contains(&Effect::Inquire(AcquirerName::new("first"), AttemptNumber::FIRST)));
         assert!(woken.discrepancies.is_empty(), "the acquirer does answer");
         payment = woken.next.unwrap();
         let found = payment.decide(looked(&payment, without_money()), &at(due + 100)).unwrap();
@@ -129,7 +135,7 @@ fn a_day_later_it_is_looked_at_once_more_and_the_money_that_lagged_pays_it() {
         let due = told.due_at().unwrap().ms_since(START);
         let woken = told.decide(Command::Wake, &at(due)).unwrap();
         assert!(woken.discrepancies.is_empty(), "{status}: {:?}", woken.discrepancies);
-        assert_eq!(calls(&woken), [Effect::Inquire(AcquirerName::new("first"), 1)]);
+        assert_eq!(calls(&woken), [Effect::Inquire(AcquirerName::new("first"), AttemptNumber::FIRST)]);
         let asked = woken.next.unwrap();
         let shown = stated(vec![pending_fact(), settled("e1", 10_000), Fact::Concluded]);
         let paid = after(&asked, looked(&asked, shown), due + 100);
@@ -206,7 +212,7 @@ fn a_person_ends_it() {
 fn a_person_has_it_asked_for_once_more_and_what_came_late_pays_it() {
     let told = concluded();
     let asked = told.decide(Command::InquireNow, &at(DAY)).unwrap();
-    assert_eq!(calls(&asked), [Effect::Inquire(AcquirerName::new("first"), 1)]);
+    assert_eq!(calls(&asked), [Effect::Inquire(AcquirerName::new("first"), AttemptNumber::FIRST)]);
     let asked = asked.next.unwrap();
     let shown = stated(vec![pending_fact(), settled("e1", 10_000), Fact::Concluded]);
     let paid = after(&asked, looked(&asked, shown), DAY + 100);

@@ -8,7 +8,7 @@ use super::unknown_outcomes::charge_answered;
 use crate::*;
 
 fn confirmed(ms: u64) -> Confirmation {
-    Confirmation { delivery: 0, attempt: answered(200, ms) }
+    Confirmation { delivery: DeliveryIndex::FIRST, attempt: answered(200, ms) }
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn only_a_confirmation_from_which_nothing_follows_may_wait() {
     let lease_ends = told.outbox_at().unwrap().ms_since(START);
     assert!(may_wait(&told, &confirmed(100), lease_ends - 10_000));
     assert!(!may_wait(&told, &confirmed(100), lease_ends - 9_999), "somebody else would send it again");
-    let nothing_there = Confirmation { delivery: 7, ..confirmed(100) };
+    let nothing_there = Confirmation { delivery: DeliveryIndex::new(7), ..confirmed(100) };
     assert!(!may_wait(&told, &nothing_there, 100));
 }
 
@@ -33,31 +33,43 @@ fn it_goes_along_with_the_next_write_and_makes_none_by_itself() {
     let told = pending();
     let decide = |command| told.decide_with(&[confirmed(100)], command, &at(2_000));
     let settled = decide(notice(settled("s1", 10_000))).unwrap();
-    assert_eq!(settled.effects, [Effect::Deliver(1)], "nothing is between the next event and its receiver");
+    assert_eq!(
+        settled.effects,
+        [Effect::Deliver(DeliveryIndex::new(1))],
+        "nothing is between the next event and its receiver"
+    );
     let paid = settled.next.unwrap();
     let states: Vec<_> = paid.outbox.iter().map(|delivery| delivery.state).collect();
     assert_eq!(states, [DeliveryState::Delivered, DeliveryState::Pending]);
     assert_eq!(paid.outbox[0].delivered_at, Some(START.plus_ms(101)));
     assert!(decide(notice(pending_fact())).unwrap().next.is_none(), "a repetition");
-    assert_eq!(decide(Command::Redeliver { delivery: 9 }).unwrap_err(), Refusal::NoSuchDelivery);
+    assert_eq!(
+        decide(Command::Redeliver { delivery: DeliveryIndex::new(9) }).unwrap_err(),
+        Refusal::NoSuchDelivery
+    );
 }
 
 #[test]
 fn what_somebody_else_stored_of_the_delivery_stands() {
-    let gone = after(&pending(), Command::DeliveryAnswered { delivery: 0, attempt: answered(410, 100) }, 100);
+    let gone = after(
+        &pending(),
+        Command::DeliveryAnswered { delivery: DeliveryIndex::FIRST, attempt: answered(410, 100) },
+        100,
+    );
     let decision = gone.decide_with(&[confirmed(200)], notice(settled("s1", 10_000)), &at(2_000)).unwrap();
     assert_eq!(decision.next.unwrap().outbox[0].state, DeliveryState::Exhausted);
 }
 
 /// A card that was approved and captured in one write: two events, of which the first is claimed.
 fn captured_at_once() -> Payment {
-    let (amount, approval) = (Money::from_cents(10_000), Some(Approval { authorization_code: "123".into() }));
+    let amount = Money::from_cents(10_000);
+    let approval = Some(Approval { authorization_code: "123".into() });
     let money = Settlement { id: "s1".into(), amount, paid_on: None, end_to_end_id: None, approval };
     after(&opened_card(true), charge_answered(ChargeAnswer::known(Fact::Settled(money))), 0)
 }
 
 fn confirmed_of(delivery: u32, ms: u64) -> Confirmation {
-    Confirmation { delivery, ..confirmed(ms) }
+    Confirmation { delivery: DeliveryIndex::new(delivery), ..confirmed(ms) }
 }
 
 #[test]
@@ -67,7 +79,7 @@ fn the_next_event_is_sent_under_the_lease_of_the_first_and_both_are_stored_in_on
     assert_eq!(states(&captured), [DeliveryState::Pending; 2]);
     let lease_ends = captured.outbox[0].next_attempt_at.unwrap();
     let then = captured.may_wait(&[], &confirmed_of(0, 100), START.plus_ms(100)).unwrap().then.unwrap();
-    assert_eq!((then.delivery, then.ends_at), (1, lease_ends.minus_ms(18_000)));
+    assert_eq!((then.delivery, then.ends_at), (DeliveryIndex::new(1), lease_ends.minus_ms(18_000)));
     let late = then.ends_at.ms_since(START);
     assert!(
         captured.may_wait(&[], &confirmed_of(0, late), then.ends_at).is_none(),
@@ -80,7 +92,7 @@ fn the_next_event_is_sent_under_the_lease_of_the_first_and_both_are_stored_in_on
     assert_eq!(again, None, "a repetition waits for nothing");
     let unknown = captured.may_wait(&waiting, &confirmed_of(2, 200), START.plus_ms(200));
     assert_eq!(unknown, None, "a delivery that does not exist has nothing to store");
-    let last = Command::DeliveryAnswered { delivery: 1, attempt: answered(200, 200) };
+    let last = Command::DeliveryAnswered { delivery: DeliveryIndex::new(1), attempt: answered(200, 200) };
     let stored = captured.decide_with(&waiting, last, &at(4_000)).unwrap();
     assert_eq!((stored.effects.len(), states(&stored.next.unwrap())), (0, vec![DeliveryState::Delivered; 2]));
 }
@@ -89,9 +101,9 @@ fn the_next_event_is_sent_under_the_lease_of_the_first_and_both_are_stored_in_on
 fn a_next_event_that_failed_is_stored_at_once_with_the_confirmation_before_it() {
     let captured = captured_at_once();
     let waiting = [confirmed_of(0, 100)];
-    let failed = Confirmation { delivery: 1, attempt: answered(500, 200) };
+    let failed = Confirmation { delivery: DeliveryIndex::new(1), attempt: answered(500, 200) };
     assert_eq!(captured.may_wait(&waiting, &failed, START.plus_ms(200)), None);
-    let command = Command::DeliveryAnswered { delivery: 1, attempt: failed.attempt };
+    let command = Command::DeliveryAnswered { delivery: DeliveryIndex::new(1), attempt: failed.attempt };
     let stored = captured.decide_with(&waiting, command, &at(201)).unwrap().next.unwrap();
     assert_eq!(stored.outbox[0].state, DeliveryState::Delivered);
     assert_eq!((stored.outbox[1].state, stored.outbox[1].attempts.len()), (DeliveryState::Pending, 1));
@@ -100,7 +112,7 @@ fn a_next_event_that_failed_is_stored_at_once_with_the_confirmation_before_it() 
 #[test]
 fn nothing_is_sent_under_a_lease_that_keeps_nothing_back() {
     let captured = captured_at_once();
-    let again = after(&captured, Command::Redeliver { delivery: 0 }, 50);
+    let again = after(&captured, Command::Redeliver { delivery: DeliveryIndex::FIRST }, 50);
     let now = START.plus_ms(100);
     assert_eq!(again.may_wait(&[], &confirmed_of(0, 100), now), None, "a redelivery is under way beside it");
     assert_eq!(again.may_wait(&[], &confirmed_of(2, 100), now), None, "its lease is not that of the order");

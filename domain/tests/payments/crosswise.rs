@@ -50,7 +50,8 @@ fn a_refund_at_the_desk_waits_while_one_of_ours_is_under_way() {
 #[test]
 fn money_of_another_amount_does_not_keep_an_expired_charge_waiting() {
     let settled = ChargeAnswer::known(settled("s1", 9_999));
-    let found = Command::Inquired { attempt: 1, asked_at: None, inquiring: None, answer: settled };
+    let found =
+        Command::Inquired { attempt: AttemptNumber::FIRST, asked_at: None, inquiring: None, answer: settled };
     let decision = pending().decide(found, &at(3_700_000)).unwrap();
     assert_eq!(decision.discrepancies[0].kind, DiscrepancyKind::AmountMismatch);
     assert_eq!(decision.next.unwrap().status(), Status::Expired);
@@ -62,7 +63,7 @@ fn a_notice_ahead_of_the_answer_pays_and_the_answer_still_brings_the_code() {
     let paid = after(&opened, notice(settled("s1", 10_000)), 5);
     assert_eq!(paid.status(), Status::Paid);
     let answer = ChargeAnswer::known(pending_fact());
-    let both = after(&paid, Command::ChargeAnswered { attempt: 1, answer }, 10);
+    let both = after(&paid, Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer }, 10);
     assert_eq!(both.status(), Status::Paid);
     assert!(both.state.issued.is_some());
     assert_eq!(both.history.len(), 1);
@@ -91,7 +92,7 @@ fn a_settlement_that_confirms_a_capture_is_no_second_payment() {
 #[test]
 fn a_refund_that_a_notice_reported_is_not_undone_by_the_answer_to_its_repetition() {
     let asked = after(&paid(), requested(refund(4_000), None, 1), 3_000);
-    let id = Uuid::from_u128(1);
+    let id = operation_id(1);
     let told = Fact::Refunded { refund_id: id.to_string(), amount: None };
     let refunded = after(&asked, notice(told), 4_000);
     assert_eq!(refunded.state.refunded_amount(), Money::from_cents(4_000));
@@ -103,7 +104,7 @@ fn a_refund_that_a_notice_reported_is_not_undone_by_the_answer_to_its_repetition
 
 #[test]
 fn a_refused_refund_that_was_done_after_all_is_an_exception_if_its_money_went_back_meanwhile() {
-    let operation = Uuid::from_u128(1);
+    let operation = operation_id(1);
     let asked = after(&paid(), requested(refund(10_000), None, 1), 3_000);
     let answer = OperationAnswer::Refused("no".into());
     let refused = after(&asked, operated(operation, answer), 4_000);
@@ -117,10 +118,11 @@ fn a_refused_refund_that_was_done_after_all_is_an_exception_if_its_money_went_ba
 fn a_charge_that_had_an_effect_after_another_one_followed_is_an_exception() {
     let failed = ChargeAnswer::Failed(CallFailure::NotDelivered("no".into()));
     let opened = open(pix_order()).next.unwrap();
-    let second = after(&opened, Command::ChargeAnswered { attempt: 1, answer: failed }, 10);
+    let second =
+        after(&opened, Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer: failed }, 10);
     let late = ChargeAnswer::known(settled("s1", 10_000));
     assert_eq!(
-        discrepancy(&second, Command::ChargeAnswered { attempt: 1, answer: late }),
+        discrepancy(&second, Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer: late }),
         DiscrepancyKind::Contradiction
     );
 }
@@ -129,12 +131,12 @@ fn a_charge_that_had_an_effect_after_another_one_followed_is_an_exception() {
 fn the_settlement_of_a_partial_capture_may_come_before_the_captures_answer() {
     let answer = ChargeAnswer::known(Fact::Authorized(Approval { authorization_code: "123456".into() }));
     let opened = Payment { order: Arc::new(card_order(false)), ..open(pix_order()).next.unwrap() };
-    let authorized = after(&opened, Command::ChargeAnswered { attempt: 1, answer }, 10);
+    let authorized = after(&opened, Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer }, 10);
     let capture = requested(RequestedOperation::Capture(Some(Money::from_cents(6_000))), None, 1);
     let capturing = after(&authorized, capture, 3_000);
     let paid = after(&capturing, notice(settled("s1", 6_000)), 3_100);
     assert_eq!((paid.status(), paid.state.captured_amount), (Status::Paid, Some(Money::from_cents(6_000))));
-    let done = operated(Uuid::from_u128(1), OperationAnswer::Done);
+    let done = operated(operation_id(1), OperationAnswer::Done);
     let done = paid.decide(done, &at(3_200)).unwrap();
     assert_eq!((done.discrepancies.len(), done.next.unwrap().due_at()), (0, None));
 }
@@ -144,10 +146,10 @@ fn a_charge_that_a_notice_reported_is_never_sent_again() {
     let down = || ChargeAnswer::Failed(CallFailure::NotDelivered("down".into()));
     let paid_early = after(&open(pix_order()).next.unwrap(), notice(settled("s1", 10_000)), 5);
     for command in [
-        Command::ChargeAnswered { attempt: 1, answer: down() },
-        Command::ChargeAnswered { attempt: 1, answer: ChargeAnswer::NotFound },
+        Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer: down() },
+        Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer: ChargeAnswer::NotFound },
         Command::Inquired {
-            attempt: 1,
+            attempt: AttemptNumber::FIRST,
             asked_at: None,
             inquiring: asking_for(60_000),
             answer: ChargeAnswer::NotFound,
@@ -155,7 +157,7 @@ fn a_charge_that_a_notice_reported_is_never_sent_again() {
     ] {
         // The first answer may be older than the notice.
         let asked_once = Command::Inquired {
-            attempt: 1,
+            attempt: AttemptNumber::FIRST,
             asked_at: None,
             inquiring: asking_for(50_000),
             answer: ChargeAnswer::NotFound,
@@ -177,8 +179,10 @@ fn a_charge_that_a_notice_reported_is_never_sent_again() {
 #[test]
 fn money_of_a_capture_that_a_dispute_overtook_is_counted() {
     let Payment { owner, id, considered, .. } = pending();
-    let (order, page_token) = (card_order(true), String::new());
-    let (considered, routed) = (considered.to_vec(), Routed::default());
+    let order = card_order(true);
+    let page_token = String::new();
+    let considered = considered.to_vec();
+    let routed = Routed::default();
     let new = NewPayment {
         id,
         owner,
@@ -197,7 +201,8 @@ fn money_of_a_capture_that_a_dispute_overtook_is_counted() {
     let disputed = after(&authorised, notice(charged_back("c1")), 10);
     let won = after(&disputed, notice(dispute_won("w1")), 20);
     assert_eq!((won.status(), won.state.refundable_amount()), (Status::Paid, Money::ZERO), "not told yet");
-    let (operation, answer) = (disputed.operations[0].id, OperationAnswer::Done);
+    let operation = disputed.operations[0].id;
+    let answer = OperationAnswer::Done;
     let answered = after(&won, operated(operation, OperationAnswer::Done), 30);
     assert_eq!(
         (answered.status(), answered.state.refundable_amount()),
@@ -221,7 +226,10 @@ fn what_a_new_payment_cannot_become_leaves_its_charge_open_and_asked_for() {
         let opened = open(pix_order()).next.unwrap();
         let answer = ChargeAnswer::known(fact.clone());
         let decision = opened
-            .decide(Command::Inquired { attempt: 1, asked_at: None, inquiring: None, answer }, &at(40_000))
+            .decide(
+                Command::Inquired { attempt: AttemptNumber::FIRST, asked_at: None, inquiring: None, answer },
+                &at(40_000),
+            )
             .unwrap();
         assert_eq!(decision.discrepancies.len(), 1, "{fact:?}");
         let told = reported(decision.next.unwrap(), 40_000);
@@ -240,7 +248,7 @@ fn an_inquiry_that_finds_what_can_not_be_yet_is_not_made_again_at_once() {
     let woken = after(&hinted, Command::Wake, 4_000);
     let desk = Fact::Refunded { refund_id: "desk".into(), amount: Some(Money::from_cents(500)) };
     let answer = Command::Inquired {
-        attempt: 1,
+        attempt: AttemptNumber::FIRST,
         asked_at: woken.inquired_at,
         inquiring: None,
         answer: ChargeAnswer::known(desk),
@@ -256,7 +264,8 @@ fn an_inquiry_that_finds_what_can_not_be_yet_is_not_made_again_at_once() {
 
 #[test]
 fn a_sum_that_went_back_is_counted_against_what_is_known_when_it_is_told() {
-    let (id, total) = (Uuid::from_u128(1), |cents| Money::from_cents(cents));
+    let id = operation_id(1);
+    let total = |cents| Money::from_cents(cents);
     let told =
         |cents| notice(Fact::RefundedInTotal { refund_id: format!("sum-{cents}"), total: total(cents) });
     let desk = after(&paid(), told(300), 4_000);

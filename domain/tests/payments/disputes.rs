@@ -97,8 +97,9 @@ fn a_chargeback_in_part_keeps_its_amount_and_counts_like_any_other() {
 #[test]
 fn a_refund_that_was_done_beside_a_chargeback_is_an_exception_whichever_is_told_first() {
     let refunding = after(&paid(), requested(refund(4_000), None, 1), 3_000);
-    let done = || operated(Uuid::from_u128(1), OperationAnswer::Done);
-    let (one, other) = (notice(charged_back("c1")), notice(charged_back("c1")));
+    let done = || operated(operation_id(1), OperationAnswer::Done);
+    let one = notice(charged_back("c1"));
+    let other = notice(charged_back("c1"));
     for (first, second) in [(done(), one), (other, done())] {
         let payment = after(&refunding, first, 4_000);
         let decision = payment.decide(second.clone(), &at(5_000)).unwrap();

@@ -196,8 +196,8 @@ fn what_a_receiver_answers_to_an_event_that_is_told_again_is_not_kept() {
     let paid = of_somebody(paid());
     let later_ms = HALF_A_YEAR_MS * 2;
     let erased = erased(&paid, later_ms);
-    let again = after(&erased, Command::Redeliver { delivery: 0 }, later_ms + 1);
-    let delivery = u32::try_from(again.outbox.len() - 1).unwrap();
+    let again = after(&erased, Command::Redeliver { delivery: DeliveryIndex::FIRST }, later_ms + 1);
+    let delivery = DeliveryIndex::at(again.outbox.len() - 1);
     let told = after(&again, Command::DeliveryAnswered { delivery, attempt }, later_ms + 2);
     let kept = told.outbox.last().unwrap().attempts.last().unwrap();
     assert_eq!((kept.status, &kept.answer), (Some(200), &None));
@@ -213,7 +213,7 @@ fn what_happens_later_to_a_payment_whose_payer_was_erased_is_learnt_as_before() 
     assert_eq!(disputed.status(), Status::Chargeback);
     assert_eq!(disputed.history.last().unwrap().status, Status::Chargeback);
     let refund =
-        OperationRequest { id: Uuid::from_u128(9), requested: RequestedOperation::Refund(None), key: None };
+        OperationRequest { id: operation_id(9), requested: RequestedOperation::Refund(None), key: None };
     let decision = erased.decide(Command::Operate(refund), &at(later_ms + 1)).unwrap();
     assert!(decision.effects.iter().any(|effect| matches!(effect, Effect::Operate(..))), "{decision:?}");
     check_knows_nobody(&decision.next.unwrap());

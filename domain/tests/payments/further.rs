@@ -2,6 +2,7 @@
 
 use quita_domain::acquiring::DeclineKind;
 use quita_domain::card::CardFingerprint;
+use quita_domain::numbering::AttemptNumber;
 use quita_domain::routing::{CardTries, TRIES_ARE_COUNTED_FOR_MS};
 
 use super::super::*;
@@ -123,7 +124,7 @@ fn an_unclear_further_charge_is_asked_for_and_goes_nowhere_else() {
     assert_eq!(outcomes(&unclear)[1], ("second", Progress::Unknown));
     let found = |payment: &Payment, answer, ms| {
         let command = Command::Inquired {
-            attempt: 2,
+            attempt: AttemptNumber::new(2),
             asked_at: payment.inquired_at,
             inquiring: asking_for(ms),
             answer,
@@ -150,7 +151,8 @@ fn a_card_that_is_gone_before_the_further_charge_arrived_leaves_what_the_issuer_
     for ms in [10_000, 40_000] {
         let answer = ChargeAnswer::NotFound;
         let asked_at = unclear.inquired_at;
-        let command = Command::Inquired { attempt: 2, asked_at, inquiring: asking_for(ms), answer };
+        let command =
+            Command::Inquired { attempt: AttemptNumber::new(2), asked_at, inquiring: asking_for(ms), answer };
         unclear = told(&unclear, command, &at(ms));
     }
     check_declined(&unclear, "insufficient_funds");
@@ -162,7 +164,7 @@ fn a_decline_that_an_inquiry_brings_goes_further_too() {
     let unclear = ChargeAnswer::Failed(CallFailure::Unknown("time-out".into()));
     let unclear = told(&payment, answered(&payment, unclear), &counted(100));
     let command = Command::Inquired {
-        attempt: 1,
+        attempt: AttemptNumber::FIRST,
         asked_at: None,
         inquiring: asking_for(1_000),
         answer: ChargeAnswer::known(Fact::Declined(reversible("insufficient_funds"))),
@@ -255,7 +257,7 @@ fn a_decline_beside_anything_else_goes_no_further() {
 fn what_the_first_acquirer_says_later_does_not_end_the_further_charge() {
     let payment = tried_further();
     let repeated = Command::ChargeAnswered {
-        attempt: 1,
+        attempt: AttemptNumber::FIRST,
         answer: ChargeAnswer::known(Fact::Declined(reversible("insufficient_funds"))),
     };
     assert!(payment.decide(repeated, &counted(200)).unwrap().next.is_none());

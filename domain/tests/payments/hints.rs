@@ -1,5 +1,7 @@
 //! Hints: something changed, and the acquirer has to be asked what. And notices that bind only their own charge.
 
+use quita_domain::time::DAY_MS;
+
 use crate::payments::unknown_outcomes::{charge_answered, found, unknown};
 use crate::*;
 
@@ -8,12 +10,17 @@ fn hint() -> Command {
 }
 
 fn asks() -> Effect {
-    Effect::Inquire(AcquirerName::new("first"), 1)
+    Effect::Inquire(AcquirerName::new("first"), AttemptNumber::FIRST)
 }
 
 /// Answered to the last inquiry.
 fn answered(payment: &Payment, answer: ChargeAnswer) -> Command {
-    Command::Inquired { attempt: 1, asked_at: payment.inquired_at, inquiring: None, answer }
+    Command::Inquired {
+        attempt: AttemptNumber::FIRST,
+        asked_at: payment.inquired_at,
+        inquiring: None,
+        answer,
+    }
 }
 
 fn checked(payment: &Payment, facts: Vec<Fact>) -> Command {
@@ -99,6 +106,35 @@ fn what_a_hint_asked_for_is_asked_again_until_it_is_answered_although_the_status
 }
 
 #[test]
+fn a_hint_without_an_answer_is_asked_about_less_and_less_and_given_up_after_three_months() {
+    let mut payment = after(&paid(), hint(), 5_000);
+    let mut asked_at = Vec::new();
+    let mut reported = Vec::new();
+    while payment.check.is_some() {
+        let due_ms = payment.due_at().unwrap().ms_since(START);
+        let woken = payment.decide(Command::Wake, &at(due_ms)).unwrap();
+        reported.extend(woken.discrepancies.iter().map(|found| (asked_at.len(), found.kind)));
+        let is_asked = woken.effects.contains(&asks());
+        payment = self::reported(woken.next.unwrap(), due_ms);
+        if is_asked {
+            asked_at.push(due_ms);
+            payment = after(&payment, answered(&payment, unknown()), due_ms + 10);
+        }
+    }
+    let within = |days: u64| asked_at.iter().filter(|at| **at < days * DAY_MS).count();
+    assert_eq!((within(1), within(8), asked_at.len()), (31, 59, 141));
+    assert!(asked_at.windows(2).all(|pair| pair[1] - pair[0] <= DAY_MS), "{asked_at:?}");
+    assert_eq!(asked_at.last().unwrap() / DAY_MS, 89);
+    assert_eq!(reported.first(), Some(&(5, DiscrepancyKind::UnknownOutcome)));
+    assert_eq!(
+        reported.last(),
+        Some(&(141, DiscrepancyKind::UnknownOutcome)),
+        "it is a person's from now on"
+    );
+    assert_eq!((payment.due_at(), payment.status()), (None, Status::Paid));
+}
+
+#[test]
 fn a_hint_that_comes_sooner_than_its_news_can_be_read_is_asked_about_again() {
     let mut payment = after(&paid(), hint(), 5_000);
     let mut reported = Vec::new();
@@ -115,14 +151,21 @@ fn a_hint_that_comes_sooner_than_its_news_can_be_read_is_asked_about_again() {
 
 #[test]
 fn a_hint_about_a_charge_that_had_no_effect_finds_nothing_to_report() {
-    let refused =
-        |attempt| Command::ChargeAnswered { attempt, answer: ChargeAnswer::Refused("no contract".into()) };
+    let refused = |number| {
+        let answer = ChargeAnswer::Refused("no contract".into());
+        Command::ChargeAnswered { attempt: AttemptNumber::new(number), answer }
+    };
     let declined = after(&after(&open(pix_order()).next.unwrap(), refused(1), 5), refused(2), 10);
     assert_eq!(declined.status(), Status::Declined);
     let hint = Command::Hinted { acquirer: AcquirerName::new("second"), charge: Reference::none() };
     let asked = after(&after(&declined, hint, 5_000), Command::Wake, 5_000);
     let asked_at = asked.inquired_at;
-    let answer = Command::Inquired { attempt: 2, asked_at, inquiring: None, answer: ChargeAnswer::NotFound };
+    let answer = Command::Inquired {
+        attempt: AttemptNumber::new(2),
+        asked_at,
+        inquiring: None,
+        answer: ChargeAnswer::NotFound,
+    };
     let answered = asked.decide(answer, &at(5_100)).unwrap();
     assert_eq!((answered.discrepancies.len(), answered.next.unwrap().check), (0, None));
 }
@@ -196,7 +239,7 @@ fn at_the_second() -> Payment {
     let down = ChargeAnswer::Failed(CallFailure::NotDelivered("down".into()));
     let moved = after(&open(pix_order()).next.unwrap(), charge_answered(down), 5);
     let answer = ChargeAnswer::known(pending_fact());
-    after(&moved, Command::ChargeAnswered { attempt: 2, answer }, 20)
+    after(&moved, Command::ChargeAnswered { attempt: AttemptNumber::new(2), answer }, 20)
 }
 
 #[test]
@@ -246,7 +289,7 @@ fn a_charge_that_is_taken_and_registered_later_waits_for_its_code() {
     assert_eq!((taken.status(), taken.due_at()), (Status::Initial, Some(START.plus_ms(10_010))));
     let asked = after(&taken, Command::Wake, 10_010);
     let not_found = || Command::Inquired {
-        attempt: 1,
+        attempt: AttemptNumber::FIRST,
         asked_at: None,
         inquiring: asking_for(60_000),
         answer: ChargeAnswer::NotFound,
@@ -279,8 +322,10 @@ fn a_charge_that_was_taken_is_not_sent_elsewhere_because_its_call_fails_afterwar
 
 #[test]
 fn an_acquirer_that_refuses_a_charge_makes_room_for_the_next_and_else_declines_it() {
-    let refused =
-        |attempt| Command::ChargeAnswered { attempt, answer: ChargeAnswer::Refused("no contract".into()) };
+    let refused = |number| {
+        let answer = ChargeAnswer::Refused("no contract".into());
+        Command::ChargeAnswered { attempt: AttemptNumber::new(number), answer }
+    };
     let moved = open(pix_order()).next.unwrap().decide(refused(1), &at(5)).unwrap();
     assert_eq!(moved.effects, [Effect::Charge(AcquirerName::new("second"))]);
     let over = after(&moved.next.unwrap(), refused(2), 10);
@@ -292,11 +337,16 @@ fn an_acquirer_that_refuses_a_charge_makes_room_for_the_next_and_else_declines_i
 fn a_refusal_of_a_charge_that_may_have_been_taken_before_is_asked_about() {
     let mut payment = after(&open(pix_order()).next.unwrap(), charge_answered(unknown()), 500);
     for ms in [1_500, 30_000] {
-        let (inquiring, answer) = (asking_for(ms), ChargeAnswer::NotFound);
-        payment = after(&payment, Command::Inquired { attempt: 1, asked_at: None, inquiring, answer }, ms);
+        let inquiring = asking_for(ms);
+        let answer = ChargeAnswer::NotFound;
+        payment = after(
+            &payment,
+            Command::Inquired { attempt: AttemptNumber::FIRST, asked_at: None, inquiring, answer },
+            ms,
+        );
     }
     let answer = ChargeAnswer::Refused("duplicate".into());
-    let refused = after(&payment, Command::ChargeAnswered { attempt: 2, answer }, 31_000);
+    let refused = after(&payment, Command::ChargeAnswered { attempt: AttemptNumber::new(2), answer }, 31_000);
     assert_eq!(
         (refused.status(), refused.state.attempts[1].call.progress),
         (Status::Initial, Progress::Unknown)
@@ -304,7 +354,12 @@ fn a_refusal_of_a_charge_that_may_have_been_taken_before_is_asked_about() {
     let answer = ChargeAnswer::known(pending_fact());
     let found = after(
         &refused,
-        Command::Inquired { attempt: 2, asked_at: None, inquiring: asking_for(0), answer },
+        Command::Inquired {
+            attempt: AttemptNumber::new(2),
+            asked_at: None,
+            inquiring: asking_for(0),
+            answer,
+        },
         32_000,
     );
     assert_eq!(found.status(), Status::Pending, "the first one had arrived after all");
@@ -348,7 +403,8 @@ fn what_is_not_understood_changes_nothing_and_an_operator_sees_its_text_once() {
 #[test]
 fn an_acquirer_that_wants_a_longer_gap_is_asked_no_sooner() {
     let slow = |ms| Context { hint_gap_ms: 5_000, ..at(ms) };
-    let (mut payment, mut asked) = (pending(), Vec::new());
+    let mut payment = pending();
+    let mut asked = Vec::new();
     for ms in (5_000..21_000).step_by(100) {
         payment = payment.decide(hint(), &slow(ms)).unwrap().next.unwrap_or(payment);
         let woken = payment.decide(Command::Wake, &slow(ms)).unwrap();
@@ -395,7 +451,7 @@ fn an_inquiry_that_was_not_stored_counts_for_the_gap_and_its_answer_ends_no_late
     let answer = ChargeAnswer::Known(statement);
     // As new as the last stored inquiry: there was none.
     let asked_at = Some(pending.created_at);
-    let answered = Command::Inquired { attempt: 1, asked_at, inquiring: None, answer };
+    let answered = Command::Inquired { attempt: AttemptNumber::FIRST, asked_at, inquiring: None, answer };
     let paid = after(&hinted, answered.clone(), 5_200);
     assert_eq!((paid.status(), paid.due_at()), (Status::Paid, Some(START.plus_ms(7_000))));
     let asked = after(&hinted, Command::Wake, 7_000);

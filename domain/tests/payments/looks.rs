@@ -17,8 +17,9 @@ fn paid_there() -> Payment {
 }
 
 fn answered(payment: &Payment, answer: ChargeAnswer, ms: u64) -> Payment {
-    let (asked_at, inquiring) = (payment.inquired_at, None);
-    then(payment, Command::Inquired { attempt: 1, asked_at, inquiring, answer }, ms)
+    let asked_at = payment.inquired_at;
+    let inquiring = None;
+    then(payment, Command::Inquired { attempt: AttemptNumber::FIRST, asked_at, inquiring, answer }, ms)
 }
 
 fn known(facts: Vec<Fact>) -> ChargeAnswer {
@@ -29,13 +30,14 @@ fn known(facts: Vec<Fact>) -> ChargeAnswer {
 fn looked(payment: &Payment) -> (Payment, u64) {
     let ms = payment.due_at().unwrap().ms_since(START);
     let woken = payment.decide(Command::Wake, &looking(ms)).unwrap();
-    assert_eq!(calls(&woken), [Effect::Inquire(AcquirerName::new("first"), 1)]);
+    assert_eq!(calls(&woken), [Effect::Inquire(AcquirerName::new("first"), AttemptNumber::FIRST)]);
     (woken.next.unwrap(), ms)
 }
 
 #[test]
 fn a_paid_charge_is_looked_at_after_30_60_120_and_180_days() {
-    let (mut payment, mut days) = (paid_there(), Vec::new());
+    let mut payment = paid_there();
+    let mut days = Vec::new();
     while payment.due_at().is_some() {
         let (asked, ms) = looked(&payment);
         days.push(ms / DAY);
@@ -97,8 +99,14 @@ fn where_lists_tell_of_it_and_after_all_went_back_nothing_is_looked_at() {
 #[test]
 fn an_acquirer_that_shows_the_charge_no_more_is_no_contradiction() {
     let (asked, ms) = looked(&paid_there());
-    let (asked_at, inquiring) = (asked.inquired_at, None);
-    let answer = Command::Inquired { attempt: 1, asked_at, inquiring, answer: ChargeAnswer::NotFound };
+    let asked_at = asked.inquired_at;
+    let inquiring = None;
+    let answer = Command::Inquired {
+        attempt: AttemptNumber::FIRST,
+        asked_at,
+        inquiring,
+        answer: ChargeAnswer::NotFound,
+    };
     let found = asked.decide(answer, &looking(ms + 500)).unwrap();
     assert!(found.discrepancies.is_empty());
     assert_eq!(found.next.unwrap().due_at().unwrap().ms_since(START) / DAY, 60);
@@ -109,8 +117,9 @@ fn the_same_answer_once_more_is_not_one_more_look() {
     let (asked, ms) = looked(&paid_there());
     let seen = known(vec![settled("s1", 10_000)]);
     let answered = answered(&asked, seen.clone(), ms + 500);
-    let (asked_at, inquiring) = (asked.inquired_at, None);
-    let again = Command::Inquired { attempt: 1, asked_at, inquiring, answer: seen };
+    let asked_at = asked.inquired_at;
+    let inquiring = None;
+    let again = Command::Inquired { attempt: AttemptNumber::FIRST, asked_at, inquiring, answer: seen };
     assert_eq!(answered.decide(again, &looking(ms + 500)).unwrap().next, None);
 }
 
@@ -136,15 +145,21 @@ fn costing(payment: &Payment, command: Command, ms: u64) -> Payment {
 fn what_a_payment_cost_is_asked_for_after_a_minute_and_after_ten() {
     let mut payment = costing(&pending(), notice(settled("s1", 10_000)), 2_000);
     let cost = |cents| Fact::Cost { amount: Money::from_cents(cents) };
-    let (mut minutes, mut versions) = (Vec::new(), Vec::new());
+    let mut minutes = Vec::new();
+    let mut versions = Vec::new();
     for cents in [249, 299] {
         let ms = payment.due_at().unwrap().ms_since(START);
         minutes.push((ms - 2_000) / 60_000);
         let asked = costing(&payment, Command::Wake, ms);
-        let (asked_at, inquiring) = (asked.inquired_at, None);
+        let asked_at = asked.inquired_at;
+        let inquiring = None;
         let answer = known(vec![settled("s1", 10_000), cost(cents)]);
         let events = asked.history.len();
-        payment = costing(&asked, Command::Inquired { attempt: 1, asked_at, inquiring, answer }, ms + 100);
+        payment = costing(
+            &asked,
+            Command::Inquired { attempt: AttemptNumber::FIRST, asked_at, inquiring, answer },
+            ms + 100,
+        );
         assert_eq!((payment.state.cost, payment.history.len()), (Some(Money::from_cents(cents)), events));
         versions.push(payment.state.version);
     }

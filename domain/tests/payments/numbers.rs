@@ -23,7 +23,10 @@ fn taken() -> ChargeAnswer {
 fn the_number_is_in_every_query_about_the_charge() {
     let payment = numbered(7);
     assert!(!payment.lacks_number());
-    assert_eq!((payment.query().our_number, payment.query_of(1).our_number), (Some(7), Some(7)));
+    assert_eq!(
+        (payment.query().our_number, payment.query_of(AttemptNumber::FIRST).our_number),
+        (Some(7), Some(7))
+    );
     let pending = after(&payment, charge_answered(ChargeAnswer::known(pending_fact())), 500);
     assert_eq!((pending.status(), pending.query().our_number), (Status::Pending, Some(7)));
 }
@@ -68,7 +71,7 @@ fn a_bank_that_has_taken_every_number_is_given_up() {
 }
 
 fn charge_answered_as(attempt: u32, answer: ChargeAnswer) -> Command {
-    Command::ChargeAnswered { attempt, answer }
+    Command::ChargeAnswered { attempt: AttemptNumber::new(attempt), answer }
 }
 
 #[test]

@@ -6,7 +6,7 @@ use crate::*;
 
 const HOUR: u64 = 3_600_000;
 
-const ID: Uuid = Uuid::from_u128(1);
+const ID: OperationId = operation_id(1);
 
 fn unknown() -> OperationAnswer {
     OperationAnswer::Failed(CallFailure::Unknown("time-out".into()))
@@ -46,7 +46,8 @@ fn an_operation_nobody_heard_of_is_asked_for_when_its_lease_is_over_and_not_sent
 #[test]
 fn an_unknown_operation_is_sent_again_only_after_two_not_found_and_twenty_seconds_of_asking() {
     let mut payment = after(&refunding(), operated(ID, unknown()), 3_100);
-    let (mut asked_ms, first_ms) = (Vec::new(), payment.due_at().unwrap().ms_since(START));
+    let mut asked_ms = Vec::new();
+    let first_ms = payment.due_at().unwrap().ms_since(START);
     let sent_ms = loop {
         let due_ms = payment.due_at().unwrap().ms_since(START);
         let woken = payment.decide(Command::Wake, &at(due_ms)).unwrap();
@@ -130,10 +131,10 @@ fn a_refused_refund_shows_that_the_books_differ_so_the_charge_is_asked_for() {
     let refused = after(&refunding(), refused, 3_100);
     assert_eq!(refused.due_at(), Some(START.plus_ms(3_100)));
     let woken = refused.decide(Command::Wake, &at(3_100)).unwrap();
-    assert_eq!(calls(&woken), [Effect::Inquire(AcquirerName::new("first"), 1)]);
+    assert_eq!(calls(&woken), [Effect::Inquire(AcquirerName::new("first"), AttemptNumber::FIRST)]);
     let desk = Fact::Refunded { refund_id: "desk".into(), amount: Some(Money::from_cents(10)) };
     let answer = ChargeAnswer::known(desk);
-    let found = Command::Inquired { attempt: 1, asked_at: None, inquiring: None, answer };
+    let found = Command::Inquired { attempt: AttemptNumber::FIRST, asked_at: None, inquiring: None, answer };
     let learnt = after(&woken.next.unwrap(), found, 3_200);
     assert_eq!(learnt.state.refunded_amount(), Money::from_cents(10), "given back at the acquirer's desk");
 }
@@ -142,12 +143,13 @@ fn a_refused_refund_shows_that_the_books_differ_so_the_charge_is_asked_for() {
 fn a_refund_that_leaves_the_status_is_an_event_of_its_own_and_the_last_one_a_change_of_status() {
     let part = after(&refunding(), operated(ID, OperationAnswer::Done), 3_100);
     let told = part.history.last().unwrap();
-    assert_eq!((told.status, told.previous_status, told.sequence), (Status::Paid, Status::Paid, 3));
+    let third = EventSequence::new(3);
+    assert_eq!((told.status, told.previous_status, told.sequence), (Status::Paid, Status::Paid, third));
     assert_eq!(told.refund.as_ref().unwrap().amount.cents(), 4_000);
     assert_eq!((part.outbox.len(), part.as_of(told)), (3, &*part.state), "with a delivery");
     assert!(part.decide(operated(ID, OperationAnswer::Done), &at(3_200)).unwrap().next.is_none(), "once");
     let rest = after(&part, requested(RequestedOperation::Refund(None), None, 2), 4_000);
-    let all = after(&rest, operated(Uuid::from_u128(2), OperationAnswer::Done), 4_100);
+    let all = after(&rest, operated(operation_id(2), OperationAnswer::Done), 4_100);
     let desk = Fact::Refunded { refund_id: "desk".into(), amount: Some(Money::from_cents(500)) };
     let desk = after(&part, notice(desk), 5_000);
     assert_eq!(events(&all)[2..], ["payment.refund_succeeded", "payment.refund"]);
@@ -244,7 +246,7 @@ fn an_acquirer_without_ids_for_operations_gets_one_at_a_time_with_the_sums_befor
     assert_eq!(waiting.due_at(), first.due_at());
     let next = |payment: &Payment, answer| {
         let decision = decide(payment, operated(ID, answer), 3_100);
-        let sent = Effect::Operate(AcquirerName::new("first"), Uuid::from_u128(2));
+        let sent = Effect::Operate(AcquirerName::new("first"), operation_id(2));
         assert!(decision.effects.contains(&sent), "{:?}", decision.effects);
         decision.next.unwrap().operations[1].before
     };
@@ -286,11 +288,13 @@ fn what_may_exist_is_not_called_cancelled() {
 #[test]
 fn a_refund_that_the_acquirer_never_knows_is_sent_again_for_a_day_and_then_a_person_is_told() {
     let mut payment = after(&refunding(), operated(ID, unknown()), 3_100);
-    let (mut sent_ms, mut told_ms) = (Vec::new(), None);
+    let mut sent_ms = Vec::new();
+    let mut told_ms = None;
     while told_ms.is_none() {
         let due_ms = payment.due_at().unwrap().ms_since(START);
         payment = payment.decide(Command::Wake, &at(due_ms)).unwrap().next.unwrap();
-        let (sending, inquiring) = (payment.operations[0].sending(), asking_for(3_600_000));
+        let sending = payment.operations[0].sending();
+        let inquiring = asking_for(3_600_000);
         let answer = OperationAnswer::NotFound;
         let inquired = Command::OperationInquired { operation: ID, sending, inquiring, answer };
         let answered = payment.decide(inquired, &at(due_ms + 100)).unwrap();
@@ -319,7 +323,8 @@ fn a_refund_that_the_acquirer_never_knows_is_sent_again_for_a_day_and_then_a_per
 fn a_click_asks_beside_the_schedule_and_does_not_move_it() {
     for answer in [unknown(), OperationAnswer::Accepted] {
         let open = after(&refunding(), operated(ID, answer), 3_100);
-        let (steps, mut clicked) = (open.operations[0].clone(), open.clone());
+        let steps = open.operations[0].clone();
+        let mut clicked = open.clone();
         for ms in 0..20 {
             let click = clicked.decide(Command::InquireNow, &at(3_200 + ms)).unwrap();
             assert!(click.effects.contains(&Effect::InquireOperation(AcquirerName::new("first"), ID)));

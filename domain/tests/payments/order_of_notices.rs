@@ -66,7 +66,8 @@ fn long_histories() -> Vec<Vec<Fact>> {
 /// Brings notices to a payment as the inbox does: one that is too early is brought again after the others. A refund that
 /// is told while a chargeback is open is worth a look, and is learnt.
 fn bring(payment: Payment, notices: Vec<Fact>) -> Payment {
-    let (mut payment, mut waiting) = (payment, VecDeque::from(notices));
+    let mut payment = payment;
+    let mut waiting = VecDeque::from(notices);
     let mut patience = 10 * waiting.len();
     while let Some(fact) = waiting.pop_front() {
         let decision = payment.decide(notice(fact.clone()), &at(5_000)).unwrap();

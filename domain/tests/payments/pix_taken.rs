@@ -25,7 +25,12 @@ fn stated(facts: Vec<Fact>, pix: &str) -> ChargeAnswer {
 }
 
 fn asked(payment: &Payment, answer: ChargeAnswer) -> Command {
-    Command::Inquired { attempt: 1, asked_at: payment.inquired_at, inquiring: None, answer }
+    Command::Inquired {
+        attempt: AttemptNumber::FIRST,
+        asked_at: payment.inquired_at,
+        inquiring: None,
+        answer,
+    }
 }
 
 fn noted() -> Payment {

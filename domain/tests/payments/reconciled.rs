@@ -4,9 +4,9 @@ use chrono::{Datelike, NaiveDate};
 use quita_domain::boleto::business_day;
 use quita_domain::money::SignedMoney;
 use quita_domain::reconciliation::{
-    ChargeLine, Difference, Field, Finding, Judged, LineKind, MARGIN_MS, Movement, RECONCILIATION_KINDS,
-    ReconciliationKind, Source, StatementLine, StoredLine, Subject, Verdict, expected_boleto,
-    expected_charge, expected_pix, expected_refunds, judge, settled_before,
+    ChargeLine, Difference, DifferingField, Judged, LineFinding, LineKind, LineSubject, LineVerdict,
+    MARGIN_MS, Movement, RECONCILIATION_KINDS, ReconciliationKind, Source, StatementLine, StoredLine,
+    expected_boleto, expected_charge, expected_pix, expected_refunds, judge, settled_before,
 };
 use quita_domain::state::RefundStatus;
 use quita_domain::time::DAY_MS;
@@ -37,7 +37,7 @@ fn paid_by(end_to_end_id: &str) -> Payment {
     after(&pending(), notice(fact), 2_000)
 }
 
-fn line(kind: LineKind, subject: Subject, cents: u64) -> StatementLine {
+fn line(kind: LineKind, subject: LineSubject, cents: u64) -> StatementLine {
     StatementLine {
         id: "line".into(),
         source: Source::list_of(&bank()),
@@ -56,20 +56,21 @@ fn line(kind: LineKind, subject: Subject, cents: u64) -> StatementLine {
 
 fn pix(end_to_end_id: &str, cents: u64) -> StatementLine {
     let transaction_id = Some(pending().id);
-    line(LineKind::Pix, Subject::Pix { transaction_id, end_to_end_id: end_to_end_id.into() }, cents)
+    line(LineKind::Pix, LineSubject::Pix { transaction_id, end_to_end_id: end_to_end_id.into() }, cents)
 }
 
 fn returned(refund_id: &str, is_chargeback: bool, cents: u64) -> StatementLine {
-    let (end_to_end_id, refund_id) = (E2E.into(), refund_id.into());
+    let end_to_end_id = E2E.into();
+    let refund_id = refund_id.into();
     let subject =
-        Subject::Refund { transaction_id: Some(pending().id), end_to_end_id, refund_id, is_chargeback };
+        LineSubject::Refund { transaction_id: Some(pending().id), end_to_end_id, refund_id, is_chargeback };
     line(LineKind::Refund, subject, cents)
 }
 
 fn boleto(kind: LineKind, cents: u64, interest: u64) -> StatementLine {
     let interest = Money::from_cents(interest);
     let our_number = Some("12".into());
-    let subject = Subject::Boleto {
+    let subject = LineSubject::Boleto {
         bank: "341".into(),
         our_number,
         document_number: None,
@@ -80,24 +81,24 @@ fn boleto(kind: LineKind, cents: u64, interest: u64) -> StatementLine {
 }
 
 #[track_caller]
-fn check(line: &StatementLine, payment: &Payment, expected: Option<(Field, &str, &str)>) {
+fn check(line: &StatementLine, payment: &Payment, expected: Option<(DifferingField, &str, &str)>) {
     let found = judge(line, Some(payment), SignedMoney::default());
     let difference = found.difference().map(|found| (found.field, found.here.as_str(), found.there.as_str()));
     assert_eq!(difference, expected, "{found:?}");
-    assert_eq!(found.verdict() == Verdict::Matched, expected.is_none());
+    assert_eq!(found.verdict() == LineVerdict::Matched, expected.is_none());
 }
 
 #[test]
 fn a_pix_matches_the_payment_that_it_paid_and_nothing_else() {
     check(&pix(E2E, 10_000), &paid_by(E2E), None);
-    check(&pix(E2E, 9_999), &paid_by(E2E), Some((Field::Gross, "100.00", "99.99")));
-    check(&pix("E2", 10_000), &paid_by(E2E), Some((Field::Reference, E2E, "E2")));
-    check(&pix(E2E, 10_000), &pending(), Some((Field::Status, "pending", "paid")));
+    check(&pix(E2E, 9_999), &paid_by(E2E), Some((DifferingField::Gross, "100.00", "99.99")));
+    check(&pix("E2", 10_000), &paid_by(E2E), Some((DifferingField::Reference, E2E, "E2")));
+    check(&pix(E2E, 10_000), &pending(), Some((DifferingField::Status, "pending", "paid")));
     let expired = after(&pending(), notice(Fact::Expired), 2 * DAY);
-    check(&pix(E2E, 10_000), &expired, Some((Field::Status, "expired", "paid")));
+    check(&pix(E2E, 10_000), &expired, Some((DifferingField::Status, "expired", "paid")));
     let returned = after(&paid_by(E2E), notice(charged_back("c1")), 3_000);
     check(&pix(E2E, 10_000), &returned, None);
-    assert_eq!(judge(&pix(E2E, 10_000), None, SignedMoney::default()), Finding::UnknownHere);
+    assert_eq!(judge(&pix(E2E, 10_000), None, SignedMoney::default()), LineFinding::UnknownHere);
 }
 
 #[test]
@@ -105,12 +106,12 @@ fn a_refund_matches_what_the_payment_knows_to_have_gone_back() {
     let refunded = |id: &str| Fact::Refunded { refund_id: id.into(), amount: Some(Money::from_cents(400)) };
     let paid = after(&paid_by(E2E), notice(refunded("r1")), 3_000);
     check(&returned("r1", false, 400), &paid, None);
-    check(&returned("r1", false, 401), &paid, Some((Field::Gross, "4.00", "4.01")));
-    check(&returned("r2", false, 400), &paid, Some((Field::Status, "nothing", "succeeded")));
+    check(&returned("r1", false, 401), &paid, Some((DifferingField::Gross, "4.00", "4.01")));
+    check(&returned("r2", false, 400), &paid, Some((DifferingField::Status, "nothing", "succeeded")));
     let asked = after(&paid, requested(refund(100), None, 5), 3_500);
-    let id = Uuid::from_u128(5).to_string();
-    check(&returned(&id, false, 100), &asked, Some((Field::Status, "processing", "succeeded")));
-    check(&returned("c1", true, 10_000), &paid, Some((Field::Status, "nothing", "chargeback")));
+    let id = operation_id(5).to_string();
+    check(&returned(&id, false, 100), &asked, Some((DifferingField::Status, "processing", "succeeded")));
+    check(&returned("c1", true, 10_000), &paid, Some((DifferingField::Status, "nothing", "chargeback")));
     let disputed = after(&paid, notice(charged_back("c1")), 4_000);
     check(&returned("c1", true, 10_000), &disputed, None);
     // It went back of another Pix, which has a line of its own.
@@ -119,7 +120,8 @@ fn a_refund_matches_what_the_payment_knows_to_have_gone_back() {
 
 #[test]
 fn a_boletos_line_matches_what_became_of_the_payment() {
-    let (pending, paid) = (pending(), paid());
+    let pending = pending();
+    let paid = paid();
     let expired = after(&pending, notice(Fact::Expired), 2 * DAY);
     for (kind, payment, expected) in [
         (LineKind::Registered, &pending, None),
@@ -127,15 +129,15 @@ fn a_boletos_line_matches_what_became_of_the_payment() {
         (LineKind::Fee, &paid, None),
         (LineKind::Other, &pending, None),
         (LineKind::Settled, &paid, None),
-        (LineKind::Settled, &pending, Some((Field::Status, "pending", "paid"))),
+        (LineKind::Settled, &pending, Some((DifferingField::Status, "pending", "paid"))),
         (LineKind::Boleto, &paid, None),
-        (LineKind::Boleto, &pending, Some((Field::Status, "pending", "paid"))),
+        (LineKind::Boleto, &pending, Some((DifferingField::Status, "pending", "paid"))),
         (LineKind::WrittenOff, &expired, None),
-        (LineKind::WrittenOff, &pending, Some((Field::Status, "pending", "written_off"))),
-        (LineKind::WrittenOff, &paid, Some((Field::Status, "paid", "written_off"))),
+        (LineKind::WrittenOff, &pending, Some((DifferingField::Status, "pending", "written_off"))),
+        (LineKind::WrittenOff, &paid, Some((DifferingField::Status, "paid", "written_off"))),
         (LineKind::Rejected, &expired, None),
         (LineKind::Rejected, &paid, None),
-        (LineKind::Rejected, &pending, Some((Field::Status, "pending", "rejected"))),
+        (LineKind::Rejected, &pending, Some((DifferingField::Status, "pending", "rejected"))),
     ] {
         check(&boleto(kind, 10_000, 0), payment, expected);
     }
@@ -145,7 +147,7 @@ fn a_boletos_line_matches_what_became_of_the_payment() {
     {
         let finding =
             judge(&boleto(LineKind::Settled, received, interest), Some(&paid), SignedMoney::default());
-        assert_eq!(finding == Finding::Matched, matches, "{received}");
+        assert_eq!(finding == LineFinding::Matched, matches, "{received}");
     }
 }
 
@@ -153,8 +155,9 @@ fn a_boletos_line_matches_what_became_of_the_payment() {
 fn settlement(id: &str, (on, cents): (u32, u64), imported_ms: u64) -> StoredLine {
     let line = boleto(LineKind::Settled, cents, 0);
     let on = line.on.with_day(on).unwrap();
-    let (transaction_id, acquirer) = (Some(paid().id), None);
-    let judged = Judged { finding: Finding::Matched, transaction_id, acquirer, is_final: true };
+    let transaction_id = Some(paid().id);
+    let acquirer = None;
+    let judged = Judged { finding: LineFinding::Matched, transaction_id, acquirer, is_final: true };
     let line = StatementLine { id: format!("cnab 341:ours:12:{id}"), on, ..line };
     StoredLine { line, imported_at: START.plus_ms(imported_ms), judged: Some(judged) }
 }
@@ -175,10 +178,10 @@ fn a_boleto_that_files_settle_twice_was_paid_twice() {
         assert_eq!(settled_before(&first, &both), None, "the first one counts, whatever comes later");
         let found = settled_before(&second, &both);
         assert_eq!(found.is_some(), is_paid_twice, "{second:?}");
-        if let Some(difference) = found.as_ref().and_then(Finding::difference) {
+        if let Some(difference) = found.as_ref().and_then(LineFinding::difference) {
             assert_eq!(
                 (difference.field, difference.here.as_str()),
-                (Field::Reference, "settled on 2026-11-20")
+                (DifferingField::Reference, "settled on 2026-11-20")
             );
             assert!(difference.there.starts_with("settled again on 2026-11-2"), "{difference:?}");
         }
@@ -194,18 +197,18 @@ fn a_boleto_that_files_settle_twice_was_paid_twice() {
 #[test]
 fn what_a_bank_charges_for_nothing_in_particular_is_nobodys() {
     let mut fee = boleto(LineKind::Fee, 0, 0);
-    assert_eq!(judge(&fee, None, SignedMoney::default()), Finding::UnknownHere, "it names a boleto");
-    fee.subject = Subject::Boleto {
+    assert_eq!(judge(&fee, None, SignedMoney::default()), LineFinding::UnknownHere, "it names a boleto");
+    fee.subject = LineSubject::Boleto {
         bank: "341".into(),
         our_number: None,
         document_number: None,
         interest: Money::ZERO,
         credited_on: None,
     };
-    assert_eq!(judge(&fee, None, SignedMoney::default()), Finding::Matched);
+    assert_eq!(judge(&fee, None, SignedMoney::default()), LineFinding::Matched);
     assert_eq!(
         judge(&StatementLine { kind: LineKind::Settled, ..fee }, None, SignedMoney::default()),
-        Finding::UnknownHere
+        LineFinding::UnknownHere
     );
 }
 
@@ -220,14 +223,20 @@ fn paid_boleto(day: &str) -> Payment {
 #[test]
 fn a_list_should_have_each_boleto_that_was_paid_an_hour_before() {
     let paid = paid_boleto("2026-11-24");
-    let (day, learnt_at) = ("2026-11-24".parse().unwrap(), paid.state.paid_at.unwrap());
+    let day = "2026-11-24".parse().unwrap();
+    let learnt_at = paid.state.paid_at.unwrap();
     let later = learnt_at.plus_ms(60 * 60_000);
-    let (first, second) = (bank(), AcquirerName::new("second"));
+    let first = bank();
+    let second = AcquirerName::new("second");
     let expected = expected_boleto(&paid, &first, (day, later)).unwrap();
     assert_eq!((expected.kind, expected.gross.cents(), expected.on), (LineKind::Boleto, 10_233, day));
     assert_eq!(expected.id, "first:ours:12:not listed");
     assert!(expected.is_expected());
-    assert_eq!(judge(&expected, Some(&paid), SignedMoney::default()), Finding::Matched, "once it is listed");
+    assert_eq!(
+        judge(&expected, Some(&paid), SignedMoney::default()),
+        LineFinding::Matched,
+        "once it is listed"
+    );
     let learnt_on = learnt_at.sao_paulo_date();
     assert_ne!(learnt_on, day);
     for (payment, acquirer, day, read_at) in [
@@ -277,13 +286,14 @@ fn a_line_that_no_list_had_settles_no_boleto() {
         line,
         imported_at: later.plus_ms(at),
         judged: Some(Judged {
-            finding: Finding::Matched,
+            finding: LineFinding::Matched,
             transaction_id: Some(paid.id),
             acquirer: Some(bank()),
             is_final: true,
         }),
     };
-    let (missed, listed) = (stored(missed, 0), stored(listed, 1));
+    let missed = stored(missed, 0);
+    let listed = stored(listed, 1);
     assert_eq!(settled_before(&listed, [&missed]), None, "the line that came counts");
     assert_eq!(settled_before(&missed, [&listed]), None);
 }
@@ -333,9 +343,9 @@ fn what_differs_is_an_exception_once_everybody_was_asked() {
         (judge(&pix(E2E, 10_000), Some(&pending()), SignedMoney::default()), Some("status_differs")),
         (judge(&pix(E2E, 1), Some(&paid_by(E2E)), SignedMoney::default()), Some("amount_differs")),
         (judge(&pix("E2", 1), Some(&paid_by(E2E)), SignedMoney::default()), Some("movement_differs")),
-        (Finding::MissingThere, Some("missing_there")),
-        (Finding::UnknownHere, Some("unknown_here")),
-        (Finding::Matched, None),
+        (LineFinding::MissingThere, Some("missing_there")),
+        (LineFinding::UnknownHere, Some("unknown_here")),
+        (LineFinding::Matched, None),
     ];
     for (finding, kind) in kinds {
         let judged = quita_domain::reconciliation::Judged {
@@ -355,19 +365,19 @@ fn what_differs_is_an_exception_once_everybody_was_asked() {
         assert_eq!(ReconciliationKind::parse(kind.as_str()), Some(kind));
         assert!(!kind.advice().is_empty());
     }
-    for verdict in Verdict::ALL {
-        assert_eq!(Verdict::parse(verdict.as_str()), Some(verdict));
+    for verdict in LineVerdict::ALL {
+        assert_eq!(LineVerdict::parse(verdict.as_str()), Some(verdict));
     }
 }
 
 #[test]
 fn a_line_that_differs_in_another_way_has_another_exception_and_as_before_the_same() {
-    let told = |gross: u64, difference: Option<(Field, &str, &str)>| {
+    let told = |gross: u64, difference: Option<(DifferingField, &str, &str)>| {
         let finding = match difference {
             Some((field, here, there)) => {
-                Finding::Different(Difference { field, here: here.into(), there: there.into() })
+                LineFinding::Different(Difference { field, here: here.into(), there: there.into() })
             }
-            None => Finding::UnknownHere,
+            None => LineFinding::UnknownHere,
         };
         let judged = quita_domain::reconciliation::Judged {
             finding,
@@ -380,11 +390,11 @@ fn a_line_that_differs_in_another_way_has_another_exception_and_as_before_the_sa
             .unwrap()
             .id
     };
-    let first = told(10_001, Some((Field::Gross, "100.00", "100.01")));
-    assert_eq!(first, told(10_001, Some((Field::Gross, "100.00", "100.01"))));
+    let first = told(10_001, Some((DifferingField::Gross, "100.00", "100.01")));
+    assert_eq!(first, told(10_001, Some((DifferingField::Gross, "100.00", "100.01"))));
     let others = [
-        told(77_700, Some((Field::Gross, "100.00", "777.00"))),
-        told(10_001, Some((Field::Status, "pending", "paid"))),
+        told(77_700, Some((DifferingField::Gross, "100.00", "777.00"))),
+        told(10_001, Some((DifferingField::Status, "pending", "paid"))),
         told(10_001, None),
         told(10_002, None),
     ];
@@ -410,7 +420,11 @@ fn a_notice_that_states_nothing_has_the_acquirer_asked_as_a_hint_does() {
     assert!(!asked.was_answered_since(before.inquired_at), "it has not answered");
     let answer = ChargeAnswer::known(pending_fact());
     let asked_at = asked.inquired_at;
-    let answered = after(&asked, Command::Inquired { attempt: 1, asked_at, inquiring: None, answer }, 5_100);
+    let answered = after(
+        &asked,
+        Command::Inquired { attempt: AttemptNumber::FIRST, asked_at, inquiring: None, answer },
+        5_100,
+    );
     assert!(answered.was_answered_since(before.inquired_at));
     assert!(!answered.was_answered_since(answered.inquired_at));
 }
@@ -421,10 +435,15 @@ fn what_is_asked_beside_a_refund_of_ours_is_answered_when_that_has_ended() {
     let hinted = after(&refunding, notice(Fact::Hint), 12_000);
     let asked = hinted.decide(Command::Wake, &at(12_000)).unwrap().next.unwrap();
     assert_ne!(asked.inquired_at, refunding.inquired_at);
-    let (asked_at, answer) = (asked.inquired_at, ChargeAnswer::known(settled("s1", 10_000)));
-    let answered = after(&asked, Command::Inquired { attempt: 1, asked_at, inquiring: None, answer }, 12_100);
+    let asked_at = asked.inquired_at;
+    let answer = ChargeAnswer::known(settled("s1", 10_000));
+    let answered = after(
+        &asked,
+        Command::Inquired { attempt: AttemptNumber::FIRST, asked_at, inquiring: None, answer },
+        12_100,
+    );
     assert!(!answered.was_answered_since(refunding.inquired_at), "a refund by others may be too early");
-    let ended = after(&answered, operated(Uuid::from_u128(1), OperationAnswer::Done), 13_000);
+    let ended = after(&answered, operated(operation_id(1), OperationAnswer::Done), 13_000);
     assert!(ended.was_answered_since(refunding.inquired_at));
 }
 
@@ -438,7 +457,7 @@ fn charge_named(name: &str) -> Reference {
 fn charged(facts: Vec<Fact>) -> Payment {
     let statement = |facts| {
         let answer = ChargeAnswer::Known(Statement { facts, reference: charge_named(CHARGE) });
-        Command::ChargeAnswered { attempt: 1, answer }
+        Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer }
     };
     let settlement = Settlement {
         id: CHARGE.into(),
@@ -463,12 +482,17 @@ fn movement(movement: Movement, charge: &str, cents: u64) -> StatementLine {
         paid_out_on: None,
         expected_on: None,
     };
-    line(movement.kind(), Subject::Charge(Box::new(subject)), cents)
+    line(movement.kind(), LineSubject::Charge(Box::new(subject)), cents)
 }
 
 /// Compares a line whose charge has so much in all.
 #[track_caller]
-fn check_sum(line: &StatementLine, sum: i64, payment: &Payment, expected: Option<(Field, &str, &str)>) {
+fn check_sum(
+    line: &StatementLine,
+    sum: i64,
+    payment: &Payment,
+    expected: Option<(DifferingField, &str, &str)>,
+) {
     let found = judge(line, Some(payment), SignedMoney::from_cents(sum));
     let difference = found.difference().map(|found| (found.field, found.here.as_str(), found.there.as_str()));
     assert_eq!(difference, expected, "{found:?}");
@@ -478,11 +502,11 @@ fn check_sum(line: &StatementLine, sum: i64, payment: &Payment, expected: Option
 fn a_receivable_is_compared_with_all_receivables_of_its_charge() {
     let instalment = movement(Movement::Credit, CHARGE, 3_334);
     check_sum(&instalment, 10_000, &charged(vec![]), None);
-    check_sum(&instalment, 9_999, &charged(vec![]), Some((Field::Gross, "100.00", "99.99")));
-    check_sum(&instalment, 10_000, &opened_card(true), Some((Field::Reference, "nothing", CHARGE)));
+    check_sum(&instalment, 9_999, &charged(vec![]), Some((DifferingField::Gross, "100.00", "99.99")));
+    check_sum(&instalment, 10_000, &opened_card(true), Some((DifferingField::Reference, "nothing", CHARGE)));
     let other = movement(Movement::Credit, "ch_2", 10_000);
-    check_sum(&other, 10_000, &charged(vec![]), Some((Field::Reference, CHARGE, "ch_2")));
-    assert_eq!(judge(&other, None, SignedMoney::default()), Finding::UnknownHere);
+    check_sum(&other, 10_000, &charged(vec![]), Some((DifferingField::Reference, CHARGE, "ch_2")));
+    assert_eq!(judge(&other, None, SignedMoney::default()), LineFinding::UnknownHere);
 }
 
 #[test]
@@ -490,14 +514,14 @@ fn what_goes_back_of_a_charge_is_compared_in_total() {
     let refunded = |cents| Fact::Refunded { refund_id: "r1".into(), amount: Some(Money::from_cents(cents)) };
     let refund = movement(Movement::Refund, CHARGE, 100);
     check_sum(&refund, -400, &charged(vec![refunded(400)]), None);
-    check_sum(&refund, -400, &charged(vec![]), Some((Field::Gross, "0.00", "4.00")));
+    check_sum(&refund, -400, &charged(vec![]), Some((DifferingField::Gross, "0.00", "4.00")));
     let chargeback = movement(Movement::Chargeback, CHARGE, 9_600);
-    check_sum(&chargeback, -9_600, &charged(vec![]), Some((Field::Status, "nothing", "chargeback")));
+    check_sum(&chargeback, -9_600, &charged(vec![]), Some((DifferingField::Status, "nothing", "chargeback")));
     let disputed = charged(vec![refunded(400), charged_back("c1")]);
     check_sum(&chargeback, -9_600, &disputed, None);
-    check_sum(&chargeback, -100, &disputed, Some((Field::Gross, "96.00", "1.00")));
+    check_sum(&chargeback, -100, &disputed, Some((DifferingField::Gross, "96.00", "1.00")));
     let won = movement(Movement::DisputeWon, CHARGE, 9_600);
-    check_sum(&won, 0, &disputed, Some((Field::Status, "chargeback", "paid")));
+    check_sum(&won, 0, &disputed, Some((DifferingField::Status, "chargeback", "paid")));
     check_sum(&won, 0, &charged(vec![charged_back("c1"), dispute_won_of("w1", "c1")]), None);
     check_sum(&movement(Movement::RefundReversal, CHARGE, 400), 0, &disputed, None);
 }
@@ -505,10 +529,10 @@ fn what_goes_back_of_a_charge_is_compared_in_total() {
 #[test]
 fn a_movement_of_the_account_needs_no_payment() {
     let mut line = movement(Movement::Account, CHARGE, 700);
-    let Subject::Charge(charge) = &mut line.subject else { panic!("{line:?}") };
+    let LineSubject::Charge(charge) = &mut line.subject else { panic!("{line:?}") };
     (charge.charge, charge.transaction_id, charge.is_taken) = (Reference::none(), None, true);
     assert_eq!((line.kind, line.added_up_with(), line.signed_gross().cents()), (LineKind::Other, None, -700));
-    assert_eq!(judge(&line, None, SignedMoney::default()), Finding::Matched);
+    assert_eq!(judge(&line, None, SignedMoney::default()), LineFinding::Matched);
 }
 
 #[test]

@@ -9,7 +9,7 @@ fn no_balance() -> OperationAnswer {
 /// Asks for a refund of one cent under a key of its own, and has it answered.
 fn refund_answered(payment: &Payment, number: u128, ms: u64, answer: OperationAnswer) -> Payment {
     let asked = after(payment, requested(refund(1), Some(&format!("k{number}")), number), ms);
-    after(&asked, operated(Uuid::from_u128(number), answer), ms)
+    after(&asked, operated(operation_id(number), answer), ms)
 }
 
 /// A paid payment with this many refunds that the acquirer refused at once.
@@ -38,7 +38,7 @@ fn a_refused_operation_is_a_replay_under_its_key_for_ever() {
         let again = requested(refund(1), Some(&format!("k{number}")), 5_000);
         let again = payment.decide(again, &at(9_000)).unwrap();
         assert!(again.is_replay && again.next.is_none(), "{number}");
-        assert_eq!(again.operation, Some(Uuid::from_u128(number)));
+        assert_eq!(again.operation, Some(operation_id(number)));
         let other = requested(refund(2), Some(&format!("k{number}")), 5_000);
         assert_eq!(payment.decide(other, &at(9_000)).unwrap_err(), Refusal::KeyReused);
     }
@@ -47,7 +47,8 @@ fn a_refused_operation_is_a_replay_under_its_key_for_ever() {
 #[test]
 fn what_was_refused_hundreds_of_times_is_taken_again_after_pauses_that_grow() {
     let mut payment = after_refusals(200);
-    let (mut ms, mut waited_s) = (3_000, Vec::new());
+    let mut ms = 3_000;
+    let mut waited_s = Vec::new();
     for number in 201..206 {
         let Refusal::RefusedTooOften { verb: "refund", until, .. } = refused(&payment, number, ms) else {
             panic!("it has to wait");
@@ -67,7 +68,8 @@ fn what_was_refused_hundreds_of_times_is_taken_again_after_pauses_that_grow() {
 fn a_year_of_refusals_leaves_the_document_bounded() {
     let mut payment = after_refusals(200);
     let year_ms = 365 * crate::payments::time::DAY;
-    let (mut ms, mut number) = (3_000, 201);
+    let mut ms = 3_000;
+    let mut number = 201;
     while ms < year_ms {
         ms = match payment.decide(requested(refund(1), None, number), &at(ms)) {
             Err(Refusal::RefusedTooOften { until, .. }) => until.ms_since(START),

@@ -35,13 +35,18 @@ fn told(facts: Vec<Fact>, number: u32) -> ChargeAnswer {
 }
 
 fn inquired(payment: &Payment, attempt: u32, answer: ChargeAnswer) -> Command {
-    Command::Inquired { attempt, asked_at: payment.inquired_at, inquiring: None, answer }
+    Command::Inquired {
+        attempt: AttemptNumber::new(attempt),
+        asked_at: payment.inquired_at,
+        inquiring: None,
+        answer,
+    }
 }
 
 fn not_found(payment: &Payment) -> Command {
     let inquiring = asking_for(60_000);
     let answer = ChargeAnswer::NotFound;
-    Command::Inquired { attempt: 1, asked_at: payment.inquired_at, inquiring, answer }
+    Command::Inquired { attempt: AttemptNumber::FIRST, asked_at: payment.inquired_at, inquiring, answer }
 }
 
 /// A payment whose first charge was believed not to be there, and that was sent again.
@@ -56,11 +61,12 @@ fn sent_again(order: Order) -> Payment {
 
 fn answered(payment: &Payment, facts: Vec<Fact>) -> Payment {
     let answer = told(facts, 2);
-    decide(payment, Command::ChargeAnswered { attempt: 2, answer }, 36_000)
+    decide(payment, Command::ChargeAnswered { attempt: AttemptNumber::new(2), answer }, 36_000)
 }
 
 fn money(number: u32) -> Fact {
-    let (taken, given_back) = (Money::from_cents(10_000), Money::ZERO);
+    let taken = Money::from_cents(10_000);
+    let given_back = Money::ZERO;
     holding(number, Holding::Money { taken, given_back })
 }
 
@@ -110,8 +116,8 @@ fn a_hint_that_names_an_unknown_charge_has_it_asked_about() {
     let others = [Reference::none().with("paymentId", "sale-1")];
     assert_eq!(hinted.query().others, others);
     let asked = decided(&hinted, Command::Wake, 40_001);
-    assert_eq!(calls(&asked), [Effect::Inquire(AcquirerName::new("first"), 2)]);
-    assert_eq!(asked.next.unwrap().query_of(2).others, others);
+    assert_eq!(calls(&asked), [Effect::Inquire(AcquirerName::new("first"), AttemptNumber::new(2))]);
+    assert_eq!(asked.next.unwrap().query_of(AttemptNumber::new(2)).others, others);
 }
 
 #[test]
@@ -179,9 +185,9 @@ fn a_second_charge_that_can_not_be_given_back_is_an_operators() {
 fn a_refund_of_the_merchants_waits_for_no_other_charge() {
     let twice = paid_twice();
     let asked = decided(&twice, requested(refund(10_000), None, 77), 42_000);
-    assert_eq!(calls(&asked), [Effect::Operate(AcquirerName::new("first"), Uuid::from_u128(77))]);
+    assert_eq!(calls(&asked), [Effect::Operate(AcquirerName::new("first"), operation_id(77))]);
     let refunding = asked.next.unwrap();
-    let done = decide(&refunding, operated(Uuid::from_u128(77), OperationAnswer::Done), 43_000);
+    let done = decide(&refunding, operated(operation_id(77), OperationAnswer::Done), 43_000);
     assert_eq!(done.status(), Status::Refund);
     assert_eq!(given_back(&done), [("sale-1".to_owned(), whole(), OperationState::Processing)]);
 }
@@ -198,7 +204,7 @@ fn a_limit_that_a_second_charge_holds_is_voided() {
         [("sale-1".to_owned(), OperationKind::Cancel, OperationState::Processing)]
     );
     let capture = decided(&twice, requested(RequestedOperation::Capture(None), None, 77), 42_000);
-    assert_eq!(calls(&capture), [Effect::Operate(AcquirerName::new("first"), Uuid::from_u128(77))]);
+    assert_eq!(calls(&capture), [Effect::Operate(AcquirerName::new("first"), operation_id(77))]);
     let done = decide(&twice, operated(twice.operations[0].id, OperationAnswer::Done), 43_000);
     assert_eq!(done.status(), Status::Approved, "the one that counts is held on");
 }
@@ -222,7 +228,11 @@ fn an_answer_from_before_it_was_known_which_charge_counts_takes_nothing_away_fro
     assert_eq!(early.query().reference.get("paymentId"), Some("sale-2"));
     assert_eq!(given_back(&early), []);
     let asked = decided(&early, Command::Wake, 41_000);
-    assert_eq!(calls(&asked), [Effect::Inquire(AcquirerName::new("first"), 2)], "for both, once more");
+    assert_eq!(
+        calls(&asked),
+        [Effect::Inquire(AcquirerName::new("first"), AttemptNumber::new(2))],
+        "for both, once more"
+    );
     let asked = asked.next.unwrap();
     let late = decide(&asked, inquired(&asked, 2, told(vec![paid_by(2), money(1)], 2)), 42_000);
     assert_eq!(given_back(&late), [("sale-1".to_owned(), whole(), OperationState::Processing)]);
@@ -231,11 +241,11 @@ fn an_answer_from_before_it_was_known_which_charge_counts_takes_nothing_away_fro
 #[test]
 fn the_answer_to_a_charge_that_another_one_followed_has_it_looked_for() {
     let paid = answered(&sent_again(card_order(true)), vec![captured(2)]);
-    let late = Command::ChargeAnswered { attempt: 1, answer: told(vec![captured(1)], 1) };
+    let late = Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer: told(vec![captured(1)], 1) };
     let told = decide(&paid, late, 50_000);
     assert_eq!(told.query().others, [Reference::none().with("paymentId", "sale-1")]);
     let asked = decided(&told, Command::Wake, 50_001);
-    assert_eq!(calls(&asked), [Effect::Inquire(AcquirerName::new("first"), 2)]);
+    assert_eq!(calls(&asked), [Effect::Inquire(AcquirerName::new("first"), AttemptNumber::new(2))]);
 }
 
 #[test]
@@ -247,7 +257,7 @@ fn after_it_was_sent_again_its_acquirer_is_asked_once_more_minutes_and_an_hour_l
     let due = paid.due_at().unwrap().ms_since(START);
     assert_eq!(due, 35_000 + 10 * MINUTE);
     let asked = decided(&paid, Command::Wake, due);
-    assert_eq!(calls(&asked), [Effect::Inquire(AcquirerName::new("first"), 2)]);
+    assert_eq!(calls(&asked), [Effect::Inquire(AcquirerName::new("first"), AttemptNumber::new(2))]);
     let asked = asked.next.unwrap();
     let fine = decide(&asked, inquired(&asked, 2, told(vec![paid_by(2)], 2)), due + 100);
     let next = fine.due_at().unwrap().ms_since(START);
@@ -266,7 +276,11 @@ fn a_payment_that_was_given_up_is_looked_for_once_more_too() {
     assert_eq!(forgot.state.status_reason.as_deref(), Some("interrupted"));
     let due = forgot.second_look.clone().unwrap().at.ms_since(START);
     let asked = decided(&forgot, Command::Wake, due);
-    assert!(calls(&asked).contains(&Effect::Inquire(AcquirerName::new("first"), 1)), "{:?}", asked.effects);
+    assert!(
+        calls(&asked).contains(&Effect::Inquire(AcquirerName::new("first"), AttemptNumber::FIRST)),
+        "{:?}",
+        asked.effects
+    );
 }
 
 #[test]
@@ -318,7 +332,7 @@ fn a_held_and_a_captured_charge_of_a_declined_payment_have_operations_of_their_o
 }
 
 fn resolved(attempt: u32, verdict: Verdict) -> Command {
-    Command::ChargeResolved { attempt, verdict }
+    Command::ChargeResolved { attempt: AttemptNumber::new(attempt), verdict }
 }
 
 #[test]
@@ -356,13 +370,14 @@ const DAY_MS: u64 = 24 * 60 * MINUTE;
 
 #[test]
 fn a_refusal_that_may_be_wrong_counts_only_once_the_acquirer_is_believed_not_to_have_done_it() {
-    let id = Uuid::from_u128(1);
+    let id = operation_id(1);
     let refunding = decide(&paid(), requested(refund(4_000), None, 1), 3_000);
     let perhaps = OperationAnswer::RefusedPerhaps("99: try again".into());
     let open = decide(&refunding, operated(id, perhaps), 3_100);
     assert_eq!(open.operations[0].state(), OperationState::Processing);
     let not_found = |for_ms| {
-        let (answer, inquiring) = (OperationAnswer::NotFound, asking_for(for_ms));
+        let answer = OperationAnswer::NotFound;
+        let inquiring = asking_for(for_ms);
         Command::OperationInquired { operation: id, sending: 1, inquiring, answer }
     };
     let once = decide(&open, not_found(10_000), 13_000);

@@ -4,7 +4,7 @@ use crate::payments::time::DAY;
 use crate::payments::unknown_outcomes::{charge_answered, found, unknown};
 use crate::*;
 
-const ID: Uuid = Uuid::from_u128(1);
+const ID: OperationId = operation_id(1);
 
 fn foreign() -> ChargeAnswer {
     ChargeAnswer::Foreign("another key receives its money".into())
@@ -149,7 +149,12 @@ fn what_was_hinted_is_still_asked_for_after_a_strange_answer() {
     );
     let asked = after(&hinted, Command::Wake, 5_000);
     for answer in [foreign(), mismatched()] {
-        let strange = Command::Inquired { attempt: 1, asked_at: asked.inquired_at, inquiring: None, answer };
+        let strange = Command::Inquired {
+            attempt: AttemptNumber::FIRST,
+            asked_at: asked.inquired_at,
+            inquiring: None,
+            answer,
+        };
         assert_eq!(after(&asked, strange, 5_100).due_at(), Some(START.plus_ms(7_000)));
     }
 }

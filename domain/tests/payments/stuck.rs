@@ -9,7 +9,7 @@ use crate::payments::time::DAY;
 use crate::payments::unknown_outcomes::found;
 use crate::*;
 
-const ID: Uuid = Uuid::from_u128(1);
+const ID: OperationId = operation_id(1);
 
 /// Ten minutes after an operation that was asked for at 3 s.
 const STUCK_MS: u64 = 603_000;

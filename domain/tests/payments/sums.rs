@@ -1,17 +1,20 @@
 //! An acquirer that tells operations by its sums alone: what an operation of ours hid, and what was asked before it was sent.
 
 use quita_domain::acquiring::{CallFailure, ChargeAnswer, Fact, OperationAnswer, Reference, Statement};
+use quita_domain::identity::OperationId;
 use quita_domain::money::Money;
+use quita_domain::numbering::AttemptNumber;
 use quita_domain::operation::RequestedOperation;
 use quita_domain::payment::{Command, Context, Effect, Payment};
 use quita_domain::time::Timestamp;
-use uuid::Uuid;
 
 use crate::payments::approved::looked;
 use crate::payments::unknown_outcomes::charge_answered;
-use crate::{asking_for, at, authorised, opened_card, operated, paid, refund, requested, settled};
+use crate::{
+    asking_for, at, authorised, opened_card, operated, operation_id, paid, refund, requested, settled,
+};
 
-const ID: Uuid = Uuid::from_u128(1);
+const ID: OperationId = operation_id(1);
 
 fn in_turn(ms: u64) -> Context {
     Context { operates_in_turn: true, ..at(ms) }
@@ -36,7 +39,7 @@ fn answered(asked_at: Option<Timestamp>, cents: u64) -> Command {
     let total = Money::from_cents(cents);
     let facts = vec![Fact::RefundedInTotal { refund_id: format!("sum-{cents}"), total }];
     let answer = ChargeAnswer::Known(Statement { facts, reference: Reference::none() });
-    Command::Inquired { attempt: 1, asked_at, inquiring: None, answer }
+    Command::Inquired { attempt: AttemptNumber::FIRST, asked_at, inquiring: None, answer }
 }
 
 #[test]
@@ -83,7 +86,8 @@ fn an_operation_that_leaves_together_with_a_question_hides_what_it_asks() {
     let both = both.next.unwrap();
     let done = decide(&both, operated(ID, OperationAnswer::Done), 60_010);
     let answer = ChargeAnswer::known(settled("s1", 10_000));
-    let (attempt, asked_at) = (1, both.inquired_at);
+    let attempt = AttemptNumber::FIRST;
+    let asked_at = both.inquired_at;
     let told = Command::Inquired { attempt, asked_at, inquiring: None, answer };
     assert!(decide(&done, told, 60_020).check.is_some(), "the acquirer's sums were not read for it");
 }
@@ -101,7 +105,7 @@ fn what_is_told_late_of_a_refund_that_was_refused_may_be_the_next_one() {
     let alone = decide(&refused, done(), 10_040);
     assert_eq!(alone.state.refunded_amount(), Money::from_cents(1_000), "it was done all the same");
     let next = decide(&refused, requested(refund(1_000), None, 2), 15_000);
-    for sent in [next.clone(), decide(&next, operated(Uuid::from_u128(2), OperationAnswer::Done), 15_100)] {
+    for sent in [next.clone(), decide(&next, operated(operation_id(2), OperationAnswer::Done), 15_100)] {
         assert_eq!(decide(&sent, done(), 15_200), sent);
     }
 }
@@ -113,7 +117,7 @@ fn what_was_asked_while_a_refund_hid_it_is_asked_again_when_the_refund_has_ended
     assert_ne!(again.inquired_at, refunding.inquired_at);
     let settled = ChargeAnswer::known(settled("s1", 10_000));
     let answered = |payment: &Payment| Command::Inquired {
-        attempt: 1,
+        attempt: AttemptNumber::FIRST,
         asked_at: payment.inquired_at,
         inquiring: None,
         answer: settled.clone(),

@@ -14,7 +14,7 @@ fn what_ended_unpaid_is_looked_at_after_one_and_three_days_and_then_no_more() {
             assert_eq!(closed.due_at(), Some(START.plus_ms(1_000 + day * DAY)), "{over:?}");
             let looked = closed.decide(Command::Wake, &at(1_000 + day * DAY)).unwrap();
             assert!(
-                looked.effects.contains(&Effect::Inquire(AcquirerName::new("first"), 1))
+                looked.effects.contains(&Effect::Inquire(AcquirerName::new("first"), AttemptNumber::FIRST))
                     && looked.discrepancies.is_empty()
             );
             closed = looked.next.unwrap();
@@ -49,7 +49,7 @@ fn checks_for_late_money_that_bring_no_answer_are_reported() {
 fn what_comes_due_follows_the_clock_after_it_went_ahead_and_back() {
     // A minute is enough to make a change while the clock is a day ahead.
     let ahead = after(&pending(), notice(settled("s1", 10_000)), DAY);
-    let told = Command::DeliveryAnswered { delivery: 0, attempt: answered(200, 100) };
+    let told = Command::DeliveryAnswered { delivery: DeliveryIndex::FIRST, attempt: answered(200, 100) };
     let told = after(&ahead, told, 3_000);
     assert_eq!(told.state.updated_at, START.plus_ms(DAY), "times of record never go back");
     assert_eq!(told.outbox_at(), Some(START.plus_ms(3_000 + LEASE_MS)), "and nothing waits for a day");
@@ -57,9 +57,7 @@ fn what_comes_due_follows_the_clock_after_it_went_ahead_and_back() {
     assert_eq!(refunding.due_at(), Some(START.plus_ms(34_000)));
     assert_eq!(refunding.operations[0].requested_at, START.plus_ms(DAY));
     let asked = refunding.decide(Command::Wake, &at(34_000)).unwrap();
-    assert!(
-        asked.effects.contains(&Effect::InquireOperation(AcquirerName::new("first"), Uuid::from_u128(1)))
-    );
+    assert!(asked.effects.contains(&Effect::InquireOperation(AcquirerName::new("first"), operation_id(1))));
 }
 
 #[test]
@@ -123,7 +121,7 @@ const HOUR: u64 = 3_600_000;
 /// The answer to the newest inquiry of a payment.
 fn looked(payment: &Payment, answer: ChargeAnswer) -> Command {
     let asked_at = payment.inquired_at;
-    Command::Inquired { attempt: 1, asked_at, inquiring: None, answer }
+    Command::Inquired { attempt: AttemptNumber::FIRST, asked_at, inquiring: None, answer }
 }
 
 /// Woken whenever something is due; every inquiry finds it unpaid. Says when the last one was before it expired.
@@ -166,7 +164,8 @@ fn a_charge_that_its_acquirer_ends_before_its_time_expires_at_once() {
 
 #[test]
 fn a_pix_of_a_silent_acquirer_is_asked_on_for_days_and_only_an_answer_expires_it() {
-    let (mut payment, mut asked) = (pending(), 0);
+    let mut payment = pending();
+    let mut asked = 0;
     while payment.due_at().unwrap() < START.plus_ms(3 * DAY) {
         let due_ms = payment.due_at().unwrap().ms_since(START);
         payment = after(&payment, Command::Wake, due_ms);

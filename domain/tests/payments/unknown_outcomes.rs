@@ -8,7 +8,7 @@ pub(crate) fn unknown() -> ChargeAnswer {
 }
 
 pub(crate) fn charge_answered(answer: ChargeAnswer) -> Command {
-    Command::ChargeAnswered { attempt: 1, answer }
+    Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer }
 }
 
 /// Found by somebody who had only begun to ask.
@@ -18,7 +18,7 @@ pub(crate) fn found(answer: ChargeAnswer) -> Command {
 
 /// Found by a process that had been asking for this long.
 pub(crate) fn found_after(for_ms: u64, answer: ChargeAnswer) -> Command {
-    Command::Inquired { attempt: 1, asked_at: None, inquiring: asking_for(for_ms), answer }
+    Command::Inquired { attempt: AttemptNumber::FIRST, asked_at: None, inquiring: asking_for(for_ms), answer }
 }
 
 #[test]
@@ -30,14 +30,15 @@ fn an_unknown_outcome_is_asked_for_a_second_later_and_never_at_once() {
     assert_eq!(timed_out.due_at(), Some(START.plus_ms(1_500)));
     assert!(timed_out.decide(Command::Wake, &at(1_499)).unwrap().next.is_none());
     let decision = timed_out.decide(Command::Wake, &at(1_500)).unwrap();
-    assert_eq!(decision.effects, [Effect::Inquire(AcquirerName::new("first"), 1)]);
+    assert_eq!(decision.effects, [Effect::Inquire(AcquirerName::new("first"), AttemptNumber::FIRST)]);
     let due = decision.next.unwrap().due_at();
     assert_eq!(due, Some(START.plus_ms(3_500)), "the next question is stored before this one");
 }
 
 /// Wakes a payment whenever it is due, and answers each question so, until one is sent again or this time is over.
 fn not_found_until_sent_again(mut payment: Payment, end_ms: u64) -> (Payment, Vec<u64>, Option<u64>) {
-    let (mut asked_ms, opened_with) = (Vec::new(), payment.state.attempts.len());
+    let mut asked_ms = Vec::new();
+    let opened_with = payment.state.attempts.len();
     loop {
         let due_ms = payment.due_at().unwrap().ms_since(START);
         if due_ms > end_ms {
@@ -81,7 +82,10 @@ fn a_charge_that_nobody_heard_of_is_asked_for_longer_than_its_call_may_last_by_a
     let opened = open(pix_order()).next.unwrap();
     for found_ms in [30_000, 7_200_000] {
         let asked = opened.decide(Command::Wake, &at(found_ms)).unwrap();
-        assert_eq!(asked.effects.first(), Some(&Effect::Inquire(AcquirerName::new("first"), 1)));
+        assert_eq!(
+            asked.effects.first(),
+            Some(&Effect::Inquire(AcquirerName::new("first"), AttemptNumber::FIRST))
+        );
         let asked = asked.next.unwrap();
         assert_eq!(asked.state.attempts[0].call.progress, Progress::Unknown);
         let told = after(&asked, found(ChargeAnswer::NotFound), found_ms + 10);
@@ -98,7 +102,7 @@ fn an_inquiry_from_before_the_call_was_known_to_be_over_is_not_believed_as_if_it
     let asked = after(&opened, Command::Wake, 30_000);
     let timed_out = after(&asked, charge_answered(unknown()), 49_000);
     let not_found = |for_ms, call_is_over| Command::Inquired {
-        attempt: 1,
+        attempt: AttemptNumber::FIRST,
         asked_at: None,
         inquiring: Some(Inquiring { call_is_over, for_ms }),
         answer: ChargeAnswer::NotFound,
@@ -133,8 +137,12 @@ fn the_answer_to_a_question_from_before_the_outcome_was_reported_says_nothing() 
         let stale = told.decide(found(ChargeAnswer::NotFound), &at(600)).unwrap();
         assert!(stale.discrepancies.is_empty() && stale.next.is_none());
     }
-    let look =
-        Command::Inquired { attempt: 1, asked_at: None, inquiring: None, answer: ChargeAnswer::NotFound };
+    let look = Command::Inquired {
+        attempt: AttemptNumber::FIRST,
+        asked_at: None,
+        inquiring: None,
+        answer: ChargeAnswer::NotFound,
+    };
     assert_eq!(discrepancy(&pending(), look), DiscrepancyKind::Contradiction);
 }
 

@@ -5,7 +5,7 @@ use quita_domain::acquiring::RemovedBy;
 use crate::payments::unknown_outcomes::{charge_answered, found, unknown};
 use crate::*;
 
-const ID: Uuid = Uuid::from_u128(1);
+const ID: OperationId = operation_id(1);
 
 const fn removed(by: RemovedBy) -> Fact {
     Fact::Removed { by }

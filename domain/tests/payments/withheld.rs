@@ -9,7 +9,7 @@ fn withheld() -> ChargeAnswer {
 }
 
 fn find() -> Effect {
-    Effect::Inquire(AcquirerName::new("first"), 1)
+    Effect::Inquire(AcquirerName::new("first"), AttemptNumber::FIRST)
 }
 
 /// Asked for twice, long enough after the first question: it is sent again.
@@ -20,7 +20,12 @@ fn sent_again() -> Payment {
         let answer = ChargeAnswer::NotFound;
         payment = after(
             &payment,
-            Command::Inquired { attempt: 1, asked_at: None, inquiring: asking_for(ms), answer },
+            Command::Inquired {
+                attempt: AttemptNumber::FIRST,
+                asked_at: None,
+                inquiring: asking_for(ms),
+                answer,
+            },
             ms,
         );
     }
@@ -29,7 +34,7 @@ fn sent_again() -> Payment {
 }
 
 fn answered_withheld(attempt: u32) -> Command {
-    Command::ChargeAnswered { attempt, answer: withheld() }
+    Command::ChargeAnswered { attempt: AttemptNumber::new(attempt), answer: withheld() }
 }
 
 #[test]
@@ -59,7 +64,12 @@ fn a_charge_that_is_sent_again_waits_if_no_other_acquirer_is_left_and_is_asked_f
     let mut payment = after(&held, Command::Wake, 61_000);
     payment = after(
         &payment,
-        Command::Inquired { attempt: 2, asked_at: None, inquiring: asking_for(0), answer: withheld() },
+        Command::Inquired {
+            attempt: AttemptNumber::new(2),
+            asked_at: None,
+            inquiring: asking_for(0),
+            answer: withheld(),
+        },
         61_010,
     );
     assert_eq!(payment.due_at(), Some(START.plus_ms(91_010)), "it goes on waiting");
@@ -67,7 +77,11 @@ fn a_charge_that_is_sent_again_waits_if_no_other_acquirer_is_left_and_is_asked_f
         payment = after(&payment, Command::Wake, ms);
         let inquiring = asking_for(for_ms);
         let answer = ChargeAnswer::NotFound;
-        payment = after(&payment, Command::Inquired { attempt: 2, asked_at: None, inquiring, answer }, ms);
+        payment = after(
+            &payment,
+            Command::Inquired { attempt: AttemptNumber::new(2), asked_at: None, inquiring, answer },
+            ms,
+        );
     }
     assert_eq!((payment.state.attempts.len(), payment.status()), (3, Status::Initial));
 }
@@ -168,7 +182,7 @@ fn an_operator_who_asks_has_a_waiting_charge_looked_at_beside_its_schedule() {
     assert_eq!((asked.check, asked.revision), (pending.check, pending.revision + 1));
     assert_eq!(asked.state.version, pending.state.version, "nothing that a merchant sees");
     let look = Command::Inquired {
-        attempt: 1,
+        attempt: AttemptNumber::FIRST,
         asked_at: None,
         inquiring: None,
         answer: ChargeAnswer::known(settled("s1", 10_000)),
@@ -184,7 +198,8 @@ fn an_operator_who_asks_goes_on_with_an_operation_unless_its_call_may_be_under_w
         effects.retain(|effect| !matches!(effect, Effect::Deliver(_) | Effect::Report));
         effects
     };
-    let (first, id) = (AcquirerName::new("first"), Uuid::from_u128(1));
+    let first = AcquirerName::new("first");
+    let id = operation_id(1);
     assert_eq!(effects(&refunding, 3_100), [], "under way");
     let failed = |why: CallFailure| OperationAnswer::Failed(why);
     let unknown = after(&refunding, operated(id, failed(CallFailure::Unknown("502".into()))), 3_200);
@@ -241,7 +256,7 @@ fn a_waiting_charge_is_not_called_overdue_while_its_looks_are_withheld() {
 }
 
 fn withheld_operation() -> Command {
-    operated(Uuid::from_u128(1), OperationAnswer::Failed(CallFailure::Withheld))
+    operated(operation_id(1), OperationAnswer::Failed(CallFailure::Withheld))
 }
 
 #[test]
@@ -263,7 +278,7 @@ fn a_refund_that_never_left_is_sent_if_the_dispute_was_won_before_it_could_leave
     let held = after(&after(&paid(), requested(refund(4_000), None, 1), 3_000), withheld_operation(), 3_010);
     let disputed = after(&held, notice(charged_back("c1")), 4_000);
     let won = after(&disputed, notice(dispute_won("w1")), 5_000);
-    let sent = Effect::Operate(AcquirerName::new("first"), Uuid::from_u128(1));
+    let sent = Effect::Operate(AcquirerName::new("first"), operation_id(1));
     assert_eq!(calls(&won.decide(Command::Wake, &at(33_010)).unwrap()), [sent]);
 }
 
@@ -289,18 +304,20 @@ fn what_never_left_and_was_done_without_us_is_done() {
 
 #[test]
 fn a_refund_that_the_acquirer_does_not_know_is_not_sent_again_after_a_chargeback() {
-    let unknown = operated(Uuid::from_u128(1), OperationAnswer::Failed(CallFailure::Unknown("502".into())));
+    let unknown = operated(operation_id(1), OperationAnswer::Failed(CallFailure::Unknown("502".into())));
     let mut payment = after(&after(&paid(), requested(refund(4_000), None, 1), 3_000), unknown, 3_010);
     payment = after(&payment, notice(charged_back("c1")), 4_000);
     for ms in [5_000, 30_000] {
-        let (operation, sending, answer) = (Uuid::from_u128(1), 1, OperationAnswer::NotFound);
+        let operation = operation_id(1);
+        let sending = 1;
+        let answer = OperationAnswer::NotFound;
         let asked = Command::OperationInquired { operation, sending, inquiring: asking_for(ms), answer };
         let decision = payment.decide(asked, &at(ms)).unwrap();
         assert_eq!(calls(&decision), []);
         payment = decision.next.unwrap();
     }
     assert_eq!(payment.state.refunds[0].failure_reason.as_deref(), Some("status_changed"));
-    let late = payment.decide(operated(Uuid::from_u128(1), OperationAnswer::Done), &at(40_000)).unwrap();
+    let late = payment.decide(operated(operation_id(1), OperationAnswer::Done), &at(40_000)).unwrap();
     let kinds: Vec<_> = late.discrepancies.iter().map(|discrepancy| discrepancy.kind).collect();
     assert_eq!(kinds, [DiscrepancyKind::RefundedAndChargedBack], "an answer that comes after all counts");
     assert_eq!(late.next.unwrap().state.refunded_amount().cents(), 4_000);

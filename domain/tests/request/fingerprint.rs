@@ -109,7 +109,8 @@ fn a_due_date_that_was_not_sent_is_the_same_on_every_day() {
         let now = Timestamp::parse(day).unwrap();
         parse(body.to_string().as_bytes(), now, &LIMITS).unwrap().fingerprint(SECRET)
     };
-    let (first, later) = ("2026-07-10T15:00:00Z", "2028-01-01T15:00:00Z");
+    let first = "2026-07-10T15:00:00Z";
+    let later = "2028-01-01T15:00:00Z";
     assert_eq!(on(&boleto(), first), on(&boleto(), later));
     let sent = with(boleto(), "/dueDate", json!("2026-07-13"));
     assert_eq!(on(&sent, first), on(&sent, later));

@@ -63,6 +63,14 @@ fn an_unknown_token_is_refused_and_an_expired_one_for_a_new_payment_only() {
 }
 
 #[test]
+fn a_token_that_is_no_text_is_told_as_that() {
+    for token in [json!(1), json!(["tok_1"]), json!({}), json!(true)] {
+        let body = with(paid_with("tok_1"), "/creditCard/token", token);
+        assert_eq!(violations(&parse(&body, 1).unwrap_err()), ["creditCard.token type"]);
+    }
+}
+
+#[test]
 fn a_token_has_no_other_field_beside_it() {
     for name in ["number", "holderName", "expirationMonth", "expirationYear", "cvv"] {
         let body = with(paid_with("tok_1"), &format!("/creditCard/{name}"), json!("12"));

@@ -110,6 +110,8 @@ pub struct ChainCheck {
     key: ChainKey,
     seen_before: Option<ChainPlace>,
     last: ChainPlace,
+    /// Position before the last one, if an entry was taken.
+    before_last: Option<ChainPlace>,
     /// True if the next entry can be checked against the entry before.
     is_sound: bool,
     read: u64,
@@ -128,7 +130,16 @@ impl ChainCheck {
     /// Continues after an entry that was checked before.
     pub fn going_on(key: ChainKey, last: ChainPlace) -> Self {
         let unaccounted = ErasedParts::default();
-        Self { key, seen_before: None, last, is_sound: true, read: 0, erased: 0, unaccounted }
+        Self {
+            key,
+            seen_before: None,
+            last,
+            before_last: None,
+            is_sound: true,
+            read: 0,
+            erased: 0,
+            unaccounted,
+        }
     }
 
     /// Takes the next entry, in the order of the indexes, and returns the faults up to it.
@@ -140,7 +151,7 @@ impl ChainCheck {
         faults.extend(fault);
         // After a fault the next entry can't fit, which is no fault of its own.
         self.is_sound = faults.last().is_none_or(|fault| matches!(fault, ChainFault::Missing { .. }));
-        self.last = entry.position();
+        self.move_to(entry.position());
         self.read = self.read.saturating_add(1);
         self.account(entry, is_changed);
         faults.extend(self.cut_found_by(entry));
@@ -153,14 +164,19 @@ impl ChainCheck {
         let mut faults: Vec<_> = self.gap_before(sequence).into_iter().collect();
         faults.push(ChainFault::Unreadable { sequence });
         self.is_sound = false;
-        self.last = ChainPlace { sequence, hash: String::new() };
+        self.move_to(ChainPlace { sequence, hash: String::new() });
         self.read = self.read.saturating_add(1);
         faults.extend(self.not_continued());
         faults
     }
 
+    fn move_to(&mut self, place: ChainPlace) {
+        self.before_last = Some(std::mem::replace(&mut self.last, place));
+    }
+
     fn fault_of(&self, entry: &ChainedEntry) -> Option<ChainFault> {
-        let (sequence, id) = (entry.sequence, entry.id);
+        let sequence = entry.sequence;
+        let id = entry.id;
         let previous = self.is_sound.then_some(self.last.hash.as_str());
         match (entry.is_as_written(&self.key), entry.is_where_written(previous, &self.key)) {
             (false, _) => Some(ChainFault::Changed { sequence, id }),
@@ -223,10 +239,15 @@ impl ChainCheck {
     }
 
     /// Compares the end with the head, read before no other entry was found. Ignores positions seen and erased parts.
+    ///
+    /// The head may be one entry behind: some stores move it with a write of its own.
     pub fn at_end(&self, head: Option<&ChainHead>) -> Option<ChainFault> {
         let Some(head) = head else { return Some(ChainFault::NoHead) };
         if !head.is_sealed_with(&self.key) {
             return Some(ChainFault::WrongHead);
+        }
+        if self.is_sound && self.before_last.as_ref() == Some(&head.position()) {
+            return None;
         }
         let cut = self.gap_before(head.sequence.saturating_add(1));
         let differs = self.last.sequence != head.sequence || (self.is_sound && self.last.hash != head.hash);
@@ -277,7 +298,8 @@ mod tests {
     }
 
     fn log() -> (Vec<ChainedEntry>, ChainHead) {
-        let (mut log, mut head) = (Vec::new(), ChainHead::beginning(&key()));
+        let mut log = Vec::new();
+        let mut head = ChainHead::beginning(&key());
         for number in 1..=6 {
             let new = new(number, if number == 4 { "bia@loja.com.br" } else { "key" });
             let next = ChainedEntry::after(Some(&head), head.sequence, &new, &key());
@@ -388,9 +410,30 @@ mod tests {
     }
 
     #[test]
+    fn a_head_is_one_entry_behind_at_most_and_moves_to_the_next_one_alone() {
+        let (log, head) = log();
+        let behind = ChainHead::of(&log[4], &key());
+        assert_eq!(faults(&log, Some(&behind)), []);
+        assert_eq!(faults(&log[..1], Some(&ChainHead::beginning(&key()))), []);
+        assert_eq!(behind.moved_to(&log[5], &key()), Some(head.clone()));
+        for other in [&log[3], &log[4]] {
+            assert_eq!(behind.moved_to(other, &key()), None);
+        }
+        assert_eq!(ChainHead::of(&log[3], &key()).moved_to(&log[5], &key()), None);
+        let unsealed = ChainHead { seal: head.seal, ..behind.clone() };
+        assert_eq!(unsealed.moved_to(&log[5], &key()), None);
+        // Nobody without the key can have the head behind an entry of his own.
+        let mut forged = log.clone();
+        forged[5].subject = Some(String::from("another"));
+        assert_eq!(behind.moved_to(&forged[5], &key()), None);
+        assert_eq!(faults(&forged, Some(&behind)).len(), 2);
+    }
+
+    #[test]
     fn what_is_written_after_the_head_is_gone_tells_where_it_was() {
         let (mut log, head) = log();
-        let (gone, old) = (None, Some(ChainHead::of(&log[1], &key())));
+        let gone = None;
+        let old = Some(ChainHead::of(&log[1], &key()));
         for lost in [gone, old] {
             let next = ChainedEntry::after(lost.as_ref(), 6, &new(7, "key"), &key());
             assert_eq!(next.sequence, 7);

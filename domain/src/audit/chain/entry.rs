@@ -136,7 +136,8 @@ impl ChainedEntry {
             Some(_) => (Some(Person { salt: salts.person.clone(), subject: entry.subject.clone() }), None),
             None => (None, Some(entry.subject.clone())),
         };
-        let (before, after) = (entry.before.clone(), entry.after.clone());
+        let before = entry.before.clone();
+        let after = entry.after.clone();
         let has_content = before.is_some() || after.is_some();
         let mut chained = Self {
             sequence,

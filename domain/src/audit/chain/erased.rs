@@ -91,7 +91,8 @@ impl ErasedParts {
             let part = EntryPart::ALL.into_iter().find(|part| part.as_str() == word)?;
             for range in places.split(',') {
                 let (first, last) = range.split_once('-').unwrap_or((range, range));
-                let (first, last) = (first.parse().ok()?, last.parse().ok()?);
+                let first = first.parse().ok()?;
+                let last = last.parse().ok()?;
                 let ranges = &mut parts.places_mut(part).0;
                 // Adjacent ranges would have been written as one.
                 let is_apart = ranges.values().next_back().is_none_or(|end| end.saturating_add(1) < first);

@@ -29,6 +29,15 @@ impl ChainHead {
         Self::at(last.sequence, &last.links.hash, key)
     }
 
+    /// Returns the head moved to an entry; `None` if that is not the next one, as it was written behind this head.
+    pub fn moved_to(&self, next: &ChainedEntry, key: &ChainKey) -> Option<Self> {
+        let follows = self.is_sealed_with(key)
+            && next.sequence == self.sequence.saturating_add(1)
+            && next.is_as_written(key)
+            && next.is_where_written(Some(&self.hash), key);
+        follows.then(|| Self::of(next, key))
+    }
+
     fn at(sequence: u64, hash: &str, key: &ChainKey) -> Self {
         let seal = key.hash("head", &[&sequence.to_be_bytes(), hash.as_bytes()]);
         Self { sequence, hash: hash.into(), seal }

@@ -1,11 +1,11 @@
 use super::*;
 use crate::document::{Document, DocumentType};
 
-fn holds(criterion: &Criterion, change: impl FnOnce(&mut Wanted<'_>)) -> bool {
+fn holds(criterion: &Criterion, change: impl FnOnce(&mut RouteInputs<'_>)) -> bool {
     let merchant = MerchantId::new("loja");
     let metadata = [("channel".to_owned(), "app".to_owned())].into();
     let payer = Document::parse("11144477735", DocumentType::Cpf).unwrap();
-    let mut wanted = Wanted {
+    let mut inputs = RouteInputs {
         method: Method::CreditCard,
         amount: Money::from_cents(10_000),
         expires_in_s: None,
@@ -19,8 +19,8 @@ fn holds(criterion: &Criterion, change: impl FnOnce(&mut Wanted<'_>)) -> bool {
         weekday: Weekday::Fri,
         minute: 480,
     };
-    change(&mut wanted);
-    criterion.holds(&wanted)
+    change(&mut inputs);
+    criterion.holds(&inputs)
 }
 
 fn as_it_is(criterion: &Criterion) -> bool {
@@ -51,8 +51,8 @@ fn each_condition_holds_for_what_it_names_and_for_nothing_else() {
 #[test]
 fn conditions_on_a_card_never_hold_without_one() {
     let without = |criterion: &Criterion| {
-        holds(criterion, |wanted| {
-            (wanted.brand, wanted.first_digits, wanted.installments) = (None, None, None)
+        holds(criterion, |inputs| {
+            (inputs.brand, inputs.first_digits, inputs.installments) = (None, None, None)
         })
     };
     assert!(!without(&Criterion::Brand(Brand::ALL.to_vec())));
@@ -69,7 +69,7 @@ fn hours_exclude_their_end_and_pass_midnight() {
         ("23:59-00:00", vec![1_439], vec![0, 1_438]),
     ] {
         let criterion = Criterion::Hours(Hours::parse(hours).unwrap());
-        let at = |minute: &u16| holds(&criterion, |wanted| wanted.minute = *minute);
+        let at = |minute: &u16| holds(&criterion, |inputs| inputs.minute = *minute);
         assert!(inside.iter().all(at) && !outside.iter().any(at), "{hours}");
         assert_eq!(Hours::parse(hours).unwrap().to_string(), hours);
     }

@@ -36,8 +36,8 @@ impl Stage {
         stage
     }
 
-    fn wanted(&self) -> Wanted<'_> {
-        Wanted {
+    fn inputs(&self) -> RouteInputs<'_> {
+        RouteInputs {
             method: Method::Pix,
             amount: Money::from_cents(500),
             expires_in_s: None,
@@ -71,7 +71,7 @@ impl Stage {
     }
 
     fn told(&self, candidates: &[Candidate<'_>], dice: u64) -> Vec<String> {
-        let planned = plan(&self.wanted(), candidates, &self.table, dice);
+        let planned = plan(&self.inputs(), candidates, &self.table, dice);
         planned.choices.iter().map(|one| format!("{} {}", one.candidate.acquirer, one.reason)).collect()
     }
 
@@ -92,9 +92,11 @@ const fn spread(payment: u64) -> u64 {
 
 /// Computes Pearson's statistic of the draws against the shares, in thousandths.
 fn chi_square(drawn: &[u64], weights: &[u32]) -> u64 {
-    let (draws, total) = (drawn.iter().sum::<u64>(), weights.iter().sum::<u32>());
+    let draws = drawn.iter().sum::<u64>();
+    let total = weights.iter().sum::<u32>();
     let off = |(drawn, weight): (&u64, &u32)| {
-        let (weight, total) = (u64::from(*weight), u64::from(total));
+        let weight = u64::from(*weight);
+        let total = u64::from(total);
         // (drawn − expected)² ÷ expected, where draws × weight ÷ total are expected.
         (drawn * total).abs_diff(draws * weight).pow(2) * 1_000 / (draws * weight * total)
     };
@@ -117,7 +119,7 @@ fn shares_are_exact_by_weight_and_by_rule() {
             let all = stage.healthy(weights.len());
             let mut first = vec![0_u64; weights.len()];
             for payment in 0..PAYMENTS {
-                let planned = plan(&stage.wanted(), &all, &stage.table, spread(payment));
+                let planned = plan(&stage.inputs(), &all, &stage.table, spread(payment));
                 let chosen = planned.choices[0].candidate.acquirer;
                 first[stage.names.iter().position(|name| name == chosen).unwrap()] += 1;
             }
@@ -133,7 +135,7 @@ fn the_second_is_drawn_from_those_that_are_left() {
     let stage = Stage::with_weights(&[5, 3, 2]);
     let all = stage.healthy(3);
     let second = (0..PAYMENTS).filter(|payment| {
-        let planned = plan(&stage.wanted(), &all, &stage.table, spread(*payment));
+        let planned = plan(&stage.inputs(), &all, &stage.table, spread(*payment));
         *planned.choices[1].candidate.acquirer == stage.names[1]
     });
     // 5/10·3/5 + 2/10·3/8 is 37.5 %; four standard deviations are 612.
@@ -164,12 +166,12 @@ fn who_may_not_take_it_stands_behind_with_the_reason_and_none_left_says_why() {
     for (condition, reason) in refused.into_iter().zip(reasons) {
         let all = [stage.candidate(0, condition), stage.candidate(1, Condition::Healthy)];
         assert_eq!(stage.told(&all, 7), ["a1 eligible".to_owned(), format!("a0 {reason}")]);
-        let none = plan(&stage.wanted(), &all[..1], &stage.table, 7).is_possible();
+        let none = plan(&stage.inputs(), &all[..1], &stage.table, 7).is_possible();
         assert_eq!(none, Err(NoRoute::NoneEligible));
     }
     let mut small = stage.candidate(0, Condition::Healthy);
     small.max_amount = Money::from_cents(499);
-    let none = |all: &[Candidate<'_>]| plan(&stage.wanted(), all, &stage.table, 7).is_possible();
+    let none = |all: &[Candidate<'_>]| plan(&stage.inputs(), all, &stage.table, 7).is_possible();
     assert_eq!(none(&[]), Err(NoRoute::MethodUnavailable));
     assert_eq!(none(std::slice::from_ref(&small)), Err(NoRoute::AmountNotAccepted));
     assert_eq!(none(&[small, stage.candidate(1, Condition::Paused)]), Err(NoRoute::NoneEligible));
@@ -181,8 +183,8 @@ fn a_pix_that_is_to_be_payable_for_longer_than_an_acquirer_keeps_one_goes_elsewh
     let mut all = stage.healthy(2);
     all[0].max_expiry_s = Some(86_400);
     let asked = |all: &[Candidate<'_>], expires_in_s| {
-        let wanted = Wanted { expires_in_s: Some(expires_in_s), ..stage.wanted() };
-        let planned = plan(&wanted, all, &stage.table, 7);
+        let inputs = RouteInputs { expires_in_s: Some(expires_in_s), ..stage.inputs() };
+        let planned = plan(&inputs, all, &stage.table, 7);
         let first = planned.choices.iter().find(|one| *one.candidate.acquirer == stage.names[0]);
         (first.unwrap().reason, planned.is_possible())
     };
@@ -206,7 +208,7 @@ fn the_first_rule_that_matches_decides_and_the_others_follow_unless_it_stops() {
     ];
     stage.table.standings.insert(stage.names[0].clone(), Standing { priority: 0, weight: 1 });
     let all = stage.healthy(3);
-    let planned = plan(&stage.wanted(), &all, &stage.table, 7);
+    let planned = plan(&stage.inputs(), &all, &stage.table, 7);
     assert_eq!(planned.rule.map(|rule| rule.name.as_str()), Some("second"));
     assert_eq!(stage.told(&all, 7), ["a2 eligible", "a0 eligible", "a1 eligible"]);
     let mut stopping = Stage { table: stage.table.clone(), ..Stage::new() };
@@ -214,10 +216,10 @@ fn the_first_rule_that_matches_decides_and_the_others_follow_unless_it_stops() {
     assert_eq!(stopping.told(&all, 7), ["a2 eligible", "a0 not_in_rule", "a1 not_in_rule"]);
     let ill = [stage.candidate(0, Condition::Healthy), stage.candidate(2, Condition::Paused)];
     assert_eq!(stage.told(&ill, 7), ["a0 eligible", "a2 paused"]);
-    let none = plan(&stage.wanted(), &ill, &stopping.table, 7).is_possible();
+    let none = plan(&stage.inputs(), &ill, &stopping.table, 7).is_possible();
     assert_eq!(none, Err(NoRoute::NoneEligible));
     // None of its acquirers takes such payments in this mode: the next rule decides.
-    let elsewhere = plan(&stage.wanted(), &all[..2], &stopping.table, 7).rule.map(|rule| rule.name.clone());
+    let elsewhere = plan(&stage.inputs(), &all[..2], &stopping.table, 7).rule.map(|rule| rule.name.clone());
     assert_eq!(elsewhere.as_deref(), Some("third"));
 }
 
@@ -231,16 +233,16 @@ fn an_amount_that_none_of_a_rule_takes_goes_to_the_others_unless_the_rule_stops(
     }
     let expected = ["a2 eligible", "a0 amount_out_of_bounds", "a1 amount_out_of_bounds"];
     assert_eq!(stage.told(&all, 7), expected);
-    let planned = plan(&stage.wanted(), &all, &stage.table, 7);
+    let planned = plan(&stage.inputs(), &all, &stage.table, 7);
     let decided_by = planned.rule.map(|rule| rule.name.as_str());
     assert_eq!((decided_by, planned.is_possible()), (Some("small"), Ok(())));
     let mut stopping = Stage { table: stage.table.clone(), ..Stage::new() };
     stopping.table.rules[0].then = Then::Stop;
-    let stopped = plan(&stage.wanted(), &all, &stopping.table, 7).is_possible();
+    let stopped = plan(&stage.inputs(), &all, &stopping.table, 7).is_possible();
     assert_eq!(stopped, Err(NoRoute::AmountNotAccepted));
     all[1].max_amount = Money::from_cents(500);
     all[1].condition = Condition::Busy;
-    let later = plan(&stage.wanted(), &all, &stopping.table, 7).is_possible();
+    let later = plan(&stage.inputs(), &all, &stopping.table, 7).is_possible();
     assert_eq!(later, Err(NoRoute::NoneEligible), "it may be taken later");
 }
 
@@ -308,8 +310,8 @@ fn a_sticky_payer_meets_the_same_acquirer_and_payers_share_in_proportion() {
         };
         let all = stage.healthy(2);
         let chosen = |dice| {
-            let wanted = Wanted { payer: &payer, ..stage.wanted() };
-            plan(&wanted, &all, &stage.table, dice).choices[0].candidate.acquirer.clone()
+            let inputs = RouteInputs { payer: &payer, ..stage.inputs() };
+            plan(&inputs, &all, &stage.table, dice).choices[0].candidate.acquirer.clone()
         };
         let met = chosen(1);
         assert_eq!(met, chosen(u64::MAX));
@@ -326,8 +328,9 @@ fn a_plan_is_made_again_from_what_the_payment_keeps() {
     let mut all = stage.healthy(3);
     all[1].approvals = Approvals { approved: 199, tries: 200 };
     all[2].condition = Condition::Failing;
-    let planned = plan(&stage.wanted(), &all, &stage.table, 99);
-    let (considered, routed) = (planned.considered(), planned.routed(stage.table.version()));
+    let planned = plan(&stage.inputs(), &all, &stage.table, 99);
+    let considered = planned.considered();
+    let routed = planned.routed(stage.table.version());
     let again: Vec<_> = (considered.iter().enumerate())
         .map(|(place, one)| {
             let (condition, approvals) = routed.saw.at(place).unwrap();
@@ -335,7 +338,7 @@ fn a_plan_is_made_again_from_what_the_payment_keeps() {
             Candidate { approvals, ..stage.candidate(position, condition) }
         })
         .collect();
-    let planned_again = plan(&stage.wanted(), &again, &stage.table, 99);
+    let planned_again = plan(&stage.inputs(), &again, &stage.table, 99);
     assert_eq!(planned_again.considered(), considered);
     assert_eq!(planned_again.routed(stage.table.version()), routed);
 }
@@ -370,8 +373,8 @@ fn an_acquirer_that_objects_to_the_order_is_no_choice_and_alone_none_ever_is() {
         Candidate { objection: Some("recipient_unknown"), ..stage.candidate(0, Condition::Healthy) };
     let all = [objecting, stage.candidate(1, Condition::Healthy)];
     assert_eq!(stage.told(&all, 7), ["a1 eligible", "a0 recipient_unknown"]);
-    let none = plan(&stage.wanted(), &all[..1], &stage.table, 7).is_possible();
+    let none = plan(&stage.inputs(), &all[..1], &stage.table, 7).is_possible();
     assert_eq!(none, Err(NoRoute::MethodUnavailable));
     let waits = [all[0].clone(), stage.candidate(1, Condition::Paused)];
-    assert_eq!(plan(&stage.wanted(), &waits, &stage.table, 7).is_possible(), Err(NoRoute::NoneEligible));
+    assert_eq!(plan(&stage.inputs(), &waits, &stage.table, 7).is_possible(), Err(NoRoute::NoneEligible));
 }

@@ -16,7 +16,7 @@ use crate::time::Timestamp;
 
 /// Properties of a payment that its route depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Wanted<'a> {
+pub struct RouteInputs<'a> {
     /// Payment method.
     pub method: Method,
     /// Amount to be paid.
@@ -43,7 +43,7 @@ pub struct Wanted<'a> {
     pub minute: u16,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> RouteInputs<'a> {
     /// Returns the properties of a merchant's order at this time.
     pub fn of(order: &'a Order, merchant: &'a MerchantId, at: Timestamp) -> Self {
         let asked = (order.method, order.amount, &order.terms);
@@ -78,3 +78,6 @@ impl<'a> Wanted<'a> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+//! Circumstances of a decision.
+
+use uuid::Uuid;
+
+use super::schedule::HINT_GAP_MS;
+use crate::routing::CardTries;
+use crate::time::Timestamp;
+
+/// Everything that a decision may depend on besides the payment and the command.
+#[derive(Debug, Clone, Copy)]
+pub struct Context {
+    /// The time.
+    pub now: Timestamp,
+    /// A random number, for spreading retries.
+    pub dice: u64,
+    /// A fresh id for the write.
+    pub op: Uuid,
+    /// True if the card's number is still in memory, so that a charge can be sent.
+    pub card_at_hand: bool,
+    /// True if the acquirer identifies operations only by sums: then there is one at a time.
+    pub operates_in_turn: bool,
+    /// Name of the reference by which the acquirer distinguishes several charges of one payment: it makes another one
+    /// whenever one is sent again. `None` if it identifies charges by our id.
+    pub charge_name: Option<&'static str>,
+    /// Time after a refund's call during which the acquirer may not show the refund yet, in milliseconds.
+    pub refund_shows_after_ms: u64,
+    /// Shortest time between an inquiry and the next one that a hint causes, in milliseconds. Set by the acquirer that
+    /// has the charge.
+    pub hint_gap_ms: u64,
+    /// Time of this process's last inquiry that was made without being stored. See
+    /// [`Payment::may_be_inquired_about`](super::Payment::may_be_inquired_about).
+    pub asked_at: Option<Timestamp>,
+    /// True if the schedule asks the acquirer about approved cards: somebody may capture or void one at the acquirer
+    /// without any notice to us.
+    pub reads_approved: bool,
+    /// True if the schedule looks at paid charges of this kind long after they were paid. Their acquirer has no list of
+    /// later refunds.
+    pub looks_at_paid: bool,
+    /// True if the acquirer states what a payment cost: it is asked shortly after the payment.
+    pub states_cost: bool,
+    /// Tries of the payment's card at any acquirer, the charge of this payment included. `None` if they were not
+    /// counted: then there is no further try. See [`Payment::card_to_count`](super::Payment::card_to_count).
+    pub card_tries: Option<CardTries>,
+}
+
+impl Context {
+    /// Makes the circumstances of a payment at an acquirer without particulars, and of a process that holds nothing of it
+    /// in memory.
+    pub const fn plain(now: Timestamp, op: Uuid) -> Self {
+        Self {
+            now,
+            dice: 0,
+            op,
+            card_at_hand: false,
+            operates_in_turn: false,
+            charge_name: None,
+            refund_shows_after_ms: 0,
+            hint_gap_ms: HINT_GAP_MS,
+            asked_at: None,
+            reads_approved: false,
+            looks_at_paid: false,
+            states_cost: false,
+            card_tries: None,
+        }
+    }
+}
