@@ -50,7 +50,8 @@ impl Cnab240 {
             _ => return Err(header.refused(Problem::NoReturn)),
         }
         let bank = header.bank(BANK)?;
-        let (occurrences, segment_t) = (Occurrences::of_cnab240(bank), SegmentT::of(bank));
+        let occurrences = Occurrences::of_cnab240(bank);
+        let segment_t = SegmentT::of(bank);
         Ok(Self { bank, occurrences, segment_t, records: 1, lots: 0, lot: None, is_over: false })
     }
 

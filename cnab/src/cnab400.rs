@@ -78,7 +78,8 @@ impl Cnab400 {
     /// Checks a record's number, from 1; zeros state nothing.
     fn count(&mut self, record: &Record) -> Result<(), ReadError> {
         self.records = self.records.saturating_add(1);
-        let (stated, counted) = (record.number(NUMBER)?, self.records);
+        let stated = record.number(NUMBER)?;
+        let counted = self.records;
         if stated == 0 || stated == counted || counted > NUMBER.most() {
             return Ok(());
         }

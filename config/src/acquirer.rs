@@ -187,7 +187,8 @@ impl Reader<'_> {
             }
             Some(other) if *other == name => table.refuse("name", "another acquirer has this name"),
             Some(other) => {
-                let (name, other) = (name.as_str(), other.as_str());
+                let name = name.as_str();
+                let other = other.as_str();
                 let why = format!(
                     "{name} and {other} both become {prefix}… in the environment; rename one of the two"
                 );

@@ -32,6 +32,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use chrono::NaiveTime;
+use quita_domain::identity::Mode;
+use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::payment::ARCHIVED_AFTER_AT_LEAST_MS;
 use quita_domain::people::DEFAULT_IDLE_MS;
@@ -181,11 +183,19 @@ impl Config {
         }
     }
 
+    /// Returns the methods that no acquirer takes of keys of this mode, by their labels.
+    pub fn methods_without_acquirer(&self, mode: Mode) -> Vec<&'static str> {
+        let takes = |method: Method| {
+            self.acquirers.iter().any(|it| it.spec.mode == mode && it.spec.methods.contains(&method))
+        };
+        Method::ALL.into_iter().filter(|method| !takes(*method)).map(Method::label).collect()
+    }
+
     /// Reads everything that was set; what was not has its default.
     ///
     /// # Errors
-    /// [`ConfigError`] with everything that can't be understood. What is unsafe passes: see
-    /// [`Config::refuse_unsafe`].
+    /// [`ConfigError`] with everything that can't be understood, and then also with what is not safe. If all is
+    /// understood, what is unsafe passes: see [`Config::refuse_unsafe`].
     pub fn from_settings(mut settings: Settings) -> Result<Self, ConfigError> {
         let written = settings.written();
         let environment = Environment::read(&mut settings);
@@ -247,7 +257,8 @@ impl Config {
             written,
         };
         config.secret_files = secret_files(&mut settings, &config.store);
-        settings.finish()?;
+        let beside = safety::problems_beside(settings.problems(), &config);
+        settings.finish().map_err(|ConfigError(refused)| ConfigError([refused, beside].concat()))?;
         config.warnings = safety::warnings(&config, store_is_flag, SystemClock.now());
         config.warnings.extend(doubts);
         Ok(config)
@@ -256,10 +267,18 @@ impl Config {
     /// Fails with everything that is not safe, if anything is.
     ///
     /// # Errors
-    /// [`ConfigError`], none of it malformed.
+    /// [`ConfigError`] with all of it.
     pub fn refuse_unsafe(&self) -> Result<(), ConfigError> {
         let problems = safety::problems(self);
         if problems.is_empty() { Ok(()) } else { Err(ConfigError(problems)) }
+    }
+
+    /// Returns the warning about an operators' console that nobody can open while there is no operator, if so.
+    pub fn closed_console(&self) -> Option<&'static str> {
+        self.operator_password.is_none().then_some(
+            "operator-password: none is set, and there is no operator, so the operators' console stays closed; make the \
+             first one with `quita users operators create`, or set QUITA_OPERATOR_PASSWORD or operator-password-file",
+        )
     }
 
     /// Returns the address by which the outside reaches this service, without a slash at the end; `bound` is where it
@@ -267,6 +286,14 @@ impl Config {
     pub fn public_url_at(&self, bound: SocketAddr) -> String {
         let url = self.public_url.as_ref().map_or_else(|| format!("http://{bound}"), Url::to_string);
         url.trim_end_matches('/').to_owned()
+    }
+}
+
+impl LogConfig {
+    /// Reads the settings of the log alone. What can't be understood has its default: this is how that is told.
+    pub fn from_settings(mut settings: Settings) -> Self {
+        let environment = Environment::read(&mut settings);
+        log(&mut settings, environment)
     }
 }
 

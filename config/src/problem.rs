@@ -46,22 +46,11 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Severities of a problem.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Severity {
-    /// It can't be understood.
-    Malformed,
-    /// It is understood, and not safe.
-    Unsafe,
-}
-
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// The option it is about.
     pub option: String,
-    /// Severity: malformed or unsafe.
-    pub severity: Severity,
     /// Text with the problem, its origin, and what is allowed.
     pub message: String,
 }
@@ -75,13 +64,6 @@ impl fmt::Display for Problem {
 /// Everything that is wrong with a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub struct ConfigError(pub Vec<Problem>);
-
-impl ConfigError {
-    /// Returns whether something could not be understood, as opposed to being unsafe.
-    pub fn is_malformed(&self) -> bool {
-        self.0.iter().any(|problem| problem.severity == Severity::Malformed)
-    }
-}
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

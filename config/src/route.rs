@@ -5,7 +5,7 @@ mod criteria;
 mod rule;
 
 use quita_domain::routing::{
-    Capability, Finding, FindingKind, Gravity, Preference, RoutingTable, Standing, lint,
+    Capability, FindingKind, Gravity, Preference, RoutingFinding, RoutingTable, Standing, lint,
 };
 
 use super::acquirer::{self, AcquirerConfig};
@@ -51,7 +51,7 @@ pub(crate) fn capability(acquirer: &AcquirerConfig) -> Capability {
 }
 
 /// Everything that is wrong with a table of routes among these acquirers, or can never matter.
-pub fn findings(table: &RoutingTable, acquirers: &[AcquirerConfig]) -> Vec<Finding> {
+pub fn findings(table: &RoutingTable, acquirers: &[AcquirerConfig]) -> Vec<RoutingFinding> {
     let able: Vec<_> = acquirers.iter().map(capability).collect();
     lint(table, &able)
 }
@@ -84,7 +84,7 @@ fn judge(settings: &mut Settings, table: &RoutingTable, acquirers: &[AcquirerCon
     }
     let (wrong, doubtful): (Vec<_>, Vec<_>) =
         findings.into_iter().partition(|finding| finding.gravity() == Gravity::Wrong);
-    for Finding { place, kind } in wrong {
+    for RoutingFinding { place, kind } in wrong {
         let option = if place.starts_with(COST) { COST } else { ROUTE };
         let origin = settings.given(option).map(|given| format!(" ({})", given.origin));
         settings.refuse(&place, format!("{kind}{}", origin.unwrap_or_default()));

@@ -4,7 +4,9 @@ use std::net::SocketAddr;
 
 use quita_domain::time::Timestamp;
 
-use super::problem::{Problem, Severity};
+use super::nearest::nearest;
+use super::option::{CONFIG_FILE, VARIABLE_PREFIX};
+use super::problem::Problem;
 use super::secret_key::MIN_SECRET_KEY_CHARACTERS;
 use super::{Config, Environment};
 
@@ -13,7 +15,7 @@ use super::{Config, Environment};
 pub(super) fn problems(config: &Config) -> Vec<Problem> {
     let mut problems = Vec::new();
     let mut refuse = |option: &str, message: String| {
-        problems.push(Problem { option: option.into(), severity: Severity::Unsafe, message });
+        problems.push(Problem { option: option.into(), message });
     };
     if config.secret_keys.has_short() {
         refuse(
@@ -48,6 +50,25 @@ pub(super) fn problems(config: &Config) -> Vec<Problem> {
         Some(_) => {}
     }
     problems
+}
+
+/// Options on which it hangs what is safe at all.
+const DECIDING: [&str; 2] = ["environment", CONFIG_FILE.name];
+
+/// Returns what is unsafe beside what was refused, without what would only follow from that.
+pub(super) fn problems_beside(refused: &[Problem], config: &Config) -> Vec<Problem> {
+    let is_refused = |name: &str| refused.iter().any(|problem| is_about(&problem.option, name));
+    if DECIDING.into_iter().any(is_refused) {
+        return Vec::new();
+    }
+    problems(config).into_iter().filter(|problem| !is_refused(&problem.option)).collect()
+}
+
+/// Returns whether somebody who wrote `written` meant this option, or the file that may hold it.
+fn is_about(written: &str, name: &str) -> bool {
+    let written = written.strip_prefix(VARIABLE_PREFIX).unwrap_or(written);
+    let file = format!("{name}-file");
+    nearest(written, [name, file.as_str()]).is_some()
 }
 
 /// Provider of boletos that Cielo has no more.
@@ -94,13 +115,6 @@ pub(super) fn warnings(config: &Config, store_is_flag: bool, now: Timestamp) -> 
         warnings.push(
             "operators-need-second-factor is false: an operator's password alone opens the console that drains routes and \
              says what became of refunds (PCI DSS 4.0.1, 8.4.1); leave the option out"
-                .into(),
-        );
-    }
-    if config.operator_password.is_none() {
-        warnings.push(
-            "operator-password: none is set, so while there is no operator the operators' console stays closed; make the \
-             first one with `quita users operators create`, or set QUITA_OPERATOR_PASSWORD or operator-password-file"
                 .into(),
         );
     }

@@ -12,7 +12,7 @@ use super::file;
 use super::kubernetes;
 use super::nearest::hint;
 use super::option::{self, CONFIG_FILE, ConfigOption, OPTIONS, VARIABLE_PREFIX};
-use super::problem::{ConfigError, Origin, Problem, Severity};
+use super::problem::{ConfigError, Origin, Problem};
 use super::secret_file::SecretFile;
 use super::written::Written;
 
@@ -131,7 +131,8 @@ impl Settings {
                 continue;
             };
             if known.is_secret {
-                let (name, variable) = (known.name, known.variable());
+                let name = known.name;
+                let variable = known.variable();
                 self.refuse(
                     name,
                     format!(
@@ -209,13 +210,18 @@ impl Settings {
 
     /// Notes that an option can't be understood.
     pub(super) fn refuse(&mut self, option: &str, message: String) {
-        self.problems.push(Problem { option: option.into(), severity: Severity::Malformed, message });
+        self.problems.push(Problem { option: option.into(), message });
     }
 
     /// Returns whether anything was refused of an option that holds an array of tables.
     pub(super) fn has_refused_of(&self, option: &str) -> bool {
         let is_of = |rest: &str| rest.is_empty() || rest.starts_with('[');
         self.problems.iter().any(|problem| problem.option.strip_prefix(option).is_some_and(is_of))
+    }
+
+    /// Returns everything that was wrong.
+    pub(super) fn problems(&self) -> &[Problem] {
+        &self.problems
     }
 
     /// Fails with everything that was wrong, if anything was.

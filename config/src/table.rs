@@ -35,7 +35,9 @@ impl<'a> OptionTable<'a> {
         (option, index): (&'static str, usize),
         table: Table,
     ) -> Self {
-        let (name, entries, asked) = (None, BTreeMap::new(), Vec::new());
+        let name = None;
+        let entries = BTreeMap::new();
+        let asked = Vec::new();
         let mut reader = Self { settings, origin, option, index, name, entries, asked, is_refused: false };
         for (key, value) in table {
             match reader.entries.entry(key.replace('_', "-")) {

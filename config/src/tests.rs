@@ -204,6 +204,48 @@ fn what_is_wrong_is_reported_all_at_once_with_its_origin_and_what_is_allowed() {
 }
 
 #[test]
+fn what_is_unsafe_is_told_with_what_is_refused_unless_it_only_follows_from_that() {
+    let options = |flags: &[(&'static str, &str)], variables: &[(&str, &str)], file: Option<&str>| {
+        let ConfigError(problems) = load(flags, variables, file).unwrap_err();
+        problems.into_iter().map(|problem| problem.option).collect::<Vec<_>>()
+    };
+    let production = ("environment", "production");
+    let plain = [production, ("public-url", "http://pay.example.com")];
+    let all = options(&plain, &[], Some("behind-prxy = true"));
+    assert_eq!(all, ["behind-prxy", "secret-key", "public-url"]);
+    for (flags, variables, file, expected) in [
+        // Refused itself, or meant by a name that nobody knows.
+        (vec![production, ("public-url", "x")], vec![], None, vec!["public-url", "secret-key"]),
+        (vec![production], vec![("QUITA_PUBLIC_ULR", "x")], None, vec!["QUITA_PUBLIC_ULR", "secret-key"]),
+        (plain.to_vec(), vec![("QUITA_SECRET_KEYS", SECRET)], None, vec!["QUITA_SECRET_KEYS", "public-url"]),
+        (plain.to_vec(), vec![], Some("secret-key = 'x'"), vec!["secret-key", "public-url"]),
+        // What is safe hangs on these.
+        (vec![("environment", "prod"), ("listen", "0.0.0.0:1")], vec![], None, vec!["environment"]),
+        (vec![("listen", "0.0.0.0:1")], vec![], Some("enviroment = 'production'"), vec!["enviroment"]),
+        (vec![production, ("config", "/nowhere.toml")], vec![], None, vec!["config"]),
+    ] {
+        assert_eq!(options(&flags, &variables, file), expected);
+    }
+    let missing = [production, ("secret-key-file", "/nowhere"), ("public-url", "https://pay.example.com")];
+    let told = options(&missing, &[], None);
+    assert!(told.len() == 1 && told[0].starts_with("secret-key"), "{told:?}");
+}
+
+#[test]
+fn a_log_is_set_up_before_the_rest_is_understood() {
+    let log = |flags: &[(&'static str, &str)]| {
+        let flags = flags.iter().map(|(name, text)| (*name, (*text).to_owned()));
+        LogConfig::from_settings(Settings::gather(flags, []))
+    };
+    let production = ("environment", "production");
+    assert_eq!(log(&[production, ("listen", "nowhere")]).format, LogFormat::Json);
+    assert_eq!(log(&[production, ("log-format", "human")]).format, LogFormat::Human);
+    assert_eq!(log(&[("log-level", "loud")]), load(&[], &[], None).unwrap().log);
+    let whole = load(&[production, ("log-level", "warn")], &[], None).unwrap().log;
+    assert_eq!(log(&[production, ("log-level", "warn")]), whole);
+}
+
+#[test]
 fn variables_of_others_are_left_alone_and_empty_ones_count_as_not_set() {
     let variables = [
         ("QUITA_TEST_MONGODB_URI", "x"),

@@ -61,8 +61,9 @@ impl CallTime {
 
 /// Makes a call with a time-out of its own, and a moment by which its waiting must be over. Waiting in a nested call
 /// also pauses the clocks of the calls around it.
-pub fn within<F: Future>(time_out: Duration, waits_until: Instant, call: F) -> Within<F> {
-    let (now, outer) = (Instant::now(), here());
+pub fn within<F: Future>(time_out: Duration, waits_until: Instant, call: F) -> TimedCall<F> {
+    let now = Instant::now();
+    let outer = here();
     let waits_until = outer.as_ref().map_or(waits_until, |outer| waits_until.min(outer.waits_until));
     let time = CallTime {
         outer,
@@ -71,7 +72,7 @@ pub fn within<F: Future>(time_out: Duration, waits_until: Instant, call: F) -> W
         waits: Cell::new(0),
         waiting_since: Cell::new(now),
     };
-    Within { time: Rc::new(time), over: sleep_until(now + time_out), call }
+    TimedCall { time: Rc::new(time), over: sleep_until(now + time_out), call }
 }
 
 /// Waits for something without which a call can't leave. Outside a call the wait has no bound here.
@@ -126,7 +127,7 @@ impl Drop for Outer {
 
 pin_project! {
     /// A call with its time.
-    pub struct Within<F> {
+    pub struct TimedCall<F> {
         time: Rc<CallTime>,
         #[pin]
         over: Sleep,
@@ -135,7 +136,7 @@ pin_project! {
     }
 }
 
-impl<F: Future> Future for Within<F> {
+impl<F: Future> Future for TimedCall<F> {
     type Output = Result<F::Output, TimeOut>;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -227,7 +228,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_call_waits_for_what_a_part_of_it_waits_for() {
         let begun = Instant::now();
-        let (near, far) = (in_s(5), in_s(20));
+        let near = in_s(5);
+        let far = in_s(20);
         let part = async {
             waiting(sleep(4 * SECOND)).await.unwrap();
             waiting(std::future::pending::<()>()).await.unwrap_err();
@@ -241,7 +243,8 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn calls_side_by_side_have_times_of_their_own_and_outside_there_is_none() {
         assert_eq!(waits_until(), None);
-        let (near, far) = (in_s(3), in_s(9));
+        let near = in_s(3);
+        let far = in_s(9);
         let one = within(SECOND, near, async { (waits_until(), waiting(sleep(2 * SECOND)).await) });
         let other = within(SECOND, far, async { (waits_until(), sleep(SECOND / 2).await) });
         let (one, other) = tokio::join!(one, other);

@@ -38,4 +38,6 @@ pub use store::{
     AccessStore, Backlog, DueDelivery, ExceptionStore, InboxStore, Listed, OutboxPlace, PaymentStore, Store,
     StoreError, Unreadable, Write, WriteError, place_of,
 };
-pub use webhook::{WebhookRequest, WebhookSender, WebhookSenderFactory};
+pub use webhook::{
+    DetailKind, FailureDetail, SentWebhook, WebhookRequest, WebhookSender, WebhookSenderFactory,
+};

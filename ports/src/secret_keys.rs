@@ -15,8 +15,8 @@ use crate::store::{AccessStore, StoreError};
 pub enum VaultError {
     /// The key is not among those given to this process.
     #[error(
-        "it is sealed with the secret key {0}, which this process was not given: add that key to QUITA_SECRET_KEY or \
-         secret-key-file, behind the newest one"
+        "it is sealed with the secret key {0}, which this process was not given: if this was no change of keys, give it \
+         that one instead; else add that key to QUITA_SECRET_KEY or secret-key-file, behind the newest one"
     )]
     NotHeld(SecretKeyId),
     /// The key is right, but the sealed data was changed or belongs to another location.

@@ -16,7 +16,7 @@ use quita_domain::identity::TransactionId;
 
 pub use share::{TRACE_SHARE_FORM, TraceShare};
 pub use span::Span;
-pub use span_context::{Entered, SpanContext, Within, carry, here, within};
+pub use span_context::{Entered, SpanContext, TracedFuture, carry, here, within};
 
 /// Receives ended spans, and decides which traces are recorded.
 pub trait Tracer: Send + Sync + 'static {

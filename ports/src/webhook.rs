@@ -20,13 +20,88 @@ pub struct WebhookRequest {
     pub body: String,
 }
 
+impl WebhookRequest {
+    /// Returns its headers by name, as they are sent and shown.
+    pub fn headers(&self) -> [(&'static str, String); 4] {
+        let Self { url: _, id, timestamp_s, signature, body: _ } = self;
+        [
+            ("content-type", "application/json".to_owned()),
+            ("webhook-id", id.clone()),
+            ("webhook-timestamp", timestamp_s.to_string()),
+            ("webhook-signature", signature.clone()),
+        ]
+    }
+}
+
+/// Exchange with a receiver: the attempt for the record, and what the record does not keep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SentWebhook {
+    /// The attempt.
+    pub attempt: DeliveryAttempt,
+    /// Detail of having no answer. It is shown and logged, and stored nowhere.
+    pub detail: Option<FailureDetail>,
+}
+
+impl From<DeliveryAttempt> for SentWebhook {
+    fn from(attempt: DeliveryAttempt) -> Self {
+        Self { attempt, detail: None }
+    }
+}
+
+/// Detail of having no answer, finer than the attempt's `error`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailureDetail {
+    /// Its kind, where `error` leaves several open.
+    pub kind: Option<DetailKind>,
+    /// Exact reason in English, without path, header or body.
+    pub text: String,
+}
+
+/// Kinds of failed exchanges that share an `error`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DetailKind {
+    /// The certificate is self-signed, or of an authority that is not public.
+    UnknownIssuer,
+    /// The certificate is over.
+    CertificateExpired,
+    /// The certificate begins later.
+    CertificateNotYetValid,
+    /// The certificate is of another name.
+    CertificateOfOtherName,
+    /// The port does not speak TLS.
+    NoTls,
+    /// The connection was closed during the handshake.
+    ClosedInHandshake,
+    /// The connection was closed without an answer.
+    ClosedUnanswered,
+    /// The answer is no HTTP.
+    NoHttp,
+    /// The answer was cut short.
+    CutShort,
+}
+
+impl DetailKind {
+    /// Every kind.
+    pub const ALL: [Self; 9] = [
+        Self::UnknownIssuer,
+        Self::CertificateExpired,
+        Self::CertificateNotYetValid,
+        Self::CertificateOfOtherName,
+        Self::NoTls,
+        Self::ClosedInHandshake,
+        Self::ClosedUnanswered,
+        Self::NoHttp,
+        Self::CutShort,
+    ];
+}
+
 /// Sends webhooks, and refuses addresses that merchants may not use.
 ///
 /// Runs on the thread of its worker, so its futures need not be `Send`.
 #[async_trait(?Send)]
 pub trait WebhookSender {
     /// Sends one request and reads the answer, all within the time-out. Never fails: an error is an attempt too.
-    async fn send(&self, request: WebhookRequest) -> DeliveryAttempt;
+    async fn send(&self, request: WebhookRequest) -> SentWebhook;
 }
 
 /// Makes a sender on the thread where it will live.

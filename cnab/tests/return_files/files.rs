@@ -15,7 +15,8 @@ pub(crate) struct Whole {
 
 pub(crate) fn read(bytes: &[u8]) -> Result<Whole, ReadError> {
     let file = ReturnFile::open(bytes)?;
-    let (bank, layout) = (file.bank(), file.layout());
+    let bank = file.bank();
+    let layout = file.layout();
     let lines = file.collect::<Result<_, _>>()?;
     Ok(Whole { bank, layout, lines })
 }

@@ -376,7 +376,8 @@ fn secrets_and_certificates_may_change_and_nothing_else() {
     let running = read(ADDRESSES, "one");
     let wanted = read(&format!("{}lists = false\n", with_pair(&folder, "good.pem", "good.key")), "two");
     let taken = running.with_secrets_of(&wanted);
-    let (running, taken_settings) = (settings(&running), settings(&taken));
+    let running = settings(&running);
+    let taken_settings = settings(&taken);
     assert_eq!(told(&taken_settings.headers), [("x", "two")]);
     assert_ne!(taken_settings.token, running.token);
     assert!(taken_settings.lists, "that wants a restart");

@@ -16,8 +16,10 @@ pub struct TlsConfig {
 impl TlsConfig {
     /// Reads `certificate-file`, `private-key-file` and `ca-file`.
     pub(super) fn read(table: &mut AcquirerTable<'_>) -> Self {
-        let (has_certificate, has_key) = (table.contains(CERTIFICATE), table.contains(PRIVATE_KEY));
-        let (certificate, key) = (table.file(CERTIFICATE), table.file(PRIVATE_KEY));
+        let has_certificate = table.contains(CERTIFICATE);
+        let has_key = table.contains(PRIVATE_KEY);
+        let certificate = table.file(CERTIFICATE);
+        let key = table.file(PRIVATE_KEY);
         if has_certificate != has_key {
             let missing = if has_key { CERTIFICATE } else { PRIVATE_KEY };
             table.refuse(missing, "it is missing; a certificate and its private key belong together");

@@ -88,7 +88,8 @@ fn variables_and_flags_say_the_same_as_the_file() {
     let of_file = read_with(
         "[[route]]\nname = 'r'\nuse = ['b']\n[[cost]]\nacquirer = 'a'\nfixed = 1\n[routing]\nprefer = 'net'\nsticky = true",
     );
-    let (route, cost) = ("[{ name = 'r', use = ['b'] }]", "[{ acquirer = 'a', fixed = 1 }]");
+    let route = "[{ name = 'r', use = ['b'] }]";
+    let cost = "[{ acquirer = 'a', fixed = 1 }]";
     let options = [("route", route), ("cost", cost), ("routing-prefer", "net"), ("routing-sticky", "true")];
     let variables: Vec<_> = options
         .iter()

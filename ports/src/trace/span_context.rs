@@ -61,25 +61,25 @@ pub fn here() -> Option<SpanContext> {
 }
 
 /// Polls a future in this context, whichever thread polls it.
-pub const fn within<F: Future>(span_context: Option<SpanContext>, future: F) -> Within<F> {
-    Within { span_context, future }
+pub const fn within<F: Future>(span_context: Option<SpanContext>, future: F) -> TracedFuture<F> {
+    TracedFuture { span_context, future }
 }
 
 /// Polls a future in the context of the caller: for work that goes on in a task of its own.
-pub fn carry<F: Future>(future: F) -> Within<F> {
+pub fn carry<F: Future>(future: F) -> TracedFuture<F> {
     within(here(), future)
 }
 
 pin_project! {
     /// A future with its context.
-    pub struct Within<F> {
+    pub struct TracedFuture<F> {
         span_context: Option<SpanContext>,
         #[pin]
         future: F,
     }
 }
 
-impl<F: Future> Future for Within<F> {
+impl<F: Future> Future for TracedFuture<F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
@@ -140,7 +140,8 @@ mod tests {
     #[test]
     fn contexts_are_entered_and_left_like_nested_rooms() {
         let tracer = Arc::default();
-        let (outer, inner) = (begun(&tracer, "outer"), begun(&tracer, "inner"));
+        let outer = begun(&tracer, "outer");
+        let inner = begun(&tracer, "inner");
         let [outer, inner] = [&outer, &inner].map(|span| span.context().unwrap());
         assert_eq!(position(), None);
         let in_outer = outer.enter();

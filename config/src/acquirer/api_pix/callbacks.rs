@@ -37,7 +37,8 @@ impl CallbackConfig {
         surroundings: &Surroundings<'_>,
         dialect: &Dialect,
     ) -> Self {
-        let (registration, epoch) = (registration(table, surroundings), epoch(table));
+        let registration = registration(table, surroundings);
+        let epoch = epoch(table);
         let suffix =
             table.optional("webhook-suffix", "what follows the token: visible ASCII characters", |text| {
                 text.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'#').then(|| text.to_owned())
