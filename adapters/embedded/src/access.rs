@@ -19,13 +19,15 @@ impl AccessStore for EmbeddedStore {
         merchant: &MerchantId,
         name: &ApplicationName,
     ) -> Result<Option<Application>, StoreError> {
-        let (merchant, name) = (merchant.clone(), name.clone());
+        let merchant = merchant.clone();
+        let name = name.clone();
         self.read(move |transaction| find_application(transaction, &merchant, &name)).await
     }
 
     async fn insert_application(&self, application: &Application) -> Result<bool, StoreError> {
         let document = encode(application)?;
-        let (merchant, name) = (application.merchant.clone(), application.name.clone());
+        let merchant = application.merchant.clone();
+        let name = application.name.clone();
         self.write(move |transaction| {
             let sql = "INSERT INTO applications (merchant, name, application) VALUES (?1, ?2, ?3) \
                 ON CONFLICT (merchant, name) DO NOTHING";
@@ -40,9 +42,11 @@ impl AccessStore for EmbeddedStore {
         before: &Application,
         after: &Application,
     ) -> Result<bool, StoreError> {
-        let (before, document) = (before.clone(), encode(after)?);
+        let before = before.clone();
+        let document = encode(after)?;
         self.write(move |transaction| {
-            let (merchant, name) = (&before.merchant, &before.name);
+            let merchant = &before.merchant;
+            let name = &before.name;
             if find_application(transaction, merchant, name)?.as_ref() != Some(&before) {
                 return Ok(false);
             }

@@ -98,7 +98,8 @@ impl ArchiveStore for EmbeddedStore {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Vec<Listed>, StoreError> {
-        let (merchant, mode) = (merchant.clone(), *mode);
+        let merchant = merchant.clone();
+        let mode = *mode;
         self.list(Lister::Operators, move |transaction| {
             let (at, id) = after.map_or((i64::MIN, Vec::new()), |place| {
                 (place.created_at.millis(), place.id.uuid().as_bytes().to_vec())
@@ -165,7 +166,7 @@ mod tests {
     #[test]
     fn the_archive_has_the_columns_and_indexes_of_the_payments() {
         let folder = tempfile::tempdir().unwrap();
-        let file = super::super::open::writer(&folder.path().join("quita.db")).unwrap();
+        let file = super::super::open::writer(&folder.path().join("quita.db")).unwrap().connection;
         let names = |sql: &str| -> Vec<String> {
             let mut statement = file.prepare(sql).unwrap();
             statement.query_map([], |row| row.get(0)).unwrap().map(Result::unwrap).collect()

@@ -29,7 +29,8 @@ impl AuditStore for EmbeddedStore {
     }
 
     async fn append_audit(&self, new: &NewAuditEntry, key: &ChainKey) -> Result<ChainPlace, StoreError> {
-        let (new, key) = (new.clone(), key.clone());
+        let new = new.clone();
+        let key = key.clone();
         self.write(move |transaction| append(transaction, &new, &key)).await
     }
 
@@ -60,7 +61,9 @@ impl AuditStore for EmbeddedStore {
         account: &NewAuditEntry,
         key: &ChainKey,
     ) -> Result<u64, StoreError> {
-        let (what, account, key) = (what.clone(), account.clone(), key.clone());
+        let what = what.clone();
+        let account = account.clone();
+        let key = key.clone();
         self.write(move |transaction| {
             if let Some(known) = rows::with_id(transaction, account.entry.id)? {
                 let accounted = known.accounted().ok_or_else(|| entry_exists(known.id))?;

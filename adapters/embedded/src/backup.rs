@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use quita_ports::StoreError;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, ffi};
 use thiserror::Error;
 
 use super::failure::Failure;
@@ -81,7 +81,31 @@ fn reserve(copy: &Path) -> io::Result<File> {
 fn fill(source: &Connection, copy: &Path) -> Result<(), BackupError> {
     let path =
         copy.to_str().ok_or_else(|| BackupError::Copy(copy.into(), io::ErrorKind::InvalidFilename.into()))?;
-    source.execute("VACUUM INTO ?1", [path]).map(drop).map_err(BackupError::store)
+    source
+        .execute("VACUUM INTO ?1", [path])
+        .map(drop)
+        .map_err(|error| if is_of_target(&error) { of_copy(copy, &error) } else { BackupError::store(error) })
+}
+
+/// Returns whether only the file that is written can have failed so: nothing of the store is written.
+fn is_of_target(error: &rusqlite::Error) -> bool {
+    let writes = [
+        ffi::SQLITE_IOERR_WRITE,
+        ffi::SQLITE_IOERR_FSYNC,
+        ffi::SQLITE_IOERR_DIR_FSYNC,
+        ffi::SQLITE_IOERR_TRUNCATE,
+    ];
+    error.sqlite_error().is_some_and(|cause| {
+        matches!(cause.code, ErrorCode::DiskFull | ErrorCode::ReadOnly)
+            || writes.contains(&cause.extended_code)
+    })
+}
+
+/// Returns the error of the copy, which names it.
+fn of_copy(copy: &Path, error: &rusqlite::Error) -> BackupError {
+    let is_full = error.sqlite_error_code() == Some(ErrorCode::DiskFull);
+    let why = if is_full { String::from("its disk is full") } else { error.to_string() };
+    BackupError::Copy(copy.into(), io::Error::other(why))
 }
 
 /// Makes a copy that is put over the file of a running service be known as one.
@@ -92,7 +116,7 @@ fn unmark(copy: &Path) -> Result<(), BackupError> {
         form::begin_anew(&copy)?;
         file_mark::remove(&copy)
     };
-    remove().map_err(BackupError::store)
+    remove().map_err(|error| of_copy(copy, &error))
 }
 
 fn check(copy: &Path, forms: &RangeInclusive<i64>) -> Result<(), BackupError> {
@@ -115,4 +139,30 @@ fn settle(file: &File, path: &Path) -> io::Result<u64> {
         File::open(folder)?.sync_all()?;
     }
     Ok(file.metadata()?.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failed(code: std::ffi::c_int) -> rusqlite::Error {
+        rusqlite::Error::SqliteFailure(ffi::Error::new(code), None)
+    }
+
+    #[test]
+    fn a_copy_without_room_is_named_and_the_store_is_not_blamed() {
+        for code in [ffi::SQLITE_FULL, ffi::SQLITE_IOERR_WRITE, ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_READONLY]
+        {
+            assert!(is_of_target(&failed(code)), "{code}");
+        }
+        let told = of_copy(Path::new("/mnt/copy.db"), &failed(ffi::SQLITE_FULL)).to_string();
+        assert_eq!(told, "/mnt/copy.db can't be made: its disk is full");
+    }
+
+    #[test]
+    fn a_store_that_cannot_be_read_is_blamed() {
+        for code in [ffi::SQLITE_CORRUPT, ffi::SQLITE_IOERR_READ, ffi::SQLITE_BUSY] {
+            assert!(!is_of_target(&failed(code)), "{code}");
+        }
+    }
 }

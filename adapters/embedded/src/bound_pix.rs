@@ -33,7 +33,8 @@ pub(super) fn is_taken(transaction: &Transaction<'_>, payment: &Payment) -> rusq
 
 /// Binds the Pix of a payment that was written in this transaction, and that belong to no other one.
 pub(super) fn bind(transaction: &Transaction<'_>, payment: &Payment) -> rusqlite::Result<()> {
-    let (mode, id) = (payment.owner.mode.as_str(), payment.id.uuid());
+    let mode = payment.owner.mode.as_str();
+    let id = payment.id.uuid();
     for pix in &payment.bound_pix {
         transaction.prepare_cached(BIND)?.execute((mode, pix, id.as_bytes()))?;
     }

@@ -46,7 +46,8 @@ impl ErasureStore for EmbeddedStore {
                 after.map_or((i64::MIN, Uuid::nil()), |place| (place.since.millis(), place.id.uuid()));
             let bounds = (status.as_str(), until.millis(), since, id.into_bytes(), signed_limit(limit));
             let found = read_both(transaction, RESTING, bounds, |row| {
-                let (since, id) = (Timestamp::from_millis(row.get(0)?), Uuid::from_bytes(row.get(1)?));
+                let since = Timestamp::from_millis(row.get(0)?);
+                let id = Uuid::from_bytes(row.get(1)?);
                 Ok(RestingPlace { since, id: TransactionId::new(id) })
             })?;
             Ok(merged(found, |place| *place, limit))

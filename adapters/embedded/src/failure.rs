@@ -37,7 +37,7 @@ pub(super) fn is_undone(error: &rusqlite::Error) -> bool {
 /// See <https://www.sqlite.org/rescode.html>. What is not known to pass by itself counts as broken.
 fn classify(cause: ffi::Error, text: String) -> StoreError {
     if [ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_DIR_FSYNC].contains(&cause.extended_code) {
-        return StoreError::Broken(format!("fsync failed: {text}"));
+        return StoreError::Broken(format!("fsync failed: {text}. Check the disk, and restart the service"));
     }
     match cause.code {
         ErrorCode::DiskFull => StoreError::Full(text),
@@ -63,7 +63,9 @@ fn classify(cause: ffi::Error, text: String) -> StoreError {
         | ErrorCode::ApiMisuse
         | ErrorCode::ParameterOutOfRange
         | ErrorCode::Unknown => StoreError::Unreadable(text),
-        ErrorCode::DatabaseCorrupt | ErrorCode::InternalMalfunction | _ => StoreError::Broken(text),
+        ErrorCode::DatabaseCorrupt | ErrorCode::InternalMalfunction | _ => {
+            StoreError::Broken(format!("{text}. Stop the service, keep its files, and restore a backup"))
+        }
     }
 }
 
@@ -97,6 +99,17 @@ mod tests {
     fn a_failed_fsync_and_a_corrupt_file_are_broken() {
         for code in [ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_DIR_FSYNC, ffi::SQLITE_CORRUPT] {
             assert!(matches!(seen(code), StoreError::Broken(_)), "{code}");
+        }
+    }
+
+    #[test]
+    fn whatever_is_broken_says_what_to_do() {
+        for (code, remedy) in [
+            (ffi::SQLITE_IOERR_FSYNC, "restart the service"),
+            (ffi::SQLITE_IOERR_DIR_FSYNC, "restart the service"),
+            (ffi::SQLITE_CORRUPT, "restore a backup"),
+        ] {
+            assert!(seen(code).to_string().ends_with(remedy), "{}", seen(code));
         }
     }
 

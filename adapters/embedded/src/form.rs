@@ -157,7 +157,8 @@ fn upgrade_step(transaction: &Transaction<'_>, limit: usize) -> Result<Upgraded,
         }
         return Ok(step);
     }
-    let (next, of_archive) = (of_archive(NEXT), of_archive(REWRITE));
+    let next = of_archive(NEXT);
+    let of_archive = of_archive(REWRITE);
     let bounds = (up_to.saturating_sub(until), i64::MAX);
     let last = rewrite(transaction, &mut step, (&next, &of_archive), bounds, limit)?;
     if step.read < whole {

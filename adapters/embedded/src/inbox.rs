@@ -33,7 +33,8 @@ impl InboxStore for EmbeddedStore {
             let sql = "SELECT id, notice, tries FROM inbox WHERE due_at <= ?1 ORDER BY due_at, id";
             let mut statement = transaction.prepare_cached(sql)?;
             let mut rows = statement.query((now.millis(),))?;
-            let (mut found, mut count) = (Vec::new(), 0);
+            let mut found = Vec::new();
+            let mut count = 0;
             while count < limit
                 && let Some(row) = rows.next()?
             {

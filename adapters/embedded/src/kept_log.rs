@@ -3,7 +3,6 @@
 //! SQLite remembers how long its log is and looks at the file no more. Behind a log that another program cut or
 //! overwrote it goes on writing, and the next start finds nothing of it.
 
-use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -13,6 +12,7 @@ use quita_ports::StoreError;
 use rusqlite::Connection;
 
 use super::failure::Failure;
+use super::left_behind::beside;
 
 /// Bytes of the log's header: <https://www.sqlite.org/fileformat.html#the_wal_file>.
 const HEADER_BYTES: u64 = 32;
@@ -44,8 +44,8 @@ struct Shape {
 impl KeptLog {
     /// The log beside a database whose connection for writing this is.
     pub(super) fn of(database: &Path, writer: &Connection) -> Self {
-        let path = [database.as_os_str(), OsStr::new("-wal")].into_iter().collect::<std::ffi::OsString>();
-        let log = Self { path: path.into(), left: Mutex::new(None) };
+        let [path, _] = beside(database);
+        let log = Self { path, left: Mutex::new(None) };
         log.remember(writer);
         log
     }
@@ -65,7 +65,8 @@ impl KeptLog {
     /// # Errors
     /// [`StoreError::Broken`] if somebody did.
     pub(super) fn check_before(&self, writer: &Connection) -> Result<(), Failure> {
-        let (of_others, shape) = (of_others(writer)?, self.shape()?);
+        let of_others = of_others(writer)?;
+        let shape = self.shape()?;
         match &*self.left() {
             Some(left) if left.of_others == of_others && !shape.may_follow(&left.shape) => {
                 Err(self.meddled_with().into())

@@ -18,6 +18,7 @@ mod history;
 mod inbox;
 mod kept_log;
 mod keyring;
+mod left_behind;
 mod links;
 mod listing;
 mod movements;
@@ -35,6 +36,7 @@ mod sole_writer;
 mod transaction;
 mod trust;
 mod workers;
+mod write_trial;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -49,7 +51,7 @@ use archive::of_archive;
 pub use backup::BackupError;
 use failure::Failure;
 use file_mark::FileMark;
-use open::READERS;
+use open::{READERS, Writer};
 use quita_stored_form::turns::{Lister, Turns, waited_too_long};
 use quita_stored_form::unsigned;
 use sole_writer::SoleWriter;
@@ -81,6 +83,7 @@ pub struct EmbeddedStore {
     turns: Turns,
     trust: Arc<Trust>,
     sole_writer: Option<SoleWriter>,
+    is_new: bool,
 }
 
 impl EmbeddedStore {
@@ -88,10 +91,10 @@ impl EmbeddedStore {
     ///
     /// # Errors
     /// [`StoreError::Unavailable`] if it can't be opened, [`StoreError::Unreadable`] if it is not this
-    /// service's or is stored in another form.
+    /// service's or is stored in another form, [`StoreError::Broken`] if the file is missing and its log is left.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let path = path.as_ref();
-        Self::over(open::writer(path)?, path, None, None)
+        Self::over(open::writer(path)?, path, None)
     }
 
     /// Opens the file if there is a store in it; `None` if there is none, and then makes nothing.
@@ -101,7 +104,7 @@ impl EmbeddedStore {
     pub fn open_existing(path: impl AsRef<Path>) -> Result<Option<Self>, StoreError> {
         let path = path.as_ref();
         let Some(writer) = open::existing_writer(path)? else { return Ok(None) };
-        Self::over(writer, path, None, None).map(Some)
+        Self::over(Writer { connection: writer, is_new: false }, path, None).map(Some)
     }
 
     /// Opens the file as the only process that writes payments, for as long as the store lives.
@@ -110,11 +113,14 @@ impl EmbeddedStore {
     /// [`SoleWriterError::Served`] if another process serves this file; otherwise as [`EmbeddedStore::open`].
     pub fn open_sole_writer(path: impl AsRef<Path>) -> Result<Self, SoleWriterError> {
         let path = path.as_ref();
+        // Before even a lock file is made.
+        left_behind::refuse(path)?;
         let lock = SoleWriter::lock(path)?;
         let mut writer = open::writer(path)?;
-        let mark = FileMark::begin(path, &mut writer, |writer| open::settle_log(writer, path))?;
-        movements::index_earlier(&mut writer)?;
-        Ok(Self::over(writer, path, Some(lock), Some(mark))?)
+        let connection = &mut writer.connection;
+        let mark = FileMark::begin(path, connection, |connection| open::settle_log(connection, path))?;
+        movements::index_earlier(connection)?;
+        Ok(Self::over(writer, path, Some((lock, mark)))?)
     }
 
     /// Copies the store in the file to another one, which must not exist, while others write: of one moment, readable
@@ -126,12 +132,17 @@ impl EmbeddedStore {
         backup::back_up(path.as_ref(), copy.as_ref())
     }
 
+    /// Returns true if opening it made it: it was missing, or empty.
+    pub const fn is_new(&self) -> bool {
+        self.is_new
+    }
+
     fn over(
-        writer: Connection,
+        Writer { connection: writer, is_new }: Writer,
         path: &Path,
-        sole_writer: Option<SoleWriter>,
-        mark: Option<FileMark>,
+        serving: Option<(SoleWriter, FileMark)>,
     ) -> Result<Self, StoreError> {
+        let (sole_writer, mark) = serving.unzip();
         let readers = open::readers(path, READERS)?;
         let form = open::form_of(&writer, path)?;
         let trust = Arc::new(Trust::of((path, form), &writer, mark));
@@ -142,6 +153,7 @@ impl EmbeddedStore {
             turns: Turns::new(LISTS_AT_ONCE),
             trust,
             sole_writer,
+            is_new,
         })
     }
 

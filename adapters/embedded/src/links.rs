@@ -98,7 +98,8 @@ impl LinkStore for EmbeddedStore {
         until: Timestamp,
         limit: usize,
     ) -> Result<Vec<Link>, StoreError> {
-        let (until, limit) = (until.millis(), signed_limit(limit));
+        let until = until.millis();
+        let limit = signed_limit(limit);
         let Some(document) = document.map(|document| document.as_str().to_owned()) else {
             return self
                 .read(move |transaction| find_all(transaction, OVER, (until, limit), "the link"))
@@ -109,7 +110,8 @@ impl LinkStore for EmbeddedStore {
     }
 
     async fn link_uses(&self, link: &Link) -> Result<LinkUses, StoreError> {
-        let (owner, id) = (link.owner.clone(), link.id);
+        let owner = link.owner.clone();
+        let id = link.id;
         self.read(move |transaction| {
             let id = id.uuid();
             let bounds = (owner.merchant.as_str(), owner.mode.as_str(), id.as_bytes());
@@ -178,7 +180,8 @@ fn blocked_until(
     now: Timestamp,
 ) -> Result<Option<Timestamp>, Failure> {
     let sql = "SELECT at FROM page_events WHERE name = ?1 AND at > ?2 ORDER BY at DESC LIMIT 1 OFFSET ?3";
-    let (since, offset) = (now.minus_ms(limit.within_ms).millis(), i64::from(limit.most).saturating_sub(1));
+    let since = now.minus_ms(limit.within_ms).millis();
+    let offset = i64::from(limit.most).saturating_sub(1);
     let blocking = transaction
         .prepare_cached(sql)?
         .query_row((&limit.name, since, offset), |row| row.get::<_, i64>(0))

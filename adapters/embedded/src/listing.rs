@@ -267,7 +267,8 @@ mod tests {
     fn lists_by_status_and_method_merge_parts_of_their_index_and_never_sort() {
         let id = TransactionId::new(uuid::Uuid::nil());
         let after = Some(Cursor { created_at: Timestamp::from_millis(9), id });
-        let (several, all) = (vec![Status::Refund, Status::Chargeback], Status::ALL.to_vec());
+        let several = vec![Status::Refund, Status::Chargeback];
+        let all = Status::ALL.to_vec();
         let amount = Some(Money::from_cents(10_000));
         let to = Some(Timestamp::from_millis(99));
         for (statuses, method, amount, created_to, parts) in [

@@ -39,7 +39,8 @@ const fn dispute_code(status: DisputeStatus) -> i64 {
 
 /// Brings the table up to date with a payment that was written in this transaction.
 pub(super) fn index(transaction: &Transaction<'_>, payment: &Payment) -> rusqlite::Result<()> {
-    let (refunds, chargebacks) = (&payment.state.refunds, &payment.chargebacks);
+    let refunds = &payment.state.refunds;
+    let chargebacks = &payment.chargebacks;
     // Neither is ever taken off a payment, so a payment without them has no row to remove.
     if !refunds.is_empty() {
         for status in RefundStatus::ALL {
@@ -61,7 +62,9 @@ fn put(
     payment: &Payment,
     (status, is_held): (i64, bool),
 ) -> rusqlite::Result<()> {
-    let (owner, created_at, id) = (&payment.owner, payment.created_at.millis(), payment.id.uuid());
+    let owner = &payment.owner;
+    let created_at = payment.created_at.millis();
+    let id = payment.id.uuid();
     let row = (owner.merchant.as_str(), owner.mode.as_str(), status, created_at, id.as_bytes());
     transaction.prepare_cached(if is_held { ADD } else { REMOVE })?.execute(row).map(drop)
 }

@@ -9,7 +9,7 @@ use quita_ports::{StoreError, StoreForm};
 use rusqlite::{Connection, OpenFlags};
 
 use super::failure::{Failure, is_undone};
-use super::{form, schema};
+use super::{form, left_behind, schema};
 
 /// Wait of a write for another process, such as a command that makes a key.
 const BUSY_WAIT: Duration = Duration::from_secs(5);
@@ -24,11 +24,18 @@ pub(super) const PRIVATE_FILE: u32 = 0o600;
 #[cfg(unix)]
 const PRIVATE_FOLDER: u32 = 0o700;
 
-/// Endings of the files in which SQLite keeps data beside the store's own.
-const BESIDE: [&str; 2] = ["-wal", "-shm"];
+/// Connection that writes.
+#[derive(Debug)]
+pub(super) struct Writer {
+    pub(super) connection: Connection,
+    /// True if the schema was made just now.
+    pub(super) is_new: bool,
+}
 
-/// The connection that writes; makes file and schema if they are missing.
-pub(super) fn writer(path: &Path) -> Result<Connection, StoreError> {
+/// Opens the connection that writes; makes file and schema if they are missing.
+pub(super) fn writer(path: &Path) -> Result<Writer, StoreError> {
+    left_behind::refuse(path)?;
+    left_behind::refuse_log_of_another(path)?;
     make_folder(path)?;
     let is_there = fs::metadata(path).is_ok_and(|file| file.len() > 0);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -53,7 +60,7 @@ pub(super) fn existing_writer(path: &Path) -> Result<Option<Connection>, StoreEr
     if is_empty().map_err(|failure| in_file(path, failure))? {
         return Ok(None);
     }
-    make_ready(connection, path).map(Some)
+    make_ready(connection, path).map(|writer| Some(writer.connection))
 }
 
 /// Form of a store that was opened.
@@ -63,18 +70,17 @@ pub(super) fn form_of(connection: &Connection, path: &Path) -> Result<StoreForm,
 }
 
 /// Has the connection write as the store promises, and nobody else read its files.
-fn make_ready(mut connection: Connection, path: &Path) -> Result<Connection, StoreError> {
+fn make_ready(mut connection: Connection, path: &Path) -> Result<Writer, StoreError> {
     keep_private(path);
-    for beside in BESIDE {
-        let mut name = path.as_os_str().to_owned();
-        name.push(beside);
-        keep_private(Path::new(&name));
-    }
-    prepare(&mut connection).map_err(|failure| in_file(path, failure))?;
-    Ok(connection)
+    left_behind::beside(path).iter().for_each(|beside| keep_private(beside));
+    let is_new = prepare(&mut connection).map_err(|failure| in_file(path, failure))?;
+    Ok(Writer { connection, is_new })
 }
 
-/// A connection to a file that is there; `None` if there is none, or nothing in it.
+/// Opens a connection to a file that is there; `None` if there is none, or nothing in it.
+///
+/// # Errors
+/// Also if other files of that store are left, or a process still serves it.
 pub(super) fn existing(path: &Path) -> Result<Option<Connection>, StoreError> {
     let is_missing = match fs::metadata(path) {
         Ok(file) => file.len() == 0,
@@ -82,8 +88,9 @@ pub(super) fn existing(path: &Path) -> Result<Option<Connection>, StoreError> {
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     };
     if is_missing {
-        return Ok(None);
+        return left_behind::refuse_served(path).map(|()| None);
     }
+    left_behind::refuse_log_of_another(path)?;
     connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX).map(Some)
 }
 
@@ -166,7 +173,9 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
 ///
 /// WAL is emptied into the file in passing, every 4,000 pages (16 MB). If that fails it is done again later, and
 /// the WAL, which is what a commit has synced, keeps everything until then.
-fn prepare(connection: &mut Connection) -> Result<(), Failure> {
+///
+/// Returns true if the schema was made.
+fn prepare(connection: &mut Connection) -> Result<bool, Failure> {
     let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
     if mode != "wal" {
         let why = format!("its file system does not allow a write-ahead log (journal mode is {mode})");
@@ -176,14 +185,14 @@ fn prepare(connection: &mut Connection) -> Result<(), Failure> {
         "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864; \
          PRAGMA secure_delete = ON;",
     )?;
-    schema::make(connection)?;
+    let is_new = schema::make(connection)?;
     // Cheap unless tables have grown a lot since the planner's statistics were made. Payments can be read without.
     match connection.execute_batch("PRAGMA optimize = 0x10002") {
         Err(error) if is_undone(&error) => {
             tracing::warn!(%error, "the embedded store could not be optimised");
-            Ok(())
+            Ok(is_new)
         }
-        done => Ok(done?),
+        done => Ok(done.map(|()| is_new)?),
     }
 }
 

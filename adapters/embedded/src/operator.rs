@@ -42,7 +42,8 @@ impl OperatorStore for EmbeddedStore {
     }
 
     async fn resolve_exception(&self, id: &str, resolution: &Resolution) -> Result<bool, StoreError> {
-        let (id, resolution) = (id.to_owned(), resolution.clone());
+        let id = id.to_owned();
+        let resolution = resolution.clone();
         self.write(move |transaction| {
             let open = find_exception(transaction, &id)?.filter(|found| found.resolution.is_none());
             let Some(mut exception) = open else { return Ok(false) };

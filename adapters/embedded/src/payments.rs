@@ -72,7 +72,8 @@ impl PaymentStore for EmbeddedStore {
         if let Err(error) = self.trust.check() {
             return batch.iter().map(|_| Err(WriteError::NotWritten(error.clone()))).collect();
         }
-        let (writes, trust) = (batch.to_vec(), std::sync::Arc::clone(&self.trust));
+        let writes = batch.to_vec();
+        let trust = std::sync::Arc::clone(&self.trust);
         let job = move |connection: &mut Connection| commit(&trust, connection, &writes);
         self.writer.run(job).await.unwrap_or_else(lost)
     }
@@ -192,7 +193,8 @@ impl EmbeddedStore {
     ) -> Result<Vec<Listed>, StoreError> {
         self.list(Lister::Merchant(merchant.as_str().into()), move |transaction| {
             let found = read_both(transaction, &sql, params_from_iter(values), |row| {
-                let (id, created_at) = (Uuid::from_bytes(row.get(0)?), Timestamp::from_millis(row.get(1)?));
+                let id = Uuid::from_bytes(row.get(0)?);
+                let created_at = Timestamp::from_millis(row.get(1)?);
                 let place = Cursor { created_at, id: TransactionId::new(id) };
                 Ok((place, (id, row.get(2)?)))
             })?;

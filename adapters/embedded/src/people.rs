@@ -14,7 +14,9 @@ use quita_stored_form::{encode, signed_limit};
 #[async_trait]
 impl PeopleStore for EmbeddedStore {
     async fn insert_user(&self, user: &User) -> Result<bool, StoreError> {
-        let (login, merchant, document) = (user.login.clone(), user.merchant.clone(), encode(user)?);
+        let login = user.login.clone();
+        let merchant = user.merchant.clone();
+        let document = encode(user)?;
         self.write(move |transaction| {
             let sql = "INSERT INTO users (login, merchant, user) VALUES (?1, ?2, ?3) \
                 ON CONFLICT (login) DO NOTHING";
@@ -47,7 +49,8 @@ impl PeopleStore for EmbeddedStore {
     }
 
     async fn replace_user(&self, before: &User, after: &User) -> Result<bool, StoreError> {
-        let (before, document) = (before.clone(), encode(after)?);
+        let before = before.clone();
+        let document = encode(after)?;
         self.write(move |transaction| {
             if find_user(transaction, &before.login)?.as_ref() != Some(&before) {
                 return Ok(false);
@@ -88,7 +91,8 @@ impl PeopleStore for EmbeddedStore {
     }
 
     async fn put_policy(&self, merchant: &MerchantId, policy: &MerchantPolicy) -> Result<(), StoreError> {
-        let (merchant, document) = (merchant.clone(), encode(policy)?);
+        let merchant = merchant.clone();
+        let document = encode(policy)?;
         self.write(move |transaction| {
             let sql = "INSERT INTO merchant_policies (merchant, policy) VALUES (?1, ?2) \
                 ON CONFLICT (merchant) DO UPDATE SET policy = excluded.policy";
@@ -108,7 +112,8 @@ impl PeopleStore for EmbeddedStore {
     }
 
     async fn put_profile(&self, merchant: &MerchantId, profile: &MerchantProfile) -> Result<(), StoreError> {
-        let (merchant, document) = (merchant.clone(), encode(profile)?);
+        let merchant = merchant.clone();
+        let document = encode(profile)?;
         self.write(move |transaction| {
             let sql = "INSERT INTO merchant_profiles (merchant, profile) VALUES (?1, ?2) \
                 ON CONFLICT (merchant) DO UPDATE SET profile = excluded.profile";
@@ -119,7 +124,8 @@ impl PeopleStore for EmbeddedStore {
     }
 
     async fn insert_operator(&self, operator: &Operator) -> Result<bool, StoreError> {
-        let (login, document) = (operator.login.clone(), encode(operator)?);
+        let login = operator.login.clone();
+        let document = encode(operator)?;
         self.write(move |transaction| {
             let sql =
                 "INSERT INTO operators (login, operator) VALUES (?1, ?2) ON CONFLICT (login) DO NOTHING";
@@ -142,7 +148,8 @@ impl PeopleStore for EmbeddedStore {
     }
 
     async fn replace_operator(&self, before: &Operator, after: &Operator) -> Result<bool, StoreError> {
-        let (before, document) = (before.clone(), encode(after)?);
+        let before = before.clone();
+        let document = encode(after)?;
         self.write(move |transaction| {
             if find_operator(transaction, &before.login)?.as_ref() != Some(&before) {
                 return Ok(false);
@@ -166,7 +173,8 @@ impl PeopleStore for EmbeddedStore {
     }
 
     async fn insert_session(&self, session: &Session) -> Result<(), StoreError> {
-        let (id, person) = (session.id.clone(), session.of.person());
+        let id = session.id.clone();
+        let person = session.of.person();
         let row = (id, person, session.expires_at.millis(), encode(session)?);
         let began_at = session.created_at.millis();
         self.write(move |transaction| {
@@ -197,7 +205,8 @@ impl PeopleStore for EmbeddedStore {
     }
 
     async fn replace_session(&self, before: &Session, after: &Session) -> Result<bool, StoreError> {
-        let (before, document) = (before.clone(), encode(after)?);
+        let before = before.clone();
+        let document = encode(after)?;
         self.write(move |transaction| {
             if find_session(transaction, &before.id)?.as_ref() != Some(&before) {
                 return Ok(false);

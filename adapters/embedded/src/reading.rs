@@ -43,7 +43,7 @@ pub(super) mod plan {
     #[track_caller]
     pub(in super::super) fn check(sql: &str, bounds: impl Params + Clone, index: &str) {
         let folder = tempfile::tempdir().unwrap();
-        let connection = super::super::open::writer(&folder.path().join("quita.db")).unwrap();
+        let connection = super::super::open::writer(&folder.path().join("quita.db")).unwrap().connection;
         for (sql, index) in [(sql.into(), index.into()), (of_archive(sql), of_archive(index))] {
             let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
             let plan = steps(&mut statement, bounds.clone());
@@ -61,7 +61,7 @@ pub(super) mod plan {
         (index, parts): (&str, usize),
     ) {
         let folder = tempfile::tempdir().unwrap();
-        let connection = super::super::open::writer(&folder.path().join("quita.db")).unwrap();
+        let connection = super::super::open::writer(&folder.path().join("quita.db")).unwrap().connection;
         for (sql, index) in [(sql.into(), index.into()), (of_archive(sql), of_archive(index))] {
             let mut statement = connection.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
             let plan = steps(&mut statement, bounds.clone());

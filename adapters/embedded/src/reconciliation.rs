@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use chrono::NaiveDate;
 use quita_domain::identity::{Mode, TransactionId};
 use quita_domain::reconciliation::{
-    LineCursor, LineFilter, LineSum, SlipNumber, Source, StoredLine, Verdict,
+    LineCursor, LineFilter, LineSum, LineVerdict, SlipNumber, Source, StoredLine,
 };
 use quita_domain::time::Timestamp;
 use quita_ports::{PaidPlace, ReconciliationStore, Run, RunClaim, StoreError};
@@ -55,9 +55,10 @@ impl ReconciliationStore for EmbeddedStore {
         let mut rows = Vec::with_capacity(lines.len());
         for stored in lines {
             let line = &stored.line;
-            let verdict = stored.verdict().map(Verdict::as_str);
+            let verdict = stored.verdict().map(LineVerdict::as_str);
             let gross = signed(line.gross.cents());
-            let (id, source) = (line.id.clone(), line.source.as_str().to_owned());
+            let id = line.id.clone();
+            let source = line.source.as_str().to_owned();
             rows.push((id, source, line.day.to_string(), verdict, gross, encode(stored)?));
         }
         self.write(move |transaction| {
@@ -115,13 +116,15 @@ impl ReconciliationStore for EmbeddedStore {
     }
 
     async fn claim_run(&self, claim: &RunClaim) -> Result<bool, StoreError> {
-        let (source, day) = (claim.source.as_str().to_owned(), claim.day.to_string());
+        let source = claim.source.as_str().to_owned();
+        let day = claim.day.to_string();
         let row = (source, day, claim.node.into_bytes(), claim.until.millis(), claim.now.millis());
         self.write(move |transaction| Ok(transaction.prepare_cached(CLAIM)?.execute(row)? == 1)).await
     }
 
     async fn finish_run(&self, claim: &RunClaim) -> Result<(), StoreError> {
-        let (source, day) = (claim.source.as_str().to_owned(), claim.day.to_string());
+        let source = claim.source.as_str().to_owned();
+        let day = claim.day.to_string();
         let row = (source, day, claim.node.into_bytes(), claim.now.millis());
         self.write(move |transaction| Ok(transaction.prepare_cached(FINISH)?.execute(row).map(drop)?)).await
     }
@@ -180,7 +183,8 @@ fn paid(
 ) -> Result<Vec<PaidPlace>, Failure> {
     let (after_at, after_id) =
         after.map_or((i64::MIN, Uuid::nil()), |place| (place.at.millis(), place.id.uuid()));
-    let (from, until) = (from.millis(), until.millis());
+    let from = from.millis();
+    let until = until.millis();
     let bounds = (mode.as_str(), from, until, after_at, after_id.into_bytes(), signed_limit(limit));
     let found = read_both(transaction, PAID, bounds, |row| {
         let id = TransactionId::new(Uuid::from_bytes(row.get(1)?));
@@ -218,7 +222,7 @@ fn sum(row: &Row<'_>) -> Result<LineSum, Failure> {
     Ok(LineSum {
         day: day.parse().map_err(|_| unknown_word("day"))?,
         source: Source::stored(&source),
-        verdict: Verdict::parse(&verdict).ok_or_else(|| unknown_word("verdict"))?,
+        verdict: LineVerdict::parse(&verdict).ok_or_else(|| unknown_word("verdict"))?,
         count: unsigned(row.get(3)?),
         gross_cents: unsigned(row.get(4)?),
     })
@@ -244,7 +248,7 @@ mod tests {
         let after = LineCursor { day: day("2026-11-02"), id: "x".into() };
         for (verdict, index) in [
             (None, "statement_lines_of_source (source=?"),
-            (Some(Verdict::Different), "statement_lines_by_verdict (source=? AND verdict=?"),
+            (Some(LineVerdict::Different), "statement_lines_by_verdict (source=? AND verdict=?"),
         ] {
             for after in [None, Some(&after)] {
                 let (sql, values) = of_lines(&filter(verdict), after, 10);

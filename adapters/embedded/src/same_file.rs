@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 
 use quita_ports::StoreError;
 
-/// Files beside the database: its write-ahead log, and the index of readers' positions in it.
-const BESIDE: [&str; 2] = ["-wal", "-shm"];
+use super::left_behind::{beside, rescue};
 
 /// The database file and what stands beside it.
 #[derive(Debug)]
 pub(super) struct SameFile {
+    database: PathBuf,
     files: Vec<(PathBuf, Identity)>,
 }
 
@@ -21,13 +21,9 @@ type Identity = (u64, u64);
 impl SameFile {
     /// Remembers the files of a store that is open.
     pub(super) fn of(database: &Path) -> Self {
-        let beside = BESIDE.map(|ending| {
-            let mut path = database.as_os_str().to_owned();
-            path.push(ending);
-            PathBuf::from(path)
-        });
-        let files = std::iter::once(database.to_owned()).chain(beside);
-        Self { files: files.filter_map(|path| identity(&path).map(|is| (path, is))).collect() }
+        let files = std::iter::once(database.to_owned()).chain(beside(database));
+        let files = files.filter_map(|path| identity(&path).map(|is| (path, is))).collect();
+        Self { database: database.to_owned(), files }
     }
 
     /// Checks that all are still where they were.
@@ -38,9 +34,9 @@ impl SameFile {
         match self.files.iter().find(|(path, was)| identity(path) != Some(*was)) {
             None => Ok(()),
             Some((path, _)) => Err(StoreError::Broken(format!(
-                "{} was deleted or replaced while it was served: what is written now would be lost. Put the file back, \
-                 or restore a backup, and restart",
-                path.display()
+                "{} was deleted or replaced while it was served: what is written now would be lost. {}",
+                path.display(),
+                rescue(&self.database)
             ))),
         }
     }
@@ -57,4 +53,26 @@ fn identity(path: &Path) -> Option<Identity> {
 #[cfg(not(unix))]
 fn identity(_: &Path) -> Option<Identity> {
     None
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whoever_reads_that_a_file_is_gone_reads_how_its_contents_are_saved_before_a_restart() {
+        for gone in ["quita.db", "quita.db-wal"] {
+            let folder = tempfile::tempdir().unwrap();
+            let database = folder.path().join("quita.db");
+            for name in ["quita.db", "quita.db-wal"] {
+                std::fs::write(folder.path().join(name), name).unwrap();
+            }
+            let files = SameFile::of(&database);
+            assert_eq!(files.check(), Ok(()));
+            std::fs::remove_file(folder.path().join(gone)).unwrap();
+            let Err(StoreError::Broken(why)) = files.check() else { panic!("{gone}") };
+            assert!(why.starts_with(&format!("{} was deleted", folder.path().join(gone).display())), "{why}");
+            assert!(why.ends_with(&rescue(&database)) && why.contains("/proc/PID/fd"), "{why}");
+        }
+    }
 }

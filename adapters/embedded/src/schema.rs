@@ -56,8 +56,8 @@ fn add_columns(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// Makes the schema in a new file, and refuses one whose stored form this program does not know. `user_version` is the
-/// number of the form.
-pub(super) fn make(connection: &mut Connection) -> Result<(), StoreError> {
+/// number of the form. Returns true if the file was new.
+pub(super) fn make(connection: &mut Connection) -> Result<bool, StoreError> {
     let made = transaction::run(connection, |transaction| {
         let mut is_new = false;
         match form::number_of(transaction)? {
@@ -76,7 +76,7 @@ pub(super) fn make(connection: &mut Connection) -> Result<(), StoreError> {
         if is_new {
             form::note_whole(transaction)?;
         }
-        Ok(())
+        Ok(is_new)
     });
     Ok(made?)
 }

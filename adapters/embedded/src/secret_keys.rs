@@ -24,7 +24,8 @@ impl SecretKeyStore for EmbeddedStore {
         before: Option<&KeyRecord>,
         after: &KeyRecord,
     ) -> Result<bool, StoreError> {
-        let (before, document) = (before.cloned(), encode(after)?);
+        let before = before.cloned();
+        let document = encode(after)?;
         self.write(move |transaction| {
             if find_record(transaction)? != before {
                 return Ok(false);
@@ -45,7 +46,8 @@ impl SecretKeyStore for EmbeddedStore {
         before: Option<&SealedSecret>,
         after: &SealedSecret,
     ) -> Result<bool, StoreError> {
-        let (before, document) = (before.cloned(), encode(after)?);
+        let before = before.cloned();
+        let document = encode(after)?;
         self.write(move |transaction| {
             if find_audit_key(transaction)? != before {
                 return Ok(false);

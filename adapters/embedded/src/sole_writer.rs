@@ -29,16 +29,26 @@ impl SoleWriter {
     /// Takes the lock of a database file: `{file}.lock` beside it.
     pub(super) fn lock(database: &Path) -> Result<Self, SoleWriterError> {
         super::open::make_folder(database)?;
-        let mut path = database.as_os_str().to_owned();
-        path.push(".lock");
-        let unavailable = |error| {
-            StoreError::Unavailable(format!("{} can't be locked: {error}", Path::new(&path).display()))
-        };
-        let file = private_file(Path::new(&path)).map_err(unavailable)?;
+        let path = lock_of(database);
+        let unavailable =
+            |error| StoreError::Unavailable(format!("{} can't be locked: {error}", path.display()));
+        let file = private_file(&path).map_err(unavailable)?;
         match file.try_lock() {
             Ok(()) => Ok(Self { _file: file }),
             Err(TryLockError::WouldBlock) => Err(SoleWriterError::Served(database.to_owned())),
             Err(TryLockError::Error(error)) => Err(unavailable(error).into()),
         }
     }
+}
+
+/// Returns whether a process serves this file. Makes no lock file, and keeps no lock.
+pub(super) fn is_locked(database: &Path) -> bool {
+    let Ok(file) = File::open(lock_of(database)) else { return false };
+    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+}
+
+fn lock_of(database: &Path) -> PathBuf {
+    let mut path = database.as_os_str().to_owned();
+    path.push(".lock");
+    path.into()
 }

@@ -120,7 +120,8 @@ impl Trust {
     fn lose_if_broken(&self, error: &StoreError) {
         if let StoreError::Broken(why) = error {
             self.broken.get_or_init(|| {
-                tracing::error!(%error, "the embedded store takes no more writes");
+                // Who uses the store says so once, at ERROR.
+                tracing::debug!(%error, "the embedded store takes no more writes");
                 why.clone()
             });
         }

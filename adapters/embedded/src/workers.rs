@@ -43,7 +43,7 @@ impl Workers {
         &self,
         job: impl FnOnce(&mut Connection) -> T + Send + 'static,
     ) -> Result<T, StoreError> {
-        let ended = || StoreError::Broken("a job of the store was lost".into());
+        let ended = || StoreError::Broken("a job of the store was lost. Restart the service".into());
         let queue = self.queue.as_ref().ok_or_else(ended)?;
         let (reply, answer) = oneshot::channel();
         // Nobody waits for the answer any more if it can't be sent.

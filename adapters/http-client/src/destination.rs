@@ -29,7 +29,8 @@ impl Destination {
         };
         let usual_port = if is_secured { 443 } else { 80 };
         let authority = uri.authority()?;
-        let (name, port) = (authority.host(), authority.port_u16().unwrap_or(usual_port));
+        let name = authority.host();
+        let port = authority.port_u16().unwrap_or(usual_port);
         let host = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
         if host.is_empty() {
             return None;

@@ -1,6 +1,5 @@
 //! Dialling: from a name to a connection. An address is judged right before it is dialled.
 
-use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
@@ -12,7 +11,8 @@ use tokio_rustls::TlsConnector;
 use super::ClientSettings;
 use super::connection::Connection;
 use super::destination::Destination;
-use super::failure::{Failure, Why, rustls_error};
+use super::failure::{Failure, Why};
+use super::handshake::handshake_failed;
 use super::wire::Socket;
 
 /// Makes a connection. Whatever fails here left nothing of a request.
@@ -39,7 +39,8 @@ async fn connect(destination: &Destination, settings: &ClientSettings) -> Result
 }
 
 async fn reach(destination: &Destination, settings: &ClientSettings) -> Result<TcpStream, Why> {
-    let (mut failed, mut is_withheld) = (None, false);
+    let mut failed = None;
+    let mut is_withheld = false;
     for address in addresses(destination).await? {
         if !(settings.may_dial)(address.ip()) {
             is_withheld = true;
@@ -59,11 +60,4 @@ async fn addresses(destination: &Destination) -> Result<Vec<SocketAddr>, Why> {
     }
     let found = lookup_host((destination.host.as_str(), destination.port)).await;
     found.map(Iterator::collect).map_err(|_| Why::NoName)
-}
-
-fn handshake_failed(error: &io::Error) -> Why {
-    match rustls_error(error) {
-        Some(error) => Why::Handshake(error.to_string()),
-        None => Why::Handshake(error.kind().to_string()),
-    }
 }

@@ -5,6 +5,8 @@ use std::io;
 use rustls::AlertDescription;
 use thiserror::Error;
 
+use super::handshake::HandshakeCause;
+
 /// No answer. Names neither the address nor a header.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{why}")]
@@ -34,8 +36,13 @@ pub enum Why {
     #[error("no connection in time")]
     NoConnectionInTime,
     /// TLS was not agreed upon.
-    #[error("the handshake failed: {0}")]
-    Handshake(String),
+    #[error("the handshake failed: {text}")]
+    Handshake {
+        /// Part of it that failed.
+        cause: HandshakeCause,
+        /// Words of the library.
+        text: String,
+    },
     /// The other side does not take our certificate.
     #[error("our certificate was refused: {0:?}")]
     CertificateRefused(AlertDescription),

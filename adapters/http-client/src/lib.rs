@@ -10,6 +10,7 @@ mod destination;
 mod dial;
 mod failure;
 mod framing;
+mod handshake;
 mod kept;
 mod tls;
 mod wire;
@@ -27,6 +28,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 pub use failure::{Failure, Why};
+pub use handshake::HandshakeCause;
 pub use hyper::{HeaderMap, Method, Uri, header};
 pub use tls::{public_roots, tls};
 

@@ -115,7 +115,8 @@ async fn wherever_the_bytes_of_an_answer_are_split_it_is_the_same() {
     let server = Server::start(move |asked: &Asked| {
         let mut dice = fastrand::Rng::with_seed(u64::try_from(asked.number).unwrap());
         let bytes = answers[asked.number % answers.len()].as_bytes();
-        let (mut steps, mut from) = (Vec::new(), 0);
+        let mut steps = Vec::new();
+        let mut from = 0;
         while from < bytes.len() {
             let to = (from + dice.usize(1..=24)).min(bytes.len());
             steps.push(Step::Send(bytes[from..to].to_vec()));

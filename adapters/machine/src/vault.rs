@@ -65,7 +65,8 @@ impl Vault for AeadVault {
         let cipher = self.key(key).filter(|_| self.held.contains(key)).ok_or_else(not_held)?;
         let nonce: [u8; NONCE_LEN] = random_bytes().map_err(|_| VaultError::NoRandomness)?;
         let mut text = secret.expose().as_bytes().to_vec();
-        let (unique, place) = (Nonce::assume_unique_for_key(nonce), Aad::from(place.bytes()));
+        let unique = Nonce::assume_unique_for_key(nonce);
+        let place = Aad::from(place.bytes());
         cipher.seal_in_place_append_tag(unique, place, &mut text).map_err(|_| VaultError::Damaged)?;
         Ok(SealedSecret { key: key.clone(), text: STANDARD.encode([&nonce[..], &text].concat()) })
     }
@@ -75,7 +76,8 @@ impl Vault for AeadVault {
         let bytes = STANDARD.decode(&sealed.text).map_err(|_| VaultError::Damaged)?;
         let (nonce, text) = bytes.split_first_chunk::<NONCE_LEN>().ok_or(VaultError::Damaged)?;
         let mut text = Secret::new(text.to_vec());
-        let (nonce, place) = (Nonce::assume_unique_for_key(*nonce), Aad::from(place.bytes()));
+        let nonce = Nonce::assume_unique_for_key(*nonce);
+        let place = Aad::from(place.bytes());
         let opened =
             cipher.open_in_place(nonce, place, text.expose_mut()).map_err(|_| VaultError::Damaged)?;
         let opened = str::from_utf8(opened).map_err(|_| VaultError::Damaged)?;
@@ -144,14 +146,16 @@ mod tests {
 
     #[test]
     fn a_key_that_is_not_held_is_named() {
-        let (vault, other) = (AeadVault::new([NEW], []), AeadVault::new([OLD], []));
+        let vault = AeadVault::new([NEW], []);
+        let other = AeadVault::new([OLD], []);
         let refused = vault.open(&sealed(&other, OLD), &place(Mode::Test));
         assert_eq!(refused, Err(VaultError::NotHeld(SecretKeyId::of(OLD))));
     }
 
     #[test]
     fn a_key_that_only_opens_seals_nothing() {
-        let (vault, other) = (AeadVault::new([NEW], [OLD]), AeadVault::new([OLD], []));
+        let vault = AeadVault::new([NEW], [OLD]);
+        let other = AeadVault::new([OLD], []);
         assert_eq!(vault.open(&sealed(&other, OLD), &place(Mode::Test)), Ok(secret()));
         let refused = vault.seal(&SecretKeyId::of(OLD), &secret(), &place(Mode::Test));
         assert_eq!(refused, Err(VaultError::NotHeld(SecretKeyId::of(OLD))));

@@ -12,9 +12,10 @@ use lettre::{AsyncTransport, Tokio1Executor};
 use quita_domain::secret::Secret;
 use quita_ports::{Mail, MailError, Mailer};
 use thiserror::Error;
+use tokio::time::timeout;
 use uuid::Uuid;
 
-/// Time that each step of a conversation with the server may take.
+/// Time that a whole conversation with the server may take.
 const TIME_OUT: Duration = Duration::from_secs(20);
 
 /// Protection of the way to the server.
@@ -73,13 +74,26 @@ impl SmtpMailer {
             Protection::StartTls => AsyncSmtpTransport::<Tokio1Executor>::starttls_relay(host)?,
             Protection::None => AsyncSmtpTransport::<Tokio1Executor>::builder_dangerous(host),
         };
-        let builder = builder.port(access.port).timeout(Some(TIME_OUT));
+        // Each conversation as a whole has its limit: that of the library ends with the connection.
+        let builder = builder.port(access.port).timeout(None);
         let builder = match access.credentials {
             Some((user, password)) => builder.credentials(Credentials::new(user, password.expose().clone())),
             None => builder,
         };
         let from = Mailbox::new(Some("Quita".into()), access.from.parse()?);
         Ok(Self { transport: builder.build(), from })
+    }
+
+    /// Greets the server and signs in, as for a message, and sends none.
+    ///
+    /// # Errors
+    /// If the server does not answer in time, refuses, or is not the one that it should be.
+    pub async fn greet(&self) -> Result<(), MailError> {
+        if in_time(self.transport.test_connection()).await? {
+            Ok(())
+        } else {
+            Err(MailError("the mail server greeted, and then answered nothing".into()))
+        }
     }
 
     fn message(&self, mail: &Mail) -> Result<Message, MailError> {
@@ -106,8 +120,16 @@ impl SmtpMailer {
 impl Mailer for SmtpMailer {
     async fn send(&self, mail: &Mail) -> Result<(), MailError> {
         let message = self.message(mail)?;
-        self.transport.send(message).await.map(drop).map_err(|error| MailError(described(&error)))
+        in_time(self.transport.send(message)).await.map(drop)
     }
+}
+
+/// Waits for the end of a conversation with the server. A server that falls silent at any step is given up.
+async fn in_time<T>(conversation: impl Future<Output = Result<T, smtp::Error>>) -> Result<T, MailError> {
+    let Ok(ended) = timeout(TIME_OUT, conversation).await else {
+        return Err(MailError(format!("the mail server did not answer within {} s", TIME_OUT.as_secs())));
+    };
+    ended.map_err(|error| MailError(described(&error)))
 }
 
 /// Describes a failure. Of the server's answer only its code: its words may repeat the person's address.
@@ -117,6 +139,9 @@ fn described(error: &smtp::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+    use tokio::net::TcpListener;
+
     use super::*;
 
     fn access(from: &str) -> Access {
@@ -153,6 +178,68 @@ mod tests {
         ] {
             assert!(text.contains(part), "{part}: {text}");
         }
+    }
+
+    /// A mailer without TLS, and the socket at which it calls.
+    async fn plain() -> (SmtpMailer, TcpListener) {
+        let server = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = server.local_addr().unwrap().port();
+        let host = "127.0.0.1".into();
+        let from = "quita@example.com".into();
+        let access = Access { protection: Protection::None, host, port, credentials: None, from };
+        (SmtpMailer::new(access).unwrap(), server)
+    }
+
+    fn mail() -> Mail {
+        Mail { to: "ana@loja.example".into(), subject: "News".into(), text: "All is well.\n".into() }
+    }
+
+    /// Has a conversation with a server that says `greeting` and nothing more. Returns what it got, in how many seconds.
+    async fn with_silent_server(greeting: &str, is_mail: bool) -> (Result<(), MailError>, u64) {
+        let (mailer, server) = plain().await;
+        let talk =
+            tokio::spawn(
+                async move { if is_mail { mailer.send(&mail()).await } else { mailer.greet().await } },
+            );
+        let (mut socket, _) = server.accept().await.unwrap();
+        socket.write_all(greeting.as_bytes()).await.unwrap();
+        if !greeting.is_empty() {
+            BufReader::new(&mut socket).read_line(&mut String::new()).await.unwrap();
+        }
+        tokio::time::pause();
+        let begun = tokio::time::Instant::now();
+        let ended = timeout(Duration::from_secs(3_600), talk).await.expect("it is given up").unwrap();
+        (ended, begun.elapsed().as_secs())
+    }
+
+    #[tokio::test]
+    async fn a_server_that_takes_the_connection_and_falls_silent_is_given_up_in_time() {
+        for greeting in ["", "220 mail.example.com\r\n"] {
+            for is_mail in [true, false] {
+                let (ended, seconds) = with_silent_server(greeting, is_mail).await;
+                assert_eq!(ended.unwrap_err().0, "the mail server did not answer within 20 s", "{greeting}");
+                assert!(seconds <= TIME_OUT.as_secs(), "{seconds}");
+                tokio::time::resume();
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_server_is_greeted_and_sent_nothing() {
+        let (mailer, server) = plain().await;
+        let talk = tokio::spawn(async move { mailer.greet().await });
+        let (socket, _) = server.accept().await.unwrap();
+        let mut socket = BufReader::new(socket);
+        socket.write_all(b"220 mail.example.com\r\n").await.unwrap();
+        let mut verbs = Vec::new();
+        let mut line = String::new();
+        while socket.read_line(&mut line).await.unwrap() > 0 {
+            verbs.push(line.split_whitespace().next().unwrap().to_owned());
+            socket.write_all(b"250 mail.example.com\r\n").await.unwrap();
+            line.clear();
+        }
+        talk.await.unwrap().unwrap();
+        assert_eq!(verbs, ["EHLO", "NOOP", "QUIT"]);
     }
 
     #[test]

@@ -63,12 +63,8 @@ impl AccessStore for MongoStore {
         let id = application_id(&before.merchant, &before.name);
         let next =
             StoredApplication { id, revision: revision.saturating_add(1), application: AsDocument(after) };
-        let next = bson::serialize_to_raw_document_buf(&next);
-        let next = next.map_err(|_| StoreError::Unreadable("an application can't be encoded".into()))?;
         let guard = doc! { "_id": application_id(&before.merchant, &before.name), "revision": revision };
-        let replaced =
-            within_time(self.collection(APPLICATIONS).replace_one(guard, self.form.stamped(next))).await?;
-        Ok(replaced.matched_count == 1)
+        self.replace_guarded(APPLICATIONS, guard, &next).await
     }
 
     async fn insert_key(&self, key: &ApiKey) -> Result<(), StoreError> {

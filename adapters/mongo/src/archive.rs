@@ -22,9 +22,9 @@ use serde::Serialize;
 use super::MongoStore;
 use super::batch::{self, Outcome};
 use super::failure::{LIST_TIME_OUT, within_time};
-use super::form::{Change, stamp};
+use super::form::{FieldChange, stamp};
 use super::indexes::{ARCHIVE, BOUND_PIX, MOVING, NEWEST, PAYMENTS, named};
-use super::payments::{Envelope, Statement, read_id, read_listed};
+use super::payments::{PaymentDocument, PaymentStatement, read_id, read_listed};
 use super::reading::{binary, find_all, value_in};
 
 /// Field of a stub, and of nothing else.
@@ -113,7 +113,8 @@ impl ArchiveStore for MongoStore {
     }
 
     async fn archive(&self, payments: &[Payment]) -> Result<u64, StoreError> {
-        let (store, payments) = (self.clone(), payments.to_vec());
+        let store = self.clone();
+        let payments = payments.to_vec();
         self.threads.run(async move { store.move_all(&payments).await }).await?
     }
 
@@ -139,7 +140,10 @@ impl MongoStore {
     async fn move_all(&self, payments: &[Payment]) -> Result<u64, StoreError> {
         let form = self.form.written();
         let copies = batch::run(&self.database, payments, |some| {
-            batch::insert(ARCHIVE, some.iter().map(|payment| Envelope::moving(payment, form)).collect())
+            batch::insert(
+                ARCHIVE,
+                some.iter().map(|payment| PaymentDocument::moving(payment, form)).collect(),
+            )
         });
         let mut left_before = Vec::new();
         for (payment, copied) in payments.iter().zip(copies.await) {
@@ -148,7 +152,7 @@ impl MongoStore {
                 Err(WriteError::Conflict | WriteError::TokenUsed | WriteError::PixTaken) => {
                     // Nobody's copy that counts.
                     let older = doc! { "_id": binary(payment.id.uuid()), MOVING: true, "revision": { "$lte": signed(payment.revision) } };
-                    left_before.push(Guarded::of(older, &Envelope::moving(payment, form))?);
+                    left_before.push(Guarded::of(older, &PaymentDocument::moving(payment, form))?);
                 }
                 Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => return Err(error),
             }
@@ -159,7 +163,8 @@ impl MongoStore {
         let copies: BTreeSet<_> =
             revisions(&self.database, ARCHIVE, doc! { MOVING: true }, &ids).await?.into_iter().collect();
         let is_copied = |payment: &&Payment| copies.contains(&(payment.id, signed(payment.revision)));
-        let (mut stubs, mut leaving) = (Vec::new(), BTreeSet::new());
+        let mut stubs = Vec::new();
+        let mut leaving = BTreeSet::new();
         for payment in payments.iter().filter(is_copied) {
             leaving.insert(payment.id);
             let as_it_was = doc! { "_id": binary(payment.id.uuid()), "revision": signed(payment.revision) };
@@ -218,7 +223,8 @@ impl MongoStore {
             Ok(false) | Err(_) => value_in(found, "payment").map(Ok),
         };
         let found = find_all(&self.collection(PAYMENTS), by_id(ids), options.clone(), read).await?;
-        let (mut payments, mut archived) = (Vec::with_capacity(found.len()), Vec::new());
+        let mut payments = Vec::with_capacity(found.len());
+        let mut archived = Vec::new();
         for one in found {
             match one {
                 Ok(payment) => payments.push(payment),
@@ -366,7 +372,7 @@ pub(super) async fn also_in_archive(
     let free = archived.iter().zip(&bound).filter(|(_, bound)| bound.is_ok());
     let free: Vec<&Write> = free.map(|(write, _)| *write).collect();
     let made = batch::run(database, &free, |free| {
-        batch::update(ARCHIVE, free.iter().map(|write| Statement::of(write, form)).collect())
+        batch::update(ARCHIVE, free.iter().map(|write| PaymentStatement::of(write, form)).collect())
     });
     let mut made = made.await.into_iter();
     let mut bound = bound.into_iter();

@@ -10,13 +10,12 @@ use mongodb::options::FindOptions;
 use quita_domain::audit::chain::{ChainHead, ChainKey, ChainPlace, ChainedEntry, NewAuditEntry};
 use quita_domain::audit::{AuditCursor, AuditErasure, AuditScope};
 use quita_ports::{AuditRead, AuditStore, StoreError};
+use tokio::sync::MutexGuard;
 
 use super::MongoStore;
 use super::failure::{answer_within_time, no_answer, store_error, within_time};
 use super::indexes::{AUDIT, AUDIT_HEAD, NEWEST, OF_MERCHANT, SEQUENCE, named};
 use super::reading::{binary, find_all};
-use appending::{Append, Change};
-use erasing::Erase;
 use quita_stored_form::{signed, signed_limit, unsigned};
 use stored::{StoredHead, entry_in, head_in};
 
@@ -30,7 +29,8 @@ impl AuditStore for MongoStore {
     }
 
     async fn append_audit(&self, new: &NewAuditEntry, key: &ChainKey) -> Result<ChainPlace, StoreError> {
-        self.change_audit(&Append { new, key, form: &self.form }).await
+        let _turn = self.audit_turn().await?;
+        self.append(new, key).await
     }
 
     async fn audit_head(&self) -> Result<Option<ChainHead>, StoreError> {
@@ -84,16 +84,18 @@ impl AuditStore for MongoStore {
         if limit == 0 {
             return Ok(0);
         }
-        self.change_audit(&Erase { what, limit, account, key, form: &self.form }).await
+        let _turn = self.audit_turn().await?;
+        self.erase(what, limit, account, key).await
     }
 }
 
 impl MongoStore {
-    async fn change_audit<C: Change>(&self, change: &C) -> Result<C::Done, StoreError> {
-        // Of one node one at a time: they would only get in each other's way.
-        let turn = answer_within_time(async { Ok(self.audit_turn.lock().await) }).await;
-        let _turn = turn.ok_or_else(no_answer)?.map_err(|error| store_error(&error))?;
-        appending::make(&self.database, change).await
+    /// Waits for the turn of a change: those of one node would only get in each other's way.
+    async fn audit_turn(&self) -> Result<MutexGuard<'_, ()>, StoreError> {
+        match answer_within_time(async { Ok(self.audit_turn.lock().await) }).await {
+            Some(turn) => turn.map_err(|error| store_error(&error)),
+            None => Err(no_answer()),
+        }
     }
 }
 

@@ -281,7 +281,8 @@ mod tests {
             "ok": 1, "n": 1, "writeErrors": errors.to_vec(),
             "writeConcernError": { "code": 64, "errmsg": "waiting for replication timed out" },
         };
-        let (read, unread) = (judge(&reply, 3), judge_unread(&reply, 3));
+        let read = judge(&reply, 3);
+        let unread = judge_unread(&reply, 3);
         assert_eq!(read[0], Err(WriteError::Conflict));
         assert!(is_unknown(&unread[0]));
         for outcomes in [read, unread] {

@@ -42,9 +42,37 @@ fn unreachable_server(hosts: &str, error: &StoreError) -> StoreError {
     | StoreError::Broken(why)
     | StoreError::Unreadable(why)) = error;
     StoreError::Unavailable(format!(
-        "no primary of a MongoDB replica set answered at {hosts} ({why}); check that it runs, that it was \
-         initiated (rs.initiate()), and that user and password are right"
+        "no primary of a MongoDB replica set answered at {hosts} ({why}); {}",
+        remedy(why)
     ))
+}
+
+/// Words of the driver and of the system, and what helps against what they say.
+const REMEDIES: [(&[&str], &str); 5] = [
+    (
+        &["Authentication failed", "authentication", "SCRAM"],
+        "check that user and password are right, and that authSource names their database",
+    ),
+    (
+        &["Name or service not known", "failed to lookup address", "Temporary failure in name resolution"],
+        "check the name of the host, and this machine's DNS",
+    ),
+    (&["Connection refused"], "check that MongoDB runs, and listens there"),
+    (
+        &["RsGhost", "Type: Unknown"],
+        "check that the replica set was initiated (rs.initiate()), and that replicaSet has its name",
+    ),
+    (&["RsSecondary", "RsOther"], "check with rs.status() that a majority of its members runs"),
+];
+
+/// Returns what helps, as far as the words of a failure tell.
+fn remedy(why: &str) -> &'static str {
+    let is_told = |words: &[&str]| words.iter().any(|word| why.contains(word));
+    REMEDIES.iter().find(|(words, _)| is_told(words)).map_or(
+        "check that it runs and can be reached, that it was initiated (rs.initiate()), that replicaSet has its name, \
+         and that user and password are right",
+        |(_, remedy)| remedy,
+    )
 }
 
 fn is_unauthorized(error: &Error) -> bool {
@@ -103,6 +131,26 @@ mod tests {
         assert!(lone.contains("--replSet"), "{lone}");
         let old = judge_hello(&doc! { "maxWireVersion": 13, "setName": "rs0" }).unwrap_err();
         assert!(old.contains("6.0"), "{old}");
+    }
+
+    #[test]
+    fn the_advice_follows_from_the_cause() {
+        for (why, advice) in [
+            ("SCRAM failure: Authentication failed.", "authSource"),
+            (
+                "no server of MongoDB takes writes: db:27017 (I/O error: Connection refused (os error 111))",
+                "runs",
+            ),
+            ("db:1 (I/O error: failed to lookup address information: Name or service not known)", "DNS"),
+            ("no server of MongoDB takes writes: db:27017 (Type: RsGhost)", "rs.initiate()"),
+            ("no server of MongoDB takes writes: db:27017 (Type: RsSecondary)", "rs.status()"),
+        ] {
+            let told = unreachable_server("db", &StoreError::Unavailable(why.into())).to_string();
+            let (_, told) = told.split_once("; ").unwrap();
+            assert!(told.contains(advice), "{told}");
+            assert_eq!(told.contains("password"), why.contains("SCRAM"), "{told}");
+        }
+        assert!(remedy("anything").contains("replicaSet") && remedy("anything").contains("password"));
     }
 
     #[test]

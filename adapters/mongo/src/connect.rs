@@ -9,6 +9,8 @@ use mongodb::options::{
 use mongodb::{Client, error};
 use quita_ports::StoreError;
 
+use super::uri::uri_mistake;
+
 /// The database if the URI names none.
 pub(super) const DEFAULT_DATABASE: &str = "quita";
 
@@ -23,6 +25,9 @@ const MAJORITY_TIME_OUT: Duration = Duration::from_secs(10);
 
 /// A client, and the hosts that it was given, for messages.
 pub(super) async fn client(uri: &str) -> Result<(Client, String), StoreError> {
+    if let Some(mistake) = uri_mistake(uri) {
+        return Err(unusable_uri(&mistake));
+    }
     let mut options = ClientOptions::parse(uri).await.map_err(|error| unreadable_uri(&error))?;
     let hosts: Vec<_> = options.hosts.iter().map(ToString::to_string).collect();
     options.server_selection_timeout.get_or_insert(SELECTION_TIME_OUT);
@@ -47,10 +52,11 @@ fn unreadable_uri(error: &error::Error) -> StoreError {
     if let ErrorKind::DnsResolve { message, .. } = error.kind.as_ref() {
         return StoreError::Unavailable(format!("the host in the MongoDB URI can't be resolved: {message}"));
     }
-    StoreError::Broken(String::from(
-        "the MongoDB URI can't be used: it is written mongodb://USER:PASSWORD@HOST:PORT/DATABASE?replicaSet=NAME, \
-         with special characters of user and password percent-encoded",
-    ))
+    unusable_uri("its hosts and options do not go together, or a file that it names can't be used")
+}
+
+fn unusable_uri(mistake: &str) -> StoreError {
+    StoreError::Unavailable(format!("the MongoDB URI can't be used: {mistake}"))
 }
 
 #[cfg(test)]
@@ -58,11 +64,16 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_wrong_uri_is_explained_without_its_password() {
-        for uri in ["", "http://a", "mongodb://ana:se/cret@localhost/x", "mongodb://ana:se%cret@localhost/x"]
-        {
-            let refused = client(uri).await.err().unwrap().to_string();
-            assert!(refused.contains("HOST:PORT"), "{refused}");
+    async fn a_wrong_uri_is_explained_without_its_password_and_not_called_a_broken_store() {
+        for uri in [
+            "http://a",
+            "mongodb://ana:se/cret@localhost/x",
+            "mongodb://ana:se%cret@localhost/x",
+            "mongodb://ana:secret@a,b/x?directConnection=true",
+        ] {
+            let refused = client(uri).await.err().unwrap();
+            assert!(matches!(&refused, StoreError::Unavailable(why) if why.contains("URI")), "{refused}");
+            let refused = refused.to_string();
             assert!(!refused.contains("cret") && !refused.contains("se/"), "{refused}");
         }
     }

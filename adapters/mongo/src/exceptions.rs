@@ -15,7 +15,7 @@ use quita_stored_form::{AsDocument, signed_limit};
 /// An exception as it is stored.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Envelope<'a> {
+struct ExceptionDocument<'a> {
     #[serde(rename = "_id")]
     id: &'a str,
     reported_at: i64,
@@ -26,7 +26,7 @@ struct Envelope<'a> {
 impl ExceptionStore for MongoStore {
     async fn put_exception(&self, exception: &Exception) -> Result<bool, StoreError> {
         let reported_at = exception.reported_at.millis();
-        let envelope = Envelope { id: &exception.id, reported_at, exception: AsDocument(exception) };
+        let envelope = ExceptionDocument { id: &exception.id, reported_at, exception: AsDocument(exception) };
         if self.insert_one(EXCEPTIONS, &envelope).await? {
             return Ok(true);
         }

@@ -73,6 +73,8 @@ pub(super) fn store_error(error: &Error) -> StoreError {
     }
     let why = if let ErrorKind::ServerSelection { message, .. } = kind {
         no_primary(message)
+    } else if let ErrorKind::ConnectionPoolCleared { message, .. } = kind {
+        lost_connections(message)
     } else {
         kind.to_string()
     };
@@ -97,6 +99,20 @@ fn no_primary(message: &str) -> String {
     match servers.collect::<Vec<_>>().join(", ") {
         none if none.is_empty() => String::from("no server of MongoDB takes writes"),
         servers => format!("no server of MongoDB takes writes: {servers}"),
+    }
+}
+
+/// Returns why the connections to a server were given up, without the labels and sources of the driver's own message.
+fn lost_connections(message: &str) -> String {
+    let address = message.strip_prefix("Connection pool for ").and_then(|rest| rest.split_once(" cleared"));
+    let cause =
+        message.split_once("Kind: ").map(|(_, cause)| cause.split(", labels: ").next().unwrap_or(cause));
+    match (address, cause) {
+        (Some((address, _)), Some(cause)) => {
+            let cause: String = cause.chars().take(CAUSE_LENGTH).collect();
+            format!("the connections to {address} were lost: {cause}")
+        }
+        (_, _) => String::from("the connections to MongoDB were lost"),
     }
 }
 
@@ -202,6 +218,14 @@ mod tests {
             db2:27017 (Type: RsSecondary)";
         assert_eq!(no_primary(message), told);
         assert_eq!(no_primary("anything"), "no server of MongoDB takes writes");
+    }
+
+    #[test]
+    fn lost_connections_are_told_by_server_and_cause_alone() {
+        let message = "Connection pool for db1:27017 cleared because another operation failed with: Kind: I/O error: \
+            timed out, labels: {}, source: None, server response: None";
+        assert_eq!(lost_connections(message), "the connections to db1:27017 were lost: I/O error: timed out");
+        assert_eq!(lost_connections("anything"), "the connections to MongoDB were lost");
     }
 
     #[tokio::test(start_paused = true)]

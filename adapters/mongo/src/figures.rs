@@ -18,14 +18,14 @@ use quita_stored_form::rules::unknown_word;
 use quita_stored_form::{signed, signed_limit, unsigned};
 
 /// Key of one figure.
-type Kind = (Method, Status, Option<u8>);
+type FigureKey = (Method, Status, Option<u8>);
 
 #[async_trait]
 impl FiguresStore for MongoStore {
     async fn figures(&self, filter: &FiguresFilter) -> Result<Vec<Figure>, StoreError> {
         let _turn = self.turn(&filter.merchant).await?;
-        let mut figures: BTreeMap<Kind, Figure> = BTreeMap::new();
-        let add = |into: &mut BTreeMap<Kind, Figure>, found: &Document| {
+        let mut figures: BTreeMap<FigureKey, Figure> = BTreeMap::new();
+        let add = |into: &mut BTreeMap<FigureKey, Figure>, found: &Document| {
             let Figure { method, status, paid_within, count, amount_cents } = read(found)?;
             let new = Figure { method, status, paid_within, count: 0, amount_cents: 0 };
             let figure = into.entry((method, status, paid_within)).or_insert(new);

@@ -37,15 +37,22 @@ pub(super) async fn is_store(database: &Database) -> Result<bool, StoreError> {
 /// Notes the form in a new database, and refuses one whose stored form this program does not know.
 ///
 /// The number is written before any other collection is made, and read after looking for them: so of nodes that start
-/// together on a new database, none takes it for one without a number.
-pub(super) async fn settle(database: &Database) -> Result<StoreForm, StoreError> {
+/// together on a new database, none takes it for one without a number, and one alone has made it.
+pub(super) async fn settle(database: &Database) -> Result<Settled, StoreError> {
     let payments = database.list_collection_names().filter(doc! { "name": PAYMENTS });
-    let is_new = within_time(payments).await?.is_empty();
+    let mut is_new = within_time(payments).await?.is_empty();
     if is_new {
         let first = doc! { "_id": ID, "version": known(), "program": PROGRAM };
-        batch::insert_one(database, STORED_FORM, &first).await?;
+        is_new = batch::insert_one(database, STORED_FORM, &first).await?;
     }
-    find(database).await?.check()
+    Ok(Settled { form: find(database).await?.check()?, is_new })
+}
+
+/// Form of a database.
+pub(super) struct Settled {
+    pub(super) form: StoreForm,
+    /// True if it was noted just now: the database was new.
+    pub(super) is_new: bool,
 }
 
 fn forms(database: &Database) -> mongodb::Collection<RawDocumentBuf> {
@@ -91,7 +98,7 @@ impl Form {
     }
 
     /// Returns a change that also sets the field, or takes it off.
-    pub(super) fn with<C: Change>(&self, change: C) -> C {
+    pub(super) fn with<C: FieldChange>(&self, change: C) -> C {
         change.stamped(self.stamp())
     }
 }
@@ -102,11 +109,11 @@ pub(super) const fn stamp(form: i64) -> Option<i64> {
 }
 
 /// A change of some fields of a document.
-pub(super) trait Change {
+pub(super) trait FieldChange {
     fn stamped(self, stamp: Option<i64>) -> Self;
 }
 
-impl Change for Document {
+impl FieldChange for Document {
     fn stamped(mut self, stamp: Option<i64>) -> Self {
         let (operator, value) =
             stamp.map_or(("$unset", Bson::from("")), |number| ("$set", Bson::from(number)));
@@ -118,7 +125,7 @@ impl Change for Document {
     }
 }
 
-impl Change for Vec<Document> {
+impl FieldChange for Vec<Document> {
     fn stamped(mut self, stamp: Option<i64>) -> Self {
         self.push(match stamp {
             Some(number) => doc! { "$set": { FIELD: number } },
@@ -135,10 +142,27 @@ impl MongoStore {
         collection: &str,
         document: &(impl Serialize + Sync),
     ) -> Result<bool, StoreError> {
+        let document = self.encoded(collection, document)?;
+        batch::insert_one(&self.database, collection, &document).await
+    }
+
+    /// Replaces the document that a guard finds, in the form of the database. Returns false if there is none.
+    pub(super) async fn replace_guarded(
+        &self,
+        collection: &str,
+        guard: Document,
+        next: &(impl Serialize + Sync),
+    ) -> Result<bool, StoreError> {
+        let next = self.encoded(collection, next)?;
+        let replaced = within_time(self.collection(collection).replace_one(guard, next)).await?;
+        Ok(replaced.matched_count == 1)
+    }
+
+    fn encoded(&self, collection: &str, document: &impl Serialize) -> Result<RawDocumentBuf, StoreError> {
         let encoded = bson::serialize_to_raw_document_buf(document);
         let encoded =
             encoded.map_err(|_| StoreError::Unreadable(format!("one of {collection} can't be encoded")))?;
-        batch::insert_one(&self.database, collection, &self.form.stamped(encoded)).await
+        Ok(self.form.stamped(encoded))
     }
 
     /// Reads the form as it is now.
@@ -151,7 +175,7 @@ impl MongoStore {
 
 /// A payment that is written in the new form, if it is still as it was read.
 #[derive(Serialize)]
-struct Statement<'a> {
+struct RewriteStatement<'a> {
     q: Document,
     u: Rewrite<'a>,
 }
@@ -249,7 +273,7 @@ impl UpgradeStore for MongoStore {
         let found = found.into_iter().collect::<Result<Vec<_>, _>>()?;
         let statements: Vec<_> = found.iter().filter_map(statement).collect();
         // What somebody else wrote meanwhile is in the new form.
-        let command = |some: &[Statement<'_>]| batch::update(collection, some.iter().collect());
+        let command = |some: &[RewriteStatement<'_>]| batch::update(collection, some.iter().collect());
         batch::run_loose(&self.database, &statements, command).await?;
         let count = |number: usize| unsigned(signed_limit(number));
         let read = count(found.len());
@@ -332,7 +356,7 @@ fn payment_id(id: &Bson) -> String {
     uuid.map_or_else(|| id.to_string(), |id| id.to_string())
 }
 
-fn statement(old: &Old) -> Option<Statement<'_>> {
+fn statement(old: &Old) -> Option<RewriteStatement<'_>> {
     let (guard, payment) = match &old.next {
         Next::Written { revision, document } => (doc! { "revision": revision }, Some(&**document)),
         Next::Marked => {
@@ -343,7 +367,7 @@ fn statement(old: &Old) -> Option<Statement<'_>> {
     };
     let mut q = doc! { "_id": old.id.clone() };
     q.extend(guard);
-    Some(Statement { q, u: Rewrite { set: NewForm { payment, form: known() } } })
+    Some(RewriteStatement { q, u: Rewrite { set: NewForm { payment, form: known() } } })
 }
 
 /// Waits for an operation that may find its work done.

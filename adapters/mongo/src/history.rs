@@ -67,7 +67,8 @@ impl HistoryStore for MongoStore {
             .max_time(LIST_TIME_OUT)
             .hint(named(NEWEST))
             .build();
-        let (store, query) = (self.clone(), query(filter, after));
+        let store = self.clone();
+        let query = query(filter, after);
         let work = async move { store.find_in_both(query, options, read).await };
         let found = self.threads.run(work).await??;
         Ok(past_page(merged(found, |(place, _)| (place.created_at, place.id), limit), limit))

@@ -17,7 +17,7 @@ use quita_stored_form::{AsDocument, readable, signed_limit};
 /// A notice as it is stored. Once it is finished, `finishedAt` takes the place of `dueAt`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Envelope<'a> {
+struct NoticeDocument<'a> {
     #[serde(rename = "_id")]
     id: &'a str,
     due_at: i64,
@@ -27,7 +27,7 @@ struct Envelope<'a> {
     form: Option<i64>,
 }
 
-impl<'a> Envelope<'a> {
+impl<'a> NoticeDocument<'a> {
     fn of(notice: &'a Notice, form: Option<i64>) -> Self {
         let due_at = notice.received_at.millis();
         Self { id: &notice.id, due_at, tries: 0, notice: AsDocument(notice), form }
@@ -39,7 +39,7 @@ impl InboxStore for MongoStore {
     async fn put_notices(&self, notices: &[Notice]) -> Result<Vec<bool>, StoreError> {
         let form = self.form.stamp();
         let command = |part: &[Notice]| {
-            batch::insert(INBOX, part.iter().map(|notice| Envelope::of(notice, form)).collect())
+            batch::insert(INBOX, part.iter().map(|notice| NoticeDocument::of(notice, form)).collect())
         };
         batch::insert_unread(&self.database, notices, command).await.into_iter().collect()
     }

@@ -27,7 +27,10 @@ mod people;
 mod reading;
 mod reconciliation;
 mod secret_keys;
+mod server_time;
 mod threads;
+mod uri;
+mod write_trial;
 
 use std::sync::Arc;
 
@@ -36,11 +39,14 @@ use bson::{RawDocumentBuf, doc};
 use mongodb::{Collection, Database};
 use quita_domain::identity::MerchantId;
 use quita_domain::time::Timestamp;
-use quita_ports::{Backlog, Store, StoreError, StoreForm};
+use quita_ports::{Backlog, Store, StoreError};
 use tokio::sync::{Mutex, OwnedSemaphorePermit};
 
+pub use server_time::server_ahead_ms;
+pub use uri::uri_mistake;
+
 use failure::{LIST_TIME_OUT, within_time};
-use form::Form;
+use form::{Form, Settled};
 use quita_stored_form::turns::{Lister, Turns};
 use threads::Threads;
 
@@ -56,6 +62,7 @@ pub struct MongoStore {
     form: Arc<Form>,
     /// Lock that lets one task of this node append to the audit log.
     audit_turn: Arc<Mutex<()>>,
+    is_new: bool,
 }
 
 impl MongoStore {
@@ -63,8 +70,8 @@ impl MongoStore {
     /// on, and makes the indexes that are missing.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] if it is out of reach, [`StoreError::Broken`] if it is no replica set, older
-    /// than 6.0, or acknowledges what is not yet in a journal, [`StoreError::Unreadable`] if the database is stored in
+    /// [`StoreError::Unavailable`] if it is out of reach or the URI can't be used, [`StoreError::Broken`] if it is no
+    /// replica set, older than 6.0, or acknowledges what is not yet in a journal, [`StoreError::Unreadable`] if the database is stored in
     /// another form. The message never holds the password.
     pub async fn connect(uri: &str) -> Result<Self, StoreError> {
         let threads = Arc::new(Threads::start()?);
@@ -83,9 +90,14 @@ impl MongoStore {
         Ok(opened.map(|opened| Self::over(opened, threads)))
     }
 
-    fn over((database, form): Opened, threads: Arc<Threads>) -> Self {
+    /// Returns true if opening it made it: there was no store in the database.
+    pub const fn is_new(&self) -> bool {
+        self.is_new
+    }
+
+    fn over((database, Settled { form, is_new }): Opened, threads: Arc<Threads>) -> Self {
         let turns = Arc::new(Turns::new(LISTS_AT_ONCE));
-        Self { database, threads, turns, form: Arc::new(Form::of(form)), audit_turn: Arc::default() }
+        Self { database, threads, turns, form: Arc::new(Form::of(form)), audit_turn: Arc::default(), is_new }
     }
 
     /// Waits for the turn of a merchant's list.
@@ -144,7 +156,7 @@ async fn reach(uri: &str) -> Result<Database, StoreError> {
 }
 
 /// A database that is ready, and its form.
-type Opened = (Database, StoreForm);
+type Opened = (Database, Settled);
 
 async fn open(uri: String) -> Result<Opened, StoreError> {
     make_ready(reach(&uri).await?).await

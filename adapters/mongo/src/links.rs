@@ -71,13 +71,10 @@ impl LinkStore for MongoStore {
     }
 
     async fn replace_link(&self, link: &Link) -> Result<bool, StoreError> {
-        let next = bson::serialize_to_raw_document_buf(&StoredLink::of(link));
-        let next = next.map_err(|_| StoreError::Unreadable("a link can't be encoded".into()))?;
+        let next = StoredLink::of(link);
         let before = signed(link.revision).saturating_sub(1);
         let guard = doc! { "_id": binary(link.id.uuid()), "revision": before };
-        let replaced =
-            within_time(self.collection(LINKS).replace_one(guard, self.form.stamped(next))).await?;
-        Ok(replaced.matched_count == 1)
+        self.replace_guarded(LINKS, guard, &next).await
     }
 
     async fn links(
@@ -97,7 +94,8 @@ impl LinkStore for MongoStore {
             index = BY_EXTERNAL_REFERENCE;
         }
         if let Some(Cursor { created_at, id }) = after {
-            let (at, id) = (created_at.millis(), binary(id.uuid()));
+            let at = created_at.millis();
+            let id = binary(id.uuid());
             query.insert("createdAt", doc! { "$lte": at });
             query.insert("$or", vec![doc! { "createdAt": { "$lt": at } }, doc! { "_id": { "$lt": id } }]);
         }
@@ -128,7 +126,8 @@ impl LinkStore for MongoStore {
     }
 
     async fn link_uses(&self, link: &Link) -> Result<LinkUses, StoreError> {
-        let (owner, id) = (&link.owner, binary(link.id.uuid()));
+        let owner = &link.owner;
+        let id = binary(link.id.uuid());
         let of_link = doc! { "merchant": owner.merchant.as_str(), "mode": owner.mode.as_str(), "link": id };
         let was_paid = doc! { "$gt": [format!("${PAID_AT}"), Bson::Null] };
         let kind = doc! { "method": "$method", "status": "$status", "wasPaid": was_paid };

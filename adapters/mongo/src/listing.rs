@@ -155,7 +155,8 @@ fn of_merchant(merchant: &MerchantId, mode: Mode) -> Document {
 /// Bounds the times; the equal time of the cursor is settled by the id.
 fn go_on_after(query: &mut Document, mut created: Document, after: Option<Cursor>) {
     if let Some(Cursor { created_at, id }) = after {
-        let (at, id) = (created_at.millis(), binary(id.uuid()));
+        let at = created_at.millis();
+        let id = binary(id.uuid());
         created.insert("$lte", at);
         query.insert("$or", vec![doc! { "createdAt": { "$lt": at } }, doc! { "_id": { "$lt": id } }]);
     }

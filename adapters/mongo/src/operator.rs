@@ -79,7 +79,8 @@ impl OperatorStore for MongoStore {
     }
 
     async fn put_node(&self, node: &Node) -> Result<(), StoreError> {
-        let (id, seen_at) = (binary(node.id), DateTime::from_millis(node.seen_at.millis()));
+        let id = binary(node.id);
+        let seen_at = DateTime::from_millis(node.seen_at.millis());
         self.put(NODES, id.into(), &StoredNode { id, seen_at, node: AsDocument(node) }).await
     }
 

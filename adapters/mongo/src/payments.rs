@@ -42,7 +42,7 @@ const MANY: u64 = 2_000;
 /// oplog repeats whatever stands behind a field that is new.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Envelope<'a> {
+pub(super) struct PaymentDocument<'a> {
     #[serde(rename = "_id")]
     id: bson::Uuid,
     revision: i64,
@@ -92,7 +92,7 @@ impl Serialize for InForm<'_> {
     }
 }
 
-impl<'a> Envelope<'a> {
+impl<'a> PaymentDocument<'a> {
     fn of(payment: &'a Payment, form: i64) -> Self {
         let row = PaymentRow::of(payment);
         let number = |number: SlipNumber| number.as_str().to_owned();
@@ -136,14 +136,14 @@ impl<'a> Envelope<'a> {
 /// guard tried there too, and never inserts, because nothing has no revision. The server works out by itself what differs:
 /// the oplog holds only that, and only the indexes of that are touched.
 #[derive(Serialize)]
-pub(super) struct Statement<'a> {
-    q: Which,
+pub(super) struct PaymentStatement<'a> {
+    q: PaymentById,
     u: [Stage<'a>; 1],
     upsert: bool,
 }
 
 #[derive(Serialize)]
-struct Which {
+struct PaymentById {
     #[serde(rename = "_id")]
     id: bson::Uuid,
 }
@@ -165,24 +165,29 @@ struct Replacement<'a> {
 #[derive(Serialize)]
 struct Literal<'a> {
     #[serde(rename = "$literal")]
-    payment: Envelope<'a>,
+    payment: PaymentDocument<'a>,
 }
 
-impl<'a> Statement<'a> {
+impl<'a> PaymentStatement<'a> {
     pub(super) fn of(write: &'a Write, form: i64) -> Self {
         let guard = doc! { "$eq": ["$revision", signed(write.expected_revision)] };
         // The name of a type is no number. Its error quotes that name and nothing of the payment.
         let stale = doc! { "$toInt": { "$type": "$revision" } };
-        let payment = Envelope::of(&write.payment, form);
+        let payment = PaymentDocument::of(&write.payment, form);
         let replacement = Replacement { guarded: (guard, Literal { payment }, stale) };
-        Self { q: Which { id: binary(write.payment.id.uuid()) }, u: [Stage { replacement }], upsert: true }
+        Self {
+            q: PaymentById { id: binary(write.payment.id.uuid()) },
+            u: [Stage { replacement }],
+            upsert: true,
+        }
     }
 }
 
 #[async_trait]
 impl PaymentStore for MongoStore {
     async fn commit(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
-        let (store, writes) = (self.clone(), batch.to_vec());
+        let store = self.clone();
+        let writes = batch.to_vec();
         let work = async move { store.commit_in_its_form(&writes).await };
         let lost =
             |error| batch.iter().map(|_| Err(WriteError::Unknown(StoreError::clone(&error)))).collect();
@@ -193,7 +198,8 @@ impl PaymentStore for MongoStore {
         if ids.is_empty() {
             return Ok(Vec::new());
         }
-        let (store, ids) = (self.clone(), ids.to_vec());
+        let store = self.clone();
+        let ids = ids.to_vec();
         self.threads.run(async move { store.load_anywhere(&ids).await }).await?
     }
 
@@ -381,15 +387,19 @@ async fn commit(database: &Database, writes: &[Write], form: i64) -> Vec<Outcome
         writes.iter().partition(|write| write.expected_revision == 0);
     let (new, known) = join(
         batch::run(database, &new, |new| {
-            batch::insert(PAYMENTS, new.iter().map(|write| Envelope::of(&write.payment, form)).collect())
+            batch::insert(
+                PAYMENTS,
+                new.iter().map(|write| PaymentDocument::of(&write.payment, form)).collect(),
+            )
         }),
         batch::run(database, &known_writes, |known| {
-            batch::update(PAYMENTS, known.iter().map(|write| Statement::of(write, form)).collect())
+            batch::update(PAYMENTS, known.iter().map(|write| PaymentStatement::of(write, form)).collect())
         }),
     )
     .await;
     let known = archive::also_in_archive(database, &known_writes, known, form).await;
-    let (mut new, mut known) = (new.into_iter(), known.into_iter());
+    let mut new = new.into_iter();
+    let mut known = known.into_iter();
     let missing = || Err(WriteError::Unknown(StoreError::Unavailable("a write has no outcome".into())));
     let outcome = |write: &Write| if write.expected_revision == 0 { new.next() } else { known.next() };
     writes.iter().map(outcome).map(|outcome| outcome.unwrap_or_else(missing)).collect()

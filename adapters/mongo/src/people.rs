@@ -116,12 +116,9 @@ impl PeopleStore for MongoStore {
     async fn replace_user(&self, before: &User, after: &User) -> Result<bool, StoreError> {
         let found = self.find_user(&before.login).await?;
         let Some((_, revision)) = found.filter(|(user, _)| user == before) else { return Ok(false) };
-        let next = bson::serialize_to_raw_document_buf(&StoredUser::of(after, revision.saturating_add(1)));
-        let next = next.map_err(|_| StoreError::Unreadable("a user can't be encoded".into()))?;
+        let next = StoredUser::of(after, revision.saturating_add(1));
         let guard = doc! { "_id": before.login.as_str(), "revision": revision };
-        let replaced =
-            within_time(self.collection(USERS).replace_one(guard, self.form.stamped(next))).await?;
-        Ok(replaced.matched_count == 1)
+        self.replace_guarded(USERS, guard, &next).await
     }
 
     async fn remove_user(&self, user: &User) -> Result<bool, StoreError> {
@@ -186,11 +183,8 @@ impl PeopleStore for MongoStore {
 
     async fn replace_operator(&self, before: &Operator, after: &Operator) -> Result<bool, StoreError> {
         let guard = guard(&StoredOperator::of(before))?;
-        let next = bson::serialize_to_raw_document_buf(&StoredOperator::of(after));
-        let next = next.map_err(|_| StoreError::Unreadable("an operator can't be encoded".into()))?;
-        let replaced =
-            within_time(self.collection(OPERATORS).replace_one(guard, self.form.stamped(next))).await?;
-        Ok(replaced.matched_count == 1)
+        let next = StoredOperator::of(after);
+        self.replace_guarded(OPERATORS, guard, &next).await
     }
 
     async fn remove_operator(&self, operator: &Operator) -> Result<bool, StoreError> {
@@ -216,11 +210,8 @@ impl PeopleStore for MongoStore {
 
     async fn replace_session(&self, before: &Session, after: &Session) -> Result<bool, StoreError> {
         let guard = guard(&StoredSession::of(before))?;
-        let next = bson::serialize_to_raw_document_buf(&StoredSession::of(after));
-        let next = next.map_err(|_| StoreError::Unreadable("a session can't be encoded".into()))?;
-        let replaced =
-            within_time(self.collection(SESSIONS).replace_one(guard, self.form.stamped(next))).await?;
-        Ok(replaced.matched_count == 1)
+        let next = StoredSession::of(after);
+        self.replace_guarded(SESSIONS, guard, &next).await
     }
 
     async fn remove_session(&self, id: &str) -> Result<(), StoreError> {

@@ -6,7 +6,7 @@ use chrono::NaiveDate;
 use mongodb::options::FindOptions;
 use quita_domain::identity::{Mode, TransactionId};
 use quita_domain::reconciliation::{
-    LineCursor, LineFilter, LineSum, SlipNumber, Source, StoredLine, Verdict,
+    LineCursor, LineFilter, LineSum, LineVerdict, SlipNumber, Source, StoredLine,
 };
 use quita_domain::time::Timestamp;
 use quita_ports::{PaidPlace, ReconciliationStore, Run, RunClaim, StoreError, WriteError};
@@ -25,7 +25,7 @@ use quita_stored_form::{AsDocument, merged, signed, signed_limit, unsigned};
 
 /// A line as it is stored: the indexed fields, and all of it.
 #[derive(Serialize)]
-struct Envelope<'a> {
+struct LineDocument<'a> {
     #[serde(rename = "_id")]
     id: &'a str,
     source: &'a str,
@@ -40,31 +40,31 @@ struct Envelope<'a> {
 
 /// Puts it in the place of the one with its id.
 #[derive(Serialize)]
-struct Statement<'a> {
-    q: Which<'a>,
-    u: Envelope<'a>,
+struct LineStatement<'a> {
+    q: LineById<'a>,
+    u: LineDocument<'a>,
     upsert: bool,
 }
 
 #[derive(Serialize)]
-struct Which<'a> {
+struct LineById<'a> {
     #[serde(rename = "_id")]
     id: &'a str,
 }
 
-impl<'a> Statement<'a> {
+impl<'a> LineStatement<'a> {
     fn of(stored: &'a StoredLine, form: Option<i64>) -> Self {
         let line = &stored.line;
-        let u = Envelope {
+        let u = LineDocument {
             id: &line.id,
             source: line.source.as_str(),
             day: line.day.to_string(),
-            verdict: stored.verdict().map(Verdict::as_str),
+            verdict: stored.verdict().map(LineVerdict::as_str),
             gross: signed(line.gross.cents()),
             line: AsDocument(stored),
             form,
         };
-        Self { q: Which { id: &line.id }, u, upsert: true }
+        Self { q: LineById { id: &line.id }, u, upsert: true }
     }
 }
 
@@ -83,7 +83,7 @@ impl ReconciliationStore for MongoStore {
     async fn put_lines(&self, lines: &[StoredLine]) -> Result<(), StoreError> {
         let form = self.form.stamp();
         let command = |part: &[StoredLine]| {
-            batch::update(LINES, part.iter().map(|line| Statement::of(line, form)).collect())
+            batch::update(LINES, part.iter().map(|line| LineStatement::of(line, form)).collect())
         };
         for outcome in batch::run(&self.database, lines, command).await {
             match outcome {
@@ -133,7 +133,7 @@ impl ReconciliationStore for MongoStore {
     }
 
     async fn line_sums(&self, from: NaiveDate, until: NaiveDate) -> Result<Vec<LineSum>, StoreError> {
-        let verdicts: Vec<_> = Verdict::ALL.map(Verdict::as_str).into();
+        let verdicts: Vec<_> = LineVerdict::ALL.map(LineVerdict::as_str).into();
         let days = doc! { "$gte": from.to_string(), "$lte": until.to_string() };
         let of_days = doc! { "$match": { "day": days, "verdict": { "$in": verdicts } } };
         let kind = doc! { "day": "$day", "source": "$source", "verdict": "$verdict" };
@@ -144,7 +144,9 @@ impl ReconciliationStore for MongoStore {
     }
 
     async fn claim_run(&self, claim: &RunClaim) -> Result<bool, StoreError> {
-        let (id, node, lease_until) = (run_of(claim), binary(claim.node), claim.until.millis());
+        let id = run_of(claim);
+        let node = binary(claim.node);
+        let lease_until = claim.until.millis();
         let new = StoredClaim { id: id.clone(), node, lease_until };
         if self.insert_one(RUNS, &new).await? {
             return Ok(true);
@@ -270,7 +272,7 @@ fn read_sum(found: &Document) -> Result<LineSum, StoreError> {
     Ok(LineSum {
         day: text("day")?.parse().map_err(|_| unknown_word("day"))?,
         source: Source::stored(text("source")?),
-        verdict: Verdict::parse(text("verdict")?).ok_or_else(|| unknown_word("verdict"))?,
+        verdict: LineVerdict::parse(text("verdict")?).ok_or_else(|| unknown_word("verdict"))?,
         count: unsigned(found.get_i64("count").map_err(wrong)?),
         gross_cents: unsigned(found.get_i64("gross").map_err(wrong)?),
     })

@@ -56,13 +56,8 @@ impl SecretKeyStore for MongoStore {
         let found = self.find_record().await?;
         let Some((_, revision)) = found.filter(|(record, _)| record == before) else { return Ok(false) };
         let next = StoredRecord { id: ID, revision: revision.saturating_add(1), record: AsDocument(after) };
-        let next = bson::serialize_to_raw_document_buf(&next);
-        let next =
-            next.map_err(|_| StoreError::Unreadable("the record of secret keys can't be encoded".into()))?;
         let guard = doc! { "_id": ID, "revision": revision };
-        let replaced =
-            within_time(self.collection(SECRET_KEYS).replace_one(guard, self.form.stamped(next))).await?;
-        Ok(replaced.matched_count == 1)
+        self.replace_guarded(SECRET_KEYS, guard, &next).await
     }
 
     async fn audit_key(&self) -> Result<Option<SealedSecret>, StoreError> {
@@ -79,15 +74,10 @@ impl SecretKeyStore for MongoStore {
         let Some(before) = before else {
             return self.insert_one(SECRET_KEYS, &next).await;
         };
-        let next = bson::serialize_to_raw_document_buf(&next);
-        let next =
-            next.map_err(|_| StoreError::Unreadable("the key of the audit log can't be encoded".into()))?;
         // No two ways of sealing give the same text: each has a nonce of its own.
         let guard =
             doc! { "_id": AUDIT_KEY, "sealed.text": &before.text, "sealed.key": before.key.to_string() };
-        let replaced =
-            within_time(self.collection(SECRET_KEYS).replace_one(guard, self.form.stamped(next))).await?;
-        Ok(replaced.matched_count == 1)
+        self.replace_guarded(SECRET_KEYS, guard, &next).await
     }
 
     async fn applications_after(

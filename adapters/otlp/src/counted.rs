@@ -39,7 +39,8 @@ impl std::fmt::Debug for Queue {
 
 impl Queue {
     pub(super) fn new(room: usize, tell: impl Fn(Fate, usize) + Send + Sync + 'static) -> Self {
-        let (waiting, lost) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let waiting = AtomicUsize::new(0);
+        let lost = AtomicUsize::new(0);
         Self { room, waiting, lost, logged_at: Mutex::default(), tell: Box::new(tell) }
     }
 

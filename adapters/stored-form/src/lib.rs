@@ -80,7 +80,8 @@ fn log_unreadable(error: &StoreError) {
 /// # Errors
 /// Why nothing could be read, if nothing could.
 pub fn readable<T>(found: Vec<Result<T, StoreError>>) -> Result<Vec<T>, StoreError> {
-    let (mut kept, mut why) = (Vec::with_capacity(found.len()), None);
+    let mut kept = Vec::with_capacity(found.len());
+    let mut why = None;
     for one in found {
         match one {
             Ok(value) => kept.push(value),

@@ -64,7 +64,8 @@ pub struct PaymentRow<'a> {
 impl<'a> PaymentRow<'a> {
     /// The row of a payment.
     pub fn of(payment: &'a Payment) -> Self {
-        let (owner, order) = (&payment.owner, &payment.order);
+        let owner = &payment.owner;
+        let order = &payment.order;
         let is_held = |state: &DeliveryState| payment.outbox.iter().any(|delivery| delivery.state == *state);
         let outbox_at = payment.outbox_at();
         let (our_number, document_number) = slip_numbers_of(payment);

@@ -69,10 +69,8 @@ mod tests {
     #[tokio::test]
     async fn who_has_enough_under_way_waits_in_order_and_keeps_nobody_else() {
         let turns = Turns::new(2);
-        let (first, _second) = (
-            turns.take(merchant("a"), WITHIN).await.unwrap(),
-            turns.take(merchant("a"), WITHIN).await.unwrap(),
-        );
+        let first = turns.take(merchant("a"), WITHIN).await.unwrap();
+        let _second = turns.take(merchant("a"), WITHIN).await.unwrap();
         let (mut third, mut fourth) =
             (Box::pin(turns.take(merchant("a"), WITHIN)), Box::pin(turns.take(merchant("a"), WITHIN)));
         assert!((&mut third).now_or_never().is_none() && (&mut fourth).now_or_never().is_none());

@@ -1,6 +1,7 @@
-//! Reason for having no answer, in the words of the delivery's record.
+//! Reason for having no answer: in the words of the delivery's record, and as exactly as it is known.
 
-use quita_http_client::Why;
+use quita_http_client::{HandshakeCause, Why};
+use quita_ports::{DetailKind, FailureDetail};
 
 /// Reasons for having no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +35,7 @@ impl Failure {
             Why::TimeOut | Why::NoConnectionInTime => Self::Timeout,
             Why::NoConnection(_) => Self::Connect,
             Why::NoName => Self::Dns,
-            Why::Handshake(_) => Self::Tls,
+            Why::Handshake { .. } => Self::Tls,
             Why::NotAllowed => Self::AddressNotAllowed,
             Why::Invalid => Self::InvalidUrl,
             Why::CertificateRefused(_)
@@ -46,5 +47,57 @@ impl Failure {
             | Why::OtherProtocol
             | Why::OtherCoding => Self::Protocol,
         }
+    }
+}
+
+/// Exchange without an answer.
+pub(super) struct Unanswered {
+    pub(super) failure: Failure,
+    pub(super) detail: Option<FailureDetail>,
+}
+
+impl From<Failure> for Unanswered {
+    fn from(failure: Failure) -> Self {
+        Self { failure, detail: None }
+    }
+}
+
+impl Unanswered {
+    /// The failure of the client, with its reason.
+    pub(super) fn of(why: &Why) -> Self {
+        let detail = FailureDetail { kind: kind_of(why), text: why.to_string() };
+        Self { failure: Failure::of(why), detail: Some(detail) }
+    }
+}
+
+const fn kind_of(why: &Why) -> Option<DetailKind> {
+    match why {
+        Why::Handshake { cause, .. } => kind_of_handshake(*cause),
+        Why::Closed => Some(DetailKind::ClosedUnanswered),
+        Why::NoHttp | Why::OtherProtocol => Some(DetailKind::NoHttp),
+        Why::CutShort => Some(DetailKind::CutShort),
+        // The record's word says it all, or the text is the only one that says more.
+        Why::TimeOut
+        | Why::NoConnectionInTime
+        | Why::NoConnection(_)
+        | Why::NoName
+        | Why::NotAllowed
+        | Why::Invalid
+        | Why::CertificateRefused(_)
+        | Why::Broken(_)
+        | Why::TooManyInterim
+        | Why::OtherCoding => None,
+    }
+}
+
+const fn kind_of_handshake(cause: HandshakeCause) -> Option<DetailKind> {
+    match cause {
+        HandshakeCause::UnknownIssuer => Some(DetailKind::UnknownIssuer),
+        HandshakeCause::Expired => Some(DetailKind::CertificateExpired),
+        HandshakeCause::NotYetValid => Some(DetailKind::CertificateNotYetValid),
+        HandshakeCause::OtherName => Some(DetailKind::CertificateOfOtherName),
+        HandshakeCause::NoTls => Some(DetailKind::NoTls),
+        HandshakeCause::Closed => Some(DetailKind::ClosedInHandshake),
+        HandshakeCause::BadCertificate | HandshakeCause::Disagreed => None,
     }
 }

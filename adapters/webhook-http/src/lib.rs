@@ -15,9 +15,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use quita_domain::delivery::DeliveryAttempt;
 use quita_domain::webhook::schedule::TIME_OUT_MS;
-use quita_http_client::header::{CONTENT_TYPE, HeaderValue, USER_AGENT};
+use quita_http_client::header::{HeaderValue, USER_AGENT};
 use quita_http_client::{Client, ClientSettings, HeaderMap, Method, Request, Uri, public_roots, tls};
-use quita_ports::{Clock, WebhookRequest, WebhookSender, WebhookSenderFactory};
+use quita_ports::{Clock, SentWebhook, WebhookRequest, WebhookSender, WebhookSenderFactory};
 use rustls::ClientConfig;
 use tokio::time::Instant;
 use url::Url;
@@ -25,7 +25,7 @@ use url::Url;
 pub use address_policy::AddressPolicy;
 
 use answer::{Answer, MAX_READ_BYTES};
-use failure::Failure;
+use failure::{Failure, Unanswered};
 
 /// Exchanges of one sender at once; more wait for their turn inside their time-out.
 const MAX_EXCHANGES: usize = 64;
@@ -85,32 +85,34 @@ struct WebhookHttp {
 
 #[async_trait(?Send)]
 impl WebhookSender for WebhookHttp {
-    async fn send(&self, request: WebhookRequest) -> DeliveryAttempt {
-        let (at, begun) = (self.clock.now(), Instant::now());
+    async fn send(&self, request: WebhookRequest) -> SentWebhook {
+        let at = self.clock.now();
+        let begun = Instant::now();
         let outcome = self.exchange(request, begun + self.time_out).await;
         let duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        let (answer, failure) = match outcome {
-            Ok(answer) => (Some(answer), None),
-            Err(failure) => (None, Some(failure)),
+        let (answer, failure, detail) = match outcome {
+            Ok(answer) => (Some(answer), None, None),
+            Err(Unanswered { failure, detail }) => (None, Some(failure), detail),
         };
         let failure = failure.or_else(|| answer.as_ref().and_then(|answer| answer.failure));
-        DeliveryAttempt {
+        let attempt = DeliveryAttempt {
             at,
             duration_ms,
             status: answer.as_ref().map(|answer| answer.status),
             error: failure.map(|failure| failure.as_str().to_owned()),
             retry_after_ms: answer.as_ref().and_then(|answer| answer.retry_after_ms),
             answer: answer.and_then(|answer| answer.beginning),
-        }
+        };
+        SentWebhook { attempt, detail }
     }
 }
 
 impl WebhookHttp {
     /// Sends the event. What did not end by the deadline did not end: not even a 200 at its beginning counts.
-    async fn exchange(&self, webhook: WebhookRequest, deadline: Instant) -> Result<Answer, Failure> {
+    async fn exchange(&self, webhook: WebhookRequest, deadline: Instant) -> Result<Answer, Unanswered> {
         let request = written(webhook)?;
         let answer = self.client.send(&request, deadline, MAX_READ_BYTES).await;
-        let answer = answer.map_err(|failure| Failure::of(&failure.why))?;
+        let answer = answer.map_err(|failure| Unanswered::of(&failure.why))?;
         Ok(Answer::of(&answer, self.clock.now()))
     }
 }
@@ -119,13 +121,8 @@ fn written(webhook: WebhookRequest) -> Result<Request, Failure> {
     let url = destination(&webhook.url)?;
     let uri: Uri = url.as_str().parse().map_err(|_| Failure::InvalidUrl)?;
     let mut headers = HeaderMap::new();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(USER_AGENT, HeaderValue::from_static(OUR_NAME));
-    for (name, value) in [
-        ("webhook-id", webhook.id),
-        ("webhook-timestamp", webhook.timestamp_s.to_string()),
-        ("webhook-signature", webhook.signature),
-    ] {
+    for (name, value) in webhook.headers() {
         headers.insert(name, HeaderValue::try_from(value).map_err(|_| Failure::Protocol)?);
     }
     // Its receiver knows an event by its id.

@@ -37,7 +37,7 @@ async fn every_event_gets_its_own_answer_however_the_receiver_frames_it() {
         })
         .await;
         let sender = sender();
-        let first = sender.send(event(&server, 1)).await;
+        let first = sender.send(event(&server, 1)).await.attempt;
         assert!(!first.is_confirmed(), "{}: {first:?}", case.name);
         let heard = (first.status, first.error.as_deref());
         match case.expected {
@@ -49,7 +49,7 @@ async fn every_event_gets_its_own_answer_however_the_receiver_frames_it() {
             Expected::None => assert_eq!(heard, (None, Some("protocol")), "{}", case.name),
         }
         server.at_rest().await;
-        let second = sender.send(event(&server, 2)).await;
+        let second = sender.send(event(&server, 2)).await.attempt;
         let heard = (second.status, second.answer.as_deref());
         assert_eq!(heard, (Some(202), Some("taken")), "{}: another's answer", case.name);
         assert_eq!(server.asked().len(), 2, "{}", case.name);
@@ -64,9 +64,9 @@ async fn an_event_on_a_connection_that_its_receiver_had_closed_is_sent_again_at_
     })
     .await;
     let sender = sender();
-    assert!(sender.send(event(&server, 1)).await.is_confirmed());
+    assert!(sender.send(event(&server, 1)).await.attempt.is_confirmed());
     let begun = Instant::now();
-    let attempt = sender.send(event(&server, 2)).await;
+    let attempt = sender.send(event(&server, 2)).await.attempt;
     assert!(attempt.is_confirmed() && begun.elapsed() < Duration::from_secs(4), "{attempt:?}");
     assert_eq!(server.connections(), [1, 1, 2]);
     let asked = server.asked();
@@ -79,6 +79,6 @@ async fn words_in_a_coding_that_nobody_asked_for_are_not_kept() {
         vec![Step::send("HTTP/1.1 400 No\r\nContent-Encoding: gzip\r\nContent-Length: 2\r\n\r\nxy")]
     })
     .await;
-    let attempt = sender().send(event(&server, 1)).await;
+    let attempt = sender().send(event(&server, 1)).await.attempt;
     assert_eq!((attempt.status, attempt.error, attempt.answer), (Some(400), None, None));
 }

@@ -8,10 +8,15 @@ use std::time::Duration;
 
 use quita_domain::delivery::DeliveryAttempt;
 use quita_machine::SystemClock;
-use quita_ports::{WebhookRequest, WebhookSenderFactory};
+use quita_ports::{DetailKind, SentWebhook, WebhookRequest, WebhookSenderFactory};
 use quita_webhook_http::{AddressPolicy, WebhookHttpFactory};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair, date_time_ymd};
+use rustls::ServerConfig;
+use rustls::crypto::ring;
+use rustls::pki_types::PrivateKeyDer;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
+use tokio_rustls::TlsAcceptor;
 
 /// Long enough for an exchange on loopback on a busy machine.
 const PATIENCE_MS: u64 = 10_000;
@@ -50,7 +55,8 @@ impl Receiver {
             connections: Arc::default(),
             written: Arc::default(),
         };
-        let (requests, connections) = (Arc::clone(&receiver.requests), Arc::clone(&receiver.connections));
+        let requests = Arc::clone(&receiver.requests);
+        let connections = Arc::clone(&receiver.connections);
         let written = Arc::clone(&receiver.written);
         tokio::spawn(async move {
             loop {
@@ -138,6 +144,10 @@ fn factory(policy: AddressPolicy, time_out_ms: u64) -> WebhookHttpFactory {
 }
 
 async fn send(url: &str, policy: AddressPolicy, time_out_ms: u64) -> DeliveryAttempt {
+    sent(url, policy, time_out_ms).await.attempt
+}
+
+async fn sent(url: &str, policy: AddressPolicy, time_out_ms: u64) -> SentWebhook {
     factory(policy, time_out_ms).build().send(request(url)).await
 }
 
@@ -287,6 +297,93 @@ fn every_other_failure_has_its_name() {
     });
 }
 
+/// Sends to this address, and gives the `error` of the record, the kind of the detail, and its text.
+async fn told(url: &str) -> (String, Option<DetailKind>, String) {
+    let SentWebhook { attempt, detail } = sent(url, AddressPolicy::Any, PATIENCE_MS).await;
+    let detail = detail.unwrap_or_else(|| panic!("no detail: {attempt:?}"));
+    (attempt.error.unwrap(), detail.kind, detail.text)
+}
+
+#[test]
+fn failures_that_share_an_error_are_told_apart_by_their_detail() {
+    run(async {
+        let nonsense = Receiver::start(Behaviour::Answer("what do you want?\r\n\r\n".into())).await;
+        let closing = Receiver::start(Behaviour::Close).await;
+        let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap().port();
+        let plain = format!("https://localhost:{}/", tls_refuser().await);
+        let secured = tls_receiver(Certificate::SelfSigned).await;
+        for (url, error, kind) in [
+            (nonsense.url(), "protocol", Some(DetailKind::NoHttp)),
+            (closing.url(), "protocol", Some(DetailKind::ClosedUnanswered)),
+            (format!("http://localhost:{secured}/"), "protocol", Some(DetailKind::NoHttp)),
+            (plain, "tls", Some(DetailKind::NoTls)),
+            (format!("http://127.0.0.1:{free}/"), "connect", None),
+        ] {
+            let (told_error, told_kind, text) = told(&url).await;
+            assert_eq!((told_error.as_str(), told_kind), (error, kind), "{url}: {text}");
+        }
+    });
+}
+
+#[test]
+fn a_certificate_that_is_not_good_is_told_with_its_fault() {
+    run(async {
+        for (certificate, kind, part) in [
+            (Certificate::SelfSigned, DetailKind::UnknownIssuer, "UnknownIssuer"),
+            (Certificate::SelfSignedAuthority, DetailKind::UnknownIssuer, "CaUsedAsEndEntity"),
+        ] {
+            let port = tls_receiver(certificate).await;
+            let (error, told_kind, text) = told(&format!("https://localhost:{port}/hook?token=x")).await;
+            assert_eq!((error.as_str(), told_kind), ("tls", Some(kind)), "{text}");
+            assert!(text.starts_with("the handshake failed: ") && text.contains(part), "{text}");
+            assert!(!text.contains("token"), "{text}");
+        }
+    });
+}
+
+#[test]
+fn an_answer_needs_no_detail() {
+    run(async {
+        let receiver = Receiver::start(answer("301 Moved", "Location: /there\r\n", "")).await;
+        let sent = sent(&receiver.url(), AddressPolicy::Any, PATIENCE_MS).await;
+        assert_eq!((sent.attempt.status, sent.detail), (Some(301), None));
+    });
+}
+
+/// Certificates that nobody believes.
+enum Certificate {
+    SelfSigned,
+    /// As `openssl req -x509` makes it.
+    SelfSignedAuthority,
+}
+
+/// The port of a receiver that speaks TLS.
+async fn tls_receiver(certificate: Certificate) -> u16 {
+    let mut params = CertificateParams::new(vec!["localhost".into()]).unwrap();
+    params.not_after = date_time_ymd(4000, 1, 1);
+    if matches!(certificate, Certificate::SelfSignedAuthority) {
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    }
+    let key = KeyPair::generate().unwrap();
+    let certificate = params.self_signed(&key).unwrap().der().clone();
+    let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
+    let tls = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .unwrap();
+    let acceptor = TlsAcceptor::from(Arc::new(tls));
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            drop(acceptor.accept(stream).await);
+        }
+    });
+    port
+}
+
 /// The port of something that answers a handshake with HTTP.
 async fn tls_refuser() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -344,7 +441,7 @@ fn a_connection_is_used_again() {
         let receiver = Receiver::start(answer("200 OK", "", "ok")).await;
         let sender = factory(AddressPolicy::Any, PATIENCE_MS).build();
         for _ in 0..5 {
-            assert!(sender.send(request(&receiver.url())).await.is_confirmed());
+            assert!(sender.send(request(&receiver.url())).await.attempt.is_confirmed());
         }
         assert_eq!(receiver.requests.lock().unwrap().len(), 5);
         assert_eq!(*receiver.connections.lock().unwrap(), 1);

@@ -22,7 +22,8 @@ impl<C: Connection> AccessStore for MemoryStore<C> {
     }
 
     async fn insert_application(&self, application: &Application) -> Result<bool, StoreError> {
-        let (place, new) = (place(application), application.clone());
+        let place = place(application);
+        let new = application.clone();
         self.0
             .change("insert_application", |records| Ok(insert_new(&mut records.applications, place, new)))
             .await

@@ -113,7 +113,8 @@ fn erase(records: &mut Records, what: &AuditErasure, limit: usize) -> ErasedPart
             AuditErasure::ContentAt(places) => (places.contains(place), None),
             AuditErasure::Person(person) => (false, Some(person)),
         };
-        let (did, was) = (entry.initiator.as_ref(), entry.person.as_ref());
+        let did = entry.initiator.as_ref();
+        let was = entry.person.as_ref();
         let is_by = did.is_some_and(|part| Some(&part.who) == person);
         let is_of = was.is_some_and(|part| Some(&part.subject) == person);
         if take(0, is_content && entry.content.is_some(), EntryPart::Content, *place) {

@@ -22,7 +22,9 @@ impl<C: Connection> FiguresStore for MemoryStore<C> {
 fn count<'a>(payments: impl Iterator<Item = &'a Payment>, filter: &FiguresFilter) -> Vec<Figure> {
     let mut figures = BTreeMap::new();
     for payment in payments.filter(|payment| is_counted(payment, filter)) {
-        let (method, status, paid_within) = (payment.method(), payment.status(), paid_within(payment));
+        let method = payment.method();
+        let status = payment.status();
+        let paid_within = paid_within(payment);
         let new = Figure { method, status, paid_within, count: 0, amount_cents: 0 };
         let figure = figures.entry((method, status, paid_within)).or_insert(new);
         figure.count += 1;

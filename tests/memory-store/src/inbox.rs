@@ -65,7 +65,8 @@ impl<C: Connection> InboxStore for MemoryStore<C> {
 
 /// Says whether it is new.
 fn put(records: &mut Records, notice: &Notice) -> bool {
-    let (id, due_at) = (notice.id.clone(), notice.received_at);
+    let id = notice.id.clone();
+    let due_at = notice.received_at;
     let stored = StoredNotice { notice: notice.clone(), due_at, tried: 0, is_done: false };
     insert_new(&mut records.notices, id, stored)
 }

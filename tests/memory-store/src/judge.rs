@@ -123,7 +123,8 @@ fn check_as_successor(known: &Payment, next: &Payment, wrong: &mut Vec<String>) 
         sent_against_the_status(known, next).is_none(),
         "an operation was sent that the status does not allow",
     );
-    let (before, after) = (&known.state, &next.state);
+    let before = &known.state;
+    let after = &next.state;
     let times = [
         (before.paid_at, after.paid_at),
         (before.refunded_at, after.refunded_at),

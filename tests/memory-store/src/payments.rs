@@ -143,7 +143,8 @@ fn has_delivery(payment: &Payment, filter: &DeliveryFilter) -> bool {
 }
 
 fn has_movement(payment: &Payment, filter: &MovementFilter) -> bool {
-    let (refunds, chargebacks) = (&payment.state.refunds, &payment.chargebacks);
+    let refunds = &payment.state.refunds;
+    let chargebacks = &payment.chargebacks;
     (&payment.owner.merchant, payment.owner.mode) == (&filter.merchant, filter.mode)
         && filter.is_in_period(payment.created_at)
         && (refunds.iter().any(|refund| filter.movements.have_refund(refund.status))

@@ -105,7 +105,8 @@ impl Records {
         {
             return Err(WriteError::TokenUsed);
         }
-        let (mode, bound) = (write.payment.owner.mode, &write.payment.bound_pix);
+        let mode = write.payment.owner.mode;
+        let bound = &write.payment.bound_pix;
         let holders = bound.iter().filter_map(|pix| self.payment_of_pix(mode, pix));
         if holders.into_iter().any(|holder| holder != write.payment.id) {
             return Err(WriteError::PixTaken);
@@ -132,8 +133,10 @@ impl Records {
 
     /// Adds the application of this owner, which signs its webhooks with this secret, in its mode alone.
     pub fn add_application(&mut self, owner: &Owner, secret: &WebhookSecret) {
-        let (merchant, name) = (owner.merchant.clone(), owner.application.clone());
-        let (none, secret) = (StoredSecret::clear(""), StoredSecret::clear(secret.reveal()));
+        let merchant = owner.merchant.clone();
+        let name = owner.application.clone();
+        let none = StoredSecret::clear("");
+        let secret = StoredSecret::clear(secret.reveal());
         let secrets = match owner.mode {
             Mode::Test => SigningSecrets::new(secret, none),
             Mode::Live => SigningSecrets::new(none, secret),

@@ -7,9 +7,12 @@ use quita_domain::acquiring::{ChargeAnswer, Fact, Issued, Notice, OperationAnswe
 use quita_domain::delivery::DeliveryAttempt;
 use quita_domain::document::{Document, DocumentType};
 use quita_domain::due_terms::DueTerms;
-use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
+use quita_domain::identity::{
+    AcquirerName, ApplicationName, MerchantId, Mode, OperationId, Owner, TransactionId,
+};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
+use quita_domain::numbering::{AttemptNumber, DeliveryIndex};
 use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::order::{Address, Item, Order, Payer, Terms, Utm};
 use quita_domain::payment::{Command, Context, NewPayment, Payment};
@@ -57,7 +60,8 @@ impl Default for Sample {
 
 impl Sample {
     pub fn open(self) -> Payment {
-        let (owner, order) = (self.owner(), self.order());
+        let owner = self.owner();
+        let order = self.order();
         let considered =
             Considered { acquirer: AcquirerName::new("sandbox"), eligible: true, reason: "preferred".into() };
         let new = NewPayment {
@@ -153,7 +157,7 @@ pub fn pending(payment: &Payment, at: i64) -> Payment {
         expires_at: Timestamp::from_millis(at + 3_600_000),
     };
     let answer = ChargeAnswer::known(Fact::Pending { issued, news_at: None });
-    told(payment, Command::ChargeAnswered { attempt: 1, answer }, at)
+    told(payment, Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer }, at)
 }
 
 /// A waiting payment once the money came in.
@@ -195,7 +199,11 @@ fn settled_by(id: TransactionId, amount: Money) -> Fact {
 /// A paid payment once a refund of this much was asked for.
 pub fn refund_asked(payment: &Payment, cents: u64, at: i64) -> Payment {
     let requested = RequestedOperation::Refund(Some(Money::from_cents(cents)));
-    told(payment, Command::Operate(OperationRequest { id: Uuid::now_v7(), requested, key: None }), at)
+    told(
+        payment,
+        Command::Operate(OperationRequest { id: OperationId::new(Uuid::now_v7()), requested, key: None }),
+        at,
+    )
 }
 
 /// A paid payment once its acquirer ended a refund of this much: done, or refused.
@@ -205,7 +213,12 @@ pub fn refunded(payment: &Payment, cents: u64, answer: OperationAnswer, at: i64)
 }
 
 /// The payment once its acquirer answered the first sending of an operation.
-pub fn operation_answered(payment: &Payment, operation: Uuid, answer: OperationAnswer, at: i64) -> Payment {
+pub fn operation_answered(
+    payment: &Payment,
+    operation: OperationId,
+    answer: OperationAnswer,
+    at: i64,
+) -> Payment {
     told(payment, Command::OperationAnswered { operation, sending: 1, answer }, at)
 }
 
@@ -219,7 +232,7 @@ pub fn answered(payment: &Payment, delivery: u32, status: u16, at: i64) -> Payme
         answer: Some(String::from("ok")),
         retry_after_ms: None,
     };
-    told(payment, Command::DeliveryAnswered { delivery, attempt }, at)
+    told(payment, Command::DeliveryAnswered { delivery: DeliveryIndex::new(delivery), attempt }, at)
 }
 
 /// The write that makes a new payment known.

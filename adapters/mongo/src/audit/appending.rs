@@ -1,21 +1,20 @@
-//! Changes of the chain: entry, head and what is erased in one transaction, so that every node finds the same end.
+//! Appending to the chain: an entry takes the next place, then the head moves to it.
+//!
+//! Each is a write of one document, so a node that dies between them holds up no other: whoever appends next moves the
+//! head first.
 
 use std::time::{Duration, Instant};
 
-use async_trait::async_trait;
-use bson::{RawDocumentBuf, doc};
-use mongodb::error::{Error, TRANSIENT_TRANSACTION_ERROR, UNKNOWN_TRANSACTION_COMMIT_RESULT};
+use bson::doc;
 use mongodb::options::ReadConcern;
-use mongodb::{ClientSession, Collection, Database};
 use quita_domain::audit::chain::{ChainHead, ChainKey, ChainPlace, ChainedEntry, NewAuditEntry};
-use quita_ports::StoreError;
-use serde::Serialize;
+use quita_ports::{AuditStore, StoreError};
+use uuid::Uuid;
 
 use super::HEAD;
 use super::stored::{StoredEntry, StoredHead, entry_in, head_in};
-use crate::connect::write_concern;
-use crate::failure::{answer_within_time, no_answer, store_error};
-use crate::form::Form;
+use crate::MongoStore;
+use crate::failure::within_time;
 use crate::indexes::{AUDIT, AUDIT_HEAD, SEQUENCE, named};
 use crate::reading::binary;
 use quita_stored_form::rules::entry_exists;
@@ -23,61 +22,98 @@ use quita_stored_form::rules::entry_exists;
 /// Time for which others may be faster before an entry is given up.
 const RACE_TIME_OUT: Duration = Duration::from_secs(10);
 const FIRST_WAIT: Duration = Duration::from_millis(4);
-const LONGEST_WAIT: Duration = Duration::from_millis(1_000);
-/// Times that a commit is asked for again whose answer was lost.
-const MAX_COMMITS: u32 = 3;
+const LONGEST_WAIT: Duration = Duration::from_millis(250);
 
-/// A change of the log that one transaction makes.
-#[async_trait]
-pub(super) trait Change: Sync {
-    /// Result of the change.
-    type Done: Send;
-
-    /// The entry that it appends.
-    fn entry(&self) -> &NewAuditEntry;
-
-    /// Makes it. What it reads is of one moment, and of two that change the head one is committed.
-    async fn make(&self, database: &Database, session: &mut ClientSession) -> Result<Self::Done, Failed>;
+/// End of the log, to which an entry is appended.
+struct End {
+    head: Option<ChainHead>,
+    /// Place of the last entry.
+    last: u64,
 }
 
-/// Reasons why an attempt came to nothing.
-pub(super) enum Failed {
-    /// Another node was faster, or the server moved: the same may be tried again.
-    Raced(StoreError),
-    Ended(StoreError),
-}
-
-impl From<Error> for Failed {
-    fn from(error: Error) -> Self {
-        match error.contains_label(TRANSIENT_TRANSACTION_ERROR) {
-            true => Self::Raced(store_error(&error)),
-            false => Self::Ended(store_error(&error)),
+impl MongoStore {
+    /// Appends an entry, after whoever is faster.
+    pub(super) async fn append(&self, new: &NewAuditEntry, key: &ChainKey) -> Result<ChainPlace, StoreError> {
+        let begun = Instant::now();
+        let mut wait = FIRST_WAIT;
+        let mut races = 0_usize;
+        loop {
+            if let Some(place) = self.try_append(new, key).await? {
+                return Ok(place);
+            }
+            if begun.elapsed() > RACE_TIME_OUT {
+                let why = "other nodes were always faster to append to the audit log";
+                return Err(StoreError::Unavailable(why.into()));
+            }
+            tokio::time::sleep(parted(wait, new, races)).await;
+            wait = wait.saturating_mul(2).min(LONGEST_WAIT);
+            races = races.saturating_add(1);
         }
     }
-}
 
-impl From<StoreError> for Failed {
-    fn from(error: StoreError) -> Self {
-        Self::Ended(error)
-    }
-}
-
-/// Makes a change, after whoever is faster.
-pub(super) async fn make<C: Change>(database: &Database, change: &C) -> Result<C::Done, StoreError> {
-    let (begun, mut wait, mut races) = (Instant::now(), FIRST_WAIT, 0_usize);
-    loop {
-        let attempt = async { Ok::<_, Error>(attempt(database, change).await) };
-        match answer_within_time(attempt).await {
-            Some(Ok(Ok(done))) => return Ok(done),
-            Some(Ok(Err(Failed::Ended(error)))) => return Err(error),
-            Some(Ok(Err(Failed::Raced(error)))) if begun.elapsed() > RACE_TIME_OUT => return Err(error),
-            Some(Ok(Err(Failed::Raced(_)))) => {}
-            Some(Err(error)) => return Err(store_error(&error)),
-            None => return Err(no_answer()),
+    /// Appends an entry at the end that was read; `None` if another node was faster.
+    async fn try_append(
+        &self,
+        new: &NewAuditEntry,
+        key: &ChainKey,
+    ) -> Result<Option<ChainPlace>, StoreError> {
+        // There is one with this id: the same one, if somebody asks again because the answer was lost.
+        if let Some(known) = self.entry_with_id(new.entry.id).await? {
+            let is_same = known.was(&new.entry);
+            return if is_same { Ok(Some(known.position())) } else { Err(entry_exists(new.entry.id)) };
         }
-        tokio::time::sleep(parted(wait, change.entry(), races)).await;
-        wait = wait.saturating_mul(2).min(LONGEST_WAIT);
-        races = races.saturating_add(1);
+        let Some(End { head, last }) = self.end(key).await? else { return Ok(None) };
+        let chained = ChainedEntry::after(head.as_ref(), last, new, key);
+        // No two entries have one place.
+        if !self.insert_one(AUDIT, &StoredEntry::of(&chained)).await? {
+            return Ok(None);
+        }
+        // The entry stands. If the head can't be moved to it now, the next one to append does that.
+        drop(self.move_head(head.as_ref(), &ChainHead::of(&chained, key)).await);
+        Ok(Some(chained.position()))
+    }
+
+    /// Reads the end of the log, and moves the head to an entry whose writer has not. `None` if others append meanwhile.
+    async fn end(&self, key: &ChainKey) -> Result<Option<End>, StoreError> {
+        let head = self.audit_head().await?;
+        let audit = self.collection(AUDIT);
+        let newest = audit.find_one(doc! {}).sort(doc! { "sequence": -1 }).hint(named(SEQUENCE));
+        let newest = within_time(newest).await?;
+        let last = newest.as_deref().map(super::sequence_of).transpose()?.unwrap_or(0);
+        if head.as_ref().map_or(0, |head| head.sequence) >= last {
+            return Ok(Some(End { head, last }));
+        }
+        let newest = newest.as_deref().and_then(|newest| entry_in(newest).ok());
+        let follows = |head: &ChainHead| head.moved_to(newest.as_ref()?, key);
+        if let Some(moved) = head.as_ref().and_then(follows) {
+            self.move_head(head.as_ref(), &moved).await?;
+            return Ok(Some(End { head: Some(moved), last }));
+        }
+        // Two entries may have come between both reads. Otherwise somebody changed the head, and that has to show.
+        Ok((self.newest_head().await? == head).then_some(End { head, last }))
+    }
+
+    /// Reads the head as it is at this moment, wherever the primary was before.
+    async fn newest_head(&self) -> Result<Option<ChainHead>, StoreError> {
+        let heads = self.collection(AUDIT_HEAD);
+        let find = heads.find_one(doc! { "_id": HEAD }).read_concern(ReadConcern::linearizable());
+        let found = within_time(find).await?;
+        found.map(|found| head_in(&found)).transpose()
+    }
+
+    /// Moves the head, unless another node has done so.
+    async fn move_head(&self, from: Option<&ChainHead>, to: &ChainHead) -> Result<(), StoreError> {
+        let Some(from) = from.map(StoredHead::of) else {
+            return self.insert_one(AUDIT_HEAD, &StoredHead::of(to)).await.map(drop);
+        };
+        let guard = doc! { "_id": HEAD, "sequence": from.sequence, "hash": from.hash };
+        self.replace_guarded(AUDIT_HEAD, guard, &StoredHead::of(to)).await.map(drop)
+    }
+
+    /// Finds the entry that has an id already.
+    pub(super) async fn entry_with_id(&self, id: Uuid) -> Result<Option<ChainedEntry>, StoreError> {
+        let found = within_time(self.collection(AUDIT).find_one(doc! { "_id": binary(id) })).await?;
+        found.map(|found| entry_in(&found)).transpose()
     }
 }
 
@@ -87,93 +123,4 @@ fn parted(wait: Duration, new: &NewAuditEntry, races: usize) -> Duration {
     let random = new.entry.id.as_bytes().iter().rev().nth(races.checked_rem(8).unwrap_or(0)).copied();
     let share = u32::from(random.unwrap_or(0)).saturating_add(128);
     wait.saturating_mul(share).checked_div(256).unwrap_or(wait)
-}
-
-async fn attempt<C: Change>(database: &Database, change: &C) -> Result<C::Done, Failed> {
-    let mut session = database.client().start_session().await?;
-    let begin = session.start_transaction();
-    begin.read_concern(ReadConcern::snapshot()).write_concern(write_concern()).await?;
-    match change.make(database, &mut session).await {
-        Ok(done) => commit(&mut session).await.map(|()| done),
-        Err(failed) => {
-            // What is not ended here the server ends by itself.
-            drop(session.abort_transaction().await);
-            Err(failed)
-        }
-    }
-}
-
-async fn commit(session: &mut ClientSession) -> Result<(), Failed> {
-    let mut asked = 1;
-    loop {
-        match session.commit_transaction().await {
-            Ok(()) => return Ok(()),
-            Err(error) if error.contains_label(UNKNOWN_TRANSACTION_COMMIT_RESULT) && asked < MAX_COMMITS => {
-                asked = asked.saturating_add(1);
-            }
-            // It may be written: asked for again, it is found by its id.
-            Err(error) if error.contains_label(UNKNOWN_TRANSACTION_COMMIT_RESULT) => {
-                return Err(Failed::Raced(store_error(&error)));
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
-}
-
-/// One more entry, within a transaction.
-pub(super) struct Append<'a> {
-    pub(super) new: &'a NewAuditEntry,
-    pub(super) key: &'a ChainKey,
-    pub(super) form: &'a Form,
-}
-
-#[async_trait]
-impl Change for Append<'_> {
-    type Done = ChainPlace;
-
-    fn entry(&self) -> &NewAuditEntry {
-        self.new
-    }
-
-    async fn make(&self, database: &Database, session: &mut ClientSession) -> Result<ChainPlace, Failed> {
-        let Self { new, key, form } = *self;
-        let audit: Collection<RawDocumentBuf> = database.collection(AUDIT);
-        let heads: Collection<RawDocumentBuf> = database.collection(AUDIT_HEAD);
-        // There is one with this id: the same one, if somebody asks again because the answer was lost.
-        if let Some(known) = with_id(database, session, new).await? {
-            let is_same = known.was(&new.entry);
-            return if is_same { Ok(known.position()) } else { Err(entry_exists(new.entry.id).into()) };
-        }
-        let head = heads.find_one(doc! { "_id": HEAD }).session(&mut *session).await?;
-        let head = head.map(|head| head_in(&head)).transpose()?;
-        let last = audit.find_one(doc! {}).sort(doc! { "sequence": -1 }).hint(named(SEQUENCE));
-        let last = last.projection(doc! { "_id": 0, "sequence": 1 }).session(&mut *session).await?;
-        let last = last.map(|last| super::sequence_of(&last)).transpose()?.unwrap_or(0);
-        let chained = ChainedEntry::after(head.as_ref(), last, new, key);
-        let next = form.stamped(encoded(&StoredHead::of(&ChainHead::of(&chained, key)))?);
-        if head.is_some() {
-            heads.replace_one(doc! { "_id": HEAD }, next).session(&mut *session).await?;
-        } else {
-            heads.insert_one(next).session(&mut *session).await?;
-        }
-        let entry = form.stamped(encoded(&StoredEntry::of(&chained))?);
-        audit.insert_one(entry).session(&mut *session).await?;
-        Ok(chained.position())
-    }
-}
-
-/// The entry that has the id of this one already.
-pub(super) async fn with_id(
-    database: &Database,
-    session: &mut ClientSession,
-    new: &NewAuditEntry,
-) -> Result<Option<ChainedEntry>, Failed> {
-    let audit: Collection<RawDocumentBuf> = database.collection(AUDIT);
-    let known = audit.find_one(doc! { "_id": binary(new.entry.id) }).session(session).await?;
-    Ok(known.map(|known| entry_in(&known)).transpose()?)
-}
-
-fn encoded(value: &impl Serialize) -> Result<RawDocumentBuf, StoreError> {
-    let unfit = |_| StoreError::Unreadable("an entry of the audit log can't be encoded".into());
-    bson::serialize_to_raw_document_buf(value).map_err(unfit)
 }

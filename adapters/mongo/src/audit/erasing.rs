@@ -1,80 +1,115 @@
 //! Erasing what the audit log says of people, with the entry that accounts for it.
 
-use async_trait::async_trait;
-use bson::{Bson, Document, RawDocumentBuf, doc};
-use mongodb::{ClientSession, Collection, Database};
+use bson::{Bson, Document, RawDocument, doc};
+use mongodb::options::FindOptions;
 use quita_domain::audit::AuditErasure;
 use quita_domain::audit::chain::{ChainKey, EntryPart, ErasedParts, NewAuditEntry};
+use quita_ports::StoreError;
 
-use super::appending::{Append, Change, Failed, with_id};
 use super::sequence_of;
-use crate::form::Form;
+use crate::MongoStore;
+use crate::failure::within_time;
 use crate::indexes::{AUDIT, DONE_BY, DONE_TO, OF_SUBJECT, SEQUENCE, named};
+use crate::reading::find_all;
 use quita_stored_form::rules::entry_exists;
 use quita_stored_form::{signed, signed_limit};
 
-/// At most `limit` parts of each kind, and the entry that accounts for them.
-pub(super) struct Erase<'a> {
-    pub(super) what: &'a AuditErasure,
-    pub(super) limit: usize,
-    pub(super) account: &'a NewAuditEntry,
-    pub(super) key: &'a ChainKey,
-    pub(super) form: &'a Form,
-}
-
-#[async_trait]
-impl Change for Erase<'_> {
-    type Done = u64;
-
-    fn entry(&self) -> &NewAuditEntry {
-        self.account
-    }
-
-    async fn make(&self, database: &Database, session: &mut ClientSession) -> Result<u64, Failed> {
-        // It was done, and the answer was lost.
-        if let Some(known) = with_id(database, session, self.account).await? {
+impl MongoStore {
+    /// Erases at most `limit` parts of each kind, and returns their number.
+    pub(super) async fn erase(
+        &self,
+        what: &AuditErasure,
+        limit: usize,
+        account: &NewAuditEntry,
+        key: &ChainKey,
+    ) -> Result<u64, StoreError> {
+        // It was asked for before, and the answer was lost.
+        if let Some(known) = self.entry_with_id(account.entry.id).await? {
             let accounted = known.accounted().ok_or_else(|| entry_exists(known.id))?;
+            self.take_parts(&accounted).await?;
             return Ok(accounted.count());
         }
-        let audit = database.collection(AUDIT);
-        let mut erased = ErasedParts::default();
-        for kind in kinds(self.what) {
-            self.take((&audit, session), kind, &mut erased).await?;
+        let mut parts = ErasedParts::default();
+        for kind in kinds(what) {
+            self.find_parts(kind, limit, &mut parts).await?;
         }
-        if !erased.is_empty() {
-            let account = self.account.accounting_for(&erased);
-            Append { new: &account, key: self.key, form: self.form }.make(database, session).await?;
+        if parts.is_empty() {
+            return Ok(0);
         }
-        Ok(erased.count())
+        // In this order: a part that is gone has an entry about it at every moment, even if this node dies between them.
+        self.append(&account.accounting_for(&parts), key).await?;
+        self.take_parts(&parts).await?;
+        Ok(parts.count())
     }
+
+    /// Finds one part of the first entries that have it.
+    async fn find_parts(
+        &self,
+        PartKind { part, filter, index }: PartKind,
+        limit: usize,
+        parts: &mut ErasedParts,
+    ) -> Result<(), StoreError> {
+        let options = FindOptions::builder()
+            .projection(doc! { "_id": 0, "sequence": 1 })
+            .limit(signed_limit(limit))
+            .hint(named(index))
+            .build();
+        let place = |found: &RawDocument| sequence_of(found);
+        let places = find_all(&self.collection(AUDIT), filter, options, place).await?;
+        places.into_iter().for_each(|place| parts.insert(part, place));
+        Ok(())
+    }
+
+    /// Takes these parts off their entries.
+    async fn take_parts(&self, parts: &ErasedParts) -> Result<(), StoreError> {
+        for part in EntryPart::ALL {
+            let ranges = parts.ranges().filter(|(of, ..)| *of == part);
+            let ranges: Vec<_> = ranges.map(|(_, first, last)| within(first, last)).collect();
+            if ranges.is_empty() {
+                continue;
+            }
+            let change = self.form.with(doc! { "$unset": { field_of(part): "" } });
+            let audit = self.collection(AUDIT);
+            within_time(audit.update_many(doc! { "$or": ranges }, change).hint(named(SEQUENCE))).await?;
+        }
+        Ok(())
+    }
+}
+
+fn within(first: u64, last: u64) -> Document {
+    doc! { "sequence": { "$gte": signed(first), "$lte": signed(last) } }
 }
 
 /// One kind of part, of the entries that a filter finds along an index.
-struct Kind {
+struct PartKind {
     part: EntryPart,
     filter: Document,
     index: &'static str,
 }
 
-fn kinds(what: &AuditErasure) -> Vec<Kind> {
+fn kinds(what: &AuditErasure) -> Vec<PartKind> {
     let content = field_of(EntryPart::Content);
     match what {
         AuditErasure::ContentOf(subjects) => {
             let filter = doc! { "subject": { "$in": subjects }, content: { "$exists": true } };
-            vec![Kind { part: EntryPart::Content, filter, index: OF_SUBJECT }]
+            vec![PartKind { part: EntryPart::Content, filter, index: OF_SUBJECT }]
         }
         AuditErasure::ContentAt(places) => {
             let places: Vec<_> = places.iter().map(|place| Bson::from(signed(*place))).collect();
             let filter = doc! { "sequence": { "$in": places }, content: { "$exists": true } };
-            vec![Kind { part: EntryPart::Content, filter, index: SEQUENCE }]
+            vec![PartKind { part: EntryPart::Content, filter, index: SEQUENCE }]
         }
         AuditErasure::Person(person) => vec![
-            Kind {
+            PartKind {
                 part: EntryPart::Initiator,
                 filter: doc! { "parts.initiator.who": person },
                 index: DONE_BY,
             },
-            Kind { part: EntryPart::Person, filter: doc! { "parts.person.subject": person }, index: DONE_TO },
+            PartKind {
+                part: EntryPart::Person,
+                filter: doc! { "parts.person.subject": person },
+                index: DONE_TO,
+            },
         ],
     }
 }
@@ -84,33 +119,5 @@ const fn field_of(part: EntryPart) -> &'static str {
         EntryPart::Initiator => "parts.initiator",
         EntryPart::Person => "parts.person",
         EntryPart::Content => "parts.content",
-    }
-}
-
-impl Erase<'_> {
-    /// Takes one part of the first entries that are found.
-    async fn take(
-        &self,
-        (audit, session): (&Collection<RawDocumentBuf>, &mut ClientSession),
-        Kind { part, filter, index }: Kind,
-        erased: &mut ErasedParts,
-    ) -> Result<(), Failed> {
-        let find = audit.find(filter).projection(doc! { "_id": 0, "sequence": 1 });
-        let find = find.limit(signed_limit(self.limit)).hint(named(index));
-        let mut found = find.session(&mut *session).await?;
-        let mut places = Vec::new();
-        while found.advance(&mut *session).await? {
-            places.push(sequence_of(found.current())?);
-        }
-        if places.is_empty() {
-            return Ok(());
-        }
-        let taken: Vec<_> = places.iter().map(|place| Bson::from(signed(*place))).collect();
-        let taken = doc! { "sequence": { "$in": taken } };
-        let change = self.form.with(doc! { "$unset": { field_of(part): "" } });
-        let taken = audit.update_many(taken, change).hint(named(SEQUENCE));
-        taken.session(&mut *session).await?;
-        places.into_iter().for_each(|place| erased.insert(part, place));
-        Ok(())
     }
 }

@@ -94,7 +94,8 @@ fn beneficiary(sheet: &mut Sheet, top_um: i64, slip: &BoletoSlip) {
 }
 
 fn document(sheet: &mut Sheet, top_um: i64, slip: &BoletoSlip) {
-    let (made, processed) = (day(slip.document_date), day(slip.processing_date));
+    let made = day(slip.document_date);
+    let processed = day(slip.processing_date);
     let cells = [
         (28_000, "Data do documento", VALUE, made.as_str()),
         (42_000, "Nº do documento", VALUE, slip.document_number.as_str()),

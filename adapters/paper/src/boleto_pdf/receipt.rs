@@ -61,7 +61,8 @@ fn numbers(sheet: &mut Sheet, top_um: i64, slip: &BoletoSlip) {
 }
 
 fn what_is_due(sheet: &mut Sheet, top_um: i64, slip: &BoletoSlip) {
-    let (due_date, amount) = (day(slip.due_date), format!("R$ {}", reais(slip.amount_cents)));
+    let due_date = day(slip.due_date);
+    let amount = format!("R$ {}", reais(slip.amount_cents));
     let large = style(Font::Bold, 5_300, Align::Left);
     let cells = [
         (100_000, "Vencimento", large, due_date.as_str()),

@@ -102,7 +102,9 @@ fn filter() -> PaymentFilter {
 async fn main() {
     let mut arguments = std::env::args().skip(1);
     let mut next = || arguments.next().expect(USAGE);
-    let (full, empty, count) = (next(), next(), next().parse::<u64>().expect(USAGE));
+    let full = next();
+    let empty = next();
+    let count = next().parse::<u64>().expect(USAGE);
     let rounds: u64 = arguments.next().map_or(5, |rounds| rounds.parse().expect(USAGE));
     let stores = [open(&full).await, open(&empty).await];
     let (full, _) = stores.split_first().expect("two");

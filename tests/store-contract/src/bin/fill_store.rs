@@ -14,7 +14,7 @@ use quita_domain::identity::AcquirerName;
 use quita_domain::money::Money;
 use quita_domain::payment::Payment;
 use quita_domain::routing::{
-    Approvals, Candidate, Condition, DueDates, RoutingTable, Standing, Wanted, plan,
+    Approvals, Candidate, Condition, DueDates, RouteInputs, RoutingTable, Standing, plan,
 };
 use quita_embedded::EmbeddedStore;
 use quita_mongo::MongoStore;
@@ -28,7 +28,9 @@ const BATCH: usize = 1_000;
 async fn main() {
     let mut arguments = std::env::args().skip(1);
     let mut next = || arguments.next().expect("usage: fill-store URL COUNT AGE_S [OPEN]");
-    let (url, count, age_s) = (next(), next().parse::<usize>().unwrap(), next().parse::<i64>().unwrap());
+    let url = next();
+    let count = next().parse::<usize>().unwrap();
+    let age_s = next().parse::<i64>().unwrap();
     let open = arguments.next().map_or(count, |open| open.parse().unwrap());
     let is_routed = arguments.next().is_some_and(|word| word == "routed");
     let store: Arc<dyn Store> = match url.strip_prefix("sqlite:") {
@@ -69,7 +71,9 @@ fn routed(payment: Payment, number: usize) -> Payment {
             _ => Condition::Healthy,
         };
         let approvals = Approvals { approved: u8::try_from(number % 200).unwrap(), tries: 200 };
-        let (min_amount, max_amount, max_expiry_s) = (Money::from_cents(1), Money::MAX, None);
+        let min_amount = Money::from_cents(1);
+        let max_amount = Money::MAX;
+        let max_expiry_s = None;
         Candidate {
             acquirer,
             min_amount,
@@ -85,8 +89,9 @@ fn routed(payment: Payment, number: usize) -> Payment {
     let table = RoutingTable { standings: standings.collect(), ..RoutingTable::default() };
     // Far apart, as random ones are.
     let dice = u64::try_from(number).unwrap().wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    let wanted = Wanted::of(&payment.order, &payment.owner.merchant, payment.created_at);
-    let planned = plan(&wanted, &candidates, &table, dice);
-    let (considered, kept) = (planned.considered().into(), planned.routed(table.version()));
+    let inputs = RouteInputs::of(&payment.order, &payment.owner.merchant, payment.created_at);
+    let planned = plan(&inputs, &candidates, &table, dice);
+    let considered = planned.considered().into();
+    let kept = planned.routed(table.version());
     Payment { considered, routed: Arc::new(kept), dice, ..payment }
 }

@@ -77,7 +77,8 @@ pub async fn of_many_replacements_of_an_application_one_wins(store: Arc<dyn Stor
     store.insert_application(&first).await.unwrap();
     let tasks: Vec<_> = (0..10)
         .map(|index| {
-            let (store, first) = (Arc::clone(&store), first.clone());
+            let store = Arc::clone(&store);
+            let first = first.clone();
             tokio::spawn(async move {
                 let after = rotated(&first, &format!("whsec_{index}"));
                 (store.replace_application(&first, &after).await.unwrap(), after)

@@ -95,7 +95,7 @@ async fn chain(store: &Arc<dyn AuditStore>) -> Vec<ChainedEntry> {
 }
 
 /// What is wrong with the chain.
-async fn faults(store: &Arc<dyn AuditStore>) -> Vec<ChainFault> {
+pub async fn faults(store: &Arc<dyn AuditStore>) -> Vec<ChainFault> {
     let mut check = ChainCheck::new(chain_key(), None);
     let mut faults: Vec<_> = chain(store).await.iter().flat_map(|entry| check.next(entry)).collect();
     faults.extend(check.end(store.audit_head().await.unwrap().as_ref()));
@@ -108,7 +108,8 @@ fn of_merchant(name: &str) -> AuditScope {
 
 /// The whole log, read in pages of three.
 async fn pages(store: &Arc<dyn AuditStore>, scope: &AuditScope) -> Vec<AuditEntry> {
-    let (mut seen, mut after) = (Vec::new(), None);
+    let mut seen = Vec::new();
+    let mut after = None;
     loop {
         let page = store.audit(scope, after, 3).await.unwrap();
         assert!(page.len() <= 3);
@@ -192,7 +193,8 @@ pub async fn check_many_at_once<S: AuditStore + ?Sized>(stores: &[Arc<S>]) {
     let tasks: Vec<_> = (0..40_u128)
         .map(|number| {
             let index = usize::try_from(number).unwrap() % stores.len();
-            let (store, new) = (Arc::clone(&stores[index]), new(&entry(number / 2, 1, Some("loja"))));
+            let store = Arc::clone(&stores[index]);
+            let new = new(&entry(number / 2, 1, Some("loja")));
             tokio::spawn(async move { store.append_audit(&new, &chain_key()).await })
         })
         .collect();
@@ -274,7 +276,9 @@ pub async fn an_entry_is_returned_with_its_place(store: Arc<dyn AuditStore>) {
     begin(&store).await;
     let places =
         async |number| store.append_audit(&new(&entry(number, 1, None)), &chain_key()).await.unwrap();
-    let (first, second, again) = (places(1).await, places(2).await, places(1).await);
+    let first = places(1).await;
+    let second = places(2).await;
+    let again = places(1).await;
     assert_eq!((first.sequence, second.sequence), (1, 2));
     assert_eq!(first, again);
     assert_eq!(store.audit_head().await.unwrap().unwrap().position(), second);

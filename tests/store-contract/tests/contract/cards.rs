@@ -6,6 +6,7 @@ use quita_domain::acquiring::{CallFailure, ChargeAnswer};
 use quita_domain::card::token::UsedToken;
 use quita_domain::card::{CardFingerprint, CardNumber};
 use quita_domain::identity::Mode;
+use quita_domain::numbering::AttemptNumber;
 use quita_domain::payment::{Command, Payment};
 use quita_domain::routing::{CardTries, TRIES_ARE_COUNTED_FOR_MS};
 use quita_domain::time::{DAY_MS, Timestamp};
@@ -62,7 +63,9 @@ fn with_token(mark: &[u8]) -> Payment {
 }
 
 pub async fn a_token_is_used_by_one_payment(store: Arc<dyn Store>) {
-    let (first, second, other) = (with_token(b"one"), with_token(b"one"), with_token(b"two"));
+    let first = with_token(b"one");
+    let second = with_token(b"one");
+    let other = with_token(b"two");
     let without = [Sample::default().open(), Sample::default().open()];
     let batch = [insert(&first), insert(&second), insert(&other), insert(&without[0]), insert(&without[1])];
     let expected = [Ok(()), Err(WriteError::TokenUsed), Ok(()), Ok(()), Ok(())];
@@ -94,7 +97,7 @@ pub async fn of_many_payments_with_one_token_one_is_stored(store: Arc<dyn Store>
 pub async fn every_charge_of_a_payment_is_a_try(store: Arc<dyn Store>) {
     let opened = tried(&visa(), 1_000, "loja");
     let failed = ChargeAnswer::Failed(CallFailure::Unknown("time-out".into()));
-    let answered = Command::ChargeAnswered { attempt: 1, answer: failed };
+    let answered = Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer: failed };
     let mut next = opened.decide(answered, &context(NOW.millis())).unwrap().next.unwrap();
     let state = Arc::make_mut(&mut next.state);
     state.attempts.push(state.attempts[0].clone());

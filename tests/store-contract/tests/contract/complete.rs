@@ -8,9 +8,10 @@ use quita_domain::card::{Brand, CardFingerprint, CardNumber, MaskedCard};
 use quita_domain::delivery::{Delivery, DeliveryAttempt, DeliveryState};
 use quita_domain::due_terms::{Discount, DueTerms, Interest, Portion};
 use quita_domain::event::{Cause, EndedRefund, Event};
-use quita_domain::identity::{AcquirerName, LinkId, Mode, TransactionId};
+use quita_domain::identity::{AcquirerName, LinkId, Mode, OperationId, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
+use quita_domain::numbering::{DeliveryIndex, EventSequence};
 use quita_domain::operation::{Operation, OperationKind, Surplus, Verdict};
 use quita_domain::order::{Address, Order, Payer, Share, Split, Terms, Utm};
 use quita_domain::outbound_call::{OutboundCall, Progress};
@@ -241,7 +242,7 @@ fn call<E>(progress: Progress<E>, refusal: &str) -> OutboundCall<E> {
 
 fn operation(kind: OperationKind, progress: Progress<Verdict>) -> Operation {
     Operation {
-        id: Uuid::from_u128(1),
+        id: OperationId::new(Uuid::from_u128(1)),
         kind,
         key: Some(String::from("k-1")),
         asked_amount: Some(cents(250)),
@@ -270,7 +271,7 @@ fn event(sequence: u32, snapshot: Option<State>) -> Event {
         failure_reason: Some(String::from("conta encerrada")),
     };
     Event {
-        sequence,
+        sequence: EventSequence::new(sequence),
         status: Status::Paid,
         previous_status: Status::Paid,
         occurred_at: at(50),
@@ -291,12 +292,12 @@ fn delivery(sequence: u32, state: DeliveryState) -> Delivery {
         retry_after_ms: Some(1_000),
     };
     Delivery {
-        sequence,
+        sequence: EventSequence::new(sequence),
         state,
         attempts: vec![attempt],
         next_attempt_at: Some(at(95)),
         delivered_at: Some(at(53)),
-        repeats: Some(0),
+        repeats: Some(DeliveryIndex::FIRST),
     }
 }
 

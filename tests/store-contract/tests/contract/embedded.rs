@@ -7,7 +7,7 @@ use quita_domain::acquiring::OperationAnswer;
 use quita_domain::audit::chain::{ChainHead, ChainedEntry};
 use quita_domain::audit::{AuditEntry, AuditErasure, AuditScope};
 use quita_domain::payment::DisputeStatus;
-use quita_domain::people::{Login, Origin, SESSION_MS, Session, SessionOf, SessionStage};
+use quita_domain::people::{Login, SESSION_MS, Session, SessionOf, SessionOrigin, SessionStage};
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_embedded::{EmbeddedStore, SoleWriterError};
 use quita_ports::{
@@ -136,7 +136,8 @@ async fn writers_in_two_stores_on_one_file_never_both_win() {
     assert_eq!(stores[0].commit(&[insert(&opened)]).await, [Ok(())]);
     let tasks: Vec<_> = (0..40)
         .map(|index| {
-            let (store, write) = (Arc::clone(&stores[index % 2]), replace(&pending(&opened, 2)));
+            let store = Arc::clone(&stores[index % 2]);
+            let write = replace(&pending(&opened, 2));
             tokio::spawn(async move { store.commit(&[write]).await })
         })
         .collect();
@@ -364,9 +365,10 @@ async fn sessions_that_ended_and_nodes_that_are_gone_are_forgotten() {
     let session = |token, now| {
         let of =
             SessionOf::Operator { login: Login::parse("olga@ops.example").unwrap(), password_version: 1 };
-        Session::begin(token, of, SessionStage::Whole, Origin::default(), now)
+        Session::begin(token, of, SessionStage::Whole, SessionOrigin::default(), now)
     };
-    let (old, new) = (session("old", now), session("new", now.plus_ms(SESSION_MS)));
+    let old = session("old", now);
+    let new = session("new", now.plus_ms(SESSION_MS));
     store.insert_session(&old).await.unwrap();
     store.insert_session(&new).await.unwrap();
     assert_eq!(store.session(&old.id).await, Ok(None));

@@ -49,7 +49,8 @@ async fn found(store: &dyn WholeStore, filter: PaymentFilter) -> usize {
 
 pub async fn whoever_was_erased_is_found_by_nothing_and_the_payment_by_its_id(store: Arc<dyn WholeStore>) {
     let text = |text: &str| Some(String::from(text));
-    let (mine, other) = (of_somebody(1_000), of_somebody(2_000));
+    let mine = of_somebody(1_000);
+    let other = of_somebody(2_000);
     store_as_it_is(&*store, &mine).await;
     store_as_it_is(&*store, &other).await;
     let searches = || {
@@ -82,7 +83,8 @@ pub async fn whoever_was_erased_is_found_by_nothing_and_the_payment_by_its_id(st
 pub async fn an_erasure_meets_the_guard_of_every_write(store: Arc<dyn WholeStore>) {
     let before = of_somebody(1_000);
     store_as_it_is(&*store, &before).await;
-    let (first, second) = (erased(&before, 9_000), erased(&before, 9_001));
+    let first = erased(&before, 9_000);
+    let second = erased(&before, 9_001);
     assert_eq!(store.commit(&[replace(&first)]).await, [Ok(())]);
     assert_eq!(store.commit(&[replace(&second)]).await, [Err(WriteError::Conflict)]);
     // Who had it in memory brings nobody back.

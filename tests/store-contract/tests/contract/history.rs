@@ -42,7 +42,8 @@ pub async fn everybody_who_has_payments_is_told_once_by_name(store: Arc<dyn Whol
     ];
     let payments: Vec<_> = (0..3).flat_map(|at| names.map(|(name, mode)| owned(name, mode, at))).collect();
     store_all(&store, &payments.iter().collect::<Vec<_>>()).await;
-    let (mut told, mut after) = (Vec::new(), None);
+    let mut told = Vec::new();
+    let mut after = None;
     while let Some((merchant, mode)) = store.next_payee(after.as_ref()).await.unwrap() {
         told.push((merchant.as_str().to_owned(), mode));
         after = Some((merchant, mode));
@@ -60,7 +61,8 @@ pub async fn the_oldest_come_first_and_pages_of_the_past_neither_skip_nor_repeat
     store_all(&store, &payments.iter().collect::<Vec<_>>()).await;
     payments.sort_by_key(|payment| (payment.created_at, payment.id));
     for limit in [1, 2, 3, 7] {
-        let (mut seen, mut after) = (Vec::new(), None);
+        let mut seen = Vec::new();
+        let mut after = None;
         loop {
             let page = store.past_payments(&since(4), after, limit).await.unwrap();
             assert!(page.payments.len() <= limit && page.unreadable == 0);

@@ -21,7 +21,8 @@ fn found(expected: &[(&str, u32)]) -> Vec<(String, u32)> {
 }
 
 pub async fn a_repeated_notice_is_known(store: Arc<dyn Store>) {
-    let (first, second) = (notice("a:1", 1), notice("a:2", 2));
+    let first = notice("a:1", 1);
+    let second = notice("a:2", 2);
     assert_eq!(store.put_notices(std::slice::from_ref(&first)).await, Ok(vec![true]));
     let again = [notice("a:1", 9), second.clone(), notice("a:2", 9)];
     assert_eq!(store.put_notices(&again).await, Ok(vec![false, true, false]));

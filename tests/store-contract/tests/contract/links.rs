@@ -117,7 +117,8 @@ pub async fn uses_are_counted_in_the_payments_of_a_link(store: Arc<dyn WholeStor
         Payment { link: Some(link.id), ..opened }
     };
     assert_eq!(store.link_uses(&link).await, Ok(LinkUses::default()));
-    let (first, boleto) = (of_link(Method::Pix, &link), of_link(Method::Boleto, &link));
+    let first = of_link(Method::Pix, &link);
+    let boleto = of_link(Method::Boleto, &link);
     for payment in [&first, &boleto, &of_link(Method::Pix, &whole(2_000)), &Sample::default().open()] {
         store_payment(&store, payment).await;
     }
@@ -196,7 +197,8 @@ pub async fn of_many_events_at_once_no_more_than_the_limit_are_counted(store: Ar
 
 pub async fn payers_of_links_that_are_over_are_found_by_document_and_time(store: Arc<dyn WholeStore>) {
     let plain = r#"{"amount":1,"currency":"BRL","title":"x"}"#;
-    let (first, second) = (whole(1_000), whole(2_000));
+    let first = whole(1_000);
+    let second = whole(2_000);
     for link in [&first, &second, &link_of("loja", Mode::Test, plain, 500)] {
         store.insert_link(link).await.unwrap();
     }

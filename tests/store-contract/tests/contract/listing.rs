@@ -78,7 +78,9 @@ pub async fn due_dates_are_filtered_by_day_and_only_what_has_one_matches(store: 
         (order.method, order.terms) = (Method::Boleto, Terms::Boleto(DueTerms::plain(day.parse().unwrap())));
         payment
     };
-    let (pix, early, late) = (created_at(1), due(2, "2026-12-01"), due(3, "2026-12-31"));
+    let pix = created_at(1);
+    let early = due(2, "2026-12-01");
+    let late = due(3, "2026-12-31");
     store_all(&store, &[&pix, &early, &late]).await;
     let day = |text: &str| Some(text.parse().unwrap());
     check(&store, PaymentFilter { due_from: day("2026-12-01"), ..everything() }, &[&late, &early]).await;
@@ -106,7 +108,8 @@ pub async fn the_newest_come_first_and_pages_neither_skip_nor_repeat(store: Arc<
     let mut payments: Vec<_> = (0..30).map(|index| created_at(index / 3)).collect();
     store_all(&store, &payments.iter().collect::<Vec<_>>()).await;
     payments.sort_by_key(|payment| std::cmp::Reverse((payment.created_at, payment.id)));
-    let (mut seen, mut after) = (Vec::new(), None);
+    let mut seen = Vec::new();
+    let mut after = None;
     loop {
         let page = store.list(&everything(), after, 4).await.unwrap();
         assert!(page.len() <= 4);
@@ -208,7 +211,8 @@ pub async fn time_bounds_include_the_start_and_not_the_end(store: Arc<dyn Store>
 pub async fn a_list_follows_a_changed_status(store: Arc<dyn Store>) {
     let [opened, waiting, done] = [created_at(1), created_at(2), created_at(3)];
     store_all(&store, &[&opened, &waiting, &done]).await;
-    let (waiting, done) = (pending(&waiting, 10), pending(&done, 10));
+    let waiting = pending(&waiting, 10);
+    let done = pending(&done, 10);
     store.commit(&[replace(&waiting), replace(&done)]).await;
     let done = paid(&done, 11);
     store.commit(&[replace(&done)]).await;
@@ -225,7 +229,8 @@ pub async fn deliveries_are_found_by_state_and_payment(store: Arc<dyn Store>) {
     store_all(&store, &[&silent, &delivered, &gone, &waits]).await;
     let step: Vec<_> = [&silent, &delivered, &gone, &waits].map(|it| pending(it, 10)).into();
     store.commit(&step.iter().map(replace).collect::<Vec<_>>()).await;
-    let (delivered, gone) = (answered(&step[1], 0, 200, 11), answered(&step[2], 0, 410, 11));
+    let delivered = answered(&step[1], 0, 200, 11);
+    let gone = answered(&step[2], 0, 410, 11);
     store.commit(&[replace(&delivered), replace(&gone)]).await;
     let check = async |filter: DeliveryFilter, expected: &[&Payment]| {
         let found = store.list_with_deliveries(&filter, None, 10).await.unwrap();
@@ -272,7 +277,8 @@ pub async fn pages_of_deliveries_neither_skip_nor_repeat_whatever_their_states(s
         };
         let expected: Vec<_> = all.iter().filter(holds).map(|payment| payment.id).collect();
         assert!(expected.len() >= 3, "{state:?}");
-        let (mut seen, mut after) = (Vec::new(), None);
+        let mut seen = Vec::new();
+        let mut after = None;
         loop {
             let page = store.list_with_deliveries(&deliveries(state), after, 3).await.unwrap();
             let Some(last) = page.last() else { break };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use bson::{Document, doc};
 use futures_util::TryStreamExt;
 use mongodb::{Client, Database};
-use quita_domain::audit::chain::ChainHead;
+use quita_domain::audit::chain::{ChainHead, EntryPart, ErasedParts};
 use quita_domain::audit::{AuditCursor, AuditErasure, AuditScope};
 use quita_domain::card::{CardFingerprint, CardNumber};
 use quita_domain::control::RouteDirective;
@@ -15,7 +15,7 @@ use quita_domain::listing::PaymentFilter;
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::people::{
-    Login, MerchantPolicy, MerchantProfile, OperatorRole, Origin, Session, SessionOf, SessionStage,
+    Login, MerchantPolicy, MerchantProfile, OperatorRole, Session, SessionOf, SessionOrigin, SessionStage,
 };
 use quita_domain::routing::CardTries;
 use quita_domain::status::Status;
@@ -147,7 +147,7 @@ async fn sessions_and_nodes_bear_the_dates_that_expire_them() {
             let now = Timestamp::from_millis(4_102_444_800_000);
             let of =
                 SessionOf::Operator { login: Login::parse("olga@ops.example").unwrap(), password_version: 1 };
-            let session = Session::begin("token", of, SessionStage::Whole, Origin::default(), now);
+            let session = Session::begin("token", of, SessionStage::Whole, SessionOrigin::default(), now);
             store.insert_session(&session).await.unwrap();
             store.put_node(&crate::operator::node(1, 1, now)).await.unwrap();
             for (collection, field, at, after_s) in
@@ -183,6 +183,41 @@ async fn what_several_nodes_append_at_once_is_one_chain() {
             });
             futures_util::future::join_all(begun).await;
             crate::audit::check_many_at_once(&nodes).await;
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn a_node_that_died_while_it_changed_the_audit_log_holds_up_nobody() {
+    let Some(server) = Server::connect().await else { return };
+    server
+        .run(|store, database| async move {
+            let key = crate::audit::chain_key();
+            let entry = |number| crate::audit::entry(number, 1, Some("loja"));
+            store.begin_audit(&ChainHead::beginning(&key)).await.unwrap();
+            let store: Arc<dyn AuditStore> = store;
+            let heads = database.collection::<Document>("audit_head");
+            let mut behind = heads.find_one(doc! {}).await.unwrap().unwrap();
+            for number in [1, 2] {
+                store.append_audit(&crate::audit::new(&entry(number)), &key).await.unwrap();
+                // It died before it moved the head.
+                behind = heads.find_one_and_replace(doc! {}, behind).await.unwrap().unwrap();
+                assert_eq!(crate::audit::faults(&store).await, []);
+            }
+            let places = [(EntryPart::Initiator, 1), (EntryPart::Content, 2)];
+            let mut parts = ErasedParts::default();
+            places.into_iter().for_each(|(part, place)| parts.insert(part, place));
+            let account = crate::audit::account(3);
+            store.append_audit(&account.accounting_for(&parts), &key).await.unwrap();
+            assert_eq!(store.audit_head().await.unwrap().unwrap().sequence, 3);
+            // It died before it erased what it had accounted for, and the same is asked for again.
+            let erasure = AuditErasure::Person(entry(1).who);
+            assert_eq!(store.erase_audit(&erasure, 10, &account, &key).await, Ok(2));
+            let chain = store.chained_audit(0, 10).await.unwrap();
+            let chain: Vec<_> = chain.into_iter().map(|(_, entry)| entry.unwrap()).collect();
+            let erased: Vec<Vec<_>> = chain.iter().map(|entry| entry.erased_parts().collect()).collect();
+            assert_eq!(erased, [vec![EntryPart::Initiator], vec![EntryPart::Content], vec![]]);
+            assert_eq!(crate::audit::faults(&store).await, []);
         })
         .await;
 }
@@ -315,7 +350,9 @@ async fn an_oversized_payment_does_not_hold_up_the_others() {
     let Some(server) = Server::connect().await else { return };
     server
         .run(|store, _| async move {
-            let (first, mut large, last) = (created_at(1), created_at(2), created_at(3));
+            let first = created_at(1);
+            let mut large = created_at(2);
+            let last = created_at(3);
             large.page_token = "x".repeat(17_000_000);
             let outcomes = store.commit(&[insert(&first), insert(&large), insert(&last)]).await;
             assert_eq!([&outcomes[0], &outcomes[2]], [&Ok(()), &Ok(())]);
@@ -445,12 +482,14 @@ async fn a_rare_status_among_many_of_an_amount_is_found_without_reading_them() {
 
 /// Every payment of a merchant in test mode.
 pub fn of_all_time(merchant: MerchantId) -> FiguresFilter {
-    let (from, to) = (Timestamp::default(), Timestamp::from_millis(i64::MAX));
+    let from = Timestamp::default();
+    let to = Timestamp::from_millis(i64::MAX);
     FiguresFilter { merchant, mode: Mode::Test, from, to }
 }
 
 async fn every_query_of_the_consoles(store: &MongoStore) {
-    let (now, merchant) = (Timestamp::from_millis(10), MerchantId::new("loja"));
+    let now = Timestamp::from_millis(10);
+    let merchant = MerchantId::new("loja");
     let user = crate::people::user("ana@loja.com.br", "loja");
     assert_eq!(store.insert_user(&user).await, Ok(true));
     assert_eq!(store.replace_user(&user, &user).await, Ok(true));

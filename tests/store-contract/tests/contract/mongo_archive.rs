@@ -32,7 +32,8 @@ async fn check_is_there_once(store: &MongoStore, payment: &Payment, what: &str) 
     let statuses = vec![payment.status()];
     let of_status = PaymentFilter { statuses, ..filter };
     assert_eq!(store.list(&of_status, None, 1).await, Ok(vec![Ok(payment.clone())]), "{what}");
-    let (from, to) = (at, at.plus_ms(1));
+    let from = at;
+    let to = at.plus_ms(1);
     let figures = FiguresFilter { merchant: MerchantId::new("loja"), mode: Mode::Test, from, to };
     let mut counts = Vec::new();
     // Twice in the moment in which a majority learns of the move.

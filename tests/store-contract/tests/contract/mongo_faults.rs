@@ -152,7 +152,8 @@ async fn a_write_is_never_reported_to_be_other_than_it_is() {
 #[tokio::test]
 async fn a_stale_guard_is_reported_even_without_a_majority() {
     let Some(world) = World::open().await else { return };
-    let (taken, fresh) = (created_at(1), created_at(2));
+    let taken = created_at(1);
+    let fresh = created_at(2);
     assert_eq!(world.witness.commit(&[insert(&taken)]).await, [Ok(())]);
     world.point.fail(1, &["insert"], &no_majority(WRITE_CONCERN_FAILED)).await;
     let outcomes = world.store.commit(&[insert(&taken), insert(&fresh)]).await;
@@ -179,9 +180,11 @@ const TOO_LONG: Duration = Duration::from_secs(19);
 #[tokio::test]
 async fn a_write_that_is_made_after_nobody_waits_any_more_was_reported_as_unknown() {
     let Some(world) = World::open().await else { return };
-    let (old, fresh) = (created_at(1), created_at(2));
+    let old = created_at(1);
+    let fresh = created_at(2);
     assert_eq!(world.witness.commit(&[insert(&old)]).await, [Ok(())]);
-    let (new, next) = ([insert(&fresh)], [replace(&pending(&old, 3))]);
+    let new = [insert(&fresh)];
+    let next = [replace(&pending(&old, 3))];
     world.point.fail_on(&["insert", "update", "find", "aggregate"], &delay(TOO_LONG)).await;
     let begun = Instant::now();
     let ids = [old.id];
@@ -291,7 +294,8 @@ async fn a_notice_is_stored_or_its_sender_has_to_send_it_again() {
 #[tokio::test]
 async fn a_notice_that_was_there_before_is_not_confirmed_before_a_majority_has_it() {
     let Some(world) = World::open().await else { return };
-    let (known, fresh) = (notice("a:known", 1), notice("a:fresh", 1));
+    let known = notice("a:known", 1);
+    let fresh = notice("a:fresh", 1);
     assert_eq!(world.witness.put_notices(std::slice::from_ref(&known)).await, Ok(vec![true]));
     for fault in faults().into_iter().filter(|fault| fault.is_done) {
         world.point.fail(1, &["insert"], &fault.how).await;

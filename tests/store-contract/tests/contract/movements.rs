@@ -28,7 +28,8 @@ pub fn disputes(status: Option<DisputeStatus>) -> MovementFilter {
 }
 
 fn of(movements: Movements) -> MovementFilter {
-    let (merchant, mode) = (MerchantId::new("loja"), Mode::Test);
+    let merchant = MerchantId::new("loja");
+    let mode = Mode::Test;
     MovementFilter { merchant, mode, movements, created_from: None, created_to: None }
 }
 
@@ -167,7 +168,8 @@ pub async fn pages_neither_skip_nor_repeat_whatever_the_statuses(store: Arc<dyn 
         let expected: Vec<_> = all.iter().filter(matches).map(|payment| payment.id).collect();
         assert!(expected.len() > 1, "{filter:?}");
         for limit in [1, 3, 100] {
-            let (mut seen, mut after) = (Vec::new(), None);
+            let mut seen = Vec::new();
+            let mut after = None;
             loop {
                 let page = store.list_with_movements(&filter, after, limit).await.unwrap();
                 let Some(last) = page.last() else { break };

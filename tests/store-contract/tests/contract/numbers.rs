@@ -42,7 +42,8 @@ pub async fn of_many_who_take_numbers_no_two_get_the_same(store: Arc<dyn WholeSt
     let range = range("raced", 1, 95);
     let tasks: Vec<_> = (0..8)
         .map(|_| {
-            let (store, range) = (Arc::clone(&store), range.clone());
+            let store = Arc::clone(&store);
+            let range = range.clone();
             tokio::spawn(async move {
                 let mut taken = Vec::new();
                 while let Some(block) = store.take_numbers(&range, 3).await.unwrap() {

@@ -46,7 +46,8 @@ pub async fn every_field_of_a_payment_reads_back(store: Arc<dyn Store>) {
 
 pub async fn a_replacement_leaves_nothing_of_what_it_replaces(store: Arc<dyn Store>) {
     let mut last = created_at(1);
-    let (id, owner) = (last.id, last.owner.clone());
+    let id = last.id;
+    let owner = last.owner.clone();
     let waiting = pending(&last, 2);
     let plain = [last.clone(), paid(&waiting, 3), waiting];
     let all: Vec<_> = plain.into_iter().chain(crate::complete::payments()).collect();
@@ -54,7 +55,8 @@ pub async fn a_replacement_leaves_nothing_of_what_it_replaces(store: Arc<dyn Sto
     // Whatever a payment was, it becomes whatever else it may be.
     let pairs: Vec<_> = (0..all.len()).flat_map(|from| (0..all.len()).map(move |to| [from, to])).collect();
     for wanted in pairs.into_iter().flatten() {
-        let (revision, last_op) = (last.revision + 1, Uuid::now_v7());
+        let revision = last.revision + 1;
+        let last_op = Uuid::now_v7();
         let next = Payment { id, owner: owner.clone(), revision, last_op, ..all[wanted].clone() };
         assert_eq!(store.commit(&[replace(&next)]).await, [Ok(())]);
         assert_eq!(load(&store, &next).await, next);
@@ -136,7 +138,8 @@ pub async fn a_mixed_batch_answers_each_write_in_order(store: Arc<dyn Store>) {
     store.commit(&[insert(&kept), insert(&stale), insert(&taken)]).await;
     let moved = pending(&stale, 4);
     store.commit(&[replace(&moved)]).await;
-    let (fresh, next) = (created_at(5), pending(&kept, 6));
+    let fresh = created_at(5);
+    let next = pending(&kept, 6);
     let batch = [
         insert(&taken),
         insert(&fresh),
@@ -169,7 +172,8 @@ pub async fn an_empty_batch_and_an_empty_lookup_are_nothing(store: Arc<dyn Store
 }
 
 pub async fn absent_payments_are_left_out(store: Arc<dyn Store>) {
-    let (stored, absent) = (created_at(1), created_at(2));
+    let stored = created_at(1);
+    let absent = created_at(2);
     store.commit(&[insert(&stored)]).await;
     assert_eq!(store.load(&[absent.id, stored.id]).await, Ok(vec![stored]));
 }

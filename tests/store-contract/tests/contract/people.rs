@@ -6,7 +6,7 @@ use quita_domain::identity::MerchantId;
 use quita_domain::money::Money;
 use quita_domain::people::{
     Credentials, Login, MailLanguage, Mailing, MerchantPolicy, MerchantProfile, MessageWebhook, Operator,
-    OperatorRole, Origin, ReportedTrouble, Role, SecondFactor, Session, SessionOf, SessionStage, User,
+    OperatorRole, ReportedTrouble, Role, SecondFactor, Session, SessionOf, SessionOrigin, SessionStage, User,
     WrongCodes,
 };
 use quita_domain::secret_key::{SealedSecret, SecretKeyId};
@@ -86,7 +86,7 @@ fn with_role(before: &User, role: Role) -> User {
 
 pub fn session(token: &str, now: Timestamp) -> Session {
     let of = SessionOf::User { login: login("ana@loja.com.br"), password_version: 7 };
-    Session::begin(token, of, SessionStage::Whole, Origin::new("10.0.0.1", "Firefox"), now)
+    Session::begin(token, of, SessionStage::Whole, SessionOrigin::new("10.0.0.1", "Firefox"), now)
 }
 
 pub async fn a_login_is_taken_once_whosever_it_is(store: Arc<dyn PeopleStore>) {
@@ -133,7 +133,8 @@ pub async fn of_many_replacements_of_a_user_one_wins(store: Arc<dyn PeopleStore>
     store.insert_user(&first).await.unwrap();
     let tasks: Vec<_> = (2..12)
         .map(|password_version| {
-            let (store, first) = (Arc::clone(&store), first.clone());
+            let store = Arc::clone(&store);
+            let first = first.clone();
             tokio::spawn(async move {
                 let after = User { credentials: credentials(password_version), ..first.clone() };
                 (store.replace_user(&first, &after).await.unwrap(), after)
@@ -165,7 +166,7 @@ pub async fn a_removed_user_is_gone_and_the_login_is_free(store: Arc<dyn PeopleS
 pub async fn a_session_is_found_until_it_is_removed(store: Arc<dyn PeopleStore>) {
     let mine = session("token", NOW);
     let of = SessionOf::Operator { login: Login::parse("olga@ops.example").unwrap(), password_version: 1 };
-    let operators = Session::begin("other", of, SessionStage::Half, Origin::default(), NOW);
+    let operators = Session::begin("other", of, SessionStage::Half, SessionOrigin::default(), NOW);
     assert_eq!(store.session(&mine.id).await, Ok(None));
     store.insert_session(&mine).await.unwrap();
     assert_eq!(store.insert_session(&mine).await, Ok(()), "again, because the answer was lost");
@@ -198,7 +199,8 @@ pub async fn users_of_everybody_come_page_by_page(store: Arc<dyn PeopleStore>) {
 }
 
 pub async fn a_merchant_has_one_policy_and_none_asks_for_nothing(store: Arc<dyn PeopleStore>) {
-    let (loja, outra) = (MerchantId::new("loja"), MerchantId::new("outra"));
+    let loja = MerchantId::new("loja");
+    let outra = MerchantId::new("outra");
     assert_eq!(store.policy(&loja).await, Ok(MerchantPolicy::default()));
     let strict =
         MerchantPolicy { second_factor_required: true, confirm_refunds_above: Some(Money::from_cents(5)) };
@@ -210,7 +212,8 @@ pub async fn a_merchant_has_one_policy_and_none_asks_for_nothing(store: Arc<dyn 
 }
 
 pub async fn a_merchant_has_one_profile_and_an_empty_one_at_first(store: Arc<dyn PeopleStore>) {
-    let (loja, outra) = (MerchantId::new("loja"), MerchantId::new("outra"));
+    let loja = MerchantId::new("loja");
+    let outra = MerchantId::new("outra");
     assert_eq!(store.profile(&loja).await, Ok(MerchantProfile::default()));
     let named = MerchantProfile::default().with_display_name("Padaria Estrela").unwrap();
     let whole = named.clone().with_contact("ajuda@loja.com.br").unwrap();
@@ -224,10 +227,8 @@ pub async fn a_merchant_has_one_profile_and_an_empty_one_at_first(store: Arc<dyn
 
 pub async fn operators_are_made_listed_and_replaced_only_as_expected(store: Arc<dyn PeopleStore>) {
     assert_eq!(store.operators().await, Ok(Vec::new()));
-    let (bia, ana) = (
-        operator("bia@quita.example", OperatorRole::Operator),
-        operator("ana@quita.example", OperatorRole::Auditor),
-    );
+    let bia = operator("bia@quita.example", OperatorRole::Operator);
+    let ana = operator("ana@quita.example", OperatorRole::Auditor);
     assert_eq!(store.replace_operator(&ana, &bia).await, Ok(false), "there is none");
     for operator in [&bia, &ana] {
         assert_eq!(store.insert_operator(operator).await, Ok(true));
@@ -260,7 +261,8 @@ pub async fn of_many_replacements_of_an_operator_one_wins(store: Arc<dyn PeopleS
     store.insert_operator(&first).await.unwrap();
     let tasks: Vec<_> = (2..12)
         .map(|password_version| {
-            let (store, first) = (Arc::clone(&store), first.clone());
+            let store = Arc::clone(&store);
+            let first = first.clone();
             tokio::spawn(async move {
                 let after = Operator { credentials: credentials(password_version), ..first.clone() };
                 (store.replace_operator(&first, &after).await.unwrap(), after)
@@ -291,7 +293,8 @@ pub async fn a_session_is_replaced_as_expected_and_never_comes_back(store: Arc<d
 }
 
 pub async fn the_sessions_of_one_person_are_found(store: Arc<dyn PeopleStore>) {
-    let (one, two) = (session("one", NOW), session("two", NOW));
+    let one = session("one", NOW);
+    let two = session("two", NOW);
     let of = |login: Login| SessionOf::Operator { login, password_version: 7 };
     let operators = Session { of: of(login("ana@loja.com.br")), ..session("three", NOW) };
     for session in [&one, &two, &operators] {

@@ -7,10 +7,11 @@ use quita_domain::acquiring::{ChargeAnswer, Fact, Issued, Reference, Statement};
 use quita_domain::identity::{AcquirerName, Mode, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::{Money, SignedMoney};
+use quita_domain::numbering::AttemptNumber;
 use quita_domain::payment::{Command, Payment};
 use quita_domain::reconciliation::{
-    Difference, Field, Finding, Judged, LineCursor, LineFilter, LineKind, LineSum, SlipNumber, Source,
-    StatementLine, StoredLine, Subject, Verdict,
+    Difference, DifferingField, Judged, LineCursor, LineFilter, LineFinding, LineKind, LineSubject, LineSum,
+    LineVerdict, SlipNumber, Source, StatementLine, StoredLine,
 };
 use quita_domain::slip::IssuedBoleto;
 use quita_domain::time::{DAY_MS, Timestamp};
@@ -36,7 +37,7 @@ pub fn line(number: &str, on: u32, cents: u64) -> StoredLine {
         day: day(on),
         kind: LineKind::Pix,
         reference: Some(number.to_owned()),
-        subject: Subject::Pix { transaction_id, end_to_end_id: number.to_owned() },
+        subject: LineSubject::Pix { transaction_id, end_to_end_id: number.to_owned() },
         gross: Money::from_cents(cents),
         fee: Some(SignedMoney::from_cents(3)),
         net: Some(Money::from_cents(cents.saturating_sub(3)).into()),
@@ -47,18 +48,19 @@ pub fn line(number: &str, on: u32, cents: u64) -> StoredLine {
     StoredLine { line, imported_at: Timestamp::from_millis(7), judged: None }
 }
 
-pub fn judged(line: StoredLine, finding: Finding) -> StoredLine {
+pub fn judged(line: StoredLine, finding: LineFinding) -> StoredLine {
     let transaction_id = line.line.named_payment();
     let acquirer = Some(AcquirerName::new("bank"));
     StoredLine { judged: Some(Judged { finding, transaction_id, acquirer, is_final: true }), ..line }
 }
 
-pub fn different() -> Finding {
-    let (here, there) = (String::from("pending"), String::from("paid"));
-    Finding::Different(Difference { field: Field::Status, here, there })
+pub fn different() -> LineFinding {
+    let here = String::from("pending");
+    let there = String::from("paid");
+    LineFinding::Different(Difference { field: DifferingField::Status, here, there })
 }
 
-fn all(verdict: Option<Verdict>) -> LineFilter {
+fn all(verdict: Option<LineVerdict>) -> LineFilter {
     LineFilter { source: bank(), from: day(1), until: day(30), verdict }
 }
 
@@ -72,7 +74,7 @@ pub async fn a_line_is_there_once_and_as_it_was_put_last(store: Arc<dyn WholeSto
     store.put_lines(&[known.clone(), line("2", 1, 200)]).await.unwrap();
     store.put_lines(std::slice::from_ref(&known)).await.unwrap();
     assert_eq!(ids(&store, &all(None)).await, ["1", "2"]);
-    for finding in [different(), Finding::Matched, Finding::MissingThere, Finding::UnknownHere] {
+    for finding in [different(), LineFinding::Matched, LineFinding::MissingThere, LineFinding::UnknownHere] {
         let judged = judged(known.clone(), finding);
         store.put_lines(std::slice::from_ref(&judged)).await.unwrap();
         let asked = [known.line.id.clone(), String::from("bank:pix:unheard of")];
@@ -105,14 +107,14 @@ pub async fn lines_are_found_by_the_beginning_of_their_ids(store: Arc<dyn WholeS
 
 pub async fn every_kind_of_line_reads_back_as_it_was(store: Arc<dyn WholeStore>) {
     let text = |text: &str| Some(String::from(text));
-    let refund = Subject::Refund {
+    let refund = LineSubject::Refund {
         transaction_id: None,
         end_to_end_id: String::from("E1"),
         refund_id: String::from("r-1"),
         is_chargeback: true,
     };
     let interest = Money::from_cents(i64::MAX.cast_unsigned());
-    let boleto = |our_number, document_number| Subject::Boleto {
+    let boleto = |our_number, document_number| LineSubject::Boleto {
         bank: String::from("341"),
         our_number,
         document_number,
@@ -135,9 +137,10 @@ pub async fn lines_come_by_day_and_pages_neither_skip_nor_repeat(store: Arc<dyn 
     (other.line.id, other.line.source) = (String::from("cnab 341:0"), Source::files_of("341"));
     let lines = [line("3", 2, 1), line("1", 2, 1), line("2", 1, 1), line("9", 4, 1), line("4", 3, 1), other];
     store.put_lines(&lines).await.unwrap();
-    for verdict in [None, Some(Verdict::Different)] {
+    for verdict in [None, Some(LineVerdict::Different)] {
         let filter = LineFilter { until: day(3), verdict, ..all(None) };
-        let (mut seen, mut after) = (Vec::new(), None);
+        let mut seen = Vec::new();
+        let mut after = None;
         while let Some(last) = store.lines(&filter, after.as_ref(), 1).await.unwrap().pop() {
             after = Some(LineCursor::of(&last.line));
             seen.push(last.line.reference.unwrap());
@@ -146,19 +149,19 @@ pub async fn lines_come_by_day_and_pages_neither_skip_nor_repeat(store: Arc<dyn 
         assert_eq!(seen, expected);
     }
     let [third, first, ..] = lines;
-    store.put_lines(&[judged(third, different()), judged(first, Finding::Matched)]).await.unwrap();
-    assert_eq!(ids(&store, &all(Some(Verdict::Different))).await, ["3"]);
+    store.put_lines(&[judged(third, different()), judged(first, LineFinding::Matched)]).await.unwrap();
+    assert_eq!(ids(&store, &all(Some(LineVerdict::Different))).await, ["3"]);
     assert_eq!(ids(&store, &LineFilter { from: day(3), ..all(None) }).await, ["4", "9"]);
     assert_eq!(store.lines(&all(None), None, 0).await, Ok(Vec::new()));
 }
 
 pub async fn lines_are_counted_and_summed_by_their_verdict(store: Arc<dyn WholeStore>) {
     let lines = [
-        judged(line("1", 1, 100), Finding::Matched),
-        judged(line("2", 1, 200), Finding::Matched),
+        judged(line("1", 1, 100), LineFinding::Matched),
+        judged(line("2", 1, 200), LineFinding::Matched),
         judged(line("3", 1, 400), different()),
-        judged(line("4", 2, 800), Finding::Matched),
-        judged(line("5", 3, 1_600), Finding::UnknownHere),
+        judged(line("4", 2, 800), LineFinding::Matched),
+        judged(line("5", 3, 1_600), LineFinding::UnknownHere),
         line("6", 1, 3_200),
     ];
     store.put_lines(&lines).await.unwrap();
@@ -172,9 +175,9 @@ pub async fn lines_are_counted_and_summed_by_their_verdict(store: Arc<dyn WholeS
     let mut sums = store.line_sums(day(1), day(2)).await.unwrap();
     sums.sort();
     let expected = [
-        sum(1, Verdict::Matched, 2, 300),
-        sum(1, Verdict::Different, 1, 400),
-        sum(2, Verdict::Matched, 1, 800),
+        sum(1, LineVerdict::Matched, 2, 300),
+        sum(1, LineVerdict::Different, 1, 400),
+        sum(2, LineVerdict::Matched, 1, 800),
     ];
     assert_eq!(sums, expected);
 }
@@ -264,13 +267,14 @@ fn issued(payment: &Payment, our_number: &str) -> Payment {
     let reference = Reference::none().with("ourNumber", our_number);
     let facts = vec![Fact::Pending { issued: slip(), news_at: None }];
     let answer = ChargeAnswer::Known(Statement { facts, reference });
-    let command = Command::ChargeAnswered { attempt: 1, answer };
+    let command = Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer };
     payment.decide(command, &context(2_000)).unwrap().next.unwrap()
 }
 
 pub async fn a_boleto_is_found_by_the_numbers_that_others_give_it(store: Arc<dyn WholeStore>) {
     let boleto = |reference| Sample { method: Method::Boleto, reference, ..Sample::default() };
-    let (named, unnamed) = (boleto(Some("Pedido-42")).open(), boleto(None).open());
+    let named = boleto(Some("Pedido-42")).open();
+    let unnamed = boleto(None).open();
     let pix = Sample { reference: Some("Pedido-42"), ..Sample::default() }.open();
     for payment in [&named, &unnamed, &pix] {
         assert_eq!(store.commit(&[insert(payment)]).await, [Ok(())]);
@@ -311,7 +315,8 @@ pub async fn payments_are_found_by_the_time_at_which_they_were_paid(store: Arc<d
     }
     places.sort_unstable();
     let day_after = start.plus_ms(DAY_MS);
-    let (mut seen, mut after) = (Vec::new(), None);
+    let mut seen = Vec::new();
+    let mut after = None;
     while let Some(place) = store.paid_between(Mode::Test, (start, day_after), after, 1).await.unwrap().pop()
     {
         after = Some(place);

@@ -37,7 +37,8 @@ pub async fn of_many_who_note_a_record_one_does(store: Arc<dyn WholeStore>) {
         }
         let tasks: Vec<_> = (0..10)
             .map(|index| {
-                let (store, before) = (Arc::clone(&store), before.clone());
+                let store = Arc::clone(&store);
+                let before = before.clone();
                 tokio::spawn(async move {
                     let after = record(&index.to_string());
                     (store.replace_key_record(before.as_ref(), &after).await.unwrap(), after)
@@ -70,14 +71,16 @@ pub async fn the_key_of_the_audit_log_is_noted_once_and_replaced_only_if_it_is_a
 
 pub async fn applications_of_everybody_come_page_by_page(store: Arc<dyn WholeStore>) {
     let of = |merchant: &str, name: &str| {
-        let (merchant, name) = (MerchantId::new(merchant), ApplicationName::new(name));
+        let merchant = MerchantId::new(merchant);
+        let name = ApplicationName::new(name);
         Application { merchant, name, ..application("whsec_a") }
     };
     let all = [of("a", "x"), of("a", "y"), of("ab", "a"), of("b", "a"), of("b", "aa")];
     for one in all.iter().rev() {
         store.insert_application(one).await.unwrap();
     }
-    let (mut found, mut after) = (Vec::new(), None);
+    let mut found = Vec::new();
+    let mut after = None;
     loop {
         let page = store.applications_after(after.as_ref(), 2).await.unwrap();
         let Some(last) = page.last() else { break };

@@ -41,7 +41,8 @@ fn form(number: i64, is_upgrading: bool) -> StoreForm {
 fn forms_in(file: &Connection) -> (usize, usize) {
     let mut statement = file.prepare("SELECT payment FROM payments").unwrap();
     let documents = statement.query_map([], |row| row.get::<_, Vec<u8>>(0)).unwrap();
-    let (mut first, mut second) = (0, 0);
+    let mut first = 0;
+    let mut second = 0;
     for document in documents {
         let document = document.unwrap();
         let document = RawDocument::from_bytes(&document).unwrap();
@@ -75,7 +76,8 @@ async fn an_embedded_store_is_upgraded_beside_its_service_and_goes_on_where_it_s
     drop(upgrade);
 
     // The service was not told: it meets the number in its next write.
-    let (late, changed) = (created_at(2), pending(&known, 2));
+    let late = created_at(2);
+    let changed = pending(&known, 2);
     assert_eq!(service.commit(&[insert(&late), replace(&changed)]).await, [Ok(()), Ok(())]);
     assert_eq!(service.follow_form().await.unwrap(), form(2, true));
     assert!(!service.form().has(2), "not before everything is in it");
@@ -152,7 +154,8 @@ async fn a_database_is_upgraded_beside_its_nodes_and_goes_on_where_it_stopped() 
             drop(upgrade);
 
             // The node was not told: payments are written all the same, anything else once it has looked.
-            let (late, changed) = (created_at(2), pending(&known, 2));
+            let late = created_at(2);
+            let changed = pending(&known, 2);
             let refused = node.put_notices(&[notice("late:1", 1)]).await;
             assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
             assert_eq!(node.commit(&[insert(&late), replace(&changed)]).await, [Ok(()), Ok(())]);
@@ -185,7 +188,8 @@ async fn a_damaged_payment_in_the_database_is_passed_over_and_named() {
         .run(|_, database| async move {
             restore_kept(&database).await;
             let payments = everything::payments();
-            let (without_document, without_revision) = (payments[1].id, payments[2].id);
+            let without_document = payments[1].id;
+            let without_revision = payments[2].id;
             let stored = database.collection::<Document>("payments");
             for (id, field) in [(without_document, "payment"), (without_revision, "revision")] {
                 let id = bson::Uuid::from_bytes(*id.uuid().as_bytes());

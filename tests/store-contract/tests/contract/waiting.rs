@@ -78,7 +78,8 @@ pub async fn deliveries_of_one_moment_are_read_page_by_page(store: Arc<dyn Store
     let opened = stored(&store, &[100; 5]).await;
     let mut expected: Vec<_> = made_pending(&store, &opened).await.iter().map(place).collect();
     expected.sort_unstable();
-    let (mut found, mut after) = (Vec::new(), None);
+    let mut found = Vec::new();
+    let mut after = None;
     loop {
         let page = store.outbox_due(after, LONG_AFTER, 2).await.unwrap();
         let Some(last) = page.last() else { break };

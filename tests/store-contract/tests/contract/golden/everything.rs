@@ -7,13 +7,13 @@ use quita_domain::acquiring::OperationAnswer;
 use quita_domain::audit::chain::ChainHead;
 use quita_domain::audit::{AuditErasure, AuditScope};
 use quita_domain::control::RouteDirective;
-use quita_domain::identity::{LinkId, MerchantId, Mode, TransactionId};
+use quita_domain::identity::{LinkId, MerchantId, Mode, OperationId, TransactionId};
 use quita_domain::link::{Link, TakenUse};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::payment::Payment;
 use quita_domain::people::{MerchantPolicy, MerchantProfile, Operator, OperatorRole, User};
-use quita_domain::reconciliation::{Finding, StatementLine, StoredLine, Subject};
+use quita_domain::reconciliation::{LineFinding, LineSubject, StatementLine, StoredLine};
 use quita_domain::time::Timestamp;
 use quita_ports::{EventLimit, WholeStore, Write};
 use uuid::Uuid;
@@ -36,7 +36,7 @@ use quita_store_contract::samples::{
 const LATER: Timestamp = Timestamp::from_millis(4_102_444_800_000);
 
 /// Number of the operation of a payment that was given back.
-const REFUND: Uuid = Uuid::from_u128(71);
+const REFUND: OperationId = OperationId::new(Uuid::from_u128(71));
 
 fn id(number: u128) -> TransactionId {
     TransactionId::new(Uuid::from_u128(number))
@@ -136,8 +136,8 @@ fn lines() -> Vec<StoredLine> {
     let transaction_id = Some(id(1));
     let end_to_end_id = "E".repeat(32);
     let refund_id = String::from("r-1");
-    let refund = Subject::Refund { transaction_id, end_to_end_id, refund_id, is_chargeback: true };
-    let boleto = Subject::Boleto {
+    let refund = LineSubject::Refund { transaction_id, end_to_end_id, refund_id, is_chargeback: true };
+    let boleto = LineSubject::Boleto {
         bank: String::from("341"),
         our_number: Some(String::from("7")),
         document_number: Some(String::from("42")),
@@ -152,8 +152,8 @@ fn lines() -> Vec<StoredLine> {
     vec![
         line("1", 1, 100),
         judged(line("2", 1, 200), different()),
-        judged(with("3", refund), Finding::Matched),
-        judged(with("4", boleto), Finding::UnknownHere),
+        judged(with("3", refund), LineFinding::Matched),
+        judged(with("4", boleto), LineFinding::UnknownHere),
     ]
 }
 

@@ -1,0 +1,34 @@
+//! Comparison of a clock with that of the server.
+
+use std::sync::Arc;
+
+use bson::doc;
+use quita_ports::{Clock, StoreError};
+
+use super::connect;
+use super::failure::within_time;
+use super::threads::Threads;
+
+/// Returns the milliseconds by which the clock of the server that the URI names is ahead of this one, to within half of
+/// the time that the server takes to answer; negative if it is behind.
+///
+/// # Errors
+/// [`StoreError::Unavailable`] if no primary answers, it does not tell its time, or the URI can't be used.
+pub async fn server_ahead_ms(uri: &str, clock: Arc<dyn Clock>) -> Result<i64, StoreError> {
+    let threads = Arc::new(Threads::start()?);
+    threads.run(compare(uri.to_owned(), clock)).await?
+}
+
+async fn compare(uri: String, clock: Arc<dyn Clock>) -> Result<i64, StoreError> {
+    let (client, _) = connect::client(&uri).await?;
+    let admin = client.database("admin");
+    // The connection is made by then: the next answer takes no longer than the way there and back.
+    within_time(admin.run_command(doc! { "ping": 1 })).await?;
+    let asked_at = clock.now();
+    let hello = within_time(admin.run_command(doc! { "hello": 1 })).await?;
+    let answered_at = clock.now();
+    let server = hello.get_datetime("localTime");
+    let server = server.map_err(|_| StoreError::Unavailable("the server does not tell its time".into()))?;
+    let middle_ms = asked_at.millis().midpoint(answered_at.millis());
+    Ok(server.timestamp_millis().saturating_sub(middle_ms))
+}
