@@ -8,7 +8,7 @@
 //! `registration.rs`. What errors say is made
 //! presentable by `reason.rs`.
 //!
-//! What is absent: nothing is retried here but a call that was answered 401, once; nothing is concluded from time; no
+//! Absent on purpose: nothing is retried here but a call that was answered 401, once; nothing is concluded from time; no
 //! body of a callback is believed; nothing is kept but the token.
 
 mod adapter;

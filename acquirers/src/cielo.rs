@@ -49,7 +49,7 @@ use crate::field::Unreadable;
 use call::{Line, Reply};
 use codes::Issuer;
 use known_sales::KnownSales;
-use lookup::{Look, Missing};
+use lookup::{Lookup, Missing};
 use notices::CieloNotices;
 use request::Unsendable;
 use sale::{PaymentId, Sale};
@@ -103,17 +103,19 @@ impl Shared {
     }
 
     fn line(&self, configured: &Configured, exchange: Rc<dyn Exchange>) -> Line {
-        let (clock, spacing) = (Arc::clone(&self.clock), Arc::clone(&self.spacing));
-        let (settings, time_out) = (Arc::clone(&configured.settings), self.time_out);
+        let clock = Arc::clone(&self.clock);
+        let spacing = Arc::clone(&self.spacing);
+        let settings = Arc::clone(&configured.settings);
+        let time_out = self.time_out;
         Line { settings, exchange, time_out, clock, spacing }
     }
 
-    fn look<'a>(&'a self, line: &'a Line) -> Look<'a> {
+    fn lookup<'a>(&'a self, line: &'a Line) -> Lookup<'a> {
         let [parts, of] = LATEST;
         let by_parts = self.call_time_out.saturating_mul(parts).checked_div(of).unwrap_or_default();
         let left = by_parts.max(self.call_time_out.saturating_sub(self.time_out));
         let now = Instant::now();
-        Look { line, known: &self.known, deadline: now.checked_add(left).unwrap_or(now) }
+        Lookup { line, known: &self.known, deadline: now.checked_add(left).unwrap_or(now) }
     }
 }
 
@@ -131,7 +133,8 @@ impl CieloFactory {
         // Whoever makes a call waits for its turns too: they use up nothing of its requests' own time.
         let spec = AcquirerSpec { time_out_ms: with_turns(spec.time_out_ms), ..spec };
         let call_time_out = Duration::from_millis(spec.time_out_ms);
-        let (spacing, known) = (Arc::default(), KnownSales::default());
+        let spacing = Arc::default();
+        let known = KnownSales::default();
         let shared = Shared { mode: spec.mode, time_out, call_time_out, clock, spacing, known, configured };
         Self { spec, notices, shared: Arc::new(shared) }
     }
@@ -146,12 +149,12 @@ impl CieloFactory {
     /// Asks about an order that nobody has: whether address and credentials are right, without any effect.
     ///
     /// # Errors
-    /// What came in place of "there is none".
+    /// The answer that came in place of "there is none".
     pub async fn ask_something_unknown(&self) -> Result<(), CallFailure> {
         let configured = self.shared.configured();
         let line = self.shared.line(&configured, configured.exchange.open());
         let nobodys = order_id::write(TransactionId::new(Uuid::now_v7()), Method::CreditCard);
-        match self.shared.look(&line).listed(&nobodys).await {
+        match self.shared.lookup(&line).listed(&nobodys).await {
             Err(Missing::Unknown) => Ok(()),
             Err(Missing::Failed(failure)) => Err(failure),
             Ok(_) | Err(Missing::Mismatched(_)) => {
@@ -280,21 +283,25 @@ impl Cielo {
     }
 
     /// The sale that an operation is about: by its reference, else the one that speaks for the payment.
-    async fn payment_id(&self, query: &ChargeQuery, look: Look<'_>) -> Result<PaymentId, OperationAnswer> {
+    async fn payment_id(
+        &self,
+        query: &ChargeQuery,
+        lookup: Lookup<'_>,
+    ) -> Result<PaymentId, OperationAnswer> {
         if let Some(payment_id) = statement::payment_id(&query.reference) {
             return Ok(payment_id);
         }
-        let sale = self.sale_of(query, look).await?;
+        let sale = self.sale_of(query, lookup).await?;
         Ok(sale.payment_id)
     }
 
     /// The sale as it is now. That Cielo does not find it says nothing of an operation: it forgets after three months.
-    async fn sale_of(&self, query: &ChargeQuery, look: Look<'_>) -> Result<Sale, OperationAnswer> {
+    async fn sale_of(&self, query: &ChargeQuery, lookup: Lookup<'_>) -> Result<Sale, OperationAnswer> {
         let order_id = order_id::write(query.id, query.method);
         let read = match statement::payment_id(&query.reference) {
             // Other sales of the order have no part in it.
-            Some(payment_id) => look.sale(&payment_id, &[&order_id, payment_id.as_str()]).await.map(Some),
-            None => look.sales(query).await.map(|sales| sales.into_iter().next()),
+            Some(payment_id) => lookup.sale(&payment_id, &[&order_id, payment_id.as_str()]).await.map(Some),
+            None => lookup.sales(query).await.map(|sales| sales.into_iter().next()),
         };
         let sale = match read {
             Ok(sale) => sale,
@@ -314,14 +321,14 @@ impl Cielo {
         &self,
         query: &ChargeQuery,
         operation: &Operation,
-        look: Look<'_>,
+        lookup: Lookup<'_>,
         (why, is_of_the_request): (String, bool),
     ) -> OperationAnswer {
         // Sums show late what went back: queries lag, and a PIX is given back some time after it was asked for. A second
         // capture of one sale takes nothing more.
         let is_capture = matches!(operation.kind, OperationKind::Capture(_));
         let may_show_late = !is_of_the_request && !is_capture;
-        match self.ask_about(query, operation, look).await {
+        match self.ask_about(query, operation, lookup).await {
             OperationAnswer::NotFound if may_show_late => OperationAnswer::RefusedPerhaps(why),
             OperationAnswer::NotFound | OperationAnswer::Refused(_) => OperationAnswer::Refused(why),
             OperationAnswer::Failed(CallFailure::Throttled { after_ms }) => {
@@ -335,8 +342,13 @@ impl Cielo {
         }
     }
 
-    async fn ask_about(&self, query: &ChargeQuery, operation: &Operation, look: Look<'_>) -> OperationAnswer {
-        match self.sale_of(query, look).await {
+    async fn ask_about(
+        &self,
+        query: &ChargeQuery,
+        operation: &Operation,
+        lookup: Lookup<'_>,
+    ) -> OperationAnswer {
+        match self.sale_of(query, lookup).await {
             Ok(sale) => operation::by_sums(query, operation, &sale),
             Err(answer) => answer,
         }
@@ -346,7 +358,8 @@ impl Cielo {
 #[async_trait(?Send)]
 impl Acquirer for Cielo {
     async fn charge(&self, charge: &Charge) -> ChargeAnswer {
-        let (line, query) = (self.line(), &charge.query);
+        let line = self.line();
+        let query = &charge.query;
         let body = match request::body(charge, &line.settings, self.shared.clock.now()) {
             Ok(body) => body,
             Err(Unsendable::Refused(why)) => return ChargeAnswer::Refused(why.to_owned()),
@@ -355,7 +368,7 @@ impl Acquirer for Cielo {
             }
         };
         let order_id = order_id::write(query.id, query.method);
-        let deadline = self.shared.look(&line).deadline;
+        let deadline = self.shared.lookup(&line).deadline;
         if let Err(failure) = self.shared.spacing.turn(&[&order_id], Purpose::Act, deadline).await {
             return ChargeAnswer::Failed(failure);
         }
@@ -365,7 +378,7 @@ impl Acquirer for Cielo {
 
     async fn inquire(&self, query: &ChargeQuery) -> ChargeAnswer {
         let line = self.line();
-        match self.shared.look(&line).sales(query).await {
+        match self.shared.lookup(&line).sales(query).await {
             Ok(sales) => lookup::answer(query, &sales, self.reader(&line)),
             Err(Missing::Unknown) => ChargeAnswer::NotFound,
             Err(Missing::Mismatched(what)) => ChargeAnswer::Mismatched(what),
@@ -378,13 +391,13 @@ impl Acquirer for Cielo {
             return OperationAnswer::Done;
         }
         let line = self.line();
-        let look = self.shared.look(&line);
-        let payment_id = match self.payment_id(query, look).await {
+        let lookup = self.shared.lookup(&line);
+        let payment_id = match self.payment_id(query, lookup).await {
             Ok(payment_id) => payment_id,
             Err(answer) => return unsent(answer),
         };
         let names = [payment_id.as_str(), &order_id::write(query.id, query.method)];
-        if let Err(failure) = self.shared.spacing.turn(&names, Purpose::Act, look.deadline).await {
+        if let Err(failure) = self.shared.spacing.turn(&names, Purpose::Act, lookup.deadline).await {
             return OperationAnswer::Failed(failure);
         }
         let reply = match operation.kind {
@@ -395,7 +408,7 @@ impl Acquirer for Cielo {
         let is_of_the_request = operation::refuses_the_request(&reply);
         match operation::answer(query, operation, reply) {
             OperationAnswer::Refused(why) => {
-                self.refused_by_sums_too(query, operation, look, (why, is_of_the_request)).await
+                self.refused_by_sums_too(query, operation, lookup, (why, is_of_the_request)).await
             }
             answer @ (OperationAnswer::Done
             | OperationAnswer::Accepted
@@ -411,7 +424,7 @@ impl Acquirer for Cielo {
             return OperationAnswer::Done;
         }
         let line = self.line();
-        self.ask_about(query, operation, self.shared.look(&line)).await
+        self.ask_about(query, operation, self.shared.lookup(&line)).await
     }
 
     async fn identify(&self, reference: &Reference) -> Identified {
@@ -420,7 +433,7 @@ impl Acquirer for Cielo {
             return Identified::Payment(payment);
         }
         let line = self.line();
-        let sale = match self.shared.look(&line).sale(&payment_id, &[payment_id.as_str()]).await {
+        let sale = match self.shared.lookup(&line).sale(&payment_id, &[payment_id.as_str()]).await {
             Ok(sale) => sale,
             Err(Missing::Unknown) => return Identified::NotFound,
             Err(Missing::Mismatched(what)) => return Identified::Failed(CallFailure::Unknown(what)),

@@ -28,7 +28,10 @@ static MEANINGS: LazyLock<HashMap<(&'static str, &'static str), Meaning>> = Lazy
     for line in TABLE.lines().skip(1) {
         let mut fields = line.split(';');
         let mut field = || fields.next().unwrap_or_default();
-        let (brand, issuer_code, kind, code) = (field(), field(), field(), field());
+        let brand = field();
+        let issuer_code = field();
+        let kind = field();
+        let code = field();
         let is_reversible = kind == "reversible";
         let kind = if is_reversible { DeclineKind::Reversible } else { DeclineKind::Irreversible };
         let first = meanings.entry((brand, issuer_code)).or_insert(Meaning { code, kind });

@@ -45,7 +45,9 @@ fn cover_digits(text: &str) -> String {
     let is_joint = |character: char| matches!(character, ' ' | '.' | '-' | '/' | '_' | ',');
     let mut clean = String::with_capacity(text.len());
     // What was read since the first digit of a group: its digits, and its length without what follows the last one.
-    let (mut group, mut digits, mut kept) = (String::new(), 0_usize, 0_usize);
+    let mut group = String::new();
+    let mut digits = 0_usize;
+    let mut kept = 0_usize;
     let end = |group: &mut String, digits: &mut usize, kept: &mut usize, clean: &mut String| {
         let (inside, behind) = group.split_at_checked(*kept).unwrap_or_default();
         clean.push_str(if *digits > MAX_DIGITS { COVER } else { inside });

@@ -182,7 +182,7 @@ impl Acquirer for Sandbox {
     async fn charge(&self, charge: &Charge) -> ChargeAnswer {
         let query = &charge.query;
         let mut script = Script::of(query, self.timing);
-        let is_first = query.attempt <= 1;
+        let is_first = query.attempt.is_first();
         match script.reception {
             Reception::Down if is_first => return failed("acquirer down"),
             Reception::Lost if is_first => return pending().await,
@@ -211,7 +211,7 @@ impl Acquirer for Sandbox {
 
     async fn inquire(&self, query: &ChargeQuery) -> ChargeAnswer {
         let script = Script::of(query, self.timing);
-        if query.attempt <= 1 && matches!(script.reception, Reception::Down | Reception::Lost) {
+        if query.attempt.is_first() && matches!(script.reception, Reception::Down | Reception::Lost) {
             return ChargeAnswer::NotFound;
         }
         let now = self.clock.now();

@@ -15,8 +15,8 @@ pub(super) async fn cancel(link: &Link, query: &ChargeQuery) -> OperationAnswer 
     let body = json!({ "status": "REMOVIDA_PELO_USUARIO_RECEBEDOR" });
     let refusal = match link.patch(&cob::path(query), &body).await {
         Ok(Answer::Success(answer)) => match found(link, query, &answer) {
-            Found::Removed => return OperationAnswer::Done,
-            Found::Paid | Found::Open | Found::Unclear(_) => None,
+            ChargeState::Removed => return OperationAnswer::Done,
+            ChargeState::Paid | ChargeState::Open | ChargeState::Unclear(_) => None,
         },
         Ok(Answer::NotFound(why) | Answer::Refused(why)) => Some(why),
         Err(failure) => return OperationAnswer::Failed(failure),
@@ -33,10 +33,10 @@ pub(super) async fn cancel(link: &Link, query: &ChargeQuery) -> OperationAnswer 
 pub(super) async fn inquire(link: &Link, query: &ChargeQuery) -> OperationAnswer {
     match link.get(&cob::path(query)).await {
         Ok(Answer::Success(answer)) => match found(link, query, &answer) {
-            Found::Removed => OperationAnswer::Done,
-            Found::Paid => OperationAnswer::Refused(ALREADY_PAID.into()),
-            Found::Open => OperationAnswer::NotFound,
-            Found::Unclear(why) => unclear(why),
+            ChargeState::Removed => OperationAnswer::Done,
+            ChargeState::Paid => OperationAnswer::Refused(ALREADY_PAID.into()),
+            ChargeState::Open => OperationAnswer::NotFound,
+            ChargeState::Unclear(why) => unclear(why),
         },
         Ok(Answer::NotFound(_)) => OperationAnswer::NotFound,
         Ok(Answer::Refused(why)) => OperationAnswer::Failed(CallFailure::Unknown(why)),
@@ -45,22 +45,22 @@ pub(super) async fn inquire(link: &Link, query: &ChargeQuery) -> OperationAnswer
 }
 
 /// State of the charge, as an answer has it.
-enum Found {
+enum ChargeState {
     Removed,
     Paid,
     Open,
     Unclear(&'static str),
 }
 
-fn found(link: &Link, query: &ChargeQuery, answer: &Value) -> Found {
+fn found(link: &Link, query: &ChargeQuery, answer: &Value) -> ChargeState {
     let Ok(cob) = Cob::read(answer, query, &link.credential) else {
-        return Found::Unclear("the answer is about another charge, or none");
+        return ChargeState::Unclear("the answer is about another charge, or none");
     };
     match cob.status {
-        CobStatus::Removed(_) => Found::Removed,
-        CobStatus::Concluded => Found::Paid,
-        CobStatus::Active => Found::Open,
-        CobStatus::Unknown => Found::Unclear("the answer has no status that is known"),
+        CobStatus::Removed(_) => ChargeState::Removed,
+        CobStatus::Concluded => ChargeState::Paid,
+        CobStatus::Active => ChargeState::Open,
+        CobStatus::Unknown => ChargeState::Unclear("the answer has no status that is known"),
     }
 }
 

@@ -81,7 +81,7 @@ impl<'a> Cob<'a> {
     /// Reads an answer about the charge that was asked for.
     ///
     /// # Errors
-    /// What is answered instead if it is about another one, or no charge at all.
+    /// The answer if it is about another one, or no charge at all.
     pub(super) fn read(
         answer: &'a Value,
         query: &'a ChargeQuery,

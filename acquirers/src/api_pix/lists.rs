@@ -7,7 +7,7 @@ use std::rc::Rc;
 use async_trait::async_trait;
 use quita_domain::acquiring::{CallFailure, ChargeQuery};
 use quita_domain::identity::AcquirerName;
-use quita_domain::reconciliation::{LineKind, Source, StatementLine, Subject};
+use quita_domain::reconciliation::{LineKind, LineSubject, Source, StatementLine};
 use quita_domain::time::Timestamp;
 use quita_ports::{ChargeReader, ListPage, ListPart, ListReader, PageCursor};
 use serde_json::Value;
@@ -113,7 +113,8 @@ pub(super) fn read_page(
 ) -> Result<ListPage, String> {
     let paging = answer.get("parametros").and_then(|parameters| parameters.get("paginacao"));
     let number = |field| paging.and_then(|paging| whole(paging, field));
-    let (pages, total) = (number("quantidadeDePaginas"), number("quantidadeTotalDeItens"));
+    let pages = number("quantidadeDePaginas");
+    let total = number("quantidadeTotalDeItens");
     if let Some(other) = number("paginaAtual").filter(|number| *number != u64::from(context.page)) {
         return Err(format!("page {} was asked for, and page {other} came", context.page));
     }
@@ -174,7 +175,7 @@ fn read_pix(
         day,
         kind: if transaction_id.is_some() { LineKind::Pix } else { LineKind::Other },
         reference: Some(end_to_end_id.clone()),
-        subject: Subject::Pix { transaction_id, end_to_end_id: end_to_end_id.clone() },
+        subject: LineSubject::Pix { transaction_id, end_to_end_id: end_to_end_id.clone() },
         gross,
         fee: None,
         net: None,
@@ -190,7 +191,7 @@ fn read_pix(
             id: StatementLine::refund_id(&line.source, &end_to_end_id, &refund_id),
             kind: LineKind::Refund,
             reference: Some(told.chars().take(MAX_REFERENCE).collect()),
-            subject: Subject::Refund {
+            subject: LineSubject::Refund {
                 transaction_id,
                 end_to_end_id: end_to_end_id.clone(),
                 refund_id,
@@ -288,7 +289,7 @@ mod tests {
         assert_eq!(paid.on.to_string(), "2026-11-22", "in Brasília");
         assert_eq!((refund.on.to_string(), refund.day), ("2026-11-25".into(), paid.day));
         assert_eq!(refund.id, "bank:refund:E1:7978c0c9-7ea8-47e7-8e88-49634473c1f2");
-        assert!(matches!(chargeback.subject, Subject::Refund { is_chargeback: true, .. }));
+        assert!(matches!(chargeback.subject, LineSubject::Refund { is_chargeback: true, .. }));
         let keys: Vec<_> = page.lines.iter().map(|line| line.other_key.as_deref()).collect();
         assert_eq!(keys, [None, None, None, Some("somebody else's"), None]);
     }
@@ -333,7 +334,8 @@ mod tests {
                              "horario": {"liquidacao": "2026-11-25T12:00:00Z"}}]},
         ]});
         let text = answer.to_string();
-        let (mut read_anew, mut refused) = (0, 0);
+        let mut read_anew = 0;
+        let mut refused = 0;
         for place in 0..text.len() {
             for byte in *b"0-\"}{]nE " {
                 let mut changed = text.clone().into_bytes();

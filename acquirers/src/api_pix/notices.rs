@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use quita_domain::acquiring::{NoticeContent, Reference, Subject};
+use quita_domain::acquiring::{HintSubject, NoticeContent, Reference};
 use quita_domain::time::Timestamp;
 use quita_ports::{NoticeHead, NoticeReader, NoticeRefused, RawNotice};
 use serde_json::Value;
@@ -71,7 +71,8 @@ fn contents(body: &Value) -> Option<Vec<NoticeContent>> {
     if entries.is_empty() {
         return Some(vec![NoticeContent::Unrelated]);
     }
-    let (mut hints, mut unrelated) = (Vec::new(), 0);
+    let mut hints = Vec::new();
+    let mut unrelated = 0;
     for content in entries.into_iter().filter_map(content) {
         if content == NoticeContent::Unrelated {
             unrelated += 1;
@@ -104,14 +105,14 @@ fn entries(body: &Value) -> Option<Vec<&Value>> {
 fn content(entry: &Value) -> Option<NoticeContent> {
     let txid = text(entry, "txid");
     if let Some(id) = txid.and_then(payment_of) {
-        return Some(NoticeContent::Hint(Subject::Payment(id)));
+        return Some(NoticeContent::Hint(HintSubject::Payment(id)));
     }
     let id = text(entry, END_TO_END_ID).filter(|id| is_end_to_end_id(id));
     // Money that went back may be told without the charge's name: the bank knows whose the Pix is.
     let went_back = entry.get("devolucoes").is_some() || text(entry, "rtrId").is_some();
     match (txid, id) {
         (None, Some(id)) if went_back => {
-            Some(NoticeContent::Hint(Subject::Reference(Reference::none().with(END_TO_END_ID, id))))
+            Some(NoticeContent::Hint(HintSubject::Reference(Reference::none().with(END_TO_END_ID, id))))
         }
         // A transfer to the key, or for somebody else's charge.
         (Some(_), _) | (None, Some(_)) => Some(NoticeContent::Unrelated),

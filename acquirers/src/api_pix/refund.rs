@@ -70,7 +70,7 @@ async fn path(
     query: &ChargeQuery,
     operation: &Operation,
 ) -> Result<Option<String>, CallFailure> {
-    let id = operation.id.simple();
+    let id = operation.id.uuid().simple();
     let of_pix = |end_to_end_id: &str| format!("/pix/{end_to_end_id}/devolucao/{id}");
     let surplus = operation.surplus.as_ref().map(|surplus| surplus.id.as_str());
     let known = surplus.or_else(|| query.reference.get(END_TO_END_ID));
@@ -90,7 +90,7 @@ async fn path(
 
 /// Returns the state of a refund. One with another id or amount than ours is not the one that was asked for.
 fn state(link: &Link, answer: &Value, operation: &Operation, amount: Money) -> OperationAnswer {
-    let id = operation.id.simple().to_string();
+    let id = operation.id.uuid().simple().to_string();
     let is_other = text(answer, "id").is_some_and(|given| !given.eq_ignore_ascii_case(&id))
         || money(answer, "valor").is_some_and(|given| given != amount);
     if is_other {

@@ -34,7 +34,8 @@ pub(super) async fn register(link: &Link) -> RegistrationOutcome {
     else {
         return RegistrationOutcome::Off;
     };
-    let (address, token) = (address.expose(), webhook.token.expose());
+    let address = address.expose();
+    let token = webhook.token.expose();
     let path = format!("/webhook/{}", segment(&link.settings().pix_key));
     let known = match link.get(&path).await {
         Ok(Answer::Success(known)) => text(&known, "webhookUrl").map(str::to_owned),

@@ -54,13 +54,13 @@ pub(crate) struct TokenKeeper {
     clock: Arc<dyn Clock>,
     /// Longest time of one request for a token.
     time_out: Duration,
-    kept: Mutex<Kept>,
+    kept: Mutex<TokenCache>,
     /// Held by the one that asks.
     asking: tokio::sync::Mutex<()>,
 }
 
 #[derive(Default)]
-struct Kept {
+struct TokenCache {
     token: Option<Lasting>,
     /// Number of requests.
     count: u64,
@@ -162,7 +162,8 @@ impl TokenKeeper {
 
     /// Time for which no token can be had; none if there is one, or it may be asked for.
     pub(crate) fn held_for(&self) -> Option<Duration> {
-        let (kept, now) = (self.kept(), Instant::now());
+        let kept = self.kept();
+        let now = Instant::now();
         let is_missing = kept.lasting(now).is_none();
         let left = kept.throttled_until.map(|until| until.saturating_duration_since(now))?;
         (is_missing && !left.is_zero()).then_some(left)
@@ -197,7 +198,7 @@ impl TokenKeeper {
         self.kept().lasting(Instant::now()).map(|lasting| lasting.until)
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
+    fn kept(&self) -> MutexGuard<'_, TokenCache> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -229,7 +230,7 @@ impl TokenKeeper {
 
     /// Asks, unless the bank wants no question now.
     async fn asked(&self, exchange: &dyn Exchange) -> Result<Token, NoToken> {
-        let held = |kept: &Kept| kept.throttled_until.filter(|until| *until > Instant::now());
+        let held = |kept: &TokenCache| kept.throttled_until.filter(|until| *until > Instant::now());
         if let Some(until) = held(&self.kept()) {
             return Err(NoToken::Held(until));
         }
@@ -269,7 +270,8 @@ impl TokenKeeper {
 
     fn keep(&self, value: &str, seconds: Option<u64>) -> Token {
         let seconds = seconds.unwrap_or(ASSUMED_S).clamp(SHORTEST_S, LONGEST_S);
-        let (now, lasts) = (Instant::now(), Duration::from_secs(seconds));
+        let now = Instant::now();
+        let lasts = Duration::from_secs(seconds);
         let after = |wait: Duration| now.checked_add(wait).unwrap_or(now);
         let renewed_after = lasts.saturating_sub((lasts / 10).min(MARGIN));
         let mut kept = self.kept();
@@ -330,12 +332,13 @@ impl TokenKeeper {
             }
         };
         // A token more does no harm.
-        let (body, is_repeatable) = (body.into_bytes().into(), true);
+        let body = body.into_bytes().into();
+        let is_repeatable = true;
         Some(Request { verb: Verb::Post, url: url.clone(), headers, body, is_repeatable })
     }
 }
 
-impl Kept {
+impl TokenCache {
     /// The one that is kept, if it still lasts.
     fn lasting(&self, now: Instant) -> Option<Lasting> {
         self.token.as_ref().filter(|lasting| now < lasting.ends).cloned()

@@ -34,15 +34,15 @@ pub(super) enum Missing {
     Failed(CallFailure),
 }
 
-/// One look at Cielo, which has to end at a deadline.
+/// Lookup at Cielo, which has to end at a deadline.
 #[derive(Clone, Copy)]
-pub(super) struct Look<'a> {
+pub(super) struct Lookup<'a> {
     pub(super) line: &'a Line,
     pub(super) known: &'a KnownSales,
     pub(super) deadline: Instant,
 }
 
-impl Look<'_> {
+impl Lookup<'_> {
     /// The sales of a charge, at least one, the one that speaks for the payment first.
     pub(super) async fn sales(self, query: &ChargeQuery) -> Result<Vec<Sale>, Missing> {
         let order_id = order_id::write(query.id, query.method);
@@ -240,7 +240,8 @@ fn second(query: &ChargeQuery, sale: &Sale) -> Option<Fact> {
         tracing::warn!(transaction.id = %query.id, cielo.payment_id = %sale.payment_id, what, "a sale is not the payment's");
         return None;
     }
-    let (taken, given_back) = (sale.taken(), sale.given_back());
+    let taken = sale.taken();
+    let given_back = sale.given_back();
     let holds_money = standing(query.method, sale) == HOLDS_MONEY && taken > given_back;
     let holds_limit = query.method == Method::CreditCard && sale.status == Status::Authorized;
     let holds = if holds_money {
@@ -250,6 +251,7 @@ fn second(query: &ChargeQuery, sale: &Sale) -> Option<Fact> {
     } else {
         return None;
     };
-    let (id, reference) = (sale.payment_id.to_string(), statement::reference(query, sale));
+    let id = sale.payment_id.to_string();
+    let reference = statement::reference(query, sale);
     Some(Fact::SecondCharge(SecondCharge { id, reference, holds }))
 }

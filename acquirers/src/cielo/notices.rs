@@ -4,7 +4,7 @@
 
 use std::sync::{Arc, PoisonError, RwLock};
 
-use quita_domain::acquiring::{NoticeContent, Reference, Subject};
+use quita_domain::acquiring::{HintSubject, NoticeContent, Reference};
 use quita_domain::secret::Secret;
 use quita_domain::time::Timestamp;
 use quita_ports::{NoticeHead, NoticeReader, NoticeRefused, RawNotice};
@@ -79,6 +79,6 @@ impl NoticeReader for CieloNotices {
         let payment_id = PaymentId::parse(&given).ok_or_else(|| unreadable("its PaymentId is no GUID"))?;
         // Whatever changed: the sale tells.
         let reference = Reference::none().with(PAYMENT_ID, payment_id.as_str());
-        Ok(vec![NoticeContent::Hint(Subject::Reference(reference))])
+        Ok(vec![NoticeContent::Hint(HintSubject::Reference(reference))])
     }
 }

@@ -45,34 +45,34 @@ pub(super) fn body(
         Terms::CreditCard { installments, .. } => {
             let card =
                 charge.card.as_ref().ok_or(Unsendable::NotReady("the card's number is not at hand"))?;
-            let payment = card::Payment::new(charge, card, *installments, settings)?;
+            let payment = card::CardPayment::new(charge, card, *installments, settings)?;
             let name = Some(fold_ascii(&payer.full_name(), MAX_NAME)).filter(|name| !name.is_empty());
-            written(&Sale { merchant_order_id: &order_id, customer: customer(payer, name), payment })
+            written(&NewSale { merchant_order_id: &order_id, customer: customer(payer, name), payment })
         }
         Terms::Pix { expires_in_s } => {
-            let payment = pix::Payment::new(&charge.query, *expires_in_s, settings, now)?;
+            let payment = pix::PixPayment::new(&charge.query, *expires_in_s, settings, now)?;
             let name = Some(needed_name(payer, MAX_NAME)?);
-            written(&Sale { merchant_order_id: &order_id, customer: customer(payer, name), payment })
+            written(&NewSale { merchant_order_id: &order_id, customer: customer(payer, name), payment })
         }
         Terms::DuePix(_) => Err(Unsendable::Refused("due_date_unsupported")),
         Terms::Boleto(DueTerms { due_date, .. }) => {
             let boleto =
                 settings.boleto.as_ref().ok_or(Unsendable::NotReady("boletos are not configured"))?;
             let bank = boleto::Rules::of(&boleto.provider);
-            let payment = boleto::Payment::new(&charge.query, *due_date, boleto);
+            let payment = boleto::BoletoPayment::new(&charge.query, *due_date, boleto);
             let given = payer.address.as_ref().ok_or(Unsendable::Refused("address_missing"))?;
             let customer = Customer {
                 address: Some(boleto::address(given, bank)),
                 ..customer(payer, Some(bank.cased(needed_name(payer, bank.name)?)))
             };
-            written(&Sale { merchant_order_id: &order_id, customer, payment })
+            written(&NewSale { merchant_order_id: &order_id, customer, payment })
         }
     }
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-struct Sale<'a, P> {
+struct NewSale<'a, P> {
     merchant_order_id: &'a str,
     customer: Customer<'a>,
     payment: P,
@@ -90,7 +90,8 @@ struct Customer<'a> {
 }
 
 fn customer(payer: &Payer, name: Option<String>) -> Customer<'_> {
-    let (identity, identity_type) = (payer.document.as_str(), payer.document.kind().as_str());
+    let identity = payer.document.as_str();
+    let identity_type = payer.document.kind().as_str();
     Customer { name, identity, identity_type, address: None }
 }
 

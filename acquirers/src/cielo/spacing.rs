@@ -163,7 +163,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn calls_about_one_sale_are_five_seconds_apart_by_either_name() {
-        let (spacing, begun) = (Spacing::default(), Instant::now());
+        let spacing = Spacing::default();
+        let begun = Instant::now();
         spacing.turn(&["order"], Purpose::Act, within(20)).await.unwrap();
         spacing.also("sale");
         spacing.turn(&["another"], Purpose::Ask, within(20)).await.unwrap();
@@ -210,7 +211,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_operation_goes_before_the_questions_that_wait_longer() {
-        let (spacing, begun) = (Spacing::default(), Instant::now());
+        let spacing = Spacing::default();
+        let begun = Instant::now();
         spacing.turn(&["sale"], Purpose::Act, within(20)).await.unwrap();
         let left_at = async |purpose, after_s| {
             tokio::time::sleep(Duration::from_secs(after_s)).await;
@@ -218,14 +220,16 @@ mod tests {
             begun.elapsed()
         };
         let left = tokio::join!(left_at(Purpose::Ask, 0), left_at(Purpose::Ask, 1), left_at(Purpose::Act, 2));
-        let (questions, operation) = ([left.0, left.1], left.2);
+        let questions = [left.0, left.1];
+        let operation = left.2;
         assert_eq!(operation, GAP);
         assert!(questions.contains(&(GAP * 2)) && questions.contains(&(GAP * 3)), "{questions:?}");
     }
 
     #[tokio::test(start_paused = true)]
     async fn an_operation_that_is_given_up_is_waited_for_no_longer() {
-        let (spacing, begun) = (Spacing::default(), Instant::now());
+        let spacing = Spacing::default();
+        let begun = Instant::now();
         spacing.turn(&["sale"], Purpose::Act, within(20)).await.unwrap();
         let given_up = spacing.turn(&["sale"], Purpose::Act, within(20));
         assert!(tokio::time::timeout(Duration::from_secs(1), given_up).await.is_err());

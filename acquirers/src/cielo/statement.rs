@@ -100,7 +100,8 @@ impl Reader<'_> {
             (Some(issued), _) => Issued::clone(issued),
             (None, Ok(issued)) => issued,
             (None, Err(NoCode(why))) => {
-                let (transaction, payment) = (query.id, &sale.payment_id);
+                let transaction = query.id;
+                let payment = &sale.payment_id;
                 tracing::warn!(transaction.id = %transaction, cielo.payment_id = %payment, why, "no code to pay with");
                 return ChargeAnswer::WithoutCode(reference(query, sale));
             }

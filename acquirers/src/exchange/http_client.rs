@@ -167,7 +167,8 @@ fn prepare(mut request: Request) -> Result<http::Request, Failure> {
     headers.entry(USER_AGENT).or_insert(HeaderValue::from_static(OUR_NAME));
     // Zeroed once the client lets go of it.
     let body = Bytes::from_owner(mem::take(&mut request.body));
-    let (method, is_repeatable) = (method(request.verb), request.is_repeatable);
+    let method = method(request.verb);
+    let is_repeatable = request.is_repeatable;
     Ok(http::Request { method, uri, headers, body, is_repeatable })
 }
 

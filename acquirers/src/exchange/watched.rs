@@ -8,19 +8,21 @@ use async_trait::async_trait;
 use quita_domain::identity::AcquirerName;
 use quita_domain::time::Timestamp;
 use quita_ports::Clock;
+use serde::de::IgnoredAny;
 
 use super::{Exchange, ExchangeFactory, Failure, Request, Response};
 
 /// State of the way to one provider, on this node.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LinkView {
-    /// Time of the provider's last answer, whatever it answered about the payment.
+    /// Time of the provider's last answer that could be read, whatever it answered about the payment.
     pub last_success: Option<Timestamp>,
     /// Last failure.
     pub last_error: Option<LinkError>,
 }
 
-/// Failure of a call: a request without an answer, or an answer that is about the way and not about the payment.
+/// Failure of a call: a request without an answer, or an answer that can't be read, or that is about the way and not
+/// about the payment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkError {
     /// Time of the failure.
@@ -102,9 +104,13 @@ impl LinkStatus {
         self.view.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn note(&self, what: &str, outcome: &Result<Response, Failure>, at: Timestamp) {
+    fn note(&self, what: &str, outcome: &Result<Response, Failure>, form: AnswerForm, at: Timestamp) {
         let wrong = match outcome {
-            Ok(answer) => is_about_the_way(answer.status).then(|| format!("HTTP {}", answer.status)),
+            Ok(answer) if is_about_the_way(answer.status) => Some(format!("HTTP {}", answer.status)),
+            Ok(answer) if !form.is_readable(answer) => {
+                Some(format!("HTTP {}, and the answer can't be read", answer.status))
+            }
+            Ok(_) => None,
             Err(failure) => Some(failure.to_string()),
         };
         let mut view = self.lock();
@@ -115,7 +121,7 @@ impl LinkStatus {
     }
 
     fn note_token(&self, outcome: &Result<Response, Failure>, at: Timestamp) {
-        self.note("token", outcome, at);
+        self.note("token", outcome, AnswerForm::Json, at);
         let token = TokenOutcome::of(outcome);
         if let Some(count) = self.token_requests.get(token.index()) {
             count.fetch_add(1, Ordering::Relaxed);
@@ -152,6 +158,30 @@ const fn is_about_the_way(status: u16) -> bool {
     matches!(status, 100..=199 | 300..=399 | 401 | 403 | 407 | 408 | 429) || status >= 500
 }
 
+/// Form of the answers of an exchange.
+#[derive(Debug, Clone, Copy)]
+enum AnswerForm {
+    /// JSON, or nothing.
+    Json,
+    /// Files of any form.
+    File,
+}
+
+impl AnswerForm {
+    /// Returns false for a successful answer that has another form. A refusal may come from something in between, with
+    /// a page of its own; its status is what counts.
+    fn is_readable(self, answer: &Response) -> bool {
+        match self {
+            Self::File => true,
+            Self::Json if !matches!(answer.status, 200..=299) => true,
+            Self::Json => {
+                answer.body.trim_ascii().is_empty()
+                    || serde_json::from_slice::<IgnoredAny>(&answer.body).is_ok()
+            }
+        }
+    }
+}
+
 /// Exchanges whose ends are noted.
 pub struct Watched {
     inner: Arc<dyn ExchangeFactory>,
@@ -174,18 +204,19 @@ impl Watched {
 
 impl ExchangeFactory for Watched {
     fn open(&self) -> Rc<dyn Exchange> {
-        self.over(self.inner.open())
+        self.over(self.inner.open(), AnswerForm::Json)
     }
 
     fn open_for_files(&self) -> Rc<dyn Exchange> {
-        self.over(self.inner.open_for_files())
+        self.over(self.inner.open_for_files(), AnswerForm::File)
     }
 }
 
 impl Watched {
-    fn over(&self, inner: Rc<dyn Exchange>) -> Rc<dyn Exchange> {
+    fn over(&self, inner: Rc<dyn Exchange>, form: AnswerForm) -> Rc<dyn Exchange> {
         Rc::new(WatchedExchange {
             inner,
+            form,
             status: Arc::clone(&self.status),
             clock: Arc::clone(&self.clock),
             token_url: self.token_url.clone(),
@@ -195,6 +226,7 @@ impl Watched {
 
 struct WatchedExchange {
     inner: Rc<dyn Exchange>,
+    form: AnswerForm,
     status: Arc<LinkStatus>,
     clock: Arc<dyn Clock>,
     token_url: Option<String>,
@@ -212,7 +244,7 @@ impl Exchange for WatchedExchange {
         if is_for_token {
             self.status.note_token(&outcome, at);
         } else {
-            self.status.note(what, &outcome, at);
+            self.status.note(what, &outcome, self.form, at);
         }
         outcome
     }
@@ -255,19 +287,26 @@ mod tests {
         let status = Arc::new(LinkStatus::default());
         let token_url = Some("https://bank.example/token".to_owned());
         let watched = Watched::new(Arc::new(Once(outcome)), Arc::clone(&status), Arc::new(Noon), token_url);
-        let request = Request {
+        watched.open().send(request(url)).await.ok();
+        status
+    }
+
+    fn request(url: &str) -> Request {
+        Request {
             verb: Verb::Put,
             url: url.into(),
             headers: Vec::new(),
             body: b"hunter2".to_vec().into(),
             is_repeatable: false,
-        };
-        watched.open().send(request).await.ok();
-        status
+        }
     }
 
     fn answered(status: u16) -> Result<Response, Failure> {
-        Ok(Response { status, headers: Vec::new(), body: b"hunter2".to_vec() })
+        answered_with(status, b"{\"key\":\"hunter2\"}")
+    }
+
+    fn answered_with(status: u16, body: &[u8]) -> Result<Response, Failure> {
+        Ok(Response { status, headers: Vec::new(), body: body.to_vec() })
     }
 
     const CHARGE: &str = "https://bank.example/cob/1?key=hunter2";
@@ -296,6 +335,36 @@ mod tests {
             let error = LinkError { at: Noon.now(), what: what.into() };
             assert_eq!((view.last_success, view.last_error), (None, Some(error)));
         }
+    }
+
+    #[tokio::test]
+    async fn an_answer_that_cannot_be_read_is_no_success() {
+        for (body, is_success) in [
+            (&b"<html>hunter2</html>"[..], false),
+            (b"{\"status\":\"ATI", false),
+            (b"\xff\xfe", false),
+            (b"", true),
+            (b" \r\n", true),
+            (b"[]", true),
+        ] {
+            let view = ended(CHARGE, answered_with(200, body)).await.view();
+            let what = "PUT: HTTP 200, and the answer can't be read";
+            let error = (!is_success).then(|| LinkError { at: Noon.now(), what: what.into() });
+            assert_eq!(
+                (view.last_success, view.last_error),
+                (is_success.then(|| Noon.now()), error),
+                "{body:?}"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn a_file_may_have_any_form() {
+        let status = Arc::new(LinkStatus::default());
+        let inner = Arc::new(Once(answered_with(200, b"%PDF-1.7")));
+        let watched = Watched::new(inner, Arc::clone(&status), Arc::new(Noon), None);
+        watched.open_for_files().send(request(CHARGE)).await.unwrap();
+        assert_eq!(status.view().last_success, Some(Noon.now()));
     }
 
     #[tokio::test]

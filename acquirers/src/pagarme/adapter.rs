@@ -119,7 +119,7 @@ impl Pagarme {
                 return ChargeAnswer::Failed(CallFailure::Unknown(why));
             }
         };
-        let is_repeated = query.attempt > 1;
+        let is_repeated = !query.attempt.is_first();
         let charges = if is_repeated {
             match line.order_by_id(&order.id).await {
                 Ok(order) => order.charges,
@@ -224,8 +224,9 @@ impl Pagarme {
 #[async_trait(?Send)]
 impl Acquirer for Pagarme {
     async fn charge(&self, charge: &Charge) -> ChargeAnswer {
-        let (line, query) = (self.line(), &charge.query);
-        if query.attempt > 1 && self.shared.clock.now().ms_since(query.created_at) > KEY_LASTS_MS {
+        let line = self.line();
+        let query = &charge.query;
+        if !query.attempt.is_first() && self.shared.clock.now().ms_since(query.created_at) > KEY_LASTS_MS {
             // The key may be forgotten, and the same order would be another one.
             let why = "it was sent first a day ago, and is not sent again";
             return ChargeAnswer::Failed(CallFailure::Unknown(why.to_owned()));

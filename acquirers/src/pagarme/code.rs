@@ -1,16 +1,16 @@
 //! Name of an order at Pagar.me (`code`), which is its idempotency key too: our id without hyphens.
 
-use quita_domain::identity::TransactionId;
+use quita_domain::identity::{OperationId, TransactionId};
 use uuid::Uuid;
 
 /// Returns the code of a payment's order: 32 digits, lower-case hexadecimal.
 pub(super) fn write(id: TransactionId) -> String {
-    key(id.uuid())
+    id.uuid().simple().to_string()
 }
 
 /// Returns the idempotency key of an operation.
-pub(super) fn key(id: Uuid) -> String {
-    id.simple().to_string()
+pub(super) fn key(id: OperationId) -> String {
+    id.uuid().simple().to_string()
 }
 
 /// Returns the payment with this code, if it can be one of ours at all. Only exact codes count.

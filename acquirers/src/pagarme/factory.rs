@@ -7,7 +7,7 @@ use std::time::Duration;
 use quita_domain::acquiring::CallFailure;
 use quita_domain::identity::TransactionId;
 use quita_domain::method::Method;
-use quita_domain::order::Order as Wanted;
+use quita_domain::order::Order as MerchantOrder;
 use quita_domain::time::DAY_MS;
 use quita_ports::{
     Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListPart, ListReader, LocalIssue, NoticeReader,
@@ -55,8 +55,10 @@ impl Shared {
     }
 
     pub(super) fn line(&self, configured: &Configured, exchange: Rc<dyn Exchange>) -> Line {
-        let (clock, pace) = (Arc::clone(&self.clock), Arc::clone(&self.pace));
-        let (settings, time_out) = (Arc::clone(&configured.settings), self.time_out);
+        let clock = Arc::clone(&self.clock);
+        let pace = Arc::clone(&self.pace);
+        let settings = Arc::clone(&configured.settings);
+        let time_out = self.time_out;
         Line { settings, exchange, time_out, clock, pace }
     }
 }
@@ -155,7 +157,7 @@ impl AcquirerFactory for PagarmeFactory {
         true
     }
 
-    fn objection(&self, order: &Wanted) -> Option<&'static str> {
+    fn objection(&self, order: &MerchantOrder) -> Option<&'static str> {
         let settings = &self.shared.configured().settings;
         let shares = splits::shares(&order.splits, order.amount, settings);
         let of_splits = shares.and_then(|shares| splits::rules(&shares, order.amount, settings)).err();

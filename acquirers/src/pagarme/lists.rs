@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use quita_domain::acquiring::{CallFailure, Identified, Reference};
 use quita_domain::identity::AcquirerName;
 use quita_domain::money::SignedMoney;
-use quita_domain::reconciliation::{ChargeLine, Source, StatementLine, Subject};
+use quita_domain::reconciliation::{ChargeLine, LineSubject, Source, StatementLine};
 use quita_domain::time::Timestamp;
 use quita_ports::{ChargeReader, ListPage, ListPart, ListReader, PageCursor};
 
@@ -45,7 +45,8 @@ impl ListReader for PayableList {
         (from, until): (Timestamp, Timestamp),
         cursor: &PageCursor,
     ) -> Result<ListPage, CallFailure> {
-        let (from, until) = (from.to_string(), until.to_string());
+        let from = from.to_string();
+        let until = until.to_string();
         let mut query =
             vec![("created_since", from.as_str()), ("created_until", until.as_str()), ("size", PAGE_SIZE)];
         if let Some(name) = &cursor.name {
@@ -113,7 +114,7 @@ impl PayableList {
             day: on,
             kind: payable.movement.kind(),
             reference: Some(charge_id.unwrap_or(&payable.id).to_owned()),
-            subject: Subject::Charge(Box::new(subject)),
+            subject: LineSubject::Charge(Box::new(subject)),
             gross: payable.amount.magnitude(),
             fee: Some(payable.fees),
             net: Some(signed.minus(payable.fees)),

@@ -89,7 +89,8 @@ impl Line {
 
     /// Returns all payables of a charge; none while they are not there.
     pub(super) async fn payables_of(&self, id: &ChargeId) -> Result<Vec<Payable>, Missing> {
-        let (mut found, mut cursors) = (Vec::new(), BTreeSet::new());
+        let mut found = Vec::new();
+        let mut cursors = BTreeSet::new();
         let mut cursor: Option<String> = None;
         for _ in 0..MAX_PAGES_OF_CHARGE {
             let mut query = vec![("charge_id", id.as_str()), ("size", "100")];
@@ -226,13 +227,15 @@ fn second(query: &ChargeQuery, charge: &Charge, reader: Reader<'_>) -> Option<Fa
         tracing::warn!(transaction.id = %query.id, pagarme.charge_id = %charge_id, what, "a charge is not the payment's");
         return None;
     }
-    let (taken, given_back) = (charge.taken(), charge.given_back());
+    let taken = charge.taken();
+    let given_back = charge.given_back();
     let holds = match Standing::of(charge) {
         Standing::Money if taken > given_back => Holding::Money { taken, given_back },
         Standing::Limit => Holding::Limit,
         Standing::Open => Holding::Code,
         Standing::Money | Standing::Undecided | Standing::GivenBack | Standing::Nothing => return None,
     };
-    let (id, reference) = (charge.id.to_string(), reader.reference(query, charge));
+    let id = charge.id.to_string();
+    let reference = reader.reference(query, charge);
     Some(Fact::SecondCharge(SecondCharge { id, reference, holds }))
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use quita_domain::acquiring::{NoticeContent, Reference, Subject};
+use quita_domain::acquiring::{HintSubject, NoticeContent, Reference};
 use quita_domain::secret::Secret;
 use quita_domain::time::Timestamp;
 use quita_ports::{NoticeHead, NoticeReader, NoticeRefused, RawNotice};
@@ -32,7 +32,8 @@ struct Credentials {
 
 impl Credentials {
     fn of(settings: &PagarmeSettings) -> Arc<Self> {
-        let (user, password) = (settings.notification_user.clone(), settings.notification_password.clone());
+        let user = settings.notification_user.clone();
+        let password = settings.notification_password.clone();
         Arc::new(Self { user, password })
     }
 
@@ -82,8 +83,8 @@ impl NoticeReader for PagarmeNotices {
             let charge =
                 data.text("id").filter(|id| !id.starts_with("or_")).and_then(|id| ChargeId::parse(&id));
             let ours = code::read(&code).map(|id| match charge {
-                Some(charge) => Subject::Charge(id, Reference::none().with(CHARGE_ID, charge.as_str())),
-                None => Subject::Payment(id),
+                Some(charge) => HintSubject::Charge(id, Reference::none().with(CHARGE_ID, charge.as_str())),
+                None => HintSubject::Payment(id),
             });
             return Ok(vec![ours.map_or(NoticeContent::Unrelated, NoticeContent::Hint)]);
         }
@@ -94,6 +95,6 @@ impl NoticeReader for PagarmeNotices {
             ChargeId::parse(&id).map(|id| Reference::none().with(CHARGE_ID, id.as_str()))
         };
         let reference = reference.ok_or_else(|| unreadable("its id is none"))?;
-        Ok(vec![NoticeContent::Hint(Subject::Reference(reference))])
+        Ok(vec![NoticeContent::Hint(HintSubject::Reference(reference))])
     }
 }

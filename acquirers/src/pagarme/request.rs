@@ -33,7 +33,7 @@ pub(super) enum Unsendable {
 }
 
 #[derive(Serialize)]
-struct Order<'a> {
+struct NewOrder<'a> {
     code: &'a str,
     closed: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +73,8 @@ struct Pix {
 
 /// Returns the body of the request.
 pub(super) fn body(charge: &Charge, settings: &PagarmeSettings) -> Result<Zeroizing<Vec<u8>>, Unsendable> {
-    let (query, order) = (&charge.query, &charge.order);
+    let query = &charge.query;
+    let order = &charge.order;
     let code = code::write(query.id);
     let shares = splits::shares(&order.splits, query.amount, settings).map_err(Unsendable::Refused)?;
     let mut payment = Payment {
@@ -97,7 +98,7 @@ pub(super) fn body(charge: &Charge, settings: &PagarmeSettings) -> Result<Zeroiz
         Terms::DuePix(_) => return Err(Unsendable::Refused("due_date_unsupported")),
     }
     let amount = query.amount.cents();
-    written(&Order {
+    written(&NewOrder {
         code: &code,
         closed: true,
         antifraud_enabled: settings.antifraud,

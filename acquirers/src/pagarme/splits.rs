@@ -173,7 +173,8 @@ mod tests {
     proptest! {
         #[test]
         fn rules_of_a_part_add_up_to_it(cents in 1_u64..1_000_000, points in 1_u32..9_000, part in 1_u64..1_000_000) {
-            let (whole, part) = (Money::from_cents(cents), Money::from_cents(part.min(cents)));
+            let whole = Money::from_cents(cents);
+            let part = Money::from_cents(part.min(cents));
             let splits = [split("a", Wanted::BasisPoints(points)), split("b", Wanted::BasisPoints(900))];
             let shares = shares(&splits, whole, &settings()).unwrap();
             let kept = of_notes(&noted(Reference::none(), &shares));

@@ -168,7 +168,8 @@ impl Reader<'_> {
             (Some(issued), _) => Issued::clone(issued),
             (None, Ok(issued)) => issued,
             (None, Err(NoCode(why))) => {
-                let (transaction, charge_id) = (query.id, &charge.id);
+                let transaction = query.id;
+                let charge_id = &charge.id;
                 tracing::warn!(transaction.id = %transaction, pagarme.charge_id = %charge_id, why, "no code to pay with");
                 return ChargeAnswer::WithoutCode(self.reference(query, charge));
             }

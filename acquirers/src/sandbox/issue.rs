@@ -56,7 +56,8 @@ pub(super) fn due_pix(
 /// Returns the BR Code of a charge with a due date (`cobv`).
 fn due_code(txid: &DynamicTxid, settings: &SandboxSettings) -> Result<String, CannotIssue> {
     let location = format!("{}cobv/{txid}", settings.pix_location);
-    let (name, city) = (settings.merchant_name.clone(), settings.merchant_city.clone());
+    let name = settings.merchant_name.clone();
+    let city = settings.merchant_city.clone();
     Ok(DynamicBrCode::new(location, name, city).build()?)
 }
 

@@ -72,7 +72,8 @@ fn settlement(pay: &PayByHand, payment: &Payment, now: Timestamp) -> Settlement 
 /// after a change another. `Pay` tells the settlement that would come by itself, so that the payment is never paid twice.
 pub fn manual_notice(action: SandboxAction, pay: &PayByHand, payment: &Payment, now: Timestamp) -> Notice {
     let acquirer = payment.acquirer().cloned().unwrap_or_else(|| AcquirerName::new("sandbox"));
-    let (id, version) = (payment.id, payment.state.version);
+    let id = payment.id;
+    let version = payment.state.version;
     let mut event = format!("{}-v{version}", action.as_str());
     let movement_id = format!("{}-{}-v{version}", action.as_str(), id.uuid().simple());
     let fact = match action {

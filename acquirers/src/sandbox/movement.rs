@@ -24,7 +24,8 @@ pub(super) fn settlement(query: &ChargeQuery, amount: Money, paid_on: NaiveDate)
             Settlement { id: format!("boleto-{plain}"), amount, paid_on, end_to_end_id: None, approval: None }
         }
         Method::CreditCard => {
-            let (paid_on, approval) = (None, Some(approval(query.id)));
+            let paid_on = None;
+            let approval = Some(approval(query.id));
             Settlement { id: format!("card-{plain}"), amount, paid_on, end_to_end_id: None, approval }
         }
     }

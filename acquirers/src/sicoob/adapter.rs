@@ -51,27 +51,27 @@ impl Sicoob {
 }
 
 /// Result of reading a title.
-enum Found {
+enum TitleLookup {
     Title(Box<Title>),
     /// The bank has none under the number.
     None,
     Failed(CallFailure),
 }
 
-async fn find(link: &Link, query: &ChargeQuery, our_number: u32) -> Found {
+async fn find(link: &Link, query: &ChargeQuery, our_number: u32) -> TitleLookup {
     match link.read(our_number.into()).await {
         Ok(Answer::Success(answer)) => read(&answer, query),
         // Only an empty answer says that there is none: a refusal is one of the question.
-        Ok(Answer::NotFound(why) | Answer::Refused(why)) => Found::Failed(CallFailure::Unknown(why)),
-        Err(failure) => Found::Failed(failure),
+        Ok(Answer::NotFound(why) | Answer::Refused(why)) => TitleLookup::Failed(CallFailure::Unknown(why)),
+        Err(failure) => TitleLookup::Failed(failure),
     }
 }
 
-fn read(answer: &serde_json::Value, query: &ChargeQuery) -> Found {
+fn read(answer: &serde_json::Value, query: &ChargeQuery) -> TitleLookup {
     match Title::read(answer, query.amount) {
-        Ok(Some(title)) => Found::Title(Box::new(title)),
-        Ok(None) => Found::None,
-        Err(field) => Found::Failed(CallFailure::Unknown(format!("the answer can't be read: {field}"))),
+        Ok(Some(title)) => TitleLookup::Title(Box::new(title)),
+        Ok(None) => TitleLookup::None,
+        Err(field) => TitleLookup::Failed(CallFailure::Unknown(format!("the answer can't be read: {field}"))),
     }
 }
 
@@ -89,27 +89,28 @@ fn unknown_at_most(failure: CallFailure) -> CallFailure {
 async fn register(link: &Link, reader: &Reader<'_>, registration: &Registration) -> ChargeAnswer {
     let refusal = match link.register(registration).await {
         Ok(Answer::Success(answer)) => match read(&answer, reader.query) {
-            Found::Title(title) => return reader.answer(&title),
-            Found::None => None,
-            Found::Failed(failure) => return ChargeAnswer::Failed(failure),
+            TitleLookup::Title(title) => return reader.answer(&title),
+            TitleLookup::None => None,
+            TitleLookup::Failed(failure) => return ChargeAnswer::Failed(failure),
         },
         Ok(Answer::NotFound(why) | Answer::Refused(why)) => Some(why),
         Err(failure) => return ChargeAnswer::Failed(failure),
     };
     match (find(link, reader.query, reader.our_number).await, refusal) {
-        (Found::Title(title), _) => reader.answer(&title),
-        (Found::None, Some(why)) => ChargeAnswer::Refused(why),
-        (Found::None, None) => {
+        (TitleLookup::Title(title), _) => reader.answer(&title),
+        (TitleLookup::None, Some(why)) => ChargeAnswer::Refused(why),
+        (TitleLookup::None, None) => {
             ChargeAnswer::Failed(CallFailure::Unknown("the answer has no title".to_owned()))
         }
-        (Found::Failed(failure), _) => ChargeAnswer::Failed(unknown_at_most(failure)),
+        (TitleLookup::Failed(failure), _) => ChargeAnswer::Failed(unknown_at_most(failure)),
     }
 }
 
 #[async_trait(?Send)]
 impl Acquirer for Sicoob {
     async fn charge(&self, charge: &Charge) -> ChargeAnswer {
-        let (link, query) = (self.link(), &charge.query);
+        let link = self.link();
+        let query = &charge.query;
         let not_delivered = |why: &str| ChargeAnswer::Failed(CallFailure::NotDelivered(why.to_owned()));
         let Terms::Boleto(due) = &query.terms else {
             return not_delivered("this acquirer takes boletos alone");
@@ -134,9 +135,11 @@ impl Acquirer for Sicoob {
         let Some(our_number) = query.our_number else { return ChargeAnswer::NotFound };
         let link = self.link();
         match find(&link, query, our_number).await {
-            Found::Title(title) => Reader { credential: &link.credential, query, our_number }.answer(&title),
-            Found::None => ChargeAnswer::NotFound,
-            Found::Failed(failure) => ChargeAnswer::Failed(failure),
+            TitleLookup::Title(title) => {
+                Reader { credential: &link.credential, query, our_number }.answer(&title)
+            }
+            TitleLookup::None => ChargeAnswer::NotFound,
+            TitleLookup::Failed(failure) => ChargeAnswer::Failed(failure),
         }
     }
 
@@ -180,11 +183,11 @@ impl Acquirer for Sicoob {
         let Some(our_number) = query.our_number else { return OperationAnswer::NotFound };
         let link = self.link();
         match find(&link, query, our_number).await {
-            Found::Title(title) => {
+            TitleLookup::Title(title) => {
                 Reader { credential: &link.credential, query, our_number }.withdrawn(&title)
             }
-            Found::None => OperationAnswer::NotFound,
-            Found::Failed(failure) => OperationAnswer::Failed(failure),
+            TitleLookup::None => OperationAnswer::NotFound,
+            TitleLookup::Failed(failure) => OperationAnswer::Failed(failure),
         }
     }
 

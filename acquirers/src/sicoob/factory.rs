@@ -207,7 +207,8 @@ impl AcquirerFactory for SicoobFactory {
         let credential = self.current.credential();
         let has_lists = credential.settings.lists;
         has_lists.then(|| -> Rc<dyn ListReader> {
-            let (link, acquirer) = (Rc::new(Link::open_for_files(credential)), self.spec.name.clone());
+            let link = Rc::new(Link::open_for_files(credential));
+            let acquirer = self.spec.name.clone();
             Rc::new(Movements { link, acquirer, orders: Arc::clone(&self.orders) })
         })
     }

@@ -17,7 +17,7 @@ use chrono::NaiveDate;
 use quita_domain::acquiring::CallFailure;
 use quita_domain::identity::AcquirerName;
 use quita_domain::money::Money;
-use quita_domain::reconciliation::{LineKind, MARGIN_MS, Source, StatementLine, Subject};
+use quita_domain::reconciliation::{LineKind, LineSubject, MARGIN_MS, Source, StatementLine};
 use quita_domain::time::Timestamp;
 use quita_ports::{ChargeReader, ListPage, ListPart, ListReader, PageCursor};
 use serde_json::{Value, json};
@@ -204,7 +204,8 @@ impl Movements {
     }
 
     async fn download(&self, id: u64, file: u64) -> Result<Vec<Value>, CallFailure> {
-        let (id, file) = (id.to_string(), file.to_string());
+        let id = id.to_string();
+        let file = file.to_string();
         let query = [("codigoSolicitacao", id.as_str()), ("idArquivo", file.as_str())];
         let answer = success(self.link.get("/boletos/movimentacoes/download", &query).await?)?;
         let zipped = answer.get("resultado").and_then(|result| text(result, "arquivo"));
@@ -278,7 +279,8 @@ fn line(
     }
     let number = whole(record, "numeroTitulo").ok_or("numeroTitulo")?.to_string();
     let sum = |field: &'static str| amount::of_number(record.get(field)).ok_or(field);
-    let (net, fee) = (sum("valorLiquido")?, sum("valorTarifaMovimento")?);
+    let net = sum("valorLiquido")?;
+    let fee = sum("valorTarifaMovimento")?;
     let interest = amount::of_number(record.get("valorMora")).unwrap_or_default();
     let paid_on = date(record, "dataLiquidacao").unwrap_or(day);
     let source = Source::list_of(acquirer);
@@ -293,7 +295,7 @@ fn line(
         day,
         kind: LineKind::Boleto,
         reference: Some(number.clone()),
-        subject: Subject::Boleto {
+        subject: LineSubject::Boleto {
             bank: BANK.to_owned(),
             our_number: Some(number),
             document_number: None,

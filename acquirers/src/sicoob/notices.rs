@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use quita_domain::acquiring::{NoticeContent, Reference, Subject};
+use quita_domain::acquiring::{HintSubject, NoticeContent, Reference};
 use quita_domain::time::Timestamp;
 use quita_ports::{NoticeHead, NoticeReader, NoticeRefused, RawNotice};
 
@@ -45,6 +45,6 @@ impl NoticeReader for SicoobNotices {
         let data = present(&body, "dados").ok_or_else(|| unreadable("it has no data"))?;
         let number = whole(data, "nossoNumero").ok_or_else(|| unreadable("it names no title"))?;
         let reference = Reference::none().with(OUR_NUMBER, &number.to_string());
-        Ok(vec![NoticeContent::Hint(Subject::Reference(reference))])
+        Ok(vec![NoticeContent::Hint(HintSubject::Reference(reference))])
     }
 }

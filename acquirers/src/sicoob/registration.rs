@@ -19,14 +19,14 @@ const TODAY: u8 = 1;
 const INACTIVE: u64 = 3;
 
 /// Address that the bank has.
-struct Known {
+struct RegisteredAddress {
     id: u64,
     url: String,
     is_active: bool,
 }
 
 /// Change at the bank by which it calls back.
-enum Wanted {
+enum RegistrationChange {
     /// Take our address as a new one.
     Add,
     /// Call our address in place of this one.
@@ -43,35 +43,38 @@ pub(super) async fn register(link: &Link) -> RegistrationOutcome {
     else {
         return RegistrationOutcome::Off;
     };
-    let (address, token) = (address.expose(), webhook.token.expose());
+    let address = address.expose();
+    let token = webhook.token.expose();
     let known = match known(link).await {
         Ok(known) => known,
         Err(why) => return RegistrationOutcome::Failed(why),
     };
-    let (wanted, outcome) = match known {
-        None => (Wanted::Add, RegistrationOutcome::Registered),
+    let (change, outcome) = match known {
+        None => (RegistrationChange::Add, RegistrationOutcome::Registered),
         Some(known) if is_same(&known.url, address) && known.is_active => return RegistrationOutcome::Known,
         Some(known) if is_same(&known.url, address) => {
-            (Wanted::Revive(known.id), RegistrationOutcome::Registered)
+            (RegistrationChange::Revive(known.id), RegistrationOutcome::Registered)
         }
         Some(known) if is_older(&known.url, address, token) => {
-            (Wanted::Change(known.id), RegistrationOutcome::Registered)
+            (RegistrationChange::Change(known.id), RegistrationOutcome::Registered)
         }
         Some(known) if !known.is_active || webhook.registration == Registration::Replace => {
-            (Wanted::Change(known.id), RegistrationOutcome::Replaced(host(&known.url)))
+            (RegistrationChange::Change(known.id), RegistrationOutcome::Replaced(host(&known.url)))
         }
         Some(known) => return RegistrationOutcome::Foreign(host(&known.url)),
     };
-    let answer = match wanted {
-        Wanted::Add => {
+    let answer = match change {
+        RegistrationChange::Add => {
             let body =
                 json!({ "url": address, "codigoTipoMovimento": PAYMENTS, "codigoPeriodoMovimento": TODAY });
             link.send(Verb::Post, "/webhooks", &body).await
         }
-        Wanted::Change(id) => {
+        RegistrationChange::Change(id) => {
             link.send(Verb::Patch, &format!("/webhooks/{id}"), &json!({ "url": address })).await
         }
-        Wanted::Revive(id) => link.send(Verb::Patch, &format!("/webhooks/{id}/reativar"), &json!({})).await,
+        RegistrationChange::Revive(id) => {
+            link.send(Verb::Patch, &format!("/webhooks/{id}/reativar"), &json!({})).await
+        }
     };
     match answer {
         Ok(Answer::Success(_)) => outcome,
@@ -81,7 +84,7 @@ pub(super) async fn register(link: &Link) -> RegistrationOutcome {
 }
 
 /// Returns the address of payments that the bank has; an active one before others.
-async fn known(link: &Link) -> Result<Option<Known>, String> {
+async fn known(link: &Link) -> Result<Option<RegisteredAddress>, String> {
     let answer = match link.get("/webhooks", &[]).await {
         Ok(Answer::Success(answer)) => answer,
         Ok(Answer::NotFound(_)) => return Ok(None),
@@ -94,7 +97,11 @@ async fn known(link: &Link) -> Result<Option<Known>, String> {
     let entries = list(&answer, "resultado").iter().filter(is_of_payments);
     let read = entries.filter_map(|entry| {
         let is_active = whole(entry, "codigoSituacao") != Some(INACTIVE);
-        Some(Known { id: whole(entry, "idWebhook")?, url: text(entry, "url")?.to_owned(), is_active })
+        Some(RegisteredAddress {
+            id: whole(entry, "idWebhook")?,
+            url: text(entry, "url")?.to_owned(),
+            is_active,
+        })
     });
     Ok(read.max_by_key(|known| known.is_active))
 }

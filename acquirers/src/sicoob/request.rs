@@ -161,7 +161,9 @@ impl Discounts {
             let discount = all.next()?;
             Some((discount.until, size_of(discount.portion)))
         };
-        let (first, second, third) = (next(), next(), next());
+        let first = next();
+        let second = next();
+        let third = next();
         let kind = due.discounts.first().map_or(0, |first| kind_of(first.portion));
         Self {
             tipo_desconto: kind,

@@ -1,7 +1,7 @@
 //! Callbacks: who may have news, and nothing else.
 
 use quita_acquirers::exchange::Verb;
-use quita_domain::acquiring::{CallFailure, Identified, NoticeContent, Reference, Subject};
+use quita_domain::acquiring::{CallFailure, HintSubject, Identified, NoticeContent, Reference};
 use quita_domain::identity::TransactionId;
 use quita_domain::time::Timestamp;
 use quita_ports::{AcquirerFactory, NoticeRefused, RawNotice};
@@ -21,11 +21,11 @@ fn hints(body: &Value) -> Vec<NoticeContent> {
 }
 
 fn payment() -> NoticeContent {
-    NoticeContent::Hint(Subject::Payment(TransactionId::new(Uuid::from_u128(ID))))
+    NoticeContent::Hint(HintSubject::Payment(TransactionId::new(Uuid::from_u128(ID))))
 }
 
 fn reference() -> NoticeContent {
-    NoticeContent::Hint(Subject::Reference(Reference::none().with("endToEndId", E2E)))
+    NoticeContent::Hint(HintSubject::Reference(Reference::none().with("endToEndId", E2E)))
 }
 
 #[tokio::test]

@@ -72,7 +72,8 @@ async fn the_day_of_a_payment_is_brasilia_s() {
 
 #[tokio::test(start_paused = true)]
 async fn the_first_pix_by_its_time_with_the_amount_pays_and_every_other_one_is_told() {
-    let (early, late) = ("2026-11-21T12:01:00Z", "2026-11-21T09:02:00-03:00");
+    let early = "2026-11-21T12:01:00Z";
+    let late = "2026-11-21T09:02:00-03:00";
     let both = [format!("settled {E2E} 10.00"), format!("settled {OTHER} 10.00")];
     let both = ["pending", both[0].as_str(), both[1].as_str()];
     check(json!([pix(OTHER, "10.00", late), pix(E2E, "10.00", early)]), &both).await;
@@ -121,7 +122,8 @@ async fn a_pix_that_belongs_to_another_payment_pays_nothing() {
     let statement = stated(world.adapter.inquire(&query).await);
     assert_eq!(names(&statement.facts), ["pending", "concluded"]);
     assert_eq!(statement.reference.get("endToEndId"), None);
-    let (first, later) = ("2026-11-21T12:01:00Z", "2026-11-21T12:02:00Z");
+    let first = "2026-11-21T12:01:00Z";
+    let later = "2026-11-21T12:02:00Z";
     world.pay(json!([pix(E2E, "10.00", first), pix(OTHER, "10.00", later)]));
     let statement = stated(world.adapter.inquire(&query).await);
     assert_eq!(names(&statement.facts), ["pending".to_owned(), format!("settled {OTHER} 10.00")]);

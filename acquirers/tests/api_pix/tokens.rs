@@ -356,7 +356,8 @@ async fn the_end_of_the_token_is_known() {
 async fn other_settings_drop_the_token_and_lose_no_call_under_way() {
     let world = World::open();
     world.charge().await;
-    let (old, new) = (Arc::clone(&world.bank), Bank::open());
+    let old = Arc::clone(&world.bank);
+    let new = Bank::open();
     old.next(Verb::Get, "/cob/", Reply::After(Duration::from_secs(2)));
     let threads = LocalSet::new();
     let adapter = Rc::clone(&world.adapter);

@@ -10,9 +10,10 @@ use quita_acquirers::api_pix::settings::{
 };
 use quita_domain::acquiring::{CallFailure, Charge, ChargeAnswer, ChargeQuery, Fact, Reference, Statement};
 use quita_domain::document::{Document, DocumentType};
-use quita_domain::identity::{AcquirerName, Mode, TransactionId};
+use quita_domain::identity::{AcquirerName, Mode, OperationId, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
+use quita_domain::numbering::AttemptNumber;
 use quita_domain::operation::{Operation, OperationKind};
 use quita_domain::order::{Address, Order, Payer, Terms, Utm};
 use quita_domain::outbound_call::OutboundCall;
@@ -140,7 +141,7 @@ pub(crate) fn query(cents: u64) -> ChargeQuery {
         sent_at: Timestamp::parse("2026-11-21T12:00:00Z").unwrap(),
         expired_at: None,
         cancelled_at: None,
-        attempt: 1,
+        attempt: AttemptNumber::FIRST,
         card: None,
         issued: None,
         captures_at_once: true,
@@ -161,7 +162,11 @@ pub(crate) fn charge(cents: u64) -> Charge {
 
 pub(crate) fn operation(kind: OperationKind) -> Operation {
     let at = Timestamp::parse("2026-11-21T12:30:00Z").unwrap();
-    Operation { sent: 1, call: OutboundCall::sent(at), ..Operation::ready(Uuid::from_u128(REFUND), kind, at) }
+    Operation {
+        sent: 1,
+        call: OutboundCall::sent(at),
+        ..Operation::ready(OperationId::new(Uuid::from_u128(REFUND)), kind, at)
+    }
 }
 
 /// The bank and the adapter of one thread.

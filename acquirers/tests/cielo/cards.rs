@@ -126,7 +126,8 @@ async fn the_status_decides_and_the_code_explains() {
         let network_code = Some(network.to_owned());
         vec![Fact::Declined(Decline { code: code.into(), kind, network_code, advice: None })]
     };
-    let (reversible, irreversible) = (Some(DeclineKind::Reversible), Some(DeclineKind::Irreversible));
+    let reversible = Some(DeclineKind::Reversible);
+    let irreversible = Some(DeclineKind::Irreversible);
     for (payment, expected) in [
         (json!({"Status": 3, "ReturnCode": "51"}), declined("insufficient_funds", reversible, "51")),
         (json!({"Status": "3", "ReturnCode": 5}), declined("generic_decline", reversible, "05")),

@@ -102,7 +102,8 @@ fn run<T>(work: impl Future<Output = T>) -> T {
 }
 
 async fn everything(status: u16, body: &[u8]) -> (Vec<ChargeAnswer>, Vec<OperationAnswer>) {
-    let (mut charges, mut operations) = (Vec::new(), Vec::new());
+    let mut charges = Vec::new();
+    let mut operations = Vec::new();
     for method in Method::ALL {
         let exchange = Scripted::with((0..16).map(|_| raw(status, body)));
         let cielo = adapter(exchange.factory());

@@ -1,6 +1,6 @@
 //! Notifications are hints, from whoever knows the secret.
 
-use quita_domain::acquiring::{NoticeContent, Reference, Subject};
+use quita_domain::acquiring::{HintSubject, NoticeContent, Reference};
 use quita_domain::identity::Mode;
 use quita_ports::{AcquirerFactory, NoticeRefused, RawNotice};
 
@@ -16,7 +16,7 @@ fn read(path_tail: &str, headers: &[(&str, &str)], body: &str) -> Result<Vec<Not
 }
 
 fn hint() -> Vec<NoticeContent> {
-    vec![NoticeContent::Hint(Subject::Reference(Reference::none().with("paymentId", SALE)))]
+    vec![NoticeContent::Hint(HintSubject::Reference(Reference::none().with("paymentId", SALE)))]
 }
 
 #[test]

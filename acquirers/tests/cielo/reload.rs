@@ -13,7 +13,8 @@ use crate::scripted::{Scripted, json, raw};
 
 #[tokio::test]
 async fn new_secrets_and_exchanges_are_taken_without_a_new_adapter() {
-    let (before, after) = (Scripted::with([]), Scripted::with([]));
+    let before = Scripted::with([]);
+    let after = Scripted::with([]);
     let factory = factory(settings(), Mode::Live, before.factory());
     let cielo = factory.build();
     cielo.charge(&charge(Method::Pix, 1)).await;

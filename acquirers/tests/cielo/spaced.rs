@@ -20,9 +20,11 @@ fn seconds(bank: &Bank, begun: Instant) -> Vec<u64> {
 
 #[tokio::test(start_paused = true)]
 async fn from_the_charge_on_every_call_about_a_sale_waits_its_turn() {
-    let (bank, begun) = (Bank::default(), Instant::now());
+    let bank = Bank::default();
+    let begun = Instant::now();
     let factory = factory(settings(), Mode::Live, bank.factory());
-    let (cards, others) = (factory.build(), factory.build());
+    let cards = factory.build();
+    let others = factory.build();
     let reference = statement(cards.charge(&uncaptured(10_000)).await).reference;
     let query =
         quita_domain::acquiring::ChargeQuery { reference: reference.clone(), ..uncaptured(10_000).query };
@@ -33,7 +35,8 @@ async fn from_the_charge_on_every_call_about_a_sale_waits_its_turn() {
 
 #[tokio::test(start_paused = true)]
 async fn whose_sale_a_notification_names_is_asked_for_only_where_it_was_not_seen() {
-    let (bank, begun) = (Bank::default(), Instant::now());
+    let bank = Bank::default();
+    let begun = Instant::now();
     let here = factory(settings(), Mode::Live, bank.factory());
     let reference = statement(here.build().charge(&uncaptured(10_000)).await).reference;
     let ours = quita_domain::acquiring::Identified::Payment(uncaptured(10_000).query.id);
@@ -48,7 +51,8 @@ async fn whose_sale_a_notification_names_is_asked_for_only_where_it_was_not_seen
 
 #[tokio::test(start_paused = true)]
 async fn what_waits_its_turn_does_not_leave_once_cielo_wants_fewer_calls() {
-    let (bank, begun) = (Bank::default(), Instant::now());
+    let bank = Bank::default();
+    let begun = Instant::now();
     let cielo = adapter(bank.factory());
     let reference = statement(cielo.charge(&uncaptured(10_000)).await).reference;
     bank.faults([Fault::Answers(429)]);
@@ -68,7 +72,8 @@ async fn what_waits_its_turn_does_not_leave_once_cielo_wants_fewer_calls() {
 
 #[tokio::test(start_paused = true)]
 async fn a_lost_charge_is_found_by_one_question_five_seconds_later() {
-    let (bank, begun) = (Bank::default(), Instant::now());
+    let bank = Bank::default();
+    let begun = Instant::now();
     bank.faults([Fault::After]);
     let cielo = adapter(bank.factory());
     cielo.charge(&charge(Method::CreditCard, 10_000)).await;
@@ -79,7 +84,8 @@ async fn a_lost_charge_is_found_by_one_question_five_seconds_later() {
 
 #[tokio::test(start_paused = true)]
 async fn other_sales_wait_for_nobody() {
-    let (bank, begun) = (Bank::default(), Instant::now());
+    let bank = Bank::default();
+    let begun = Instant::now();
     let cielo = adapter(bank.factory());
     for number in 1..=20_u128 {
         let mut charge = charge(Method::Pix, 10_000);
@@ -168,7 +174,8 @@ async fn futures(
     let local = tokio::task::LocalSet::new();
     let tasks: Vec<_> = (0..count)
         .map(|_| {
-            let (cielo, reference) = (std::rc::Rc::clone(cielo), reference.clone());
+            let cielo = std::rc::Rc::clone(cielo);
+            let reference = reference.clone();
             local.spawn_local(async move { cielo.identify(&reference).await })
         })
         .collect();

@@ -23,7 +23,8 @@ fn authorised() -> ChargeQuery {
 }
 
 fn paid(cents: u64, refunded: u64) -> ChargeQuery {
-    let (paid_amount, refunded_amount) = (Some(Money::from_cents(cents)), Money::from_cents(refunded));
+    let paid_amount = Some(Money::from_cents(cents));
+    let refunded_amount = Money::from_cents(refunded);
     ChargeQuery { paid_amount, refunded_amount, ..authorised() }
 }
 

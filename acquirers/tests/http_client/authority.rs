@@ -28,7 +28,8 @@ impl Authority {
         params.distinguished_name.push(DnType::CommonName, name);
         let key = KeyPair::generate().unwrap();
         let certificate = params.self_signed(&key).unwrap();
-        let (pem, der) = (certificate.pem(), certificate.der().clone());
+        let pem = certificate.pem();
+        let der = certificate.der().clone();
         Self { pem, der, issuer: Issuer::new(params, key) }
     }
 

@@ -93,7 +93,8 @@ async fn a_bank_that_knows_our_certificate_gets_the_request_and_is_heard() {
 #[tokio::test]
 async fn a_client_without_a_certificate_or_with_a_foreign_one_sent_nothing() {
     for versions in [Versions::Tls12, Versions::Tls13] {
-        let (authority, foreign) = (Authority::named("bank"), Authority::named("foreign"));
+        let authority = Authority::named("bank");
+        let foreign = Authority::named("foreign");
         let bank = Bank::start(&authority, versions, Behaviour::answers(b"{}")).await;
         for identity in [None, Some(foreign.client("quita"))] {
             let settings = HttpClientSettings { identity, ..settings(&authority) };
@@ -106,7 +107,8 @@ async fn a_client_without_a_certificate_or_with_a_foreign_one_sent_nothing() {
 
 #[tokio::test]
 async fn a_bank_that_hangs_up_on_our_certificate_without_a_word_may_have_read_the_request() {
-    let (authority, foreign) = (Authority::named("bank"), Authority::named("foreign"));
+    let authority = Authority::named("bank");
+    let foreign = Authority::named("foreign");
     let bank = Bank::start(&authority, Versions::Tls13, Behaviour::RefusesWithoutAWord).await;
     let settings = HttpClientSettings { identity: Some(foreign.client("quita")), ..settings(&authority) };
     unknown(send(settings, put(&bank)).await);
@@ -114,7 +116,8 @@ async fn a_bank_that_hangs_up_on_our_certificate_without_a_word_may_have_read_th
 
 #[tokio::test]
 async fn a_bank_whose_certificate_is_over_or_of_a_stranger_is_sent_nothing() {
-    let (authority, stranger) = (Authority::named("bank"), Authority::named("stranger"));
+    let authority = Authority::named("bank");
+    let stranger = Authority::named("stranger");
     for (bank_of, validity, expected) in
         [(&authority, Validity::Over, "xpired"), (&stranger, Validity::Now, "UnknownIssuer")]
     {

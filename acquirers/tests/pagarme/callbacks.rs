@@ -1,6 +1,6 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use quita_domain::acquiring::{Identified, NoticeContent, Reference, Subject};
+use quita_domain::acquiring::{HintSubject, Identified, NoticeContent, Reference};
 use quita_domain::identity::TransactionId;
 use quita_domain::method::Method;
 use quita_ports::{AcquirerFactory as _, NoticeRefused, RawNotice};
@@ -30,9 +30,9 @@ fn body(data: &Value) -> String {
 #[test]
 fn a_callback_is_a_hint_about_the_payment_of_its_code_with_the_name_of_the_charge_and_nothing_more() {
     let id = TransactionId::new(Uuid::from_u128(ID));
-    let named = || Subject::Charge(id, Reference::none().with("chargeId", "ch_1"));
+    let named = || HintSubject::Charge(id, Reference::none().with("chargeId", "ch_1"));
     for (data, subject) in [
-        (json!({ "id": "or_1", "code": CODE, "status": "paid" }), Subject::Payment(id)),
+        (json!({ "id": "or_1", "code": CODE, "status": "paid" }), HintSubject::Payment(id)),
         (json!({ "id": "ch_1", "code": CODE, "status": "paid", "paid_amount": 1 }), named()),
         (json!({ "id": "ch_1", "order": { "id": "or_1", "code": CODE } }), named()),
     ] {
@@ -46,7 +46,7 @@ fn what_is_none_of_ours_is_unrelated_and_what_has_no_code_is_asked_for() {
     let read = |data: Value| read(Some(&basic("quita:callback-password")), &body(&data));
     assert_eq!(read(json!({ "id": "ch_1", "code": "PEDIDO-7" })), Ok(vec![NoticeContent::Unrelated]));
     let hint = |name: &str, id: &str| {
-        Ok(vec![NoticeContent::Hint(Subject::Reference(Reference::none().with(name, id)))])
+        Ok(vec![NoticeContent::Hint(HintSubject::Reference(Reference::none().with(name, id)))])
     };
     assert_eq!(read(json!({ "id": "ch_1" })), hint("chargeId", "ch_1"));
     assert_eq!(read(json!({ "id": "or_1" })), hint("orderId", "or_1"));

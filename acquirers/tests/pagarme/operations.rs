@@ -1,5 +1,6 @@
 use quita_banks::pagarme::{Config, Status};
 use quita_domain::acquiring::{CallFailure, ChargeQuery, OperationAnswer};
+use quita_domain::identity::OperationId;
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::operation::Operation;
@@ -90,9 +91,9 @@ async fn money_goes_back_in_parts_by_the_sums_before() {
     let there = There::open();
     let query = there.made(&charge(Method::CreditCard, 15_700)).await;
     assert_eq!(there.adapter().operate(&query, &refund(700, 0)).await, OperationAnswer::Done);
-    let next = Operation { id: uuid::Uuid::from_u128(8), ..refund(15_000, 700) };
+    let next = Operation { id: OperationId::new(uuid::Uuid::from_u128(8)), ..refund(15_000, 700) };
     assert_eq!(there.adapter().operate(&query, &next).await, OperationAnswer::Done);
-    let more = Operation { id: uuid::Uuid::from_u128(9), ..refund(1, 15_700) };
+    let more = Operation { id: OperationId::new(uuid::Uuid::from_u128(9)), ..refund(1, 15_700) };
     let refused = there.adapter().operate(&query, &more).await;
     assert!(matches!(refused, OperationAnswer::Refused(_)), "{refused:?}");
     assert_eq!(there.only().kept_cents(), 0);
@@ -228,7 +229,7 @@ async fn the_failure_of_a_refund_is_not_that_of_the_next_one_while_that_may_stil
     there.control(json!({ "do": "plan", "charge": CODE, "plan": { "refundFailsLater": true } }));
     assert_eq!(adapter.operate(&query, &refund(700, 0)).await, OperationAnswer::Accepted);
     tokio::time::advance(std::time::Duration::from_secs(60)).await;
-    let next = Operation { id: uuid::Uuid::from_u128(8), ..refund(700, 0) };
+    let next = Operation { id: OperationId::new(uuid::Uuid::from_u128(8)), ..refund(700, 0) };
     there.strike(json!([null, { "fault": "reset-before" }]));
     let lost = adapter.operate(&query, &next).await;
     assert!(matches!(lost, OperationAnswer::Failed(CallFailure::Unknown(_))), "{lost:?}");

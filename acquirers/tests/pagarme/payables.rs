@@ -23,7 +23,9 @@ fn day() -> (Timestamp, Timestamp) {
 }
 
 async fn lines(there: &There) -> Vec<StatementLine> {
-    let (list, mut found, mut next) = (list(there), Vec::new(), Some(PageCursor::default()));
+    let list = list(there);
+    let mut found = Vec::new();
+    let mut next = Some(PageCursor::default());
     while let Some(cursor) = next {
         let page = list.page(ListPart::All, day(), &cursor).await.unwrap();
         assert_eq!(page.entries, u64::try_from(page.lines.len()).unwrap());
@@ -36,7 +38,9 @@ async fn lines(there: &There) -> Vec<StatementLine> {
 fn told(lines: &[StatementLine]) -> Vec<(LineKind, Option<u32>, String, String, String)> {
     let text = |line: &StatementLine| {
         let charge = line.charge().unwrap();
-        let (gross, fee, net) = (line.signed_gross(), line.fee.unwrap(), line.net.unwrap());
+        let gross = line.signed_gross();
+        let fee = line.fee.unwrap();
+        let net = line.net.unwrap();
         (line.kind, charge.instalment, gross.to_string(), fee.to_string(), net.to_string())
     };
     let mut told: Vec<_> = lines.iter().map(text).collect();

@@ -11,9 +11,10 @@ use quita_domain::acquiring::{Charge, ChargeAnswer, ChargeQuery, Fact, Reference
 use quita_domain::card::{CardData, CardNumber, Cvv, Expiry};
 use quita_domain::document::{Document, DocumentType};
 use quita_domain::due_terms::DueTerms;
-use quita_domain::identity::{AcquirerName, Mode, TransactionId};
+use quita_domain::identity::{AcquirerName, Mode, OperationId, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
+use quita_domain::numbering::AttemptNumber;
 use quita_domain::operation::{Operation, OperationKind, Verdict};
 use quita_domain::order::{Address, Order, Payer, Terms, Utm};
 use quita_domain::outbound_call::{OutboundCall, Progress};
@@ -172,7 +173,7 @@ fn charge_of(order: Order, card: Option<CardData>) -> Charge {
         sent_at: created_at(),
         expired_at: None,
         cancelled_at: None,
-        attempt: 1,
+        attempt: AttemptNumber::FIRST,
         card: card.as_ref().map(CardData::masked),
         issued: None,
         captures_at_once: true,
@@ -201,7 +202,11 @@ pub(crate) fn query(method: Method, cents: u64) -> ChargeQuery {
 
 pub(crate) fn operation(kind: OperationKind) -> Operation {
     let at = created_at();
-    Operation { sent: 1, call: OutboundCall::sent(at), ..Operation::ready(Uuid::from_u128(7), kind, at) }
+    Operation {
+        sent: 1,
+        call: OutboundCall::sent(at),
+        ..Operation::ready(OperationId::new(Uuid::from_u128(7)), kind, at)
+    }
 }
 
 /// Returns the operation with its call in this progress.

@@ -2,13 +2,14 @@
 
 use quita_domain::acquiring::{CallFailure, Charge, ChargeAnswer, ChargeQuery};
 use quita_domain::method::Method;
+use quita_domain::numbering::AttemptNumber;
 use serde_json::json;
 
 use crate::payment::*;
 use crate::there::There;
 
 fn again(charge: Charge) -> Charge {
-    Charge { query: ChargeQuery { attempt: 2, ..charge.query.clone() }, ..charge }
+    Charge { query: ChargeQuery { attempt: AttemptNumber::new(2), ..charge.query.clone() }, ..charge }
 }
 
 #[tokio::test(start_paused = true)]

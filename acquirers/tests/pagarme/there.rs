@@ -35,7 +35,8 @@ impl There {
 
     pub(crate) fn at(config: Config) -> Self {
         let pagarme = Mutex::new(Pagarme::new(config, faults::none()));
-        let (left, bodies) = (Mutex::default(), Mutex::default());
+        let left = Mutex::default();
+        let bodies = Mutex::default();
         Self(Arc::new(Inner { pagarme, clock: TestClock::started(), left, bodies }))
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use quita_domain::identity::OperationId;
 use quita_domain::method::Method::{Boleto, CreditCard, Pix};
 use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::payment::Command;
@@ -21,7 +22,8 @@ async fn what_a_dead_node_would_have_reported_is_found_by_another() {
             let into = |sink: &Arc<RecordingSink>| {
                 ["sandbox-a", "sandbox-b"].map(|name| factory(name, &world.clock, sink)).into()
             };
-            let (silent, reborn) = (into(&RecordingSink::new(&world.clock)), into(&world.sink));
+            let silent = into(&RecordingSink::new(&world.clock));
+            let reborn = into(&world.sink);
             world.acquirers = silent;
             world.run_for(if cents % 100 >= 91 { 11_000 } else { 50 }).await;
             world.acquirers = reborn;
@@ -45,7 +47,7 @@ async fn a_notice_waits_until_the_sink_has_room() {
 }
 
 fn requested(requested: RequestedOperation) -> Command {
-    Command::Operate(OperationRequest { id: Uuid::from_u128(77), requested, key: None })
+    Command::Operate(OperationRequest { id: OperationId::new(Uuid::from_u128(77)), requested, key: None })
 }
 
 #[tokio::test(start_paused = true)]

@@ -14,6 +14,7 @@ use quita_domain::due_terms::DueTerms;
 use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
+use quita_domain::numbering::AttemptNumber;
 use quita_domain::order::{Address, Order, Payer, Terms, Utm};
 use quita_domain::payment::{
     Command, Context, Decision, DiscrepancyKind, Effect, Inquiring, NewPayment, Payment, Report,
@@ -166,7 +167,7 @@ pub(crate) struct World {
     card: Option<CardData>,
     effects: Vec<Effect>,
     /// Since when it is asked for a charge, by its number.
-    asking_since_ms: BTreeMap<u32, u64>,
+    asking_since_ms: BTreeMap<AttemptNumber, u64>,
     worked: Vec<String>,
 }
 
@@ -209,7 +210,9 @@ impl World {
         let payment = decision.next.unwrap();
         let statuses = vec![payment.status()];
         let effects = decision.effects;
-        let (discrepancies, worked, asking_since_ms) = (Vec::new(), Vec::new(), BTreeMap::new());
+        let discrepancies = Vec::new();
+        let worked = Vec::new();
+        let asking_since_ms = BTreeMap::new();
         Self {
             clock,
             sink,
@@ -277,7 +280,8 @@ impl World {
             Effect::InquireOperation(name, id) => {
                 let operation = self.payment.operations.iter().find(|one| one.id == id).unwrap().clone();
                 let answer = self.acquirer(&name).inquire_operation(&query, &operation).await;
-                let (sending, inquiring) = (operation.sending(), asking_for(0));
+                let sending = operation.sending();
+                let inquiring = asking_for(0);
                 self.decide(Command::OperationInquired { operation: id, sending, inquiring, answer });
             }
             Effect::Report => {

@@ -2,7 +2,7 @@
 
 use quita_acquirers::api_pix::RegistrationOutcome;
 use quita_acquirers::api_pix::settings::Registration;
-use quita_domain::acquiring::{NoticeContent, Reference, Subject};
+use quita_domain::acquiring::{HintSubject, NoticeContent, Reference};
 use quita_ports::{AcquirerFactory as _, NoticeRefused, RawNotice};
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn read(tail: &str, body: &Value) -> Result<Vec<NoticeContent>, NoticeRefused> {
 #[test]
 fn a_callback_is_a_hint_whatever_it_says() {
     let tail = format!("/{TOKEN}");
-    let hint = NoticeContent::Hint(Subject::Reference(Reference::none().with("ourNumber", "4242")));
+    let hint = NoticeContent::Hint(HintSubject::Reference(Reference::none().with("ourNumber", "4242")));
     for more in [json!({}), json!({ "cancelamentoBaixa": true }), json!({ "valorPagamento": 1.0 })] {
         let mut data = json!({ "nossoNumero": 4_242, "seuNumero": "X", "valorPagamento": 100.1 });
         data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());

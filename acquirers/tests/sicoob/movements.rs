@@ -1,7 +1,7 @@
 //! Movements of a day as the list for reconciliation.
 
 use quita_domain::acquiring::CallFailure;
-use quita_domain::reconciliation::{LineKind, MARGIN_MS, StatementLine, Subject};
+use quita_domain::reconciliation::{LineKind, LineSubject, MARGIN_MS, StatementLine};
 use quita_domain::time::Timestamp;
 use quita_ports::{AcquirerFactory as _, ListPage, ListPart, ListReader, PageCursor};
 use serde_json::json;
@@ -28,7 +28,8 @@ async fn paid() -> World {
 }
 
 async fn all(reader: &dyn ListReader) -> Result<Vec<ListPage>, CallFailure> {
-    let (mut pages, mut next) = (Vec::new(), Some(PageCursor::default()));
+    let mut pages = Vec::new();
+    let mut next = Some(PageCursor::default());
     while let Some(cursor) = next {
         let page = reader.page(ListPart::All, period(), &cursor).await?;
         next = page.next.clone();
@@ -69,7 +70,7 @@ async fn every_settlement_of_the_day_is_a_line_with_its_sums() {
     let first = lines(&pages)[0];
     assert_eq!((first.on.to_string().as_str(), first.day), ("2026-11-23", first.on));
     assert_eq!(first.expected_on(), first.on.succ_opt(), "the day of the credit");
-    let Subject::Boleto { bank, our_number, .. } = &first.subject else { panic!("{first:?}") };
+    let LineSubject::Boleto { bank, our_number, .. } = &first.subject else { panic!("{first:?}") };
     assert_eq!((bank.as_str(), our_number.as_deref()), ("756", Some("4242")));
     let ids: std::collections::BTreeSet<_> = lines(&pages).iter().map(|line| line.id.clone()).collect();
     assert_eq!(ids.len(), 3);

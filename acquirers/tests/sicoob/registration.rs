@@ -4,6 +4,7 @@ use quita_domain::acquiring::{Charge, ChargeQuery, Fact, Issued};
 use quita_domain::boleto::NumberDigit;
 use quita_domain::due_terms::{Discount, DueTerms, Interest, Portion};
 use quita_domain::money::Money;
+use quita_domain::numbering::AttemptNumber;
 use quita_ports::AcquirerFactory as _;
 use serde_json::json;
 
@@ -147,7 +148,10 @@ async fn a_lost_answer_is_asked_for_by_the_number_and_leaves_one_title() {
         world.strike(json!([fault]));
         assert_eq!(told(adapter.charge(&charge).await), ["unknown"], "{fault}");
         assert_eq!(told(adapter.inquire(&charge.query).await), ["pending"], "{fault}");
-        let again = Charge { query: ChargeQuery { attempt: 2, ..charge.query.clone() }, ..charge };
+        let again = Charge {
+            query: ChargeQuery { attempt: AttemptNumber::new(2), ..charge.query.clone() },
+            ..charge
+        };
         assert_eq!(told(adapter.charge(&again).await), ["pending"], "the bank refuses it: it is asked for");
         assert_eq!(world.accounts().len(), 1);
     }
@@ -158,7 +162,7 @@ async fn a_refusal_whatever_its_status_is_followed_by_an_inquiry() {
     for status in [400, 406, 404, 409] {
         let world = World::with(json!({ "duplicateStatus": status, "duplicateText": "Erro 17." }));
         let query = world.registered().await;
-        let again = Charge { query: ChargeQuery { attempt: 2, ..query }, ..charge() };
+        let again = Charge { query: ChargeQuery { attempt: AttemptNumber::new(2), ..query }, ..charge() };
         assert_eq!(told(world.adapter().charge(&again).await), ["pending"], "{status}");
         assert_eq!(world.accounts().len(), 1);
     }

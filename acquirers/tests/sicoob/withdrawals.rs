@@ -12,7 +12,8 @@ use crate::world::{NUMBER, World, operation};
 async fn an_open_title_is_withdrawn_and_a_second_withdrawal_finds_it_done() {
     let world = World::open();
     let query = world.registered().await;
-    let (adapter, cancel) = (world.adapter(), operation(OperationKind::Cancel));
+    let adapter = world.adapter();
+    let cancel = operation(OperationKind::Cancel);
     assert_eq!(adapter.inquire_operation(&query, &cancel).await, OperationAnswer::NotFound);
     assert_eq!(adapter.operate(&query, &cancel).await, OperationAnswer::Done);
     assert_eq!(world.accounts()[&u64::from(NUMBER)].status, Status::WrittenOff);
@@ -33,7 +34,8 @@ async fn a_paid_title_is_not_withdrawn() {
 async fn a_lost_answer_is_asked_for() {
     let world = World::open();
     let query = world.registered().await;
-    let (adapter, cancel) = (world.adapter(), operation(OperationKind::Cancel));
+    let adapter = world.adapter();
+    let cancel = operation(OperationKind::Cancel);
     adapter.inquire(&query).await;
     world.strike(json!([{ "fault": "reset-after" }]));
     let answer = adapter.operate(&query, &cancel).await;

@@ -15,9 +15,10 @@ use quita_banks::{Counterparty as _, Reply};
 use quita_domain::acquiring::{CallFailure, Charge, ChargeAnswer, ChargeQuery, Fact, Reference, Statement};
 use quita_domain::document::{Document, DocumentType};
 use quita_domain::due_terms::DueTerms;
-use quita_domain::identity::{AcquirerName, Mode, TransactionId};
+use quita_domain::identity::{AcquirerName, Mode, OperationId, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
+use quita_domain::numbering::AttemptNumber;
 use quita_domain::operation::{Operation, OperationKind};
 use quita_domain::order::{Address, Order, Payer, Terms, Utm};
 use quita_domain::outbound_call::OutboundCall;
@@ -101,7 +102,8 @@ impl World {
 
     /// Answers what the bank sends us with an error.
     pub(crate) fn refuse_notices(&self) {
-        let (mut bank, now_ms) = (self.bank.lock().unwrap(), self.now_ms());
+        let mut bank = self.bank.lock().unwrap();
+        let now_ms = self.now_ms();
         let notices = bank.notices(now_ms);
         assert!(!notices.is_empty());
         notices.iter().for_each(|notice| bank.notified(notice, Some(500), now_ms));
@@ -274,7 +276,7 @@ pub(crate) fn charge_with(due: DueTerms) -> Charge {
         sent_at: created_at(),
         expired_at: None,
         cancelled_at: None,
-        attempt: 1,
+        attempt: AttemptNumber::FIRST,
         card: None,
         issued: None,
         captures_at_once: true,
@@ -292,7 +294,11 @@ pub(crate) fn charge_with(due: DueTerms) -> Charge {
 
 pub(crate) fn operation(kind: OperationKind) -> Operation {
     let at = created_at();
-    Operation { sent: 1, call: OutboundCall::sent(at), ..Operation::ready(Uuid::from_u128(7), kind, at) }
+    Operation {
+        sent: 1,
+        call: OutboundCall::sent(at),
+        ..Operation::ready(OperationId::new(Uuid::from_u128(7)), kind, at)
+    }
 }
 
 #[track_caller]

@@ -107,7 +107,8 @@ impl<C: Counterparty + 'static> Served<C> {
             acceptor: certificates.as_ref().map(|made| acceptor(made, is_mutual)).transpose()?,
             client: certificates.as_ref().map(notices::client).transpose()?,
         };
-        let (address, control) = (listeners.api.local_addr()?, listeners.control.local_addr()?);
+        let address = listeners.api.local_addr()?;
+        let control = listeners.control.local_addr()?;
         let shared = Arc::new(Shared {
             counterparty: Mutex::new(counterparty),
             ahead_ms: AtomicI64::new(0),

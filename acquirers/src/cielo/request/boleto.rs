@@ -96,7 +96,7 @@ pub(super) fn address(given: &PayerAddress, rules: Rules) -> Address {
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-pub(super) struct Payment<'a> {
+pub(super) struct BoletoPayment<'a> {
     r#type: &'static str,
     provider: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -108,7 +108,7 @@ pub(super) struct Payment<'a> {
     instructions: &'a str,
 }
 
-impl<'a> Payment<'a> {
+impl<'a> BoletoPayment<'a> {
     pub(super) fn new(query: &ChargeQuery, due_date: NaiveDate, boleto: &'a BoletoSettings) -> Self {
         Self {
             r#type: type_of(query),

@@ -15,7 +15,7 @@ const MAX_HOLDER: usize = 25;
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-pub(super) struct Payment<'a> {
+pub(super) struct CardPayment<'a> {
     r#type: &'static str,
     amount: u64,
     currency: &'static str,
@@ -42,7 +42,7 @@ struct Card<'a> {
     brand: &'static str,
 }
 
-impl<'a> Payment<'a> {
+impl<'a> CardPayment<'a> {
     pub(super) fn new(
         charge: &'a Charge,
         card: &'a CardData,

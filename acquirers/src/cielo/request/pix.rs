@@ -16,7 +16,7 @@ const SHORTEST_S: u64 = 60;
 
 #[derive(Serialize)]
 #[serde(rename_all = "PascalCase")]
-pub(super) struct Payment<'a> {
+pub(super) struct PixPayment<'a> {
     r#type: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     provider: Option<&'a str>,
@@ -31,7 +31,7 @@ struct QrCode {
     expiration: u64,
 }
 
-impl<'a> Payment<'a> {
+impl<'a> PixPayment<'a> {
     pub(super) fn new(
         query: &ChargeQuery,
         expires_in_s: u64,

@@ -58,7 +58,8 @@ impl PixBank {
                 } else {
                     known.revision.saturating_add(1)
                 };
-                let (number, created_ms) = (known.number, known.created_ms);
+                let number = known.number;
+                let created_ms = known.created_ms;
                 let location = known.location.clone();
                 let charge = Charge { number, created_ms, location, revision, ..asked };
                 self.books.charges.insert(txid.to_owned(), charge);
@@ -142,7 +143,8 @@ impl PixBank {
             Some(given) => Part::read(given, &kinds).map(Some).ok_or_else(|| wrong(&format!("valor.{name}"))),
         };
         // Interest on business days (5 to 8) is something that this bank does not offer.
-        let (fine, interest) = (part("multa", 1..=2)?, part("juros", 1..=4)?);
+        let fine = part("multa", 1..=2)?;
+        let interest = part("juros", 1..=4)?;
         let discounts = match value.get("desconto") {
             None => Vec::new(),
             Some(given) => discounts(given, date, amount_cents).ok_or_else(|| wrong("valor.desconto"))?,
@@ -264,8 +266,10 @@ fn debtor(value: &Value) -> Option<Value> {
     let text = |name: &str, longest| {
         value.get(name)?.as_str().filter(|text| !text.is_empty() && rules::is_text(text, longest))
     };
-    let (street, city) = (text("logradouro", 200)?, text("cidade", 200)?);
-    let (state, zip) = (text("uf", 2)?, text("cep", 8)?);
+    let street = text("logradouro", 200)?;
+    let city = text("cidade", 200)?;
+    let state = text("uf", 2)?;
+    let zip = text("cep", 8)?;
     let is_whole = state.len() == 2 && zip.len() == 8 && zip.bytes().all(|byte| byte.is_ascii_digit());
     let fields = told.as_object_mut()?;
     for (name, text) in [("logradouro", street), ("cidade", city), ("uf", state), ("cep", zip)] {

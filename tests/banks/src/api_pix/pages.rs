@@ -20,7 +20,8 @@ impl Period {
         if until_ms < from_ms {
             return Err("O parâmetro fim é anterior ao parâmetro inicio.");
         }
-        let (cpf, cnpj) = (query.get("cpf"), query.get("cnpj"));
+        let cpf = query.get("cpf");
+        let cnpj = query.get("cnpj");
         if cpf.is_some() && cnpj.is_some() {
             return Err("Ambos os parâmetros cpf e cnpj estão preenchidos.");
         }

@@ -34,7 +34,8 @@ impl PixBank {
         let wrong = |detail: &str| Problem::new(400, "PixConsultaInvalida", detail);
         let period = Period::read(query).map_err(wrong)?;
         let flag = |name| query.get(name).map(rules::boolean).transpose().map_err(wrong);
-        let (with_txid, with_refund) = (flag("txIdPresente")?, flag("devolucaoPresente")?);
+        let with_txid = flag("txIdPresente")?;
+        let with_refund = flag("devolucaoPresente")?;
         if !query.get("txid").is_none_or(rules::is_refund_id) {
             return Err(wrong("O parâmetro txid não respeita o schema."));
         }

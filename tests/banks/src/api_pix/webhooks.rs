@@ -94,7 +94,8 @@ impl PixBank {
     /// Plans a callback that says of a charge that it was paid, which nobody did.
     pub(super) fn forge(&mut self, txid: &str, now_ms: i64) -> Result<(), String> {
         let charge = self.books.charges.get(txid).ok_or("no such charge")?;
-        let (cents, key) = (charge.amount_cents, charge.key.clone());
+        let cents = charge.amount_cents;
+        let key = charge.key.clone();
         let number = self.books.next_number();
         let told = json!({
             "endToEndId": format!("E99999999{}{number:011}", minute(now_ms)), "txid": txid,

@@ -88,8 +88,10 @@ fn serve(
         Reached::Server => Tls::Server(directory),
         Reached::Mutual => Tls::Mutual(directory),
     };
-    let (port, delay_ms) = (arguments.port, arguments.delay_ms);
-    let (forward, notices_to) = (arguments.forward, arguments.notices_to);
+    let port = arguments.port;
+    let delay_ms = arguments.delay_ms;
+    let forward = arguments.forward;
+    let notices_to = arguments.notices_to;
     let served = Served::start_with(counterparty, Options { tls, port, delay_ms, forward, notices_to })?;
     let line = json!({
         "url": served.url(), "control": served.control_url(),

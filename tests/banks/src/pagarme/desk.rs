@@ -118,7 +118,8 @@ impl Pagarme {
         if amount_cents == 0 || amount_cents > charge.amount_cents {
             return Err(Unable::Amount);
         }
-        let (id, shares) = (charge.id.clone(), charge.shares.clone());
+        let id = charge.id.clone();
+        let shares = charge.shares.clone();
         self.take_card(&id, amount_cents, shares, now_ms);
         Ok(())
     }
@@ -126,7 +127,8 @@ impl Pagarme {
     /// Cancels at the dashboard: this much of what was paid, or all; what nobody paid only in whole.
     pub fn cancel_at_desk(&mut self, charge: &str, amount: Option<u64>, now_ms: i64) -> Result<(), Unable> {
         let charge = self.known(charge)?;
-        let (id, left) = (charge.id.clone(), charge.refundable_cents());
+        let id = charge.id.clone();
+        let left = charge.refundable_cents();
         match charge.status {
             Status::Pending if amount.is_none_or(|amount| amount == charge.amount_cents) => {
                 self.release(&id, now_ms);
@@ -149,7 +151,8 @@ impl Pagarme {
     /// Has the holder dispute this much of a charge, or all.
     pub fn chargeback(&mut self, charge: &str, amount: Option<u64>, now_ms: i64) -> Result<(), Unable> {
         let charge = self.known(charge)?;
-        let (id, left) = (charge.id.clone(), charge.refundable_cents());
+        let id = charge.id.clone();
+        let left = charge.refundable_cents();
         let amount_cents = amount.unwrap_or(left);
         if charge.status != Status::Paid {
             return Err(Unable::NotNow);
@@ -170,7 +173,8 @@ impl Pagarme {
     /// Ends a dispute in the merchant's favour.
     pub fn win(&mut self, charge: &str, now_ms: i64) -> Result<(), Unable> {
         let charge = self.known(charge)?;
-        let (id, amount_cents) = (charge.id.clone(), charge.charged_back_cents);
+        let id = charge.id.clone();
+        let amount_cents = charge.charged_back_cents;
         if charge.status != Status::ChargedBack {
             return Err(Unable::NotNow);
         }
@@ -187,7 +191,8 @@ impl Pagarme {
     /// Ends a dispute in the merchant's favour as far as payables show it: the charge's status stays.
     pub fn win_in_payables(&mut self, charge: &str, now_ms: i64) -> Result<(), Unable> {
         let charge = self.known(charge)?;
-        let (id, amount_cents) = (charge.id.clone(), charge.charged_back_cents);
+        let id = charge.id.clone();
+        let amount_cents = charge.charged_back_cents;
         if charge.status != Status::ChargedBack {
             return Err(Unable::NotNow);
         }
@@ -230,10 +235,8 @@ impl Pagarme {
         let order =
             super::charge::Order { id: order_id.clone(), charges: Vec::new(), created_ms: now_ms, ..order };
         let charge = Charge { id: charge_id.clone(), order_id, created_ms: now_ms, ..charge };
-        let (is_waiting_pix, has_money) = (
-            matches!(charge.means, Means::Pix(_)) && charge.status == Status::Pending,
-            charge.paid_cents > 0,
-        );
+        let is_waiting_pix = matches!(charge.means, Means::Pix(_)) && charge.status == Status::Pending;
+        let has_money = charge.paid_cents > 0;
         if let (Means::Pix(pix), true) = (&charge.means, is_waiting_pix) {
             self.timers.insert((pix.expires_ms, charge_id.clone(), Timer::Lapse));
         }

@@ -177,7 +177,8 @@ impl Pagarme {
                 charge.status = Status::Failed;
                 step.status = "not_authorized";
                 let brand_failure = brand_code.clone();
-                let (return_code, message) = (code.clone(), "Transação não autorizada");
+                let return_code = code.clone();
+                let message = "Transação não autorizada";
                 step.authorisation =
                     Some(Authorisation { code: None, return_code, message, brand_failure, ..authorisation });
             }

@@ -71,10 +71,8 @@ fn a_token_is_bound_to_the_certificate_that_asked_for_it() {
     let served = Served::start(bank(), Tls::Mutual(directory.path().to_owned())).unwrap();
     let certificates = served.certificates().unwrap();
     let url = served.url();
-    let (first, second) = (
-        trusting(certificates, Some(certificates.client())),
-        trusting(certificates, Some(certificates.other_client())),
-    );
+    let first = trusting(certificates, Some(certificates.client()));
+    let second = trusting(certificates, Some(certificates.other_client()));
     let token = token(&first, &url)["access_token"].as_str().unwrap().to_owned();
     let get = |agent: &ureq::Agent| {
         let call = agent.get(format!("{url}/v2/webhook")).header("authorization", format!("Bearer {token}"));
@@ -102,7 +100,8 @@ fn a_charge_is_paid_by_the_control_path_and_called_back() {
     });
     let options = Options { forward: Some(origin), ..Options::default() };
     let served = Served::start_with(bank(), options).unwrap();
-    let (agent, control) = (plain(), served.control_url());
+    let agent = plain();
+    let control = served.control_url();
     served.with(|bank| bank.foreign_webhook(KEY, "https://shop.example/hooks/secret", 0));
     assert_eq!(put_charge(&agent, &served.url()).unwrap(), 201);
     let paid = agent.post(format!("{control}/pay/{TXID}")).send_empty().unwrap();
@@ -145,7 +144,8 @@ fn silence_lasts_until_the_client_goes_and_others_are_served_meanwhile() {
 #[test]
 fn the_clock_is_put_forward_so_that_tokens_end() {
     let served = Served::start(bank(), Tls::Plain).unwrap();
-    let (agent, url) = (plain(), served.url());
+    let agent = plain();
+    let url = served.url();
     let token = token(&agent, &url)["access_token"].as_str().unwrap().to_owned();
     let status = || {
         let call = agent.get(format!("{url}/v2/webhook")).header("authorization", format!("Bearer {token}"));

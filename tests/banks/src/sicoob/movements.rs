@@ -45,7 +45,8 @@ impl SicoobBank {
             let text = body.get(name).and_then(Value::as_str).and_then(|text| text.get(..10));
             text.and_then(|text| text.parse().ok()).ok_or_else(|| refused(name))
         };
-        let (from, until) = (day("dataInicial")?, day("dataFinal")?);
+        let from = day("dataInicial")?;
+        let until = day("dataFinal")?;
         if until < from || (until - from).num_days() >= MOST_DAYS {
             return Err(Problem::business("O período não pode exceder 2 dias."));
         }

@@ -208,7 +208,8 @@ impl SicoobBank {
 
     fn revalidate(&mut self, at: usize, now_ms: i64) {
         let Some(webhook) = self.webhooks.get(at) else { return };
-        let (id, url) = (webhook.id, webhook.url.clone());
+        let id = webhook.id;
+        let url = webhook.url.clone();
         self.plan_notice(Some(url), &json!({"idWebhook": id, "validacaoWebhook": true}), now_ms);
     }
 

@@ -70,7 +70,8 @@ fn forged_notices_differ_from_genuine_ones_in_one_thing() {
     for forgery in Forgery::ALL {
         shop.cielo.forge("A1", forgery, shop.now_ms);
         let forged = shop.cielo.notices(shop.now_ms).remove(0);
-        let (same_headers, same_body) = (forged.headers == genuine.headers, forged.body == genuine.body);
+        let same_headers = forged.headers == genuine.headers;
+        let same_body = forged.body == genuine.body;
         let is_header = matches!(forgery, Forgery::WrongHeader | Forgery::NoHeader);
         assert_eq!((same_headers, same_body), (!is_header, is_header), "{forgery:?}");
     }

@@ -86,7 +86,8 @@ fn what_was_captured_goes_back_in_parts_until_nothing_is_left() {
 #[test]
 fn a_refund_may_be_pending_and_fail_in_the_end() {
     let mut shop = Shop::at(Config { refund_takes_ms: 60_000, ..Config::default() });
-    let (done, failing) = (shop.ordered(&card("c1")), shop.ordered(&card("c2")));
+    let done = shop.ordered(&card("c1"));
+    let failing = shop.ordered(&card("c2"));
     shop.control(json!({ "do": "plan", "charge": "c2", "plan": { "refundFailsLater": true } }));
     for id in [&done, &failing] {
         assert_eq!(shop.cancel(id, &json!({ "amount": 700 })).statuses(), are("paid", "pending_refund"));

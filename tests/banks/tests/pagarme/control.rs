@@ -63,7 +63,8 @@ fn a_refused_card_is_tried_again_by_itself() {
 #[test]
 fn a_failure_of_an_operation_is_done_or_not() {
     let mut shop = Shop::open();
-    let (left, done) = (shop.ordered(&card("c1")), shop.ordered(&card("c2")));
+    let left = shop.ordered(&card("c1"));
+    let done = shop.ordered(&card("c2"));
     let failing =
         |was_done: bool| json!({ "cancel": { "status": 500, "wasDone": was_done, "isOnce": true } });
     shop.control(json!({ "do": "plan", "charge": "c1", "plan": failing(false) }));

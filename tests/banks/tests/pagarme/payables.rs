@@ -28,7 +28,8 @@ fn each_recipient_has_lines_and_one_pays_the_fee() {
     let id =
         shop.ordered(&with(card("c1"), "split", json!([flat(A, 5_700, false), flat(OWN, 10_000, true)])));
     let of = |shop: &mut Shop, who: &str| shop.payables(&format!("charge_id={id}&recipient_id={who}"));
-    let (theirs, own) = (of(&mut shop, A), of(&mut shop, OWN));
+    let theirs = of(&mut shop, A);
+    let own = of(&mut shop, OWN);
     assert_eq!([sum(&theirs, "amount"), sum(&theirs, "fee")], [5_700, 0]);
     assert_eq!([sum(&own, "amount"), sum(&own, "fee")], [10_000, 626]);
     shop.cancel(&id, &json!({ "amount": 1_000 }));
@@ -56,7 +57,8 @@ fn pages_are_followed_by_a_cursor_to_their_end() {
         shop.control(json!({ "do": "pay", "charge": code }));
         shop.now_ms += 1;
     }
-    let (mut seen, mut cursor) = (Vec::new(), String::new());
+    let mut seen = Vec::new();
+    let mut cursor = String::new();
     loop {
         let got = shop.get(&format!("/payables?size=2{cursor}"));
         seen.extend(got.body["data"].as_array().unwrap().iter().map(|line| line["id"].clone()));
