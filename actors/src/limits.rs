@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use quita_domain::time::millis_in;
-
 /// Characters kept of a panic's message, and of the error of a failed call.
 pub(crate) const CAUSE_LENGTH: usize = 256;
 
@@ -190,9 +188,9 @@ impl Default for WebhookLimits {
 }
 
 impl Limits {
-    /// Returns the time between two views of the nodes above which the store told nothing for a while, in milliseconds.
-    pub(crate) fn longest_heartbeat_gap_ms(&self) -> u64 {
-        millis_in(self.node_interval.saturating_mul(INTERVALS_WITHOUT_GAP))
+    /// Returns the time between two views of the nodes above which the store told nothing for a while.
+    pub(crate) fn longest_heartbeat_gap(&self) -> Duration {
+        self.node_interval.saturating_mul(INTERVALS_WITHOUT_GAP)
     }
 }
 

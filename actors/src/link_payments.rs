@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use quita_domain::identity::{LinkId, TransactionId};
+use quita_domain::identity::{LinkId, OperationId, TransactionId};
 use quita_domain::link::{KeyedClosing, Link, NoUse, UnstoredUses};
 use quita_domain::listing::PaymentFilter;
 use quita_domain::method::Method;
@@ -33,6 +33,9 @@ const LONGEST_AWAITED: Duration = Duration::from_secs(8);
 
 /// Longest time that cancelling the payments of a link takes.
 const LONGEST_CANCELLING: Duration = Duration::from_secs(20);
+
+/// Pause before payments that could not be cancelled yet are looked at again.
+const CANCELLING_PAUSE: Duration = Duration::from_millis(250);
 
 /// Payments that are listed at once for their cancellation.
 const CANCELLED_AT_ONCE: usize = 100;
@@ -66,7 +69,7 @@ impl CreationFailure for Denied {
 
 /// Reason why a link has no payment that was asked for.
 #[derive(Debug)]
-pub enum NotBegun<E> {
+pub enum LinkPaymentError<E> {
     /// There is no such link.
     NoLink,
     /// The link allows no payment now.
@@ -77,7 +80,7 @@ pub enum NotBegun<E> {
     NotCreated(E),
 }
 
-impl<E> From<Denied> for NotBegun<E> {
+impl<E> From<Denied> for LinkPaymentError<E> {
     fn from(denied: Denied) -> Self {
         Self::NotTaken(denied)
     }
@@ -122,13 +125,13 @@ impl LinkPayments {
     /// nothing, and later if its payment is not stored.
     ///
     /// # Errors
-    /// [`NotBegun`]: only after [`NotBegun::NotCreated`] the payment may be stored.
+    /// [`LinkPaymentError`]: only after [`LinkPaymentError::NotCreated`] the payment may be stored.
     pub async fn begin<T, E: CreationFailure>(
         &self,
         link: LinkId,
         (payment, method): (TransactionId, Method),
         create: impl Future<Output = Result<T, E>>,
-    ) -> Result<T, NotBegun<E>> {
+    ) -> Result<T, LinkPaymentError<E>> {
         self.take(link, (payment, method)).await?;
         let created = create.await;
         match &created {
@@ -138,7 +141,7 @@ impl LinkPayments {
             }
             Err(_) => {}
         }
-        created.map_err(NotBegun::NotCreated)
+        created.map_err(LinkPaymentError::NotCreated)
     }
 
     /// Takes a use for a payment. Of several who do so at once, on any nodes, no more succeed than there are uses.
@@ -146,11 +149,12 @@ impl LinkPayments {
         &self,
         link: LinkId,
         (payment, method): (TransactionId, Method),
-    ) -> Result<(), NotBegun<E>> {
-        let (mut races, mut waits) = (0, 0);
+    ) -> Result<(), LinkPaymentError<E>> {
+        let mut races = 0;
+        let mut waits = 0;
         loop {
             // The link is read before its payments: a use that was settled in between is a payment that is counted.
-            let link = self.read(link).await?.ok_or(NotBegun::NoLink)?;
+            let link = self.read(link).await?.ok_or(LinkPaymentError::NoLink)?;
             let now = self.clock.now();
             let mut unstored = UnstoredUses::default();
             for (taken, may_be_boleto) in link.taken_at(now) {
@@ -173,8 +177,10 @@ impl LinkPayments {
                 // Whoever is faster is about to be stored, and then shown; or never will be.
                 Err(NoUse::AllHeld | NoUse::Crowded) if unstored.all > 0 && waits < MOST_WAITS => waits += 1,
                 // A payment that is not stored yet could not be shown.
-                Err(NoUse::AllHeld) if unstored.all > 0 => return Err(NotBegun::NoUse(NoUse::Crowded)),
-                Err(no_use) => return Err(NotBegun::NoUse(no_use)),
+                Err(NoUse::AllHeld) if unstored.all > 0 => {
+                    return Err(LinkPaymentError::NoUse(NoUse::Crowded));
+                }
+                Err(no_use) => return Err(LinkPaymentError::NoUse(no_use)),
             }
             sleep(RACE_PAUSE).await;
         }
@@ -263,29 +269,41 @@ impl LinkPayments {
         Ok(false)
     }
 
-    /// Cancels everything of a closed link that waits.
+    /// Cancels everything of a closed link that waits, until nothing waits any more.
     ///
     /// # Errors
-    /// [`NotClosed::NotCancelledYet`] if something still waits at the end, or that takes too long.
+    /// [`NotClosed::NotCancelledYet`] if that takes too long.
     pub async fn cancel_all(&self, link: &Link) -> Result<(), NotClosed> {
-        match timeout(LONGEST_CANCELLING, self.cancel_each(link)).await {
-            Ok(Ok(true)) => Ok(()),
-            Ok(Err(denied)) => Err(denied.into()),
-            Ok(Ok(false)) | Err(_) => Err(NotClosed::NotCancelledYet),
+        let cancelling = async {
+            // A charge that is on its way to its acquirer can't be cancelled before that has answered.
+            while !self.cancel_each(link).await? {
+                sleep(CANCELLING_PAUSE).await;
+            }
+            Ok::<_, Denied>(())
+        };
+        match timeout(LONGEST_CANCELLING, cancelling).await {
+            Ok(cancelled) => Ok(cancelled?),
+            Err(_) => Err(NotClosed::NotCancelledYet),
         }
     }
 
     /// Cancels each waiting payment once. Returns true if none waits any more.
     async fn cancel_each(&self, link: &Link) -> Result<bool, Denied> {
         let waiting = of_link(link, vec![Status::Initial, Status::Pending]);
-        let (mut after, mut are_over) = (None, true);
+        let mut after = None;
+        let mut are_over = true;
         loop {
             let listed = self.payments.list(&waiting, after, CANCELLED_AT_ONCE).await?;
             let Some(last) = listed.last() else { return Ok(are_over) };
             after = Some(place_of(last));
             for payment in &listed {
                 are_over &= match payment {
-                    Ok(payment) => self.give_up(payment).await?,
+                    Ok(payment) => match self.give_up(payment).await {
+                        Ok(is_over) => is_over,
+                        // The others must not wait for it.
+                        Err(denied) if denied.is_transient() => false,
+                        Err(denied) => return Err(denied),
+                    },
                     Err(_) => false,
                 };
             }
@@ -298,7 +316,7 @@ impl LinkPayments {
     /// Fails if the outcome is uncertain.
     pub async fn give_up(&self, payment: &Payment) -> Result<bool, Denied> {
         let requested = RequestedOperation::Cancel;
-        let wanted = OperationRequest { id: self.ids.fresh(), requested, key: None };
+        let wanted = OperationRequest { id: OperationId::new(self.ids.fresh()), requested, key: None };
         match self.payments.operate(payment.id, payment.owner.clone(), wanted).await {
             Ok(operated) => Ok(!is_waiting(operated.payment.status())),
             // It was paid or ended in between, or its cancellation is under way.

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 use quita_domain::control::{RouteControl, RouteDirective};
 use quita_domain::exception::{Exception, Resolution};
-use quita_domain::identity::{AcquirerName, TransactionId};
+use quita_domain::identity::{AcquirerName, OperationId, TransactionId};
 use quita_domain::method::Method;
+use quita_domain::numbering::AttemptNumber;
 use quita_domain::operation::Verdict;
 use quita_domain::payment::{Command, Payment};
 use quita_domain::reconciliation::ReconciliationKind;
@@ -200,7 +201,7 @@ impl Operators {
     pub async fn resolve_operation(
         &self,
         id: TransactionId,
-        operation: Uuid,
+        operation: OperationId,
         verdict: Verdict,
     ) -> Result<Arc<Payment>, Denied> {
         let command = Command::OperationResolved { operation, verdict };
@@ -218,7 +219,7 @@ impl Operators {
     pub async fn resolve_charge(
         &self,
         id: TransactionId,
-        attempt: u32,
+        attempt: AttemptNumber,
         verdict: Verdict,
     ) -> Result<Arc<Payment>, Denied> {
         let command = Command::ChargeResolved { attempt, verdict };

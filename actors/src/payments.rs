@@ -9,6 +9,7 @@ use quita_domain::exception::Exception;
 use quita_domain::identity::{Owner, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter, MovementFilter, PaymentFilter};
 use quita_domain::money::Money;
+use quita_domain::numbering::DeliveryIndex;
 use quita_domain::operation::{Operation, OperationRequest};
 use quita_domain::order::Order;
 use quita_domain::payment::{Command, Payment};
@@ -88,7 +89,8 @@ impl Payments {
     /// # Errors
     /// Fails if it was refused, or its outcome is uncertain; then a request with the same key returns it.
     pub async fn create(&self, new: CreatePayment) -> Result<Created, Denied> {
-        let (id, until) = (new.id, self.patience_ends());
+        let id = new.id;
+        let until = self.patience_ends();
         let created = self.system.commands.ask(id, Create(Box::new(new))).await?;
         let payment = self.wait(&created.payment, Until::Answered, until).await;
         Ok(Created { payment, ..created })
@@ -108,6 +110,16 @@ impl Payments {
             Seen::AtWork => self.system.commands.ask(id, Read(id)).await,
             Seen::NotLive => load().await,
         }
+    }
+
+    /// Reads a payment once its acquirer has answered; after `answer_within`, as it is then. `None` if there is none.
+    ///
+    /// # Errors
+    /// Fails if the store does not answer.
+    pub async fn read_answered(&self, id: TransactionId) -> Result<Option<Arc<Payment>>, Denied> {
+        let until = self.patience_ends();
+        let Some(known) = self.read(id).await? else { return Ok(None) };
+        Ok(Some(self.wait(&known, Until::Answered, until).await))
     }
 
     /// Drops the copies of a payment in memory after its payer was erased in the store. An actor that is about to write
@@ -142,7 +154,8 @@ impl Payments {
     ) -> Result<Evaluated, Denied> {
         let routes = self.system.routes.get().ok_or(Denied::Stopping)?;
         let dice = dice.unwrap_or_else(|| self.system.dice.roll());
-        let (now, merchant_waits) = (self.system.clock.now(), self.system.limits.answer_within);
+        let now = self.system.clock.now();
+        let merchant_waits = self.system.limits.answer_within;
         Ok(routes.evaluate(order, owner, (now, at), dice, merchant_waits))
     }
 
@@ -168,7 +181,8 @@ impl Payments {
         owner: Owner,
         request: OperationRequest,
     ) -> Result<Operated, Denied> {
-        let (command, until) = (Command::Operate(request), self.patience_ends());
+        let command = Command::Operate(request);
+        let until = self.patience_ends();
         let executed =
             self.system.commands.ask(id, Execute { id, asker: Asker::Owner(owner), command }).await?;
         let wanted = executed.operation.ok_or(Denied::Defect("an operation has an id"))?;
@@ -186,13 +200,13 @@ impl Payments {
         &self,
         id: TransactionId,
         owner: Owner,
-        delivery: u32,
-    ) -> Result<(Arc<Payment>, u32), Denied> {
+        delivery: DeliveryIndex,
+    ) -> Result<(Arc<Payment>, DeliveryIndex), Denied> {
         let command = Command::Redeliver { delivery };
         let executed =
             self.system.commands.ask(id, Execute { id, asker: Asker::Owner(owner), command }).await?;
-        let place = u32::try_from(executed.payment.outbox.len().saturating_sub(1)).unwrap_or(u32::MAX);
-        Ok((executed.payment, place))
+        let index = DeliveryIndex::at(executed.payment.outbox.len().saturating_sub(1));
+        Ok((executed.payment, index))
     }
 
     /// Lists payments, newest first.

@@ -169,7 +169,8 @@ impl Handler<Ask<Await>> for TransactionActor {
     fn handle(&mut self, ask: Ask<Await>, _: &mut Self::Context) -> Self::Result {
         let (question, reply, handling) = ask.open();
         let Some(mut core) = self.core.take() else { return no_core(self) };
-        let (span_context, until) = (handling.context(), question.until);
+        let span_context = handling.context();
+        let until = question.until;
         let work = async move {
             let current = core.current().await;
             drop(handling);

@@ -183,7 +183,8 @@ fn timers_of_an_actor_wait_for_its_atomic_response() {
 #[test]
 fn an_actor_that_panics_is_gone_and_its_neighbours_live() {
     simulate(async {
-        let (victim, neighbour) = (Counter::default().start(), Counter::default().start());
+        let victim = Counter::default().start();
+        let neighbour = Counter::default().start();
         assert_eq!(victim.send(Panic).await, Err(MailboxError::Closed));
         assert!(!victim.connected());
         assert_eq!(victim.send(Count).await, Err(MailboxError::Closed));
@@ -285,7 +286,8 @@ fn a_message_whose_caller_left_before_its_turn_is_never_handled() {
 /// Fifty actors that wait for random times, by a seed, and write down when they woke.
 fn fifty_sleepers(seed: u64) -> (Vec<String>, Duration) {
     simulate(async move {
-        let (log, begun) = (Log::default(), Instant::now());
+        let log = Log::default();
+        let begun = Instant::now();
         let mut dice = seed;
         let actors: Vec<_> = (0..50)
             .map(|number| {

@@ -3,7 +3,7 @@
 //! Owns the bound on calls under way and their time-out, which begins once a call waits for nothing else. Turns the
 //! provider's answer into a fact, and everything else into "not delivered" or "unknown"; never guesses, never retries.
 //! Sends nothing that an operator's directive withholds, and nothing faster than the provider allows. However many
-//! inquiries wait, charges and operations go first (`line.rs`). Recreated by the supervisor when it dies: a waiting
+//! inquiries wait, charges and operations go first (`call_queue.rs`). Recreated by the supervisor when it dies: a waiting
 //! caller then counts the call as unknown.
 
 use std::future::Future;
@@ -21,9 +21,9 @@ use quita_ports::{Acquirer, Clock, call_time};
 use tokio::time::{Instant, sleep_until};
 
 use super::call::{Call, Held};
-use super::call_outcome::Ended;
-use super::health::{Health, Turn};
-use super::line::Line;
+use super::call_outcome::CallEnd;
+use super::call_queue::CallQueue;
+use super::health::Health;
 use super::pace::Pace;
 use crate::actor::mailbox::Ask;
 use crate::actor::meter::{Alive, Level};
@@ -47,7 +47,7 @@ pub(crate) struct AcquirerParts {
 /// Bounds and times the calls to one acquirer.
 pub(crate) struct AcquirerActor {
     parts: Rc<AcquirerParts>,
-    line: Line<Queued>,
+    queue: CallQueue<Queued>,
     level: Level,
     alive: Alive,
 }
@@ -55,8 +55,8 @@ pub(crate) struct AcquirerActor {
 impl AcquirerActor {
     pub(crate) fn new(parts: AcquirerParts, alive: Alive) -> Self {
         parts.health.set_load(0, 0, false);
-        let line = Line::new(parts.concurrency);
-        Self { parts: Rc::new(parts), line, level: alive.level(), alive }
+        let queue = CallQueue::new(parts.concurrency);
+        Self { parts: Rc::new(parts), queue, level: alive.level(), alive }
     }
 
     /// Returns the reason why a call is not even queued.
@@ -64,7 +64,7 @@ impl AcquirerActor {
         if let Some(withheld) = self.parts.withholds(call) {
             return Some(withheld);
         }
-        if self.line.has_room(call.held().class()) {
+        if self.queue.has_room(call.held().class()) {
             return None;
         }
         self.alive.refused();
@@ -73,22 +73,22 @@ impl AcquirerActor {
                 CallFailure::NotDelivered("too many calls are waiting".into())
             }
             // The provider was not asked. The inquiry comes back when those before it are done.
-            Held::Inquiry => put_off(self.line.next_place(Instant::now())),
+            Held::Inquiry => put_off(self.queue.next_place(Instant::now())),
         })
     }
 
     /// Reports the load. While charges and operations fill more than half of their queue, new payments are routed
     /// elsewhere, or refused before anything is written. Inquiries never shut them out.
     fn report_load(&mut self) {
-        self.level.set(self.line.waiting());
-        self.parts.health.set_load(self.line.under_way(), self.line.waiting(), self.line.is_busy());
+        self.level.set(self.queue.waiting());
+        self.parts.health.set_load(self.queue.under_way(), self.queue.waiting(), self.queue.is_busy());
     }
 
     fn pump(&mut self, context: &mut Context<Self>) {
-        while let Some((class, call)) = self.line.begin_next() {
+        while let Some((class, call)) = self.queue.begin_next() {
             let begun = Instant::now();
             context.spawn(call.into_actor(self).map(move |(), actor, context| {
-                actor.line.ended(class, begun.elapsed());
+                actor.queue.ended(class, begun.elapsed());
                 actor.pump(context);
             }));
         }
@@ -109,8 +109,10 @@ impl<C: Call> Handler<Ask<C>> for AcquirerActor {
             reply.send(C::failed(why));
             return;
         }
-        let (parts, span, class) = (Rc::clone(&self.parts), handling.hand_over(), call.held().class());
-        self.line.push(class, Box::pin(async move { reply.send(parts.make(&call, &span).await) }));
+        let parts = Rc::clone(&self.parts);
+        let span = handling.hand_over();
+        let class = call.held().class();
+        self.queue.push(class, Box::pin(async move { reply.send(parts.make(&call, &span).await) }));
         self.pump(context);
     }
 }
@@ -139,7 +141,8 @@ impl AcquirerParts {
     async fn wait_for_pace(&self, call: &impl Call) -> Result<(), CallFailure> {
         // If it were still under way when its lease ends, an inquiry could be answered that the acquirer never saw it.
         // It would then be sent again.
-        let (now, held) = (Instant::now(), call.held());
+        let now = Instant::now();
+        let held = call.held();
         let by_lease = call.lease_end().map(|lease_end| lease_end.checked_sub(self.time_out));
         let latest = match by_lease {
             None => now + held.patience(),
@@ -181,7 +184,7 @@ impl AcquirerParts {
             Err(call_time::TimeOut) => C::failed(CallFailure::Unknown("time-out".into())),
         };
         let took = started.elapsed();
-        let Ended { outcome, failure, throttled } = C::ended(&answer);
+        let CallEnd { outcome, failure, throttled } = C::ended(&answer);
         if let Some(wait) = throttled {
             self.pace.throttle(wait);
         }
@@ -189,33 +192,16 @@ impl AcquirerParts {
         if failure.is_some() {
             span.fail(outcome.label());
         }
-        match call.held() {
-            Held::NewCharge { .. } | Held::Operation => {
-                self.tell(self.health.ended(outcome, took, self.clock.now(), failure), failure);
-            }
-            Held::Inquiry => self.health.inquired(outcome, took, self.clock.now(), failure),
+        let now = self.clock.now();
+        let change = match call.held() {
+            Held::NewCharge { .. } | Held::Operation => self.health.ended(outcome, took, now, failure),
+            Held::Inquiry => self.health.inquired(outcome, took, now, failure),
+        };
+        if let Some(change) = change {
+            change.tell(&self.name, self.method, failure);
         }
         self.meter.count_call(&self.name, self.method, outcome, took);
         answer
-    }
-
-    /// Logs that the acquirer began to fail, and that it answers again: once each, however many payments are affected.
-    fn tell(&self, turn: Option<Turn>, why: Option<&str>) {
-        let (acquirer, method) = (&self.name, self.method.label());
-        match turn {
-            None => {}
-            Some(Turn::Fails { lost: 1 }) => tracing::warn!(
-                %acquirer, method, lost = 1, error = why,
-                "an acquirer fails: its last call was lost, and others are tried first"
-            ),
-            Some(Turn::Fails { lost }) => tracing::warn!(
-                %acquirer, method, lost, error = why,
-                "an acquirer fails: its last calls were lost, and others are tried first"
-            ),
-            Some(Turn::Answers { after_ms }) => {
-                tracing::info!(%acquirer, method, after_ms, "an acquirer answers again");
-            }
-        }
     }
 }
 

@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use quita_domain::acquiring::DeclineKind;
 use quita_domain::card::Brand;
+use quita_domain::numbering::AttemptNumber;
 use quita_domain::payment::Payment;
 use quita_domain::routing::{Approvals, Attempt, ChargeEnd, TRIES};
 use quita_domain::status::Status;
@@ -64,7 +65,8 @@ struct Window {
 
 impl Window {
     fn add(&mut self, is_approved: bool) {
-        let (word, bit) = (usize::from(self.next >> 7), 1_u128 << (self.next & 0x7f));
+        let word = usize::from(self.next >> 7);
+        let bit = 1_u128 << (self.next & 0x7f);
         let Some(word) = self.bits.get_mut(word) else { return };
         if self.tries < TRIES {
             self.tries = self.tries.saturating_add(1);
@@ -93,7 +95,7 @@ pub(crate) fn ended<'a>(
         known.is_none_or(|attempt| attempt.call.is_open())
     };
     attempts.filter(move |(place, _)| was_open(*place)).filter_map(|(place, attempt)| {
-        let is_last = place.saturating_add(1) == after.state.attempts.len();
+        let is_last = AttemptNumber::at(place) == after.last_attempt();
         Some((attempt, is_approved(after, attempt, is_last)?))
     })
 }

@@ -10,8 +10,8 @@ use quita_ports::Acquirer;
 use quita_ports::trace::Span;
 use tokio::time::Instant;
 
-use super::call_outcome::{Answered, Ended};
-use super::line::Class;
+use super::call_outcome::{Answered, CallEnd};
+use super::call_queue::Class;
 use crate::actor::mailbox::Question;
 
 /// A call to the provider.
@@ -42,7 +42,7 @@ pub(crate) trait Call: Question<Answer: Answered> {
     }
 
     /// Returns the end of the call.
-    fn ended(answer: &Self::Answer) -> Ended<'_> {
+    fn ended(answer: &Self::Answer) -> CallEnd<'_> {
         answer.ended()
     }
 }

@@ -31,7 +31,7 @@ impl CallOutcome {
 
 /// End of a call, as it is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Ended<'a> {
+pub(crate) struct CallEnd<'a> {
     pub(crate) outcome: CallOutcome,
     /// Error, if the call failed on the acquirer's side.
     pub(crate) failure: Option<&'a str>,
@@ -39,7 +39,7 @@ pub(crate) struct Ended<'a> {
     pub(crate) throttled: Option<Duration>,
 }
 
-impl Ended<'_> {
+impl CallEnd<'_> {
     const fn well(outcome: CallOutcome) -> Self {
         Self { outcome, failure: None, throttled: None }
     }
@@ -51,10 +51,10 @@ pub(crate) trait Answered {
     fn failed(why: CallFailure) -> Self;
 
     /// Returns the end of the call.
-    fn ended(&self) -> Ended<'_>;
+    fn ended(&self) -> CallEnd<'_>;
 }
 
-fn failed(failure: &CallFailure) -> Ended<'_> {
+fn failed(failure: &CallFailure) -> CallEnd<'_> {
     let (outcome, failure, throttled) = match failure {
         CallFailure::NotDelivered(why) => (CallOutcome::NotDelivered, Some(why.as_str()), None),
         CallFailure::Unknown(why) => (CallOutcome::Unknown, Some(why.as_str()), None),
@@ -63,7 +63,7 @@ fn failed(failure: &CallFailure) -> Ended<'_> {
         }
         CallFailure::Withheld => (CallOutcome::NotDelivered, Some("withheld"), None),
     };
-    Ended { outcome, failure, throttled }
+    CallEnd { outcome, failure, throttled }
 }
 
 impl Answered for ChargeAnswer {
@@ -71,16 +71,16 @@ impl Answered for ChargeAnswer {
         Self::Failed(why)
     }
 
-    fn ended(&self) -> Ended<'_> {
+    fn ended(&self) -> CallEnd<'_> {
         match self {
             Self::Known(_)
             | Self::Accepted(_)
             | Self::UnderReview(_)
             | Self::WithoutCode(_)
             | Self::NumberTaken(_)
-            | Self::NotFound => Ended::well(CallOutcome::Answered),
-            Self::Foreign(_) | Self::Mismatched(_) => Ended::well(CallOutcome::Unknown),
-            Self::Refused(_) => Ended::well(CallOutcome::Refused),
+            | Self::NotFound => CallEnd::well(CallOutcome::Answered),
+            Self::Foreign(_) | Self::Mismatched(_) => CallEnd::well(CallOutcome::Unknown),
+            Self::Refused(_) => CallEnd::well(CallOutcome::Refused),
             Self::Failed(failure) => failed(failure),
         }
     }
@@ -91,12 +91,12 @@ impl Answered for OperationAnswer {
         Self::Failed(why)
     }
 
-    fn ended(&self) -> Ended<'_> {
+    fn ended(&self) -> CallEnd<'_> {
         match self {
             Self::Done | Self::Accepted | Self::NotFound | Self::Contradicted(_) => {
-                Ended::well(CallOutcome::Answered)
+                CallEnd::well(CallOutcome::Answered)
             }
-            Self::Refused(_) | Self::RefusedPerhaps(_) => Ended::well(CallOutcome::Refused),
+            Self::Refused(_) | Self::RefusedPerhaps(_) => CallEnd::well(CallOutcome::Refused),
             Self::Failed(failure) => failed(failure),
         }
     }
@@ -107,9 +107,9 @@ impl Answered for Identified {
         Self::Failed(why)
     }
 
-    fn ended(&self) -> Ended<'_> {
+    fn ended(&self) -> CallEnd<'_> {
         match self {
-            Self::Payment(_) | Self::NotFound | Self::Unknown => Ended::well(CallOutcome::Answered),
+            Self::Payment(_) | Self::NotFound | Self::Unknown => CallEnd::well(CallOutcome::Answered),
             Self::Failed(failure) => failed(failure),
         }
     }

@@ -32,7 +32,8 @@ mod tests {
 
     #[test]
     fn only_a_hundred_in_a_row_are_reported_and_then_another_hundred() {
-        let (runs, acquirer) = (CostRuns::default(), AcquirerName::new("pagarme"));
+        let runs = CostRuns::default();
+        let acquirer = AcquirerName::new("pagarme");
         let other = AcquirerName::new("other");
         let reported = |differs: &[bool]| {
             differs.iter().filter(|differs| runs.differ_for_long(&acquirer, **differs)).count()

@@ -1,6 +1,6 @@
 //! Health of one route: written by its actor and by operators' directives, read by everyone.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -10,6 +10,8 @@ use quita_domain::time::Timestamp;
 use tokio::time::Instant;
 
 use crate::acquirers::call_outcome::CallOutcome;
+use crate::acquirers::health_change::HealthChange;
+use crate::acquirers::lost_run::LostRun;
 use crate::acquirers::recent_calls::RecentCalls;
 use crate::acquirers::route_view::{RouteFailure, RouteHealth, RouteState, RouteView};
 use crate::limits::{CAUSE_LENGTH, Limits};
@@ -28,63 +30,77 @@ fn of_code(number: u8) -> Option<RouteDirective> {
     RouteDirective::ALL.into_iter().find(|directive| code(Some(*directive)) == number)
 }
 
-/// Lost calls in a row that show a failing route where few calls are made, and the time over which they are.
-const FEW_LOST: u32 = 3;
-const FEW_LOST_FOR_MS: u64 = 60_000;
-
-/// A change of a route's health, to be logged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Turn {
-    /// So many calls in a row were lost that the route counts as failing.
-    Fails {
-        /// Number of lost calls.
-        lost: u32,
-    },
-    /// A call was answered again.
-    Answers {
-        /// Time since the first of the lost calls.
-        after_ms: u64,
-    },
-}
-
 /// Health of a route.
 #[derive(Debug)]
 pub(crate) struct Health {
     /// Last directive, as a number.
     directive: AtomicU8,
-    failures: AtomicU32,
-    /// Time at which the first of these calls ended; 0 if there is none.
-    failing_since_ms: AtomicI64,
-    /// True if the log already says that it fails.
-    is_told_to_fail: AtomicBool,
-    /// True if any call was answered since the start.
-    has_answered: AtomicBool,
     open_until_ms: AtomicI64,
     busy: AtomicBool,
     under_way: AtomicUsize,
     waiting: AtomicUsize,
     failures_to_open: u32,
     open_for_ms: u64,
-    /// Locked once for each call.
-    past: Mutex<Past>,
+    /// Locked for each call, and for each look at the state.
+    past: Mutex<CallHistory>,
 }
 
 #[derive(Debug, Default)]
-struct Past {
+struct CallHistory {
     directed_at: Option<Timestamp>,
     last_failure: Option<RouteFailure>,
     last_answer_at: Option<Timestamp>,
     recent: RecentCalls,
+    /// True if any call was answered since the start.
+    has_answered: bool,
+    /// Charges and operations lost since the last answered one. They decide about new payments.
+    lost_charges: LostRun,
+    /// Calls of any kind lost since the last answered one. They are for display.
+    lost_calls: LostRun,
+    /// Beginning of the failure that the log already has.
+    told_since: Option<Timestamp>,
+}
+
+impl CallHistory {
+    /// Keeps what the views show of a call.
+    fn note(&mut self, outcome: CallOutcome, took: Duration, now: Timestamp, why: Option<&str>) {
+        self.recent.add(outcome, took, Instant::now());
+        match outcome {
+            CallOutcome::Answered | CallOutcome::Refused => {
+                self.last_answer_at = Some(now);
+                self.has_answered = true;
+                self.lost_calls.end();
+            }
+            CallOutcome::Throttled => {}
+            CallOutcome::NotDelivered | CallOutcome::Unknown => {
+                // Without an error it was answered, about something that is not what was asked for.
+                if why.is_some() {
+                    self.lost_calls.add(now);
+                }
+                let what = why.unwrap_or_default().chars().take(CAUSE_LENGTH).collect();
+                self.last_failure = Some(RouteFailure { at: now, what });
+            }
+        }
+    }
+
+    /// Returns the time at which the first of the lost calls ended, while the route counts as failing. `failures_to_open`
+    /// lost charges or operations in a row show it at once.
+    fn failing_since(&self, failures_to_open: u32, now: Timestamp) -> Option<Timestamp> {
+        let charges = &self.lost_charges;
+        // Of a route that never answered, nothing says that it works.
+        let charges_fail = charges.count >= failures_to_open
+            || charges.lasts(now)
+            || (charges.count > 0 && !self.has_answered);
+        let by_charges = charges.since.filter(|_| charges_fail);
+        let by_any = self.lost_calls.since.filter(|_| self.lost_calls.lasts(now));
+        by_charges.into_iter().chain(by_any).min()
+    }
 }
 
 impl Health {
     pub(crate) fn new(limits: &Limits) -> Self {
         Self {
             directive: AtomicU8::new(code(None)),
-            failures: AtomicU32::new(0),
-            failing_since_ms: AtomicI64::new(0),
-            is_told_to_fail: AtomicBool::new(false),
-            has_answered: AtomicBool::new(false),
             open_until_ms: AtomicI64::new(0),
             busy: AtomicBool::new(false),
             under_way: AtomicUsize::new(0),
@@ -95,7 +111,7 @@ impl Health {
         }
     }
 
-    fn past(&self) -> MutexGuard<'_, Past> {
+    fn past(&self) -> MutexGuard<'_, CallHistory> {
         self.past.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -136,75 +152,71 @@ impl Health {
         took: Duration,
         now: Timestamp,
         why: Option<&str>,
-    ) -> Option<Turn> {
-        self.note(outcome, took, now, why);
+    ) -> Option<HealthChange> {
+        let mut past = self.past();
+        past.note(outcome, took, now, why);
         match outcome {
-            CallOutcome::Answered | CallOutcome::Refused => self.was_answered(now),
+            CallOutcome::Answered | CallOutcome::Refused => {
+                past.lost_charges.end();
+                self.open_until_ms.store(0, Ordering::Relaxed);
+            }
             // Neither an answer nor a failure.
-            CallOutcome::Throttled => None,
-            CallOutcome::NotDelivered | CallOutcome::Unknown => self.was_lost(now),
+            CallOutcome::Throttled => {}
+            CallOutcome::NotDelivered | CallOutcome::Unknown => {
+                past.lost_charges.add(now);
+                if past.lost_charges.count >= self.failures_to_open {
+                    let until = now.plus_ms(self.open_for_ms);
+                    self.open_until_ms.store(until.millis(), Ordering::Relaxed);
+                }
+            }
         }
-    }
-
-    fn was_answered(&self, now: Timestamp) -> Option<Turn> {
-        self.failures.store(0, Ordering::Relaxed);
-        self.open_until_ms.store(0, Ordering::Relaxed);
-        let since_ms = self.failing_since_ms.swap(0, Ordering::Relaxed);
-        let after_ms = u64::try_from(now.millis().saturating_sub(since_ms)).unwrap_or_default();
-        self.is_told_to_fail.swap(false, Ordering::Relaxed).then_some(Turn::Answers { after_ms })
-    }
-
-    fn was_lost(&self, now: Timestamp) -> Option<Turn> {
-        let lost = self.failures.fetch_add(1, Ordering::Relaxed).saturating_add(1);
-        if lost == 1 {
-            self.failing_since_ms.store(now.millis(), Ordering::Relaxed);
-        }
-        if lost >= self.failures_to_open {
-            self.open_until_ms.store(now.plus_ms(self.open_for_ms).millis(), Ordering::Relaxed);
-        }
-        let is_news = self.is_failing(now) && !self.is_told_to_fail.swap(true, Ordering::Relaxed);
-        is_news.then_some(Turn::Fails { lost })
-    }
-
-    /// Returns true if the last calls were lost and none has been answered since. This is for display.
-    /// [`Self::condition`] decides where new payments go: it lets the route be tried again now and then, or a recovery
-    /// would go unnoticed.
-    fn is_failing(&self, now: Timestamp) -> bool {
-        let lost = self.failures.load(Ordering::Relaxed);
-        let since = Timestamp::from_millis(self.failing_since_ms.load(Ordering::Relaxed));
-        // Of a route that never answered, nothing says that it works.
-        lost >= self.failures_to_open
-            || (lost >= FEW_LOST && now >= since.plus_ms(FEW_LOST_FOR_MS))
-            || (lost > 0 && !self.has_answered.load(Ordering::Relaxed))
-    }
-
-    /// Returns the time at which the first of the lost calls ended, while the route counts as failing.
-    pub(crate) fn failing_since(&self, now: Timestamp) -> Option<Timestamp> {
-        let since = Timestamp::from_millis(self.failing_since_ms.load(Ordering::Relaxed));
-        self.is_failing(now).then_some(since)
+        self.judge(&mut past, now)
     }
 
     /// Records the end of an inquiry, which says nothing about new payments. After an outage of ours there are
-    /// thousands of inquiries, and an acquirer may answer them while it can't charge.
-    pub(crate) fn inquired(&self, outcome: CallOutcome, took: Duration, now: Timestamp, why: Option<&str>) {
-        self.note(outcome, took, now, why);
+    /// thousands of inquiries, and an acquirer may answer them while it can't charge. Returns the change of health, if
+    /// there is one.
+    pub(crate) fn inquired(
+        &self,
+        outcome: CallOutcome,
+        took: Duration,
+        now: Timestamp,
+        why: Option<&str>,
+    ) -> Option<HealthChange> {
+        let mut past = self.past();
+        past.note(outcome, took, now, why);
+        self.judge(&mut past, now)
     }
 
-    /// Keeps what the views show of a call.
-    fn note(&self, outcome: CallOutcome, took: Duration, now: Timestamp, why: Option<&str>) {
+    /// Returns the change of health that came since the last call, with the error of the last lost call. A route may
+    /// begin to fail by the passing of time alone.
+    pub(crate) fn look(&self, now: Timestamp) -> Option<(HealthChange, Option<String>)> {
         let mut past = self.past();
-        past.recent.add(outcome, took, Instant::now());
-        match outcome {
-            CallOutcome::Answered | CallOutcome::Refused => {
-                past.last_answer_at = Some(now);
-                self.has_answered.store(true, Ordering::Relaxed);
+        let change = self.judge(&mut past, now)?;
+        Some((change, past.last_failure.as_ref().map(|failure| failure.what.clone())))
+    }
+
+    /// Compares the health with what the log has. Returns each change once.
+    fn judge(&self, past: &mut CallHistory, now: Timestamp) -> Option<HealthChange> {
+        match (past.failing_since(self.failures_to_open, now), past.told_since) {
+            (Some(since), None) => {
+                past.told_since = Some(since);
+                let lost = past.lost_calls.count.max(past.lost_charges.count);
+                Some(HealthChange::Fails { lost, is_tried_last: self.is_open(now) })
             }
-            CallOutcome::Throttled => {}
-            CallOutcome::NotDelivered | CallOutcome::Unknown => {
-                let what = why.unwrap_or_default().chars().take(CAUSE_LENGTH).collect();
-                past.last_failure = Some(RouteFailure { at: now, what });
+            (None, Some(since)) => {
+                past.told_since = None;
+                Some(HealthChange::Answers { after_ms: now.ms_since(since) })
             }
+            (Some(_), Some(_)) | (None, None) => None,
         }
+    }
+
+    /// Returns the time at which the first of the lost calls ended, while the route counts as failing. This is for
+    /// display. [`Self::condition`] decides where new payments go: it lets the route be tried again now and then, or a
+    /// recovery would go unnoticed.
+    pub(crate) fn failing_since(&self, now: Timestamp) -> Option<Timestamp> {
+        self.past().failing_since(self.failures_to_open, now)
     }
 
     /// Sets the number of calls under way and waiting, and whether the acquirer should get no more.
@@ -243,8 +255,8 @@ impl Health {
                 RouteState::Draining
             }
             None | Some(RouteDirective::Drained) => RouteState::Drained,
-            Some(RouteDirective::Open) if self.is_failing(now) => RouteState::Failing,
-            Some(RouteDirective::Open) if self.has_answered.load(Ordering::Relaxed) => RouteState::Healthy,
+            Some(RouteDirective::Open) if self.failing_since(now).is_some() => RouteState::Failing,
+            Some(RouteDirective::Open) if self.past().has_answered => RouteState::Healthy,
             Some(RouteDirective::Open) => RouteState::NotCalled,
         }
     }
@@ -262,7 +274,8 @@ impl Health {
             state,
             directive: self.directive().unwrap_or(RouteDirective::Open),
             directed_at: past.directed_at,
-            failures_in_a_row: self.failures.load(Ordering::Relaxed),
+            failures_in_a_row: past.lost_calls.count,
+            charges_lost_in_a_row: past.lost_charges.count,
             failing_since,
             failing_until: until.map(Timestamp::from_millis),
             throttled_until: None,
@@ -330,7 +343,8 @@ mod tests {
         assert_eq!(health.state(NOW), RouteState::Failing);
         let what = health.past().last_failure.as_ref().unwrap().what.len();
         assert_eq!(what, CAUSE_LENGTH);
-        let (after_ten, after_an_hour) = (NOW.plus_ms(10_001), NOW.plus_ms(3_600_000));
+        let after_ten = NOW.plus_ms(10_001);
+        let after_an_hour = NOW.plus_ms(3_600_000);
         assert_eq!(health.condition(after_ten), Condition::Healthy, "it is tried again");
         assert_eq!(health.state(after_an_hour), RouteState::Failing, "and shown to fail until that works");
         assert_eq!(health.failing_since(after_an_hour), Some(NOW));
@@ -356,8 +370,9 @@ mod tests {
         let health = Health::new(&Limits::default());
         health.follow(RouteDirective::Open, None);
         assert_eq!(health.state(NOW), RouteState::NotCalled);
-        let turn = health.ended(CallOutcome::NotDelivered, Duration::ZERO, NOW, Some("connect"));
-        assert_eq!((turn, health.state(NOW)), (Some(Turn::Fails { lost: 1 }), RouteState::Failing));
+        let change = health.ended(CallOutcome::NotDelivered, Duration::ZERO, NOW, Some("connect"));
+        let first = HealthChange::Fails { lost: 1, is_tried_last: false };
+        assert_eq!((change, health.state(NOW)), (Some(first), RouteState::Failing));
         assert_eq!(health.condition(NOW), Condition::Healthy, "it is tried again in its turn");
     }
 
@@ -376,18 +391,100 @@ mod tests {
     #[test]
     fn each_turn_is_told_once() {
         let health = health();
-        let ended = |outcome, now| health.ended(outcome, Duration::ZERO, now, None);
+        let ended = |outcome, now| health.ended(outcome, Duration::ZERO, now, Some("502"));
         assert_eq!(ended(CallOutcome::Answered, NOW), None);
         let lost: Vec<_> = (0..5).map(|_| ended(CallOutcome::Unknown, NOW)).collect();
-        assert_eq!(lost, [None, Some(Turn::Fails { lost: 2 }), None, None, None]);
+        assert_eq!(
+            lost,
+            [None, Some(HealthChange::Fails { lost: 2, is_tried_last: true }), None, None, None]
+        );
         let later = NOW.plus_ms(90_000);
         assert_eq!(ended(CallOutcome::Throttled, later), None);
-        assert_eq!(ended(CallOutcome::Answered, later), Some(Turn::Answers { after_ms: 90_000 }));
+        assert_eq!(ended(CallOutcome::Answered, later), Some(HealthChange::Answers { after_ms: 90_000 }));
         assert_eq!(ended(CallOutcome::Answered, later), None);
     }
 
     #[test]
-    fn inquiries_make_it_neither_fail_nor_well() {
+    fn the_turn_by_the_passing_of_time_is_told_at_the_next_look_and_so_is_its_end() {
+        let health = Health::new(&Limits::default());
+        health.follow(RouteDirective::Open, None);
+        health.ended(CallOutcome::Answered, Duration::ZERO, NOW, None);
+        for _ in 0..3 {
+            assert_eq!(health.ended(CallOutcome::Unknown, Duration::ZERO, NOW, Some("500")), None);
+        }
+        assert_eq!(health.look(NOW.plus_ms(59_999)), None);
+        let fails = HealthChange::Fails { lost: 3, is_tried_last: false };
+        let a_minute_later = NOW.plus_ms(60_000);
+        assert_eq!(health.look(a_minute_later), Some((fails, Some("500".into()))));
+        assert_eq!(health.look(a_minute_later), None, "once");
+        let answers = HealthChange::Answers { after_ms: 75_000 };
+        let at = NOW.plus_ms(75_000);
+        assert_eq!(health.ended(CallOutcome::Answered, Duration::ZERO, at, None), Some(answers));
+        assert_eq!(health.look(at), None);
+    }
+
+    #[test]
+    fn inquiries_that_stay_unanswered_for_a_minute_make_it_fail_without_a_say_in_routing() {
+        let health = health();
+        health.follow(RouteDirective::Open, None);
+        let inquired = |outcome, seconds: u64, why| {
+            health.inquired(outcome, Duration::ZERO, NOW.plus_ms(seconds * 1_000), why)
+        };
+        inquired(CallOutcome::Answered, 0, None);
+        let lost_at = |seconds| inquired(CallOutcome::Unknown, seconds, Some("500"));
+        assert_eq!([1, 2, 30, 60].map(lost_at), [None; 4]);
+        assert_eq!(health.state(NOW.plus_ms(60_000)), RouteState::Healthy);
+        let now = NOW.plus_ms(61_000);
+        assert_eq!(lost_at(61), Some(HealthChange::Fails { lost: 5, is_tried_last: false }));
+        assert_eq!(health.state(now), RouteState::Failing);
+        assert_eq!(health.failing_since(now), Some(NOW.plus_ms(1_000)));
+        assert_eq!(health.condition(now), Condition::Healthy, "it is tried in its turn");
+        let lost = health.past().lost_calls.count;
+        assert_eq!((lost, health.past().lost_charges.count), (5, 0));
+        let answers = HealthChange::Answers { after_ms: 61_000 };
+        assert_eq!(inquired(CallOutcome::Answered, 62, None), Some(answers));
+        assert_eq!(health.state(NOW.plus_ms(62_000)), RouteState::Healthy);
+    }
+
+    #[test]
+    fn two_lost_charges_and_the_inquiries_about_them_are_one_run_of_lost_calls() {
+        let health = Health::new(&Limits::default());
+        health.follow(RouteDirective::Open, None);
+        health.ended(CallOutcome::Answered, Duration::ZERO, NOW, None);
+        for _ in 0..2 {
+            health.ended(CallOutcome::Unknown, Duration::ZERO, NOW, Some("500"));
+        }
+        health.inquired(CallOutcome::Unknown, Duration::ZERO, NOW.plus_ms(1_000), Some("500"));
+        assert_eq!(health.state(NOW.plus_ms(59_999)), RouteState::Healthy);
+        assert_eq!(health.state(NOW.plus_ms(60_000)), RouteState::Failing);
+    }
+
+    #[test]
+    fn one_answered_inquiry_a_minute_keeps_it_healthy() {
+        let health = Health::new(&Limits::default());
+        health.follow(RouteDirective::Open, None);
+        for second in 0..600 {
+            let (outcome, why) = match second % 50 {
+                0 => (CallOutcome::Answered, None),
+                _ => (CallOutcome::NotDelivered, Some("connect")),
+            };
+            let now = NOW.plus_ms(second * 1_000);
+            assert_eq!(health.inquired(outcome, Duration::ZERO, now, why), None);
+        }
+    }
+
+    #[test]
+    fn an_answer_about_something_else_is_no_lost_call() {
+        let health = Health::new(&Limits::default());
+        health.follow(RouteDirective::Open, None);
+        for minute in 0..10 {
+            let now = NOW.plus_ms(minute * 60_000);
+            assert_eq!(health.inquired(CallOutcome::Unknown, Duration::ZERO, now, None), None);
+        }
+    }
+
+    #[test]
+    fn inquiries_make_it_neither_fail_at_once_nor_well() {
         let health = health();
         health.follow(RouteDirective::Open, None);
         for _ in 0..100 {

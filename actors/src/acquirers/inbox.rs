@@ -171,7 +171,8 @@ impl InboxActor {
         while self.in_flight < self.parts.limits.inbox_in_flight {
             let Some(Ready { notice, tried, origin }) = self.ready.pop_front() else { break };
             self.in_flight = self.in_flight.saturating_add(1);
-            let (parts, id) = (Arc::clone(&self.parts), notice.id.clone());
+            let parts = Arc::clone(&self.parts);
+            let id = notice.id.clone();
             let work = async move {
                 let span = bring_span(&parts, &notice, origin);
                 within(span.context().cloned(), bring(&parts, &notice, tried)).await

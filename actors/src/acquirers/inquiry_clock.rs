@@ -4,12 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use quita_domain::identity::TransactionId;
+use quita_domain::identity::{OperationId, TransactionId};
 use quita_domain::operation::Operation;
 use quita_domain::outbound_call::Progress;
 use quita_domain::payment::{Inquiring, Payment};
 use tokio::time::Instant;
-use uuid::Uuid;
 
 /// Age of the last inquiry after which an entry may be forgotten. Inquiries are an hour apart at most, so another node
 /// may have had the answer since.
@@ -26,7 +25,7 @@ pub(crate) struct InquiryClock {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Subject {
     Charge(TransactionId),
-    Operation(Uuid),
+    Operation(OperationId),
 }
 
 struct Inquiries {
@@ -48,7 +47,7 @@ impl InquiryClock {
     /// Records an inquiry about the last charge. `None` if the charge's outcome is known.
     pub(crate) fn asks_about_charge(&self, payment: &Payment) -> Option<Inquiring> {
         let attempt = payment.state.attempts.last().filter(|attempt| attempt.call.is_open())?;
-        let number = u32::try_from(payment.state.attempts.len()).unwrap_or(u32::MAX);
+        let number = payment.last_attempt().get();
         Some(self.asks(Subject::Charge(payment.id), (number, attempt.call.is_over)))
     }
 
@@ -64,7 +63,8 @@ impl InquiryClock {
 
     /// Returns the milliseconds since the first inquiry about this call.
     fn measure(&self, subject: Subject, call: (u32, bool)) -> u64 {
-        let (now, mut known) = (Instant::now(), self.lock());
+        let now = Instant::now();
+        let mut known = self.lock();
         if known.len() >= self.capacity && !known.contains_key(&subject) {
             known.retain(|_, inquiries| inquiries.last + FORGOTTEN_AFTER > now);
             if known.len() >= self.capacity {
@@ -88,7 +88,7 @@ impl InquiryClock {
     }
 
     /// Forgets an operation if its outcome is known now.
-    pub(crate) fn operation_answered(&self, payment: &Payment, id: Uuid) {
+    pub(crate) fn operation_answered(&self, payment: &Payment, id: OperationId) {
         let operation = payment.operations.iter().find(|operation| operation.id == id);
         let is_unknown = |operation: &Operation| operation.call.progress == Progress::Unknown;
         if !operation.is_some_and(is_unknown) {

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use quita_domain::acquiring::{Identified, NoticeContent, Reference, Subject};
+use quita_domain::acquiring::{HintSubject, Identified, NoticeContent, Reference};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::payment::Command;
 use quita_ports::trace;
@@ -140,12 +140,12 @@ impl Notices {
 
     /// Has the acquirer asked about a payment. Nothing is stored for an unknown payment: a hint counts only through the
     /// answer to its inquiry.
-    async fn hint(&self, route: &Route, subject: Subject) -> Result<Outcome, Denied> {
+    async fn hint(&self, route: &Route, subject: HintSubject) -> Result<Outcome, Denied> {
         let acquirer = &route.spec().name;
         let (id, charge) = match subject {
-            Subject::Payment(id) => (id, Reference::none()),
-            Subject::Charge(id, reference) => (id, reference),
-            Subject::Reference(reference) => match self.identify(route, &reference).await? {
+            HintSubject::Payment(id) => (id, Reference::none()),
+            HintSubject::Charge(id, reference) => (id, reference),
+            HintSubject::Reference(reference) => match self.identify(route, &reference).await? {
                 Some(id) => (id, reference),
                 None => return Ok(Outcome::Unknown),
             },

@@ -32,7 +32,7 @@ pub(crate) struct OurNumbers {
     acquirer: AcquirerName,
     range: NumberRange,
     services: NumberServices,
-    kept: Mutex<Kept>,
+    kept: Mutex<NumberStock>,
     /// True once the bank was asked about the first number at hand.
     was_asked: Mutex<bool>,
     is_used_up: AtomicBool,
@@ -40,7 +40,7 @@ pub(crate) struct OurNumbers {
 
 /// Numbers at hand.
 #[derive(Default)]
-struct Kept {
+struct NumberStock {
     /// Numbers that were taken and not given out yet.
     block: Option<NumberBlock>,
     /// Numbers that were given out for a payment that was never stored.
@@ -59,7 +59,7 @@ struct Kept {
     is_given_up: bool,
 }
 
-impl Kept {
+impl NumberStock {
     /// Returns how many numbers are passed over before the next block. Many foreign ones in a row are most likely the
     /// numbers that were given out after the backup from which the store was restored.
     fn passed_over(&self, count: u32) -> u32 {
@@ -211,7 +211,7 @@ impl OurNumbers {
     }
 
     /// Takes a block if none is at hand.
-    async fn fill(&self, kept: &mut Kept) -> Result<(), StoreError> {
+    async fn fill(&self, kept: &mut NumberStock) -> Result<(), StoreError> {
         if kept.block.is_none()
             && let Some(block) = self.take(kept.passed_over(self.block_size())).await?
         {
@@ -279,7 +279,7 @@ mod tests {
     /// Numbers of a store that counts from one, in blocks of fifty.
     #[derive(Default)]
     struct Counted {
-        kept: Kept,
+        kept: NumberStock,
         counter: u32,
     }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use quita_ports::AcquirerSpec;
 use tokio::time::{Instant, sleep_until};
 
-use super::line::INQUIRY_SHARE;
+use super::call_queue::INQUIRY_SHARE;
 
 /// Longest pause that an acquirer can impose by asking for fewer calls.
 const LONGEST_THROTTLE: Duration = Duration::from_secs(300);
@@ -62,7 +62,8 @@ impl Pace {
     /// Takes the next turn and returns its time, if that is no later than `latest`. Otherwise takes nothing and returns
     /// how long the call would have to wait.
     pub(crate) fn take_turn(&self, latest: Instant) -> Result<Instant, Duration> {
-        let (now, mut turns) = (Instant::now(), self.turns());
+        let now = Instant::now();
+        let mut turns = self.turns();
         let at = turns.first(now);
         if at > latest {
             return Err(at.saturating_duration_since(now));
@@ -80,19 +81,20 @@ impl Pace {
         };
         loop {
             match self.try_inquiry_turn(latest)? {
-                Turn::At(at) => return Ok(at),
-                Turn::NotBefore(at) if at > latest => return Err(waits()),
-                Turn::NotBefore(at) => sleep_until(at).await,
+                InquiryTurn::At(at) => return Ok(at),
+                InquiryTurn::NotBefore(at) if at > latest => return Err(waits()),
+                InquiryTurn::NotBefore(at) => sleep_until(at).await,
             }
         }
     }
 
-    fn try_inquiry_turn(&self, latest: Instant) -> Result<Turn, Duration> {
-        let (now, mut turns) = (Instant::now(), self.turns());
+    fn try_inquiry_turn(&self, latest: Instant) -> Result<InquiryTurn, Duration> {
+        let now = Instant::now();
+        let mut turns = self.turns();
         let at = turns.first(now);
         let due = turns.inquiry_due.unwrap_or(now);
         if turns.next.is_some_and(|next| next > now) && due > now {
-            return Ok(Turn::NotBefore(at.min(due)));
+            return Ok(InquiryTurn::NotBefore(at.min(due)));
         }
         if at > latest {
             return Err(at.saturating_duration_since(now));
@@ -101,7 +103,7 @@ impl Pace {
             turns.next = Some(at + self.gap);
             turns.inquiry_due = Some(now + self.gap.saturating_mul(INQUIRY_SHARE));
         }
-        Ok(Turn::At(at))
+        Ok(InquiryTurn::At(at))
     }
 }
 
@@ -114,7 +116,7 @@ impl Turns {
 
 /// Turn of the inquiry that is next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Turn {
+enum InquiryTurn {
     /// It leaves at this time.
     At(Instant),
     /// Other calls want every turn before this time.
@@ -151,7 +153,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn calls_leave_at_the_rate_and_who_cannot_wait_takes_no_turn() {
-        let (pace, now) = (pace(Some(10)), Instant::now());
+        let pace = pace(Some(10));
+        let now = Instant::now();
         let latest = now + Duration::from_millis(250);
         let turns: Vec<_> = (0..5).map(|_| pace.take_turn(latest)).collect();
         let at = |ms| Ok(now + Duration::from_millis(ms));
@@ -164,7 +167,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn inquiries_take_the_turns_that_are_left_and_a_quarter_of_those_that_others_want() {
-        let (pace, now) = (std::sync::Arc::new(pace(Some(10))), Instant::now());
+        let pace = std::sync::Arc::new(pace(Some(10)));
+        let now = Instant::now();
         let far = now + Duration::from_secs(60);
         let alone = pace.take_inquiry_turn(far).await;
         assert_eq!(alone, Ok(now), "nobody else is there");
@@ -188,7 +192,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_inquiry_that_gets_no_turn_in_time_took_none() {
-        let (pace, now) = (pace(Some(1)), Instant::now());
+        let pace = pace(Some(1));
+        let now = Instant::now();
         let far = now + Duration::from_secs(60);
         for _ in 0..30 {
             pace.take_turn(far).unwrap();
@@ -200,7 +205,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn an_acquirer_that_wants_fewer_calls_gets_none_for_five_minutes_at_most() {
-        let (pace, now) = (pace(None), Instant::now());
+        let pace = pace(None);
+        let now = Instant::now();
         assert_eq!((pace.take_turn(now), pace.throttled_for()), (Ok(now), None));
         pace.throttle(Duration::from_secs(2));
         pace.throttle(Duration::from_secs(1));

@@ -28,6 +28,7 @@ struct Minute {
     outcomes: [u64; CallOutcome::ALL.len()],
     /// Calls by duration. The last bucket is for those above every bound.
     took: Vec<u64>,
+    longest_micros: u64,
 }
 
 impl Default for RecentCalls {
@@ -54,15 +55,19 @@ impl RecentCalls {
         }
         let micros = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
         count(&mut minute.took, self.bounds.bucket(micros));
+        minute.longest_micros = minute.longest_micros.max(micros);
         let place = CallOutcome::ALL.iter().position(|known| *known == outcome);
         count(&mut minute.outcomes, place.unwrap_or_default());
     }
 
-    /// Returns the calls by outcome, and the median and 99th percentile of their duration.
+    /// Returns the calls by outcome, and the median and 99th percentile of their duration. Neither exceeds the longest
+    /// call, although the bucket that it is in may end far above it, or nowhere.
     pub(crate) fn told(&self, now: Instant) -> (RouteOutcomes, Option<Thousandths>, Option<Thousandths>) {
         let oldest =
             self.number(now).saturating_add(1).saturating_sub(MINUTES_OF_CALLS.try_into().unwrap_or(0));
-        let (mut outcomes, mut took) = (RouteOutcomes::default(), Tally::default());
+        let mut outcomes = RouteOutcomes::default();
+        let mut took = Tally::default();
+        let mut longest = Thousandths::default();
         for minute in self.minutes.iter().filter(|minute| minute.number >= oldest) {
             let [answered, refused, not_delivered, unknown, throttled] = minute.outcomes;
             outcomes.answered = outcomes.answered.saturating_add(answered);
@@ -71,8 +76,10 @@ impl RecentCalls {
             outcomes.unknown = outcomes.unknown.saturating_add(unknown);
             outcomes.throttled = outcomes.throttled.saturating_add(throttled);
             took.add(&Tally::of_buckets(minute.took.iter().copied()));
+            longest = longest.max(Thousandths::new(minute.longest_micros));
         }
-        (outcomes, took.median(&self.bounds), took.p99(&self.bounds))
+        let within = |per_mille| took.quantile_up_to(&self.bounds, per_mille, longest);
+        (outcomes, within(500), within(990))
     }
 }
 
@@ -87,8 +94,29 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
+    async fn no_time_is_told_that_is_longer_than_the_longest_call() {
+        let told = |took: &[u64]| {
+            let mut recent = RecentCalls::default();
+            for took_ms in took {
+                recent.add(CallOutcome::Unknown, Duration::from_millis(*took_ms), Instant::now());
+            }
+            let (_, median, p99) = recent.told(Instant::now());
+            [median, p99].map(|time| time.unwrap().get() / 1_000)
+        };
+        assert_eq!(told(&[3_001]), [3_001, 3_001], "its bucket ends at 10 s");
+        assert_eq!(told(&[40, 40, 3_001])[1], 3_001);
+        assert_eq!(told(&[25_000]), [25_000, 25_000], "above all bounds");
+        assert_eq!(
+            told(&[3_000, 25_000]),
+            [10_000, 25_000],
+            "interpolated within the bucket of the shorter one"
+        );
+    }
+
+    #[tokio::test(start_paused = true)]
     async fn calls_of_the_last_five_minutes_are_counted() {
-        let (mut recent, begun) = (RecentCalls::default(), Instant::now());
+        let mut recent = RecentCalls::default();
+        let begun = Instant::now();
         let told = |recent: &RecentCalls, minute: u32| recent.told(begun + MINUTE * minute);
         assert_eq!(told(&recent, 0), (RouteOutcomes::default(), None, None));
         for minute in 0..20 {
@@ -97,7 +125,7 @@ mod tests {
         }
         let (outcomes, median, p99) = told(&recent, 19);
         assert_eq!((outcomes.answered, outcomes.unknown, outcomes.refused), (2, 3, 0));
-        assert!(median < p99 && p99 == Some(Thousandths::new(50_000)), "{median:?} {p99:?}");
+        assert!(median <= p99 && p99 == Some(Thousandths::new(40_000)), "{median:?} {p99:?}");
         assert_eq!(told(&recent, 23).0, RouteOutcomes { unknown: 1, ..RouteOutcomes::default() });
         assert_eq!(told(&recent, 24), (RouteOutcomes::default(), None, None));
     }

@@ -47,7 +47,8 @@ struct OfAcquirer {
 impl References {
     /// Looks a reference up.
     pub(crate) fn recall(&self, acquirer: &AcquirerName, reference: &Reference) -> Recalled {
-        let (now, mut all) = (Instant::now(), self.all());
+        let now = Instant::now();
+        let mut all = self.all();
         let Some(known) = all.get_mut(acquirer) else { return Recalled::Unknown };
         known.forget_before(now);
         if let Some(told) = known.told.get(reference) {

@@ -32,7 +32,7 @@ pub enum RouteState {
     NotCalled,
     /// It is tried in its turn.
     Healthy,
-    /// Its last calls were lost, and none was answered since.
+    /// Its last calls, or its last charges and operations, were lost, and none was answered since.
     Failing,
     /// An operator paused it: it gets no new payments.
     Paused,
@@ -84,9 +84,11 @@ pub struct RouteView {
     pub directive: RouteDirective,
     /// Time of the directive; `None` if there never was one.
     pub directed_at: Option<Timestamp>,
-    /// Calls in a row that brought no answer.
+    /// Calls of any kind in a row that brought no answer.
     pub failures_in_a_row: u32,
-    /// Time at which the first of these ended, while the route counts as failing.
+    /// Charges and operations in a row that brought no answer. Inquiries may have been answered in between.
+    pub charges_lost_in_a_row: u32,
+    /// Time at which the first of the lost calls ended, while the route counts as failing.
     pub failing_since: Option<Timestamp>,
     /// End of the time in which it is tried last because of them.
     pub failing_until: Option<Timestamp>,

@@ -10,8 +10,8 @@ use quita_domain::money::Money;
 use quita_domain::order::Order;
 use quita_domain::payment::{Context, Payment};
 use quita_domain::routing::{
-    Approvals, Candidate, Condition, Considered, CostLine, Evaluated, NoRoute, Routed, RoutingTable,
-    Standing, Version, Wanted, plan,
+    Approvals, Candidate, Condition, Considered, CostLine, Evaluated, NoRoute, RouteInputs, Routed,
+    RoutingTable, Standing, Version, plan,
 };
 use quita_domain::time::Timestamp;
 use quita_ports::{AcquirerFactory, AcquirerSpec, Preparation};
@@ -73,7 +73,9 @@ impl Route {
     /// Counts a charge that was answered in this process, without a call. Operators see it like any other.
     pub(crate) fn count_local(&self, took: Duration, meter: &Meter, now: Timestamp) {
         let outcome = CallOutcome::Answered;
-        self.health.ended(outcome, took, now, None);
+        if let Some(change) = self.health.ended(outcome, took, now, None) {
+            change.tell(&self.spec().name, self.method, None);
+        }
         meter.count_call(&self.spec().name, self.method, outcome, took);
     }
 
@@ -185,8 +187,8 @@ impl Routes {
                 candidate.condition = Condition::ThrottledForLong;
             }
         }
-        let wanted = Wanted::of(order, &owner.merchant, context.now);
-        let planned = plan(&wanted, &candidates, &running.table, context.dice);
+        let inputs = RouteInputs::of(order, &owner.merchant, context.now);
+        let planned = plan(&inputs, &candidates, &running.table, context.dice);
         planned.is_possible()?;
         Ok((planned.considered(), planned.routed(running.version.clone())))
     }
@@ -216,21 +218,21 @@ impl Routes {
     ) -> Evaluated {
         let running = self.running();
         let candidates = self.candidates(order, owner.mode, now, merchant_waits);
-        let wanted = Wanted::of(order, &owner.merchant, at);
-        let planned = plan(&wanted, &candidates, &running.table, dice);
-        Evaluated::of(&planned, &wanted, &running.table, running.version.clone())
+        let inputs = RouteInputs::of(order, &owner.merchant, at);
+        let planned = plan(&inputs, &candidates, &running.table, dice);
+        Evaluated::of(&planned, &inputs, &running.table, running.version.clone())
     }
 
     /// Returns true if an acquirer that gets new payments could take this order. No rule is looked at: rules depend on
     /// the payer, and leave the last word to the creation.
     pub(crate) fn may_take(&self, order: &Order, owner: &Owner, now: Timestamp) -> bool {
-        let wanted = Wanted::of(order, &owner.merchant, now);
+        let inputs = RouteInputs::of(order, &owner.merchant, now);
         let takes = |route: &&Route| {
             route.spec().mode == owner.mode
                 && route.method == order.method
                 && route.health.state(now).takes_new_payments()
         };
-        let objection = |route: &Route| route.candidate(now, Duration::MAX, order).lasting_objection(&wanted);
+        let objection = |route: &Route| route.candidate(now, Duration::MAX, order).lasting_objection(&inputs);
         self.all.iter().filter(takes).any(|route| objection(route).is_none())
     }
 
@@ -247,8 +249,8 @@ impl Routes {
 
     /// Returns the cost of a payment at its acquirer by the table of costs, if a line of it matches.
     pub(crate) fn reckoned_cost(&self, payment: &Payment) -> Option<Money> {
-        let wanted = Wanted::of(&payment.order, &payment.owner.merchant, payment.created_at);
-        CostLine::known_cost(&self.running().table.costs, payment.acquirer()?, &wanted)
+        let inputs = RouteInputs::of(&payment.order, &payment.owner.merchant, payment.created_at);
+        CostLine::known_cost(&self.running().table.costs, payment.acquirer()?, &inputs)
     }
 
     /// Compares a cost that this write learnt with the reckoned one. Warns when an acquirer's differ for long.
@@ -277,6 +279,15 @@ impl Routes {
     /// Returns the views of all routes for operators.
     pub(crate) fn views(&self, now: Timestamp) -> Vec<RouteView> {
         self.all.iter().map(|route| route.view(now)).collect()
+    }
+
+    /// Logs each route that began to fail by the passing of time since the last look, and each that no longer does.
+    pub(crate) fn tell_turns(&self, now: Timestamp) {
+        for route in &self.all {
+            if let Some((change, why)) = route.health.look(now) {
+                change.tell(&route.spec().name, route.method, why.as_deref());
+            }
+        }
     }
 
     /// Exports how often every route approves as metrics.

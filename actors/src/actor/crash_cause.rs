@@ -123,9 +123,11 @@ mod tests {
     #[test]
     fn what_several_guards_know_of_one_panic_is_one_cause() {
         listen();
-        let (last, id) = (LastCause::default(), TransactionId::new(Uuid::from_u128(7)));
+        let last = LastCause::default();
+        let id = TransactionId::new(Uuid::from_u128(7));
         let dies = |text: &str, id| {
-            let (_actor, _message) = (Guard(&last, None, id), Guard(&last, Some("create"), None));
+            let _actor = Guard(&last, None, id);
+            let _message = Guard(&last, Some("create"), None);
             panic!("{text}");
         };
         assert!(std::panic::catch_unwind(|| dies("oh", Some(id))).is_err());

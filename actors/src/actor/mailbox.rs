@@ -142,7 +142,8 @@ impl<A: Actor> Mailbox<A> {
     }
 
     fn with(address: Addr<A>, meter: Arc<ActorMeter>, capacity: usize, trail: Option<Mutex<Trail>>) -> Self {
-        let (waiting, handling) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let waiting = AtomicUsize::new(0);
+        let handling = AtomicUsize::new(0);
         Self { address, gate: Arc::new(Gate { meter, capacity, waiting, handling, trail }) }
     }
 
@@ -163,7 +164,8 @@ impl<A: Actor> Mailbox<A> {
 
     /// Returns the current state.
     pub(crate) fn inside(&self) -> Inside {
-        let (mut steps, now) = (Vec::new(), self.gate.meter.trail_time(Instant::now()));
+        let mut steps = Vec::new();
+        let now = self.gate.meter.trail_time(Instant::now());
         self.gate.with_trail(|trail| steps = trail.steps(now));
         let waiting = self.gate.waiting.load(Ordering::Relaxed);
         Inside { waiting, handling: self.gate.handling.load(Ordering::Relaxed), steps }
@@ -237,7 +239,8 @@ impl Stamp {
     }
 
     fn begin(self, name: &'static str, step_name: &'static &'static str) -> Handling {
-        let (gate, began) = (Arc::clone(&self.gate), Instant::now());
+        let gate = Arc::clone(&self.gate);
+        let began = Instant::now();
         let waited = began.saturating_duration_since(self.sent_at);
         gate.meter.wait.observe(waited.as_secs_f64());
         gate.handling.fetch_add(1, Ordering::AcqRel);

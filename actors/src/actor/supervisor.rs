@@ -27,7 +27,8 @@ impl SupervisorActor {
         limits: &Limits,
         alive: Alive,
     ) -> Self {
-        let (restart_after, look_every) = (limits.restart_after, limits.supervision_interval);
+        let restart_after = limits.restart_after;
+        let look_every = limits.supervision_interval;
         Self { charges, restart_after, look_every, _alive: alive }
     }
 

@@ -51,7 +51,8 @@ impl Trail {
 
     /// Returns the remembered messages, newest first.
     pub(crate) fn steps(&self, now: Duration) -> Vec<Step> {
-        let (newer, older) = (0..usize::from(self.next), usize::from(self.next)..MESSAGES_REMEMBERED);
+        let newer = 0..usize::from(self.next);
+        let older = usize::from(self.next)..MESSAGES_REMEMBERED;
         let newest_first = newer.rev().chain(older.rev());
         newest_first.filter_map(|place| self.step(place, wrapped_ms(now))).collect()
     }
@@ -117,7 +118,8 @@ mod tests {
 
     #[test]
     fn times_are_right_when_the_milliseconds_overflow() {
-        let (mut trail, at) = (Trail::default(), ms(u64::from(u32::MAX) - 10));
+        let mut trail = Trail::default();
+        let at = ms(u64::from(u32::MAX) - 10);
         trail.begin(&"read", at, Duration::from_secs(100_000));
         let step = trail.steps(at + ms(5_000))[0];
         assert_eq!((step.ago, step.took), (ms(5_000), None));

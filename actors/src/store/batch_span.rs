@@ -10,7 +10,8 @@ const LINKS: usize = 32;
 /// It is not a child of any member, as it serves all. It begins its own trace with links to the members, and each of
 /// them gets a link to it. A member's own span lasts until the batch is over, and so includes its wait.
 pub(crate) fn batch_span<'a>(name: &'static str, members: impl Iterator<Item = &'a mut Span>) -> Span {
-    let (mut size, mut recorded) = (0_usize, Vec::new());
+    let mut size = 0_usize;
+    let mut recorded = Vec::new();
     for member in members {
         size = size.saturating_add(1);
         if member.context().is_some() {

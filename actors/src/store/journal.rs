@@ -59,14 +59,14 @@ impl Writer {
     }
 }
 
-type Waiting = (Write, Writer);
+type WaitingWrite = (Write, Writer);
 
 /// Gathers writes into batches.
 pub(crate) struct JournalActor {
     store: Arc<dyn PaymentStore>,
     fuse: Arc<Fuse>,
     meter: Arc<Meter>,
-    waiting: VecDeque<Waiting>,
+    waiting: VecDeque<WaitingWrite>,
     lanes: Lanes,
     capacity: usize,
     batch_size: usize,
@@ -96,7 +96,8 @@ impl JournalActor {
     /// Takes the oldest writes, except those whose callers have given up: nobody would learn that they landed. So no
     /// two are of one payment, whose actor has one write at a time.
     fn next_batch(&mut self) -> (Vec<Write>, Vec<Writer>) {
-        let (mut writes, mut writers) = (Vec::new(), Vec::new());
+        let mut writes = Vec::new();
+        let mut writers = Vec::new();
         while writes.len() < self.batch_size {
             let Some((write, writer)) = self.waiting.pop_front() else { break };
             if !writer.reply.is_given_up() {
@@ -130,7 +131,9 @@ impl Gathers for JournalActor {
             return;
         }
         self.lanes.leave(size);
-        let (store, fuse, meter) = (Arc::clone(&self.store), Arc::clone(&self.fuse), Arc::clone(&self.meter));
+        let store = Arc::clone(&self.store);
+        let fuse = Arc::clone(&self.fuse);
+        let meter = Arc::clone(&self.meter);
         let work = async move {
             let spans = writers.iter_mut().map(|writer| &mut writer.span);
             let batch = batch_span("store commit", spans);
@@ -151,7 +154,8 @@ impl Gathers for JournalActor {
             journal.pump(context);
             if !lost.is_empty() {
                 // In a separate task, so that the next batch need not wait for it.
-                let (store, meter) = (Arc::clone(&journal.store), Arc::clone(&journal.meter));
+                let store = Arc::clone(&journal.store);
+                let meter = Arc::clone(&journal.meter);
                 context.spawn(
                     async move { lost::read_back(store.as_ref(), &meter, lost).await }.into_actor(journal),
                 );
@@ -215,7 +219,9 @@ mod tests {
     #[actix::test]
     async fn what_comes_during_a_batch_is_the_next_and_a_broken_store_gets_nothing() {
         pause();
-        let (connection, fuse, meter) = (Arc::<SlowConnection>::default(), Arc::<Fuse>::default(), meter());
+        let connection = Arc::<SlowConnection>::default();
+        let fuse = Arc::<Fuse>::default();
+        let meter = meter();
         let journal = start(&meter, ActorKind::Journal, |alive| {
             JournalActor::new(
                 store_over(&connection),
@@ -240,7 +246,7 @@ mod tests {
             let refused = commit(number).await;
             assert!(matches!(refused, Err(WriteError::NotWritten(StoreError::Broken(_)))), "{refused:?}");
         }
-        assert!(fuse.is_blown());
+        assert!(fuse.check().is_err());
         assert_eq!(*connection.calls.lock().unwrap(), [vec![1], vec![2, 3], vec![4]]);
     }
 }

@@ -30,16 +30,16 @@ impl Question for Load {
     }
 }
 
-type Found = Result<Option<Arc<Payment>>, StoreError>;
+type StoreLookup = Result<Option<Arc<Payment>>, StoreError>;
 
 /// Callers that wait for one payment, each with a span that lasts until it is read.
-type Waiting = Vec<(Reply<Found>, Span)>;
+type WaitingReaders = Vec<(Reply<StoreLookup>, Span)>;
 
 /// Gathers lookups into batches.
 pub(crate) struct ReaderActor {
     store: Arc<dyn PaymentStore>,
     /// In the order of the ids: when this actor dies, the waiting callers learn of it in the same order every time.
-    waiting: BTreeMap<TransactionId, Waiting>,
+    waiting: BTreeMap<TransactionId, WaitingReaders>,
     /// Payments in the order of their questions, oldest first.
     turns: VecDeque<TransactionId>,
     lanes: Lanes,
@@ -62,7 +62,7 @@ impl ReaderActor {
     }
 }
 
-fn answer(replies: Vec<(TransactionId, Waiting)>, loaded: Result<Vec<Payment>, StoreError>) {
+fn answer(replies: Vec<(TransactionId, WaitingReaders)>, loaded: Result<Vec<Payment>, StoreError>) {
     let found: Result<HashMap<_, _>, _> =
         loaded.map(|payments| payments.into_iter().map(|payment| (payment.id, Arc::new(payment))).collect());
     for (id, waiting) in replies {
@@ -78,7 +78,7 @@ fn answer(replies: Vec<(TransactionId, Waiting)>, loaded: Result<Vec<Payment>, S
 }
 
 /// Reads one payment after the other, so that an unreadable one does not fail the others of its batch.
-async fn answer_one_by_one(store: &dyn PaymentStore, replies: Vec<(TransactionId, Waiting)>) {
+async fn answer_one_by_one(store: &dyn PaymentStore, replies: Vec<(TransactionId, WaitingReaders)>) {
     for (id, waiting) in replies {
         answer(vec![(id, waiting)], store.load(&[id]).await);
     }

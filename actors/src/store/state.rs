@@ -116,7 +116,7 @@ impl Lane {
 }
 
 #[derive(Debug, Default)]
-struct Inner {
+struct StoreCondition {
     reads: Lane,
     writes: Lane,
     is_broken: bool,
@@ -125,7 +125,7 @@ struct Inner {
     away: Option<(Instant, StoreAway)>,
 }
 
-impl Inner {
+impl StoreCondition {
     fn trouble(&self) -> Option<StoreTrouble> {
         if self.is_broken {
             Some(StoreTrouble::Broken)
@@ -144,7 +144,7 @@ impl Inner {
 
 /// State of the store. One for each process.
 pub struct StoreState {
-    inner: Mutex<Inner>,
+    inner: Mutex<StoreCondition>,
     clock: Arc<dyn Clock>,
     up: IntGauge,
     failures: IntCounterVec,
@@ -171,7 +171,7 @@ impl StoreState {
         Ok(Arc::new(Self { inner: Mutex::default(), clock, up, failures }))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, StoreCondition> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -235,7 +235,8 @@ impl StoreState {
     }
 
     fn answered(&self, kind: StoreCall) {
-        let (mut inner, now) = (self.lock(), Instant::now());
+        let mut inner = self.lock();
+        let now = Instant::now();
         match kind {
             StoreCall::Write => {
                 // A full disk may have room for a small write while it refuses larger ones.
@@ -259,7 +260,8 @@ impl StoreState {
 
     fn failed(&self, kind: StoreCall, count: usize, began: Instant, error: &StoreError) {
         self.count(kind.label(), count);
-        let (mut inner, now) = (self.lock(), Instant::now());
+        let mut inner = self.lock();
+        let now = Instant::now();
         // A read may meet one damaged page. Writes and probes check the files as a whole.
         inner.is_broken |= kind != StoreCall::Read && is_broken(error);
         match kind {
@@ -277,7 +279,7 @@ impl StoreState {
     }
 
     /// Logs once when the store goes away, and once when it is back.
-    fn follow(&self, inner: &mut Inner, now: Instant, why: &str) {
+    fn follow(&self, inner: &mut StoreCondition, now: Instant, why: &str) {
         match (inner.trouble(), inner.away.take()) {
             (None, None) => {}
             (Some(trouble), Some((gone_at, away))) if trouble != away.trouble && !why.is_empty() => {
@@ -302,7 +304,8 @@ impl StoreState {
             (None, Some((gone_at, away))) => {
                 self.up.set(1);
                 let away_ms = u64::try_from(now.saturating_duration_since(gone_at).as_millis());
-                let (away_ms, since) = (away_ms.unwrap_or(u64::MAX), away.since);
+                let away_ms = away_ms.unwrap_or(u64::MAX);
+                let since = away.since;
                 tracing::info!(away_ms, %since, "the store is back");
             }
         }
@@ -311,15 +314,16 @@ impl StoreState {
 
 /// Logs the absence of the store.
 fn log(StoreAway { since, trouble, why }: &StoreAway) {
-    let (trouble, error) = (*trouble, &**why);
+    let trouble = *trouble;
     if trouble == StoreTrouble::Broken {
+        // What to do differs with the cause, which says it.
         tracing::error!(
-            %since, trouble = trouble.as_str(), error,
-            "the store is away: its files can't be trusted, requests are answered 503 until it is repaired and the service restarted"
+            %since, trouble = trouble.as_str(),
+            "the store is away: it can't be trusted, and requests are answered 503. {why}"
         );
     } else {
         tracing::error!(
-            %since, trouble = trouble.as_str(), error,
+            %since, trouble = trouble.as_str(), error = &**why,
             "the store is away: requests are answered 503, and nothing that was answered is lost"
         );
     }

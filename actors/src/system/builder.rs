@@ -76,7 +76,9 @@ impl Builder {
         let meter = self.system.meter.of(kind);
         let thread = thread.clone();
         let slot = Arc::new(Slot::new(&self.system, Arc::clone(&meter), move |system| {
-            let (make, system, alive) = (make.clone(), Arc::clone(system), meter.alive());
+            let make = make.clone();
+            let system = Arc::clone(system);
+            let alive = meter.alive();
             let address = A::start_in_arbiter(&thread, move |context| {
                 leave_bound_to_mailbox(context);
                 make(&system, alive)
@@ -94,7 +96,8 @@ impl Builder {
         let Limits { journal_mailbox, reader_mailbox, .. } = self.system.limits;
         let journal = self.keep(ActorKind::Journal, &thread, journal_mailbox, |system, alive| {
             let SystemParts { books, meter, limits, .. } = system.as_ref();
-            let (store, fuse) = (books.store.clone(), Arc::clone(&books.fuse));
+            let store = books.store.clone();
+            let fuse = Arc::clone(&books.fuse);
             JournalActor::new(store, fuse, Arc::clone(meter), limits, alive)
         });
         let reader = self.keep(ActorKind::Reader, &thread, reader_mailbox, |system, alive| {
@@ -132,7 +135,8 @@ impl Builder {
         factories: Vec<Arc<dyn AcquirerFactory>>,
         sink: &InboxSink,
     ) -> Arc<Routes> {
-        let (thread, capacity) = (self.thread(), self.system.limits.acquirer_mailbox);
+        let thread = self.thread();
+        let capacity = self.system.limits.acquirer_mailbox;
         let mut routes = Vec::new();
         for factory in factories {
             if let Some(local) = factory.local_issue() {
@@ -158,8 +162,10 @@ impl Builder {
                     };
                     AcquirerActor::new(parts, alive)
                 });
-                let (factory, pace) = (Arc::clone(&factory), Arc::clone(&pace));
-                let (approvals, numbers) = (ApprovalWindows::default(), numbers.clone());
+                let factory = Arc::clone(&factory);
+                let pace = Arc::clone(&pace);
+                let approvals = ApprovalWindows::default();
+                let numbers = numbers.clone();
                 routes.push(Route { factory, method, health, pace, approvals, numbers, slot });
             }
         }
@@ -188,7 +194,8 @@ impl Builder {
         public_url: String,
         tracer: Option<Arc<dyn Tracer>>,
     ) {
-        let (thread, system) = (self.thread(), &self.system);
+        let thread = self.thread();
+        let system = &self.system;
         let parts = Arc::new(WorkerParts {
             secrets,
             clock: Arc::clone(&system.clock),
@@ -197,7 +204,8 @@ impl Builder {
         });
         let pool = system.meter.of(ActorKind::WebhookPool);
         let slot = Arc::new(Slot::new(system, Arc::clone(&pool), move |system| {
-            let (system, hire) = (Arc::clone(system), hire(&parts, &senders, &thread));
+            let system = Arc::clone(system);
+            let hire = hire(&parts, &senders, &thread);
             let capacity = system.limits.webhooks.mailbox;
             let parts = PoolParts {
                 store: Arc::clone(&system.books.store),
@@ -221,7 +229,8 @@ impl Builder {
     pub(super) fn start_fronts(&mut self) {
         let mut fronts = Vec::new();
         for _ in 0..self.arbiters.len().max(1) {
-            let (thread, capacity) = (self.thread(), self.system.limits.front_mailbox);
+            let thread = self.thread();
+            let capacity = self.system.limits.front_mailbox;
             let front = self.keep(ActorKind::Front, &thread, capacity, |system, alive| {
                 FrontActor::new(Arc::clone(system), alive)
             });
@@ -236,7 +245,8 @@ impl Builder {
         tracer: Option<Arc<dyn Tracer>>,
         failed_notices: Arc<Backoff<String>>,
     ) {
-        let (thread, system) = (self.thread(), &self.system);
+        let thread = self.thread();
+        let system = &self.system;
         let parts = Arc::new(TimerParts {
             store: Arc::clone(&system.books.store),
             store_state: Arc::clone(&system.books.state),
@@ -259,7 +269,8 @@ impl Builder {
 
     /// Starts the sampler and the node.
     pub(super) fn start_watch(&mut self, node: Node, routes: Arc<Routes>) {
-        let (thread, system) = (self.thread(), &self.system);
+        let thread = self.thread();
+        let system = &self.system;
         let sampler = Arc::new(SamplerParts {
             meter: Arc::clone(&system.meter),
             store_state: Arc::clone(&system.books.state),
@@ -301,10 +312,14 @@ fn hire(
     senders: &Arc<dyn WebhookSenderFactory>,
     thread: &ArbiterHandle,
 ) -> Workers {
-    let (parts, senders, thread) = (Arc::clone(parts), Arc::clone(senders), thread.clone());
+    let parts = Arc::clone(parts);
+    let senders = Arc::clone(senders);
+    let thread = thread.clone();
     let meter = parts.meter.of(ActorKind::WebhookWorker);
     Box::new(move || {
-        let (parts, senders, alive) = (Arc::clone(&parts), Arc::clone(&senders), meter.alive());
+        let parts = Arc::clone(&parts);
+        let senders = Arc::clone(&senders);
+        let alive = meter.alive();
         let address = WebhookWorkerActor::start_in_arbiter(&thread, move |context| {
             leave_bound_to_mailbox(context);
             WebhookWorkerActor::new(parts, senders.build(), alive)

@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use quita_domain::payment::{Context, HINT_GAP_MS};
 use quita_ports::{Clock, Dice, Ids};
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::acquirers::directives::RouteDirectives;
@@ -59,12 +60,14 @@ impl SystemParts {
     /// Returns the processes on this store as far as they are known now.
     pub(crate) fn nodes(&self) -> Vec<NodeView> {
         let is_store_away = self.books.state.away().is_some();
-        self.known_nodes.known(self.clock.now(), self.limits.longest_heartbeat_gap_ms(), is_store_away)
+        self.known_nodes.known(Instant::now(), self.limits.longest_heartbeat_gap(), is_store_away)
     }
 
     /// Returns fresh inputs for a decision.
     pub(crate) fn context(&self, card_at_hand: bool) -> Context {
-        let (now, dice, op) = (self.clock.now(), self.dice.roll(), self.ids.fresh());
+        let now = self.clock.now();
+        let dice = self.dice.roll();
+        let op = self.ids.fresh();
         Context {
             now,
             dice,

@@ -52,7 +52,8 @@ impl Commands {
     /// From now on none waits.
     pub(crate) async fn store_confirmed(&self) {
         self.is_stopping.store(true, Ordering::Relaxed);
-        let (fronts, until) = (self.fronts.get().into_iter().flatten(), Instant::now() + STORED_AT_STOP);
+        let fronts = self.fronts.get().into_iter().flatten();
+        let until = Instant::now() + STORED_AT_STOP;
         let asked = fronts.map(|front| {
             let mailbox = front.mailbox();
             async move { mailbox.ask(StoreConfirmed { until }).await }

@@ -48,7 +48,8 @@ pub(super) struct Core {
 impl Core {
     pub(super) fn new(id: TransactionId, system: Arc<SystemParts>, hold: Hold) -> Self {
         let memory = Memory::new(id, Arc::clone(&system.books), Arc::clone(&system.published));
-        let (unsent, confirmed) = (Unsent::new(hold.clone()), Confirmed::new(hold.clone()));
+        let unsent = Unsent::new(hold.clone());
+        let confirmed = Confirmed::new(hold.clone());
         let card = CardInHand::new(hold);
         Self { id, system, memory, card, other_fingerprints: Vec::new(), unsent, confirmed, asked: None }
     }
@@ -150,7 +151,9 @@ impl Core {
                 return Err(Denied::Refused(Refusal::RefundUnsupported));
             }
             self.allot(&mut decision).await.map_err(|error| self.store_is_away(error))?;
-            let (unstored, source, operation) = (decision.unstored, command.source(), decision.operation);
+            let unstored = decision.unstored;
+            let source = command.source();
+            let operation = decision.operation;
             let calls_acquirer = decision.effects.iter().any(calls_acquirer);
             let is_replay = decision.is_replay;
             let is_changed = decision.next.is_some();

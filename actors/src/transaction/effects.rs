@@ -6,12 +6,12 @@ use std::time::Duration;
 use quita_domain::acquiring::{CallFailure, Charge, ChargeAnswer};
 use quita_domain::card::CardData;
 use quita_domain::delivery::Lease;
-use quita_domain::identity::{AcquirerName, TransactionId};
+use quita_domain::identity::{AcquirerName, OperationId, TransactionId};
+use quita_domain::numbering::AttemptNumber;
 use quita_domain::operation::Operation;
 use quita_domain::payment::{CALL_LEASE_MS, Command, Effect, Payment};
 use quita_ports::trace;
 use tokio::time::Instant;
-use uuid::Uuid;
 
 use super::messages::Executed;
 use crate::acquirers::acquirer::AcquirerActor;
@@ -73,7 +73,8 @@ fn deliver(system: &SystemParts, delivery: Deliver) {
 /// as not asked, and the hint has to be stored: an answer without news may be from before the news could be read.
 pub(crate) async fn inquire_for_hint(system: &Arc<SystemParts>, payment: &Payment) -> bool {
     let Some(acquirer) = payment.acquirer() else { return false };
-    let (calls, query) = (Calls::to(system, payment, acquirer), payment.query());
+    let calls = Calls::to(system, payment, acquirer);
+    let query = payment.query();
     // It is as new as the last stored inquiry. One that is stored meanwhile is newer, and waits for its own answer.
     let asked_at = payment.inquired_at.unwrap_or(payment.created_at);
     let attempt = query.attempt;
@@ -94,7 +95,8 @@ fn report(system: &Arc<SystemParts>, payment: &Payment) {
     if on_their_way.is_empty() {
         return;
     }
-    let (system, id) = (Arc::clone(system), payment.id);
+    let system = Arc::clone(system);
+    let id = payment.id;
     actix::spawn(trace::carry(async move {
         for (_, exception) in &on_their_way {
             exception.store().await;
@@ -111,7 +113,7 @@ fn charge(payment: &Payment, card: Option<&CardData>) -> Charge {
     Charge { query: payment.query(), order: Arc::clone(&payment.order), card: card.cloned() }
 }
 
-fn find(payment: &Payment, operation: Uuid) -> Option<Operation> {
+fn find(payment: &Payment, operation: OperationId) -> Option<Operation> {
     payment.operations.iter().find(|known| known.id == operation).cloned()
 }
 
@@ -137,9 +139,10 @@ impl Calls {
         }));
     }
 
-    fn inquire(self, payment: &Arc<Payment>, attempt: u32) {
-        let (query, asked_at) = (Box::new(payment.query_of(attempt)), payment.inquired_at);
-        let is_last = payment.query().attempt == attempt;
+    fn inquire(self, payment: &Arc<Payment>, attempt: AttemptNumber) {
+        let query = Box::new(payment.query_of(attempt));
+        let asked_at = payment.inquired_at;
+        let is_last = payment.last_attempt() == attempt;
         let inquiring = is_last.then(|| self.system.inquiry_clock.asks_about_charge(payment)).flatten();
         actix::spawn(trace::carry(async move {
             let answer = self.make(InquireCharge(query)).await;

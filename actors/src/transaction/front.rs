@@ -153,7 +153,8 @@ impl FrontActor {
     }
 
     fn look_at(&mut self, id: TransactionId) {
-        let (now, idle_after) = (Instant::now(), self.system.limits.idle_after);
+        let now = Instant::now();
+        let idle_after = self.system.limits.idle_after;
         let Entry::Occupied(mut found) = self.live.entry(id) else { return };
         if found.get().is_idle(now, idle_after) && self.system.published.was_read(id) {
             found.get_mut().used_at = now;

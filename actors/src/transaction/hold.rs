@@ -6,10 +6,10 @@ use tokio::time::Instant;
 
 /// Times until which a transaction holds data that no store has, shared with its front.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Hold(Arc<Mutex<Until>>);
+pub(crate) struct Hold(Arc<Mutex<HoldTimes>>);
 
 #[derive(Debug, Default)]
-struct Until {
+struct HoldTimes {
     /// The card may still have to be charged.
     card: Option<Instant>,
     /// It remembers a creation whose charge never left.
@@ -19,7 +19,7 @@ struct Until {
 }
 
 impl Hold {
-    fn until(&self) -> MutexGuard<'_, Until> {
+    fn until(&self) -> MutexGuard<'_, HoldTimes> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -4,14 +4,13 @@ use std::sync::Arc;
 
 use quita_domain::card::CardFingerprint;
 use quita_domain::card::token::UsedToken;
-use quita_domain::identity::{AcquirerName, LinkId, Owner, TransactionId};
+use quita_domain::identity::{AcquirerName, LinkId, OperationId, Owner, TransactionId};
 use quita_domain::operation::{Operation, OperationKind, OperationState};
 use quita_domain::order::Purchase;
 use quita_domain::payment::{Command, Discrepancy, Payment};
 use quita_domain::status::Status;
 use quita_ports::trace::Span;
 use tokio::time::Instant;
-use uuid::Uuid;
 
 use crate::actor::mailbox::Question;
 use crate::denied::Denied;
@@ -129,7 +128,7 @@ pub(crate) struct Executed {
     pub(crate) unstored: Vec<Discrepancy>,
     /// Source of the statement behind the command.
     pub(crate) source: &'static str,
-    pub(crate) operation: Option<Uuid>,
+    pub(crate) operation: Option<OperationId>,
     pub(crate) is_replay: bool,
     /// True if it made a write.
     pub(crate) is_changed: bool,
@@ -214,7 +213,7 @@ pub(crate) enum Until {
     /// for a method with a code to pay with, as it brings none.
     Answered,
     /// The operation was done or refused, or the acquirer accepted it and will take some time.
-    Ended(Uuid),
+    Ended(OperationId),
     /// Something changed that the merchant can see.
     ChangedSince(u32),
 }

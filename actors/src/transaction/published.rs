@@ -119,7 +119,8 @@ mod tests {
     #[test]
     fn an_entry_is_given_up_by_its_last_holder_only() {
         let published = Published::default();
-        let (earlier, later) = (published.take_back(id()), published.take_back(id()));
+        let earlier = published.take_back(id());
+        let later = published.take_back(id());
         published.give_up(id(), earlier);
         assert!(matches!(published.look(id()), Seen::AtWork), "it is still there");
         published.give_up(id(), later);

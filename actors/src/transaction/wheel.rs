@@ -56,7 +56,8 @@ mod tests {
         let seen: Vec<Vec<u128>> =
             (0..10).map(|_| wheel.turn().iter().map(|id| id.uuid().as_u128()).collect()).collect();
         let empty = Vec::new;
-        let (next, last) = (vec![1, 2, 3], vec![5, 6, 7]);
+        let next = vec![1, 2, 3];
+        let last = vec![5, 6, 7];
         assert_eq!(
             seen,
             [vec![0], next, vec![4], empty(), empty(), empty(), empty(), empty(), last, empty()]

@@ -57,7 +57,8 @@ impl<K: Eq + Hash> Backoff<K> {
 
     /// Records a failure. Each failure in a row doubles the wait.
     pub(crate) fn failed(&self, key: K, why: &Denied) {
-        let (now, longest) = (Instant::now(), longest_wait(why));
+        let now = Instant::now();
+        let longest = longest_wait(why);
         let mut known = self.lock();
         if known.len() >= self.capacity && !known.contains_key(&key) {
             // An item not tried again for this long is no longer due, or was done by another node.

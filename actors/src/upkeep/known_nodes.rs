@@ -1,25 +1,32 @@
 //! The processes on this store as this node last saw them: alive, lost, or unknown while the store tells nothing.
+//!
+//! A node is alive while this node sees its heartbeat change. Other nodes' wall clocks decide nothing.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use quita_domain::control::Node;
-use quita_domain::time::Timestamp;
+use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::limits::CAUSE_LENGTH;
+use crate::upkeep::heartbeats::{ClockNews, Heartbeats, ViewTime};
 
 /// A process on this store, as operators see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeView {
-    /// The process.
+    /// The process. The time of its last heartbeat is by the clock of the process that makes this view.
     pub node: Node,
     /// True for the process that makes this view.
     pub is_own: bool,
     /// State of the process.
     pub state: NodeState,
+    /// Difference of its clock from the clock of the process that makes this view, in seconds; positive if it is ahead.
+    /// `None` while they agree within a few seconds, and while it is not known.
+    pub clock_ahead_s: Option<i64>,
 }
 
 /// State of a process, as far as the store tells it.
@@ -29,7 +36,8 @@ pub enum NodeState {
     Alive,
     /// It was not seen for a while and never reported its stop. It stays until an operator removes it.
     Lost,
-    /// It was alive when the store was last read. Since then it may have stopped or died.
+    /// It was alive when the store was last read, or was not heard yet since this process began. It may have stopped or
+    /// died.
     Unknown,
 }
 
@@ -58,55 +66,50 @@ pub(crate) struct NodeNews {
     pub(crate) lost: Vec<Node>,
     /// Nodes that were lost and are alive again.
     pub(crate) back: Vec<Node>,
+    /// Nodes that died and were replaced by another one at their address.
+    pub(crate) replaced: Vec<Node>,
+    /// Nodes whose clock began to differ from this one's, or agrees again.
+    pub(crate) clocks: Vec<(Node, ClockNews)>,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
+struct NodeSightings {
     nodes: Vec<NodeView>,
     /// Nodes that this process saw alive.
     alive: HashSet<Uuid>,
     /// Nodes among them that have since been lost.
     lost: HashSet<Uuid>,
+    /// Heartbeats of the other nodes.
+    heartbeats: Heartbeats,
     /// Time of the last view.
-    noted_at: Option<Timestamp>,
+    noted_at: Option<Instant>,
     /// Beginning of the views without a gap. During a gap the store was away, or this process was suspended.
-    steady_since: Option<Timestamp>,
+    steady_since: Option<Instant>,
 }
 
-impl Inner {
+impl NodeSightings {
     /// Records a view, and returns true if views had no gap for as long as a node may be silent. Otherwise heartbeats
     /// of other nodes may be missing only because the store took none.
-    fn is_steady(&mut self, now: Timestamp, alive_since: Timestamp, longest_gap_ms: u64) -> bool {
-        let has_gap = self.noted_at.is_some_and(|noted_at| noted_at.plus_ms(longest_gap_ms) < now);
-        self.noted_at = Some(now);
+    fn is_steady(&mut self, time: &ViewTime) -> bool {
+        let has_gap = self.noted_at.is_some_and(|noted_at| time.read_at > noted_at + time.longest_gap);
+        self.noted_at = Some(time.read_at);
         if has_gap {
-            self.steady_since = Some(now);
+            self.steady_since = Some(time.read_at);
         }
-        self.steady_since.is_none_or(|since| since <= alive_since)
+        self.steady_since.is_none_or(|since| since + time.seen_within <= time.read_at)
     }
-}
-
-/// Time of a view of the nodes, and the age of heartbeats in it.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ViewTime {
-    /// Time of the view.
-    pub(crate) now: Timestamp,
-    /// A node seen at this time or later is alive.
-    pub(crate) alive_since: Timestamp,
-    /// Time between two views above which heartbeats could not be written.
-    pub(crate) longest_gap_ms: u64,
 }
 
 /// Removes nodes from `stored` that died and were replaced: the only live node at the same address started later. Returns
 /// them.
-pub(crate) fn take_replaced(stored: &mut Vec<Node>, alive_since: Timestamp) -> Vec<Node> {
-    let live = stored.iter().filter(|node| node.seen_at >= alive_since && is_of_one_machine(&node.address));
+fn take_replaced(stored: &mut Vec<Node>, is_silent: impl Fn(&Node) -> bool) -> Vec<Node> {
+    let live = stored.iter().filter(|node| !is_silent(node) && is_of_one_machine(&node.address));
     let live: Vec<_> = live.map(|node| (node.address.clone(), node.started_at)).collect();
     // Several live nodes may share an address behind which each has its own machine: then none replaces another.
     let is_replaced = |node: &mut Node| {
         let mut at_address = live.iter().filter(|(address, _)| *address == node.address);
         let successor = at_address.next().filter(|(_, started_at)| *started_at > node.seen_at);
-        node.seen_at < alive_since && successor.is_some() && at_address.next().is_none()
+        is_silent(node) && successor.is_some() && at_address.next().is_none()
     };
     stored.extract_if(.., is_replaced).collect()
 }
@@ -120,17 +123,17 @@ fn is_of_one_machine(address: &str) -> bool {
 #[derive(Debug, Default)]
 pub(crate) struct KnownNodes {
     are_none: AtomicBool,
-    inner: Mutex<Inner>,
+    inner: Mutex<NodeSightings>,
     /// Failure of this node's comparison of acquirers' lists, for its next heartbeat.
     comparison_failure: Mutex<Option<String>>,
 }
 
 impl KnownNodes {
-    fn lock(&self) -> MutexGuard<'_, Inner> {
+    fn lock(&self) -> MutexGuard<'_, NodeSightings> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns true if no other process was seen lately.
+    /// Returns true if no other process may be alive.
     pub(crate) fn are_none(&self) -> bool {
         self.are_none.load(Ordering::Relaxed)
     }
@@ -153,9 +156,9 @@ impl KnownNodes {
 
     /// Returns every node as it is known now, in the order of their start. While the store is away, and after a time
     /// without a view, nobody knows of the other live ones whether they still are.
-    pub(crate) fn known(&self, now: Timestamp, longest_gap_ms: u64, is_store_away: bool) -> Vec<NodeView> {
+    pub(crate) fn known(&self, now: Instant, longest_gap: Duration, is_store_away: bool) -> Vec<NodeView> {
         let inner = self.lock();
-        let is_old = inner.noted_at.is_some_and(|noted_at| noted_at.plus_ms(longest_gap_ms) < now);
+        let is_old = inner.noted_at.is_some_and(|noted_at| noted_at + longest_gap < now);
         let mut nodes = inner.nodes.clone();
         drop(inner);
         if is_store_away || is_old {
@@ -165,29 +168,35 @@ impl KnownNodes {
         nodes
     }
 
-    /// Records the stored nodes. Those seen at `alive_since` or later are alive. If this node is not among them, it was
-    /// suspended for that long, and no conclusion is drawn about the others. A silent node that was alive before an
-    /// outage of the store is unknown, and not lost until it had time for a heartbeat after it.
-    pub(crate) fn note(&self, stored: Vec<Node>, own: Uuid, time: ViewTime) -> NodeNews {
-        let ViewTime { now, alive_since, longest_gap_ms } = time;
+    /// Records the stored nodes. Those whose heartbeat changed lately are alive. A node that was silent before this process
+    /// began has a few heartbeats' time to be heard. A silent node that was alive before an outage of the store is unknown,
+    /// and not lost until it had time for a heartbeat after it. If this node is not among them, no conclusion is drawn
+    /// about the others.
+    pub(crate) fn note(&self, mut stored: Vec<Node>, own: Uuid, time: &ViewTime) -> NodeNews {
         let mut inner = self.lock();
-        let is_steady = inner.is_steady(now, alive_since, longest_gap_ms);
+        let is_steady = inner.is_steady(time);
+        let others = stored.iter().filter(|node| node.id != own);
+        let clocks = inner.heartbeats.hear(others, time);
+        let NodeSightings { heartbeats, alive, .. } = &*inner;
+        let is_silent = |node: &Node| node.id != own && heartbeats.is_silent(node.id, time);
+        let replaced = take_replaced(&mut stored, is_silent);
         let view = |node: Node| {
-            let is_own = node.id == own;
-            let is_silent = !is_own && node.seen_at < alive_since;
-            let had_time = is_steady || !inner.alive.contains(&node.id);
-            let state = match (is_silent, had_time) {
+            let had_time = is_steady || !alive.contains(&node.id);
+            let state = match (is_silent(&node), had_time) {
+                (false, _) if heartbeats.is_awaited(node.id) => NodeState::Unknown,
                 (false, _) => NodeState::Alive,
                 (true, true) => NodeState::Lost,
                 (true, false) => NodeState::Unknown,
             };
-            NodeView { node, is_own, state }
+            let seen_at = heartbeats.last_seen_at(node.id).unwrap_or(node.seen_at);
+            let clock_ahead_s = heartbeats.clock_ahead_s(node.id);
+            NodeView { is_own: node.id == own, state, clock_ahead_s, node: Node { seen_at, ..node } }
         };
-        let are_seen = stored.iter().filter(|node| node.seen_at >= alive_since);
-        let are_none = are_seen.map(|node| node.id).eq([own]);
-        self.are_none.store(are_none, Ordering::Relaxed);
         let nodes: Vec<_> = stored.into_iter().map(view).collect();
-        let mut news = NodeNews::default();
+        let may_live = nodes.iter().filter(|view| !view.is_lost());
+        let are_none = may_live.map(|view| view.node.id).eq([own]);
+        self.are_none.store(are_none, Ordering::Relaxed);
+        let mut news = NodeNews { replaced, clocks, ..NodeNews::default() };
         for NodeView { node, state, .. } in &nodes {
             match state {
                 NodeState::Alive => {
@@ -209,6 +218,7 @@ impl KnownNodes {
         let stored: HashSet<_> = nodes.iter().map(|view| view.node.id).collect();
         inner.alive.retain(|id| stored.contains(id));
         inner.lost.retain(|id| stored.contains(id));
+        inner.heartbeats.retain(|id| stored.contains(id));
         inner.nodes = nodes;
         news
     }
@@ -221,16 +231,18 @@ impl KnownNodes {
         inner.lost.remove(&id);
     }
 }
-
 #[cfg(test)]
 mod tests {
+    use quita_domain::time::Timestamp;
+
     use super::*;
 
     const OWN: u128 = 1;
 
     fn node(id: u128, seen_ms: i64) -> Node {
         let at = Timestamp::from_millis(0);
-        let (address, version) = ("127.0.0.1:1".into(), "1".into());
+        let address = "127.0.0.1:1".into();
+        let version = "1".into();
         let seen_at = Timestamp::from_millis(seen_ms);
         Node {
             id: Uuid::from_u128(id),
@@ -245,90 +257,188 @@ mod tests {
         }
     }
 
-    /// Notes these nodes; the ids of those that were lost, and of those that are back.
-    fn note(known: &KnownNodes, stored: &[(u128, i64)]) -> (Vec<u128>, Vec<u128>) {
-        note_at(known, 120_000, stored)
+    /// A node among others, with a clock that agrees with the monotonic one.
+    struct Here {
+        known: KnownNodes,
+        start: Instant,
     }
 
-    fn note_at(known: &KnownNodes, now_ms: i64, stored: &[(u128, i64)]) -> (Vec<u128>, Vec<u128>) {
-        let stored = stored.iter().map(|(id, seen_ms)| node(*id, *seen_ms)).collect();
-        let now = Timestamp::from_millis(now_ms);
-        let time = ViewTime { now, alive_since: now.minus_ms(60_000), longest_gap_ms: 15_000 };
-        let NodeNews { lost, back } = known.note(stored, Uuid::from_u128(OWN), time);
-        let ids = |nodes: Vec<Node>| nodes.iter().map(|node| node.id.as_u128()).collect();
-        (ids(lost), ids(back))
+    impl Here {
+        fn new() -> Self {
+            Self { known: KnownNodes::default(), start: Instant::now() }
+        }
+
+        fn at(&self, ms: i64) -> Instant {
+            self.start + Duration::from_millis(u64::try_from(ms).unwrap())
+        }
+
+        fn note_all(&self, now_ms: i64, stored: &[(u128, i64)]) -> NodeNews {
+            let stored = stored.iter().map(|(id, seen_ms)| node(*id, *seen_ms)).collect();
+            let time = ViewTime {
+                begun_at: self.at(now_ms),
+                read_at: self.at(now_ms),
+                now: Timestamp::from_millis(now_ms),
+                seen_within: Duration::from_secs(60),
+                longest_gap: Duration::from_secs(15),
+            };
+            self.known.note(stored, Uuid::from_u128(OWN), &time)
+        }
+
+        /// Notes these nodes; the ids of those that were lost, and of those that are back.
+        fn note(&self, now_ms: i64, stored: &[(u128, i64)]) -> (Vec<u128>, Vec<u128>) {
+            let NodeNews { lost, back, .. } = self.note_all(now_ms, stored);
+            let ids = |nodes: Vec<Node>| nodes.iter().map(|node| node.id.as_u128()).collect();
+            (ids(lost), ids(back))
+        }
+
+        /// Notes, every five seconds, a node whose heartbeat is what this makes of the time. The nodes that were lost.
+        fn watch(&self, from_ms: i64, until_ms: i64, heartbeat: impl Fn(i64) -> i64) -> Vec<(i64, u128)> {
+            let mut lost = Vec::new();
+            for now_ms in (from_ms..=until_ms).step_by(5_000) {
+                let news = self.note(now_ms, &[(OWN, now_ms), (2, heartbeat(now_ms))]);
+                lost.extend(news.0.into_iter().map(|id| (now_ms, id)));
+            }
+            lost
+        }
+
+        fn in_state(&self, state: NodeState) -> Vec<u128> {
+            let nodes = self.known.all().into_iter();
+            nodes.filter(|view| view.state == state).map(|view| view.node.id.as_u128()).collect()
+        }
+
+        fn lost(&self) -> Vec<u128> {
+            self.in_state(NodeState::Lost)
+        }
+
+        fn clock_ahead_s(&self) -> Option<i64> {
+            self.known.all().iter().find(|view| !view.is_own).unwrap().clock_ahead_s
+        }
     }
 
-    fn lost(known: &KnownNodes) -> Vec<u128> {
-        in_state(known, NodeState::Lost)
-    }
-
-    fn in_state(known: &KnownNodes, state: NodeState) -> Vec<u128> {
-        known.all().iter().filter(|view| view.state == state).map(|view| view.node.id.as_u128()).collect()
-    }
-
-    #[test]
-    fn a_node_is_alone_that_sees_itself_and_nobody_else() {
-        let known = KnownNodes::default();
+    #[tokio::test(start_paused = true)]
+    async fn a_node_is_alone_that_sees_itself_and_nobody_else() {
+        let here = Here::new();
         let is_alone_among = |ids: &[u128]| {
-            note(&known, &ids.iter().map(|id| (*id, 60_000)).collect::<Vec<_>>());
-            known.are_none()
+            here.note(120_000, &ids.iter().map(|id| (*id, 60_000)).collect::<Vec<_>>());
+            here.known.are_none()
         };
         assert!(is_alone_among(&[1]));
         assert!(!is_alone_among(&[1, 2]));
         assert!(!is_alone_among(&[2]));
         assert!(is_alone_among(&[1]));
         assert!(!is_alone_among(&[]));
-        note(&known, &[(1, 60_000), (2, 59_999)]);
-        assert!(known.are_none(), "a lost one does nothing");
+        let here = Here::new();
+        here.watch(0, 65_000, |_| 0);
+        assert!(here.known.are_none(), "a lost one does nothing");
     }
 
-    #[test]
-    fn a_node_that_dies_is_told_once_and_stays_lost_and_one_that_stops_is_gone() {
-        let known = KnownNodes::default();
-        let alive = [(1, 60_000), (2, 60_000), (3, 60_000)];
-        assert_eq!(note(&known, &alive), (vec![], vec![]));
-        let dead = [(1, 60_000), (2, 59_999)];
-        assert_eq!(note(&known, &dead), (vec![2], vec![]));
-        assert_eq!((note(&known, &dead), lost(&known)), ((vec![], vec![]), vec![2]));
-        assert_eq!(note(&known, &alive), (vec![], vec![2]));
-        assert_eq!((note(&known, &dead).0, lost(&known)), (vec![2], vec![2]));
-        known.forget(Uuid::from_u128(2));
-        assert_eq!((note(&known, &[(1, 60_000)]), known.all().len()), ((vec![], vec![]), 1));
+    #[tokio::test(start_paused = true)]
+    async fn a_node_that_dies_is_told_once_and_stays_lost_and_one_that_stops_is_gone() {
+        let here = Here::new();
+        assert_eq!(here.watch(0, 100_000, |now_ms| now_ms.min(20_000)), [(85_000, 2)]);
+        assert_eq!(here.lost(), [2]);
+        assert_eq!(here.note(105_000, &[(OWN, 105_000), (2, 105_000)]), (vec![], vec![2]));
+        assert_eq!(here.watch(110_000, 180_000, |_| 105_000), [(170_000, 2)]);
+        here.known.forget(Uuid::from_u128(2));
+        assert_eq!(here.note(185_000, &[(OWN, 185_000)]), (vec![], vec![]));
+        assert_eq!(here.known.all().len(), 1);
     }
 
-    #[test]
-    fn nobody_is_lost_for_heartbeats_that_an_outage_of_the_store_kept_away() {
-        let known = KnownNodes::default();
-        note_at(&known, 100_000, &[(1, 100_000), (2, 99_000), (3, 30_000)]);
-        assert_eq!(lost(&known), [3], "it was lost before this process began");
+    #[tokio::test(start_paused = true)]
+    async fn a_dead_node_is_lost_after_a_minute_however_fast_its_clock_was() {
+        let here = Here::new();
+        let fast = |now_ms: i64| now_ms.min(20_000) + 600_000;
+        assert_eq!(here.watch(0, 100_000, fast), [(85_000, 2)]);
+        let view = here.known.all().into_iter().find(|view| !view.is_own).unwrap();
+        assert_eq!(view.node.seen_at, Timestamp::from_millis(20_000), "by the clock of who shows it");
+        let here = Here::new();
+        here.note(0, &[(OWN, 0), (2, 620_000)]);
+        assert_eq!(here.watch(5_000, 65_000, |_| 620_000), [(65_000, 2)], "dead before this one began");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_living_node_is_alive_however_slow_its_clock_is() {
+        let here = Here::new();
+        here.note(0, &[(OWN, 0), (2, -300_000)]);
+        assert_eq!(here.in_state(NodeState::Unknown), [2], "it may live");
+        for now_ms in (5_000..=120_000).step_by(5_000) {
+            assert_eq!(here.note(now_ms, &[(OWN, now_ms), (2, now_ms - 300_000)]), (vec![], vec![]));
+            assert_eq!(here.in_state(NodeState::Alive), [OWN, 2], "{now_ms}");
+        }
+        assert!(!here.known.are_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_clock_that_differs_is_told_once_and_so_is_that_it_agrees_again() {
+        for (offset_ms, shown) in [(600_000, 602), (-300_000, -297), (9_000, 11)] {
+            let here = Here::new();
+            let clocks = |now_ms: i64, offset_ms: i64| {
+                let news = here.note_all(now_ms, &[(OWN, now_ms), (2, now_ms + offset_ms)]);
+                news.clocks.into_iter().map(|(node, news)| (node.id.as_u128(), news)).collect::<Vec<_>>()
+            };
+            assert_eq!(clocks(0, 0), []);
+            assert_eq!(clocks(5_000, 0), []);
+            assert_eq!(here.clock_ahead_s(), None);
+            let differs = ClockNews::Differs { ahead_s: shown };
+            assert_eq!(clocks(10_000, offset_ms), [(2, differs)]);
+            assert_eq!(clocks(15_000, offset_ms), []);
+            assert_eq!(here.clock_ahead_s(), Some(shown));
+            assert_eq!(clocks(20_000, 0), [(2, ClockNews::Agrees)]);
+            assert_eq!((clocks(25_000, 0), here.clock_ahead_s()), (vec![], None));
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn clocks_that_agree_are_never_told_to_differ_whenever_a_heartbeat_came() {
+        let here = Here::new();
+        for (view, age_ms) in [0, 4_999, 1, 2_500, 3_000, 100].into_iter().cycle().take(60).enumerate() {
+            let now_ms = i64::try_from(view).unwrap() * 5_000;
+            let news = here.note_all(now_ms, &[(OWN, now_ms), (2, now_ms - age_ms)]);
+            assert_eq!((news.clocks, here.clock_ahead_s()), (vec![], None), "{now_ms}");
+        }
+        // The store was away: nobody knows when the heartbeat after it was written.
+        let after = 60 * 5_000 + 100_000;
+        let news = here.note_all(after, &[(OWN, after), (2, after - 90_000)]);
+        assert_eq!((news.clocks, here.clock_ahead_s()), (vec![], None));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nobody_is_lost_for_heartbeats_that_an_outage_of_the_store_kept_away() {
+        let here = Here::new();
+        for now_ms in (80_000..=100_000).step_by(5_000) {
+            here.note(now_ms, &[(1, now_ms), (2, now_ms - 1_000), (3, 10_000)]);
+        }
+        assert_eq!(here.lost(), [3], "it was lost before this process began");
         // The store was away for ninety seconds. The others have not written yet.
-        assert_eq!(note_at(&known, 190_000, &[(1, 190_000), (2, 99_000), (3, 30_000)]), (vec![], vec![]));
-        assert_eq!(lost(&known), [3], "it stays lost");
-        assert_eq!(in_state(&known, NodeState::Unknown), [2], "it may live");
+        assert_eq!(here.note(190_000, &[(1, 190_000), (2, 99_000), (3, 10_000)]), (vec![], vec![]));
+        assert_eq!(here.lost(), [3], "it stays lost");
+        assert_eq!(here.in_state(NodeState::Unknown), [2], "it may live");
+        assert!(!here.known.are_none());
         // One of them is back, the other died during the outage: that shows after its time.
         for now_ms in (195_000..250_000).step_by(5_000) {
-            assert_eq!(note_at(&known, now_ms, &[(1, now_ms), (2, 99_000)]), (vec![], vec![]), "{now_ms}");
-            assert_eq!(in_state(&known, NodeState::Unknown), [2], "{now_ms}");
+            assert_eq!(here.note(now_ms, &[(1, now_ms), (2, 99_000)]), (vec![], vec![]), "{now_ms}");
+            assert_eq!(here.in_state(NodeState::Unknown), [2], "{now_ms}");
         }
-        assert_eq!(note_at(&known, 250_000, &[(1, 250_000), (2, 99_000)]), (vec![2], vec![]));
+        assert_eq!(here.note(250_000, &[(1, 250_000), (2, 99_000)]), (vec![2], vec![]));
     }
 
-    #[test]
-    fn what_was_alive_is_unknown_while_the_store_is_away_or_no_view_comes_and_the_rest_is_as_it_was() {
-        let known = KnownNodes::default();
+    #[tokio::test(start_paused = true)]
+    async fn what_was_alive_is_unknown_while_the_store_is_away_or_no_view_comes_and_the_rest_is_as_it_was() {
+        let here = Here::new();
         let states = |now_ms, is_store_away| {
-            let nodes = known.known(Timestamp::from_millis(now_ms), 15_000, is_store_away);
+            let nodes = here.known.known(here.at(now_ms), Duration::from_secs(15), is_store_away);
             nodes.into_iter().map(|view| view.state).collect::<Vec<_>>()
         };
         assert_eq!(states(100_000, true), [], "nothing was read yet");
-        note_at(&known, 100_000, &[(1, 100_000), (2, 99_000), (3, 30_000)]);
+        for now_ms in (80_000..=100_000).step_by(5_000) {
+            here.note(now_ms, &[(1, now_ms), (2, now_ms - 1_000), (3, 10_000)]);
+        }
         let known_states = [NodeState::Alive, NodeState::Alive, NodeState::Lost];
         let doubtful = [NodeState::Alive, NodeState::Unknown, NodeState::Lost];
         assert_eq!(states(115_000, false), known_states);
         assert_eq!(states(115_000, true), doubtful);
         assert_eq!(states(115_001, false), doubtful);
-        note_at(&known, 120_000, &[(1, 120_000), (2, 119_000), (3, 30_000)]);
+        here.note(120_000, &[(1, 120_000), (2, 119_000), (3, 10_000)]);
         assert_eq!(states(120_000, false), known_states);
     }
 
@@ -340,11 +450,13 @@ mod tests {
         };
         let replaced = |stored: &[Node]| {
             let mut stored = stored.to_vec();
-            let replaced = take_replaced(&mut stored, Timestamp::from_millis(60_000));
+            let silent_before = Timestamp::from_millis(60_000);
+            let replaced = take_replaced(&mut stored, |node| node.seen_at < silent_before);
             let left = stored.len();
             (replaced.iter().map(|node| node.id.as_u128()).collect::<Vec<_>>(), left)
         };
-        let (here, there) = ("10.0.0.1:8080", "10.0.0.2:8080");
+        let here = "10.0.0.1:8080";
+        let there = "10.0.0.2:8080";
         let dead = node_of(1, here, 0, 50_000);
         assert_eq!(replaced(&[dead.clone(), node_of(2, here, 50_001, 90_000)]), (vec![1], 1));
         assert_eq!(replaced(&[dead.clone(), node_of(2, there, 50_001, 90_000)]), (vec![], 2));
@@ -360,10 +472,14 @@ mod tests {
         }
     }
 
-    #[test]
-    fn one_that_was_lost_before_this_process_began_is_shown_and_no_news() {
-        let known = KnownNodes::default();
-        assert_eq!(note(&known, &[(1, 60_000), (9, 1)]), (vec![], vec![]));
-        assert_eq!(lost(&known), [9]);
+    #[tokio::test(start_paused = true)]
+    async fn one_that_was_lost_before_this_process_began_is_shown_after_some_heartbeats_and_no_news() {
+        let here = Here::new();
+        for now_ms in [120_000, 125_000, 130_000, 135_000] {
+            assert_eq!(here.note(now_ms, &[(1, now_ms), (9, 1)]), (vec![], vec![]));
+            assert_eq!(here.in_state(NodeState::Unknown), [9]);
+        }
+        assert_eq!(here.note(140_000, &[(1, 140_000), (9, 1)]), (vec![], vec![]));
+        assert_eq!(here.lost(), [9]);
     }
 }

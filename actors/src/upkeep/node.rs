@@ -10,15 +10,15 @@ use actix::prelude::*;
 use quita_domain::control::Node;
 use quita_domain::time::Timestamp;
 use quita_ports::{Clock, OperatorStore, StoreError};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::acquirers::directives::RouteDirectives;
 use crate::acquirers::routing::Routes;
 use crate::actor::meter::Alive;
 use crate::denied::{Denied, warn_unless_away};
 use crate::limits::Limits;
-use crate::upkeep::known_nodes::{KnownNodes, NodeNews, ViewTime, take_replaced};
-use crate::watch::actor_view::ago;
+use crate::upkeep::heartbeats::{ClockNews, ViewTime};
+use crate::upkeep::known_nodes::{KnownNodes, NodeNews};
 
 /// Identity of a process, as others see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -122,6 +122,7 @@ async fn be_seen(parts: &NodeParts) -> Result<(), StoreError> {
     if form.is_too_new() {
         return Ok(());
     }
+    let begun_at = Instant::now();
     let node = Node {
         routing: Some(parts.routes.version()),
         comparison_failure: parts.known.comparison_failure(),
@@ -136,15 +137,20 @@ async fn be_seen(parts: &NodeParts) -> Result<(), StoreError> {
         // All other processes have ended, or this one could not have started.
         stored.retain(|node| node.id == parts.node.id);
     }
-    let now = parts.clock.now();
-    let alive_since = ago(now, parts.limits.node_seen_within);
-    let replaced = take_replaced(&mut stored, alive_since);
-    for dead in replaced.iter().filter(|dead| dead.address == parts.node.address) {
+    let limits = &parts.limits;
+    let time = ViewTime {
+        begun_at,
+        read_at: Instant::now(),
+        now: parts.clock.now(),
+        seen_within: limits.node_seen_within,
+        longest_gap: limits.longest_heartbeat_gap(),
+    };
+    let news = parts.known.note(stored, parts.node.id, &time);
+    tell(&news);
+    for dead in news.replaced.iter().filter(|dead| dead.address == parts.node.address) {
         parts.store.remove_node(dead.id).await?;
         tracing::info!(node.id = %dead.id, address = dead.address, "a node that died was replaced by this one");
     }
-    let longest_gap_ms = parts.limits.longest_heartbeat_gap_ms();
-    tell(&parts.known.note(stored, parts.node.id, ViewTime { now, alive_since, longest_gap_ms }));
     Ok(())
 }
 
@@ -154,6 +160,16 @@ fn tell(news: &NodeNews) {
     }
     for Node { id, address, .. } in &news.back {
         tracing::info!(node.id = %id, address, "a node that was lost is back");
+    }
+    for (Node { id, address, .. }, clock) in &news.clocks {
+        match clock {
+            ClockNews::Differs { ahead_s } => {
+                tracing::warn!(node.id = %id, address, ahead_s, "another node's clock differs from this one's: set both with NTP");
+            }
+            ClockNews::Agrees => {
+                tracing::info!(node.id = %id, address, "another node's clock agrees with this one's again");
+            }
+        }
     }
 }
 

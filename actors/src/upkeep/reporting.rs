@@ -38,7 +38,8 @@ impl Exceptions {
         meter: Arc<Meter>,
         limits: &Limits,
     ) -> Self {
-        let (time_out, capacity) = (limits.write_time_out, limits.exceptions_waiting);
+        let time_out = limits.write_time_out;
+        let capacity = limits.exceptions_waiting;
         Self { store, clock, meter, time_out, capacity, waiting: Mutex::default() }
     }
 
@@ -95,8 +96,8 @@ impl Exceptions {
     pub(crate) fn report_until_stored(self: &Arc<Self>, exception: Exception) {
         match self.begin(exception) {
             Ok(on_its_way) => drop(actix::spawn(async move { on_its_way.store().await })),
-            Err(NotBegun::OnItsWay) => {}
-            Err(NotBegun::NoRoom(exception)) => tracing::error!(
+            Err(NotStarted::OnItsWay) => {}
+            Err(NotStarted::NoRoom(exception)) => tracing::error!(
                 transaction.id = exception.transaction_id.map(display),
                 kind = exception.kind,
                 detail = exception.detail,
@@ -106,13 +107,13 @@ impl Exceptions {
     }
 
     /// Ensures that the same exception is on its way only once, and that not too many are.
-    fn begin(self: &Arc<Self>, exception: Exception) -> Result<OnItsWay, NotBegun> {
+    fn begin(self: &Arc<Self>, exception: Exception) -> Result<OnItsWay, NotStarted> {
         let mut waiting = self.waiting();
         if waiting.contains(&exception.id) {
-            return Err(NotBegun::OnItsWay);
+            return Err(NotStarted::OnItsWay);
         }
         if waiting.len() >= self.capacity {
-            return Err(NotBegun::NoRoom(Box::new(exception)));
+            return Err(NotStarted::NoRoom(Box::new(exception)));
         }
         waiting.insert(exception.id.clone());
         Ok(OnItsWay { exceptions: Arc::clone(self), exception })
@@ -139,7 +140,7 @@ pub(crate) fn unreadable(id: TransactionId, now: Timestamp) -> Exception {
 }
 
 /// Reason why this call did not start an exception on its way.
-enum NotBegun {
+enum NotStarted {
     OnItsWay,
     NoRoom(Box<Exception>),
 }

@@ -17,6 +17,7 @@ pub(crate) struct AtScrape {
     nodes_seen: IntGauge,
     nodes_lost: IntGauge,
     nodes_unknown: IntGauge,
+    clock_offset: IntGauge,
 }
 
 impl AtScrape {
@@ -41,6 +42,10 @@ impl AtScrape {
                 "quita_nodes_unknown",
                 "Processes of which nobody knows whether they live, because the store can't be read",
             )?,
+            clock_offset: IntGauge::new(
+                "quita_node_clock_offset_seconds",
+                "Largest difference of another live process's clock from this one's; positive if the other is ahead",
+            )?,
         };
         registry.register(Box::new(metrics))
     }
@@ -54,6 +59,10 @@ impl AtScrape {
         }
     }
 
+    const fn gauges_of_nodes(&self) -> [&IntGauge; 4] {
+        [&self.nodes_seen, &self.nodes_lost, &self.nodes_unknown, &self.clock_offset]
+    }
+
     fn read_nodes(&self) {
         let nodes = self.system.nodes();
         for (gauge, state) in [
@@ -64,19 +73,22 @@ impl AtScrape {
             let count = nodes.iter().filter(|view| view.state == state).count();
             gauge.set(i64::try_from(count).unwrap_or(i64::MAX));
         }
+        let alive = nodes.iter().filter(|view| view.state == NodeState::Alive);
+        let offsets = alive.filter_map(|view| view.clock_ahead_s);
+        self.clock_offset.set(offsets.max_by_key(|offset| offset.unsigned_abs()).unwrap_or(0));
     }
 }
 
 impl Collector for AtScrape {
     fn desc(&self) -> Vec<&Desc> {
-        let nodes = [&self.nodes_seen, &self.nodes_lost, &self.nodes_unknown];
+        let nodes = self.gauges_of_nodes();
         self.route_states.desc().into_iter().chain(nodes.into_iter().flat_map(Collector::desc)).collect()
     }
 
     fn collect(&self) -> Vec<MetricFamily> {
         self.read_routes();
         self.read_nodes();
-        let nodes = [&self.nodes_seen, &self.nodes_lost, &self.nodes_unknown];
+        let nodes = self.gauges_of_nodes();
         self.route_states
             .collect()
             .into_iter()

@@ -35,6 +35,7 @@ pub(crate) struct Meter {
     pub(crate) webhook_lag: Histogram,
     pub(crate) webhook_exhausted: IntCounter,
     pub(crate) webhook_backlog: IntGauge,
+    pub(crate) webhooks_failing: IntGauge,
     pub(crate) due_backlog: IntGauge,
     pub(crate) inbox_backlog: IntGauge,
     pub(crate) batch_size: Histogram,
@@ -94,6 +95,10 @@ impl Meter {
             webhook_lag: histogram(lag)?,
             webhook_exhausted: counter("quita_webhook_exhausted_total", "Deliveries that were given up")?,
             webhook_backlog: gauge("quita_webhook_backlog", "Payments with an event that is not confirmed")?,
+            webhooks_failing: gauge(
+                "quita_webhooks_failing",
+                "1 if webhooks wait and no attempt of this node was confirmed for 15 minutes",
+            )?,
             due_backlog: gauge("quita_timer_backlog", "Payments whose time has come and that wait")?,
             inbox_backlog: gauge("quita_inbox_backlog", "Notices of acquirers that wait to be worked")?,
             batch_size: histogram(writes.buckets(COUNTS.to_vec()))?,

@@ -51,6 +51,7 @@ pub(crate) struct Reading {
     delivered: u64,
     refused: u64,
     failed: u64,
+    undelivered_since: Option<Timestamp>,
     lag: Tally,
 }
 
@@ -94,8 +95,25 @@ impl Reading {
             delivered: deliveries("delivered"),
             refused: deliveries("refused"),
             failed: deliveries("failed"),
+            undelivered_since: None,
             lag: tally(&meter.webhook_lag),
         }
+    }
+
+    /// Carries on from the reading before since when no attempt to deliver a webhook was confirmed.
+    pub(crate) fn after(mut self, before: Option<&Self>) -> Self {
+        let attempts_before = before.map_or(0, Self::unconfirmed_attempts);
+        let has_attempts = self.unconfirmed_attempts() > attempts_before;
+        let since_before = before.and_then(|before| before.undelivered_since);
+        let was_delivered = self.delivered > before.map_or(0, |before| before.delivered);
+        if !was_delivered {
+            self.undelivered_since = since_before.or_else(|| has_attempts.then_some(self.at));
+        }
+        self
+    }
+
+    const fn unconfirmed_attempts(&self) -> u64 {
+        self.refused.saturating_add(self.failed)
     }
 
     /// Returns the sample for the time since an earlier reading.
@@ -106,7 +124,8 @@ impl Reading {
         let kind = |(kind, now): (&ActorKind, &KindReading)| {
             (*kind, now.since(earlier.kinds.get(kind).unwrap_or(&none), within, scales))
         };
-        let (commit, lag) = (self.commit.since(&earlier.commit), self.lag.since(&earlier.lag));
+        let commit = self.commit.since(&earlier.commit);
+        let lag = self.lag.since(&earlier.lag);
         let [webhook_backlog, timer_backlog, inbox_backlog] = self.backlogs;
         Sample {
             at: self.at,
@@ -129,6 +148,7 @@ impl Reading {
                 delivered_per_second: rate(self.delivered, earlier.delivered),
                 refused_per_second: rate(self.refused, earlier.refused),
                 failed_per_second: rate(self.failed, earlier.failed),
+                undelivered_since: self.undelivered_since,
                 lag_median_ms: lag.median(&scales.long_times),
                 lag_p99_ms: lag.p99(&scales.long_times),
             },
@@ -137,7 +157,8 @@ impl Reading {
 
     /// Returns the figures of each message of one kind of actor since an earlier reading, by name.
     pub(crate) fn messages(&self, earlier: &Self, kind: ActorKind, scales: &Scales) -> Vec<MessageSample> {
-        let (none, within) = (Tally::default(), self.within(earlier));
+        let none = Tally::default();
+        let within = self.within(earlier);
         let before = earlier.kinds.get(&kind);
         let messages = self.kinds.get(&kind).into_iter().flat_map(|reading| &reading.messages);
         let sample = |(name, now): (&String, &Tally)| {
@@ -172,7 +193,8 @@ impl KindReading {
     }
 
     fn since(&self, earlier: &Self, within: Duration, scales: &Scales) -> KindSample {
-        let (wait, none) = (self.wait.since(&earlier.wait), Tally::default());
+        let wait = self.wait.since(&earlier.wait);
+        let none = Tally::default();
         let mut handle = Tally::default();
         for (name, now) in &self.messages {
             handle.add(&now.since(earlier.messages.get(name).unwrap_or(&none)));

@@ -11,6 +11,9 @@ use crate::actor::crash_cause::CrashCause;
 use crate::actor::kind::ActorKind;
 use crate::store::state::StoreAway;
 
+/// Time for which no attempt to deliver a webhook may be confirmed before a person should look.
+const WEBHOOKS_MAY_FAIL_MS: u64 = 15 * 60 * 1_000;
+
 /// A number in thousandths: microseconds of a time displayed in milliseconds, or thousandths of a rate.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Thousandths(u64);
@@ -90,6 +93,15 @@ pub struct KindSample {
     pub last_cause: Option<Arc<CrashCause>>,
 }
 
+impl Sample {
+    /// Returns the time since which webhooks wait and attempts are made, and none was confirmed. `None` if that is
+    /// so for less than fifteen minutes: some receiver is always away for a moment.
+    pub fn webhooks_failing_since(&self) -> Option<Timestamp> {
+        let since = self.webhooks.undelivered_since.filter(|_| self.store.webhook_backlog > 0)?;
+        (self.at.ms_since(since) >= WEBHOOKS_MAY_FAIL_MS).then_some(since)
+    }
+}
+
 /// State of the store. Times are `None` if nothing was written.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -132,6 +144,8 @@ pub struct WebhookSample {
     pub refused_per_second: Thousandths,
     /// Attempts per second that got no answer.
     pub failed_per_second: Thousandths,
+    /// Time of the first attempt since the last confirmed one, or since the start; `None` if none was made.
+    pub undelivered_since: Option<Timestamp>,
     /// Median time from an event to its confirmed delivery.
     pub lag_median_ms: Option<Thousandths>,
     /// 99th percentile of that time.

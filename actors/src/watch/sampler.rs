@@ -1,7 +1,8 @@
 //! The sampler: publishes the state of the actors once a second.
 //!
-//! Owns no state; its readings are shared. Reads every meter once a second, however many clients watch, and exports
-//! each route's approvals as metrics. Sends no messages and changes nothing. Recreated by the supervisor when it dies.
+//! Owns no state; its readings are shared. Reads every meter once a second, however many clients watch. Exports each route's
+//! approvals as metrics, and whether webhooks fail. Logs the routes that began to fail by the passing of time. Sends no
+//! messages and decides nothing. Recreated by the supervisor when it dies.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,8 +40,11 @@ impl SamplerActor {
 
     fn read(&mut self, _: &mut Context<Self>) {
         let (parts, now) = (&self.parts, self.parts.clock.now());
+        parts.routes.tell_turns(now);
         parts.routes.show_approvals(&parts.meter);
         parts.samples.add(Reading::take(&parts.meter, parts.store_state.away(), now));
+        let failing_since = parts.samples.follow().borrow().webhooks_failing_since();
+        parts.meter.webhooks_failing.set(i64::from(failing_since.is_some()));
     }
 }
 

@@ -14,13 +14,13 @@ use crate::watch::sample::{MessageSample, Sample};
 pub(crate) struct Samples {
     scales: Scales,
     newest: watch::Sender<Arc<Sample>>,
-    past: Mutex<Past>,
+    past: Mutex<SampleHistory>,
     per_kept: u32,
     kept: usize,
 }
 
 #[derive(Default)]
-struct Past {
+struct SampleHistory {
     samples: VecDeque<Arc<Sample>>,
     readings: VecDeque<Arc<Reading>>,
     newest: Option<Arc<Reading>>,
@@ -39,7 +39,7 @@ impl Samples {
         }
     }
 
-    fn past(&self) -> MutexGuard<'_, Past> {
+    fn past(&self) -> MutexGuard<'_, SampleHistory> {
         self.past.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -65,8 +65,8 @@ impl Samples {
 
     /// Adds a reading and publishes the sample since the one before.
     pub(crate) fn add(&self, reading: Reading) {
-        let reading = Arc::new(reading);
         let mut past = self.past();
+        let reading = Arc::new(reading.after(past.newest.as_deref()));
         let before = past.newest.replace(Arc::clone(&reading));
         past.since_kept = past.since_kept.saturating_add(1);
         if past.since_kept >= self.per_kept || past.readings.is_empty() {
@@ -82,5 +82,47 @@ impl Samples {
         drop(past);
         let before = before.unwrap_or_else(|| Arc::clone(&reading));
         self.newest.send_replace(Arc::new(reading.since(&before, &self.scales)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use quita_domain::time::Timestamp;
+
+    use super::*;
+    use crate::store::slow_connection::meter;
+
+    const MINUTE_MS: i64 = 60_000;
+
+    #[test]
+    fn webhooks_fail_once_no_attempt_was_confirmed_for_a_quarter_of_an_hour_however_few_there_are() {
+        let meter = meter();
+        let samples = Samples::new(&Limits::default());
+        let count = |outcome| meter.webhook_deliveries.with_label_values(&[outcome]).inc();
+        let failing_at = |minute: i64| {
+            let at = Timestamp::from_millis(minute * MINUTE_MS);
+            samples.add(Reading::take(&meter, None, at));
+            let since = samples.follow().borrow().webhooks_failing_since();
+            since.map(|since| since.millis() / MINUTE_MS)
+        };
+        meter.webhook_backlog.set(6);
+        assert_eq!(failing_at(0), None);
+        assert_eq!(failing_at(30), None, "nothing was tried");
+        count("failed");
+        assert_eq!(failing_at(31), None);
+        assert_eq!(failing_at(45), None);
+        assert_eq!(failing_at(46), Some(31), "one attempt is enough");
+        count("refused");
+        assert_eq!(failing_at(90), Some(31));
+        meter.webhook_backlog.set(0);
+        assert_eq!(failing_at(91), None, "nothing waits any more");
+        meter.webhook_backlog.set(6);
+        count("delivered");
+        count("failed");
+        assert_eq!(failing_at(92), None);
+        assert_eq!(failing_at(120), None);
+        count("failed");
+        assert_eq!(failing_at(121), None);
+        assert_eq!(failing_at(136), Some(121));
     }
 }

@@ -93,8 +93,9 @@ impl Tally {
         if self.count == 0 {
             return None;
         }
-        let rank = self.count.saturating_mul(per_mille).div_ceil(1_000).max(1);
-        let (mut below, mut before) = (0_u64, 0_u64);
+        let rank = self.rank(per_mille);
+        let mut below = 0_u64;
+        let mut before = 0_u64;
         for (upper, counted) in bounds.upper.iter().zip(&self.cumulative) {
             if *counted >= rank {
                 let lowest = below.saturating_add(bounds.step).min(*upper);
@@ -105,6 +106,25 @@ impl Tally {
             (below, before) = (*upper, *counted);
         }
         Some(Thousandths::new(below))
+    }
+
+    /// Returns the quantile of observations that are known not to exceed `longest`. Those above the highest bound count
+    /// as that.
+    pub(crate) fn quantile_up_to(
+        &self,
+        bounds: &Bounds,
+        per_mille: u64,
+        longest: Thousandths,
+    ) -> Option<Thousandths> {
+        let rank = self.rank(per_mille);
+        let is_above_all = self.cumulative.last().is_some_and(|counted| *counted < rank);
+        let quantile = self.quantile(bounds, per_mille)?;
+        Some(if is_above_all { longest } else { quantile.min(longest) })
+    }
+
+    /// Returns the position, from 1, of the value that so many thousandths of the observations do not exceed.
+    fn rank(&self, per_mille: u64) -> u64 {
+        self.count.saturating_mul(per_mille).div_ceil(1_000).max(1)
     }
 
     /// Returns the median.
@@ -174,7 +194,8 @@ mod tests {
 
     #[test]
     fn what_was_counted_before_is_not_counted_again() {
-        let (earlier, later) = (tally(&SECONDS, &[5.0]), tally(&SECONDS, &[5.0, 0.005, 0.005]));
+        let earlier = tally(&SECONDS, &[5.0]);
+        let later = tally(&SECONDS, &[5.0, 0.005, 0.005]);
         let since = later.since(&earlier);
         assert_eq!((since.count, since.p99(&Bounds::of_seconds(&SECONDS)).unwrap().get()), (2, 10_000));
         assert_eq!(later.since(&Tally::default()), later);

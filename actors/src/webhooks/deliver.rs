@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use quita_domain::delivery::Lease;
+use quita_domain::numbering::DeliveryIndex;
 use quita_domain::order::Order;
 use quita_domain::payment::Payment;
 use quita_ports::trace::Span;
@@ -20,16 +21,15 @@ const ENTRY_BYTES: usize = 64;
 pub(crate) struct Deliver {
     pub(crate) payment: Arc<Payment>,
     /// Index in the payment's outbox.
-    pub(crate) index: u32,
+    pub(crate) index: DeliveryIndex,
     /// The claim, if there is one.
     pub(super) lease: Option<Lease>,
 }
 
 impl Deliver {
     /// Returns a delivery that the payment's last write claimed.
-    pub(crate) fn claimed(payment: &Arc<Payment>, index: u32) -> Self {
-        let place = usize::try_from(index).unwrap_or(usize::MAX);
-        let ends_at = payment.outbox.get(place).and_then(|delivery| delivery.next_attempt_at);
+    pub(crate) fn claimed(payment: &Arc<Payment>, index: DeliveryIndex) -> Self {
+        let ends_at = payment.delivery(index).and_then(|delivery| delivery.next_attempt_at);
         let lease = ends_at.map(|ends_at| Lease { delivery: index, ends_at });
         Self { payment: Arc::clone(payment), index, lease }
     }
@@ -46,7 +46,7 @@ impl Question for Deliver {
 
     fn record(&self, span: &mut Span) {
         span.record("transaction.id", self.payment.id);
-        span.record("delivery", self.index);
+        span.record("delivery", self.index.get());
     }
 }
 

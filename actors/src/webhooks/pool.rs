@@ -12,6 +12,7 @@ use std::time::Duration;
 use actix::prelude::*;
 use quita_domain::delivery::{DeliveryAttempt, Lease, Receiver};
 use quita_domain::identity::TransactionId;
+use quita_domain::numbering::DeliveryIndex;
 use quita_domain::payment::Command;
 use quita_ports::trace::{Span, Tracer, within};
 use quita_ports::{Clock, DueDelivery, Store, StoreError};
@@ -76,7 +77,7 @@ pub(crate) struct WebhookPoolActor {
     begun: VecDeque<(Instant, u64)>,
     last_number: u64,
     /// Deliveries being sent, or whose outcome is being stored.
-    under_way: HashMap<TransactionId, Vec<u32>>,
+    under_way: HashMap<TransactionId, Vec<DeliveryIndex>>,
     /// Attempts that have ended and whose outcomes are not stored yet.
     unstored: usize,
     meter: Arc<ActorMeter>,
@@ -164,7 +165,8 @@ impl WebhookPoolActor {
         if let Some(other) = self.claiming.insert(id, place) {
             self.queue.free(other, Ended::Unused);
         }
-        let (pool, parts) = (context.address(), Arc::clone(&self.parts));
+        let pool = context.address();
+        let parts = Arc::clone(&self.parts);
         let mut span = Span::begin(parts.tracer.as_ref(), || "deliver".into());
         span.record("transaction.id", id);
         let span_context = span.context().cloned();
@@ -180,12 +182,15 @@ impl WebhookPoolActor {
     fn send(&mut self, delivery: Deliver, mut place: Place, span: Option<Span>, context: &mut Context<Self>) {
         self.queue.weigh(&mut place, weight_of(&delivery.payment));
         self.last_number = self.last_number.wrapping_add(1);
-        let (number, id, index) = (self.last_number, delivery.payment.id, delivery.index);
+        let number = self.last_number;
+        let id = delivery.payment.id;
+        let index = delivery.index;
         self.exchanges.insert(number, place);
         self.begun.push_back((Instant::now(), number));
         self.under_way.entry(id).or_default().push(index);
         let worker = self.idle.pop().unwrap_or_else(|| (self.hire)());
-        let (pool, parts) = (context.address(), Arc::clone(&self.parts));
+        let pool = context.address();
+        let parts = Arc::clone(&self.parts);
         let span_context = span.as_ref().and_then(|span| span.context().cloned());
         let work = async move {
             let answer = worker.ask(SendWebhook(delivery)).await;
@@ -204,7 +209,7 @@ impl WebhookPoolActor {
     }
 
     /// Forgets a delivery that is neither sent nor stored any more.
-    fn is_over(&mut self, id: TransactionId, index: u32) {
+    fn is_over(&mut self, id: TransactionId, index: DeliveryIndex) {
         if let Some(indexes) = self.under_way.get_mut(&id) {
             indexes.retain(|other| *other != index);
             if indexes.is_empty() {
@@ -214,7 +219,8 @@ impl WebhookPoolActor {
     }
 
     fn tick(&mut self, context: &mut Context<Self>) {
-        let (now, limits) = (Instant::now(), &self.parts.limits);
+        let now = Instant::now();
+        let limits = &self.parts.limits;
         while let Some((_, number)) =
             self.begun.pop_front_if(|(at, _)| now.duration_since(*at) >= limits.prompt)
         {
@@ -257,7 +263,8 @@ impl WebhookPoolActor {
     }
 
     fn found(&mut self, found: Vec<DueDelivery>, context: &mut Context<Self>) {
-        let (last, is_last) = (found.last().map(|due| due.place), found.len() < self.parts.limits.page);
+        let last = found.last().map(|due| due.place);
+        let is_last = found.len() < self.parts.limits.page;
         for DueDelivery { place, receiver } in found {
             let is_begun = self.under_way.contains_key(&place.id) || self.claiming.contains_key(&place.id);
             if !is_begun && !self.queue.put_due(receiver, place) {
@@ -292,7 +299,7 @@ struct Sent {
     has_died: bool,
     number: u64,
     id: TransactionId,
-    index: u32,
+    index: DeliveryIndex,
     ended: Ended,
     is_over: bool,
 }
@@ -302,7 +309,7 @@ struct Sent {
 #[rtype(result = "()")]
 struct Stored {
     id: TransactionId,
-    index: u32,
+    index: DeliveryIndex,
 }
 
 /// Result of claiming the due deliveries of a payment.
@@ -324,7 +331,7 @@ where
     }
 }
 
-async fn store(commands: &Commands, id: TransactionId, index: u32, attempt: DeliveryAttempt) {
+async fn store(commands: &Commands, id: TransactionId, index: DeliveryIndex, attempt: DeliveryAttempt) {
     let command = Command::DeliveryAnswered { delivery: index, attempt };
     if let Err(denied) = commands.insist(id, command).await {
         warn_unless_away!(denied, transaction.id = %id, error = %denied, "a delivery's outcome could not be stored; it is sent again");

@@ -606,7 +606,10 @@ mod tests {
         let mut queue = queue(|limits| {
             (limits.places, limits.places_per_receiver, limits.receivers_remembered) = (6, 3, 4);
         });
-        let (mut dice, mut held, mut waiting, mut sent) = (7_u64, Vec::new(), 0, 0);
+        let mut dice = 7_u64;
+        let mut held = Vec::new();
+        let mut waiting = 0;
+        let mut sent = 0;
         for number in 0..20_000 {
             dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let pick = |of: u64| usize::try_from((dice >> 33) % of).unwrap();

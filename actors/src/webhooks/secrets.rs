@@ -13,14 +13,14 @@ use tokio::time::Instant;
 /// Time for which secrets are cached.
 const KEPT_FOR: Duration = Duration::from_secs(2);
 
-type Kept = HashMap<Owner, (Instant, Arc<[WebhookSecret]>)>;
+type SecretCache = HashMap<Owner, (Instant, Arc<[WebhookSecret]>)>;
 
 /// Reads and caches secrets by application and mode.
 pub(crate) struct Secrets {
     store: Arc<dyn Store>,
     vault: Arc<dyn Vault>,
     clock: Arc<dyn Clock>,
-    kept: Mutex<Kept>,
+    kept: Mutex<SecretCache>,
 }
 
 impl Secrets {
@@ -50,7 +50,7 @@ impl Secrets {
         Ok(secrets)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Kept> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, SecretCache> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -68,7 +68,8 @@ impl Handler<Ask<SendWebhook>> for WebhookWorkerActor {
 
     fn handle(&mut self, ask: Ask<SendWebhook>, _: &mut Self::Context) -> Self::Result {
         let (SendWebhook(delivery), reply, handling) = ask.open();
-        let (parts, sender) = (Arc::clone(&self.parts), Rc::clone(&self.sender));
+        let parts = Arc::clone(&self.parts);
+        let sender = Rc::clone(&self.sender);
         Box::pin(within(handling.context(), async move {
             let attempt = deliver(&parts, sender.as_ref(), delivery).await;
             drop(handling);
@@ -82,10 +83,11 @@ async fn deliver(
     sender: &dyn WebhookSender,
     Deliver { payment, index, .. }: Deliver,
 ) -> Option<DeliveryAttempt> {
-    let place = usize::try_from(index).unwrap_or(usize::MAX);
-    let (claimed, event) =
-        payment.outbox.get(place).and_then(|delivery| Some((delivery, payment.event(delivery.sequence)?)))?;
-    let (id, sequence, occurred_at) = (payment.id, event.sequence, event.occurred_at);
+    let claimed = payment.delivery(index)?;
+    let event = payment.event(claimed.sequence)?;
+    let id = payment.id;
+    let sequence = event.sequence.get();
+    let occurred_at = event.occurred_at;
     let request = match request(parts, &payment, event).await {
         Ok(request) => request,
         // This does not count as an attempt. The delivery is due again when its lease ends.
@@ -97,7 +99,7 @@ async fn deliver(
     let mut span = sending_span(&request, event, claimed.attempts.len());
     // The request is as large as the payment, and a receiver may take fifteen seconds: keep only one of them in memory.
     drop(payment);
-    let attempt = sender.send(request).await;
+    let attempt = sender.send(request).await.attempt;
     span.record_with(|span| record_attempt(span, &attempt));
     count(parts, occurred_at, &attempt);
     if attempt.is_confirmed() {

@@ -5,7 +5,8 @@ use quita_domain::webhook::signature::WebhookSecret;
 
 /// Whose every payment is.
 pub(crate) fn owner() -> Owner {
-    let (merchant, application) = (MerchantId::new("demo"), ApplicationName::new("default"));
+    let merchant = MerchantId::new("demo");
+    let application = ApplicationName::new("default");
     Owner { merchant, application, mode: Mode::Test }
 }
 

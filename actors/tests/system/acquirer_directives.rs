@@ -9,11 +9,10 @@ use quita_domain::operation::{OperationRequest, OperationState, RequestedOperati
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 use std::time::Duration;
-use uuid::Uuid;
 
 use crate::access::owner;
 use crate::bank::{Answer, settled};
-use crate::orders::{CENTS, card, id, keyed, pix};
+use crate::orders::{CENTS, card, id, keyed, operation_id, pix};
 use crate::store::{Fault, Op};
 use crate::trace::Mark;
 use crate::world::{Node, World, pass_ms};
@@ -32,7 +31,7 @@ fn state(node: &Node<'_>, bank: &str) -> RouteState {
 }
 
 fn requested(requested: RequestedOperation, number: u128) -> OperationRequest {
-    OperationRequest { id: Uuid::from_u128(number), requested, key: None }
+    OperationRequest { id: operation_id(number), requested, key: None }
 }
 
 /// Charges that a bank got of a payment.
@@ -299,7 +298,8 @@ fn orders_hold_after_a_restart_before_the_first_payment_is_routed() {
 fn every_other_node_follows_within_two_seconds() {
     let world = World::new().and_second_bank();
     world.live(async {
-        let (one, two) = (world.node(), world.node());
+        let one = world.node();
+        let two = world.node();
         two.created(pix(1)).await;
         order(&one, "first", RouteDirective::Drained).await;
         pass_ms(2_000).await;
@@ -362,7 +362,8 @@ fn an_order_that_is_not_stored_does_not_hold() {
 fn orders_for_acquirers_that_are_not_configured_are_ignored() {
     let world = World::new();
     world.live(async {
-        let (order, at) = (RouteDirective::Drained, Timestamp::default());
+        let order = RouteDirective::Drained;
+        let at = Timestamp::default();
         for (acquirer, method) in [("gone", Method::Pix), ("first", Method::Boleto)] {
             let acquirer = AcquirerName::new(acquirer);
             let control = RouteControl { acquirer: acquirer.clone(), method, directive: order, at };
@@ -430,5 +431,63 @@ fn a_route_tells_how_its_calls_went_and_shows_its_state_as_a_metric() {
         node.settle().await;
         assert_eq!(route().state, RouteState::Healthy);
         assert!(route().last_answer_at.is_some() && route().failures_in_a_row == 0);
+    });
+}
+
+#[test]
+fn a_bank_that_answers_no_inquiry_is_shown_to_fail_by_the_log_too_until_it_answers_one() {
+    let world = World::new().with_limits(|limits| limits.sample_interval = Duration::from_secs(1));
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        world.bank.is_away(true);
+        world.bank.next([Answer::Silence, Answer::Silence]);
+        drop(node.begin(pix(2)));
+        drop(node.begin(pix(3)));
+        // Two charges are lost, and the inquiries about them.
+        pass_ms(50_000).await;
+        let told = |text: &str| world.logs.warnings().iter().filter(|line| line.contains(text)).count();
+        assert_eq!((state(&node, "first"), told("an acquirer fails")), (RouteState::Healthy, 0));
+        pass_ms(20_000).await;
+        let route = || node.operators.routes().into_iter().find(|route| route.method == Method::Pix).unwrap();
+        assert_eq!((route().state, told("an acquirer fails")), (RouteState::Failing, 1));
+        assert_eq!(told("and none was answered since"), 1, "{:?}", world.logs.warnings());
+        assert_eq!(
+            (route().charges_lost_in_a_row, route().failing_until),
+            (2, None),
+            "routing takes no note"
+        );
+        let lost = route().outcomes.unknown + route().outcomes.not_delivered;
+        assert_eq!(u64::from(route().failures_in_a_row), lost, "it counts what it says");
+        world.bank.is_away(false);
+        node.settle().await;
+        assert_eq!((route().state, told("an acquirer fails")), (RouteState::Healthy, 1));
+        assert_eq!((route().failures_in_a_row, route().failing_since), (0, None));
+    });
+}
+
+#[test]
+fn a_route_that_begins_to_fail_by_the_passing_of_time_is_logged_without_another_call() {
+    let world = World::new().with_limits(|limits| limits.sample_interval = Duration::from_secs(1));
+    world.live(async {
+        let node = world.node();
+        node.created(card(1, true)).await;
+        world.bank.next((0..3).map(|_| Answer::Unreachable));
+        for number in 2..=4 {
+            node.created(card(number, true)).await;
+        }
+        node.created(card(5, true)).await;
+        pass_ms(61_000).await;
+        let told = || world.logs.warnings().iter().filter(|line| line.contains("an acquirer fails")).count();
+        assert_eq!(told(), 0, "a card was answered since");
+        world.bank.next((0..3).map(|_| Answer::Unreachable));
+        for number in 6..=8 {
+            drop(node.begin(card(number, true)));
+        }
+        pass_ms(58_000).await;
+        assert_eq!(told(), 0);
+        pass_ms(5_000).await;
+        assert_eq!(told(), 1, "{:?}", world.logs.warnings());
+        node.settle().await;
     });
 }

@@ -16,7 +16,7 @@ use quita_domain::acquiring::{
     OperationAnswer, Reference, Settlement,
 };
 use quita_domain::boleto::NumberDigit;
-use quita_domain::identity::{AcquirerName, Mode, TransactionId};
+use quita_domain::identity::{AcquirerName, Mode, OperationId, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::operation::Operation;
@@ -28,7 +28,6 @@ use quita_ports::{
     Preparation, call_time,
 };
 use tokio::time::{Instant, sleep, sleep_until};
-use uuid::Uuid;
 
 use self::calls::Calls;
 use crate::chance::TestClock;
@@ -100,7 +99,7 @@ pub(crate) struct Bank {
     operations: Mutex<VecDeque<OperationAnswer>>,
     operation_inquiries: Mutex<VecDeque<OperationAnswer>>,
     /// What was answered to each operation last.
-    operated: Mutex<BTreeMap<Uuid, OperationAnswer>>,
+    operated: Mutex<BTreeMap<OperationId, OperationAnswer>>,
     held: Mutex<BTreeMap<TransactionId, Fact>>,
     /// How long it takes for an answer to a question, in milliseconds.
     finds_take_ms: AtomicU64,
@@ -366,7 +365,8 @@ pub(crate) fn settled(id: TransactionId, cents: u64) -> Fact {
 }
 
 fn settled_with(id: TransactionId, cents: u64, approval: Option<Approval>) -> Fact {
-    let (id, amount) = (format!("settlement-{id}"), Money::from_cents(cents));
+    let id = format!("settlement-{id}");
+    let amount = Money::from_cents(cents);
     Fact::Settled(Settlement { id, amount, paid_on: None, end_to_end_id: None, approval })
 }
 

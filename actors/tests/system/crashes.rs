@@ -2,11 +2,10 @@
 
 use quita_domain::operation::{OperationRequest, OperationState, RequestedOperation};
 use quita_domain::status::Status;
-use uuid::Uuid;
 
 use crate::access::owner;
 use crate::bank::{Answer, settled};
-use crate::orders::{CENTS, SHOP, card, id, keyed, pix};
+use crate::orders::{CENTS, SHOP, card, id, keyed, operation_id, pix};
 use crate::receivers::Reply;
 use crate::store::{Fault, Op};
 use crate::trace::Mark::{Asked, Charged, Operated, Stored};
@@ -105,7 +104,7 @@ fn a_notice_that_was_taken_is_worked_by_the_next_life() {
 fn an_operation_that_was_begun_is_sent_again_and_ends_once() {
     let world = World::new();
     let refund = || OperationRequest {
-        id: Uuid::from_u128(70),
+        id: operation_id(70),
         requested: RequestedOperation::Refund(None),
         key: Some("k".into()),
     };

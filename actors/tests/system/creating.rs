@@ -144,10 +144,35 @@ fn of_64_identical_keyed_requests_at_once_one_inserts_and_charges_and_63_are_rep
         node.settle().await;
         pass_ms(20_000).await;
         assert_eq!(node.live("transaction"), 0);
-        let (same, other) = (keyed(1, "one request"), keyed(1, "another request"));
+        let same = keyed(1, "one request");
+        let other = keyed(1, "another request");
         assert!(node.create(same).await.unwrap().is_replay, "the store knows it too");
         assert_eq!(node.create(other).await.unwrap_err(), Denied::KeyReused);
         assert_eq!(world.trace.charges(), 1);
+    });
+}
+
+#[test]
+fn a_payment_is_read_as_its_acquirer_answered_or_as_it_is_when_that_takes_too_long() {
+    let world = World::new().with_limits(|limits| limits.answer_within = std::time::Duration::from_secs(2));
+    world.live(async {
+        let node = world.node();
+        world.bank.next([Answer::after_ms(1_000, Answer::Takes), Answer::after_ms(5_000, Answer::Takes)]);
+        for (payment, expected) in [(1, Status::Pending), (2, Status::Initial)] {
+            let first = node.begin(pix(payment));
+            pass_ms(10).await;
+            let read = node.payments.read(id(payment)).await.unwrap().unwrap();
+            assert_eq!(read.status(), Status::Initial, "the charge is under way");
+            let answered = node.payments.read_answered(id(payment)).await.unwrap().unwrap();
+            assert_eq!(answered.status(), expected);
+            assert_eq!(
+                first.await.unwrap().unwrap().payment.status(),
+                expected,
+                "as its creator is answered"
+            );
+        }
+        assert!(node.payments.read_answered(id(3)).await.unwrap().is_none());
+        node.settle().await;
     });
 }
 

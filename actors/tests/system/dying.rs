@@ -4,11 +4,10 @@ use quita_actors::Denied;
 use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::status::Status;
 use quita_ports::SinkError;
-use uuid::Uuid;
 
 use crate::access::owner;
 use crate::bank::{Answer, settled};
-use crate::orders::{CENTS, SHOP, id, keyed, pix, pix_for};
+use crate::orders::{CENTS, SHOP, id, keyed, operation_id, pix, pix_for};
 use crate::receivers::Reply;
 use crate::store::{Fault, Op};
 use crate::world::{World, pass_ms};
@@ -19,7 +18,8 @@ fn an_acquirer_adapter_that_panics_is_made_anew_and_its_calls_count_as_unknown()
     world.live(async {
         let node = world.node();
         world.bank.next([Answer::after_ms(300, Answer::Takes), Answer::after_ms(100, Answer::Panic)]);
-        let (bystander, victim) = (node.begin(pix(1)), node.begin(pix(2)));
+        let bystander = node.begin(pix(1));
+        let victim = node.begin(pix(2));
         assert_eq!(victim.await.unwrap().unwrap().payment.status(), Status::Initial);
         assert_eq!(bystander.await.unwrap().unwrap().payment.status(), Status::Initial);
         assert_eq!(node.restarts("acquirer"), 1);
@@ -82,7 +82,7 @@ fn a_transaction_that_dies_comes_back_from_the_store() {
         node.settle().await;
         world.ids.die_once();
         let requested = |number| OperationRequest {
-            id: Uuid::from_u128(number),
+            id: operation_id(number),
             requested: RequestedOperation::Cancel,
             key: None,
         };
@@ -248,7 +248,7 @@ fn a_front_that_dies_is_made_anew_and_every_transaction_comes_back() {
         assert_eq!(node.restarts("front"), 1);
         assert_eq!(node.created(pix(2)).await.status(), Status::Pending);
         let requested =
-            OperationRequest { id: Uuid::from_u128(70), requested: RequestedOperation::Cancel, key: None };
+            OperationRequest { id: operation_id(70), requested: RequestedOperation::Cancel, key: None };
         assert!(node.payments.operate(id(1), owner(), requested).await.is_ok());
         node.settle().await;
     });

@@ -89,7 +89,8 @@ async fn stage(payments: &[Payment], races: usize) -> (Arc<MemoryStore<Raced>>, 
         assert_eq!(store.commit(&[write]).await, [Ok(())]);
     }
     connection.races.store(races, Ordering::SeqCst);
-    let (clock, ids) = (Arc::new(TestClock::default()), Arc::new(TestIds::default()));
+    let clock = Arc::new(TestClock::default());
+    let ids = Arc::new(TestIds::default());
     let eraser = Eraser::new((store.clone(), Arc::new(NoAuditLog)), (clock, ids), 0);
     (store, eraser)
 }
@@ -117,7 +118,8 @@ async fn a_payment_that_others_write_is_erased_as_they_left_it() {
 
 #[tokio::test(start_paused = true)]
 async fn one_that_others_write_all_the_time_is_left_and_counted_and_keeps_no_other() {
-    let (one, other) = (payment(1, Status::Declined), payment(2, Status::Declined));
+    let one = payment(1, Status::Declined);
+    let other = payment(2, Status::Declined);
     let (store, eraser) = stage(&[one.clone(), other.clone()], 1_000).await;
     let document = Document::parse("52998224725", DocumentType::Cpf).unwrap();
     let page = eraser.erase_page_of(&document, None).await.unwrap();
@@ -139,7 +141,9 @@ async fn a_person_is_erased_step_by_step_and_steps_go_on_where_they_ended() {
     // The process ends after its first step, and another one begins anew.
     let first = eraser.erase_page_of(&document, None).await.unwrap();
     assert!(first.next.is_some());
-    let (mut place, mut sum, mut steps) = (None, first.tally, 0);
+    let mut place = None;
+    let mut sum = first.tally;
+    let mut steps = 0;
     loop {
         let page = eraser.erase_page_of(&document, place).await.unwrap();
         (sum, place, steps) = (sum.plus(page.tally), page.next, steps + 1);

@@ -56,7 +56,8 @@ fn a_read_sees_what_was_written_before_it_was_asked() {
         let node = world.node();
         for number in 1..=20 {
             let created = node.created(pix(number)).await;
-            let (one, two) = (node.payments.read(id(number)).await, node.payments.read(id(number)).await);
+            let one = node.payments.read(id(number)).await;
+            let two = node.payments.read(id(number)).await;
             assert!(one.unwrap().unwrap().revision >= created.revision);
             assert!(two.unwrap().unwrap().revision >= created.revision);
         }

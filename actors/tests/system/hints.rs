@@ -33,7 +33,8 @@ async fn hint(node: &Node<'_>, number: u128) {
 fn send_hint(node: &Node<'_>, number: u128) -> JoinHandle<Result<(), NoticeDenied>> {
     let payments = node.payments.clone();
     actix::spawn(async move {
-        let (headers, body) = ([("x-bank", "first")], id(number).to_string());
+        let headers = [("x-bank", "first")];
+        let body = id(number).to_string();
         let notice = RawNotice { path_tail: "", headers: &headers, body: body.as_bytes() };
         payments.take_notice("first", &notice).await
     })
@@ -174,7 +175,8 @@ fn what_is_not_as_the_acquirer_sends_it_is_refused_and_counted_by_why() {
         let node = world.node();
         node.created(pix(1)).await;
         let own = id(1).to_string();
-        let (own, genuine) = (own.as_bytes(), [("x-bank", "first")]);
+        let own = own.as_bytes();
+        let genuine = [("x-bank", "first")];
         let forged = [("x-bank", "second")];
         let taken = async |acquirer, path_tail, headers, body| {
             node.payments.take_notice(acquirer, &RawNotice { path_tail, headers, body }).await
@@ -246,7 +248,8 @@ fn made_up_names_do_not_have_the_bank_asked_without_end() {
         let node = world.node();
         node.created(pix(1)).await;
         let names = |round: u32| (0..1_000).map(|name| format!("made-up-{round}-{name}")).collect::<Vec<_>>();
-        let (began_ms, asked) = (world.clock.elapsed_ms(), || world.bank.called_ms(Call::Identify).len());
+        let began_ms = world.clock.elapsed_ms();
+        let asked = || world.bank.called_ms(Call::Identify).len();
         for round in 0..3 {
             node.hear(&names(round).join(",")).await.unwrap();
             node.hear(&names(round).join(",")).await.unwrap();

@@ -60,7 +60,7 @@ fn check_history(payment: &Payment) {
     let id = payment.id;
     let mut status = Status::Initial;
     for (place, event) in payment.history.iter().enumerate() {
-        assert_eq!(usize::try_from(event.sequence).unwrap(), place + 1, "{id}: sequence");
+        assert_eq!(usize::try_from(event.sequence.get()).unwrap(), place + 1, "{id}: sequence");
         assert_eq!(event.previous_status, status, "{id}: previous status");
         // What tells of a refund leaves the status as it was.
         let fits = if event.refund.is_some() { event.status == status } else { status.allows(event.status) };

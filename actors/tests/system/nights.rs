@@ -9,7 +9,7 @@ use chrono::{NaiveDate, NaiveTime};
 use quita_domain::acquiring::CallFailure;
 use quita_domain::identity::{AcquirerName, Mode};
 use quita_domain::money::Money;
-use quita_domain::reconciliation::{LineKind, ReconciliationKind, Source, StatementLine, Subject};
+use quita_domain::reconciliation::{LineKind, LineSubject, ReconciliationKind, Source, StatementLine};
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::{ChargeReader, Clock, ListPage, ListPart, ListReader, PageCursor};
 use quita_services::reconciliation::{List, Nights, Reconciler};
@@ -196,7 +196,8 @@ fn a_list_of_which_one_day_is_never_readable_is_compared_on_all_others() {
 }
 
 fn line(transaction: u128, end_to_end_id: &str, day: &str) -> StatementLine {
-    let (source, transaction_id) = (Source::list_of(&first()), Some(id(transaction)));
+    let source = Source::list_of(&first());
+    let transaction_id = Some(id(transaction));
     let day: NaiveDate = day.parse().unwrap();
     StatementLine {
         id: StatementLine::pix_id(&source, end_to_end_id),
@@ -204,7 +205,7 @@ fn line(transaction: u128, end_to_end_id: &str, day: &str) -> StatementLine {
         day,
         kind: LineKind::Pix,
         reference: Some(end_to_end_id.to_owned()),
-        subject: Subject::Pix { transaction_id, end_to_end_id: end_to_end_id.to_owned() },
+        subject: LineSubject::Pix { transaction_id, end_to_end_id: end_to_end_id.to_owned() },
         gross: Money::from_cents(CENTS),
         fee: None,
         net: None,
@@ -220,7 +221,7 @@ fn taken_back(pix: &StatementLine, refund_id: &str, cents: u64) -> StatementLine
     StatementLine {
         id: StatementLine::refund_id(&pix.source, &end_to_end_id, refund_id),
         kind: LineKind::Refund,
-        subject: Subject::Refund {
+        subject: LineSubject::Refund {
             transaction_id: pix.named_payment(),
             end_to_end_id,
             refund_id: refund_id.into(),

@@ -317,7 +317,8 @@ fn several_chargebacks_are_closed_one_by_one() {
             pass_ms(200).await;
             statuses.push(node.stored(id(1)).status());
         }
-        let (paid, disputed) = (Status::Paid, Status::Chargeback);
+        let paid = Status::Paid;
+        let disputed = Status::Chargeback;
         assert_eq!(statuses, [paid, disputed, disputed, paid, disputed]);
         node.settle().await;
         assert_eq!(node.stored(id(1)).status(), paid);

@@ -213,7 +213,8 @@ fn a_creation_that_may_be_stored_keeps_its_number() {
             node.created(keyed(2, "b")).await;
             node.created(keyed(1, "a")).await;
             node.settle().await;
-            let (first, second) = (numbers(&node.stored(id(1))), numbers(&node.stored(id(2))));
+            let first = numbers(&node.stored(id(1)));
+            let second = numbers(&node.stored(id(2)));
             assert_ne!(second, [Some(1)]);
             assert_ne!(first, second);
         });

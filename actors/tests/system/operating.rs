@@ -2,7 +2,9 @@
 
 use quita_actors::{Denied, Operated};
 use quita_domain::acquiring::{CallFailure, Fact, OperationAnswer};
+use quita_domain::identity::OperationId;
 use quita_domain::money::Money;
+use quita_domain::numbering::AttemptNumber;
 use quita_domain::operation::{
     Operation, OperationKind, OperationRequest, OperationState, RequestedOperation, Verdict,
 };
@@ -10,17 +12,12 @@ use quita_domain::outbound_call::Progress;
 use quita_domain::payment::Refusal;
 use quita_domain::state::RefundStatus;
 use quita_domain::status::Status;
-use uuid::Uuid;
 
 use crate::access::owner;
 use crate::bank::{Answer, Call};
-use crate::orders::{CENTS, card, id, pix};
+use crate::orders::{CENTS, card, id, operation_id, pix};
 use crate::trace::Mark::{Charged, Operated as Sent};
 use crate::world::{Node, World, pass_ms};
-
-fn uuid(number: u128) -> Uuid {
-    Uuid::from_u128(number)
-}
 
 fn cents(cents: u64) -> Money {
     Money::from_cents(cents)
@@ -29,7 +26,7 @@ fn cents(cents: u64) -> Money {
 /// Asks for a refund of the first payment.
 async fn refund(node: &Node<'_>, number: u128, amount: Option<u64>) -> Operated {
     let requested = RequestedOperation::Refund(amount.map(cents));
-    let request = OperationRequest { id: uuid(number), requested, key: None };
+    let request = OperationRequest { id: operation_id(number), requested, key: None };
     node.payments.operate(id(1), owner(), request).await.unwrap()
 }
 
@@ -42,7 +39,7 @@ async fn paid(node: &Node<'_>) {
 /// How a refund of the first payment stands in its record.
 fn refund_status(node: &Node<'_>, number: u128) -> RefundStatus {
     let state = node.stored(id(1)).state;
-    state.refunds.iter().find(|refund| refund.id == uuid(number).to_string()).unwrap().status
+    state.refunds.iter().find(|refund| refund.id == operation_id(number).to_string()).unwrap().status
 }
 
 /// The events of the first payment, by name.
@@ -57,7 +54,7 @@ fn told(world: &World, event: &str) -> usize {
 }
 
 /// What was sent, with what had been given back before.
-fn sent(world: &World) -> Vec<(Uuid, u64)> {
+fn sent(world: &World) -> Vec<(OperationId, u64)> {
     let of = |operation: &Operation| (operation.id, operation.before.cents());
     world.bank.sent_operations().iter().map(of).collect()
 }
@@ -91,7 +88,7 @@ fn a_refund_that_was_accepted_is_asked_for_until_it_is_done_and_told_of_once() {
             assert!((step..step + 600).contains(wait), "{wait} instead of {step}");
         }
         assert_eq!(refund_status(&node, 70), RefundStatus::Succeeded);
-        let refunded = Fact::Refunded { refund_id: uuid(70).to_string(), amount: Some(cents(3_000)) };
+        let refunded = Fact::Refunded { refund_id: operation_id(70).to_string(), amount: Some(cents(3_000)) };
         node.payments.submit(node.notice("e1", id(1), refunded)).await.unwrap();
         node.settle().await;
         assert_eq!(events(&node).last().unwrap(), "payment.refund_succeeded");
@@ -171,7 +168,7 @@ fn an_unclear_operation_is_asked_about_by_the_next_life_and_not_sent_again() {
         world.bank.next_operations([unclear()]);
         let payments = node.payments.clone();
         let requested = RequestedOperation::Refund(None);
-        let request = OperationRequest { id: uuid(70), requested, key: None };
+        let request = OperationRequest { id: operation_id(70), requested, key: None };
         drop(actix::spawn(async move { payments.operate(id(1), owner(), request).await }));
         pass_ms(500).await;
         assert_eq!(node.stored(id(1)).operations[0].call.progress, Progress::Unknown);
@@ -183,7 +180,7 @@ fn an_unclear_operation_is_asked_about_by_the_next_life_and_not_sent_again() {
         node.settle().await;
         assert_eq!(node.stored(id(1)).status(), Status::Refund);
         assert_eq!(world.bank.called_ms(Call::InquireOperation).len(), 2);
-        assert_eq!(sent(&world), [(uuid(70), 0)]);
+        assert_eq!(sent(&world), [(operation_id(70), 0)]);
     });
 }
 
@@ -195,7 +192,7 @@ fn an_operation_whose_node_died_while_it_was_under_way_is_asked_about_when_its_l
         paid(&node).await;
         let payments = node.payments.clone();
         let requested = RequestedOperation::Refund(None);
-        let request = OperationRequest { id: uuid(70), requested, key: None };
+        let request = OperationRequest { id: operation_id(70), requested, key: None };
         drop(actix::spawn(async move { payments.operate(id(1), owner(), request).await }));
         pass_ms(8).await;
         assert!(world.trace.of(id(1)).contains(&Sent("first", id(1))));
@@ -233,9 +230,9 @@ fn refunds_at_an_acquirer_that_knows_them_by_its_sums_are_sent_one_after_the_oth
             (waiting.state(), waiting.sent, waiting.call.next_at),
             (OperationState::Processing, 0, None)
         );
-        assert_eq!(sent(&world), [(uuid(70), 0)]);
+        assert_eq!(sent(&world), [(operation_id(70), 0)]);
         node.settle().await;
-        assert_eq!(sent(&world), [(uuid(70), 0), (uuid(71), 3_000)]);
+        assert_eq!(sent(&world), [(operation_id(70), 0), (operation_id(71), 3_000)]);
         let done_ms = world.bank.called_ms(Call::InquireOperation)[0];
         assert!(world.bank.called_ms(Call::Operate)[1] >= done_ms, "after the one before it was done");
         assert_eq!(node.stored(id(1)).state.refunded_amount(), cents(5_000));
@@ -249,7 +246,7 @@ fn refunds_at_an_acquirer_that_has_ids_for_them_do_not_wait_for_each_other() {
     world.live(async {
         let node = world.node();
         two_refunds(&world, &node).await;
-        assert_eq!(sent(&world), [(uuid(70), 0), (uuid(71), 0)]);
+        assert_eq!(sent(&world), [(operation_id(70), 0), (operation_id(71), 0)]);
         assert_eq!(refund_status(&node, 71), RefundStatus::Succeeded, "while the first is at the bank");
         node.settle().await;
         assert_eq!(node.stored(id(1)).state.refunded_amount(), cents(5_000));
@@ -265,13 +262,17 @@ fn a_refund_that_waits_for_its_turn_is_sent_when_the_one_before_it_is_refused_by
         world.bank.next_operations([OperationAnswer::Accepted]);
         refund(&node, 70, Some(3_000)).await;
         refund(&node, 71, Some(2_000)).await;
-        assert_eq!(sent(&world), [(uuid(70), 0)]);
+        assert_eq!(sent(&world), [(operation_id(70), 0)]);
     });
     world.bank.next_operation_inquiries([OperationAnswer::Refused("no balance".into())]);
     world.live(async {
         let node = world.node();
         node.settle().await;
-        assert_eq!(sent(&world), [(uuid(70), 0), (uuid(71), 0)], "nothing had been given back");
+        assert_eq!(
+            sent(&world),
+            [(operation_id(70), 0), (operation_id(71), 0)],
+            "nothing had been given back"
+        );
         assert_eq!(refund_status(&node, 70), RefundStatus::Failed);
         assert_eq!(refund_status(&node, 71), RefundStatus::Succeeded);
         assert_eq!(node.stored(id(1)).state.refunded_amount(), cents(2_000));
@@ -293,7 +294,7 @@ fn refunds_that_are_asked_for_while_their_acquirer_is_gone_are_sent_one_after_th
     });
     world.live(async {
         world.node().settle().await;
-        assert_eq!(sent(&world), [(uuid(70), 0), (uuid(71), 3_000)]);
+        assert_eq!(sent(&world), [(operation_id(70), 0), (operation_id(71), 3_000)]);
     });
 }
 
@@ -329,10 +330,10 @@ fn an_operation_that_stays_unclear_is_ended_by_a_person_and_the_merchant_hears_o
         world.bank.next_operation_inquiries(std::iter::repeat_n(unclear(), 40));
         let payments = node.payments.clone();
         let requested = RequestedOperation::Refund(Some(cents(3_000)));
-        let request = OperationRequest { id: uuid(70), requested, key: None };
+        let request = OperationRequest { id: operation_id(70), requested, key: None };
         drop(actix::spawn(async move { payments.operate(id(1), owner(), request).await }));
         pass_ms(60_000).await;
-        let resolve = |verdict| node.operators.resolve_operation(id(1), uuid(70), verdict);
+        let resolve = |verdict| node.operators.resolve_operation(id(1), operation_id(70), verdict);
         let early = resolve(Verdict::Refused).await;
         assert!(matches!(early, Err(Denied::Refused(Refusal::NotStuck))), "{early:?}");
         pass_ms(600_000).await;
@@ -359,7 +360,7 @@ fn a_charge_that_nobody_answers_for_is_ended_by_a_person_and_what_comes_late_is_
         world.bank.next([Answer::Nonsense]);
         world.bank.next_finds(std::iter::repeat_n(Answer::Nonsense, 40));
         assert_eq!(node.created(card(1, true)).await.status(), Status::Initial);
-        let resolve = |verdict| node.operators.resolve_charge(id(1), 1, verdict);
+        let resolve = |verdict| node.operators.resolve_charge(id(1), AttemptNumber::FIRST, verdict);
         let early = resolve(Verdict::Refused).await;
         assert!(matches!(early, Err(Denied::Refused(Refusal::NotStuck))), "{early:?}");
         pass_ms(600_000).await;
@@ -397,7 +398,7 @@ fn a_refund_that_the_acquirer_never_does_is_refused_before_anything_is_stored() 
         paid(&node).await;
         let before = node.stored(id(1));
         let requested = RequestedOperation::Refund(None);
-        let request = OperationRequest { id: uuid(7), requested, key: Some("key".into()) };
+        let request = OperationRequest { id: operation_id(7), requested, key: Some("key".into()) };
         for _ in 0..2 {
             let refused = node.payments.operate(id(1), owner(), request.clone()).await;
             assert_eq!(refused.unwrap_err(), Denied::Refused(Refusal::RefundUnsupported));

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use quita_actors::CreatePayment;
 use quita_domain::card::{CardData, CardNumber, Cvv, Expiry};
 use quita_domain::document::{Document, DocumentType};
-use quita_domain::identity::TransactionId;
+use quita_domain::identity::{OperationId, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::order::{Address, Order, Payer, Purchase, Terms, Utm};
@@ -23,6 +23,11 @@ pub(crate) const SHOP: &str = "https://shop.example/hook";
 /// The id of the payment with this number.
 pub(crate) fn id(number: u128) -> TransactionId {
     TransactionId::new(Uuid::from_u128(number))
+}
+
+/// The id of the operation with this number.
+pub(crate) fn operation_id(number: u128) -> OperationId {
+    OperationId::new(Uuid::from_u128(number))
 }
 
 /// A PIX payment that tells the shop.

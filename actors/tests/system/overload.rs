@@ -7,11 +7,10 @@ use quita_domain::status::Status;
 use quita_ports::SinkError;
 use std::sync::Arc;
 use std::time::Duration;
-use uuid::Uuid;
 
 use crate::access::owner;
 use crate::bank::{Answer, settled};
-use crate::orders::{CENTS, id, pix};
+use crate::orders::{CENTS, id, operation_id, pix};
 use crate::store::{Fault, Op};
 use crate::world::{Node, World, pass_ms};
 
@@ -102,7 +101,7 @@ fn a_full_transaction_refuses_and_does_what_it_took() {
         world.store.once(Op::Commit, Fault::Slow(Duration::from_secs(1)));
         let refund = |number: u128| {
             let requested = RequestedOperation::Refund(Some(quita_domain::money::Money::from_cents(10)));
-            OperationRequest { id: Uuid::from_u128(1_000 + number), requested, key: None }
+            OperationRequest { id: operation_id(1_000 + number), requested, key: None }
         };
         let payments = &node.payments;
         let results = join_all((0..50).map(|number| payments.operate(id(1), owner(), refund(number)))).await;

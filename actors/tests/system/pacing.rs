@@ -6,15 +6,14 @@ use quita_domain::identity::TransactionId;
 use quita_domain::operation::{OperationRequest, OperationState, RequestedOperation};
 use quita_domain::payment::Payment;
 use quita_domain::status::Status;
-use uuid::Uuid;
 
 use crate::access::owner;
 use crate::bank::{Answer, Call};
-use crate::orders::{CENTS, card, id, keyed, pix};
+use crate::orders::{CENTS, card, id, keyed, operation_id, pix};
 use crate::world::{Node, World, pass_ms};
 
 fn cancel() -> OperationRequest {
-    OperationRequest { id: Uuid::from_u128(70), requested: RequestedOperation::Cancel, key: None }
+    OperationRequest { id: operation_id(70), requested: RequestedOperation::Cancel, key: None }
 }
 
 fn throttled(after_ms: u64) -> OperationAnswer {
@@ -170,7 +169,8 @@ fn a_payment_whose_only_acquirer_is_throttled_for_long_is_refused_and_not_stored
         let node = world.node();
         node.created(keyed(1, "f")).await;
         throttle(&world, &node, 2, 60_000).await;
-        let (stored, calls) = (world.store.payments().len(), world.bank.calls().len());
+        let stored = world.store.payments().len();
+        let calls = world.bank.calls().len();
         assert_eq!(node.create(pix(3)).await.unwrap_err(), Denied::NoRoute);
         assert_eq!(node.create(card(4, true)).await.unwrap_err(), Denied::NoRoute, "over all methods");
         assert!(node.create(keyed(1, "f")).await.unwrap().is_replay);

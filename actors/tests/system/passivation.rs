@@ -3,13 +3,13 @@
 use std::time::Duration;
 
 use quita_domain::delivery::DeliveryState;
+use quita_domain::numbering::DeliveryIndex;
 use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::status::Status;
-use uuid::Uuid;
 
 use crate::access::owner;
 use crate::bank::Answer;
-use crate::orders::{card, id, pix, pix_for};
+use crate::orders::{card, id, operation_id, pix, pix_for};
 use crate::trace::Mark::Charged;
 use crate::world::{World, pass_ms};
 
@@ -26,7 +26,7 @@ fn idle_transactions_are_dropped_and_come_back() {
         pass_ms(20_000).await;
         assert_eq!(node.live("transaction"), 0);
         let request =
-            OperationRequest { id: Uuid::from_u128(70), requested: RequestedOperation::Cancel, key: None };
+            OperationRequest { id: operation_id(70), requested: RequestedOperation::Cancel, key: None };
         let cancelled = node.payments.operate(id(1), owner(), request).await.unwrap();
         assert_eq!(cancelled.payment.status(), Status::Cancelled);
         assert_eq!(node.live("transaction"), 1);
@@ -93,11 +93,11 @@ fn what_was_queued_when_a_transaction_was_dropped_is_still_done() {
         world.store.once(crate::store::Op::Commit, crate::store::Fault::Slow(Duration::from_secs(5)));
         let payments = node.payments.clone();
         let request =
-            OperationRequest { id: Uuid::from_u128(70), requested: RequestedOperation::Cancel, key: None };
+            OperationRequest { id: operation_id(70), requested: RequestedOperation::Cancel, key: None };
         let caller = actix::spawn(async move { payments.operate(id(1), owner(), request).await });
         pass_ms(2_000).await;
         // A second incarnation may work meanwhile: the version guards the writes.
-        let redelivered = node.payments.redeliver(id(1), owner(), 0).await;
+        let redelivered = node.payments.redeliver(id(1), owner(), DeliveryIndex::FIRST).await;
         assert!(redelivered.is_ok());
         assert!(caller.await.unwrap().is_ok());
         node.settle().await;

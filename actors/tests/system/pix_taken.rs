@@ -46,7 +46,8 @@ fn a_pix_pays_the_payment_that_is_stored_first_and_of_the_other_an_operator_hear
         }
         hint(&node, id(1)).await;
         hint(&node, id(2)).await;
-        let (first, second) = (node.stored(id(1)), node.stored(id(2)));
+        let first = node.stored(id(1));
+        let second = node.stored(id(2));
         assert_eq!((first.status(), second.status()), (Status::Paid, Status::Pending));
         assert_eq!(second.foreign_pix, [PIX]);
         assert_eq!(world.store.kinds_of_exceptions(), ["pix_taken"]);
@@ -66,7 +67,8 @@ fn a_pix_pays_the_payment_that_is_stored_first_and_of_the_other_an_operator_hear
 fn of_two_nodes_that_hear_of_one_pix_at_once_one_pays_by_it() {
     let world = World::new();
     world.live(async {
-        let (one, two) = (world.node(), world.node());
+        let one = world.node();
+        let two = world.node();
         for number in 1..=20 {
             one.created(pix(number)).await;
         }

@@ -9,7 +9,7 @@ use async_trait::async_trait;
 use quita_domain::delivery::DeliveryAttempt;
 use quita_domain::webhook::schedule::TIME_OUT_MS;
 use quita_domain::webhook::signature::verify;
-use quita_ports::{Clock, WebhookRequest, WebhookSender, WebhookSenderFactory};
+use quita_ports::{Clock, SentWebhook, WebhookRequest, WebhookSender, WebhookSenderFactory};
 use tokio::time::sleep;
 
 use crate::access::webhook_secret;
@@ -97,7 +97,9 @@ impl Receivers {
         let now = *under_way;
         let most = content.most_under_way.entry(request.url.clone()).or_default();
         *most = now.max(*most);
-        let (url, id, body) = (request.url.clone(), request.id.clone(), request.body.clone());
+        let url = request.url.clone();
+        let id = request.id.clone();
+        let body = request.body.clone();
         content.received.push(Received { at_ms: self.clock.elapsed_ms(), url, id, body, status: None });
         (content.received.len() - 1, planned.unwrap_or(usual))
     }
@@ -122,11 +124,12 @@ struct Sender(Arc<Receivers>);
 
 #[async_trait(?Send)]
 impl WebhookSender for Sender {
-    async fn send(&self, request: WebhookRequest) -> DeliveryAttempt {
+    async fn send(&self, request: WebhookRequest) -> SentWebhook {
         let receivers = &self.0;
         let WebhookRequest { id, timestamp_s, signature, body, .. } = &request;
         assert!(verify(&webhook_secret(), id, *timestamp_s, body.as_bytes(), signature), "a bad signature");
-        let (at, began_ms) = (receivers.clock.now(), receivers.clock.elapsed_ms());
+        let at = receivers.clock.now();
+        let began_ms = receivers.clock.elapsed_ms();
         let (place, reply) = receivers.arrive(&request);
         let (wait, status) = match reply {
             Reply::Status(status) => (Duration::from_millis(20), Some(status)),
@@ -137,7 +140,7 @@ impl WebhookSender for Sender {
         };
         sleep(wait).await;
         receivers.leave(place, &request, status);
-        DeliveryAttempt {
+        let attempt = DeliveryAttempt {
             at,
             duration_ms: receivers.clock.elapsed_ms() - began_ms,
             status,
@@ -147,6 +150,7 @@ impl WebhookSender for Sender {
                 Reply::RetryAfter(ms) => Some(ms),
                 Reply::Status(_) | Reply::Slow(..) | Reply::TimesOut | Reply::Panic => None,
             },
-        }
+        };
+        attempt.into()
     }
 }

@@ -12,7 +12,7 @@ use quita_domain::exception::Exception;
 use quita_domain::identity::{AcquirerName, Mode, TransactionId};
 use quita_domain::money::Money;
 use quita_domain::reconciliation::{
-    ASKED_FOR_MS, LineFilter, LineKind, Source, StatementLine, StoredLine, Subject, Verdict,
+    ASKED_FOR_MS, LineFilter, LineKind, LineSubject, LineVerdict, Source, StatementLine, StoredLine,
 };
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
@@ -55,14 +55,15 @@ fn is_paid(world: &World, number: u128, end_to_end_id: &str) {
 }
 
 fn line(world: &World, payment: Option<TransactionId>, end_to_end_id: &str) -> StatementLine {
-    let (source, day) = (Source::list_of(&first()), today(world));
+    let source = Source::list_of(&first());
+    let day = today(world);
     StatementLine {
         id: StatementLine::pix_id(&source, end_to_end_id),
         source,
         day,
         kind: if payment.is_some() { LineKind::Pix } else { LineKind::Other },
         reference: Some(end_to_end_id.to_owned()),
-        subject: Subject::Pix { transaction_id: payment, end_to_end_id: end_to_end_id.to_owned() },
+        subject: LineSubject::Pix { transaction_id: payment, end_to_end_id: end_to_end_id.to_owned() },
         gross: Money::from_cents(CENTS),
         fee: None,
         net: None,
@@ -128,7 +129,7 @@ fn reconciler(world: &World) -> Reconciler {
 }
 
 /// What a run told: of each line its reference, its verdict, and whether it is settled.
-async fn run(world: &World, list: &List) -> Result<Vec<(String, Verdict, bool)>, NotReconciled> {
+async fn run(world: &World, list: &List) -> Result<Vec<(String, LineVerdict, bool)>, NotReconciled> {
     let mut told = Vec::new();
     let mut tell = |stored: &StoredLine| {
         let is_final = stored.judged.as_ref().unwrap().is_final;
@@ -144,7 +145,8 @@ async fn run(world: &World, list: &List) -> Result<Vec<(String, Verdict, bool)>,
 /// Everything that reconciliation has stored.
 async fn stored(world: &World) -> (Vec<StoredLine>, Vec<Exception>) {
     let store = world.store.open_whole();
-    let (from, until) = (NaiveDate::MIN, NaiveDate::MAX);
+    let from = NaiveDate::MIN;
+    let until = NaiveDate::MAX;
     let filter = LineFilter { source: Source::list_of(&first()), from, until, verdict: None };
     let lines = store.lines(&filter, None, 1_000).await.unwrap();
     let mut exceptions = world.store.exceptions();
@@ -159,7 +161,7 @@ fn money_that_nobody_told_of_is_asked_for_and_settled_the_ordinary_way() {
         let node = world.node();
         let paid_by = paid_unheard(&world, &node).await;
         let told = run(&world, &list(vec![line(&world, Some(id(1)), &paid_by)])).await;
-        assert_eq!(told, Ok(vec![(paid_by.clone(), Verdict::Matched, true)]));
+        assert_eq!(told, Ok(vec![(paid_by.clone(), LineVerdict::Matched, true)]));
         assert_eq!((node.stored(id(1)).status(), world.bank.asked_ms().len()), (Status::Paid, 1));
         assert_eq!(world.store.exceptions(), []);
         let again = run(&world, &list(vec![line(&world, Some(id(1)), &paid_by)])).await;
@@ -178,8 +180,10 @@ fn what_the_acquirer_denies_when_it_is_asked_is_for_a_person() {
         let paid_by = transfer(&world, 1);
         let list = list(vec![line(&world, Some(id(1)), &paid_by), line(&world, None, "E2")]);
         let told = run(&world, &list).await.unwrap();
-        let expected =
-            [(paid_by.clone(), Verdict::Different, true), (String::from("E2"), Verdict::UnknownHere, true)];
+        let expected = [
+            (paid_by.clone(), LineVerdict::Different, true),
+            (String::from("E2"), LineVerdict::UnknownHere, true),
+        ];
         assert_eq!(told.len(), 2);
         assert!(expected.iter().all(|line| told.contains(line)), "{told:?}");
         assert_eq!(node.stored(id(1)).status(), Status::Pending, "a list settles nothing");
@@ -236,13 +240,13 @@ fn an_acquirer_that_does_not_answer_is_asked_again_by_the_next_run_and_for_half_
         let paid_by = paid_unheard(&world, &node).await;
         world.bank.is_away(true);
         let list = list(vec![line(&world, Some(id(1)), &paid_by)]);
-        let open = Ok(vec![(paid_by.clone(), Verdict::Different, false)]);
+        let open = Ok(vec![(paid_by.clone(), LineVerdict::Different, false)]);
         assert_eq!(run(&world, &list).await, open);
         assert_eq!(world.store.exceptions(), [], "it may still say so");
         assert_eq!(run(&world, &list).await, open);
         world.bank.is_away(false);
         pass_ms(120_000).await;
-        assert_eq!(run(&world, &list).await, Ok(vec![(paid_by, Verdict::Matched, true)]));
+        assert_eq!(run(&world, &list).await, Ok(vec![(paid_by, LineVerdict::Matched, true)]));
         assert_eq!(world.store.exceptions(), []);
         drop(node);
     });
@@ -254,10 +258,11 @@ fn after_half_a_day_without_an_answer_an_operator_hears_of_it() {
     world.live(async {
         let node = world.node();
         node.created(pix(1)).await;
-        let (day, paid_by) = (today(&world), transfer(&world, 1));
+        let day = today(&world);
+        let paid_by = transfer(&world, 1);
         world.bank.is_away(true);
         let list = list(vec![line(&world, Some(id(1)), &paid_by)]);
-        assert_eq!(run(&world, &list).await, Ok(vec![(paid_by.clone(), Verdict::Different, false)]));
+        assert_eq!(run(&world, &list).await, Ok(vec![(paid_by.clone(), LineVerdict::Different, false)]));
         pass_ms(ASKED_FOR_MS).await;
         let mut is_final = false;
         let mut tell = |stored: &StoredLine| {
@@ -286,7 +291,7 @@ fn where_nobody_serves_the_hints_wait_and_nothing_is_final() {
         pass_ms(61_000).await;
         let lines = vec![line(&world, Some(id(1)), &paid_by)];
         let told = run(&world, &list(lines.clone())).await;
-        assert_eq!(told, Ok(vec![(paid_by.clone(), Verdict::Different, false)]));
+        assert_eq!(told, Ok(vec![(paid_by.clone(), LineVerdict::Different, false)]));
         assert_eq!(world.store.exceptions(), []);
         lines
     });
@@ -294,7 +299,7 @@ fn where_nobody_serves_the_hints_wait_and_nothing_is_final() {
         let node = world.node();
         pass_ms(2_000).await;
         assert_eq!(node.stored(id(1)).status(), Status::Paid, "whoever serves next asks");
-        assert_eq!(run(&world, &list(lines)).await, Ok(vec![(paid_by, Verdict::Matched, true)]));
+        assert_eq!(run(&world, &list(lines)).await, Ok(vec![(paid_by, LineVerdict::Matched, true)]));
         node.settle().await;
     });
 }
@@ -310,7 +315,7 @@ fn what_was_paid_and_is_not_listed_is_missed_until_it_is() {
         assert_eq!(node.stored(id(1)).status(), Status::Paid);
         assert_eq!(run(&world, &list(Vec::new())).await, Ok(Vec::new()), "it may not be listed yet");
         pass_ms(20 * 60_000).await;
-        let missing = Ok(vec![(paid_by.clone(), Verdict::MissingThere, true)]);
+        let missing = Ok(vec![(paid_by.clone(), LineVerdict::MissingThere, true)]);
         assert_eq!(run(&world, &list(Vec::new())).await, missing);
         let asked = world.bank.called_ms(Call::Inquire).len();
         assert!(asked >= 2, "it was asked first");
@@ -324,7 +329,7 @@ fn what_was_paid_and_is_not_listed_is_missed_until_it_is() {
         assert_eq!(run(&world, &list(Vec::new())).await, missing);
         assert_eq!(stored(&world).await, (lines, exceptions));
         let listed = list(vec![line(&world, Some(id(1)), &paid_by)]);
-        assert_eq!(run(&world, &listed).await, Ok(vec![(paid_by, Verdict::Matched, true)]));
+        assert_eq!(run(&world, &listed).await, Ok(vec![(paid_by, LineVerdict::Matched, true)]));
         node.settle().await;
     });
 }
@@ -357,7 +362,9 @@ fn nothing_is_listed_by_an_acquirer_to_which_nothing_is_sent() {
 
     let world = World::new();
     world.live(async {
-        let (method, directive, at) = (Method::Pix, RouteDirective::Drained, world.clock.now());
+        let method = Method::Pix;
+        let directive = RouteDirective::Drained;
+        let at = world.clock.now();
         let control = RouteControl { acquirer: first(), method, directive, at };
         world.store.open_whole().put_route_control(&control).await.unwrap();
         let refused = run(&world, &list(Vec::new())).await;
@@ -366,7 +373,7 @@ fn nothing_is_listed_by_an_acquirer_to_which_nothing_is_sent() {
 }
 
 /// Lines told of a list of today whose lines have these days.
-async fn dated(world: &World, lines: Vec<(StatementLine, NaiveDate)>) -> Vec<(String, Verdict, bool)> {
+async fn dated(world: &World, lines: Vec<(StatementLine, NaiveDate)>) -> Vec<(String, LineVerdict, bool)> {
     let lines = lines.into_iter().map(|(line, day)| StatementLine { day, on: day, ..line });
     run(world, &list(lines.collect())).await.unwrap()
 }
@@ -384,7 +391,7 @@ fn what_a_list_dates_on_another_day_is_compared_all_the_same() {
             let day = shown(today(&world)).unwrap();
             let one = line(&world, Some(id(1)), &paid_by);
             let told = dated(&world, vec![(one.clone(), day)]).await;
-            assert_eq!(told, [(paid_by.clone(), Verdict::Matched, true)], "{day}");
+            assert_eq!(told, [(paid_by.clone(), LineVerdict::Matched, true)], "{day}");
             assert_eq!(node.stored(id(1)).status(), Status::Paid);
             let (lines, _) = stored(&world).await;
             assert_eq!(lines[0].line.day, today(&world), "the day whose list had it");
@@ -403,7 +410,8 @@ fn a_line_stays_with_the_day_in_whose_list_it_was_judged_first() {
         let paid_by = paid_unheard(&world, &node).await;
         let list = list(vec![line(&world, Some(id(1)), &paid_by)]);
         run(&world, &list).await.unwrap();
-        let (before, tomorrow) = (stored(&world).await, today(&world).succ_opt().unwrap());
+        let before = stored(&world).await;
+        let tomorrow = today(&world).succ_opt().unwrap();
         let mut told = 0;
         let mut tell = |_: &StoredLine| {
             told += 1;
@@ -426,7 +434,7 @@ fn what_the_first_minutes_of_the_next_day_bring_is_judged_and_is_of_that_day() {
         let minute: String = at.to_string().replace(['-', ':', 'T'], "").chars().take(12).collect();
         let early = format!("E00000000{minute}00000000001");
         let told = dated(&world, vec![(line(&world, None, &early), tomorrow)]).await;
-        assert_eq!(told, [(early, Verdict::UnknownHere, true)], "its own night need not come any more");
+        assert_eq!(told, [(early, LineVerdict::UnknownHere, true)], "its own night need not come any more");
         assert_eq!(stored(&world).await.0[0].line.day, tomorrow);
         drop(node);
     });

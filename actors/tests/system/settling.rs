@@ -9,11 +9,10 @@ use quita_domain::method::Method;
 use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
-use uuid::Uuid;
 
 use crate::access::owner;
 use crate::bank::{Answer, settled};
-use crate::orders::{CENTS, id, pix};
+use crate::orders::{CENTS, id, operation_id, pix};
 use crate::trace::Mark::Operated;
 use crate::world::{World, pass_ms};
 
@@ -159,7 +158,7 @@ fn an_operation_that_stays_unknown_is_reported_and_asked_about_when_an_operator_
         world.bank.next_operations([lost()]);
         world.bank.next_operation_inquiries((0..7).map(|_| lost()));
         let requested = RequestedOperation::Cancel;
-        let cancel = OperationRequest { id: Uuid::from_u128(70), requested, key: None };
+        let cancel = OperationRequest { id: operation_id(70), requested, key: None };
         node.payments.operate(id(1), owner(), cancel).await.unwrap();
         pass_ms(1_400_000).await;
         assert_eq!(world.store.kinds_of_exceptions(), ["unknown_outcome"]);

@@ -5,18 +5,18 @@ use std::time::Duration;
 use quita_actors::Denied;
 use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::status::Status;
-use uuid::Uuid;
 
 use crate::access::owner;
 use crate::bank::{notified, settled};
-use crate::orders::{CENTS, id, keyed, pix};
+use crate::orders::{CENTS, id, keyed, operation_id, pix};
 use crate::world::{World, pass_ms};
 
 #[test]
 fn a_refusal_and_a_replay_hold_against_the_store_and_not_against_memory() {
     let world = World::new();
     world.live(async {
-        let (one, two) = (world.node(), world.node());
+        let one = world.node();
+        let two = world.node();
         one.created(keyed(1, "f")).await;
         pass_ms(1_000).await;
         two.payments.submit(two.notice("a", id(1), settled(id(1), CENTS))).await.unwrap();
@@ -24,11 +24,8 @@ fn a_refusal_and_a_replay_hold_against_the_store_and_not_against_memory() {
         assert_eq!(two.stored(id(1)).status(), Status::Paid);
         let replayed = one.create(keyed(1, "f")).await.unwrap();
         assert_eq!((replayed.is_replay, replayed.payment.status()), (true, Status::Paid));
-        let refund = OperationRequest {
-            id: Uuid::from_u128(5),
-            requested: RequestedOperation::Refund(None),
-            key: None,
-        };
+        let refund =
+            OperationRequest { id: operation_id(5), requested: RequestedOperation::Refund(None), key: None };
         one.payments.operate(id(1), owner(), refund).await.unwrap();
         one.settle().await;
     });

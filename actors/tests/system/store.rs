@@ -252,7 +252,8 @@ impl TestStore {
     }
 
     fn apply(&self, batch: &[Write]) -> Vec<Result<(), WriteError>> {
-        let (mut records, mut script) = (self.records(), self.script());
+        let mut records = self.records();
+        let mut script = self.script();
         let apply = |write: &Write| {
             let next = &write.payment;
             let known = records.payments.get(&next.id).cloned();

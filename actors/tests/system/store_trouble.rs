@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use quita_actors::{CreatePayment, Denied, StoreTrouble};
+use quita_domain::numbering::DeliveryIndex;
 use quita_domain::operation::{OperationRequest, OperationState, RequestedOperation};
 use quita_domain::status::Status;
 use quita_ports::{SinkError, StoreError};
-use uuid::Uuid;
 
 use crate::access::owner;
 use crate::bank::{Answer, notified, settled};
-use crate::orders::{CENTS, card, id, keyed, pix, pix_for};
+use crate::orders::{CENTS, card, id, keyed, operation_id, pix, pix_for};
 use crate::store::{Fault, Op};
 use crate::trace::Mark::{Asked, Charged};
 use crate::world::{Node, World, pass_ms};
@@ -95,7 +95,8 @@ fn after_a_broken_commit_nothing_more_is_accepted() {
         world.store.once(Op::Commit, Fault::Broken);
         let broken = |denied| matches!(denied, Denied::StoreUnavailable(StoreError::Broken(_)));
         assert!(broken(node.create(pix(2)).await.unwrap_err()));
-        let (batches, charges) = (world.store.batches().len(), world.trace.charges());
+        let batches = world.store.batches().len();
+        let charges = world.trace.charges();
         assert!(broken(node.create(pix(3)).await.unwrap_err()), "although the store would take it");
         let failures = |kind| node.number("quita_store_failures_total", &[("kind", kind)]);
         assert_eq!((failures("write"), failures("refused")), (1, 1));
@@ -357,12 +358,13 @@ fn when_another_writer_was_faster_both_changes_are_there() {
         node.settle().await;
         let paid = notified(settled(id(1), CENTS));
         world.store.once(Op::Commit, Fault::Forestalled(paid));
-        let (after, place) = node.payments.redeliver(payment.id, owner(), 0).await.unwrap();
-        assert_eq!((after.status(), place), (Status::Paid, 2));
+        let (after, index) =
+            node.payments.redeliver(payment.id, owner(), DeliveryIndex::FIRST).await.unwrap();
+        assert_eq!((after.status(), index), (Status::Paid, DeliveryIndex::new(2)));
         node.settle().await;
         let stored = node.stored(id(1));
         assert_eq!((stored.status(), stored.history.len(), stored.outbox.len()), (Status::Paid, 2, 3));
-        assert_eq!(stored.outbox[2].repeats, Some(0));
+        assert_eq!(stored.outbox[2].repeats, Some(DeliveryIndex::FIRST));
     });
 }
 
@@ -375,7 +377,7 @@ fn what_another_writer_made_impossible_is_refused_on_the_fresh_state() {
         node.settle().await;
         world.store.once(Op::Commit, Fault::Forestalled(notified(settled(id(1), CENTS))));
         let request =
-            OperationRequest { id: Uuid::from_u128(77), requested: RequestedOperation::Cancel, key: None };
+            OperationRequest { id: operation_id(77), requested: RequestedOperation::Cancel, key: None };
         let denied = node.payments.operate(id(1), owner(), request).await.unwrap_err();
         assert!(matches!(denied, Denied::Refused(_)), "{denied:?}");
         node.settle().await;
@@ -395,11 +397,8 @@ fn a_lost_reply_to_an_operation_is_read_back_and_the_operation_runs_once() {
                 world.store.once(Op::Commit, Fault::Slow(Duration::ZERO));
             }
             world.store.once(Op::Commit, Fault::LostReply);
-            let request = OperationRequest {
-                id: Uuid::from_u128(77),
-                requested: RequestedOperation::Cancel,
-                key: None,
-            };
+            let request =
+                OperationRequest { id: operation_id(77), requested: RequestedOperation::Cancel, key: None };
             let operated = node.payments.operate(id(1), owner(), request).await.unwrap();
             assert_eq!(operated.operation.state(), OperationState::Done);
             node.settle().await;
@@ -457,7 +456,7 @@ fn a_write_that_lands_after_it_was_given_up_is_not_overlooked_by_the_only_writer
         pass_ms(1_000).await;
         world.store.once(Op::Commit, Fault::Slow(Duration::from_secs(15)));
         let cancel =
-            OperationRequest { id: Uuid::from_u128(77), requested: RequestedOperation::Cancel, key: None };
+            OperationRequest { id: operation_id(77), requested: RequestedOperation::Cancel, key: None };
         let told = node.payments.operate(id(1), owner(), cancel).await;
         assert!(matches!(told, Err(Denied::StoreUnavailable(_))), "{told:?}");
         let before = node.payments.read(id(1)).await.unwrap().unwrap();

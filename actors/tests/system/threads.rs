@@ -13,7 +13,8 @@ fn payments_are_made_on_many_threads_and_everything_stops_when_it_is_told_to() {
     let world = World::with_local_bank();
     actix::System::new().block_on(async {
         world.clock.begin();
-        let (limits, placement) = (world.limits.clone(), Placement::Threads(3));
+        let limits = world.limits.clone();
+        let placement = Placement::Threads(3);
         let system =
             ActorSystem::start(world.ports(), limits, placement, identity(), &Registry::new()).unwrap();
         let payments = system.payments();

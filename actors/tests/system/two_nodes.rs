@@ -7,11 +7,10 @@ use quita_actors::Denied;
 use quita_domain::acquiring::{CallFailure, Fact, OperationAnswer};
 use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::status::Status;
-use uuid::Uuid;
 
 use crate::access::owner;
 use crate::bank::{Answer, settled};
-use crate::orders::{CENTS, SHOP, id, keyed, pix};
+use crate::orders::{CENTS, SHOP, id, keyed, operation_id, pix};
 use crate::receivers::Reply;
 use crate::store::{Fault, Op};
 use crate::world::{World, pass_ms};
@@ -20,7 +19,8 @@ use crate::world::{World, pass_ms};
 fn one_key_on_two_nodes_is_one_charge() {
     let world = World::new();
     world.live(async {
-        let (one, two) = (world.node(), world.node());
+        let one = world.node();
+        let two = world.node();
         let callers = (0..32).map(|number| {
             let node = if number % 2 == 0 { &one } else { &two };
             node.begin(keyed(1, "f"))
@@ -40,7 +40,8 @@ fn one_key_on_two_nodes_is_one_charge() {
 fn a_payment_that_is_stored_but_not_shown_yet_is_no_404_to_who_creates_it_again() {
     let world = World::new();
     world.live(async {
-        let (one, two) = (world.node(), world.node());
+        let one = world.node();
+        let two = world.node();
         one.created(keyed(1, "f")).await;
         // A replica set's primary refuses the second insert before a majority has the first.
         for node in [&two, &one] {
@@ -57,7 +58,8 @@ fn a_payment_that_is_stored_but_not_shown_yet_is_no_404_to_who_creates_it_again(
 fn an_event_of_one_node_is_not_kept_waiting_by_a_confirmation_that_another_holds() {
     let world = World::new();
     world.live(async {
-        let (one, two) = (world.node(), world.node());
+        let one = world.node();
+        let two = world.node();
         // They know of each other by then.
         pass_ms(6_000).await;
         one.created(pix(1)).await;
@@ -75,7 +77,8 @@ fn an_event_of_one_node_is_not_kept_waiting_by_a_confirmation_that_another_holds
 fn news_on_two_nodes_is_one_event_and_one_version() {
     let world = World::new();
     world.live(async {
-        let (one, two) = (world.node(), world.node());
+        let one = world.node();
+        let two = world.node();
         for number in 1..=20 {
             let node = if number % 2 == 0 { &one } else { &two };
             node.created(pix(number)).await;
@@ -106,7 +109,8 @@ fn news_on_two_nodes_is_one_event_and_one_version() {
 fn what_is_due_is_done_by_one_of_two_timers() {
     let world = World::new();
     world.live(async {
-        let (one, two) = (world.node(), world.node());
+        let one = world.node();
+        let two = world.node();
         world.bank.next([Answer::TakesSilently]);
         world.bank.next_finds([Answer::Nonsense, Answer::Nonsense, Answer::Nonsense]);
         world.receivers.next(SHOP, [Reply::Status(500), Reply::Status(500)]);
@@ -126,7 +130,8 @@ fn a_node_that_is_cut_off_in_an_attempt_is_replaced_by_the_other() {
     let world = World::new();
     world.receivers.next(SHOP, [Reply::Panic]);
     world.live(async {
-        let (one, two) = (world.node(), world.node());
+        let one = world.node();
+        let two = world.node();
         one.created(pix(1)).await;
         one.settle().await;
         two.settle().await;
@@ -138,18 +143,16 @@ fn a_node_that_is_cut_off_in_an_attempt_is_replaced_by_the_other() {
 fn a_caller_hears_soon_of_a_change_that_another_node_made() {
     let world = World::new();
     world.live(async {
-        let (one, two) = (world.node(), world.node());
+        let one = world.node();
+        let two = world.node();
         one.created(pix(1)).await;
         one.payments.submit(one.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
         one.settle().await;
         world
             .bank
             .next_operations(repeat_n(OperationAnswer::Failed(CallFailure::Unknown("cut off".into())), 8));
-        let refund = OperationRequest {
-            id: Uuid::from_u128(5),
-            requested: RequestedOperation::Refund(None),
-            key: None,
-        };
+        let refund =
+            OperationRequest { id: operation_id(5), requested: RequestedOperation::Refund(None), key: None };
         let refund_id = refund.id.to_string();
         let payments = one.payments.clone();
         let caller = actix::spawn(async move { payments.operate(id(1), owner(), refund).await });

@@ -5,11 +5,10 @@ use std::time::Duration;
 use quita_domain::acquiring::{CallFailure, OperationAnswer};
 use quita_domain::operation::{OperationRequest, OperationState, RequestedOperation};
 use quita_domain::status::Status;
-use uuid::Uuid;
 
 use crate::access::owner;
 use crate::bank::{Answer, TIME_OUT_MS};
-use crate::orders::{card, id, pix};
+use crate::orders::{card, id, operation_id, pix};
 use crate::trace::Mark::{Asked, Charged, Operated, Stored};
 use crate::world::{World, pass_ms};
 
@@ -134,7 +133,7 @@ fn an_operation_without_an_answer_is_asked_about_and_sent_again_only_when_it_is_
         world.bank.next_operations([lost()]);
         world.bank.next_operation_inquiries([lost()]);
         let refund = |number| OperationRequest {
-            id: Uuid::from_u128(70),
+            id: operation_id(70),
             requested: RequestedOperation::Refund(None),
             key: Some(format!("key{number}")),
         };
@@ -161,7 +160,7 @@ fn an_operation_that_an_inquiry_finds_done_is_answered_in_time_and_never_sent_ag
         world.bank.next_operations([OperationAnswer::Failed(CallFailure::Unknown("502".into()))]);
         world.bank.next_operation_inquiries([OperationAnswer::Done]);
         let requested = RequestedOperation::Refund(None);
-        let refund = OperationRequest { id: Uuid::from_u128(70), requested, key: None };
+        let refund = OperationRequest { id: operation_id(70), requested, key: None };
         let operated = node.payments.operate(id(1), owner(), refund).await.unwrap();
         assert_eq!(operated.operation.state(), OperationState::Done, "the caller waited for it");
         let sent = world.trace.of(id(1)).into_iter().filter(|mark| *mark == Operated("first", id(1)));

@@ -3,7 +3,11 @@
 use std::time::Duration;
 
 use quita_actors::{ActorKind, NodeState, Sample};
+use quita_domain::control::Node as StoredNode;
 use quita_domain::status::Status;
+use quita_domain::time::Timestamp;
+use quita_ports::Clock;
+use uuid::Uuid;
 
 use crate::bank::Answer;
 use crate::orders::{SHOP, card, id, keyed, pix};
@@ -286,7 +290,8 @@ fn nodes_that_live_are_seen_and_those_that_are_gone_are_not() {
         pass_ms(3_000).await;
     });
     world.live(async {
-        let (one, two) = (world.node(), world.node());
+        let one = world.node();
+        let two = world.node();
         pass_ms(6_000).await;
         let nodes = |node: &Node<'_>| -> Vec<_> {
             node.operators
@@ -339,7 +344,8 @@ fn nodes_that_live_are_seen_and_those_that_are_gone_are_not() {
 fn a_comparison_that_failed_on_one_node_is_known_to_the_others_until_it_succeeds() {
     let world = World::new();
     world.live(async {
-        let (one, two) = (world.node(), world.node());
+        let one = world.node();
+        let two = world.node();
         let known = |node: &Node<'_>| {
             let failures = node.operators.nodes().into_iter().filter_map(|view| view.node.comparison_failure);
             failures.collect::<Vec<_>>()
@@ -364,7 +370,8 @@ fn a_node_that_starts_at_the_address_of_one_that_died_takes_its_place() {
         pass_ms(3_000).await;
     });
     world.live(async {
-        let (one, _two) = (world.node_at("10.0.0.1:8080"), world.node_at("10.0.0.3:8080"));
+        let one = world.node_at("10.0.0.1:8080");
+        let _two = world.node_at("10.0.0.3:8080");
         pass_ms(90_000).await;
         let mut seen: Vec<_> = one
             .operators
@@ -377,4 +384,44 @@ fn a_node_that_starts_at_the_address_of_one_that_died_takes_its_place() {
         assert_eq!(seen, expected.map(|(address, is_lost)| (address.to_owned(), is_lost)));
         assert_eq!(world.store.nodes(), 3, "the one that was replaced is gone from the store");
     });
+}
+
+#[test]
+fn a_node_with_a_wrong_clock_is_shown_with_its_clock_and_is_lost_in_the_usual_time() {
+    for offset_s in [600_i64, -300] {
+        let world = World::new();
+        world.live(async {
+            let node = world.node();
+            pass_ms(6_000).await;
+            let own = node.operators.nodes().remove(0).node;
+            let store = world.store.open_whole();
+            let other = || {
+                let nodes = node.operators.nodes();
+                nodes.into_iter().find(|view| !view.is_own).unwrap()
+            };
+            let is_near = |ahead_s: i64| ahead_s.abs_diff(offset_s) <= 3;
+            for beat in 0..24 {
+                let seen_at = Timestamp::from_millis(world.clock.now().millis() + offset_s * 1_000);
+                let id = Uuid::from_u128(7);
+                let heartbeat = StoredNode { id, address: "10.0.0.7:8080".into(), seen_at, ..own.clone() };
+                store.put_node(&heartbeat).await.unwrap();
+                pass_ms(5_000).await;
+                if beat > 1 {
+                    assert_eq!(other().state, NodeState::Alive);
+                    assert!(is_near(other().clock_ahead_s.unwrap()), "{:?}", other().clock_ahead_s);
+                }
+            }
+            assert!(is_near(node.number("quita_node_clock_offset_seconds", &[])));
+            assert_eq!((node.number("quita_nodes_seen", &[]), node.number("quita_nodes_lost", &[])), (2, 0));
+            let told = |text: &str| world.logs.warnings().iter().filter(|line| line.contains(text)).count();
+            assert_eq!(told("another node's clock differs"), 1, "{:?}", world.logs.warnings());
+            pass_ms(50_000).await;
+            assert_eq!(other().state, NodeState::Alive);
+            pass_ms(20_000).await;
+            assert_eq!((other().state, told("another node was lost")), (NodeState::Lost, 1));
+            let seen_ms_ago = world.clock.now().ms_since(other().node.seen_at);
+            assert!((60_000..75_000).contains(&seen_ms_ago), "by the clock of who shows it: {seen_ms_ago}");
+            assert_eq!(node.number("quita_node_clock_offset_seconds", &[]), 0, "of live ones");
+        });
+    }
 }

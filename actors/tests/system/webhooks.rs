@@ -2,6 +2,7 @@
 
 use futures_util::future::join_all;
 use quita_domain::delivery::DeliveryState;
+use quita_domain::numbering::DeliveryIndex;
 use quita_domain::status::Status;
 use std::time::Duration;
 
@@ -32,7 +33,8 @@ fn an_event_waits_until_the_one_before_it_is_confirmed() {
         node.payments.submit(node.notice("e1", id(1), settled(id(1), CENTS))).await.unwrap();
         node.settle().await;
         let received = world.receivers.received();
-        let (first, second) = (received[0].id.clone(), received[3].id.clone());
+        let first = received[0].id.clone();
+        let second = received[3].id.clone();
         assert!(first.ends_with("_1") && second.ends_with("_2"));
         let ids: Vec<_> = received.into_iter().map(|request| request.id).collect();
         assert_eq!(ids, [first.clone(), first.clone(), first, second]);
@@ -119,10 +121,12 @@ fn what_waits_for_receivers_that_hang_is_not_written() {
         (0..10).for_each(|receiver| world.receivers.usually(&hanging(receiver), Reply::TimesOut));
         create_for(&node, 10, 100, hanging).await;
         pass_ms(25_000).await;
-        let (stored, sent) = (world.trace.stored(), world.receivers.received().len());
+        let stored = world.trace.stored();
+        let sent = world.receivers.received().len();
         // Until the charges themselves are checked.
         pass_ms(30_000).await;
-        let (written, attempts) = (world.trace.stored() - stored, world.receivers.received().len() - sent);
+        let written = world.trace.stored() - stored;
+        let attempts = world.receivers.received().len() - sent;
         assert!(attempts >= 10, "they are tried in turn: {attempts}");
         assert!(written <= 3 * attempts, "{written} writes for {attempts} attempts");
     });
@@ -281,7 +285,7 @@ fn the_schedule_survives_a_restart_in_its_middle() {
         pass_ms(40_000_000).await;
         assert_eq!(world.receivers.received().len(), 8, "eight attempts and no more");
         world.receivers.usually(SHOP, Reply::Status(200));
-        node.payments.redeliver(id(1), owner(), 0).await.unwrap();
+        node.payments.redeliver(id(1), owner(), DeliveryIndex::FIRST).await.unwrap();
         node.settle().await;
         assert_eq!(node.stored(id(1)).outbox[1].state, DeliveryState::Delivered);
     });

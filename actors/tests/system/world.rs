@@ -61,7 +61,8 @@ impl World {
     }
 
     fn of(is_local: bool, is_sole_writer: bool) -> Self {
-        let (clock, trace) = (Arc::new(TestClock::default()), Trace::default());
+        let clock = Arc::new(TestClock::default());
+        let trace = Trace::default();
         Self {
             store: Arc::new(TestStore::new(Arc::clone(&clock), trace.clone(), is_sole_writer)),
             bank: Arc::new(Bank::new("first", 1, is_local, Arc::clone(&clock), trace.clone())),
@@ -207,7 +208,8 @@ impl World {
         let registry = Registry::new();
         let limits = self.limits.clone();
         let system = ActorSystem::start(ports, limits, Placement::Here, identity, &registry).unwrap();
-        let (payments, operators) = (system.payments(), system.operators());
+        let payments = system.payments();
+        let operators = system.operators();
         let system = Rc::new(RefCell::new(Some(system)));
         let watched = Rc::clone(&system);
         let watch_every = self.limits.supervision_interval.max(Duration::from_secs(1));
@@ -311,7 +313,8 @@ impl Node<'_> {
         };
         let is_meant = |metric: &&prometheus::proto::Metric| labels.iter().all(|label| has(metric, label));
         let metric = family.get_metric().iter().find(is_meant)?;
-        let (gauge, counter) = (metric.get_gauge().get_value(), metric.get_counter().get_value());
+        let gauge = metric.get_gauge().get_value();
+        let counter = metric.get_counter().get_value();
         let value = if gauge == 0.0 { counter } else { gauge };
         format!("{value:.0}").parse().ok()
     }

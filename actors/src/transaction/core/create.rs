@@ -120,10 +120,12 @@ impl Core {
         has_card: bool,
     ) -> Result<Planned, NoRoute> {
         let until = Instant::now() + self.system.limits.answer_within;
-        let (mut prepared, mut unready) = (Vec::new(), Vec::new());
+        let mut prepared = Vec::new();
+        let mut unready = Vec::new();
         loop {
             // The call's lease begins with this, so that no waiting uses it up.
-            let (context, decided_at) = (self.system.context(has_card), Instant::now());
+            let context = self.system.context(has_card);
+            let decided_at = Instant::now();
             let left = until.saturating_duration_since(decided_at);
             let (considered, routed) = routes.plan(order, owner, &context, left, &unready)?;
             let first = considered.iter().find(|considered| considered.eligible);
@@ -184,7 +186,8 @@ impl Core {
     /// Continues a creation that was stored without this process knowing: its charge leaves now, with the card of this
     /// request. If another writer was faster, the payment has already been continued elsewhere.
     async fn go_on(&mut self, known: &Arc<Payment>, card: Option<CardData>) -> Result<Created, Denied> {
-        let (context, decided_at) = (self.system.context(card.is_some()), Instant::now());
+        let context = self.system.context(card.is_some());
+        let decided_at = Instant::now();
         let mut decision = known.decide(Command::ChargeNeverLeft, &context).map_err(Denied::Refused)?;
         self.allot(&mut decision).await.map_err(Denied::StoreUnavailable)?;
         let Some(next) = decision.next else {

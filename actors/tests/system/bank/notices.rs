@@ -1,6 +1,6 @@
 //! What banks send over HTTP.
 
-use quita_domain::acquiring::{Notice, NoticeContent, Reference, Subject};
+use quita_domain::acquiring::{HintSubject, Notice, NoticeContent, Reference};
 use quita_domain::identity::TransactionId;
 use quita_domain::time::Timestamp;
 use quita_ports::{NoticeHead, NoticeReader, NoticeRefused, RawNotice};
@@ -39,8 +39,8 @@ impl BankFactory {
             }));
         }
         NoticeContent::Hint(match TransactionId::parse(word) {
-            Some(id) => Subject::Payment(id),
-            None => Subject::Reference(Reference::none().with("id", word)),
+            Some(id) => HintSubject::Payment(id),
+            None => HintSubject::Reference(Reference::none().with("id", word)),
         })
     }
 }

@@ -30,13 +30,13 @@ pub(super) enum Class {
 
 /// Calls of one class.
 #[derive(Debug)]
-struct Queue<T> {
+struct ClassQueue<T> {
     waiting: VecDeque<T>,
     under_way: usize,
     places: usize,
 }
 
-impl<T> Queue<T> {
+impl<T> ClassQueue<T> {
     const fn new(places: usize) -> Self {
         Self { waiting: VecDeque::new(), under_way: 0, places }
     }
@@ -52,9 +52,9 @@ impl<T> Queue<T> {
 
 /// Calls of one acquirer that wait, and the number under way.
 #[derive(Debug)]
-pub(super) struct Line<T> {
-    urgent: Queue<T>,
-    inquiries: Queue<T>,
+pub(super) struct CallQueue<T> {
+    urgent: ClassQueue<T>,
+    inquiries: ClassQueue<T>,
     places: usize,
     /// Charges and operations begun since the last inquiry.
     urgent_in_a_row: u32,
@@ -64,13 +64,13 @@ pub(super) struct Line<T> {
     next_place: Option<Instant>,
 }
 
-impl<T> Line<T> {
+impl<T> CallQueue<T> {
     /// Creates queues for at most this many concurrent calls.
     pub(super) fn new(places: usize) -> Self {
         let share = usize::try_from(INQUIRY_SHARE).unwrap_or(1).max(1);
         Self {
-            urgent: Queue::new(places),
-            inquiries: Queue::new((places / share).max(1)),
+            urgent: ClassQueue::new(places),
+            inquiries: ClassQueue::new((places / share).max(1)),
             places,
             urgent_in_a_row: 0,
             inquiry_takes: Duration::from_secs(1),
@@ -78,7 +78,7 @@ impl<T> Line<T> {
         }
     }
 
-    const fn queue(&mut self, class: Class) -> &mut Queue<T> {
+    const fn queue(&mut self, class: Class) -> &mut ClassQueue<T> {
         match class {
             Class::Urgent => &mut self.urgent,
             Class::Inquiry => &mut self.inquiries,
@@ -160,9 +160,10 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn begun(line: &mut Line<usize>) -> (Vec<usize>, usize) {
-        let (mut urgent, mut inquiries) = (Vec::new(), 0);
-        while let Some((class, number)) = line.begin_next() {
+    fn begun(queue: &mut CallQueue<usize>) -> (Vec<usize>, usize) {
+        let mut urgent = Vec::new();
+        let mut inquiries = 0;
+        while let Some((class, number)) = queue.begin_next() {
             match class {
                 Class::Urgent => urgent.push(number),
                 Class::Inquiry => inquiries += 1,
@@ -174,45 +175,46 @@ mod tests {
     #[test]
     fn inquiries_take_a_quarter_of_the_places_and_leave_the_room_of_others_alone() {
         for (places, of_inquiries) in [(1, 1), (3, 1), (16, 4), (100, 25)] {
-            let mut line = Line::new(places);
-            while line.has_room(Class::Inquiry) {
-                line.push(Class::Inquiry, 0);
+            let mut queue = CallQueue::new(places);
+            while queue.has_room(Class::Inquiry) {
+                queue.push(Class::Inquiry, 0);
             }
-            assert_eq!((line.waiting(), line.is_busy()), (of_inquiries * QUEUED_PER_CALL, false));
-            assert_eq!(begun(&mut line), (Vec::new(), of_inquiries));
-            assert!(line.has_room(Class::Urgent));
+            assert_eq!((queue.waiting(), queue.is_busy()), (of_inquiries * QUEUED_PER_CALL, false));
+            assert_eq!(begun(&mut queue), (Vec::new(), of_inquiries));
+            assert!(queue.has_room(Class::Urgent));
         }
     }
 
     #[test]
     fn charges_go_first_and_inquiries_get_every_fourth_beginning_while_both_wait() {
-        let mut line = Line::new(4);
+        let mut queue = CallQueue::new(4);
         for number in 0..12 {
-            line.push(Class::Urgent, number);
-            line.push(Class::Inquiry, number);
+            queue.push(Class::Urgent, number);
+            queue.push(Class::Inquiry, number);
         }
-        assert_eq!(begun(&mut line), (vec![0, 1, 2], 1));
+        assert_eq!(begun(&mut queue), (vec![0, 1, 2], 1));
         for expected in [3, 4, 5] {
-            line.ended(Class::Urgent, SECOND);
-            assert_eq!(begun(&mut line), (vec![expected], 0), "the share of inquiries is under way");
+            queue.ended(Class::Urgent, SECOND);
+            assert_eq!(begun(&mut queue), (vec![expected], 0), "the share of inquiries is under way");
         }
-        line.ended(Class::Inquiry, SECOND);
-        assert_eq!(begun(&mut line), (Vec::new(), 1), "whose turn it is now");
-        line.ended(Class::Inquiry, SECOND);
-        assert_eq!(begun(&mut line), (vec![6], 0));
+        queue.ended(Class::Inquiry, SECOND);
+        assert_eq!(begun(&mut queue), (Vec::new(), 1), "whose turn it is now");
+        queue.ended(Class::Inquiry, SECOND);
+        assert_eq!(begun(&mut queue), (vec![6], 0));
     }
 
     #[tokio::test(start_paused = true)]
     async fn who_finds_no_room_comes_back_when_there_is_some_and_not_with_the_others() {
-        let (mut line, now) = (Line::<usize>::new(40), Instant::now());
-        let waits: Vec<_> = (0..5).map(|_| line.next_place(now).as_millis()).collect();
+        let mut queue = CallQueue::<usize>::new(40);
+        let now = Instant::now();
+        let waits: Vec<_> = (0..5).map(|_| queue.next_place(now).as_millis()).collect();
         assert_eq!(waits, [8_000, 8_100, 8_200, 8_300, 8_400], "ten at once, of a second each");
         for _ in 0..100 {
-            line.ended(Class::Inquiry, 5 * SECOND);
+            queue.ended(Class::Inquiry, 5 * SECOND);
         }
-        assert!(line.next_place(now) > 35 * SECOND, "slower ones come back later");
+        assert!(queue.next_place(now) > 35 * SECOND, "slower ones come back later");
         for _ in 0..10_000 {
-            assert!(line.next_place(now) <= LONGEST_WAIT);
+            assert!(queue.next_place(now) <= LONGEST_WAIT);
         }
     }
 }

@@ -1,0 +1,45 @@
+//! Changes of a route's health, as the log tells them.
+
+use quita_domain::identity::AcquirerName;
+use quita_domain::method::Method;
+
+/// A change of a route's health, to be logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HealthChange {
+    /// So many calls in a row were lost that the route counts as failing.
+    Fails {
+        /// Number of lost calls.
+        lost: u32,
+        /// True if new payments try the others first. Lost inquiries alone, and few lost charges, leave its place.
+        is_tried_last: bool,
+    },
+    /// A call was answered again.
+    Answers {
+        /// Time since the first of the lost calls.
+        after_ms: u64,
+    },
+}
+
+impl HealthChange {
+    /// Logs the change: once each, however many payments are affected. `why` is the error of the last lost call.
+    pub(crate) fn tell(self, acquirer: &AcquirerName, method: Method, why: Option<&str>) {
+        let method = method.label();
+        match self {
+            Self::Fails { lost: 1, .. } => tracing::warn!(
+                %acquirer, method, lost = 1, error = why,
+                "an acquirer fails: its last call was lost, and others are tried first"
+            ),
+            Self::Fails { lost, is_tried_last: true } => tracing::warn!(
+                %acquirer, method, lost, error = why,
+                "an acquirer fails: its last calls were lost, and others are tried first"
+            ),
+            Self::Fails { lost, is_tried_last: false } => tracing::warn!(
+                %acquirer, method, lost, error = why,
+                "an acquirer fails: its last calls were lost, and none was answered since"
+            ),
+            Self::Answers { after_ms } => {
+                tracing::info!(%acquirer, method, after_ms, "an acquirer answers again");
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Calls in a row that brought no answer.
+
+use quita_domain::time::Timestamp;
+
+/// Lost calls in a row that show a failing route where few calls are made, and the time over which they are.
+const FEW_LOST: u32 = 3;
+const FEW_LOST_FOR_MS: u64 = 60_000;
+
+/// Run of lost calls.
+#[derive(Debug, Default)]
+pub(crate) struct LostRun {
+    /// Number of calls.
+    pub(crate) count: u32,
+    /// Time at which the first of them ended.
+    pub(crate) since: Option<Timestamp>,
+}
+
+impl LostRun {
+    /// Adds a lost call that ended now.
+    pub(crate) fn add(&mut self, now: Timestamp) {
+        self.count = self.count.saturating_add(1);
+        self.since.get_or_insert(now);
+    }
+
+    /// Ends the run: a call was answered.
+    pub(crate) fn end(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Returns true if it is several calls, and none was answered for a minute.
+    pub(crate) fn lasts(&self, now: Timestamp) -> bool {
+        self.count >= FEW_LOST && self.since.is_some_and(|since| now >= since.plus_ms(FEW_LOST_FOR_MS))
+    }
+}
