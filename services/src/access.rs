@@ -33,7 +33,7 @@ pub use ending::{EndingKeyCount, EndingKeys};
 pub use origins::KnownOrigins;
 pub use reach::{origins_in_words, url_in_words};
 pub use verifier::bearer;
-pub use verifier::{AccessError, Caller, KeyVerifier};
+pub use verifier::{AccessError, Caller, EndedKey, KeyVerifier};
 
 use crate::audit::Initiator;
 
@@ -170,7 +170,8 @@ impl Access {
         self.refuse_too_many_keys(&wanted.owner, now).await?;
         self.ensure_application(&wanted.owner).await?;
         let presented = {
-            let (kind, mode) = (wanted.kind, wanted.owner.mode);
+            let kind = wanted.kind;
+            let mode = wanted.owner.mode;
             PresentedKey::from_random(kind, mode, random_bytes()?, random_bytes()?)
         };
         let expires_in_ms = wanted.expires_in.map(millis_in);
@@ -204,7 +205,8 @@ impl Access {
             application: ApplicationName::new(DEFAULT_APPLICATION),
             mode: Mode::Test,
         };
-        let (kind, scopes) = (KeyKind::Secret, Scope::ALL.to_vec());
+        let kind = KeyKind::Secret;
+        let scopes = Scope::ALL.to_vec();
         let wanted = NewKey { owner, kind, scopes, expires_in: Some(DEFAULT_KEY_LIFE) };
         self.by(FIRST_START).create_key(wanted).await.map(Some)
     }

@@ -57,7 +57,8 @@ impl Archive {
         }
         in_time(self.store.complete_archiving()).await?;
         let until = self.clock.now().minus_ms(self.rested_ms);
-        let (mut payee, mut archived) = (None, 0_u64);
+        let mut payee = None;
+        let mut archived = 0_u64;
         while let Some(next) = in_time(self.store.next_payee(payee.as_ref())).await? {
             let Some(more) = self.archive_of(&next, until, &mut tell).await? else { return Ok(archived) };
             archived = archived.saturating_add(more);
@@ -74,7 +75,8 @@ impl Archive {
         until: Timestamp,
         tell: &mut impl FnMut(u64),
     ) -> Result<Option<u64>, StoreError> {
-        let (mut after, mut archived) = (None, 0_u64);
+        let mut after = None;
+        let mut archived = 0_u64;
         loop {
             let begun = Instant::now();
             let found = in_time(self.store.unarchived(payee, until, after, STEP)).await?;
@@ -100,7 +102,8 @@ impl Archive {
     /// Claims the archiving for so long, or renews the claim.
     async fn claim(&self, for_ms: u64) -> Result<bool, StoreError> {
         let now = self.clock.now();
-        let (source, day) = (Source::archive(), NaiveDate::default());
+        let source = Source::archive();
+        let day = NaiveDate::default();
         let claim = RunClaim { source, day, node: self.node, now, until: now.plus_ms(for_ms) };
         in_time(self.store.claim_run(&claim)).await
     }

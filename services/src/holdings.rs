@@ -75,7 +75,8 @@ impl Keyholders {
     }
 
     async fn keys(&self, merchant: &MerchantId, login: &Login) -> Result<Vec<ApiKey>, StoreError> {
-        let (mut keys, now) = (self.store.keys_of(merchant).await?, self.clock.now());
+        let mut keys = self.store.keys_of(merchant).await?;
+        let now = self.clock.now();
         keys.retain(|key| key.is_live(now) && key.made_by.as_deref() == Some(login.as_str()));
         Ok(keys)
     }

@@ -1,19 +1,22 @@
 //! Last refused requests of each merchant, as this node saw them: the first place where an integrator looks.
 //!
-//! They are kept in memory only: a refused request changes nothing, so it must not cost a write.
+//! Beside them stand requests that were taken, but with names that nobody knows: a misspelt field that is optional is
+//! lost without any refusal. Both are kept in memory only: neither changes anything, so neither must cost a write.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
 use quita_domain::identity::{MerchantId, Mode, Owner};
+use quita_domain::request::{UnknownName, Violation};
 use quita_domain::time::Timestamp;
+use quita_domain::wording::Wording;
 
-/// Maximum number of refusals kept for each merchant in each mode.
+/// Maximum number of entries of each kind kept for each merchant in each mode.
 const KEPT: usize = 100;
 
-/// Refused request. It holds the names of fields, and none of the values that were sent.
+/// Request that was answered, without anything that it held.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Refusal {
+pub struct AnsweredRequest {
     /// Time of the response.
     pub at: Timestamp,
     /// Id of the request, as the response has it.
@@ -24,41 +27,88 @@ pub struct Refusal {
     pub route: String,
     /// Status of the response.
     pub status: u16,
-    /// Code of the response.
-    pub code: &'static str,
-    /// Wrong fields, in the order of the response.
-    pub fields: Vec<String>,
-    /// Message of the response.
-    pub message: String,
     /// Id of the key that it came with.
     pub key_id: String,
 }
 
-type Of = (MerchantId, Mode);
+/// Refused request. It holds the names of fields, and none of the values that were sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// Request and its response.
+    pub request: AnsweredRequest,
+    /// Code of the response.
+    pub code: &'static str,
+    /// Message of the response.
+    pub message: Wording,
+    /// First broken rules, in the order of the response.
+    pub violations: Vec<Violation>,
+}
+
+/// Request that was taken although some of its names are unknown.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IgnoredNames {
+    /// Request and its response.
+    pub request: AnsweredRequest,
+    /// Names that were ignored.
+    pub names: Vec<UnknownName>,
+}
+
+type MerchantMode = (MerchantId, Mode);
+
+/// Entries of one merchant in one mode, oldest first.
+#[derive(Default)]
+struct MerchantLog {
+    refusals: VecDeque<Refusal>,
+    ignored: VecDeque<IgnoredNames>,
+}
 
 /// Log of the last refusals.
 #[derive(Default)]
 pub struct RefusalLog {
-    kept: Mutex<HashMap<Of, VecDeque<Refusal>>>,
+    kept: Mutex<HashMap<MerchantMode, MerchantLog>>,
 }
 
 impl RefusalLog {
     /// Keeps a refusal, in place of the oldest one if the log is full.
     pub fn keep(&self, owner: &Owner, refusal: Refusal) {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = kept.entry((owner.merchant.clone(), owner.mode)).or_default();
-        if own.len() >= KEPT {
-            own.pop_front();
-        }
-        own.push_back(refusal);
+        self.with(owner, |kept| push(&mut kept.refusals, refusal));
+    }
+
+    /// Keeps names that were ignored, in place of the oldest ones if the log is full.
+    pub fn keep_ignored(&self, owner: &Owner, ignored: IgnoredNames) {
+        self.with(owner, |kept| push(&mut kept.ignored, ignored));
     }
 
     /// Returns the last refusals of a merchant, newest first.
     pub fn newest(&self, merchant: &MerchantId, mode: Mode, count: usize) -> Vec<Refusal> {
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = kept.get(&(merchant.clone(), mode));
-        own.into_iter().flat_map(|own| own.iter().rev()).take(count).cloned().collect()
+        self.of((merchant, mode), |kept| newest(&kept.refusals, count))
     }
+
+    /// Returns the last requests of a merchant with ignored names, newest first.
+    pub fn newest_ignored(&self, merchant: &MerchantId, mode: Mode, count: usize) -> Vec<IgnoredNames> {
+        self.of((merchant, mode), |kept| newest(&kept.ignored, count))
+    }
+
+    fn with(&self, owner: &Owner, change: impl FnOnce(&mut MerchantLog)) {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        change(kept.entry((owner.merchant.clone(), owner.mode)).or_default());
+    }
+
+    fn of<T>(&self, (merchant, mode): (&MerchantId, Mode), read: impl Fn(&MerchantLog) -> Vec<T>) -> Vec<T> {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.get(&(merchant.clone(), mode)).map(read).unwrap_or_default()
+    }
+}
+
+fn push<T>(entries: &mut VecDeque<T>, entry: T) {
+    if entries.len() >= KEPT {
+        entries.pop_front();
+    }
+    entries.push_back(entry);
+}
+
+fn newest<T: Clone>(entries: &VecDeque<T>, count: usize) -> Vec<T> {
+    entries.iter().rev().take(count).cloned().collect()
 }
 
 #[cfg(test)]
@@ -67,17 +117,23 @@ mod tests {
 
     use super::*;
 
-    fn refusal(number: usize) -> Refusal {
-        Refusal {
+    fn request(number: usize) -> AnsweredRequest {
+        AnsweredRequest {
             at: Timestamp::from_millis(0),
             request_id: number.to_string(),
             method: "POST",
             route: "/pay/payments".into(),
             status: 422,
-            code: "validation_failed",
-            fields: vec!["amount".into()],
-            message: "amount: must be an integer".into(),
             key_id: "k".into(),
+        }
+    }
+
+    fn refusal(number: usize) -> Refusal {
+        Refusal {
+            request: request(number),
+            code: "validation_failed",
+            message: Wording::fixed("amount: must be an integer", "amount: deve ser um número inteiro"),
+            violations: Vec::new(),
         }
     }
 
@@ -94,8 +150,8 @@ mod tests {
         }
         let shown = log.newest(&owner("shop", Mode::Test).merchant, Mode::Test, KEPT + 3);
         assert_eq!(shown.len(), KEPT);
-        assert_eq!(shown.first().unwrap().request_id, (KEPT + 2).to_string());
-        assert_eq!(shown.last().unwrap().request_id, "3");
+        assert_eq!(shown.first().unwrap().request.request_id, (KEPT + 2).to_string());
+        assert_eq!(shown.last().unwrap().request.request_id, "3");
     }
 
     #[test]
@@ -106,5 +162,19 @@ mod tests {
         log.keep(&owner("shop", Mode::Live), refusal(3));
         let shown = log.newest(&owner("shop", Mode::Test).merchant, Mode::Test, KEPT);
         assert_eq!(shown, vec![refusal(1)]);
+    }
+
+    #[test]
+    fn many_ignored_names_push_no_refusal_out() {
+        let log = RefusalLog::default();
+        let shop = owner("shop", Mode::Test);
+        log.keep(&shop, refusal(1));
+        let names = vec![UnknownName { path: "postback_url".into(), meant: Some("postbackUrl".into()) }];
+        for number in 0..KEPT + 1 {
+            log.keep_ignored(&shop, IgnoredNames { request: request(number), names: names.clone() });
+        }
+        assert_eq!(log.newest(&shop.merchant, Mode::Test, KEPT), vec![refusal(1)]);
+        let ignored = log.newest_ignored(&shop.merchant, Mode::Test, KEPT + 1);
+        assert_eq!((ignored.len(), ignored[0].request.request_id.as_str()), (KEPT, "100"));
     }
 }

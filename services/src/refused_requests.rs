@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use prometheus::{IntCounterVec, Opts, Registry};
+use quita_domain::access::Origins;
 
 use super::limiter::{Limiter, Pace};
 
@@ -46,6 +47,8 @@ refusals! {
     ExpiredKey = "expired_key",
     /// A key without the required scope.
     Scope = "scope",
+    /// A page whose origin no application lists.
+    Origin = "origin",
     /// A user of a console whose role does not permit it.
     Role = "role",
     /// A form of another session, or from another site.
@@ -99,10 +102,10 @@ impl RefusedRequests {
         }
     }
 
-    /// Counts a refusal with the id of an existing key, and warns about that key once a minute.
+    /// Counts a refusal with the id of an existing key, and warns about that key and reason once a minute.
     pub fn count_key(&self, why: RefusedRequest, key_id: &str) {
         self.count(why);
-        if self.is_told(key_id) {
+        if self.is_told(&format!("{key_id} {}", why.as_str())) {
             tracing::warn!(key.id = key_id, why = why.as_str(), "calls with an API key are refused");
         }
     }
@@ -112,6 +115,21 @@ impl RefusedRequests {
         self.count(why);
         if self.is_told(&format!("{door} {}", why.as_str())) {
             tracing::warn!(door, why = why.as_str(), "requests of somebody in a console are refused");
+        }
+    }
+
+    /// Counts a page that may send no cards, and warns about its origin once a minute.
+    pub fn count_origin(&self, origin: &str) {
+        self.count(RefusedRequest::Origin);
+        // Anybody can send this header, and anything in it.
+        let origin = Origins::parse([origin], true).ok();
+        if let Some(origin) = origin.as_ref().and_then(|origins| origins.iter().next())
+            && self.is_told(origin)
+        {
+            tracing::warn!(
+                origin,
+                "a page may not send cards: no application lists its origin (quita applications origins)"
+            );
         }
     }
 

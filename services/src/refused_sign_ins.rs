@@ -18,7 +18,7 @@ use tokio::time::timeout;
 use super::audit::{Audit, AuditDraft, Initiator};
 use super::network::network_of;
 use super::refused_requests::{RefusedRequest, RefusedRequests};
-use minute::{Minute, Noted, Of, Summary};
+use minute::{AttemptKey, Minute, Noted, Summary};
 
 /// Time for which attempts are counted together.
 const MINUTE: Duration = Duration::from_secs(60);
@@ -146,7 +146,7 @@ impl RefusedSignIns {
             Door::Console => self.merchant_of(&account, why).await,
             Door::Operators => None,
         };
-        let of = Of { occasion: why.occasion(), network: network_of(from), merchant, door };
+        let of = AttemptKey { occasion: why.occasion(), network: network_of(from), merchant, door };
         // The lock is released before anything is awaited.
         let noted = self.minute().count(&of, &account);
         match noted {
@@ -302,7 +302,8 @@ mod tests {
         node.refuse(&"y".repeat(300), "203.0.113.7", Why::TooMany).await;
         let own = node.log(&AuditScope::Merchant(MerchantId::new("loja"))).await;
         assert_eq!(own.len(), 1);
-        let (who, from) = (own[0].who.as_str(), own[0].from.as_str());
+        let who = own[0].who.as_str();
+        let from = own[0].from.as_str();
         assert_eq!((who, from, own[0].subject.as_str()), ("ana@loja.com.br", "203.0.113.7", "console"));
         assert_eq!(own[0].after.as_deref(), Some("wrong password or account"));
         let all = node.log(&AuditScope::Everything).await;
@@ -341,7 +342,8 @@ mod tests {
         }
         let log = node.log(&AuditScope::Merchant(MerchantId::new("loja"))).await;
         let told: Vec<_> = log.iter().map(|entry| (entry.action, entry.after.as_deref().unwrap())).collect();
-        let (sign_in, proof) = (AuditAction::SignInRefused, AuditAction::ProofRefused);
+        let sign_in = AuditAction::SignInRefused;
+        let proof = AuditAction::ProofRefused;
         let expected = [
             (sign_in, "wrong password or account"),
             (proof, "wrong second factor"),

@@ -86,7 +86,8 @@ impl Retention {
         status: Status,
         tell: &mut impl FnMut(u64),
     ) -> Result<ErasureTally, StoreError> {
-        let (mut place, mut tally) = (None, ErasureTally::default());
+        let mut place = None;
+        let mut tally = ErasureTally::default();
         loop {
             let page = in_time(self.eraser.erase_page_of_resting(status, self.rested_ms, place)).await?;
             tell(page.tally.erased);
@@ -101,7 +102,8 @@ impl Retention {
     /// Claims the erasing for so long, or renews the claim.
     async fn claim(&self, for_ms: u64) -> Result<bool, StoreError> {
         let now = self.clock.now();
-        let (source, day) = (Source::personal_data(), NaiveDate::default());
+        let source = Source::personal_data();
+        let day = NaiveDate::default();
         let claim = RunClaim { source, day, node: self.node, now, until: now.plus_ms(for_ms) };
         in_time(self.store.claim_run(&claim)).await
     }

@@ -25,8 +25,9 @@ const MAX_RACES: usize = 8;
 pub enum SecretKeyError {
     /// The store works with a key that this process does not hold.
     #[error(
-        "the store works with the secret key {current}, and this process was given {}: add that key to \
-         QUITA_SECRET_KEY or secret-key-file, a line for each key, behind the newest one",
+        "the store works with the secret key {current}, and this process was given {}: if this was no change of keys, \
+         give it that one instead; else add that key to QUITA_SECRET_KEY or secret-key-file, a line for each key, behind \
+         the newest one",
         listed(.held)
     )]
     NotHeld {

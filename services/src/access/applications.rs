@@ -12,7 +12,7 @@ use tokio::time::Instant;
 const MAX_KEPT: usize = 10_000;
 
 type Name = (MerchantId, ApplicationName);
-type Found = Result<Option<Arc<Application>>, StoreError>;
+type Lookup = Result<Option<Arc<Application>>, StoreError>;
 
 /// Reader of applications. No answer is older than the request for it, so a change counts from the next request.
 ///
@@ -25,7 +25,7 @@ pub struct ApplicationReader {
 
 struct Answer {
     asked_at: Instant,
-    found: Found,
+    found: Lookup,
 }
 
 impl ApplicationReader {
@@ -38,7 +38,7 @@ impl ApplicationReader {
     ///
     /// # Errors
     /// Fails if the store does not answer.
-    pub async fn of(&self, owner: &Owner) -> Found {
+    pub async fn of(&self, owner: &Owner) -> Lookup {
         let arrived = Instant::now();
         let slot = self.slot(owner);
         let mut answer = slot.lock().await;

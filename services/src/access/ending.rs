@@ -51,7 +51,8 @@ impl EndingKeys {
     /// # Errors
     /// [`StoreError`]; the last count stays.
     pub async fn count(&self) -> Result<(), StoreError> {
-        let (keys, now) = (self.store.keys().await?, self.clock.now());
+        let keys = self.store.keys().await?;
+        let now = self.clock.now();
         for mode in [Mode::Test, Mode::Live] {
             let ending = keys.iter().filter(|key| key.owner.mode == mode && key.ends_soon(now).is_some());
             let count = i64::try_from(ending.count()).unwrap_or(i64::MAX);

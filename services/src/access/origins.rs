@@ -84,7 +84,8 @@ impl KnownOrigins {
     }
 
     async fn all(&self) -> Result<HashSet<String>, StoreError> {
-        let (mut all, mut after) = (HashSet::new(), None::<ApplicationPlace>);
+        let mut all = HashSet::new();
+        let mut after = None::<ApplicationPlace>;
         loop {
             let page = self.store.applications_after(after.as_ref(), PAGE).await?;
             all.extend(page.iter().flat_map(|application| application.origins.iter()).map(str::to_owned));

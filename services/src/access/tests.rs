@@ -149,7 +149,9 @@ async fn a_form_that_is_sent_again_replaces_nothing() {
     access.create_key(wanted(Mode::Test)).await.unwrap();
     let first = access.secrets(&merchant, &application, Mode::Test).await.unwrap();
     let rotate = |newest: String| {
-        let (access, merchant, application) = (&access, &merchant, &application);
+        let access = &access;
+        let merchant = &merchant;
+        let application = &application;
         async move { access.rotate_secret_after(merchant, application, Mode::Test, &newest).await }
     };
     let both = rotate(fingerprint(&first[0])).await.unwrap();

@@ -54,12 +54,27 @@ impl Caller {
     }
 }
 
+/// Key that admits nobody any more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EndedKey {
+    /// Owner of the key.
+    pub owner: Owner,
+    /// Id of the key.
+    pub key_id: String,
+    /// True if it was revoked; otherwise it has expired.
+    pub is_revoked: bool,
+}
+
 /// Reason for which a caller was not authenticated.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AccessError {
-    /// Not a Bearer header, or a key that is unknown, expired or revoked.
+    /// Not a Bearer header, a key that is unknown, or a wrong secret.
     #[error("invalid or missing API key")]
     Invalid,
+    /// The right secret of a key that was revoked or has expired. Its caller learns no more than for another wrong key;
+    /// its merchant may.
+    #[error("invalid or missing API key")]
+    Ended(EndedKey),
     /// Too many unseen keys came from this network. Holds the seconds until one more is allowed.
     #[error("too many unknown API keys from this network")]
     TooMany(u64),
@@ -72,13 +87,13 @@ pub enum AccessError {
 pub struct KeyVerifier {
     store: Arc<dyn KeyringStore>,
     clock: Arc<dyn Clock>,
-    kept: Mutex<HashMap<String, Kept>>,
+    kept: Mutex<HashMap<String, CachedKey>>,
     unseen: Limiter<IpAddr>,
     last_uses: LastUses,
     refused: Arc<RefusedRequests>,
 }
 
-struct Kept {
+struct CachedKey {
     key: Arc<ApiKey>,
     /// Time of the request to the store: the cached key may be as old as that.
     asked_at: Instant,
@@ -89,7 +104,8 @@ struct Kept {
 impl KeyVerifier {
     /// Verifies against this store.
     pub fn new(store: Arc<dyn KeyringStore>, clock: Arc<dyn Clock>) -> Self {
-        let (unseen, last_uses) = (Limiter::new(UNSEEN), LastUses::default());
+        let unseen = Limiter::new(UNSEEN);
+        let last_uses = LastUses::default();
         Self { store, clock, kept: Mutex::default(), unseen, last_uses, refused: Arc::default() }
     }
 
@@ -107,7 +123,7 @@ impl KeyVerifier {
     /// Authenticates the caller that presents this value of `Authorization` from this address.
     ///
     /// # Errors
-    /// [`AccessError::Invalid`] for a 401, [`AccessError::TooMany`] for a 429, [`AccessError::StoreUnavailable`] for a
+    /// [`AccessError::Invalid`] and [`AccessError::Ended`] for a 401, [`AccessError::TooMany`] for a 429, [`AccessError::StoreUnavailable`] for a
     /// 503.
     pub async fn verify(&self, authorization: &str, from: IpAddr) -> Result<Caller, AccessError> {
         let presented = bearer(authorization).and_then(PresentedKey::parse);
@@ -126,7 +142,7 @@ impl KeyVerifier {
         let now = self.clock.now();
         if let Some(why) = refusal(&key, &presented, now) {
             self.refused.count_key(why, &key.id);
-            return Err(AccessError::Invalid);
+            return Err(if why == RefusedRequest::WrongSecret { AccessError::Invalid } else { ended(&key) });
         }
         self.last_uses.note(&key.id, now);
         Ok(Caller {
@@ -194,10 +210,10 @@ impl KeyVerifier {
                 kept.clear();
             }
         }
-        kept.insert(id.into(), Kept { key: Arc::clone(key), asked_at, claimed_at: asked_at });
+        kept.insert(id.into(), CachedKey { key: Arc::clone(key), asked_at, claimed_at: asked_at });
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, Kept>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<String, CachedKey>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -212,6 +228,13 @@ fn refusal(key: &ApiKey, presented: &PresentedKey, now: Timestamp) -> Option<Ref
     }
     let is_revoked = key.revoked_at.is_some();
     Some(if is_revoked { RefusedRequest::RevokedKey } else { RefusedRequest::ExpiredKey })
+}
+
+fn ended(key: &ApiKey) -> AccessError {
+    let owner = key.owner.clone();
+    let key_id = key.id.clone();
+    let is_revoked = key.revoked_at.is_some();
+    AccessError::Ended(EndedKey { owner, key_id, is_revoked })
 }
 
 /// Returns the key in a value of `Authorization`, if its scheme is Bearer. The scheme's name is case-insensitive (RFC
@@ -252,6 +275,12 @@ mod tests {
             let (from, to) = if is_down { ("api_keys", "away") } else { ("away", "api_keys") };
             let meddler = Connection::open(self.folder.path().join("quita.db")).unwrap();
             meddler.execute_batch(&format!("ALTER TABLE {from} RENAME TO {to}")).unwrap();
+        }
+
+        /// Returns the refusal of the right secret of this key, once it has ended.
+        fn ended(&self, is_revoked: bool) -> AccessError {
+            let owner = self.verifier.kept_key(&self.key_id).unwrap().owner.clone();
+            AccessError::Ended(EndedKey { owner, key_id: self.key_id.clone(), is_revoked })
         }
 
         /// Counts the callers out of a hundred that would look the key up now.
@@ -334,7 +363,7 @@ mod tests {
             advance(Duration::from_millis(100)).await;
         }
         assert!(refused_after.is_some_and(|ms| ms <= 2_000), "{refused_after:?}");
-        assert_eq!(set.verifier.verify(&set.header, HERE).await, Err(AccessError::Invalid));
+        assert_eq!(set.verifier.verify(&set.header, HERE).await, Err(set.ended(true)));
     }
 
     #[tokio::test(start_paused = true)]
@@ -342,7 +371,7 @@ mod tests {
         let set = setting().await;
         set.verifier.verify(&set.header, HERE).await.unwrap();
         set.clock.set(60_000);
-        assert_eq!(set.verifier.verify(&set.header, HERE).await, Err(AccessError::Invalid));
+        assert_eq!(set.verifier.verify(&set.header, HERE).await, Err(set.ended(false)));
         assert_eq!(set.lookups_of_a_hundred(), 0);
     }
 
@@ -360,7 +389,7 @@ mod tests {
             set.verifier.keep(&set.key_id, &key, Instant::now());
         }
         advance(Duration::from_millis(1_500)).await;
-        assert_eq!(set.verifier.verify(&set.header, HERE).await, Err(AccessError::Invalid));
+        assert_eq!(set.verifier.verify(&set.header, HERE).await, Err(set.ended(true)));
     }
 
     #[tokio::test(start_paused = true)]

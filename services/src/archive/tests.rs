@@ -77,7 +77,8 @@ async fn one_node_at_a_time_archives() {
     let world = World::new();
     world.put(1, 1_000, true).await;
     world.clock.set(101 * DAY_MS);
-    let (first, second) = (world.node(), world.node());
+    let first = world.node();
+    let second = world.node();
     assert_eq!(first.claim(LEASE_MS).await, Ok(true));
     assert_eq!(second.archive_due(|_| {}).await, Ok(0));
     world.clock.set(101 * DAY_MS + i64::try_from(LEASE_MS).unwrap());

@@ -114,7 +114,8 @@ impl AuditWatch {
     pub async fn run(mut self) {
         let mut ticks = interval(LOOK_EVERY);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let (appended, over) = (Arc::clone(&self.audit.appended), self.over());
+        let appended = Arc::clone(&self.audit.appended);
+        let over = self.over();
         loop {
             let is_over = tokio::select! {
                 _ = ticks.tick() => false,

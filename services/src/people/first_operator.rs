@@ -1,6 +1,8 @@
 //! Creation of the first operator.
 
-use quita_domain::people::{Credentials, Login, Mailing, Operator, OperatorRole, Origin, SessionStage};
+use quita_domain::people::{
+    Credentials, Login, Mailing, Operator, OperatorRole, SessionOrigin, SessionStage,
+};
 use quita_domain::secret::Secret;
 
 use super::someone::Someone;
@@ -18,7 +20,7 @@ impl People {
         &self,
         login: Login,
         password: &Secret<String>,
-        origin: Origin,
+        origin: SessionOrigin,
     ) -> Result<NewSession<Operator>, PeopleError> {
         if self.has_operators().await? {
             return Err(PeopleError::NotFirst);

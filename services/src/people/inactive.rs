@@ -51,7 +51,8 @@ impl People {
         });
         match changed.await {
             Ok((before, after)) => {
-                let (before, after) = (before.credentials().disabled_at, after.credentials().disabled_at);
+                let before = before.credentials().disabled_at;
+                let after = after.credentials().disabled_at;
                 Ok(before.is_none() && after.is_some())
             }
             Err(PeopleError::NoSuchUser(_)) => Ok(false),

@@ -190,7 +190,8 @@ mod tests {
         let stranger = passwords.in_line(Line::Strangers);
         let held = Arc::new(std::sync::Mutex::new(held));
         let wait = |passwords: Passwords, who: &'static str| {
-            let (held, done) = (Arc::clone(&held), Arc::clone(&done));
+            let held = Arc::clone(&held);
+            let done = Arc::clone(&done);
             let work = move || {
                 held.lock().unwrap().recv().unwrap();
                 done.lock().unwrap().push(who);

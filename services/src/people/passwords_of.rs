@@ -1,6 +1,6 @@
 //! Sign-in by password, and changes of passwords.
 
-use quita_domain::people::{Credentials, Login, Origin, SessionStage};
+use quita_domain::people::{Credentials, Login, SessionOrigin, SessionStage};
 use quita_domain::secret::Secret;
 use quita_domain::time::DAY_MS;
 
@@ -32,7 +32,7 @@ impl People {
         &self,
         login: Option<&Login>,
         password: &Secret<String>,
-        origin: Origin,
+        origin: SessionOrigin,
     ) -> Result<Option<NewSession<S>>, PeopleError> {
         let person = match login {
             Some(login) => S::find(self.store.as_ref(), login).await?,

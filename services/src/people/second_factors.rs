@@ -2,7 +2,7 @@
 
 use crate::secret_keys::Strongbox;
 use quita_domain::people::{
-    Credentials, Login, Origin, RECOVERY_CODE_BYTES, RECOVERY_CODES, RecoveryCode, SecondFactor,
+    Credentials, Login, RECOVERY_CODE_BYTES, RECOVERY_CODES, RecoveryCode, SecondFactor, SessionOrigin,
     SessionStage, WrongCodes,
 };
 use quita_domain::secret::Secret;
@@ -133,7 +133,7 @@ impl SecondFactors {
         &self,
         token: &str,
         text: &str,
-        origin: Origin,
+        origin: SessionOrigin,
     ) -> Result<Option<(NewSession<S>, Given)>, PeopleError> {
         let Some(half) = self.people.half::<S>(token).await? else { return Ok(None) };
         let (person, given) = match self.take::<S>(half.person.login(), text).await {
@@ -202,7 +202,8 @@ impl SecondFactors {
         credentials: &mut Credentials,
         typed: &Typed,
     ) -> Result<Given, PeopleError> {
-        let (now, wrong) = (self.people.clock.now(), credentials.wrong_codes);
+        let now = self.people.clock.now();
+        let wrong = credentials.wrong_codes;
         let factor = credentials.second_factor.as_mut().ok_or(PeopleError::NoFactor)?;
         let code = match typed {
             Typed::RecoveryCode(code) => {

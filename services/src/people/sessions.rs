@@ -3,7 +3,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use quita_domain::money::Money;
-use quita_domain::people::{Origin, SESSION_TOKEN_BYTES, Session, SessionOf, SessionStage};
+use quita_domain::people::{SESSION_TOKEN_BYTES, Session, SessionOf, SessionOrigin, SessionStage};
 use quita_domain::secret::Secret;
 use quita_domain::time::Timestamp;
 use quita_machine::random_bytes;
@@ -86,7 +86,8 @@ impl People {
     /// # Errors
     /// Fails if the store does not answer.
     pub async fn sessions<S: Someone>(&self, person: &S) -> Result<Vec<Session>, PeopleError> {
-        let (of, now) = (person.session_of(), self.clock.now());
+        let of = person.session_of();
+        let now = self.clock.now();
         let mut sessions = self.store.sessions_of(&of.person()).await?;
         sessions.retain(|session| {
             session.of == of && session.stage == SessionStage::Whole && session.is_live(now, self.idle_ms)
@@ -154,7 +155,7 @@ impl People {
         &self,
         person: S,
         stage: SessionStage,
-        origin: Origin,
+        origin: SessionOrigin,
     ) -> Result<NewSession<S>, PeopleError> {
         if stage == SessionStage::Whole {
             self.note_sign_in(&person).await?;
@@ -170,7 +171,8 @@ impl People {
     ) -> Result<NewSession<S>, PeopleError> {
         let begin = |token: &str, of, now| {
             let session = Session::begin(token, of, SessionStage::Whole, of_before.origin.clone(), now);
-            let (confirmed_at, refunded) = (of_before.confirmed_at, of_before.refunded);
+            let confirmed_at = of_before.confirmed_at;
+            let refunded = of_before.refunded;
             Session { confirmed_at, refunded, ..session }
         };
         self.begin_with(person, begin).await

@@ -11,7 +11,7 @@ mod users;
 
 use crate::secret_keys::Strongbox;
 use quita_domain::identity::MerchantId;
-use quita_domain::people::{Origin, Role, User};
+use quita_domain::people::{Role, SessionOrigin, User};
 use quita_embedded::EmbeddedStore;
 use quita_machine::vault::AeadVault;
 use tempfile::TempDir;
@@ -47,8 +47,8 @@ fn login(text: &str) -> Login {
     Login::parse(text).unwrap()
 }
 
-fn origin() -> Origin {
-    Origin::new("10.0.0.1", "Firefox")
+fn origin() -> SessionOrigin {
+    SessionOrigin::new("10.0.0.1", "Firefox")
 }
 
 fn merchant(name: &str) -> MerchantId {

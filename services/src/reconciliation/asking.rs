@@ -19,7 +19,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 const SEEN_WITHIN_MS: i64 = 60_000;
 
 /// Result of asking acquirers about payments.
-pub(super) struct Asked {
+pub(super) struct AskedPayments {
     /// Payments whose acquirers answered, in their new state.
     pub(super) answered: BTreeMap<TransactionId, Payment>,
 }
@@ -47,8 +47,8 @@ impl Reconciler {
 
     /// Has these acquirers asked about these payments, and waits up to `patience` for their answers. If no node serves,
     /// the hints stay in the inbox for the next one.
-    pub(super) async fn ask(&self, wanted: &[(Payment, AcquirerName)]) -> Result<Asked, StoreError> {
-        let mut asked = Asked { answered: BTreeMap::new() };
+    pub(super) async fn ask(&self, wanted: &[(Payment, AcquirerName)]) -> Result<AskedPayments, StoreError> {
+        let mut asked = AskedPayments { answered: BTreeMap::new() };
         if wanted.is_empty() {
             return Ok(asked);
         }

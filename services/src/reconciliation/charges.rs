@@ -8,7 +8,7 @@ use quita_domain::acquiring::{CallFailure, Identified, Reference};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::money::SignedMoney;
 use quita_domain::payment::Payment;
-use quita_domain::reconciliation::{Field, MARGIN_MS, StatementLine, StoredLine, Subject};
+use quita_domain::reconciliation::{DifferingField, LineSubject, MARGIN_MS, StatementLine, StoredLine};
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::{ChargeReader, StoreError};
 
@@ -69,7 +69,7 @@ impl Reconciler {
             found.insert(name, payment);
         }
         for line in &mut lines {
-            if let Subject::Charge(charge) = &mut line.subject {
+            if let LineSubject::Charge(charge) = &mut line.subject {
                 charge.transaction_id = charge.name().and_then(|name| found.get(name).copied().flatten());
             }
         }
@@ -96,7 +96,8 @@ impl Reconciler {
     ) -> Result<BTreeMap<String, TransactionId>, StoreError> {
         let end = Timestamp::end_of_sao_paulo_day(day);
         let period = (end.minus_ms(DAY_MS.saturating_add(MARGIN_MS)), end.plus_ms(MARGIN_MS));
-        let (mut found, mut after) = (BTreeMap::new(), None);
+        let mut found = BTreeMap::new();
+        let mut after = None;
         loop {
             let places = self.store.paid_between(self.mode, period, after, RECONCILED_AT_ONCE).await?;
             let Some(last) = places.last() else { return Ok(found) };
@@ -130,7 +131,7 @@ impl Reconciler {
     ) {
         let is_other_amount = |stored: &&StoredLine| {
             let difference = stored.judged.as_ref().and_then(|judged| judged.finding.difference());
-            difference.is_some_and(|difference| difference.field == Field::Gross)
+            difference.is_some_and(|difference| difference.field == DifferingField::Gross)
         };
         let differing = stored.iter().filter(is_other_amount).filter_map(|stored| stored.line.charge());
         let differing: BTreeMap<_, _> =

@@ -7,8 +7,8 @@ use quita_domain::acquiring::{Issued, Reference};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::payment::Payment;
 use quita_domain::reconciliation::{
-    ASKED_FOR_MS, Finding, Judged, ReconciliationKind, SlipNumber, Source, StatementLine, StoredLine,
-    Subject, judge, settled_before,
+    ASKED_FOR_MS, Judged, LineFinding, LineSubject, ReconciliationKind, SlipNumber, Source, StatementLine,
+    StoredLine, judge, settled_before,
 };
 use quita_domain::routing::Attempt;
 use quita_ports::{ChargeReader, StoreError};
@@ -104,7 +104,7 @@ impl Reconciler {
     /// Finds boletos that files settle twice: each line agrees with its payment, but only one of them paid it.
     async fn find_second_settlements(&self, stored: &mut [StoredLine]) -> Result<(), StoreError> {
         let agrees = |stored: &StoredLine| {
-            stored.judged.as_ref().is_some_and(|judged| judged.finding == Finding::Matched)
+            stored.judged.as_ref().is_some_and(|judged| judged.finding == LineFinding::Matched)
         };
         let settled = stored.iter().filter(|stored| agrees(stored));
         let beginnings: BTreeSet<_> =
@@ -146,10 +146,10 @@ impl Reconciler {
         let sum = || stored.line.added_up_with().and_then(|beginning| sums.get(&beginning).copied());
         let finding = match held {
             Held::Against => judge(&stored.line, payment, sum().unwrap_or(stored.line.signed_gross())),
-            Held::Missing => Finding::MissingThere,
+            Held::Missing => LineFinding::MissingThere,
         };
         stored.judged = Some(Judged {
-            is_final: finding == Finding::Matched || payment.is_none(),
+            is_final: finding == LineFinding::Matched || payment.is_none(),
             finding,
             transaction_id: payment.map(|payment| payment.id),
             acquirer: self.acquirer_of(&stored.line, payment),
@@ -185,10 +185,10 @@ impl Reconciler {
     /// Returns the acquirer to ask about a line: its source, or the acquirer of its payment.
     fn acquirer_of(&self, line: &StatementLine, payment: Option<&Payment>) -> Option<AcquirerName> {
         match &line.subject {
-            Subject::Pix { .. } | Subject::Refund { .. } | Subject::Charge(_) => {
+            LineSubject::Pix { .. } | LineSubject::Refund { .. } | LineSubject::Charge(_) => {
                 Some(AcquirerName::new(line.source.as_str()))
             }
-            Subject::Boleto { .. } => payment.and_then(Payment::acquirer).cloned(),
+            LineSubject::Boleto { .. } => payment.and_then(Payment::acquirer).cloned(),
         }
     }
 
@@ -244,7 +244,7 @@ impl Reconciler {
     }
 
     async fn payment_of_slip(&self, line: &StatementLine) -> Result<Option<Payment>, StoreError> {
-        let Subject::Boleto { bank, our_number, document_number, .. } = &line.subject else {
+        let LineSubject::Boleto { bank, our_number, document_number, .. } = &line.subject else {
             return Ok(None);
         };
         let ours = our_number.as_deref().and_then(SlipNumber::ours);
@@ -330,7 +330,7 @@ mod tests {
 
     fn line(source: Source) -> StatementLine {
         let day = "2026-11-21".parse().unwrap();
-        let subject = Subject::Boleto {
+        let subject = LineSubject::Boleto {
             bank: "756".into(),
             our_number: Some("7".into()),
             document_number: None,

@@ -6,8 +6,8 @@ use chrono::NaiveDate;
 use quita_domain::boleto::business_day;
 use quita_domain::payment::Payment;
 use quita_domain::reconciliation::{
-    Finding, LineCursor, LineFilter, LineKind, Source, StatementLine, StoredLine, Verdict, expected_boleto,
-    expected_charge, expected_pix, expected_refunds,
+    LineCursor, LineFilter, LineFinding, LineKind, LineVerdict, Source, StatementLine, StoredLine,
+    expected_boleto, expected_charge, expected_pix, expected_refunds,
 };
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::StoreError;
@@ -68,9 +68,10 @@ impl Reconciler {
     /// from the clock of the node that read it. With an earlier time the entry would not be missed, nor ever be
     /// settled.
     async fn latest_reading(&self, list: &List, day: NaiveDate) -> Result<Option<Timestamp>, NotReconciled> {
-        let verdict = Some(Verdict::MissingThere);
+        let verdict = Some(LineVerdict::MissingThere);
         let filter = LineFilter { source: Source::list_of(&list.acquirer), from: day, until: day, verdict };
-        let (mut after, mut latest) = (None, None);
+        let mut after = None;
+        let mut latest = None;
         loop {
             let page = self.store.lines(&filter, after.as_ref(), RECONCILED_AT_ONCE).await?;
             let Some(last) = page.last() else { return Ok(latest) };
@@ -112,7 +113,7 @@ impl Reconciler {
     ) -> Result<Vec<StatementLine>, StoreError> {
         let is_paid = |stored: &&StoredLine| {
             let finding = stored.judged.as_ref().map(|judged| &judged.finding);
-            stored.line.kind == LineKind::Pix && finding == Some(&Finding::Matched)
+            stored.line.kind == LineKind::Pix && finding == Some(&LineFinding::Matched)
         };
         let pix: Vec<_> = judged.iter().filter(is_paid).collect();
         let ids: BTreeSet<_> = pix.iter().filter_map(|stored| stored.line.named_payment()).collect();
@@ -173,9 +174,10 @@ impl Reconciler {
     ) -> Result<(), NotReconciled> {
         let ids: Vec<_> = expected.iter().map(|line| line.id.clone()).collect();
         let known = self.store.lines_with_ids(&ids).await?;
-        let missing_still = known.iter().filter(|stored| stored.verdict() != Some(Verdict::Matched));
+        let missing_still = known.iter().filter(|stored| stored.verdict() != Some(LineVerdict::Matched));
         let was_missing: BTreeSet<_> = missing_still.map(|stored| stored.line.id.as_str()).collect();
-        let (mut missing, mut listed) = (Vec::new(), Vec::new());
+        let mut missing = Vec::new();
+        let mut listed = Vec::new();
         for line in expected {
             if !self.is_listed(list, &line).await? {
                 missing.push(line);

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use chrono::{Days, NaiveDate, NaiveTime};
 use quita_domain::identity::AcquirerName;
-use quita_domain::reconciliation::{ReconciliationKind, Source, StoredLine, Verdict, list_not_compared};
+use quita_domain::reconciliation::{LineVerdict, ReconciliationKind, Source, StoredLine, list_not_compared};
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::{Clock, RunClaim, StoreError, WholeStore};
 use tokio::time::interval;
@@ -106,7 +106,7 @@ struct Outcome {
 
 /// Outcome of a due task.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Ended {
+enum TaskOutcome {
     Done,
     /// Another node is doing it, or the store did not answer. The next look comes after so many milliseconds.
     Later(u64),
@@ -122,8 +122,10 @@ impl Nights {
         (at, node): (NaiveTime, Uuid),
         count: Count,
     ) -> Self {
-        let (put_off, idle_until) = (BTreeMap::new(), BTreeMap::new());
-        let (reported, failed) = (BTreeSet::new(), BTreeMap::new());
+        let put_off = BTreeMap::new();
+        let idle_until = BTreeMap::new();
+        let reported = BTreeSet::new();
+        let failed = BTreeMap::new();
         let reconciler = reconciler.with_count(Arc::clone(&count));
         Self { reconciler, store, clock, at, node, count, put_off, idle_until, reported, failed }
     }
@@ -159,7 +161,8 @@ impl Nights {
             self.idle_until.insert(list.acquirer.clone(), until);
             return true;
         }
-        let (mut is_done, mut failures) = (true, 0);
+        let mut is_done = true;
+        let mut failures = 0;
         for due in due {
             let place = (list.acquirer.clone(), due.task);
             if self.put_off.get(&place).is_some_and(|until| self.clock.now() < *until) {
@@ -167,12 +170,12 @@ impl Nights {
                 continue;
             }
             let wait_ms = match self.compare(list, due).await {
-                Ended::Done => {
+                TaskOutcome::Done => {
                     self.failed.remove(&place);
                     continue;
                 }
-                Ended::Later(wait_ms) => wait_ms,
-                Ended::Failed(why) => {
+                TaskOutcome::Later(wait_ms) => wait_ms,
+                TaskOutcome::Failed(why) => {
                     failures += 1;
                     self.failed.insert(place.clone(), why.clone());
                     let undone_ms = self.clock.now().ms_since(turn_of(due.since, self.at));
@@ -216,14 +219,15 @@ impl Nights {
     }
 
     /// Does a task, if no other node does.
-    async fn compare(&self, list: &List, due: Due) -> Ended {
-        let (acquirer, day) = (&list.acquirer, due.task.day());
+    async fn compare(&self, list: &List, due: Due) -> TaskOutcome {
+        let acquirer = &list.acquirer;
+        let day = due.task.day();
         match self.store.claim_run(&self.claim(acquirer, due.task)).await {
             Ok(true) => {}
-            Ok(false) => return Ended::Later(LEASE_MS),
+            Ok(false) => return TaskOutcome::Later(LEASE_MS),
             Err(error) => {
                 tracing::debug!(%acquirer, %day, %error, "a comparison could not be claimed");
-                return Ended::Later(AFTER_FAILURE_MS);
+                return TaskOutcome::Later(AFTER_FAILURE_MS);
             }
         }
         match self.compare_claimed(list, due.task).await {
@@ -231,20 +235,20 @@ impl Nights {
                 tracing::info!(%acquirer, %day, lines, differing, elsewhere, "an acquirer's list was compared");
                 if let Err(error) = self.store.finish_run(&self.claim(acquirer, due.task)).await {
                     tracing::warn!(%acquirer, %day, %error, "a comparison could not be finished; it is made again");
-                    return Ended::Later(AFTER_FAILURE_MS);
+                    return TaskOutcome::Later(AFTER_FAILURE_MS);
                 }
-                Ended::Done
+                TaskOutcome::Done
             }
             Ok(Outcome { lines, differing, open, .. }) => {
                 tracing::info!(
                     %acquirer, %day, lines, differing, open,
                     "an acquirer's list was compared; of some lines it did not answer, and is asked again"
                 );
-                Ended::Later(LEASE_MS)
+                TaskOutcome::Later(LEASE_MS)
             }
             Err(error) => {
                 tracing::warn!(%acquirer, %day, %error, "an acquirer's list could not be compared; it is tried again");
-                Ended::Failed(error.to_string())
+                TaskOutcome::Failed(error.to_string())
             }
         }
     }
@@ -317,7 +321,7 @@ impl Nights {
 
 fn count_line(stored: &StoredLine, outcome: &mut Outcome) {
     let Some(judged) = &stored.judged else { return };
-    let is_matched = judged.finding.verdict() == Verdict::Matched;
+    let is_matched = judged.finding.verdict() == LineVerdict::Matched;
     outcome.lines = outcome.lines.saturating_add(1);
     outcome.differing = outcome.differing.saturating_add(u64::from(!is_matched));
     outcome.open = outcome.open.saturating_add(u64::from(!judged.is_final));

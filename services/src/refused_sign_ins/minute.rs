@@ -24,7 +24,7 @@ const OTHER_NETWORKS: &str = "other networks";
 
 /// Key by which attempts are counted.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(super) struct Of {
+pub(super) struct AttemptKey {
     pub(super) occasion: Occasion,
     pub(super) network: IpAddr,
     pub(super) merchant: Option<MerchantId>,
@@ -62,7 +62,7 @@ struct Counted {
 /// Attempts of one minute.
 #[derive(Default)]
 pub(super) struct Minute {
-    seen: HashMap<Of, Counted>,
+    seen: HashMap<AttemptKey, Counted>,
     alone: usize,
     /// Attempts beyond the networks that are counted separately.
     beyond: u64,
@@ -71,7 +71,7 @@ pub(super) struct Minute {
 
 impl Minute {
     /// Counts an attempt, and returns whether it has an entry of its own.
-    pub(super) fn count(&mut self, of: &Of, account: &str) -> Noted {
+    pub(super) fn count(&mut self, of: &AttemptKey, account: &str) -> Noted {
         if self.seen.len() >= NETWORKS && !self.seen.contains_key(of) {
             self.beyond = self.beyond.saturating_add(1);
             return Noted::Counted;
@@ -126,7 +126,7 @@ impl Minute {
     }
 }
 
-fn summary(Of { occasion, network, merchant, door }: Of, counted: Counted) -> Summary {
+fn summary(AttemptKey { occasion, network, merchant, door }: AttemptKey, counted: Counted) -> Summary {
     let only = counted.account.filter(|_| !counted.has_several);
     let from = match network {
         IpAddr::V4(address) => address.to_string(),

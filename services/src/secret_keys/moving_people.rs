@@ -61,7 +61,8 @@ impl Strongbox {
             moved.next = page.last().map(|user| user.login.clone());
         }
         for mut user in page {
-            let (login, secrets) = (user.login.clone(), count(&secrets_of_user(&mut user)));
+            let login = user.login.clone();
+            let secrets = count(&secrets_of_user(&mut user));
             if secrets > 0 {
                 moved.note(&login, secrets, self.move_user(which, user).await)?;
             }
@@ -77,7 +78,8 @@ impl Strongbox {
         let operators = self.store.operators().await?;
         let mut moved = MovedPeople::default();
         for mut operator in operators {
-            let (login, secrets) = (operator.login.clone(), count(&secrets_of_operator(&mut operator)));
+            let login = operator.login.clone();
+            let secrets = count(&secrets_of_operator(&mut operator));
             if secrets > 0 {
                 moved.note(&login, secrets, self.move_operator(which, operator).await)?;
             }

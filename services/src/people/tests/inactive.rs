@@ -28,7 +28,8 @@ async fn an_account_that_nobody_used_for_ninety_days_is_disabled_until_it_gets_a
     let job = job(&office).await;
     let used = office.create("loja", "ana@loja.example", Role::Owner).await;
     let unused = office.create("loja", "bia@loja.example", Role::Viewer).await;
-    let (eva, role) = (login("eva@quita.example"), OperatorRole::Operator);
+    let eva = login("eva@quita.example");
+    let role = OperatorRole::Operator;
     let operator = office.people.create_operator(eva.clone(), role).await.unwrap();
     office.pass(89 * DAY_MS);
     job.look().await.unwrap();

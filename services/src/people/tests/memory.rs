@@ -46,7 +46,8 @@ async fn a_removal_a_role_a_password_a_factor_and_the_end_of_a_session_are_heard
         let new = people.sign_in::<Operator>(Some(&ana), &password, origin()).await.unwrap().unwrap();
         people.watch::<Operator>(new.token.expose()).await.unwrap().unwrap()
     };
-    let (here, there) = (signed().await, signed().await);
+    let here = signed().await;
+    let there = signed().await;
     let of_session = |signed: &Signed<Operator>| vec![format!("session {}", signed.session.id)];
     assert_eq!(people.end_other_sessions(&here).await.unwrap(), 1);
     assert_eq!(forgotten.take(), of_session(&there));

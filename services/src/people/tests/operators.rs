@@ -9,7 +9,8 @@ async fn operators_are_people_of_their_own_and_one_is_always_left() {
     let office = office();
     let people = &office.people;
     assert!(!people.has_operators().await.unwrap());
-    let (ana, bia) = (login("ana@quita.example"), login("bia@quita.example"));
+    let ana = login("ana@quita.example");
+    let bia = login("bia@quita.example");
     people.create_operator(bia.clone(), OperatorRole::Auditor).await.unwrap();
     assert!(!people.has_operators().await.unwrap(), "an auditor makes nobody");
     let password = people.create_operator(ana.clone(), OperatorRole::Operator).await.unwrap();

@@ -96,7 +96,8 @@ async fn of_many_who_give_the_same_code_one_gets_in() {
     let mut tasks = Vec::new();
     for _ in 0..4 {
         let half = office.half(&holder).await;
-        let (factors, code) = (office.factors.clone(), code.clone());
+        let factors = office.factors.clone();
+        let code = code.clone();
         tasks.push(tokio::spawn(async move {
             factors.finish_sign_in::<User>(half.token.expose(), &code, origin()).await
         }));
