@@ -4,10 +4,13 @@
 //! its merchant received. Benchmarks use `benches/generator`, which does less and uses less of the machine.
 
 mod board;
+mod bottlenecks;
+mod check_pace;
 mod circumstances;
 mod compare;
 mod contact;
 mod faults;
+mod html_report;
 mod interrupts;
 mod latency;
 mod ledger;
@@ -15,27 +18,36 @@ mod limits;
 mod machine;
 mod measures;
 mod merchant;
+mod open_sockets;
 mod own_cost;
 mod pace;
-mod page;
 mod plan;
 mod plot;
 mod preflight;
 mod progress;
 mod purchases;
+mod rate;
 mod receiver;
 mod reply;
 mod report;
 mod report_file;
+mod report_files;
 mod run;
 mod schedule;
 mod service_metrics;
+mod service_url;
 mod settle;
 mod stop;
 mod terminal;
+#[cfg(test)]
+mod test_report;
 mod threshold;
+mod troubles;
+mod under_way;
+mod usage;
 mod verdict;
 
+use std::env;
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -48,25 +60,27 @@ use url::Url;
 use uuid::Uuid;
 
 use super::failure::Failure;
-use super::http_client::{client_with_connections, server_url};
+use super::http_client::client_with_connections;
 use super::{listen, output};
+use crate::listener::open_files;
 use board::Board;
+use check_pace::CheckPace;
 use circumstances::Circumstances;
 use compare::CompareCommand;
 use interrupts::Interrupts;
 use ledger::Ledger;
 use limits::Sample;
 use measures::millis;
-use merchant::{Merchant, Refusal};
-use page::Page;
+use merchant::{LastingRefusal, Merchant};
 use plan::{Mix, Pace, percentage, some_time};
 use purchases::Purchases;
-use receiver::Receiver;
-use report::{Plan, Report};
-use report_file::ReportFile;
-use run::{Ended, Run};
+use receiver::LocalReceiver;
+use report::{LoadReport, Plan};
+use report_files::{ReportFiles, as_one};
+use run::{Run, RunEnd};
 use schedule::Schedule;
 use service_metrics::ServiceMetrics;
+use service_url::ServiceUrlParser;
 use terminal::Terminal;
 use threshold::Threshold;
 use verdict::Verdict;
@@ -98,16 +112,28 @@ pub(super) struct LoadCommand {
     #[command(subcommand)]
     instead: Option<LoadSubcommand>,
     /// Address of the service
-    #[arg(long, env = "QUITA_URL", default_value = "http://127.0.0.1:8080", value_parser = server_url)]
+    #[arg(
+        long,
+        env = "QUITA_URL",
+        hide_env_values = true,
+        default_value = "http://127.0.0.1:8080",
+        value_parser = ServiceUrlParser
+    )]
     url: Url,
     /// A test key with payments:write, payments:read and webhooks
     #[arg(long, env = "QUITA_KEY", hide_env_values = true)]
     key: Option<String>,
     /// Open model: this many payments a second, each due at its time, whatever the service answers
-    #[arg(long, value_name = "N", env = "QUITA_LOAD_RATE", conflicts_with = "concurrency")]
+    #[arg(
+        long,
+        value_name = "N",
+        env = "QUITA_LOAD_RATE",
+        value_parser = schedule::rate,
+        conflicts_with = "concurrency"
+    )]
     rate: Option<NonZeroU32>,
     /// Closed model: this many clients, each of which waits for its answers [default: 8]
-    #[arg(long, value_name = "N", env = "QUITA_LOAD_CONCURRENCY")]
+    #[arg(long, value_name = "N", env = "QUITA_LOAD_CONCURRENCY", value_parser = plan::clients)]
     concurrency: Option<NonZeroUsize>,
     /// Open model in stages: DURATION:RATE or, for a ramp, DURATION:FROM-TO, with commas between
     #[arg(
@@ -140,7 +166,13 @@ pub(super) struct LoadCommand {
     )]
     fail_if: Vec<Threshold>,
     /// URL of the service's metrics [default: /metrics on port 9090 of its host]
-    #[arg(long, value_name = "URL", env = "QUITA_LOAD_METRICS", value_parser = server_url)]
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "QUITA_LOAD_METRICS",
+        hide_env_values = true,
+        value_parser = ServiceUrlParser
+    )]
     metrics: Option<Url>,
     /// Note that every report shows
     #[arg(long, value_name = "TEXT", env = "QUITA_LOAD_NOTE")]
@@ -160,6 +192,16 @@ enum LoadSubcommand {
     Compare(CompareCommand),
 }
 
+/// Names the variables behind an error of `quita load` about options that exclude each other.
+pub(super) fn with_variables(error: clap::Error) -> clap::Error {
+    let given: Vec<_> = env::args_os().collect();
+    if given.get(1).is_none_or(|command| command != "load") {
+        return error;
+    }
+    let command = LoadCommand::augment_args(clap::Command::new("load"));
+    usage::with_variables(error, &command, &given, |variable| env::var_os(variable).is_some())
+}
+
 pub(super) async fn run(command: LoadCommand) -> Result<(), Failure> {
     if let Some(LoadSubcommand::Compare(compare)) = &command.instead {
         return compare::run(compare);
@@ -171,12 +213,16 @@ pub(super) async fn run(command: LoadCommand) -> Result<(), Failure> {
     })?;
     preflight::check_key(key)?;
     let secrets = listen::secrets_of_environment()?;
-    let prepare = |path: &Option<PathBuf>| path.as_deref().map(ReportFile::prepare).transpose();
-    let json = prepare(&command.json)?;
-    let html = prepare(&command.html)?;
-    let client = client_with_connections(command.connections());
+    let files = ReportFiles::prepare(command.json.as_deref(), command.html.as_deref())?;
+    let connections = command.connections(open_files::raise())?;
+    let client = client_with_connections(connections);
     preflight::ask(&client, &command.url, key).await?;
-    let plan = command.plan(!secrets.is_empty());
+    if preflight::lacks_webhooks(&client, &command.url, key).await {
+        output::note(
+            "The key lacks the scope webhooks: payments whose events do not arrive in time can't be judged.",
+        );
+    }
+    let plan = command.plan(connections, !secrets.is_empty());
     let metrics = command.metrics();
     let before = Sample::take(metrics.as_ref()).await;
     let service = before.service().map(ServiceMetrics::build).unwrap_or_default();
@@ -184,7 +230,7 @@ pub(super) async fn run(command: LoadCommand) -> Result<(), Failure> {
     let ledger = Ledger::new(command.receiver_fail);
     let board = Arc::new(Board::new(ledger, plan.stages.len()).map_err(Failure::failed)?);
     let run = Uuid::now_v7();
-    let receiver = Receiver::start(Arc::clone(&board), secrets, run);
+    let receiver = LocalReceiver::start(Arc::clone(&board), secrets, run);
     let receiver =
         receiver.map_err(|error| Failure::failed(format!("webhooks can't be received: {error}")))?;
     let interrupts = Interrupts::new();
@@ -192,12 +238,13 @@ pub(super) async fn run(command: LoadCommand) -> Result<(), Failure> {
         interrupts.map_err(|error| Failure::failed(format!("signals can't be received: {error}")))?;
     let merchant = Merchant {
         client,
-        connections: Semaphore::new(command.connections()),
+        connections: Semaphore::new(connections),
         base_url: plan.url.clone(),
         authorization: format!("Bearer {key}"),
         purchases: Purchases { run, mix: command.mix, postback_url: receiver.url.clone() },
         board,
-        refusal: Refusal::default(),
+        refusal: LastingRefusal::default(),
+        check_pace: CheckPace::default(),
     };
     let run = Run {
         merchant: Rc::new(merchant),
@@ -210,60 +257,54 @@ pub(super) async fn run(command: LoadCommand) -> Result<(), Failure> {
     };
     let (ended, report) = run.run_to_its_end(plan, &command.fail_if, interrupts).await;
     receiver.stop().await;
-    finish(&ended, &report, json.as_ref(), html.as_ref())
+    finish(&ended, &report, &files)
 }
 
 /// Prints and writes the report, and returns the command's result.
-fn finish(
-    ended: &Ended,
-    report: &Report,
-    json: Option<&ReportFile>,
-    html: Option<&ReportFile>,
-) -> Result<(), Failure> {
-    if let Ended::Refused(cause) = ended
+fn finish(ended: &RunEnd, report: &LoadReport, files: &ReportFiles) -> Result<(), Failure> {
+    if let RunEnd::Refused(cause) = ended
         && report.payments == 0
     {
         // Nothing was measured, so only the cause is reported.
         return Err(Failure::failed(cause));
     }
-    output::result(&Terminal(report).to_string())?;
-    if let Some(file) = json {
-        file.write(&serde_json::to_string_pretty(report).map_err(Failure::failed)?)?;
-    }
-    if let Some(file) = html {
-        file.write(&Page(report).to_string())?;
-    }
+    // For people first: a file may be a pipe that nobody reads.
+    let printed = output::result(&Terminal(report).to_string());
+    let written = files.write(report);
+    as_one([printed].into_iter().chain(written))?;
     match ended {
-        Ended::Interrupted(signal) => Err(Failure::interrupted(signal.exit_code(), interrupted(report))),
-        Ended::Refused(cause) => Err(Failure::failed(cause)),
-        Ended::Whole if report.passed => Ok(()),
-        Ended::Whole => Err(Failure::failed(worst_reason(report))),
+        RunEnd::Interrupted(signal) => Err(Failure::interrupted(signal.exit_code(), interrupted(report))),
+        RunEnd::Refused(cause) => Err(Failure::failed(cause)),
+        RunEnd::Whole if report.passed => Ok(()),
+        RunEnd::Whole => Err(Failure::failed(worst_reason(report))),
     }
 }
 
 /// Returns the last line of a run that a signal ended.
-fn interrupted(report: &Report) -> String {
+fn interrupted(report: &LoadReport) -> String {
     let stopped = report.stopped.as_ref().map(ToString::to_string).unwrap_or_default();
     format!("The run was {stopped}.")
 }
 
 /// Returns the last line of a whole run that did not pass: the worst reason.
-fn worst_reason(report: &Report) -> String {
+fn worst_reason(report: &LoadReport) -> String {
+    let is_store_away = report.absences.iter().any(|absence| absence.is_store_away);
     let lasts = report.absences.iter().any(|absence| absence.until_ms.is_none());
     if !report.violations.is_empty() {
         "The service broke a promise.".into()
     } else if lasts {
         let unjudged = report.verdicts.get(Verdict::Unjudged.as_str()).copied().unwrap_or(0);
-        format!(
-            "The service went away during the run: {unjudged} of {} payments are not judged.",
-            report.payments
-        )
+        let away = if is_store_away { "The service's store was away" } else { "The service went away" };
+        format!("{away} during the run: {unjudged} of {} payments are not judged.", report.payments)
     } else if !report.absences.is_empty() {
-        "The service was away for a part of the run.".into()
-    } else if report.shortfalls.is_empty() {
-        "A threshold was crossed.".into()
+        let away = if is_store_away { "The service's store" } else { "The service" };
+        format!("{away} was away for a part of the run.")
     } else {
-        "The run fell short of its plan.".into()
+        // The list begins with what explains the rest.
+        report.shortfalls.first().map_or_else(
+            || "A threshold was crossed.".into(),
+            |shortfall| format!("The run fell short of its plan: {}.", shortfall.trim_end_matches('.')),
+        )
     }
 }
 
@@ -276,10 +317,11 @@ impl LoadCommand {
         }
     }
 
-    fn connections(&self) -> usize {
+    /// Returns the number of connections of a run that may open so many files.
+    fn connections(&self, files: u64) -> Result<usize, Failure> {
         match self.pace() {
-            Pace::Schedule(_) => OPEN_CONNECTIONS,
-            Pace::Concurrency(clients) => clients.get(),
+            Pace::Schedule(_) => open_sockets::connections(OPEN_CONNECTIONS, true, files),
+            Pace::Concurrency(clients) => open_sockets::connections(clients.get(), false, files),
         }
     }
 
@@ -290,7 +332,7 @@ impl LoadCommand {
             .or_else(|| service_metrics::default_url(&self.url))
     }
 
-    fn plan(&self, are_signatures_checked: bool) -> Plan {
+    fn plan(&self, connections: usize, are_signatures_checked: bool) -> Plan {
         let pace = self.pace();
         let duration = match &pace {
             Pace::Schedule(schedule) => schedule.length(),
@@ -301,7 +343,7 @@ impl LoadCommand {
             settle_ms: millis(self.settle),
             receiver_fail_percent: self.receiver_fail,
             are_signatures_checked,
-            ..Plan::of_pace(&pace, self.url.as_str().trim_end_matches('/'), self.connections(), self.mix)
+            ..Plan::of_pace(&pace, self.url.as_str().trim_end_matches('/'), connections, self.mix)
         }
     }
 }

@@ -4,6 +4,7 @@ use quita_machine::SystemClock;
 use quita_ports::Clock;
 use serde::Serialize;
 
+use super::super::output;
 use super::machine::Machine;
 use super::service_metrics::ServiceBuild;
 
@@ -51,7 +52,7 @@ impl Circumstances {
             ("store", self.service.store.clone().unwrap_or_else(unknown)),
             ("machine", parts.join(", ")),
         ];
-        lines.extend(self.note.clone().map(|note| ("note", note)));
+        lines.extend(self.note.as_deref().map(|note| ("note", output::printable(note))));
         lines
     }
 }
@@ -62,10 +63,10 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_said_to_be_unknown() {
-        let lines = Circumstances::now(ServiceBuild::default(), Some("before".into())).lines();
+        let lines = Circumstances::now(ServiceBuild::default(), Some("before\u{1b}[2J".into())).lines();
         let value = |name| lines.iter().find(|(line, _)| *line == name).map(|(_, value)| value.as_str());
         assert_eq!((value("store"), value("service")), (Some("unknown"), Some("unknown")));
-        assert_eq!(value("note"), Some("before"));
+        assert_eq!(value("note"), Some("before\\u{1b}[2J"), "it is shown and not obeyed");
         assert!(value("machine").unwrap().contains("core"));
         assert!(value("started").unwrap().starts_with("20"));
     }

@@ -8,18 +8,23 @@ use serde_json::Value;
 
 use super::super::failure::Failure;
 use super::super::output;
-use super::progress::{NOTHING, time};
+use super::progress::{NOTHING, seconds, time};
 use super::report::FORMAT;
+use super::verdict::Verdict;
 
 /// Percentiles that are compared.
 const STATISTICS: [&str; 3] = ["p50", "p99", "max"];
 
+/// Maximum number of absences that a line names.
+const MAX_TIMES: usize = 3;
+
 /// Circumstances that must be equal for two figures to be comparable: JSON pointer in the report, and name.
-const CIRCUMSTANCES: [(&str, &str); 13] = [
+const CIRCUMSTANCES: [(&str, &str); 14] = [
     ("/plan/model", "model"),
     ("/plan/pace", "pace"),
     ("/plan/stages", "stages"),
     ("/plan/durationMs", "duration"),
+    ("/plan/settleMs", "settle"),
     ("/plan/mix", "mix"),
     ("/plan/receiverFailPercent", "receiver-fail"),
     ("/circumstances/version", "load tester"),
@@ -43,13 +48,13 @@ pub(super) struct CompareCommand {
 }
 
 /// Report that was read.
-struct Read {
+struct NamedReport {
     name: String,
     report: Value,
 }
 
 /// Value of both reports.
-struct Row {
+struct ComparedValue {
     name: String,
     values: [Option<u64>; 2],
     shown: fn(u64) -> String,
@@ -60,14 +65,24 @@ pub(super) fn run(command: &CompareCommand) -> Result<(), Failure> {
     output::result(&table(&before, &after))
 }
 
-fn read(path: &Path) -> Result<Read, Failure> {
+fn read(path: &Path) -> Result<NamedReport, Failure> {
     let name = path.display().to_string();
     let text = fs::read_to_string(path);
     let text = text.map_err(|error| Failure::failed(format!("{name} can't be read: {error}")))?;
     let report: Option<Value> = serde_json::from_str(&text).ok();
     let report = report.filter(|report| number(report, "/format") == Some(FORMAT));
     let report = report.ok_or_else(|| Failure::failed(no_report(&name, &text)))?;
-    Ok(Read { name, report })
+    if !has_figures(&report) {
+        return Err(Failure::failed(format!("{name} has no figures to compare; was it changed by hand?")));
+    }
+    Ok(NamedReport { name, report })
+}
+
+/// Returns true if a report has what every report has.
+fn has_figures(report: &Value) -> bool {
+    let has_latencies =
+        report.pointer("/latenciesUs").and_then(Value::as_array).is_some_and(|all| !all.is_empty());
+    has_latencies && number(report, "/payments").is_some() && report.pointer("/plan").is_some()
 }
 
 /// Returns the refusal of a file that is no report, with how to get one. The file itself is not to be overwritten.
@@ -83,7 +98,7 @@ fn no_report(name: &str, text: &str) -> String {
     )
 }
 
-fn table(before: &Read, after: &Read) -> String {
+fn table(before: &NamedReport, after: &NamedReport) -> String {
     let mut lines = vec![heading("A", before), heading("B", after)];
     let differences = differences(&before.report, &after.report);
     if !differences.is_empty() {
@@ -91,12 +106,12 @@ fn table(before: &Read, after: &Read) -> String {
         lines.extend(differences.into_iter().map(|difference| format!("  {difference}")));
     }
     lines.push(format!("\n{:<26}{:>14}{:>14}{:>16}", "", "A", "B", "change"));
-    lines.extend(rows(&before.report, &after.report).iter().map(Row::line));
+    lines.extend(rows(&before.report, &after.report).iter().map(ComparedValue::line));
     lines.join("\n")
 }
 
 /// Returns the line that explains the letter of a report.
-fn heading(letter: &str, read: &Read) -> String {
+fn heading(letter: &str, read: &NamedReport) -> String {
     let of = |place| read.report.pointer(place).and_then(Value::as_str).map(output::printable);
     let started = of("/circumstances/startedAt").unwrap_or_default();
     let note = of("/circumstances/note").map(|note| format!("  {note}")).unwrap_or_default();
@@ -106,19 +121,38 @@ fn heading(letter: &str, read: &Read) -> String {
 
 /// Returns how a run ended: figures of a part of a run are not those of a whole one.
 fn outcome(report: &Value) -> String {
-    let seconds = |place| number(report, place).unwrap_or(0) / 1_000;
+    let at = |place| number(report, place).unwrap_or(0);
     if report.pointer("/passed").and_then(Value::as_bool) == Some(true) {
-        "passed".into()
-    } else if report.pointer("/stopped").is_some_and(Value::is_object) {
-        format!("stopped after {} s of {} s", seconds("/stopped/afterMs"), seconds("/stopped/ofMs"))
-    } else if number(report, "/absences/0/fromMs").is_some() {
-        format!("not passed: the service was away from {} s on", seconds("/absences/0/fromMs"))
-    } else {
-        "not passed".into()
+        return "passed".into();
+    }
+    if report.pointer("/stopped").is_some_and(Value::is_object) {
+        let after = seconds(at("/stopped/afterMs"));
+        let of = seconds(at("/stopped/ofMs"));
+        return format!("stopped after {after} of {of}");
+    }
+    let absences = report.pointer("/absences").and_then(Value::as_array);
+    let times: Vec<_> = absences.into_iter().flatten().filter_map(absence).collect();
+    match times.as_slice() {
+        [] => "not passed".into(),
+        [first, .., _] if times.len() > MAX_TIMES => {
+            let all = times.len();
+            let more = at("/absencesLeftOut") + u64::try_from(all).unwrap_or(u64::MAX);
+            format!("not passed: the service was away {more} times, the first time {first}")
+        }
+        _ => format!("not passed: the service was away {}", times.join(", ")),
     }
 }
 
-impl Row {
+/// Returns the time of an absence. Without an end it lasted until the run's.
+fn absence(absence: &Value) -> Option<String> {
+    let from = seconds(number(absence, "/fromMs")?);
+    Some(match number(absence, "/untilMs") {
+        Some(until) => format!("from {from} to {}", seconds(until)),
+        None => format!("from {from} on"),
+    })
+}
+
+impl ComparedValue {
     fn line(&self) -> String {
         let [before, after] = self.values.map(|value| value.map_or_else(|| NOTHING.into(), self.shown));
         format!("{:<26}{before:>14}{after:>14}{:>16}", self.name, change(self.values))
@@ -131,7 +165,15 @@ fn differences(before: &Value, after: &Value) -> Vec<String> {
         let [before, after] = [before, after].map(|report| shown(report.pointer(place)));
         (before != after).then(|| format!("{name}: {before} / {after}"))
     });
-    different.collect()
+    let ends = [before, after].map(outcome);
+    let is_partly = |report: &&Value| {
+        let has_absences =
+            report.pointer("/absences").and_then(Value::as_array).is_some_and(|all| !all.is_empty());
+        has_absences || report.pointer("/stopped").is_some_and(Value::is_object)
+    };
+    let [before_end, after_end] = &ends;
+    let ended = [before, after].iter().any(is_partly).then(|| format!("end: {before_end} / {after_end}"));
+    different.chain(ended.filter(|_| before_end != after_end)).collect()
 }
 
 fn shown(value: Option<&Value>) -> String {
@@ -142,16 +184,30 @@ fn shown(value: Option<&Value>) -> String {
     }
 }
 
-fn rows(before: &Value, after: &Value) -> Vec<Row> {
+fn rows(before: &Value, after: &Value) -> Vec<ComparedValue> {
     let plain: fn(u64) -> String = |value| value.to_string();
-    let row = |name: String, place: String, shown| Row {
+    let row = |name: String, place: String, shown| ComparedValue {
         name,
         values: [before, after].map(|report| number(report, &place)),
         shown,
     };
+    let counted = |name: &str, call, of_outcome: fn(&Value) -> bool| ComparedValue {
+        name: name.into(),
+        values: [before, after].map(|report| requests(report, call, of_outcome)),
+        shown: plain,
+    };
+    let created_per_second = ComparedValue {
+        name: "created a second".into(),
+        values: [before, after].map(created_per_thousand_seconds),
+        shown: |rate| format!("{}.{:02}", rate / 1_000, rate % 1_000 / 10),
+    };
     let mut rows = vec![
         row("payments".into(), "/payments".into(), plain),
-        row("created a second".into(), "/createsPerSecond".into(), plain),
+        created_per_second,
+        counted("creations refused", "create", is_refused),
+        counted("creations failed", "create", is_failed),
+        counted("reads refused", "read", is_refused),
+        counted("reads failed", "read", is_failed),
     ];
     let latencies = before.pointer("/latenciesUs").and_then(Value::as_array);
     for latency in latencies.into_iter().flatten() {
@@ -159,16 +215,53 @@ fn rows(before: &Value, after: &Value) -> Vec<Row> {
         else {
             continue;
         };
-        rows.extend(STATISTICS.map(|statistic| Row {
+        rows.extend(STATISTICS.map(|statistic| ComparedValue {
             name: output::printable(&format!("{name} {statistic}")),
             values: [before, after].map(|report| percentile(report, id, statistic)),
             shown: time,
         }));
     }
     rows.push(row("CPU a request, tester".into(), "/ownCost/cpuUsPerRequest".into(), time));
-    rows.push(row("late events".into(), "/verdicts/late event".into(), plain));
     rows.push(row("not sent".into(), "/skipped".into(), plain));
+    let verdicts = Verdict::ALL.map(|verdict| {
+        let verdict = verdict.as_str();
+        row(verdict.into(), format!("/verdicts/{verdict}"), plain)
+    });
+    let is_found = |row: &ComparedValue| row.values.iter().flatten().any(|count| *count > 0);
+    rows.extend(verdicts.into_iter().filter(is_found));
     rows
+}
+
+/// Counts the calls with such an outcome. `None` if the report has no calls.
+fn requests(report: &Value, call: &str, of_outcome: fn(&Value) -> bool) -> Option<u64> {
+    let requests = report.pointer("/requests")?.as_array()?.iter();
+    let matching = requests.filter(|row| row.get("call").and_then(Value::as_str) == Some(call));
+    Some(matching.filter(|row| of_outcome(row)).filter_map(|row| number(row, "/count")).sum())
+}
+
+fn is_answered(row: &Value) -> bool {
+    matches!(number(row, "/status"), Some(200 | 201))
+}
+
+fn is_refused(row: &Value) -> bool {
+    matches!(number(row, "/status"), Some(429 | 503))
+}
+
+fn is_failed(row: &Value) -> bool {
+    !is_answered(row) && !is_refused(row)
+}
+
+/// Returns the rate of creations that the report itself shows.
+fn created_per_thousand_seconds(report: &Value) -> Option<u64> {
+    thousandths(report.pointer("/rate").or_else(|| report.pointer("/createsPerSecond"))?)
+}
+
+/// Reads a rate as thousandths, be it a whole number, one with decimals, or text.
+fn thousandths(rate: &Value) -> Option<u64> {
+    let text = rate.as_str().map_or_else(|| rate.to_string(), str::to_owned);
+    let (whole, decimals) = text.split_once('.').unwrap_or((&text, ""));
+    let decimals: String = decimals.chars().chain("000".chars()).take(3).collect();
+    whole.parse::<u64>().ok()?.checked_mul(1_000)?.checked_add(decimals.parse().ok()?)
 }
 
 /// Returns a percentile. `None` if nothing was measured.
@@ -206,14 +299,14 @@ mod tests {
 
     use super::*;
 
-    fn report(rate: u64, p99: u64, count: u64) -> Read {
+    fn report(rate: u64, p99: u64, count: u64) -> NamedReport {
         let report = json!({
             "format": FORMAT, "passed": true, "payments": 10, "createsPerSecond": rate, "skipped": 0,
             "plan": { "model": "open", "pace": 20 },
             "circumstances": { "startedAt": "2026-11-26T00:00:00.000Z", "note": "a\u{1b}[2J", "machine": { "cores": count } },
             "latenciesUs": [{ "id": "create", "name": "create", "count": count, "p50": 5, "p99": p99, "max": p99 }],
         });
-        Read { name: "a.json".into(), report }
+        NamedReport { name: "a.json".into(), report }
     }
 
     #[test]
@@ -245,31 +338,118 @@ mod tests {
     }
 
     #[test]
+    fn a_run_that_was_stopped_or_had_no_service_for_a_time_is_unlike_a_whole_one() {
+        let whole = json!({ "passed": true, "stopped": null, "absences": [] });
+        let stopped = json!({ "passed": false, "stopped": { "afterMs": 3_200, "ofMs": 60_000 } });
+        let away = json!({ "passed": false, "absences": [{ "fromMs": 4_100, "untilMs": 5_000 }] });
+        let failed = json!({ "passed": false, "stopped": null, "absences": [] });
+        let unlike = |other| differences(&whole, other).iter().any(|line| line.starts_with("end: passed / "));
+        assert_eq!([&stopped, &away, &failed, &whole].map(unlike), [true, true, false, false]);
+    }
+
+    #[test]
     fn a_part_of_a_run_is_said_to_be_one() {
         for (report, expected) in [
             (json!({ "passed": true, "stopped": null, "absences": [] }), "passed"),
             (json!({ "passed": false, "stopped": null, "absences": [] }), "not passed"),
             (
                 json!({ "passed": false, "stopped": { "afterMs": 3_200, "ofMs": 60_000 } }),
-                "stopped after 3 s of 60 s",
+                "stopped after 3.2 s of 60.0 s",
             ),
             (
-                json!({ "passed": false, "stopped": null, "absences": [{ "fromMs": 4_100 }] }),
-                "not passed: the service was away from 4 s on",
+                json!({ "passed": false, "stopped": null, "absences": [{ "fromMs": 4_100, "untilMs": null }] }),
+                "not passed: the service was away from 4.1 s on",
+            ),
+            (
+                json!({ "passed": false, "absences": [{ "fromMs": 3_900, "untilMs": 7_100 }, { "fromMs": 9_000 }] }),
+                "not passed: the service was away from 3.9 s to 7.1 s, from 9.0 s on",
             ),
         ] {
             assert_eq!(outcome(&report), expected);
         }
+        let absences = vec![json!({ "fromMs": 4_100, "untilMs": 4_200 }); 20];
+        let many = json!({ "passed": false, "absences": absences, "absencesLeftOut": 5 });
+        assert_eq!(
+            outcome(&many),
+            "not passed: the service was away 25 times, the first time from 4.1 s to 4.2 s"
+        );
     }
 
     #[test]
     fn values_stand_beside_each_other() {
         let table = table(&report(100, 2_000, 4), &report(150, 1_000, 4));
         let row = |name| table.lines().find(|line: &&str| line.starts_with(name)).unwrap().split_whitespace();
-        assert_eq!(row("created a second").collect::<Vec<_>>()[3..], ["100", "150", "+50.0%"]);
+        assert_eq!(row("created a second").collect::<Vec<_>>()[3..], ["100.00", "150.00", "+50.0%"]);
         assert_eq!(row("create p99").collect::<Vec<_>>()[2..], ["2.0", "ms", "1.0", "ms", "-50.0%"]);
         assert!(!table.contains("not comparable"), "{table}");
         assert!(!table.contains('\u{1b}'), "text of a file is shown and not obeyed");
+    }
+
+    #[test]
+    fn rates_are_those_of_the_reports_themselves() {
+        let of = |rate: Value, ms: u64| json!({ "createsPerSecond": 1, "rate": rate, "elapsedMs": ms });
+        let rate = rows(&of(json!(20.0), 9_000), &of(json!(0.71), 4_000)).remove(1).line();
+        assert_eq!(rate.split_whitespace().collect::<Vec<_>>()[3..], ["20.00", "0.71", "-96.5%"]);
+        assert_eq!(created_per_thousand_seconds(&json!({ "createsPerSecond": 9 })), Some(9_000));
+    }
+
+    #[test]
+    fn a_rate_without_counts_is_read_in_every_form() {
+        for (rate, expected) in [
+            (json!(10), Some(10_000)),
+            (json!(10.1), Some(10_100)),
+            (json!(9.82), Some(9_820)),
+            (json!("9.82"), Some(9_820)),
+            (json!("fast"), None),
+            (json!(null), None),
+        ] {
+            assert_eq!(thousandths(&rate), expected, "{rate}");
+        }
+    }
+
+    #[test]
+    fn refusals_failures_and_verdicts_are_compared() {
+        let with = |refused: u64, lost: u64| {
+            let mut named = report(10, 5, 4);
+            named.report["requests"] = json!([
+                { "call": "create", "status": 201, "count": 62 },
+                { "call": "create", "status": 503, "count": refused },
+                { "call": "read", "status": 429, "count": refused },
+                { "call": "read", "status": null, "error": "time-out", "count": lost },
+            ]);
+            named.report["verdicts"] = json!({ "complete": 62, "lost": lost, "out of order": 0 });
+            named
+        };
+        let table = table(&with(0, 0), &with(38, 3));
+        let row = |name: &str| {
+            let line = table.lines().find(|line| line.starts_with(&format!("{name:<26}")));
+            line.map(|line| line.split_whitespace().rev().take(3).map(str::to_owned).collect::<Vec<_>>())
+        };
+        for (name, before, after, change) in [
+            ("creations refused", "0", "38", "–"),
+            ("creations failed", "0", "0", "0.0%"),
+            ("reads refused", "0", "38", "–"),
+            ("reads failed", "0", "3", "–"),
+            ("complete", "62", "62", "0.0%"),
+            ("lost", "0", "3", "–"),
+        ] {
+            assert_eq!(row(name).unwrap(), [change, after, before], "{name}: {table}");
+        }
+        assert_eq!(row("out of order"), None, "found in neither");
+    }
+
+    #[test]
+    fn a_report_without_figures_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.json");
+        for (text, is_report) in [
+            (json!({ "format": FORMAT }).to_string(), false),
+            (json!({ "format": FORMAT, "payments": 1, "plan": {}, "latenciesUs": [] }).to_string(), false),
+            (report(1, 2, 3).report.to_string(), true),
+        ] {
+            fs::write(&path, &text).unwrap();
+            assert_eq!(read(&path).is_ok(), is_report, "{text}");
+        }
     }
 
     #[test]

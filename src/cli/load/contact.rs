@@ -1,15 +1,23 @@
 //! Contact with the service: the times in which it did not answer, and the calls that they cost.
 
-use std::fmt::{self, Display};
 use std::time::{Duration, Instant};
 
 use quita_domain::time::Timestamp;
 use quita_machine::SystemClock;
 use quita_ports::Clock;
-use serde::{Serialize, Serializer};
 
 use super::measures::millis;
 use super::reply::{NoAnswer, Reply};
+use super::troubles::{Absence, Freezes, OwnPauses, StoreRefusals};
+
+/// Time without any answer after which the service counts as frozen, if calls are under way.
+const SILENCE: Duration = Duration::from_secs(3);
+
+/// Time in which a proxy whose answers are mixed with those of the service has more than one server behind it.
+const MIXED_WITHIN: Duration = Duration::from_secs(1);
+
+/// Time without a turn of its own after which the load tester stood still itself.
+const OWN_PAUSE: Duration = Duration::from_secs(1);
 
 /// Maximum number of absences that are kept.
 const MAX_ABSENCES: usize = 20;
@@ -21,9 +29,26 @@ pub(super) struct Contact {
     started_at: Timestamp,
     /// Start of the newest call that was answered.
     proof: Option<Instant>,
+    /// Time of the last answer.
+    answered_at: Option<Instant>,
+    load_end: Option<Instant>,
     loss: Option<Loss>,
     ended: Vec<Absence>,
+    /// Absences beyond those that are kept.
+    left_out: u64,
     cut: u64,
+    /// Calls that are under way.
+    calls: u64,
+    /// Time since which calls are under way and nothing was answered.
+    silent_since: Option<Instant>,
+    freezes: Option<Freezes>,
+    store_refusals: Option<StoreRefusals>,
+    /// Last turn of the load tester itself. Absent until its first tick.
+    turned_at: Option<Instant>,
+    own_pauses: Option<OwnPauses>,
+    /// Time in which the service did not answer and then did, and the part of it after the load.
+    lost: Duration,
+    lost_after_load: Duration,
 }
 
 /// Time since which no call was answered.
@@ -37,45 +62,132 @@ struct Loss {
     cut: u64,
 }
 
-/// Time in which the service did not answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Absence {
-    /// Its beginning, from the start of the run.
-    pub(super) from_ms: u64,
-    /// Its end, likewise; absent if the service did not answer again.
-    pub(super) until_ms: Option<u64>,
-    /// Its beginning by the clock.
-    #[serde(serialize_with = "as_text")]
-    pub(super) since: Timestamp,
-    /// Reason that a call had no answer.
-    #[serde(serialize_with = "as_words")]
-    pub(super) cause: NoAnswer,
-}
-
 impl Contact {
     /// Creates the record of a run that begins now.
     pub(super) fn new(start: Instant) -> Self {
         let started_at = SystemClock.now();
-        Self { start, started_at, proof: None, loss: None, ended: Vec::new(), cut: 0 }
+        Self {
+            start,
+            started_at,
+            proof: None,
+            answered_at: None,
+            load_end: None,
+            loss: None,
+            ended: Vec::new(),
+            left_out: 0,
+            cut: 0,
+            calls: 0,
+            silent_since: None,
+            freezes: None,
+            store_refusals: None,
+            turned_at: None,
+            own_pauses: None,
+            lost: Duration::ZERO,
+            lost_after_load: Duration::ZERO,
+        }
+    }
+
+    /// Records a tick of the load tester's own clock. From the first on a long time without one is a pause of its own.
+    pub(super) fn tick(&mut self, now: Instant) {
+        self.turn(now);
+        self.turned_at = Some(now);
+    }
+
+    /// Returns the times in which the load tester stood still itself.
+    pub(super) fn own_pauses(&self) -> Option<OwnPauses> {
+        self.own_pauses
+    }
+
+    /// Records that a call begins.
+    pub(super) fn began(&mut self, now: Instant) {
+        self.turn(now);
+        self.calls += 1;
+        self.silent_since.get_or_insert(now);
+    }
+
+    /// Records that a call of the load ends without having been sent.
+    pub(super) fn gave_up(&mut self) {
+        self.calls = self.calls.saturating_sub(1);
+    }
+
+    /// Records that the load has ended. Whoever waits from now on asks only now and then.
+    pub(super) fn load_ended(&mut self, now: Instant) {
+        self.load_end = Some(now);
+        let is_silent = self.long_silence(now).is_some();
+        // One call that hangs may be one broken connection, several while nothing is answered are not.
+        if let Some(loss) = self.loss.as_mut().filter(|loss| is_silent && loss.cut > 1) {
+            loss.is_certain = true;
+        }
+        self.silent_since = None;
+    }
+
+    /// Records that the run is stopped. A service that has been silent for long is away.
+    pub(super) fn stopped(&mut self, now: Instant) {
+        let Some(at) = self.long_silence(now) else { return };
+        let loss = Loss { at, cause: NoAnswer::StillWaiting, is_certain: true, cut: 0 };
+        self.loss.get_or_insert(loss).is_certain = true;
+    }
+
+    /// Returns the times in which the service was frozen.
+    pub(super) fn freezes(&self) -> Option<Freezes> {
+        self.freezes
+    }
+
+    /// Records an answer that the service's store is out of reach.
+    pub(super) fn store_refused(&mut self, is_creation: bool, began: Instant, now: Instant) {
+        let [from_ms, until_ms] = [began, now].map(|at| millis(at.saturating_duration_since(self.start)));
+        let new = StoreRefusals { count: 0, creations: 0, from_ms, until_ms };
+        let refusals = self.store_refusals.get_or_insert(new);
+        refusals.count += 1;
+        refusals.creations += u64::from(is_creation);
+        refusals.from_ms = refusals.from_ms.min(from_ms);
+        refusals.until_ms = refusals.until_ms.max(until_ms);
+    }
+
+    /// Returns the answers that the service's store is out of reach.
+    pub(super) fn store_refusals(&self) -> Option<StoreRefusals> {
+        self.store_refusals
+    }
+
+    /// Returns the time in which the service did not answer, as far as it answered again.
+    pub(super) fn lost(&self) -> Duration {
+        self.lost
+    }
+
+    /// Returns the part of that time after the load.
+    pub(super) fn lost_after_load(&self) -> Duration {
+        self.lost_after_load
     }
 
     /// Records the reply to a call that began at that time. `is_of_the_run`: its loss is counted.
     pub(super) fn replied(&mut self, reply: Reply, began: Instant, now: Instant, is_of_the_run: bool) {
+        self.turn(now);
+        self.calls = self.calls.saturating_sub(1);
         let cause = match reply {
             Reply::Status(_) | Reply::Missing(NoAnswer::Unreadable) => return self.answered(began, now),
             // The load tester lacked something; the service was not asked.
             Reply::Missing(NoAnswer::NoSocket) => return,
+            // A proxy answered, and tells nothing about the service behind it.
+            Reply::Missing(NoAnswer::ProxyNotFound | NoAnswer::ProxyLimit) => {
+                self.silent_since = (self.calls > 0).then_some(now);
+                return;
+            }
             Reply::Missing(cause) => cause,
         };
+        if self.calls == 0 && !cause.is_time_out() {
+            // Until the next call nobody waits.
+            self.silent_since = None;
+        }
         // A call that timed out had no answer since its start, any other until now.
-        let at = if cause == NoAnswer::TimeOut { began } else { now };
+        let at = if cause.is_time_out() { began } else { now };
         if self.proof.is_some_and(|proof| proof > at) {
             return;
         }
+        // Until its last answer the service was there, so absences never overlap.
+        let at = self.answered_at.map_or(at, |answered| at.max(answered));
         let loss = self.loss.get_or_insert(Loss { at, cause, is_certain: false, cut: 0 });
         loss.at = loss.at.min(at);
-        if cause == NoAnswer::ConnectionRefused {
+        if cause.is_certain() {
             loss.cause = cause;
             loss.is_certain = true;
         } else if is_of_the_run {
@@ -100,16 +212,22 @@ impl Contact {
         }
     }
 
-    /// Returns the time since which the service is known to be away.
+    /// Returns the time for which the service has been away, or silent for long.
     pub(super) fn away_for(&self, now: Instant) -> Option<Duration> {
-        let loss = self.loss.as_ref().filter(|loss| loss.is_certain)?;
-        Some(now.saturating_duration_since(loss.at))
+        let lost_at = self.loss.as_ref().filter(|loss| loss.is_certain).map(|loss| loss.at);
+        let since = lost_at.or_else(|| self.long_silence(now))?;
+        Some(now.saturating_duration_since(since))
     }
 
     /// Returns every absence, the one that lasts included.
     pub(super) fn absences(&self) -> Vec<Absence> {
         let lasting = self.loss.as_ref().filter(|loss| loss.is_certain).map(|loss| self.absence(loss, None));
         self.ended.iter().cloned().chain(lasting).collect()
+    }
+
+    /// Returns the number of absences that ended and are not listed.
+    pub(super) fn left_out(&self) -> u64 {
+        self.left_out
     }
 
     /// Counts the calls of the run that were under way when the service went away.
@@ -119,14 +237,72 @@ impl Contact {
 
     fn answered(&mut self, began: Instant, now: Instant) {
         self.proof = self.proof.max(Some(began));
+        self.answered_at = Some(now);
+        let silent_since = self.long_silence(now);
+        self.silent_since = (self.calls > 0).then_some(now);
+        if let Some(since) = silent_since {
+            match &mut self.loss {
+                // More than one broken connection, since nothing at all was answered.
+                Some(loss) => loss.is_certain = true,
+                None => self.froze(since, now),
+            }
+        }
         // An answer to a call from before the loss may have been on its way.
         let Some(loss) = self.loss.take_if(|loss| began > loss.at).filter(|loss| loss.is_certain) else {
             return;
         };
         self.cut += loss.cut;
+        if loss.cause.is_of_proxy() && now.saturating_duration_since(loss.at) < MIXED_WITHIN {
+            // One server behind the proxy is away, and another one answers.
+            return;
+        }
+        self.lose(loss.at, now);
         if self.ended.len() < MAX_ABSENCES {
             self.ended.push(self.absence(&loss, Some(now)));
+        } else {
+            self.left_out += 1;
         }
+    }
+
+    /// Returns the time since which calls wait for the first of any answers, if that is long ago.
+    fn long_silence(&self, now: Instant) -> Option<Instant> {
+        self.silent_since.filter(|since| now.saturating_duration_since(*since) > SILENCE)
+    }
+
+    /// Records that the load tester is at work. What passed since its last turn was its own pause, if it was long.
+    fn turn(&mut self, now: Instant) {
+        let Some(turned_at) = self.turned_at else { return };
+        self.turned_at = Some(now);
+        let length = now.saturating_duration_since(turned_at);
+        if length > OWN_PAUSE {
+            let until_ms = millis(now.saturating_duration_since(self.start));
+            let none = OwnPauses { count: 0, total_ms: 0, last_until_ms: until_ms };
+            let pauses = self.own_pauses.unwrap_or(none);
+            let count = pauses.count + 1;
+            let total_ms = pauses.total_ms + millis(length);
+            self.own_pauses = Some(OwnPauses { count, total_ms, last_until_ms: until_ms });
+            // The service may have answered all the time.
+            self.silent_since = self.silent_since.map(|_| now);
+        }
+    }
+
+    fn lose(&mut self, since: Instant, now: Instant) {
+        self.lost += now.saturating_duration_since(since);
+        let after_load = self.load_end.map(|end| now.saturating_duration_since(since.max(end)));
+        self.lost_after_load += after_load.unwrap_or_default();
+    }
+
+    fn froze(&mut self, since: Instant, now: Instant) {
+        self.lose(since, now);
+        let from_ms = millis(since.saturating_duration_since(self.start));
+        let length_ms = millis(now.saturating_duration_since(since));
+        let freezes = self.freezes.get_or_insert(Freezes { count: 0, from_ms, length_ms });
+        let count = freezes.count + 1;
+        *freezes = if length_ms > freezes.length_ms {
+            Freezes { count, from_ms, length_ms }
+        } else {
+            Freezes { count, ..*freezes }
+        };
     }
 
     fn absence(&self, loss: &Loss, until: Option<Instant>) -> Absence {
@@ -137,108 +313,11 @@ impl Contact {
             until_ms: until.map(since_start),
             since: self.started_at.plus_ms(from_ms),
             cause: loss.cause,
+            is_after_load: self.load_end.is_some_and(|end| loss.at >= end),
+            is_store_away: false,
         }
     }
-}
-
-impl Display for Absence {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seconds = |ms: u64| format!("{}.{} s", ms / 1_000, ms % 1_000 / 100);
-        let (from, since, cause) = (seconds(self.from_ms), self.since, self.cause.as_str());
-        match self.until_ms {
-            None => {
-                write!(
-                    f,
-                    "the service did not answer from {from} of the run on, until its end ({since}; {cause})"
-                )
-            }
-            Some(until) => {
-                let until = seconds(until);
-                write!(f, "the service did not answer from {from} to {until} of the run ({since}; {cause})")
-            }
-        }
-    }
-}
-
-fn as_text<S: Serializer>(time: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_str(time)
-}
-
-fn as_words<S: Serializer>(cause: &NoAnswer, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(cause.as_str())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const OK: Reply = Reply::Status(200);
-    const CLOSED: Reply = Reply::Missing(NoAnswer::ConnectionClosed);
-    const REFUSED: Reply = Reply::Missing(NoAnswer::ConnectionRefused);
-    const LATE: Reply = Reply::Missing(NoAnswer::TimeOut);
-
-    /// Records calls of the run: reply, start and end in milliseconds.
-    fn contact(calls: &[(Reply, u64, u64)]) -> Contact {
-        let start = Instant::now();
-        let mut contact = Contact::new(start);
-        for &(reply, began, ended) in calls {
-            let [began, ended] = [began, ended].map(|ms| start + Duration::from_millis(ms));
-            contact.replied(reply, began, ended, true);
-        }
-        contact
-    }
-
-    fn times(contact: &Contact) -> Vec<(u64, Option<u64>)> {
-        contact.absences().iter().map(|absence| (absence.from_ms, absence.until_ms)).collect()
-    }
-
-    #[test]
-    fn a_service_that_is_killed_is_away_from_the_first_call_that_it_cut() {
-        let calls = [(OK, 0, 5), (CLOSED, 90, 100), (OK, 95, 101), (REFUSED, 120, 121), (REFUSED, 130, 131)];
-        let contact = contact(&calls);
-        assert_eq!(times(&contact), [(100, None)], "an answer that was on its way proves nothing");
-        assert_eq!((contact.cut(), contact.is_away()), (1, Some(NoAnswer::ConnectionRefused)));
-        let said = contact.absences()[0].to_string();
-        assert!(
-            said.starts_with("the service did not answer from 0.1 s of the run on, until its end (20"),
-            "{said}"
-        );
-        assert!(said.ends_with("connection refused)"), "{said}");
-    }
-
-    #[test]
-    fn a_service_that_comes_back_was_away_until_then() {
-        let calls = [(OK, 0, 5), (REFUSED, 1_000, 1_001), (OK, 3_000, 3_004), (REFUSED, 5_000, 5_001)];
-        assert_eq!(times(&contact(&calls)), [(1_001, Some(3_004)), (5_001, None)]);
-        let said = contact(&calls).absences()[0].to_string();
-        assert!(said.starts_with("the service did not answer from 1.0 s to 3.0 s of the run (20"), "{said}");
-    }
-
-    #[test]
-    fn one_broken_connection_is_no_absence() {
-        for missing in [CLOSED, LATE] {
-            let broken = contact(&[(OK, 0, 5), (missing, 10, 20), (OK, 30, 35)]);
-            assert_eq!((times(&broken), broken.cut(), broken.is_lost()), (Vec::new(), 0, false));
-        }
-        let slow = contact(&[(OK, 500, 505), (LATE, 10, 30_010)]);
-        assert!(!slow.is_lost(), "others were answered meanwhile");
-        let own = contact(&[(OK, 0, 5), (Reply::Missing(NoAnswer::NoSocket), 10, 11)]);
-        assert!(!own.is_lost());
-    }
-
-    #[test]
-    fn a_service_that_hangs_is_away_once_a_last_question_has_no_answer() {
-        let mut hung = contact(&[(OK, 0, 5), (LATE, 2_000, 32_000), (LATE, 1_000, 31_000)]);
-        assert_eq!((times(&hung), hung.cut(), hung.is_lost()), (Vec::new(), 0, true));
-        hung.confirm_loss();
-        assert_eq!((times(&hung), hung.cut()), (vec![(1_000, None)], 2));
-    }
-
-    #[test]
-    fn absences_without_number_take_no_memory_without_bound() {
-        let calls: Vec<_> = (0..100)
-            .flat_map(|time| [(REFUSED, time * 10, time * 10), (OK, time * 10 + 5, time * 10 + 6)])
-            .collect();
-        assert_eq!(contact(&calls).absences().len(), MAX_ABSENCES);
-    }
-}
+mod tests;

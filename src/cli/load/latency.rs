@@ -118,7 +118,8 @@ impl Latency {
     pub(super) fn new(kind: LatencyKind, histogram: &Histogram<u64>) -> Self {
         let at = |share| quantile(histogram, share);
         let [p50, p90, p99, p999] = [0.5, 0.9, 0.99, 0.999].map(at);
-        let (max, distribution) = (histogram.max(), distribution(histogram));
+        let max = histogram.max();
+        let distribution = distribution(histogram);
         Self { kind, name: kind.name(), count: histogram.len(), p50, p90, p99, p999, max, distribution }
     }
 

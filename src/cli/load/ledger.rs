@@ -3,11 +3,15 @@
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
+use std::time::{Duration, Instant};
 
 use quita_domain::status::Status;
 use uuid::Uuid;
 
-use super::verdict::{Deliveries, Found};
+use super::verdict::{ReportedDeliveries, ReportedStatus};
+
+/// Time beyond twice the longest settlement after which a payment should be settled.
+const OVERDUE_AFTER: Duration = Duration::from_secs(5);
 
 /// Accounts of every payment of this run, some 200 bytes each.
 #[derive(Debug, Default)]
@@ -15,26 +19,31 @@ pub(super) struct Ledger {
     accounts: HashMap<Uuid, Account>,
     refused_percent: u64,
     unsettled: usize,
+    longest_settlement: Option<Duration>,
+    allowed: Duration,
 }
 
 /// Account of one payment.
 #[derive(Debug, Default)]
 pub(super) struct Account {
     /// Events received, in the order of their first arrival.
-    pub(super) heard: Vec<Heard>,
+    pub(super) heard: Vec<ReceivedEvent>,
     /// Flaws that were found on arrival.
     pub(super) flaws: Flaws,
     /// Final state of the payment, as the service reported it.
-    pub(super) found: Option<Found>,
+    pub(super) found: Option<ReportedStatus>,
     /// Status that its merchant had received before the service was asked.
     pub(super) status_before: Option<Status>,
+    /// True if the service was asked long after other payments were settled in their time.
+    pub(super) is_overdue: bool,
+    created: Option<Instant>,
     /// State of its deliveries according to the service, if an event was missing in the end.
-    pub(super) deliveries: Option<Deliveries>,
+    pub(super) deliveries: Option<ReportedDeliveries>,
 }
 
 /// Event that was received.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Heard {
+pub(super) struct ReceivedEvent {
     /// Sequence number among the payment's events, from 1.
     pub(super) sequence: u32,
     /// New status of the payment.
@@ -90,7 +99,8 @@ impl Ledger {
 
     /// Records a created payment. Its events may have arrived before the answer.
     pub(super) fn created(&mut self, transaction: Uuid) {
-        self.change(transaction, |_| ());
+        let now = Instant::now();
+        self.change(transaction, |account| account.created = Some(now));
     }
 
     /// Records an event, and decides whether to confirm it.
@@ -119,16 +129,25 @@ impl Ledger {
         self.accounts.get(&transaction)?.last().map(|last| last.status)
     }
 
+    /// Allows every payment this much more time: the service did not answer in it.
+    pub(super) fn allow(&mut self, time: Duration) {
+        self.allowed = time;
+    }
+
     /// Records the final state that the service reported, and the status that the merchant had received before.
-    pub(super) fn find(&mut self, transaction: Uuid, status_before: Option<Status>, found: Found) {
+    pub(super) fn find(&mut self, transaction: Uuid, status_before: Option<Status>, found: ReportedStatus) {
+        let allowed = OVERDUE_AFTER + self.allowed;
+        let due = self.longest_settlement.map(|longest| longest.saturating_mul(2) + allowed);
         self.change(transaction, |account| {
+            let waited = account.created.map(|created| created.elapsed());
+            account.is_overdue = due.zip(waited).is_some_and(|(due, waited)| waited > due);
             account.found = Some(found);
             account.status_before = status_before;
         });
     }
 
     /// Records what the service reported about the payment's deliveries.
-    pub(super) fn find_deliveries(&mut self, transaction: Uuid, deliveries: Deliveries) {
+    pub(super) fn find_deliveries(&mut self, transaction: Uuid, deliveries: ReportedDeliveries) {
         self.change(transaction, |account| account.deliveries = Some(deliveries));
     }
 
@@ -140,6 +159,10 @@ impl Ledger {
         });
         let was_unsettled = !is_new && !account.is_settled();
         let result = change(account);
+        if was_unsettled && account.is_settled() {
+            let took = account.created.map(|created| created.elapsed());
+            self.longest_settlement = self.longest_settlement.max(took);
+        }
         self.unsettled = self.unsettled + usize::from(!account.is_settled()) - usize::from(was_unsettled);
         result
     }
@@ -147,8 +170,13 @@ impl Ledger {
 
 impl Account {
     /// Returns the event with the highest sequence.
-    pub(super) fn last(&self) -> Option<&Heard> {
+    pub(super) fn last(&self) -> Option<&ReceivedEvent> {
         self.heard.iter().max_by_key(|heard| heard.sequence)
+    }
+
+    /// Returns the status of that event.
+    pub(super) fn told(&self) -> Status {
+        self.last().map_or(Status::Initial, |last| last.status)
     }
 
     /// Returns true if there is an event for each sequence up to the highest.
@@ -172,13 +200,14 @@ impl Account {
             known.is_confirmed = true;
             return Reception { is_confirmed: true, is_prompt: false };
         }
-        let is_beside = |known: &Heard| known.sequence.abs_diff(sequence) == 1 && known.status == status;
+        let is_beside =
+            |known: &ReceivedEvent| known.sequence.abs_diff(sequence) == 1 && known.status == status;
         self.flaws.new_id |= self.heard.iter().any(is_beside);
-        let overtakes = |known: &Heard| known.sequence > sequence || !known.is_confirmed;
+        let overtakes = |known: &ReceivedEvent| known.sequence > sequence || !known.is_confirmed;
         self.flaws.out_of_order |= self.heard.iter().any(overtakes);
         let is_prompt = self.heard.iter().all(|known| !known.was_refused);
         let was_refused = id % 100 < refused_percent;
-        self.heard.push(Heard { sequence, status, is_confirmed: !was_refused, was_refused, id });
+        self.heard.push(ReceivedEvent { sequence, status, is_confirmed: !was_refused, was_refused, id });
         Reception { is_confirmed: !was_refused, is_prompt }
     }
 }
@@ -204,6 +233,7 @@ fn hash_of(text: &str) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::verdict::Verdict;
     use super::*;
 
     const PAYMENT: Uuid = Uuid::from_u128(1);
@@ -222,6 +252,52 @@ mod tests {
         assert_eq!(ledger.unsettled(), 1);
         hear(&mut ledger, 1, Status::Pending, "a");
         assert_eq!(ledger.unsettled(), 0);
+    }
+
+    #[test]
+    fn a_payment_is_overdue_only_if_others_were_settled_in_far_less_time() {
+        let other = Uuid::from_u128(2);
+        let ago = |seconds| Instant::now().checked_sub(Duration::from_secs(seconds));
+        for (is_one_settled, seconds, silent, expected) in
+            [(true, 8, 0, true), (true, 4, 0, false), (false, 8, 0, false), (true, 8, 6, false)]
+        {
+            let mut ledger = Ledger::new(0);
+            ledger.allow(Duration::from_secs(silent));
+            ledger.created(PAYMENT);
+            if is_one_settled {
+                hear(&mut ledger, 1, Status::Paid, "a");
+            }
+            ledger.created(other);
+            ledger.change(other, |account| account.created = ago(seconds));
+            ledger.find(other, None, ReportedStatus::Is(Status::Pending));
+            let is_overdue = ledger.accounts.get(&other).is_some_and(|account| account.is_overdue);
+            assert_eq!(is_overdue, expected, "{is_one_settled} {seconds} {silent}");
+        }
+    }
+
+    #[test]
+    fn an_event_after_a_late_answer_leaves_nothing_to_accuse() {
+        let mut ledger = Ledger::new(0);
+        ledger.created(PAYMENT);
+        hear(&mut ledger, 1, Status::Paid, "a");
+        let late = Uuid::from_u128(2);
+        let notice = |sequence, status, webhook_id| Notice {
+            transaction: late,
+            sequence,
+            status,
+            webhook_id,
+            is_signed_well: true,
+        };
+        ledger.created(late);
+        ledger.hear(&notice(1, Status::Pending, "b"));
+        ledger.change(late, |account| account.created = Instant::now().checked_sub(Duration::from_secs(60)));
+        ledger.find(late, Some(Status::Pending), ReportedStatus::Is(Status::Pending));
+        let verdict = |ledger: &Ledger| ledger.accounts.get(&late).map(Verdict::of);
+        assert_eq!(verdict(&ledger), Some(Verdict::Unsettled));
+        ledger.hear(&notice(2, Status::Paid, "c"));
+        assert_eq!(verdict(&ledger), Some(Verdict::Unjudged), "the answer is older than the event");
+        ledger.find(late, Some(Status::Paid), ReportedStatus::Is(Status::Paid));
+        assert_eq!(verdict(&ledger), Some(Verdict::Complete));
     }
 
     #[test]

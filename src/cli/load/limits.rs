@@ -1,23 +1,13 @@
-//! Bottlenecks of a run: load tester, processors, store, refusals.
+//! Resources that a run used: processors of both sides, and what the service measured of itself.
 
 use std::time::Instant;
 
 use serde::Serialize;
 use url::Url;
 
-use super::latency::{Latency, LatencyKind};
 use super::machine::MachineTime;
 use super::own_cost::cpu_us;
-use super::progress::time;
 use super::service_metrics::{self, ServiceLoad, ServiceMetrics};
-
-/// Share of the requested rate below which the run was saturated, in percent.
-const REACHED: u64 = 95;
-/// Busy share from which processors, or the load tester's only thread, count as saturated, in percent.
-const BUSY: u64 = 90;
-
-/// Finding where the service was away.
-const ABSENT: &str = "the service's absence: the figure counts time in which it did not answer";
 
 /// Snapshot of everything that may limit a run.
 #[derive(Debug)]
@@ -48,38 +38,6 @@ pub(super) struct Limits {
     pub(super) metrics_gap: Option<String>,
     /// Bottlenecks, as sentences.
     pub(super) findings: Vec<String>,
-}
-
-/// Facts of a run besides its samples.
-#[derive(Debug)]
-pub(super) struct Pressure<'a> {
-    /// Requested rate of payments a second; none in the closed model.
-    pub(super) asked_per_second: Option<u64>,
-    /// Payments a second that were created.
-    pub(super) reached_per_second: u64,
-    /// Payments a second that were due while the service was away, and were not created.
-    pub(super) missed_per_second: u64,
-    /// Absence of the service.
-    pub(super) absence: ServiceAbsence,
-    /// Connections of the load tester, which are its clients in the closed model.
-    pub(super) connections: usize,
-    /// Answers with 429.
-    pub(super) throttled: u64,
-    /// Answers with 503.
-    pub(super) overloaded: u64,
-    /// Every latency.
-    pub(super) latencies: &'a [Latency],
-}
-
-/// Absence of the service during a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ServiceAbsence {
-    /// There was none.
-    None,
-    /// The service came back.
-    Ended,
-    /// The service did not come back.
-    Lasting,
 }
 
 impl Sample {
@@ -125,115 +83,9 @@ impl Limits {
         }
     }
 
-    /// Adds the bottlenecks.
-    pub(super) fn with_findings(mut self, pressure: &Pressure<'_>) -> Self {
-        let rest = [connection_wait(pressure), own_delay(pressure)].into_iter().flatten();
-        let refusals = self.refusals(pressure);
-        self.findings = match pressure.asked_per_second {
-            _ if pressure.is_explained_by_absence() => {
-                std::iter::once(ABSENT.into()).chain(refusals).collect()
-            }
-            Some(asked)
-                if pressure.reached_per_second.saturating_mul(100) >= asked.saturating_mul(REACHED) =>
-            {
-                let finding = "nothing: the rate that was asked for was reached";
-                // What follows did not bound the rate, but it is part of the latencies.
-                std::iter::once(finding.into()).chain(refusals).chain(rest).collect()
-            }
-            asked => {
-                let causes: Vec<_> = refusals.into_iter().chain(self.busy()).chain(rest).collect();
-                let saturation = asked.map(|asked| {
-                    let reached = pressure.reached_per_second;
-                    format!("saturated: {reached} payments a second were created of {asked} that were due")
-                });
-                let unknown = causes.is_empty().then(|| unknown_cause(pressure));
-                saturation.into_iter().chain(unknown).chain(causes).collect()
-            }
-        };
-        self
-    }
-
-    /// Lists who refused requests: the store, the rate limit, full mailboxes.
-    fn refusals(&self, pressure: &Pressure<'_>) -> Vec<String> {
-        let throttled = (pressure.throttled > 0).then(|| {
-            format!(
-                "the key's rate limit answered {} requests with 429: see rate-limit in the configuration",
-                pressure.throttled
-            )
-        });
-        let overloaded = (pressure.overloaded > 0).then(|| {
-            let actors = self.refusing_actors();
-            format!("the service refused {} requests with 503{actors}", pressure.overloaded)
-        });
-        [self.store_trouble(), throttled, overloaded].into_iter().flatten().collect()
-    }
-
     /// Returns the words for the programs whose processor time is known only together.
     pub(super) const fn others(&self) -> &'static str {
         if self.service_cpu_percent.is_some() { "other programs" } else { "the service and other programs" }
-    }
-
-    /// Lists the processors that were at work all the time.
-    fn busy(&self) -> impl Iterator<Item = String> {
-        let machine = self.machine_busy_percent.filter(|busy| *busy >= BUSY).map(|busy| {
-            let others = self.others_percent.filter(|others| *others > 0);
-            let others = others.map(|others| format!(", {others}% by {}", self.others())).unwrap_or_default();
-            format!("the machine's processors: {busy}% of their time was used{others}")
-        });
-        let own = self.own_cpu_percent.filter(|own| *own >= BUSY);
-        let own =
-            own.map(|own| format!("the load tester itself: it used {own}% of a core, and it has one thread"));
-        machine.into_iter().chain(own)
-    }
-
-    /// Reports a store that was away or failed.
-    fn store_trouble(&self) -> Option<String> {
-        let service = self.service.as_ref()?;
-        let kinds = service.store_failures_by_kind.iter().map(|(kind, count)| format!("{kind} {count}"));
-        let kinds: Vec<_> = kinds.collect();
-        let failed = if kinds.is_empty() {
-            "its calls did not fail before".into()
-        } else {
-            format!("calls that failed or were refused: {}", kinds.join(", "))
-        };
-        if service.is_store_away {
-            Some(format!("the store: it was away at the end; {failed}"))
-        } else {
-            (!kinds.is_empty()).then(|| format!("the store: it was away or failed for a time; {failed}"))
-        }
-    }
-
-    fn refusing_actors(&self) -> String {
-        let actors = self.service.iter().flat_map(|service| &service.refused_by_actor);
-        let actors: Vec<_> = actors.map(|(actor, count)| format!("{actor} {count}")).collect();
-        if actors.is_empty() {
-            String::new()
-        } else {
-            format!("; mailboxes that were full: {}", actors.join(", "))
-        }
-    }
-}
-
-impl Pressure<'_> {
-    /// Returns true if the service was away, and not even its absence leaves too few payments.
-    fn is_explained_by_absence(&self) -> bool {
-        let reached = self.reached_per_second.saturating_add(self.missed_per_second);
-        let is_enough = |asked: u64| reached.saturating_mul(100) >= asked.saturating_mul(REACHED);
-        match self.absence {
-            ServiceAbsence::None => false,
-            ServiceAbsence::Lasting => true,
-            ServiceAbsence::Ended => self.asked_per_second.is_none_or(is_enough),
-        }
-    }
-}
-
-fn unknown_cause(pressure: &Pressure<'_>) -> String {
-    match pressure.asked_per_second {
-        None => format!(
-            "{} clients, each of which waits for its answers: more --concurrency may create more",
-            pressure.connections
-        ),
-        Some(_) => "no single cause was seen; compare the latencies, and the store's share of them".into(),
     }
 }
 
@@ -256,180 +108,9 @@ fn service_between(before: &Sample, after: &Sample, url: &Url, payments: u64) ->
     Ok(load)
 }
 
-fn of_kind<'a>(pressure: &Pressure<'a>, kind: LatencyKind) -> Option<&'a Latency> {
-    pressure.latencies.iter().find(|latency| latency.kind == kind && latency.count > 0)
-}
-
-/// Reports the wait for a connection if it is at least half of a median creation.
-fn connection_wait(pressure: &Pressure<'_>) -> Option<String> {
-    let wait = of_kind(pressure, LatencyKind::Connection)?;
-    let create = of_kind(pressure, LatencyKind::Create)?;
-    (wait.p50.saturating_mul(2) > create.p50).then(|| {
-        format!(
-            "the load tester's {} connections: a creation waited {} for one (median)",
-            pressure.connections,
-            time(wait.p50)
-        )
-    })
-}
-
-/// Reports the load tester's own delay if it is at least half of the 99th percentile of a creation.
-fn own_delay(pressure: &Pressure<'_>) -> Option<String> {
-    let delay = of_kind(pressure, LatencyKind::OwnDelay)?;
-    let create = of_kind(pressure, LatencyKind::Create)?;
-    (delay.p99.saturating_mul(2) > create.p99).then(|| {
-        format!("the load tester's own delay: it started 1 creation in 100 {} late", time(delay.p99))
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-
-    use hdrhistogram::Histogram;
-
     use super::*;
-
-    fn latency(kind: LatencyKind, ms: u64) -> Latency {
-        let mut histogram = Histogram::<u64>::new(3).unwrap();
-        histogram.record(ms * 1_000).unwrap();
-        Latency::new(kind, &histogram)
-    }
-
-    fn findings(limits: Limits, change: impl FnOnce(&mut Pressure<'_>)) -> Vec<String> {
-        let latencies = [latency(LatencyKind::Create, 10), latency(LatencyKind::Connection, 1)];
-        let mut pressure = Pressure {
-            asked_per_second: Some(100),
-            reached_per_second: 99,
-            missed_per_second: 0,
-            absence: ServiceAbsence::None,
-            connections: 512,
-            throttled: 0,
-            overloaded: 0,
-            latencies: &latencies,
-        };
-        change(&mut pressure);
-        limits.with_findings(&pressure).findings
-    }
-
-    #[test]
-    fn a_service_that_keeps_up_is_bound_by_nothing() {
-        let busy = Limits {
-            machine_busy_percent: Some(100),
-            own_cpu_percent: Some(99),
-            others_percent: Some(80),
-            ..Limits::default()
-        };
-        for limits in [Limits::default(), busy] {
-            assert_eq!(findings(limits, |_| ()), ["nothing: the rate that was asked for was reached"]);
-        }
-    }
-
-    #[test]
-    fn clients_that_wait_bound_the_closed_model() {
-        let found = findings(Limits::default(), |pressure| {
-            pressure.asked_per_second = None;
-            pressure.connections = 8;
-        });
-        assert!(found[0].starts_with("8 clients"), "{found:?}");
-    }
-
-    #[test]
-    fn saturation_stands_before_its_causes() {
-        let service = ServiceLoad {
-            refused_by_actor: BTreeMap::from([("router".into(), 7)]),
-            ..ServiceLoad::default()
-        };
-        let limits = Limits {
-            machine_busy_percent: Some(97),
-            own_cpu_percent: Some(30),
-            others_percent: Some(42),
-            service_cpu_percent: Some(50),
-            service: Some(service),
-            ..Limits::default()
-        };
-        let found = findings(limits, |pressure| {
-            pressure.reached_per_second = 60;
-            pressure.overloaded = 7;
-        });
-        assert_eq!(
-            found,
-            [
-                "saturated: 60 payments a second were created of 100 that were due",
-                "the service refused 7 requests with 503; mailboxes that were full: router 7",
-                "the machine's processors: 97% of their time was used, 42% by other programs",
-            ]
-        );
-    }
-
-    #[test]
-    fn the_load_testers_own_limits_are_named() {
-        let latencies = [
-            latency(LatencyKind::Create, 10),
-            latency(LatencyKind::Connection, 8),
-            latency(LatencyKind::OwnDelay, 9),
-        ];
-        let pressure = Pressure {
-            asked_per_second: Some(100),
-            reached_per_second: 50,
-            missed_per_second: 0,
-            absence: ServiceAbsence::None,
-            connections: 512,
-            throttled: 3,
-            overloaded: 0,
-            latencies: &latencies,
-        };
-        let found =
-            Limits { own_cpu_percent: Some(99), ..Limits::default() }.with_findings(&pressure).findings;
-        for (finding, expected) in found.iter().zip([
-            "saturated: 50",
-            "rate limit answered 3",
-            "it used 99% of a core",
-            "512 connections",
-            "own delay",
-        ]) {
-            assert!(finding.contains(expected), "{found:?}");
-        }
-        assert_eq!(found.len(), 5, "{found:?}");
-    }
-
-    #[test]
-    fn a_service_that_went_away_was_not_saturated() {
-        let found = |absence, missed_per_second| {
-            findings(Limits { machine_busy_percent: Some(97), ..Limits::default() }, |pressure| {
-                pressure.reached_per_second = 30;
-                pressure.missed_per_second = missed_per_second;
-                pressure.absence = absence;
-            })
-        };
-        assert_eq!(found(ServiceAbsence::Lasting, 60), [ABSENT]);
-        assert_eq!(found(ServiceAbsence::Lasting, 0), [ABSENT], "calls that hang are not all counted");
-        assert_eq!(found(ServiceAbsence::Ended, 68), [ABSENT]);
-        assert!(found(ServiceAbsence::Ended, 5)[0].starts_with("saturated: 30"), "a moment explains little");
-    }
-
-    #[test]
-    fn a_store_that_was_away_is_named_whether_the_rate_was_reached_or_not() {
-        for (is_store_away, reached, expected) in [
-            (
-                true,
-                99,
-                "the store: it was away at the end; calls that failed or were refused: probe 3, write 5",
-            ),
-            (
-                false,
-                50,
-                "the store: it was away or failed for a time; calls that failed or were refused: probe 3, write 5",
-            ),
-        ] {
-            let kinds = [("probe", 3), ("write", 5)].map(|(kind, count)| (kind.to_owned(), count));
-            let store_failures_by_kind = BTreeMap::from(kinds);
-            let service = ServiceLoad { is_store_away, store_failures_by_kind, ..ServiceLoad::default() };
-            let limits = Limits { service: Some(service), ..Limits::default() };
-            let found = findings(limits, |pressure| pressure.reached_per_second = reached);
-            assert_eq!(found[1], expected, "{found:?}");
-        }
-    }
 
     fn sample(service: Result<&str, &str>) -> Sample {
         let service = service.map(ServiceMetrics::parse).map_err(str::to_owned);

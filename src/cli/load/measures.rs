@@ -9,9 +9,13 @@ use serde::Serialize;
 use super::contact::Contact;
 use super::plan::Method;
 use super::reply::{NoAnswer, Reply};
+use super::under_way::{CallTicket, CallsUnderWay, LONG_WAIT, PendingCall, UnansweredCalls};
 
 /// Longest time that is recorded exactly: ten minutes.
 const MAX_US: u64 = 600_000_000;
+
+/// Maximum number of errors that are kept.
+const MAX_ERRORS: usize = 20;
 
 /// Significant digits of a latency.
 const DIGITS: u8 = 3;
@@ -19,7 +23,7 @@ const DIGITS: u8 = 3;
 /// Call of the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Call {
+pub(super) enum CallKind {
     /// Creation: `POST /pay/payments`.
     Create,
     /// Read right after the creation: `GET /pay/payments/{id}`.
@@ -30,7 +34,7 @@ pub(super) enum Call {
     Deliveries,
 }
 
-impl Call {
+impl CallKind {
     /// Returns the name in the report.
     pub(super) const fn as_str(self) -> &'static str {
         match self {
@@ -55,13 +59,17 @@ pub(super) struct Creation {
 #[derive(Debug)]
 pub(super) struct Measures {
     /// Replies by call and kind.
-    pub(super) replies: BTreeMap<(Call, Reply), u64>,
+    pub(super) replies: BTreeMap<(CallKind, Reply), u64>,
     /// Latency from the intended start of a creation to the end of its answer.
     pub(super) create: Histogram<u64>,
     /// Latency of creations for each method.
     pub(super) create_by_method: [Histogram<u64>; Method::ALL.len()],
     /// Latency of creations for each stage of the schedule.
     pub(super) create_by_stage: Vec<Histogram<u64>>,
+    /// Payments created for each stage of the schedule.
+    pub(super) created_by_stage: Vec<u64>,
+    /// Time of the last creation that succeeded.
+    pub(super) last_created: Option<Instant>,
     /// Latency from the start of a read to the end of its answer.
     pub(super) read: Histogram<u64>,
     /// Time from an event to its first arrival.
@@ -72,12 +80,19 @@ pub(super) struct Measures {
     pub(super) connection: Histogram<u64>,
     /// Webhooks by outcome.
     pub(super) webhooks: Webhooks,
+    /// Reason that the service gives for an event that did not arrive.
+    pub(super) delivery_error: Option<String>,
     /// Creations that were due and were not sent.
     pub(super) skipped: u64,
     /// Measures of each slice of time.
     pub(super) timeline: Vec<Slice>,
     /// Times in which the service did not answer.
     pub(super) contact: Contact,
+    /// Creations and reads without a reply so far.
+    pub(super) under_way: CallsUnderWay,
+    /// Creations and reads without an answer when the run was stopped.
+    pub(super) unanswered: Option<UnansweredCalls>,
+    errors: BTreeMap<(CallKind, u16), String>,
     slice: Slice,
     slice_create: Histogram<u64>,
     slice_event: Histogram<u64>,
@@ -110,6 +125,8 @@ pub(super) struct Slice {
     pub(super) reads: u64,
     /// Webhooks received.
     pub(super) events: u64,
+    /// Calls that were refused because of overload or a rate limit.
+    pub(super) refusals: u64,
     /// Calls with any other outcome.
     pub(super) failures: u64,
     /// Median of the creations.
@@ -138,14 +155,20 @@ impl Measures {
             create: histogram()?,
             create_by_method: [histogram()?, histogram()?, histogram()?],
             create_by_stage: (0..stages).map(|_| histogram()).collect::<Result<_, _>>()?,
+            created_by_stage: vec![0; stages],
+            last_created: None,
             read: histogram()?,
             event: histogram()?,
             late: histogram()?,
             connection: histogram()?,
             webhooks: Webhooks::default(),
+            delivery_error: None,
             skipped: 0,
             timeline: Vec::new(),
             contact: Contact::new(start),
+            under_way: CallsUnderWay::default(),
+            unanswered: None,
+            errors: BTreeMap::new(),
             slice: Slice::default(),
             slice_create: histogram()?,
             slice_event: histogram()?,
@@ -153,45 +176,118 @@ impl Measures {
         })
     }
 
+    /// Records that a creation or read begins, which was due at that time.
+    pub(super) fn begin(&mut self, call: PendingCall, due: Instant) -> CallTicket {
+        self.contact.began(Instant::now());
+        self.under_way.begin(call, due)
+    }
+
+    /// Records that a creation was not sent in time. It counts with the time that it waited for a connection.
+    pub(super) fn skip(&mut self, ticket: CallTicket, creation: Creation, waited: Duration) {
+        if self.under_way.end(ticket) {
+            self.contact.gave_up();
+            self.skipped += 1;
+            self.waited(creation, micros(waited));
+        }
+    }
+
+    /// Records that the run is stopped: what is under way had no answer, and counts with its age.
+    pub(super) fn stop(&mut self, now: Instant) {
+        self.contact.stopped(now);
+        let calls = self.under_way.take_all(now);
+        self.unanswered = UnansweredCalls::of(&calls);
+        // A short wait says nothing about the latency that it would have had.
+        for (call, age) in calls.into_iter().filter(|(_, age)| *age >= LONG_WAIT) {
+            match call {
+                PendingCall::Create(creation) => self.waited(creation, micros(age)),
+                PendingCall::Read => self.read.saturating_record(micros(age)),
+            }
+        }
+    }
+
     /// Records the reply to a creation.
     pub(super) fn created(&mut self, creation: Creation, reply: Reply, latency: Duration) {
-        self.replied(Call::Create, reply, latency);
-        if !is_good(Call::Create, reply) {
-            return;
+        self.replied(CallKind::Create, reply, latency);
+        if is_good(CallKind::Create, reply) {
+            self.created_by_stage.get_mut(creation.stage).into_iter().for_each(|count| *count += 1);
+            self.last_created = Some(Instant::now());
         }
+        if is_timed(CallKind::Create, reply, latency) {
+            self.waited(creation, micros(latency));
+        }
+    }
+
+    /// Records how long a creation took, or has waited so far.
+    fn waited(&mut self, creation: Creation, latency_us: u64) {
         let by_method = Method::ALL.into_iter().zip(&mut self.create_by_method);
         let of_method = by_method.filter(|(method, _)| *method == creation.method).map(|(_, times)| times);
         let of_stage = self.create_by_stage.get_mut(creation.stage);
-        of_method.chain(of_stage).for_each(|times| times.saturating_record(micros(latency)));
+        let all = [&mut self.create, &mut self.slice_create].into_iter();
+        all.chain(of_method).chain(of_stage).for_each(|times| times.saturating_record(latency_us));
     }
 
     /// Records the reply to any other call.
-    pub(super) fn replied(&mut self, call: Call, reply: Reply, latency: Duration) {
+    pub(super) fn replied(&mut self, call: CallKind, reply: Reply, latency: Duration) {
         *self.replies.entry((call, reply)).or_default() += 1;
         let now = Instant::now();
         // A creation's latency counts from its intended start, so it may seem older than it is, and prove less.
         let began = now.checked_sub(latency).unwrap_or(now);
         self.contact.replied(reply, began, now, is_of_the_run(call));
-        let latency_us = micros(latency);
+        if call == CallKind::Read && is_timed(call, reply, latency) {
+            self.read.saturating_record(micros(latency));
+        }
         match (call, is_good(call, reply)) {
-            (Call::Create, true) => {
-                self.slice.creates += 1;
-                self.create.saturating_record(latency_us);
-                self.slice_create.saturating_record(latency_us);
-            }
-            (Call::Read, true) => {
-                self.slice.reads += 1;
-                self.read.saturating_record(latency_us);
-            }
-            (Call::Check | Call::Deliveries, true) => {}
+            (CallKind::Create, true) => self.slice.creates += 1,
+            (CallKind::Read, true) => self.slice.reads += 1,
+            (CallKind::Check | CallKind::Deliveries, true) => {}
+            (_, false) if is_refusal(reply) => self.slice.refusals += 1,
             (_, false) => self.slice.failures += 1,
         }
     }
 
+    /// Keeps the first error of a call with this status.
+    pub(super) fn note_error(&mut self, call: CallKind, status: u16, error: impl FnOnce() -> String) {
+        if self.errors.len() < MAX_ERRORS {
+            self.errors.entry((call, status)).or_insert_with(error);
+        }
+    }
+
+    /// Returns the first error of a call with this status.
+    pub(super) fn error(&self, call: CallKind, status: u16) -> Option<&str> {
+        self.errors.get(&(call, status)).map(String::as_str)
+    }
+
+    /// Counts the creations and reads that were refused with this status, in words, with the service's reason.
+    pub(super) fn refused_with(&self, status: u16) -> Option<String> {
+        let count = Some(self.answered_with(status)).filter(|count| *count > 0)?;
+        let error = self.error(CallKind::Create, status).or_else(|| self.error(CallKind::Read, status));
+        let error = error.map(|error| format!(": {error}")).unwrap_or_default();
+        Some(format!("{count} with {status}{error}"))
+    }
+
+    /// Lists the answers to creations and reads that the contract does not promise. Each has its first error.
+    pub(super) fn unexpected(&self) -> Vec<String> {
+        let is_answer = |reply| {
+            matches!(reply, Reply::Status(_) | Reply::Missing(NoAnswer::Unreadable)) && !is_refusal(reply)
+        };
+        let rows = self.replies.iter().filter(|((call, reply), _)| {
+            is_of_the_run(*call) && is_answer(*reply) && !is_good(*call, *reply)
+        });
+        rows.map(|(&(call, reply), count)| {
+            let error = reply.status().and_then(|status| self.error(call, status));
+            let error = error.map(|error| format!(" ({error})")).unwrap_or_default();
+            format!("{} {count} times {reply}{error}", call.as_str())
+        })
+        .collect()
+    }
+
     /// Records the reply to a question whether the service answers at all. It is none of the measured calls.
     pub(super) fn probed(&mut self, reply: Reply, began: Instant) {
+        let was_lost = self.contact.is_lost();
         self.contact.replied(reply, began, Instant::now(), false);
-        if !matches!(reply, Reply::Status(_) | Reply::Missing(NoAnswer::Unreadable | NoAnswer::NoSocket)) {
+        if was_lost
+            && !matches!(reply, Reply::Status(_) | Reply::Missing(NoAnswer::Unreadable | NoAnswer::NoSocket))
+        {
             self.contact.confirm_loss();
         }
     }
@@ -207,6 +303,11 @@ impl Measures {
     pub(super) fn received(&mut self) {
         self.webhooks.received += 1;
         self.slice.events += 1;
+    }
+
+    /// Returns true if webhooks came since the last slice ended.
+    pub(super) fn has_news(&self) -> bool {
+        self.slice.events > 0
     }
 
     /// Ends a slice of time, and returns it.
@@ -230,14 +331,27 @@ impl Measures {
     }
 
     /// Returns the number of calls with such a reply.
-    pub(super) fn count(&self, wanted: impl Fn(Call, Reply) -> bool) -> u64 {
+    pub(super) fn count(&self, wanted: impl Fn(CallKind, Reply) -> bool) -> u64 {
         let matching = self.replies.iter().filter(|((call, reply), _)| wanted(*call, *reply));
         matching.map(|(_, count)| count).sum()
     }
 
     /// Counts the payments created.
     pub(super) fn creates(&self) -> u64 {
-        self.count(|call, reply| call == Call::Create && is_good(call, reply))
+        self.count(|call, reply| call == CallKind::Create && is_good(call, reply))
+    }
+
+    /// Counts the creations that failed, or that were refused for the key's rate limit or a store out of reach. A stronger
+    /// service would not have helped them.
+    pub(super) fn failed_creates(&self) -> u64 {
+        self.count(|call, reply| {
+            call == CallKind::Create && !is_good(call, reply) && reply != Reply::Status(503)
+        }) + self.contact.store_refusals().map_or(0, |refusals| refusals.creations)
+    }
+
+    /// Counts the creations and reads.
+    pub(super) fn requests(&self) -> u64 {
+        self.count(|call, _| is_of_the_run(call))
     }
 
     /// Counts the creations and reads refused because of overload or of the key's rate limit.
@@ -245,15 +359,25 @@ impl Measures {
         self.count(|call, reply| is_of_the_run(call) && is_refusal(reply))
     }
 
+    /// Counts the creations and reads that were answered with this status.
+    pub(super) fn answered_with(&self, status: u16) -> u64 {
+        self.count(|call, reply| is_of_the_run(call) && reply == Reply::Status(status))
+    }
+
     /// Counts the creations and reads without the answer that the contract promises.
     pub(super) fn failures(&self) -> u64 {
         self.count(|call, reply| is_of_the_run(call) && !is_good(call, reply) && !is_refusal(reply))
     }
 
-    /// Counts those failures that the service's absence explains, or a lack of sockets: they break no promise.
+    /// Counts the creations and reads that were refused because of the key.
+    pub(super) fn key_refusals(&self) -> u64 {
+        [401, 403].map(|status| self.answered_with(status)).iter().sum()
+    }
+
+    /// Counts those failures that the service's absence explains, the key or a lack of sockets: they break no promise.
     pub(super) fn excused(&self) -> u64 {
         let unreached: u64 = NoAnswer::UNREACHED.map(|reason| self.unreached(reason)).iter().sum();
-        unreached + self.contact.cut()
+        unreached + self.contact.cut() + self.key_refusals()
     }
 
     /// Counts the creations and reads that reached nobody for this reason.
@@ -263,11 +387,17 @@ impl Measures {
 }
 
 /// Returns true if a call was answered as expected.
-pub(super) fn is_good(call: Call, reply: Reply) -> bool {
+pub(super) fn is_good(call: CallKind, reply: Reply) -> bool {
     match call {
-        Call::Create => matches!(reply, Reply::Status(200 | 201)),
-        Call::Read | Call::Check | Call::Deliveries => reply == Reply::Status(200),
+        CallKind::Create => matches!(reply, Reply::Status(200 | 201)),
+        CallKind::Read | CallKind::Check | CallKind::Deliveries => reply == Reply::Status(200),
     }
+}
+
+/// Returns true if the time of a call counts as a latency. Without the expected answer it does if the call waited for long:
+/// a quick refusal says nothing about the latency of what is not refused.
+fn is_timed(call: CallKind, reply: Reply, latency: Duration) -> bool {
+    is_good(call, reply) || latency >= LONG_WAIT
 }
 
 /// Returns true if the service refused because of overload or a rate limit.
@@ -276,8 +406,8 @@ pub(super) fn is_refusal(reply: Reply) -> bool {
 }
 
 /// Returns true if a call belongs to the load, and not to the checks after it.
-fn is_of_the_run(call: Call) -> bool {
-    matches!(call, Call::Create | Call::Read)
+fn is_of_the_run(call: CallKind) -> bool {
+    matches!(call, CallKind::Create | CallKind::Read)
 }
 
 /// Returns the value below which this share lies, in microseconds; 0 if nothing was measured.
@@ -309,5 +439,84 @@ mod tests {
         assert_eq!(counts.collect::<Vec<_>>(), [0, 1, 0]);
         assert_eq!(measures.create_by_stage.iter().map(Histogram::len).collect::<Vec<_>>(), [0, 1]);
         assert_eq!((measures.create.len(), measures.refusals(), measures.failures()), (1, 1, 0));
+    }
+
+    #[test]
+    fn what_waited_for_long_counts_in_the_latencies_whatever_came_of_it() {
+        let mut measures = Measures::new(Instant::now(), 1).unwrap();
+        let creation = Creation { method: Method::Pix, stage: 0 };
+        measures.created(creation, Reply::Status(201), Duration::from_millis(5));
+        for (reply, waited_ms) in [
+            (Reply::Missing(NoAnswer::TimeOut), 30_000),
+            (Reply::Status(503), 10_000),
+            (Reply::Status(503), 2),
+            (Reply::Missing(NoAnswer::ConnectionRefused), 1),
+        ] {
+            measures.created(creation, reply, Duration::from_millis(waited_ms));
+            measures.replied(CallKind::Read, reply, Duration::from_millis(waited_ms));
+            measures.replied(CallKind::Check, reply, Duration::from_millis(waited_ms));
+        }
+        for times in [&measures.create, &measures.create_by_method[0], &measures.create_by_stage[0]] {
+            assert_eq!(
+                (times.len(), quantile(times, 1.0) / 1_000_000),
+                (3, 30),
+                "a quick refusal is no latency"
+            );
+        }
+        assert_eq!((measures.read.len(), measures.creates(), measures.created_by_stage[0]), (2, 1, 1));
+    }
+
+    #[test]
+    fn answers_that_are_not_expected_are_listed_with_their_first_error() {
+        let mut measures = Measures::new(Instant::now(), 1).unwrap();
+        let creation = Creation { method: Method::Pix, stage: 0 };
+        for status in [201, 500, 500, 503] {
+            measures.created(creation, Reply::Status(status), Duration::ZERO);
+        }
+        measures.replied(CallKind::Read, Reply::Status(404), Duration::ZERO);
+        measures.replied(CallKind::Check, Reply::Status(500), Duration::ZERO);
+        measures.replied(CallKind::Read, Reply::Missing(NoAnswer::BadGateway), Duration::ZERO);
+        measures.note_error(CallKind::Create, 500, || "internal_error: It failed.".into());
+        measures.note_error(CallKind::Create, 500, || "another".into());
+        let expected = ["create 2 times 500 (internal_error: It failed.)", "read 1 times 404"];
+        assert_eq!(measures.unexpected(), expected);
+        for status in 0..100 {
+            measures.note_error(CallKind::Read, status, String::new);
+        }
+        assert_eq!(measures.errors.len(), MAX_ERRORS);
+    }
+
+    #[test]
+    fn questions_after_the_load_are_no_refusals_of_the_load() {
+        let mut measures = Measures::new(Instant::now(), 1).unwrap();
+        for call in [CallKind::Read, CallKind::Check, CallKind::Check, CallKind::Deliveries] {
+            measures.replied(call, Reply::Status(429), Duration::ZERO);
+        }
+        assert_eq!(measures.answered_with(429), 1);
+    }
+
+    #[test]
+    fn creations_without_an_answer_count_with_their_age_when_the_run_is_stopped() {
+        let start = Instant::now();
+        let mut measures = Measures::new(start, 1).unwrap();
+        let creation = Creation { method: Method::Pix, stage: 0 };
+        measures.created(creation, Reply::Status(201), Duration::from_millis(5));
+        for due_ms in [3_000, 16_000, 16_500] {
+            measures.begin(PendingCall::Create(creation), start + Duration::from_millis(due_ms));
+        }
+        let ticket = measures.begin(PendingCall::Read, start);
+        assert!(measures.under_way.end(ticket));
+        measures.stop(start + Duration::from_secs(17));
+        let expected = UnansweredCalls { creations: 3, reads: 0, oldest_ms: 14_000 };
+        assert_eq!(measures.unanswered, Some(expected));
+        for times in [&measures.create, &measures.create_by_method[0], &measures.create_by_stage[0]] {
+            assert_eq!(
+                (times.len(), quantile(times, 1.0) / 100_000),
+                (3, 140),
+                "one had waited for a moment"
+            );
+        }
+        assert_eq!((measures.creates(), measures.created_by_stage[0], measures.failures()), (1, 1, 0));
+        assert_eq!(measures.under_way.count(), 0, "a reply that comes later is not counted");
     }
 }

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use actix_web::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName};
+use actix_web::http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderName, RETRY_AFTER};
 use actix_web::web::Bytes;
 use awc::Client;
 use awc::error::{PayloadError, SendRequestError};
@@ -17,21 +17,35 @@ use uuid::Uuid;
 
 use super::super::output;
 use super::board::Board;
-use super::measures::{Call, Creation, is_good, micros};
+use super::check_pace::CheckPace;
+use super::measures::{CallKind, Creation, Measures, is_good, micros};
 use super::purchases::Purchases;
 use super::reply::{NoAnswer, Reply};
-use super::verdict::{Deliveries, Found};
+use super::under_way::PendingCall;
+use super::verdict::{ReportedDeliveries, ReportedStatus};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
+/// Code of a refusal because the store is out of reach.
+const STORE_UNAVAILABLE: &str = "store_unavailable";
+
 /// Maximum size in bytes of an answer: the largest record is far smaller.
 const MAX_ANSWER_BYTES: usize = 1024 * 1024;
+
+/// Maximum length of an error that the report shows.
+const MAX_ERROR_CHARACTERS: usize = 300;
 
 /// Time that a creation waits for one of the load tester's connections before it is skipped.
 const CONNECTION_WITHIN: Duration = Duration::from_secs(30);
 
 /// Time limit for the answer of a service that did not answer before.
 const PROBE_WITHIN: Duration = Duration::from_secs(5);
+
+/// Time limit for an answer while only events are awaited. It is longer than a service takes to say that its store is away.
+const WATCH_WITHIN: Duration = Duration::from_secs(15);
+
+/// Time between two questions while only events are awaited.
+const WATCH_EVERY: Duration = Duration::from_secs(1);
 
 /// Client of the API that records every reply.
 pub(super) struct Merchant {
@@ -48,17 +62,19 @@ pub(super) struct Merchant {
     /// Board on which everything is recorded.
     pub(super) board: Arc<Board>,
     /// Reason why no further request can succeed.
-    pub(super) refusal: Refusal,
+    pub(super) refusal: LastingRefusal,
+    /// Pace of the questions after the load.
+    pub(super) check_pace: CheckPace,
 }
 
 /// First refusal that every further request would get too: of the key, of its scope, of the method.
 #[derive(Debug, Default)]
-pub(super) struct Refusal {
+pub(super) struct LastingRefusal {
     cause: RefCell<Option<String>>,
     noted: Notify,
 }
 
-impl Refusal {
+impl LastingRefusal {
     /// Waits until there is one, and returns its cause.
     pub(super) async fn wait(&self) -> String {
         loop {
@@ -79,21 +95,29 @@ impl Refusal {
 /// Fields of a record that are read.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Record {
+struct RecordFields {
     transaction_id: Uuid,
     status: Status,
 }
 
 /// Fields of an error that are read.
 #[derive(Deserialize)]
-struct ErrorBody {
+struct RefusalFields {
     message: String,
     code: String,
+    #[serde(default)]
+    details: Vec<RefusedField>,
+}
+
+/// Fields of a violation that are read.
+#[derive(Deserialize)]
+struct RefusedField {
+    field: String,
 }
 
 /// Fields of a page of deliveries that are read.
 #[derive(Deserialize)]
-struct DeliveriesPage {
+struct DeliveryStates {
     data: Vec<DeliveryState>,
 }
 
@@ -101,12 +125,34 @@ struct DeliveriesPage {
 #[derive(Deserialize)]
 struct DeliveryState {
     state: String,
+    #[serde(default)]
+    attempts: Vec<DeliveryTry>,
+}
+
+/// Fields of a delivery attempt that are read.
+#[derive(Deserialize)]
+struct DeliveryTry {
+    status: Option<u16>,
+    error: Option<String>,
+}
+
+impl DeliveryState {
+    /// Returns the reason why its last attempt failed.
+    fn failure(&self) -> Option<String> {
+        let last = self.attempts.last()?;
+        let answered = last.status.map(|status| format!("answered {status}"));
+        last.error.as_deref().map(output::printable).or(answered)
+    }
 }
 
 /// Outcome of a call.
-struct Answer {
+struct CallResult {
     reply: Reply,
     body: Bytes,
+    /// Pause that a refusal asks for.
+    retry_after: Option<Duration>,
+    /// True if the service refused because its store is out of reach.
+    is_store_away: bool,
 }
 
 impl Merchant {
@@ -114,10 +160,15 @@ impl Merchant {
     /// answer.
     pub(super) async fn pay(&self, number: u64, stage: usize, intended: Instant) -> bool {
         let purchase = self.purchases.purchase(number);
-        self.board.measures().late.saturating_record(micros(intended.elapsed()));
+        let creation = Creation { method: purchase.method, stage };
+        let ticket = {
+            let mut measures = self.board.measures();
+            measures.late.saturating_record(micros(intended.elapsed()));
+            measures.begin(PendingCall::Create(creation), intended)
+        };
         let waiting = Instant::now();
         let Ok(Ok(connection)) = timeout(CONNECTION_WITHIN, self.connections.acquire()).await else {
-            self.board.measures().skipped += 1;
+            self.board.measures().skip(ticket, creation, intended.elapsed());
             return true;
         };
         self.board.measures().connection.saturating_record(micros(waiting.elapsed()));
@@ -125,84 +176,166 @@ impl Merchant {
         let request = request.insert_header((CONTENT_TYPE, "application/json"));
         let answer =
             read(request.insert_header((IDEMPOTENCY_KEY, purchase.key)).send_body(purchase.body)).await;
+        let (reply, record) = answer.as_success::<RecordFields>(CallKind::Create);
+        self.note_error(CallKind::Create, &answer);
+        {
+            let mut measures = self.board.measures();
+            if !measures.under_way.end(ticket) {
+                // The run was stopped meanwhile, and this creation counted as one without an answer.
+                return true;
+            }
+            measures.created(creation, reply, intended.elapsed());
+            answer.note_store(CallKind::Create, intended, &mut measures);
+        }
         self.heed_refusal(&answer);
-        let (reply, record) = answer.as_success::<Record>(Call::Create);
-        let creation = Creation { method: purchase.method, stage };
-        self.board.measures().created(creation, reply, intended.elapsed());
         let Some(record) = record else { return reply.status().is_some() };
         self.board.ledger().created(record.transaction_id);
-        let (reply, _) = self.ask::<Record>(Call::Read, &self.url_of(record.transaction_id)).await;
+        let reply = self.read_back(record.transaction_id).await;
         drop(connection);
         reply.status().is_some()
     }
 
-    /// Asks for the status of a payment, unless the service is known to be away.
-    pub(super) async fn check(&self, transaction: Uuid) -> Found {
-        if let Some(absence) = self.absence() {
-            return Found::Unanswered(absence);
+    async fn read_back(&self, transaction: Uuid) -> Reply {
+        let began = Instant::now();
+        let ticket = self.board.measures().begin(PendingCall::Read, began);
+        let answer = self.send(CallKind::Read, &self.url_of(transaction)).await;
+        let (reply, _) = answer.as_success::<RecordFields>(CallKind::Read);
+        let mut measures = self.board.measures();
+        if measures.under_way.end(ticket) {
+            measures.replied(CallKind::Read, reply, began.elapsed());
+            answer.note_store(CallKind::Read, began, &mut measures);
         }
-        match self.ask::<Record>(Call::Check, &self.url_of(transaction)).await {
-            (_, Some(record)) => Found::Is(record.status),
+        reply
+    }
+
+    /// Asks for the status of a payment, unless the service is known to be away.
+    pub(super) async fn check(&self, transaction: Uuid) -> ReportedStatus {
+        if self.is_service_away() {
+            return ReportedStatus::NotAsked;
+        }
+        match self.ask::<RecordFields>(CallKind::Check, &self.url_of(transaction)).await {
+            (_, Some(record)) => ReportedStatus::Is(record.status),
             (reply, None) => {
                 self.look_again().await;
-                Found::without_record(reply)
+                ReportedStatus::without_record(reply)
             }
         }
     }
 
     /// Asks for the deliveries of a payment of which an event is missing, unless the service is known to be away.
-    pub(super) async fn trace(&self, transaction: Uuid) -> Deliveries {
-        if let Some(absence) = self.absence() {
-            return Deliveries::Unanswered(absence);
+    pub(super) async fn trace(&self, transaction: Uuid) -> ReportedDeliveries {
+        if self.is_service_away() {
+            return ReportedDeliveries::NotAsked;
         }
         let url = format!("{}/pay/webhooks/deliveries?transactionId={transaction}&limit=100", self.base_url);
-        match self.ask::<DeliveriesPage>(Call::Deliveries, &url).await {
+        let (reply, page) = self.ask::<DeliveryStates>(CallKind::Deliveries, &url).await;
+        if let Some(failure) = page.iter().flat_map(|page| &page.data).find_map(DeliveryState::failure) {
+            self.board.measures().delivery_error.get_or_insert(failure);
+        }
+        match (reply, page) {
             (_, Some(page)) if page.data.iter().any(|delivery| delivery.state == "pending") => {
-                Deliveries::Pending
+                ReportedDeliveries::Pending
             }
-            (_, Some(_)) => Deliveries::Ended,
+            (_, Some(_)) => ReportedDeliveries::Ended,
             (reply, None) => {
                 self.look_again().await;
-                Deliveries::without_page(reply)
+                ReportedDeliveries::without_page(reply)
             }
         }
     }
 
     /// Asks the service once more, briefly, if the last calls had no answer: it is away, or it was one connection.
     pub(super) async fn look_again(&self) {
-        if !self.board.measures().contact.is_lost() {
-            return;
+        if self.board.measures().contact.is_lost() {
+            self.probe(PROBE_WITHIN).await;
         }
+    }
+
+    /// Asks the service now and then, until it is dropped, so that its silence is seen while nothing else is asked.
+    pub(super) async fn watch(&self, end: &Notify) {
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep(WATCH_EVERY) => {}
+                () = end.notified() => return,
+            }
+            self.probe(WATCH_WITHIN).await;
+            self.look_again().await;
+        }
+    }
+
+    async fn probe(&self, within: Duration) {
         let began = Instant::now();
-        let request =
-            self.client.get(format!("{}/pay/payments?limit=1", self.base_url)).timeout(PROBE_WITHIN);
+        self.board.measures().contact.began(began);
+        let request = self.client.get(format!("{}/pay/payments?limit=1", self.base_url)).timeout(within);
         let request = request.insert_header((AUTHORIZATION, self.key()));
         let answer = read(request.insert_header((CONTENT_TYPE, "application/json")).send()).await;
-        self.board.measures().probed(answer.reply, began);
+        let mut measures = self.board.measures();
+        measures.probed(answer.reply, began);
+        answer.note_store(CallKind::Check, began, &mut measures);
     }
 
-    fn absence(&self) -> Option<Reply> {
-        self.board.measures().contact.is_away().map(Reply::Missing)
+    fn is_service_away(&self) -> bool {
+        self.board.measures().contact.is_away().is_some()
     }
 
-    async fn ask<T: DeserializeOwned>(&self, call: Call, url: &str) -> (Reply, Option<T>) {
-        let began = Instant::now();
+    /// Asks after the load, and again while the rate limit refuses it and there is time.
+    async fn ask<T: DeserializeOwned>(&self, call: CallKind, url: &str) -> (Reply, Option<T>) {
+        loop {
+            let turn = self.check_pace.turn().await;
+            let began = Instant::now();
+            self.board.measures().contact.began(began);
+            let answer = self.send(call, url).await;
+            let (reply, found) = answer.as_success(call);
+            {
+                let mut measures = self.board.measures();
+                measures.replied(call, reply, began.elapsed());
+                answer.note_store(call, began, &mut measures);
+            }
+            let is_limited = reply == Reply::Status(429);
+            if !is_limited || !self.check_pace.pause(answer.retry_after).await {
+                return (reply, found);
+            }
+            drop(turn);
+        }
+    }
+
+    async fn send(&self, call: CallKind, url: &str) -> CallResult {
         let request = self.client.get(url).insert_header((AUTHORIZATION, self.key()));
         let answer = read(request.insert_header((CONTENT_TYPE, "application/json")).send()).await;
-        let (reply, found) = answer.as_success(call);
-        self.board.measures().replied(call, reply, began.elapsed());
-        (reply, found)
+        self.note_error(call, &answer);
+        answer
+    }
+
+    /// Keeps the error of an answer that was not expected, for the report.
+    fn note_error(&self, call: CallKind, answer: &CallResult) {
+        let Reply::Status(status) = answer.reply else { return };
+        if is_good(call, answer.reply) {
+            return;
+        }
+        if let Ok(error) = serde_json::from_slice::<RefusalFields>(&answer.body) {
+            self.board.measures().note_error(call, status, || {
+                let text = output::printable(&format!("{}: {}", error.code, error.message));
+                text.chars().take(MAX_ERROR_CHARACTERS).collect()
+            });
+        }
     }
 
     /// Records a refusal that is not the service's fault, and that every other creation would get too.
-    fn heed_refusal(&self, answer: &Answer) {
-        let Reply::Status(status @ (401 | 403 | 422)) = answer.reply else { return };
-        let Ok(error) = serde_json::from_slice::<ErrorBody>(&answer.body) else { return };
+    fn heed_refusal(&self, answer: &CallResult) {
+        let Reply::Status(status @ (400 | 401 | 403 | 422)) = answer.reply else { return };
+        let Ok(error) = serde_json::from_slice::<RefusalFields>(&answer.body) else { return };
         let advice = match (status, error.code.as_str()) {
             (401, _) => "Name a test key that works with --key or QUITA_KEY.",
             (403, _) => "Make a test key with the scopes payments:write, payments:read and webhooks.",
             (422, "method_unavailable") => {
                 "Configure an acquirer for test keys, or leave the method out of --mix."
+            }
+            _ if error.details.iter().any(|wrong| wrong.field == "postbackUrl") => {
+                "The events of a load test go to a port of this machine, which only a service with environment = \
+                 development allows."
+            }
+            (400 | 422, "validation_failed") => {
+                "The service and this load tester are probably of different versions."
             }
             _ => return,
         };
@@ -223,9 +356,16 @@ impl Merchant {
     }
 }
 
-impl Answer {
+impl CallResult {
+    /// Records a refusal because the store is out of reach.
+    fn note_store(&self, call: CallKind, began: Instant, measures: &mut Measures) {
+        if self.is_store_away {
+            measures.contact.store_refused(call == CallKind::Create, began, Instant::now());
+        }
+    }
+
     /// Parses a successful answer. An unreadable one counts as no answer.
-    fn as_success<T: DeserializeOwned>(&self, call: Call) -> (Reply, Option<T>) {
+    fn as_success<T: DeserializeOwned>(&self, call: CallKind) -> (Reply, Option<T>) {
         if !is_good(call, self.reply) {
             return (self.reply, None);
         }
@@ -237,12 +377,17 @@ impl Answer {
 }
 
 /// Reads the whole answer, so that its connection can be used again.
-async fn read<P, E>(sent: impl Future<Output = Result<awc::ClientResponse<P>, E>>) -> Answer
+async fn read<P, E>(sent: impl Future<Output = Result<awc::ClientResponse<P>, E>>) -> CallResult
 where
     P: futures_util::Stream<Item = Result<Bytes, PayloadError>> + Unpin,
     E: Into<SendRequestError>,
 {
-    let missing = |reason| Answer { reply: Reply::Missing(reason), body: Bytes::new() };
+    let missing = |reason| CallResult {
+        reply: Reply::Missing(reason),
+        body: Bytes::new(),
+        retry_after: None,
+        is_store_away: false,
+    };
     let mut answer = match sent.await {
         Ok(answer) => answer,
         Err(error) => {
@@ -251,19 +396,59 @@ where
         }
     };
     let status = answer.status().as_u16();
+    let seconds = answer.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.parse().ok());
+    let retry_after = seconds.map(Duration::from_secs);
     match answer.body().limit(MAX_ANSWER_BYTES).await {
-        Ok(body) => Answer { reply: Reply::Status(status), body },
+        Ok(body) => {
+            let is_store_away = is_store_away(status, &body);
+            CallResult { reply: reply_of(status, &body), body, retry_after, is_store_away }
+        }
         Err(error) => missing(NoAnswer::from(error)),
     }
+}
+
+/// Returns the reply behind an answer: a proxy may have answered for a service that is away.
+fn reply_of(status: u16, body: &[u8]) -> Reply {
+    let Some(reason) = NoAnswer::of_proxy(status) else { return Reply::Status(status) };
+    let is_of_quita = serde_json::from_slice::<RefusalFields>(body).is_ok();
+    if is_of_quita { Reply::Status(status) } else { Reply::Missing(reason) }
+}
+
+fn is_store_away(status: u16, body: &[u8]) -> bool {
+    status == 503
+        && serde_json::from_slice::<RefusalFields>(body).is_ok_and(|error| error.code == STORE_UNAVAILABLE)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    #[test]
+    fn an_answer_of_a_proxy_is_told_from_one_of_quita() {
+        const BUSY: &[u8] = br#"{"code":"store_unavailable","message":"The store is away.","details":[]}"#;
+        const UNKNOWN: &[u8] = br#"{"code":"not_found","message":"transaction not found"}"#;
+        const PAGE: &[u8] = b"<html><center>502 Bad Gateway</center></html>";
+        for (status, body, expected) in [
+            (502, PAGE, Reply::Missing(NoAnswer::BadGateway)),
+            (503, PAGE, Reply::Missing(NoAnswer::ProxyUnavailable)),
+            (504, b"", Reply::Missing(NoAnswer::GatewayTimeOut)),
+            (503, b"{}", Reply::Missing(NoAnswer::ProxyUnavailable)),
+            (503, BUSY, Reply::Status(503)),
+            (502, BUSY, Reply::Status(502)),
+            (404, PAGE, Reply::Missing(NoAnswer::ProxyNotFound)),
+            (404, b"", Reply::Missing(NoAnswer::ProxyNotFound)),
+            (404, UNKNOWN, Reply::Status(404)),
+            (500, PAGE, Reply::Status(500)),
+            (200, PAGE, Reply::Status(200)),
+        ] {
+            assert_eq!(reply_of(status, body), expected, "{status}");
+            assert_eq!(is_store_away(status, body), (status, body) == (503, BUSY), "{status}");
+        }
+    }
+
     #[actix_web::test]
     async fn the_first_refusal_is_the_cause_whoever_waits_first() {
-        let refusal = Refusal::default();
+        let refusal = LastingRefusal::default();
         let note = async {
             refusal.note("the key".into());
             refusal.note("the scope".into());

@@ -6,7 +6,7 @@ use std::time::Duration;
 use quita_config::duration::{DURATION_FORM, parse_duration};
 use serde::Serialize;
 
-use super::schedule::Schedule;
+use super::schedule::{MAX_STAGE, Schedule};
 
 /// Stride that spreads the methods. It is a prime that does not divide the sum of the shares, so each keeps its share
 /// exactly.
@@ -14,6 +14,9 @@ const STRIDE: u64 = 7_919;
 
 /// Largest share of a method, so that their sum stays below the stride.
 const MAX_SHARE: u64 = 1_000;
+
+/// Maximum number of clients in the closed model: each takes memory and a connection.
+const MAX_CLIENTS: usize = 100_000;
 
 /// Model by which payments start.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,10 +92,20 @@ pub(super) fn percentage(text: &str) -> Result<u8, String> {
     number.ok_or_else(|| "must be a whole number from 0% to 100%".into())
 }
 
-/// Reads a duration that is not zero.
+/// Reads the number of clients of the closed model.
+pub(super) fn clients(text: &str) -> Result<NonZeroUsize, String> {
+    let number = text.parse().ok().filter(|number: &NonZeroUsize| number.get() <= MAX_CLIENTS);
+    number.ok_or_else(|| format!("must be a whole number of clients from 1 to {MAX_CLIENTS}"))
+}
+
+/// Reads a duration that is not zero, of up to a day.
 pub(super) fn some_time(text: &str) -> Result<Duration, String> {
-    let time = parse_duration(text).filter(|time| !time.is_zero());
-    time.ok_or_else(|| format!("must be {DURATION_FORM}"))
+    match parse_duration(text) {
+        Some(Duration::ZERO) => Err("must be longer than 0, such as 30s".into()),
+        Some(time) if time > MAX_STAGE => Err("must be at most a day, such as 30s".into()),
+        Some(time) => Ok(time),
+        None => Err(format!("must be {DURATION_FORM}")),
+    }
 }
 
 #[cfg(test)]
@@ -112,6 +125,30 @@ mod tests {
     fn what_is_no_mix_is_refused() {
         for text in ["", "pix", "pix=", "pix=0", "pix=-1", "cash=10", "pix=60;card=40", "pix=1001"] {
             assert!(Mix::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_number_of_clients_has_bounds() {
+        assert_eq!(["1", "100000"].map(|text| clients(text).map(NonZeroUsize::get)), [Ok(1), Ok(100_000)]);
+        for text in ["0", "100001", "18446744073709551615", "18446744073709551616", "-1", "8.5", "eight", ""]
+        {
+            let error = clients(text).unwrap_err();
+            assert_eq!(error, "must be a whole number of clients from 1 to 100000", "{text}");
+        }
+    }
+
+    #[test]
+    fn a_duration_is_longer_than_nothing() {
+        assert_eq!(some_time("30s"), Ok(Duration::from_secs(30)));
+        for (text, expected) in [
+            ("0s", "longer than 0"),
+            ("0ms", "longer than 0"),
+            ("10000d", "at most a day"),
+            ("30", "with a unit"),
+            ("1.5s", "with a unit"),
+        ] {
+            assert!(some_time(text).unwrap_err().contains(expected), "{text}");
         }
     }
 

@@ -16,12 +16,19 @@ const MAX_ANSWER_BYTES: usize = 1024 * 1024;
 
 /// Fields of an error that are read.
 #[derive(Deserialize)]
-struct ErrorBody {
+struct ErrorMessage {
     message: String,
 }
 
-/// Refuses a key that is not a test key.
+/// Refuses a key that is not a test key, or that has a character that no key has.
 pub(super) fn check_key(key: &str) -> Result<(), Failure> {
+    let foreign = key.chars().find(|character| !character.is_ascii_graphic());
+    if let Some(foreign) = foreign.filter(|_| key.starts_with(TEST_KEY)) {
+        return Err(Failure::usage(format!(
+            "The key has a character that no key has: {foreign:?}. A file with lines of Windows, or a copied line, may have \
+             left it there: name the key without it with --key or QUITA_KEY."
+        )));
+    }
     if key.starts_with(TEST_KEY) {
         return Ok(());
     }
@@ -40,7 +47,8 @@ pub(super) async fn ask(client: &Client, base_url: &Url, key: &str) -> Result<()
     let body = answer.body().limit(MAX_ANSWER_BYTES).await.unwrap_or_default();
     let is_json_object =
         serde_json::from_slice::<serde_json::Value>(&body).is_ok_and(|body| body.is_object());
-    let message = serde_json::from_slice::<ErrorBody>(&body).map(|error| output::printable(&error.message));
+    let message =
+        serde_json::from_slice::<ErrorMessage>(&body).map(|error| output::printable(&error.message));
     let message = message.unwrap_or_else(|_| "no reason given".into());
     let advice = match status {
         200 if is_json_object => return Ok(()),
@@ -51,14 +59,33 @@ pub(super) async fn ask(client: &Client, base_url: &Url, key: &str) -> Result<()
         503 => "Wait until /health/ready answers 200 on its --ops-listen, then start again.",
         _ => {
             return Err(Failure::failed(format!(
-                "{base_url} answered {status} to GET /pay/payments, which Quita does not; name its place with --url."
+                "{base_url} answered {status} to GET {}, which Quita does not; name its place with --url.",
+                path_of(base_url)
             )));
         }
     };
     Err(Failure::failed(format!("{base_url} answered {status}: {message}\n{advice}")))
 }
 
+/// Returns the path that is asked for at a service below this address.
+fn path_of(base_url: &Url) -> String {
+    format!("{}/pay/payments", base_url.path().trim_end_matches('/'))
+}
+
+/// Asks whether the key may ask for deliveries. Without an answer it is taken for one that may.
+pub(super) async fn lacks_webhooks(client: &Client, base_url: &Url, key: &str) -> bool {
+    let url = format!("{}/pay/webhooks/deliveries?limit=1", base_url.as_str().trim_end_matches('/'));
+    let request = client.get(url).bearer_auth(key).insert_header(("content-type", "application/json"));
+    request.send().await.is_ok_and(|answer| answer.status().as_u16() == 403)
+}
+
 fn unreachable_service(base_url: &Url, error: &SendRequestError) -> Failure {
+    // A server without TLS answers in plain text, which the client takes for a broken message.
+    if base_url.scheme() == "https" && error.to_string().contains("InvalidContentType") {
+        return Failure::failed(format!(
+            "{base_url} can't be reached: it speaks no TLS there; http:// is probably meant"
+        ));
+    }
     Failure::failed(format!(
         "{base_url} can't be reached: {error}\nCheck that `quita serve` is running there, or pass another address with --url."
     ))
@@ -104,6 +131,25 @@ mod tests {
         }
     }
 
+    #[test]
+    fn the_path_that_was_asked_for_is_named() {
+        for (url, expected) in
+            [("http://host:1", "/pay/payments"), ("http://host:1/pay/", "/pay/pay/payments")]
+        {
+            assert_eq!(path_of(&Url::parse(url).unwrap()), expected);
+        }
+    }
+
+    #[actix_web::test]
+    async fn https_at_a_port_without_tls_is_said_to_be_that() {
+        let server = test_server(|_| HttpResponse::Ok().finish());
+        let mut url = server.url.clone();
+        url.set_scheme("https").unwrap();
+        let failure = ask(&client(), &url, "qk_test_x").await.unwrap_err().to_string();
+        server.stop().await;
+        assert!(failure.ends_with("it speaks no TLS there; http:// is probably meant"), "{failure}");
+    }
+
     #[actix_web::test]
     async fn a_service_that_answers_may_be_loaded() {
         for (status, body) in [(200, r#"{"data":[]}"#), (429, "{}")] {
@@ -111,12 +157,31 @@ mod tests {
         }
     }
 
+    #[actix_web::test]
+    async fn a_key_that_may_not_ask_for_deliveries_is_known_before_the_run() {
+        for (status, expected) in [(StatusCode::FORBIDDEN, true), (StatusCode::OK, false)] {
+            let server = test_server(move |request: HttpRequest| {
+                let is_asked_well = request.path() == "/pay/webhooks/deliveries";
+                HttpResponse::build(if is_asked_well { status } else { StatusCode::IM_A_TEAPOT }).body("{}")
+            });
+            let found = lacks_webhooks(&client(), &server.url, "qk_test_x").await;
+            server.stop().await;
+            assert_eq!(found, expected, "{status}");
+        }
+    }
+
     #[test]
     fn only_a_test_key_is_taken() {
-        assert_eq!(check_key("qk_test_x_y"), Ok(()));
+        assert_eq!(["qk_test_x_y", "qk_test_x_y-z_0"].map(check_key), [Ok(()), Ok(())]);
         for key in ["", "qk_live_x_y", "sk_test_x", "qk_testx"] {
             let failure = check_key(key).unwrap_err();
             assert_eq!(failure, Failure::usage(&failure), "{key}");
+        }
+        for (key, foreign) in [("qk_test_x_y\r", r"'\r'"), ("qk_test_x_y\n", r"'\n'"), ("qk_test_x y", "' '")]
+        {
+            let failure = check_key(key).unwrap_err();
+            assert_eq!(failure, Failure::usage(&failure));
+            assert!(failure.to_string().contains(&format!("that no key has: {foreign}.")), "{failure}");
         }
     }
 }

@@ -15,7 +15,7 @@ use quita_ports::Clock;
 use serde::Deserialize;
 use uuid::Uuid;
 
-use super::super::listen::judgement::{Judgement, SignatureHeaders, judge};
+use super::super::listen::signature_check::{SignatureCheck, SignatureHeaders, judge};
 use super::board::Board;
 use super::ledger::Notice;
 
@@ -23,14 +23,14 @@ use super::ledger::Notice;
 const MAX_BODY_BYTES: usize = 1024 * 1024;
 
 /// Receiver that runs on a free port of the loopback interface.
-pub(super) struct Receiver {
+pub(super) struct LocalReceiver {
     /// Address to which events must be sent.
     pub(super) url: String,
     handle: ServerHandle,
 }
 
 /// State that the receiver needs to judge a webhook.
-struct Desk {
+struct ReceiverState {
     board: Arc<Board>,
     secrets: Vec<WebhookSecret>,
     path: String,
@@ -48,14 +48,14 @@ struct Event<'a> {
     occurred_at: &'a str,
 }
 
-impl Receiver {
+impl LocalReceiver {
     /// Starts the receiver. It accepts only webhooks to the path of this run.
     pub(super) fn start(board: Arc<Board>, secrets: Vec<WebhookSecret>, run: Uuid) -> io::Result<Self> {
         let path = format!("/{run}");
-        let desk = Data::new(Desk { board, secrets, path: path.clone() });
+        let state = Data::new(ReceiverState { board, secrets, path: path.clone() });
         let server = HttpServer::new(move || {
             App::new()
-                .app_data(desk.clone())
+                .app_data(state.clone())
                 .app_data(web::PayloadConfig::new(MAX_BODY_BYTES))
                 .default_service(web::to(receive))
         });
@@ -73,13 +73,13 @@ impl Receiver {
     }
 }
 
-async fn receive(desk: Data<Desk>, request: HttpRequest, body: Bytes) -> HttpResponse {
-    if request.path() != desk.path {
+async fn receive(state: Data<ReceiverState>, request: HttpRequest, body: Bytes) -> HttpResponse {
+    if request.path() != state.path {
         // Left over from an earlier run on the same port; nobody waits for it.
         return HttpResponse::Gone().finish();
     }
     let now = SystemClock.now();
-    desk.board.measures().received();
+    state.board.measures().received();
     let header = |name| request.headers().get(name).and_then(|value| value.to_str().ok());
     let headers = SignatureHeaders::new(header);
     // A run uses a test key, so an event in live mode does not belong to it.
@@ -87,15 +87,15 @@ async fn receive(desk: Data<Desk>, request: HttpRequest, body: Bytes) -> HttpRes
     let event = event.filter(|event| event.mode != Some(Mode::Live));
     let parts = event.and_then(|event| Some((Timestamp::parse(event.occurred_at)?, headers.id?, event)));
     let Some((occurred_at, webhook_id, event)) = parts else {
-        desk.board.measures().webhooks.unreadable += 1;
+        state.board.measures().webhooks.unreadable += 1;
         return HttpResponse::Ok().finish();
     };
     let is_signed_well =
-        desk.secrets.is_empty() || judge(&desk.secrets, &headers, &body, now) == Judgement::Good;
+        state.secrets.is_empty() || judge(&state.secrets, &headers, &body, now) == SignatureCheck::Good;
     let Event { transaction_id: transaction, sequence, status, .. } = event;
     let notice = Notice { transaction, sequence, status, webhook_id, is_signed_well };
-    let reception = desk.board.ledger().hear(&notice);
-    let mut measures = desk.board.measures();
+    let reception = state.board.ledger().hear(&notice);
+    let mut measures = state.board.measures();
     if reception.is_prompt {
         measures.delivered(now.ms_since(occurred_at));
     }

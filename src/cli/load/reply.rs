@@ -25,8 +25,20 @@ pub(super) enum NoAnswer {
     ConnectionClosed,
     /// The answer is not what the contract describes.
     Unreadable,
+    /// A proxy answered 502 by itself: it reached no service.
+    BadGateway,
+    /// A proxy answered 503 by itself: it has no service to ask.
+    ProxyUnavailable,
+    /// A proxy answered 504 by itself: the service did not answer it in time.
+    GatewayTimeOut,
+    /// A proxy answered 404 by itself: it knows no service at this address.
+    ProxyNotFound,
+    /// A proxy answered 429 by itself: its own limit was reached, and no service was asked.
+    ProxyLimit,
     /// The load tester's machine gave no connection: no open file or no port was left.
     NoSocket,
+    /// No answer had come when the run was stopped.
+    StillWaiting,
     /// Anything else.
     Other,
 }
@@ -68,7 +80,48 @@ impl Display for Reply {
 
 impl NoAnswer {
     /// Reasons why a call reached nobody: the service has taken nothing on, and has promised nothing.
-    pub(super) const UNREACHED: [Self; 2] = [Self::ConnectionRefused, Self::NoSocket];
+    pub(super) const UNREACHED: [Self; 6] = [
+        Self::ConnectionRefused,
+        Self::BadGateway,
+        Self::ProxyUnavailable,
+        Self::ProxyNotFound,
+        Self::ProxyLimit,
+        Self::NoSocket,
+    ];
+
+    /// Returns the reason behind an answer that is not Quita's. `None` for a status that no proxy is known to answer.
+    pub(super) const fn of_proxy(status: u16) -> Option<Self> {
+        match status {
+            502 => Some(Self::BadGateway),
+            503 => Some(Self::ProxyUnavailable),
+            504 => Some(Self::GatewayTimeOut),
+            404 => Some(Self::ProxyNotFound),
+            429 => Some(Self::ProxyLimit),
+            _ => None,
+        }
+    }
+
+    /// Returns true if a proxy answered for the service.
+    pub(super) const fn is_of_proxy(self) -> bool {
+        matches!(
+            self,
+            Self::BadGateway
+                | Self::ProxyUnavailable
+                | Self::GatewayTimeOut
+                | Self::ProxyNotFound
+                | Self::ProxyLimit
+        )
+    }
+
+    /// Returns true if the call had no answer since its start, and not only since its end.
+    pub(super) const fn is_time_out(self) -> bool {
+        matches!(self, Self::TimeOut | Self::GatewayTimeOut)
+    }
+
+    /// Returns true if it shows by itself that no service is there: nobody listens at its address.
+    pub(super) const fn is_certain(self) -> bool {
+        matches!(self, Self::ConnectionRefused | Self::BadGateway | Self::ProxyUnavailable)
+    }
 
     /// Returns the words of the report.
     pub(super) const fn as_str(self) -> &'static str {
@@ -77,7 +130,13 @@ impl NoAnswer {
             Self::ConnectionRefused => "connection refused",
             Self::ConnectionClosed => "connection closed",
             Self::Unreadable => "unreadable answer",
+            Self::BadGateway => "502 of a proxy",
+            Self::ProxyUnavailable => "503 of a proxy",
+            Self::GatewayTimeOut => "504 of a proxy",
+            Self::ProxyNotFound => "404 of a proxy",
+            Self::ProxyLimit => "429 of a proxy",
             Self::NoSocket => "no socket left",
+            Self::StillWaiting => "no answer yet",
             Self::Other => "other error",
         }
     }

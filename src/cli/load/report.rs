@@ -1,31 +1,41 @@
 //! Report: all measures, all verdicts, and the violations.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::board::Board;
+use super::bottlenecks::{Pressure, ServiceAbsence};
 use super::circumstances::Circumstances;
-use super::contact::Absence;
 use super::faults::{shortfalls, violations};
 use super::latency::Latency;
 use super::ledger::{Account, Ledger};
-use super::limits::{Limits, Pressure, ServiceAbsence};
-use super::measures::{Call, Measures, Slice, Webhooks, quantile};
+use super::limits::Limits;
+use super::measures::{CallKind, Measures, Slice, Webhooks, millis, quantile};
 use super::own_cost::OwnCost;
 use super::plan::{Mix, Pace};
-use super::reply::Reply;
+use super::rate::{Rate, ScheduleTimes, time_of_schedule};
+use super::reply::{NoAnswer, Reply};
 use super::schedule::Stage;
 use super::stop::Stop;
 use super::threshold::{Facts, Judged, Threshold};
-use super::verdict::{Deliveries, Found, Verdict};
+use super::troubles::{Absence, Freezes, OwnPauses, StoreRefusals};
+use super::under_way::UnansweredCalls;
+use super::verdict::{ReportedDeliveries, ReportedStatus, Verdict};
 
-/// Version of the JSON format.
-pub(super) const FORMAT: u64 = 1;
+/// Version of the JSON format. In the first one latencies were only of good answers.
+pub(super) const FORMAT: u64 = 2;
 
 /// Maximum number of payments shown with their events.
 const MAX_EXAMPLES: usize = 20;
+
+/// Share of the requested rate below which the load was another one than the requested, in percent.
+const FAR_BELOW: u64 = 67;
+
+/// Time by which the last payment was created clearly later than planned, in milliseconds.
+const CLEARLY_LATE_MS: u64 = 5_000;
 
 /// Parameters of a run.
 #[derive(Debug, Clone, Default, Serialize)]
@@ -60,6 +70,8 @@ pub(super) struct Plan {
 pub(super) struct Course {
     /// Time in which payments were really created, until the last answer.
     pub(super) elapsed_ms: u64,
+    /// Webhooks that had been received by then.
+    pub(super) received: u64,
     /// Cost of the load tester itself.
     pub(super) own_cost: Option<OwnCost>,
     /// Bottlenecks.
@@ -70,9 +82,9 @@ pub(super) struct Course {
 
 /// Calls with one outcome.
 #[derive(Debug, Serialize)]
-pub(super) struct Requests {
+pub(super) struct CallCount {
     /// Kind of call.
-    pub(super) call: Call,
+    pub(super) call: CallKind,
     /// Status of the answer; absent if there was none.
     pub(super) status: Option<u16>,
     /// Reason why there was no answer.
@@ -107,18 +119,29 @@ pub(super) struct Example {
     pub(super) told: Vec<String>,
     /// Final state reported by the service.
     pub(super) found: String,
+    /// Answer that the contract does not know.
+    #[serde(skip)]
+    unusable: Option<(CallKind, Reply)>,
 }
 
 /// Complete report of a run.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Report {
+pub(super) struct LoadReport {
     /// Version of this report's format.
     pub(super) format: u64,
     /// True if nothing was violated, no threshold was crossed, and the run was complete.
     pub(super) passed: bool,
     /// Times in which the service did not answer.
     pub(super) absences: Vec<Absence>,
+    /// Absences that are not listed, because there were too many.
+    pub(super) absences_left_out: u64,
+    /// Times in which nothing was answered, and then everything.
+    pub(super) freezes: Option<Freezes>,
+    /// Times in which the load tester stood still itself.
+    pub(super) own_pauses: Option<OwnPauses>,
+    /// Answers that the service's store is out of reach.
+    pub(super) store_refusals: Option<StoreRefusals>,
     /// Violations of the service's promises, as sentences.
     pub(super) violations: Vec<String>,
     /// Shortfalls of the run itself, as sentences.
@@ -127,6 +150,8 @@ pub(super) struct Report {
     pub(super) thresholds: Vec<Judged>,
     /// Early end.
     pub(super) stopped: Option<Stop>,
+    /// Creations and reads that had no answer at that end, if one of them had waited for long.
+    pub(super) unanswered: Option<UnansweredCalls>,
     /// Circumstances in which it was made.
     pub(super) circumstances: Circumstances,
     /// Parameters of the run.
@@ -135,10 +160,12 @@ pub(super) struct Report {
     pub(super) elapsed_ms: u64,
     /// Creations that succeeded, a second.
     pub(super) creates_per_second: u64,
+    /// The same, exact to a hundredth.
+    pub(super) rate: Rate,
     /// Bottlenecks.
     pub(super) limits: Limits,
     /// Calls by outcome.
-    pub(super) requests: Vec<Requests>,
+    pub(super) requests: Vec<CallCount>,
     /// Percentiles.
     pub(super) latencies_us: Vec<Latency>,
     /// Creations by stage, if there is more than one.
@@ -161,7 +188,7 @@ pub(super) struct Report {
     pub(super) timeline: Vec<Slice>,
 }
 
-impl Report {
+impl LoadReport {
     /// Creates the report.
     pub(super) fn new(
         plan: Plan,
@@ -170,43 +197,67 @@ impl Report {
         course: Course,
         thresholds: &[Threshold],
     ) -> Self {
-        let judgement = Judgement::of(&board.ledger(), course.stopped.is_some());
+        let mut judgement = PaymentVerdicts::of(&board.ledger(), course.stopped.is_some());
         let measures = board.measures();
+        judgement.examples.iter_mut().for_each(|example| example.explain(&measures));
         let latencies = Latency::all(&measures);
-        let rate = measures.creates().saturating_mul(1_000) / course.elapsed_ms.max(1);
+        let last_created = measures.last_created.map(|at| millis(at.saturating_duration_since(board.start)));
+        let last_created = last_created.unwrap_or(0);
+        let made_in_ms = match plan.due {
+            // A stopped run did not have the planned time.
+            _ if course.stopped.is_some() => course.elapsed_ms,
+            Some(_) => time_of_schedule(ScheduleTimes {
+                planned: plan.duration_ms,
+                last_created,
+                median: quantile(&measures.create, 0.5) / 1_000,
+            }),
+            // What a client waited for in vain at the end made no payment.
+            None => course.elapsed_ms.min(last_created.max(plan.duration_ms)),
+        };
+        let rate = Rate::of(measures.creates(), made_in_ms);
         let facts = Facts {
             latencies: &latencies,
             failed: measures.failures(),
             refused: measures.refusals(),
-            requests: measures.count(|call, _| matches!(call, Call::Create | Call::Read)),
+            requests: measures.requests(),
             late: judgement.count(Verdict::Late),
             payments: judgement.payments,
+            judged: judgement.payments.saturating_sub(judgement.count(Verdict::Unjudged)),
             skipped: measures.skipped,
             rate,
         };
         let thresholds: Vec<_> = thresholds.iter().map(|threshold| threshold.judge(&facts)).collect();
-        let with_status = |status| measures.count(|_, reply| reply == Reply::Status(status));
-        let absences = measures.contact.absences();
+        let mut absences = measures.contact.absences();
+        if course.limits.service.as_ref().is_some_and(|service| service.is_store_away) {
+            // The metrics were read when the last payment was created.
+            absences.iter_mut().for_each(|absence| absence.explain_by_store(course.elapsed_ms));
+        }
         let missed = measures.excused().saturating_add(measures.skipped);
         let pressure = Pressure {
-            asked_per_second: plan.due.map(|due| due.saturating_mul(1_000) / plan.duration_ms.max(1)),
-            reached_per_second: rate,
-            missed_per_second: missed.saturating_mul(1_000) / course.elapsed_ms.max(1),
-            absence: match absences.last() {
-                None => ServiceAbsence::None,
-                Some(Absence { until_ms: None, .. }) => ServiceAbsence::Lasting,
-                Some(Absence { until_ms: Some(_), .. }) => ServiceAbsence::Ended,
-            },
+            asked: plan.due.map(|due| Rate::of(due, plan.duration_ms)),
+            reached: rate,
+            missed: Rate::of(missed, made_in_ms),
+            failed_creates: measures.failed_creates(),
+            failed: Rate::of(measures.failed_creates(), made_in_ms),
+            received: course.received,
+            sent: measures.count(|call, _| call == CallKind::Create),
+            absence: ServiceAbsence::of(&absences),
+            freezes: measures.contact.freezes(),
             connections: plan.connections,
-            throttled: with_status(429),
-            overloaded: with_status(503),
+            throttled: measures.answered_with(429),
+            overloaded: measures.answered_with(503),
+            store_refusals: measures.contact.store_refusals(),
+            unexpected: measures.unexpected(),
             latencies: &latencies,
         };
         // A stopped run did not have the time for everything due.
         let limits =
             if course.stopped.is_some() { course.limits } else { course.limits.with_findings(&pressure) };
         let violations = violations(&judgement, &measures);
-        let shortfalls = shortfalls(&judgement, &measures);
+        let mut shortfalls = shortfalls(&judgement, &measures);
+        if course.stopped.is_none() && absences.is_empty() {
+            shortfalls.extend(missed_rate(&plan, rate, made_in_ms));
+        }
         let is_within = thresholds.iter().all(|threshold| !threshold.is_crossed);
         Self {
             format: FORMAT,
@@ -215,14 +266,20 @@ impl Report {
                 && is_within
                 && course.stopped.is_none(),
             absences,
+            absences_left_out: measures.contact.left_out(),
+            freezes: measures.contact.freezes(),
+            store_refusals: measures.contact.store_refusals(),
+            own_pauses: measures.contact.own_pauses(),
             violations,
             shortfalls,
             thresholds,
             stopped: course.stopped,
+            unanswered: measures.unanswered,
             hints: judgement.hints(&plan),
             circumstances,
             elapsed_ms: course.elapsed_ms,
-            creates_per_second: rate,
+            creates_per_second: rate.rounded(),
+            rate,
             limits,
             requests: requests(&measures),
             stages: stages(&plan, &measures),
@@ -248,12 +305,22 @@ impl Report {
     /// Lists what whoever reads the report must know first: an early end, and the service's absence.
     pub(super) fn warnings(&self) -> impl Iterator<Item = String> {
         let stopped = self.stopped.iter().map(ToString::to_string);
-        stopped.chain(self.absences.iter().map(ToString::to_string))
+        let stopped = stopped.chain(self.unanswered.iter().map(ToString::to_string));
+        let freezes = self.freezes.iter().map(ToString::to_string);
+        let own = self.own_pauses.iter().map(ToString::to_string);
+        let store = self.store_refusals.iter().map(ToString::to_string);
+        stopped.chain(self.absence_lines()).chain(store).chain(freezes).chain(own)
+    }
+
+    fn absence_lines(&self) -> impl Iterator<Item = String> {
+        let more = Some(self.absences_left_out).filter(|count| *count > 0);
+        let more = more.map(|count| format!("the service did not answer {count} more times"));
+        self.absences.iter().map(ToString::to_string).chain(more)
     }
 
     /// Lists the reasons why the run did not pass, as sentences.
     pub(super) fn faults(&self) -> impl Iterator<Item = String> {
-        let absences = self.absences.iter().map(ToString::to_string);
+        let absences = self.absence_lines();
         let crossed = self.thresholds.iter().filter(|threshold| threshold.is_crossed);
         let crossed = crossed.map(|threshold| match &threshold.measured {
             Some(measured) => format!("threshold: {} ({measured})", threshold.condition),
@@ -281,37 +348,48 @@ impl Plan {
 }
 
 /// Verdicts on all payments.
-pub(super) struct Judgement {
+pub(super) struct PaymentVerdicts {
     payments: u64,
     verdicts: BTreeMap<&'static str, u64>,
     pub(super) examples: Vec<Example>,
-    was_forbidden: bool,
-    /// Payments that are not judged, by the reason.
+    /// Payments that lack an event, and whose deliveries the key may not ask for.
+    pub(super) untraced: u64,
+    /// Payments that are not judged because of the service, by the reason.
     pub(super) unjudged: BTreeMap<String, u64>,
+    /// Payments that are not judged because of the load tester or its key, likewise.
+    pub(super) unjudged_by_tester: BTreeMap<&'static str, u64>,
     /// True if the run was stopped, so that nobody asked about its payments.
     pub(super) is_stopped: bool,
     /// True if events came and not one payment has only good signatures.
     pub(super) does_secret_fit_nothing: bool,
 }
 
-impl Judgement {
+impl PaymentVerdicts {
     pub(super) fn of(ledger: &Ledger, is_stopped: bool) -> Self {
         let mut verdicts: BTreeMap<_, _> = Verdict::ALL.map(|verdict| (verdict.as_str(), 0)).into();
-        let (mut examples, mut unknown) = (Vec::new(), Vec::new());
+        let mut examples = Vec::new();
+        let mut unknown = Vec::new();
         let mut unjudged = BTreeMap::new();
-        let (mut was_forbidden, mut fits, mut fits_not) = (false, false, false);
+        let mut unjudged_by_tester = BTreeMap::new();
+        let mut untraced = 0;
+        let mut fits = false;
+        let mut fits_not = false;
         for (transaction_id, account) in ledger.accounts() {
             let verdict = Verdict::of(account);
             *verdicts.entry(verdict.as_str()).or_default() += 1;
-            was_forbidden |= account.deliveries == Some(Deliveries::Forbidden);
+            let is_untraced = account.deliveries == Some(ReportedDeliveries::Forbidden);
+            untraced += u64::from(is_untraced && verdict == Verdict::Unjudged);
             fits_not |= account.flaws.bad_signature;
             fits |= !account.flaws.bad_signature && !account.heard.is_empty();
-            let is_shown = verdict.is_violation() || verdict == Verdict::Late;
+            let is_shown = verdict.is_violation() || matches!(verdict, Verdict::Late | Verdict::StillOpen);
             if is_shown && examples.len() < MAX_EXAMPLES {
                 examples.push(Example::new(transaction_id, verdict, account));
             }
             if verdict == Verdict::Unjudged {
-                *unjudged.entry(reason(account)).or_default() += 1;
+                match testers_reason(account) {
+                    Some(own) => *unjudged_by_tester.entry(own).or_default() += 1,
+                    None => *unjudged.entry(reason(account)).or_default() += 1,
+                }
                 if !is_stopped && unknown.len() < MAX_EXAMPLES {
                     unknown.push(Example::new(transaction_id, verdict, account));
                 }
@@ -327,8 +405,9 @@ impl Judgement {
             payments: count(ledger.payments()),
             verdicts,
             examples,
-            was_forbidden,
+            untraced,
             unjudged,
+            unjudged_by_tester,
             is_stopped,
             does_secret_fit_nothing,
         }
@@ -348,9 +427,17 @@ impl Judgement {
                 plan.settle_ms / 1_000
             ));
         }
-        if self.was_forbidden {
+        if self.count(Verdict::StillOpen) > 0 {
+            hints.push(format!(
+                "still open is not lost: {} s after the last payment the sandbox's payers had not paid; give them longer \
+                 with --settle than the service's sandbox-settle-after",
+                plan.settle_ms / 1_000
+            ));
+        }
+        if self.is_stopped && self.payments > 0 {
             hints.push(
-                "late events count as missing: the key lacks the scope webhooks, so deliveries can't be asked for"
+                "the service may try for days to deliver events of this run to a port that is closed now: that is a part of \
+                 the load of further runs"
                     .into(),
             );
         }
@@ -363,14 +450,53 @@ impl Judgement {
     }
 }
 
+/// Returns the reason why a payment is not judged, if it is the load tester or its key.
+fn testers_reason(account: &Account) -> Option<&'static str> {
+    let no_socket = Reply::Missing(NoAnswer::NoSocket);
+    match (account.found, account.deliveries) {
+        (Some(ReportedStatus::KeyRefused(_)), _) | (_, Some(ReportedDeliveries::KeyRefused)) => {
+            Some("the key is no longer accepted")
+        }
+        (_, Some(ReportedDeliveries::Forbidden)) => {
+            Some("the key lacks the scope webhooks, so that a late event can't be told from a missing one")
+        }
+        (Some(ReportedStatus::Unanswered(reply)), _) | (_, Some(ReportedDeliveries::Unanswered(reply)))
+            if reply == no_socket =>
+        {
+            Some("the load tester had no socket left; allow it more open files (ulimit -n)")
+        }
+        _ => None,
+    }
+}
+
 /// Returns the reason why a payment is not judged.
 fn reason(account: &Account) -> String {
     match (account.found, account.deliveries) {
-        (Some(Found::Unanswered(Reply::Status(status))), _)
-        | (_, Some(Deliveries::Unanswered(Reply::Status(status)))) => format!("answered {status}"),
-        (Some(Found::Unanswered(Reply::Missing(reason))), _)
-        | (_, Some(Deliveries::Unanswered(Reply::Missing(reason)))) => reason.as_str().into(),
-        (Some(Found::Is(_) | Found::Nothing | Found::Unusable) | None, _) => "not asked".into(),
+        (Some(ReportedStatus::Unanswered(Reply::Status(status))), _)
+        | (_, Some(ReportedDeliveries::Unanswered(Reply::Status(status)))) => format!("answered {status}"),
+        (Some(ReportedStatus::Unanswered(Reply::Missing(reason))), _)
+        | (_, Some(ReportedDeliveries::Unanswered(Reply::Missing(reason)))) => reason.as_str().into(),
+        (Some(ReportedStatus::Is(_)), _) => "answered before its last event".into(),
+        (
+            Some(
+                ReportedStatus::Nothing
+                | ReportedStatus::NotAsked
+                | ReportedStatus::KeyRefused(_)
+                | ReportedStatus::Unusable(_),
+            )
+            | None,
+            _,
+        ) => "not asked".into(),
+    }
+}
+
+impl fmt::Display for Example {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let told = if self.told.is_empty() { "nothing".into() } else { self.told.join(", ") };
+        let id = self.transaction_id;
+        let verdict = self.verdict;
+        let found = &self.found;
+        write!(f, "{id}  {verdict}: told {told}; the service says {found}")
     }
 }
 
@@ -378,12 +504,38 @@ impl Example {
     fn new(transaction_id: Uuid, verdict: Verdict, account: &Account) -> Self {
         let told = account.heard.iter().map(|heard| format!("{} {}", heard.sequence, heard.status));
         let found = account.found.map_or_else(|| "nothing (not asked)".into(), |found| found.to_string());
-        Self { transaction_id, verdict, told: told.collect(), found }
+        let (unusable, found) = match (account.found, account.deliveries) {
+            (Some(ReportedStatus::Unusable(reply)), _) => (Some((CallKind::Check, reply)), found),
+            (_, Some(ReportedDeliveries::Unusable(reply))) if verdict == Verdict::Unread => {
+                let found =
+                    format!("{found}, and of its deliveries what the contract does not know ({reply})");
+                (Some((CallKind::Deliveries, reply)), found)
+            }
+            _ => (None, found),
+        };
+        Self { transaction_id, verdict, told: told.collect(), found, unusable }
+    }
+
+    /// Adds the error that such an answer had.
+    fn explain(&mut self, measures: &Measures) {
+        let Some((call, Reply::Status(status))) = self.unusable else { return };
+        if let Some(error) = measures.error(call, status) {
+            self.found = format!("{}: {error}", self.found);
+        }
     }
 }
 
-fn requests(measures: &Measures) -> Vec<Requests> {
-    let rows = measures.replies.iter().map(|(&(call, reply), &count)| Requests {
+/// Returns the shortfall of an open model whose payments were created far too slowly. Some are to be expected: a machine is
+/// busy for a moment, and the last answers take their time.
+fn missed_rate(plan: &Plan, reached: Rate, made_in_ms: u64) -> Option<String> {
+    let asked = Rate::of(plan.due?, plan.duration_ms);
+    let is_late = made_in_ms > plan.duration_ms.saturating_add(CLEARLY_LATE_MS);
+    (is_late && !reached.reaches(FAR_BELOW, asked))
+        .then(|| format!("rate: {reached} payments a second were created of {asked} that were due"))
+}
+
+fn requests(measures: &Measures) -> Vec<CallCount> {
+    let rows = measures.replies.iter().map(|(&(call, reply), &count)| CallCount {
         call,
         status: reply.status(),
         error: reply.error(),
@@ -396,9 +548,10 @@ fn stages(plan: &Plan, measures: &Measures) -> Vec<StageResult> {
     if plan.stages.len() < 2 {
         return Vec::new();
     }
-    let results = plan.stages.iter().zip(&measures.create_by_stage).map(|(stage, times)| StageResult {
+    let counted = measures.created_by_stage.iter().zip(&measures.create_by_stage);
+    let results = plan.stages.iter().zip(counted).map(|(stage, (created, times))| StageResult {
         stage: *stage,
-        created: times.len(),
+        created: *created,
         p50: quantile(times, 0.5),
         p99: quantile(times, 0.99),
     });

@@ -7,40 +7,64 @@ use std::process;
 
 use super::super::failure::Failure;
 
+/// Maximum number of symbolic links that are followed, as the kernel has it.
+const MAX_LINKS: usize = 40;
+
 /// Path that was found writable before the run.
 #[derive(Debug)]
 pub(super) struct ReportFile {
+    /// Path as it was given, for messages.
     path: PathBuf,
-    /// Draft beside the file, so that one rename publishes it. `None` if the target is no regular file, such as
-    /// /dev/stdout.
+    /// File behind every symbolic link.
+    target: PathBuf,
+    /// Draft beside the target, so that one rename publishes it. `None` if the target is no regular file, such as a
+    /// pipe.
     draft: Option<PathBuf>,
 }
 
 impl ReportFile {
     /// Checks that the file can be written, and leaves an existing one unchanged.
     pub(super) fn prepare(path: &Path) -> Result<Self, Failure> {
-        let file = match fs::metadata(path) {
+        let target = target_of(path);
+        let draft = match fs::metadata(path) {
             Ok(found) if found.is_dir() => {
                 return Err(cannot_write(path, &io::Error::from(io::ErrorKind::IsADirectory)));
             }
-            Ok(found) if !found.is_file() => Self { path: path.into(), draft: None },
-            Ok(_) | Err(_) => Self { path: path.into(), draft: Some(draft_of(path)) },
+            Ok(found) if !found.is_file() => None,
+            Ok(_) | Err(_) => Some(draft_of(&target)),
         };
-        if let Some(draft) = &file.draft {
+        if let Some(draft) = &draft {
             // Better to fail now than after the run.
             let tried = File::create_new(draft).and_then(|_| fs::remove_file(draft));
             tried.map_err(|error| cannot_write(path, &error))?;
         }
-        Ok(file)
+        Ok(Self { path: path.into(), target, draft })
     }
 
     /// Writes the file in one step.
     pub(super) fn write(&self, text: &str) -> Result<(), Failure> {
         let written = match &self.draft {
             None => fs::write(&self.path, text),
-            Some(draft) => write_and_rename(draft, &self.path, text),
+            Some(draft) => write_and_rename(draft, &self.target, text),
         };
         written.map_err(|error| cannot_write(&self.path, &error))
+    }
+}
+
+/// Returns the file that a path means: its symbolic links are followed, even if the last one leads to no file yet.
+pub(super) fn target_of(path: &Path) -> PathBuf {
+    let mut target = path.to_path_buf();
+    for _ in 0..MAX_LINKS {
+        let Ok(link) = fs::read_link(&target) else { break };
+        target = target.with_file_name(link);
+    }
+    let folder = target.parent().map(|folder| {
+        let is_here = folder.as_os_str().is_empty();
+        fs::canonicalize(if is_here { Path::new(".") } else { folder })
+    });
+    match (folder, target.file_name()) {
+        (Some(Ok(folder)), Some(name)) => folder.join(name),
+        (Some(Ok(_) | Err(_)) | None, _) => target,
     }
 }
 
@@ -100,6 +124,20 @@ mod tests {
             let failure = ReportFile::prepare(&path).unwrap_err().to_string();
             assert!(failure.contains("can't be written"), "{failure}");
         }
+    }
+
+    #[test]
+    fn a_symbolic_link_stays_and_the_file_behind_it_is_written() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("reports")).unwrap();
+        let path = folder.path().join("load.json");
+        std::os::unix::fs::symlink("reports/today.json", &path).unwrap();
+        for text in ["first", "second"] {
+            ReportFile::prepare(&path).unwrap().write(text).unwrap();
+            assert!(fs::symlink_metadata(&path).unwrap().is_symlink());
+            assert_eq!(fs::read_to_string(folder.path().join("reports/today.json")).unwrap(), text);
+        }
+        assert_eq!(names_in(&folder.path().join("reports")), ["today.json"]);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use url::Url;
 
 use super::super::output;
+use super::board::Board;
 use super::circumstances::Circumstances;
 use super::interrupts::{Interrupt, Interrupts};
 use super::limits::{Limits, Sample};
@@ -14,10 +15,13 @@ use super::measures::millis;
 use super::merchant::Merchant;
 use super::own_cost::{OwnCost, cpu_us};
 use super::plan::Pace;
-use super::report::{Course, Plan, Report};
+use super::report::{Course, LoadReport, Plan};
 use super::stop::{Stop, StopCause};
 use super::threshold::Threshold;
 use super::{pace, progress, settle};
+
+/// Time between two ticks of the load tester's own clock.
+const TICK: Duration = Duration::from_millis(100);
 
 /// Run that is ready to begin.
 pub(super) struct Run {
@@ -39,7 +43,7 @@ pub(super) struct Run {
 
 /// End of a run.
 #[derive(Debug)]
-pub(super) enum Ended {
+pub(super) enum RunEnd {
     /// The run was completed.
     Whole,
     /// A signal ended it.
@@ -48,7 +52,7 @@ pub(super) enum Ended {
     Refused(String),
 }
 
-impl Ended {
+impl RunEnd {
     fn cause(&self) -> Option<StopCause> {
         match self {
             Self::Whole => None,
@@ -60,8 +64,9 @@ impl Ended {
 
 /// Measures at the time when the last payment was created.
 #[derive(Debug)]
-struct Made {
+struct CreationEnd {
     elapsed_ms: u64,
+    received: u64,
     sample: Sample,
 }
 
@@ -72,33 +77,40 @@ impl Run {
         plan: Plan,
         thresholds: &[Threshold],
         mut interrupts: Interrupts,
-    ) -> (Ended, Report) {
+    ) -> (RunEnd, LoadReport) {
         let board = Arc::clone(&self.merchant.board);
         let cpu_before = cpu_us();
         let progress = actix_web::rt::spawn(progress::show(Arc::clone(&board), self.duration));
+        let ticks = actix_web::rt::spawn(tick(Arc::clone(&board)));
         let mut made = None;
         let mut own_cost = None;
         let ended = tokio::select! {
-            () = self.every_phase(&mut made, &mut own_cost, cpu_before) => Ended::Whole,
-            signal = interrupts.next() => Ended::Interrupted(signal),
-            cause = self.merchant.refusal.wait() => Ended::Refused(cause),
+            () = self.every_phase(&mut made, &mut own_cost, cpu_before) => RunEnd::Whole,
+            signal = interrupts.next() => RunEnd::Interrupted(signal),
+            cause = self.merchant.refusal.wait() => RunEnd::Refused(cause),
         };
         progress.abort();
+        ticks.abort();
         progress::end();
+        if !matches!(ended, RunEnd::Whole) {
+            board.measures().stop(Instant::now());
+            progress::end_slice(&board);
+        }
         // What follows may take a while: the next signal ends the program.
         interrupts.end_at_next();
-        if let Ended::Interrupted(signal) = &ended {
+        if let RunEnd::Interrupted(signal) = &ended {
             output::note(signal.notice());
         }
         let after_ms = millis(board.start.elapsed());
         let is_load_whole = made.is_some();
         let made = match made {
             Some(made) => made,
-            None => self.made().await,
+            None => self.creation_end().await,
         };
         let payments = u64::try_from(board.ledger().payments()).unwrap_or(u64::MAX);
         let course = Course {
             elapsed_ms: made.elapsed_ms,
+            received: made.received,
             own_cost: own_cost.or_else(|| self.own_cost(cpu_before)),
             limits: Limits::between(&self.before, &made.sample, self.metrics.as_ref(), payments),
             stopped: ended.cause().map(|cause| Stop {
@@ -108,31 +120,37 @@ impl Run {
                 is_load_whole,
             }),
         };
-        let report = Report::new(plan, self.circumstances, &board, course, thresholds);
+        let report = LoadReport::new(plan, self.circumstances, &board, course, thresholds);
         (ended, report)
     }
 
     /// Creates payments, waits for their events, asks for the final status of each, and for missing events.
     async fn every_phase(
         &self,
-        made: &mut Option<Made>,
+        made: &mut Option<CreationEnd>,
         own_cost: &mut Option<OwnCost>,
         cpu_before: Option<u64>,
     ) {
         pace::run(self.pace.clone(), self.duration, Rc::clone(&self.merchant)).await;
+        self.merchant.board.measures().contact.load_ended(Instant::now());
         let deadline = Instant::now() + self.settle;
-        *made = Some(self.made().await);
-        settle::wait(&self.merchant.board, deadline).await;
+        *made = Some(self.creation_end().await);
+        settle::wait(&self.merchant, deadline).await;
         // The checks that follow are not part of the load.
         *own_cost = self.own_cost(cpu_before);
         progress::end_slice(&self.merchant.board);
         settle::check(&self.merchant, deadline).await;
         settle::trace(&self.merchant).await;
+        if self.merchant.board.measures().has_news() {
+            progress::end_slice(&self.merchant.board);
+        }
     }
 
-    async fn made(&self) -> Made {
+    async fn creation_end(&self) -> CreationEnd {
         let elapsed_ms = millis(self.merchant.board.start.elapsed());
-        Made { elapsed_ms, sample: Sample::take(self.metrics.as_ref()).await }
+        let sample = Sample::take(self.metrics.as_ref()).await;
+        let received = self.merchant.board.measures().webhooks.received;
+        CreationEnd { elapsed_ms, received, sample }
     }
 
     fn own_cost(&self, cpu_before: Option<u64>) -> Option<OwnCost> {
@@ -141,5 +159,13 @@ impl Run {
             measures.count(|_, _| true) + measures.webhooks.received
         };
         OwnCost::between(cpu_before, cpu_us(), requests)
+    }
+}
+
+/// Records the turns of the load tester's own thread, until it is aborted.
+async fn tick(board: Arc<Board>) {
+    loop {
+        board.measures().contact.tick(Instant::now());
+        tokio::time::sleep(TICK).await;
     }
 }

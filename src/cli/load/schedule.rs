@@ -12,9 +12,9 @@ use super::measures::micros;
 /// Maximum number of stages of a run: each has its own histogram.
 const MAX_STAGES: usize = 20;
 /// Maximum rate in payments a second.
-const MAX_RATE: u64 = 1_000_000;
-/// Maximum length of a stage. It keeps every product below within 128 bits.
-const MAX_STAGE: Duration = Duration::from_secs(24 * 3_600);
+const MAX_RATE: u32 = 1_000_000;
+/// Maximum length of a stage, and of a run of one rate. It keeps every product below within 128 bits.
+pub(super) const MAX_STAGE: Duration = Duration::from_secs(24 * 3_600);
 /// Unit of counting: payments are counted in millionths, so that a rate of 1 a second is one millionth a microsecond.
 const PAYMENT: u128 = 1_000_000;
 
@@ -43,6 +43,12 @@ pub(super) struct Due {
     pub(super) at: Duration,
 }
 
+/// Reads the rate of a run that has only one.
+pub(super) fn rate(text: &str) -> Result<NonZeroU32, String> {
+    let rate = text.parse().ok().filter(|rate: &NonZeroU32| rate.get() <= MAX_RATE);
+    rate.ok_or_else(|| format!("must be a whole number of payments a second from 1 to {MAX_RATE}"))
+}
+
 impl Schedule {
     /// Creates a schedule of one rate.
     pub(super) fn steady(rate: NonZeroU32, length: Duration) -> Self {
@@ -52,6 +58,9 @@ impl Schedule {
 
     /// Reads `10s:50,20s:50-200,30s:200`.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
+        if text.trim_end().strip_suffix(',').is_some_and(|stages| !stages.is_empty()) {
+            return Err("no stage follows the last comma; remove it".into());
+        }
         let stages: Result<Vec<_>, _> = text.split(',').map(Stage::parse).collect();
         let schedule = Self { stages: stages? };
         if schedule.stages.len() > MAX_STAGES {
@@ -91,7 +100,9 @@ impl Schedule {
         let mut start = Duration::ZERO;
         let stages = self.stages.clone().into_iter().enumerate();
         stages.flat_map(move |(index, stage)| {
-            let (first, began, before) = (number, start, millionths_before);
+            let first = number;
+            let began = start;
+            let before = millionths_before;
             start += stage.length;
             millionths_before += stage.due_until(micros(stage.length));
             number = u64::try_from(millionths_before.div_ceil(PAYMENT)).unwrap_or(u64::MAX);
@@ -107,14 +118,15 @@ impl Stage {
     fn parse(text: &str) -> Result<Self, String> {
         let wrong = || {
             format!(
-                "{text} is no stage; allowed is DURATION:RATE or DURATION:FROM-TO with payments a second of up to \
+                "{text:?} is no stage; allowed is DURATION:RATE or DURATION:FROM-TO with payments a second of up to \
                  {MAX_RATE}, such as 10s:50,20s:50-200,30s:200; a duration is {DURATION_FORM}, up to a day"
             )
         };
         let (length, rates) = text.trim().split_once(':').ok_or_else(wrong)?;
         let is_allowed = |length: &Duration| !length.is_zero() && *length <= MAX_STAGE;
         let length = parse_duration(length).filter(is_allowed).ok_or_else(wrong)?;
-        let rate = |text: &str| text.parse().ok().filter(|rate| *rate <= MAX_RATE).ok_or_else(wrong);
+        let rate =
+            |text: &str| text.parse().ok().filter(|rate| *rate <= u64::from(MAX_RATE)).ok_or_else(wrong);
         let (from, to) = rates.split_once('-').unwrap_or((rates, rates));
         Ok(Self { from: rate(from)?, to: rate(to)?, length })
     }
@@ -179,6 +191,15 @@ mod tests {
     }
 
     #[test]
+    fn a_rate_has_the_bounds_of_a_stage() {
+        assert_eq!(["1", "1000000"].map(|text| rate(text).map(NonZeroU32::get)), [Ok(1), Ok(1_000_000)]);
+        for text in ["0", "1000001", "4294967295", "4294967296", "-5", "2.5", "fast", ""] {
+            let error = rate(text).unwrap_err();
+            assert_eq!(error, "must be a whole number of payments a second from 1 to 1000000", "{text}");
+        }
+    }
+
+    #[test]
     fn a_ramp_comes_due_ever_faster_or_slower() {
         let up = Schedule::parse("10s:0-100").unwrap();
         assert_eq!(up.payments(), 500, "the mean of both rates");
@@ -213,11 +234,15 @@ mod tests {
 
     #[test]
     fn what_is_no_schedule_is_refused_with_what_is_allowed() {
-        for text in ["", "10s", "10s:", "0s:5", "10:5", "10s:-5", "10s:5-", "10s:1000001", "2d:5", "10s:5,"] {
+        for text in
+            ["", "10s", "10s:", "0s:5", "10:5", "10s:-5", "10s:5-", "10s:1000001", "2d:5", "10s:5,,1s:1"]
+        {
             let error = Schedule::parse(text).unwrap_err();
             assert!(error.contains("10s:50,20s:50-200,30s:200"), "{text}: {error}");
+            assert!(error.starts_with('"'), "even nothing is seen: {error}");
         }
         assert!(Schedule::parse("10s:0").unwrap_err().contains("above 0"));
+        assert!(Schedule::parse("10s:5,").unwrap_err().contains("the last comma"));
         let many = vec!["1s:1"; MAX_STAGES + 1].join(",");
         assert!(Schedule::parse(&many).unwrap_err().contains("at most 20"));
     }

@@ -19,6 +19,7 @@ const MAX_BYTES: usize = 8 * 1024 * 1024;
 const DECIMALS: usize = 6;
 
 const CREATED: &str = "quita_payments_created_total";
+const DELIVERIES: &str = "quita_webhook_deliveries_total";
 const COMMITS: &str = "quita_journal_commit_seconds";
 const BATCHES: &str = "quita_journal_batch_size";
 const PROCESSOR: &str = "process_cpu_seconds_total";
@@ -43,6 +44,8 @@ pub(super) struct ServiceLoad {
     pub(super) metrics_url: String,
     /// Payments that this process of the service created.
     pub(super) created: u64,
+    /// Attempts to deliver events, to whomever.
+    pub(super) deliveries: u64,
     /// Processor time of the service.
     pub(super) cpu_us: Option<u64>,
     /// Batches that the store took.
@@ -102,13 +105,25 @@ pub(super) async fn read(url: &Url) -> Result<ServiceMetrics, String> {
     let mut answer = request.send().await.map_err(|error| NoAnswer::from(error).as_str().to_owned())?;
     let status = answer.status();
     if !status.is_success() {
-        return Err(format!("answered {}", status.as_u16()));
+        return Err(format!("answered {}{}", status.as_u16(), advice(url)));
     }
     let body = answer.body().limit(MAX_BYTES).await;
     let body = body.map_err(|error| NoAnswer::from(error).as_str().to_owned())?;
     let metrics = std::str::from_utf8(&body).ok().map(ServiceMetrics::parse);
     // Another program may answer there; Prometheus itself has the same port.
-    metrics.filter(|metrics| metrics.has(CREATED)).ok_or_else(|| "another program answers there".into())
+    metrics.filter(|metrics| metrics.has(CREATED)).ok_or_else(|| {
+        let advice = advice(url);
+        if advice.is_empty() { "another program answers there".into() } else { format!("no metrics{advice}") }
+    })
+}
+
+/// Returns what to do about an address that is hardly that of metrics. It is empty for any other.
+fn advice(url: &Url) -> &'static str {
+    if url.path().trim_end_matches('/').ends_with("/metrics") {
+        ""
+    } else {
+        "; the address must be that of /metrics"
+    }
 }
 
 impl ServiceMetrics {
@@ -131,6 +146,7 @@ impl ServiceMetrics {
         ServiceLoad {
             metrics_url: metrics_url.to_string(),
             created: whole(CREATED),
+            deliveries: whole(DELIVERIES),
             cpu_us: self.has(PROCESSOR).then(|| self.grown(earlier, PROCESSOR)),
             commits,
             commit_p50_below_us: self.quantile_edge(earlier, COMMITS, 50),
@@ -252,6 +268,8 @@ mod tests {
     const AFTER: &str = "quita_payments_created_total{method=\"PIX\"} 65\n\
         quita_payments_created_total{method=\"BOLETO\"} 40\n\
         quita_build_info{commit=\"abc1234\",version=\"0.1.0\"} 1\n\
+        quita_webhook_deliveries_total{outcome=\"failed\"} 30\n\
+        quita_webhook_deliveries_total{outcome=\"delivered\"} 12\n\
         quita_store_info{kind=\"embedded\"} 1\n\
         process_cpu_seconds_total 12.345678\n\
         quita_store_up 0\nquita_store_failures_total{kind=\"write\"} 4\n\
@@ -272,7 +290,7 @@ mod tests {
     fn the_load_is_what_grew_between_two_looks() {
         let load = load();
         assert_eq!((load.created, load.commits, load.batch_mean_tenths), (100, 100, 123));
-        assert_eq!(load.cpu_us, Some(12_345_678));
+        assert_eq!((load.cpu_us, load.deliveries), (Some(12_345_678), 42));
         assert_eq!(load.refused_by_actor, BTreeMap::from([("transaction".into(), 7)]));
     }
 
@@ -296,16 +314,19 @@ mod tests {
 
     #[actix_web::test]
     async fn metrics_that_cannot_be_read_have_the_reason() {
-        for (status, body, expected) in [
-            (200, "quita_payments_created_total 5\n", None),
-            (200, "up 1\n", Some("another program answers there")),
-            (404, "", Some("answered 404")),
+        for (path, status, body, expected) in [
+            ("/metrics", 200, "quita_payments_created_total 5\n", None),
+            ("/any", 200, "quita_payments_created_total 5\n", None),
+            ("/metrics", 200, "up 1\n", Some("another program answers there")),
+            ("/metrics", 404, "", Some("answered 404")),
+            ("/health/ready", 200, "{}", Some("no metrics; the address must be that of /metrics")),
+            ("/health/ready", 503, "{}", Some("answered 503; the address must be that of /metrics")),
         ] {
             let server =
                 test_server(move |_| HttpResponse::build(StatusCode::from_u16(status).unwrap()).body(body));
-            let found = read(&server.url).await;
+            let found = read(&server.url.join(path).unwrap()).await;
             server.stop().await;
-            assert_eq!(found.err().as_deref(), expected, "{status} {body}");
+            assert_eq!(found.err().as_deref(), expected, "{path} {status} {body}");
         }
         let nobody = Url::parse("http://127.0.0.1:1/metrics").unwrap();
         assert_eq!(read(&nobody).await.err().as_deref(), Some("connection refused"));
@@ -315,7 +336,8 @@ mod tests {
     fn a_percentile_is_below_the_edge_of_its_bucket() {
         let load = load();
         assert_eq!((load.commit_p50_below_us, load.commit_p99_below_us), (Some(5_000), Some(10_000)));
-        let (before, after) = (ServiceMetrics::parse(BEFORE), ServiceMetrics::parse(AFTER));
+        let before = ServiceMetrics::parse(BEFORE);
+        let after = ServiceMetrics::parse(AFTER);
         assert_eq!(after.quantile_edge(&before, COMMITS, 100), None, "it is beyond every edge");
         assert_eq!(after.quantile_edge(&after, COMMITS, 50), None, "nothing was counted");
     }

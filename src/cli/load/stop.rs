@@ -5,6 +5,7 @@ use std::fmt::{self, Display};
 use serde::{Serialize, Serializer};
 
 use super::interrupts::Interrupt;
+use super::progress::seconds;
 
 /// Early end of a run: its reason, and how far the run was.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -42,8 +43,8 @@ impl Display for StopCause {
 
 impl Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let seconds = |ms: u64| format!("{}.{} s", ms / 1_000, ms % 1_000 / 100);
-        let (after, of) = (seconds(self.after_ms), seconds(self.of_ms));
+        let after = seconds(self.after_ms);
+        let of = seconds(self.of_ms);
         match &self.cause {
             StopCause::Interrupt(_) => write!(f, "{} ", self.cause)?,
             StopCause::Refusal(_) => f.write_str("stopped ")?,
@@ -55,9 +56,25 @@ impl Display for Stop {
         }
         match &self.cause {
             StopCause::Interrupt(_) => Ok(()),
-            StopCause::Refusal(refusal) => write!(f, ". {}", refusal.replace('\n', " ")),
+            StopCause::Refusal(refusal) => write!(f, ". {}", one_line(refusal)),
         }
     }
+}
+
+/// Joins lines to sentences of one line.
+fn one_line(text: &str) -> String {
+    let lines: Vec<_> = text.lines().collect();
+    let (last, others) = lines.split_last().map_or(("", [].as_slice()), |(last, others)| (*last, others));
+    let mut sentences: String = others
+        .iter()
+        .map(
+            |line| {
+                if line.ends_with(['.', '!', '?', ':']) { format!("{line} ") } else { format!("{line}. ") }
+            },
+        )
+        .collect();
+    sentences.push_str(last);
+    sentences
 }
 
 fn as_text<S: Serializer>(cause: &StopCause, serializer: S) -> Result<S::Ok, S::Error> {
@@ -81,6 +98,9 @@ mod tests {
             refused.to_string(),
             "stopped after 3.2 s of 600.0 s; every figure is of that part, and no payment is judged. No scope. Make a key."
         );
+        let unended =
+            Stop { cause: StopCause::Refusal("Copy it whole\nMake a key.".into()), ..early.clone() };
+        assert!(unended.to_string().ends_with(" Copy it whole. Make a key."), "{unended}");
         let late = Stop { after_ms: 603_000, is_load_whole: true, ..early };
         assert_eq!(
             late.to_string(),

@@ -5,11 +5,11 @@ use std::fmt::{self, Display};
 use super::latency::Latency;
 use super::limits::Limits;
 use super::progress::{NOTHING, time};
-use super::report::Report;
+use super::report::LoadReport;
 use super::verdict::Verdict;
 
 /// Report, formatted for a terminal.
-pub(super) struct Terminal<'a>(pub(super) &'a Report);
+pub(super) struct Terminal<'a>(pub(super) &'a LoadReport);
 
 impl Display for Terminal<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -31,7 +31,8 @@ impl Display for Terminal<'_> {
             writeln!(f, "  - {finding}")?;
         }
         if let Some(cost) = report.own_cost {
-            let (each, all) = (cost.cpu_us_per_request, time(cost.cpu_us));
+            let each = cost.cpu_us_per_request;
+            let all = time(cost.cpu_us);
             let requests = cost.requests;
             writeln!(
                 f,
@@ -46,7 +47,7 @@ impl Display for Terminal<'_> {
 }
 
 /// Returns a summary of the run in one line.
-pub(super) fn headline(report: &Report) -> String {
+pub(super) fn headline(report: &LoadReport) -> String {
     let plan = &report.plan;
     let pace = match (plan.model, plan.stages.as_slice()) {
         ("open", [_]) => format!("{} payments a second", plan.pace),
@@ -59,12 +60,12 @@ pub(super) fn headline(report: &Report) -> String {
     let took = time(report.elapsed_ms.saturating_mul(1_000));
     format!(
         "{} payments in {took} at {} ({} model, {pace}): {} created a second",
-        report.payments, plan.url, plan.model, report.creates_per_second
+        report.payments, plan.url, plan.model, report.rate
     )
 }
 
 /// Returns the outcome of the run in one word.
-pub(super) fn outcome(report: &Report) -> &'static str {
+pub(super) fn outcome(report: &LoadReport) -> &'static str {
     match (report.passed, &report.stopped) {
         (true, _) => "PASSED",
         (false, Some(_)) if report.faults().next().is_none() => "STOPPED",
@@ -101,7 +102,8 @@ pub(super) fn limit_lines(limits: &Limits) -> Vec<(&'static str, String)> {
         (Some(us), _) => format!("below {}", time(us)),
         (None, _) => "above 10 s".into(),
     };
-    let (whole, tenths) = (service.batch_mean_tenths / 10, service.batch_mean_tenths % 10);
+    let whole = service.batch_mean_tenths / 10;
+    let tenths = service.batch_mean_tenths % 10;
     lines.push((
         "store",
         format!(
@@ -117,7 +119,10 @@ pub(super) fn limit_lines(limits: &Limits) -> Vec<(&'static str, String)> {
         service.refused_by_actor.iter().map(|(actor, count)| format!("{actor} {count}")).collect();
     let actors = if actors.is_empty() { "none".into() } else { actors.join(", ") };
     let cut = service.connections_refused;
-    lines.push(("refusals", format!("messages by actor: {actors}; connections that were cut: {cut}")));
+    lines.push((
+        "refusals",
+        format!("messages that full mailboxes refused: {actors}; connections that were cut: {cut}"),
+    ));
     lines
 }
 
@@ -127,7 +132,7 @@ pub(super) fn percentiles(latency: &Latency) -> [String; 5] {
     values.map(|value| if latency.count == 0 { NOTHING.into() } else { time(value) })
 }
 
-fn requests(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+fn requests(f: &mut fmt::Formatter<'_>, report: &LoadReport) -> fmt::Result {
     writeln!(f, "\nrequests")?;
     for row in &report.requests {
         let outcome = row.status.map(|status| status.to_string());
@@ -142,7 +147,7 @@ fn requests(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     )
 }
 
-fn latencies(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+fn latencies(f: &mut fmt::Formatter<'_>, report: &LoadReport) -> fmt::Result {
     writeln!(
         f,
         "\n{:<20}{:>9}{:>10}{:>10}{:>10}{:>10}{:>10}",
@@ -158,7 +163,7 @@ fn latencies(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     Ok(())
 }
 
-fn stages(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+fn stages(f: &mut fmt::Formatter<'_>, report: &LoadReport) -> fmt::Result {
     if report.stages.is_empty() {
         return Ok(());
     }
@@ -171,7 +176,7 @@ fn stages(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     Ok(())
 }
 
-fn verdicts(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+fn verdicts(f: &mut fmt::Formatter<'_>, report: &LoadReport) -> fmt::Result {
     writeln!(f, "\npayments")?;
     for (verdict, count) in
         report.counts().filter(|(verdict, count)| *count > 0 || *verdict == Verdict::Complete)
@@ -182,14 +187,12 @@ fn verdicts(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
         writeln!(f, "  {hint}")?;
     }
     for example in &report.examples {
-        let told = if example.told.is_empty() { "nothing".into() } else { example.told.join(", ") };
-        let (id, verdict, found) = (example.transaction_id, example.verdict, &example.found);
-        writeln!(f, "  {id}  {verdict}: told {told}; the service says {found}")?;
+        writeln!(f, "  {example}")?;
     }
     Ok(())
 }
 
-fn thresholds(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+fn thresholds(f: &mut fmt::Formatter<'_>, report: &LoadReport) -> fmt::Result {
     if report.thresholds.is_empty() {
         return Ok(());
     }
@@ -200,4 +203,25 @@ fn thresholds(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
         writeln!(f, "  {:<28}{measured:>16}  {mark}", threshold.condition)?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::service_metrics::ServiceLoad;
+    use super::*;
+
+    #[test]
+    fn messages_that_actors_refused_are_not_called_requests() {
+        let refused_by_actor = BTreeMap::from([("webhook_pool".to_owned(), 4_559)]);
+        let service = Some(ServiceLoad { refused_by_actor, ..ServiceLoad::default() });
+        let lines = limit_lines(&Limits { service, ..Limits::default() });
+        let (name, refusals) = lines.last().unwrap();
+        assert_eq!(*name, "refusals");
+        assert!(
+            refusals.starts_with("messages that full mailboxes refused: webhook_pool 4559;"),
+            "{refusals}"
+        );
+    }
 }

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::latency::{Latency, LatencyKind};
 use super::progress::time;
+use super::rate::Rate;
 
 /// Conditions that are allowed, for messages.
 const FORM: &str = "allowed is LATENCY.STATISTIC, COUNT or rate, then > >= < or <=, then a value:\n  \
@@ -13,11 +14,11 @@ const FORM: &str = "allowed is LATENCY.STATISTIC, COUNT or rate, then > >= < or 
     rate: payments created a second, a whole number\nsuch as 'create.p99>50ms', 'failed>0', 'rate<1000'";
 
 /// Comparisons; the longer ones first, since they begin with the shorter ones.
-const COMPARISONS: [(&str, Comparison); 4] = [
-    (">=", Comparison::AtLeast),
-    ("<=", Comparison::AtMost),
-    (">", Comparison::Above),
-    ("<", Comparison::Below),
+const COMPARISONS: [(&str, Comparator); 4] = [
+    (">=", Comparator::AtLeast),
+    ("<=", Comparator::AtMost),
+    (">", Comparator::Above),
+    ("<", Comparator::Below),
 ];
 
 /// Units of a time, in microseconds. `ms` and `us` end in `s`, so they come first.
@@ -31,7 +32,7 @@ const WHOLE: u64 = 10_000;
 pub(super) struct Threshold {
     text: String,
     quantity: Quantity,
-    comparison: Comparison,
+    comparison: Comparator,
     limit: u64,
 }
 
@@ -44,7 +45,7 @@ enum Quantity {
     Count(Counted),
     /// Count in hundredths of a percent of its maximum.
     Share(Counted),
-    /// Payments created a second.
+    /// Payments created a second, in hundredths.
     Rate,
 }
 
@@ -66,7 +67,7 @@ enum Counted {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Comparison {
+enum Comparator {
     Above,
     AtLeast,
     Below,
@@ -88,10 +89,12 @@ pub(super) struct Facts<'a> {
     pub(super) late: u64,
     /// Number of payments.
     pub(super) payments: u64,
+    /// Number of payments that were judged.
+    pub(super) judged: u64,
     /// Creations that were due and not sent.
     pub(super) skipped: u64,
     /// Payments created a second.
-    pub(super) rate: u64,
+    pub(super) rate: Rate,
 }
 
 /// Threshold after the run.
@@ -126,10 +129,10 @@ impl Threshold {
     pub(super) fn judge(&self, facts: &Facts<'_>) -> Judged {
         let measured = self.measure(facts);
         let is_crossed = measured.as_ref().is_none_or(|(value, _)| match self.comparison {
-            Comparison::Above => *value > self.limit,
-            Comparison::AtLeast => *value >= self.limit,
-            Comparison::Below => *value < self.limit,
-            Comparison::AtMost => *value <= self.limit,
+            Comparator::Above => *value > self.limit,
+            Comparator::AtLeast => *value >= self.limit,
+            Comparator::Below => *value < self.limit,
+            Comparator::AtMost => *value <= self.limit,
         });
         Judged { condition: self.text.clone(), measured: measured.map(|(_, shown)| shown), is_crossed }
     }
@@ -139,7 +142,7 @@ impl Threshold {
         let counted = |counted| match counted {
             Counted::Failed => (facts.failed, facts.requests),
             Counted::Refused => (facts.refused, facts.requests),
-            Counted::Late => (facts.late, facts.payments),
+            Counted::Late => (facts.late, facts.judged),
             Counted::Skipped => (facts.skipped, facts.payments.saturating_add(facts.skipped)),
         };
         match self.quantity {
@@ -149,8 +152,8 @@ impl Threshold {
                 Some((value, time(value)))
             }
             Quantity::Count(what) => {
-                let (count, _) = counted(what);
-                Some((count, count.to_string()))
+                let (count, all) = counted(what);
+                Some((count, count.to_string())).filter(|_| all > 0)
             }
             Quantity::Share(what) => {
                 let (count, all) = counted(what);
@@ -158,7 +161,7 @@ impl Threshold {
                 let share = count.saturating_mul(WHOLE).div_ceil(Some(all).filter(|all| *all > 0)?);
                 Some((share, format!("{}.{:02}%", share / 100, share % 100)))
             }
-            Quantity::Rate => Some((facts.rate, format!("{} a second", facts.rate))),
+            Quantity::Rate => Some((facts.rate.hundredths(), format!("{} a second", facts.rate))),
         }
     }
 }
@@ -188,7 +191,7 @@ impl Statistic {
 
 fn quantity(name: &str, value: &str) -> Option<(Quantity, u64)> {
     let counted = match name {
-        "rate" => return Some((Quantity::Rate, whole(value)?)),
+        "rate" => return Some((Quantity::Rate, Rate::whole(whole(value)?).hundredths())),
         "failed" => Some(Counted::Failed),
         "refused" => Some(Counted::Refused),
         "late" => Some(Counted::Late),
@@ -229,6 +232,11 @@ mod tests {
     use super::*;
 
     fn judge(text: &str) -> (Option<String>, bool) {
+        judge_run(text, 1_000)
+    }
+
+    /// Judges a run of 1,000 payments of which so many were judged.
+    fn judge_run(text: &str, judged: u64) -> (Option<String>, bool) {
         let mut create = Histogram::<u64>::new_with_bounds(1, 600_000_000, 3).unwrap();
         (1..=100).for_each(|ms| create.saturating_record(ms * 1_000));
         let latencies = [
@@ -243,8 +251,9 @@ mod tests {
             requests: 2_000,
             late: 3,
             payments: 1_000,
+            judged,
             skipped: 0,
-            rate: 250,
+            rate: Rate::whole(250),
         };
         let judged = Threshold::parse(text).unwrap().judge(&facts);
         (judged.measured, judged.is_crossed)
@@ -283,6 +292,10 @@ mod tests {
     fn nothing_measured_proves_nothing() {
         assert_eq!(judge("read.p99>1s"), (None, true));
         assert_eq!(judge("delivery.p99>1s"), (None, true));
+        for text in ["late>1%", "late>5"] {
+            assert_eq!(judge_run(text, 0), (None, true), "no payment was judged: {text}");
+        }
+        assert_eq!(judge_run("skipped>0", 0), (Some("0".into()), false));
     }
 
     #[test]

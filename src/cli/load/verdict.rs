@@ -10,20 +10,24 @@ use super::reply::Reply;
 
 /// Final state of a payment as the service reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum ReportedStatus {
     /// The payment has this status.
     Is(Status),
     /// There is no such payment.
     Nothing,
     /// The service did not answer, or refused: nobody knows.
     Unanswered(Reply),
+    /// The service was known to be away, and was not asked.
+    NotAsked,
+    /// The service no longer accepts the key, with this status.
+    KeyRefused(u16),
     /// The service answered what the contract does not know.
-    Unusable,
+    Unusable(Reply),
 }
 
 /// State of the deliveries of a payment that lacks an event, as the service reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Deliveries {
+pub(super) enum ReportedDeliveries {
     /// An event is still to be delivered: it is late.
     Pending,
     /// Nothing is to be delivered any more.
@@ -32,8 +36,12 @@ pub(super) enum Deliveries {
     Forbidden,
     /// The service did not answer, or refused: nobody knows.
     Unanswered(Reply),
+    /// The service was known to be away, and was not asked.
+    NotAsked,
+    /// The service no longer accepts the key.
+    KeyRefused,
     /// The service answered what the contract does not know.
-    Unusable,
+    Unusable(Reply),
 }
 
 /// Verdict on one payment. The worst finding is reported.
@@ -46,6 +54,8 @@ pub(super) enum Verdict {
     RepeatedSameId,
     /// An event did not arrive before the receiver closed, and the service still has to deliver it.
     Late,
+    /// The payment was not paid yet, and the load tester waited no longer than its payer may take.
+    StillOpen,
     /// An event did not arrive.
     MissingEvent,
     /// One event arrived under two ids.
@@ -56,7 +66,7 @@ pub(super) enum Verdict {
     WrongFinalStatus,
     /// A signature was missing or wrong.
     BadSignature,
-    /// The payment was not paid in time, and no event contradicts that.
+    /// The payment was not paid in the time that others took, and no event contradicts that.
     Unsettled,
     /// The service confirmed the creation, but has no such payment.
     Lost,
@@ -68,10 +78,11 @@ pub(super) enum Verdict {
 
 impl Verdict {
     /// Every verdict, in the order of the report.
-    pub(super) const ALL: [Self; 12] = [
+    pub(super) const ALL: [Self; 13] = [
         Self::Complete,
         Self::RepeatedSameId,
         Self::Late,
+        Self::StillOpen,
         Self::MissingEvent,
         Self::RepeatedNewId,
         Self::OutOfOrder,
@@ -96,25 +107,33 @@ impl Verdict {
             return Self::OutOfOrder;
         }
         let found = match account.found {
-            Some(Found::Is(status)) => status,
-            Some(Found::Nothing) => return Self::Lost,
-            Some(Found::Unusable) => return Self::Unread,
-            Some(Found::Unanswered(_)) | None => return Self::Unjudged,
+            Some(ReportedStatus::Is(status)) => status,
+            Some(ReportedStatus::Nothing) => return Self::Lost,
+            Some(ReportedStatus::Unusable(_)) => return Self::Unread,
+            Some(
+                ReportedStatus::Unanswered(_) | ReportedStatus::NotAsked | ReportedStatus::KeyRefused(_),
+            )
+            | None => return Self::Unjudged,
         };
-        let told = account.last().map_or(Status::Initial, |last| last.status);
+        let told = account.told();
         if !account.is_whole() || (told != found && leads_to(told, found)) {
             match account.deliveries {
-                Some(Deliveries::Pending) => Self::Late,
-                Some(Deliveries::Unusable) => Self::Unread,
-                Some(Deliveries::Unanswered(_)) => Self::Unjudged,
-                Some(Deliveries::Ended | Deliveries::Forbidden) | None => Self::MissingEvent,
+                Some(ReportedDeliveries::Pending) => Self::Late,
+                Some(ReportedDeliveries::Unusable(_)) => Self::Unread,
+                Some(
+                    ReportedDeliveries::Unanswered(_)
+                    | ReportedDeliveries::NotAsked
+                    | ReportedDeliveries::Forbidden
+                    | ReportedDeliveries::KeyRefused,
+                ) => Self::Unjudged,
+                Some(ReportedDeliveries::Ended) | None => Self::MissingEvent,
             }
-        } else if told != found && account.status_before != Some(found) {
+        } else if is_overtaken(account) {
+            Self::Unjudged
+        } else if told != found {
             Self::WrongFinalStatus
-        } else if told != found || !is_final(found) {
-            // Either the payment is still in progress, or the last event arrived after the answer, which then proves
-            // nothing.
-            Self::Unsettled
+        } else if !is_final(found) {
+            if account.is_overdue { Self::Unsettled } else { Self::StillOpen }
         } else if flaws.repeated {
             Self::RepeatedSameId
         } else {
@@ -124,14 +143,20 @@ impl Verdict {
 
     /// Returns true if the service broke a promise.
     pub(super) const fn is_violation(self) -> bool {
-        !matches!(self, Self::Complete | Self::RepeatedSameId | Self::Late | Self::Unjudged)
+        !matches!(self, Self::Complete | Self::RepeatedSameId | Self::Late | Self::StillOpen | Self::Unjudged)
     }
 
     /// Returns true if more time may change the verdict.
     pub(super) const fn may_change(self) -> bool {
         matches!(
             self,
-            Self::MissingEvent | Self::WrongFinalStatus | Self::Unsettled | Self::Unread | Self::Unjudged
+            Self::StillOpen
+                | Self::MissingEvent
+                | Self::WrongFinalStatus
+                | Self::Unsettled
+                | Self::Lost
+                | Self::Unread
+                | Self::Unjudged
         )
     }
 
@@ -141,6 +166,7 @@ impl Verdict {
             Self::Complete => "complete",
             Self::RepeatedSameId => "repeated with the same id",
             Self::Late => "late event",
+            Self::StillOpen => "still open",
             Self::MissingEvent => "missing event",
             Self::RepeatedNewId => "repeated under a new id",
             Self::OutOfOrder => "out of order",
@@ -160,37 +186,49 @@ impl fmt::Display for Verdict {
     }
 }
 
-impl Found {
+impl ReportedStatus {
     /// Returns the result of a question that had this reply, and no usable body.
     pub(super) const fn without_record(reply: Reply) -> Self {
         match reply {
             Reply::Status(404) => Self::Nothing,
+            Reply::Status(status @ (401 | 403)) => Self::KeyRefused(status),
             reply if reply.says_nothing() => Self::Unanswered(reply),
-            Reply::Status(_) | Reply::Missing(_) => Self::Unusable,
+            Reply::Status(_) | Reply::Missing(_) => Self::Unusable(reply),
         }
     }
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for ReportedStatus {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Is(status) => f.write_str(status.as_str()),
             Self::Nothing => f.write_str("no such payment"),
             Self::Unanswered(reply) => write!(f, "nothing ({reply})"),
-            Self::Unusable => f.write_str("what the contract does not know"),
+            Self::NotAsked => f.write_str("nothing (not asked)"),
+            Self::KeyRefused(status) => write!(f, "that the key is no longer accepted ({status})"),
+            Self::Unusable(reply) => write!(f, "what the contract does not know ({reply})"),
         }
     }
 }
 
-impl Deliveries {
+impl ReportedDeliveries {
     /// Returns the result of a question that had this reply, and no usable body.
     pub(super) const fn without_page(reply: Reply) -> Self {
         match reply {
+            Reply::Status(401) => Self::KeyRefused,
             Reply::Status(403) => Self::Forbidden,
             reply if reply.says_nothing() => Self::Unanswered(reply),
-            Reply::Status(_) | Reply::Missing(_) => Self::Unusable,
+            Reply::Status(_) | Reply::Missing(_) => Self::Unusable(reply),
         }
     }
+}
+
+/// Returns true if the last event arrived after the answer about the status, which then proves nothing.
+pub(super) fn is_overtaken(account: &Account) -> bool {
+    let Some(ReportedStatus::Is(found)) = account.found else { return false };
+    let before = account.status_before.unwrap_or(Status::Initial);
+    let told = account.told();
+    (before == found || leads_to(before, found)) && leads_to(found, told) && before != told
 }
 
 /// Returns true if a payment can get from one status to the other, directly or not.
@@ -219,9 +257,9 @@ mod tests {
     const PENDING: (u32, Status, &str) = (1, Status::Pending, "a");
     const PAID: (u32, Status, &str) = (2, Status::Paid, "b");
 
-    const NOBODY: Found = Found::Unanswered(Reply::Missing(NoAnswer::ConnectionRefused));
+    const NOBODY: ReportedStatus = ReportedStatus::Unanswered(Reply::Missing(NoAnswer::ConnectionRefused));
 
-    fn verdict(events: &[(u32, Status, &str)], found: Found) -> Verdict {
+    fn verdict(events: &[(u32, Status, &str)], found: ReportedStatus) -> Verdict {
         let mut ledger = Ledger::new(0);
         let transaction = Uuid::nil();
         ledger.created(transaction);
@@ -236,8 +274,8 @@ mod tests {
 
     #[test]
     fn each_fault_has_its_verdict() {
-        let paid = Found::Is(Status::Paid);
-        let pending = Found::Is(Status::Pending);
+        let paid = ReportedStatus::Is(Status::Paid);
+        let pending = ReportedStatus::Is(Status::Pending);
         for (events, found, expected) in [
             (&[PENDING, PAID][..], paid, Verdict::Complete),
             (&[PENDING, PENDING, PAID, PAID], paid, Verdict::RepeatedSameId),
@@ -249,12 +287,13 @@ mod tests {
             (&[PENDING, PAID, (3, Status::Paid, "c")], paid, Verdict::RepeatedNewId),
             (&[PAID, PENDING], paid, Verdict::OutOfOrder),
             (&[PENDING, PAID], pending, Verdict::WrongFinalStatus),
-            (&[PENDING, PAID], Found::Is(Status::Declined), Verdict::WrongFinalStatus),
-            (&[PENDING], pending, Verdict::Unsettled),
-            (&[PENDING, PAID], Found::Nothing, Verdict::Lost),
-            (&[PENDING, PAID], Found::Unusable, Verdict::Unread),
+            (&[PENDING, PAID], ReportedStatus::Is(Status::Declined), Verdict::WrongFinalStatus),
+            (&[PENDING], pending, Verdict::StillOpen),
+            (&[PENDING, PAID], ReportedStatus::Nothing, Verdict::Lost),
+            (&[PENDING, PAID], ReportedStatus::Unusable(Reply::Status(500)), Verdict::Unread),
             (&[PENDING, PAID], NOBODY, Verdict::Unjudged),
             (&[PENDING], NOBODY, Verdict::Unjudged),
+            (&[PENDING, PAID], ReportedStatus::NotAsked, Verdict::Unjudged),
             (&[PAID, PENDING], NOBODY, Verdict::OutOfOrder),
             (&[PENDING, PAID, (2, Status::Paid, "c")], NOBODY, Verdict::RepeatedNewId),
         ] {
@@ -265,18 +304,19 @@ mod tests {
     #[test]
     fn a_missing_event_is_late_while_it_is_to_be_delivered() {
         for (deliveries, expected) in [
-            (Deliveries::Pending, Verdict::Late),
-            (Deliveries::Ended, Verdict::MissingEvent),
-            (Deliveries::Forbidden, Verdict::MissingEvent),
-            (Deliveries::Unusable, Verdict::Unread),
-            (Deliveries::Unanswered(Reply::Status(503)), Verdict::Unjudged),
+            (ReportedDeliveries::Pending, Verdict::Late),
+            (ReportedDeliveries::Ended, Verdict::MissingEvent),
+            (ReportedDeliveries::Forbidden, Verdict::Unjudged),
+            (ReportedDeliveries::Unusable(Reply::Status(500)), Verdict::Unread),
+            (ReportedDeliveries::Unanswered(Reply::Status(503)), Verdict::Unjudged),
+            (ReportedDeliveries::NotAsked, Verdict::Unjudged),
         ] {
             let mut ledger = Ledger::new(0);
             let transaction = Uuid::nil();
             let (sequence, status, webhook_id) = PENDING;
             let notice = Notice { transaction, sequence, status, webhook_id, is_signed_well: true };
             ledger.hear(&notice);
-            ledger.find(transaction, Some(Status::Pending), Found::Is(Status::Paid));
+            ledger.find(transaction, Some(Status::Pending), ReportedStatus::Is(Status::Paid));
             ledger.find_deliveries(transaction, deliveries);
             assert!(ledger.accounts().all(|(_, account)| Verdict::of(account) == expected), "{deliveries:?}");
             let (sequence, status, webhook_id) = PAID;
@@ -293,18 +333,29 @@ mod tests {
             NoAnswer::ConnectionClosed,
             NoAnswer::TimeOut,
             NoAnswer::NoSocket,
+            NoAnswer::BadGateway,
+            NoAnswer::ProxyUnavailable,
+            NoAnswer::GatewayTimeOut,
+            NoAnswer::ProxyNotFound,
+            NoAnswer::ProxyLimit,
             NoAnswer::Other,
         ];
         let refused = [Reply::Status(429), Reply::Status(503)];
         for reply in missing.map(Reply::Missing).into_iter().chain(refused) {
-            assert_eq!(Found::without_record(reply), Found::Unanswered(reply));
-            assert_eq!(Deliveries::without_page(reply), Deliveries::Unanswered(reply));
+            assert_eq!(ReportedStatus::without_record(reply), ReportedStatus::Unanswered(reply));
+            assert_eq!(ReportedDeliveries::without_page(reply), ReportedDeliveries::Unanswered(reply));
         }
-        assert_eq!(Found::without_record(Reply::Status(404)), Found::Nothing);
-        assert_eq!(Deliveries::without_page(Reply::Status(403)), Deliveries::Forbidden);
+        assert_eq!(ReportedStatus::without_record(Reply::Status(404)), ReportedStatus::Nothing);
+        assert_eq!(ReportedDeliveries::without_page(Reply::Status(403)), ReportedDeliveries::Forbidden);
+        assert_eq!(ReportedDeliveries::without_page(Reply::Status(401)), ReportedDeliveries::KeyRefused);
+        for status in [401, 403] {
+            let refused = ReportedStatus::without_record(Reply::Status(status));
+            assert_eq!(refused, ReportedStatus::KeyRefused(status));
+            assert_eq!(verdict(&[PENDING, PAID], refused), Verdict::Unjudged);
+        }
         for reply in [Reply::Status(500), Reply::Missing(NoAnswer::Unreadable)] {
-            assert_eq!(Found::without_record(reply), Found::Unusable);
-            assert_eq!(Deliveries::without_page(reply), Deliveries::Unusable);
+            assert_eq!(ReportedStatus::without_record(reply), ReportedStatus::Unusable(reply));
+            assert_eq!(ReportedDeliveries::without_page(reply), ReportedDeliveries::Unusable(reply));
         }
     }
 
@@ -322,16 +373,18 @@ mod tests {
         for (sequence, status, webhook_id) in [PENDING, PAID] {
             ledger.hear(&Notice { transaction, sequence, status, webhook_id, is_signed_well: true });
         }
-        ledger.find(transaction, Some(Status::Pending), Found::Is(Status::Pending));
+        ledger.find(transaction, Some(Status::Pending), ReportedStatus::Is(Status::Pending));
         let verdicts: Vec<_> = ledger.accounts().map(|(_, account)| Verdict::of(account)).collect();
-        assert_eq!(verdicts, [Verdict::Unsettled]);
-        assert!(Verdict::Unsettled.may_change(), "so it is asked again");
+        assert_eq!(verdicts, [Verdict::Unjudged]);
+        assert!(Verdict::Unjudged.may_change(), "so it is asked again");
+        assert!(!Verdict::Unjudged.is_violation() && Verdict::Unsettled.is_violation());
     }
 
     #[test]
     fn a_bad_signature_is_status_before_anything_else() {
         let mut ledger = Ledger::new(0);
-        let (transaction, status) = (Uuid::nil(), Status::Paid);
+        let transaction = Uuid::nil();
+        let status = Status::Paid;
         let notice = Notice { transaction, sequence: 1, status, webhook_id: "a", is_signed_well: false };
         ledger.hear(&notice);
         assert!(ledger.accounts().all(|(_, account)| Verdict::of(account) == Verdict::BadSignature));

@@ -4,21 +4,21 @@ use std::fmt::{self, Display};
 
 use super::latency::{Latency, LatencyKind};
 use super::measures::Slice;
-use super::plot::{Scales, Series, bars, lines};
-use super::progress::{NOTHING, time};
-use super::report::Report;
+use super::plot::{Scales, Series, TimeAxis, TimeSeries, bars, lines};
+use super::progress::{NOTHING, seconds, time};
+use super::report::LoadReport;
 use super::terminal::{headline, limit_lines, outcome, percentiles};
 
 const STYLE: &str = include_str!("page.css");
 
-const RATES: Scales = Scales { place: seconds, value: |value| format!("{value}/s") };
-const TIMES: Scales = Scales { place: seconds, value: time };
+const RATES: Scales = Scales { place: axis_time, value: |value| format!("{value}/s") };
+const TIMES: Scales = Scales { place: axis_time, value: time };
 const SHARES: Scales = Scales { place: time, value: |value| value.to_string() };
 
 /// Report, formatted as HTML.
-pub(super) struct Page<'a>(pub(super) &'a Report);
+pub(super) struct HtmlReport<'a>(pub(super) &'a LoadReport);
 
-impl Display for Page<'_> {
+impl Display for HtmlReport<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self(report) = self;
         let (class, word) = match outcome(report) {
@@ -34,9 +34,13 @@ impl Display for Page<'_> {
              <h1>Load on Quita: <span class=\"{class}\">{word}</span></h1>\n<p class=\"quiet\">{}</p>\n",
             Text(&headline(report))
         )?;
-        for fault in report.stopped.iter().map(ToString::to_string).chain(report.faults()) {
+        let stopped = report.stopped.iter().map(ToString::to_string);
+        let stopped = stopped.chain(report.unanswered.iter().map(ToString::to_string));
+        for fault in stopped.chain(report.faults()) {
             writeln!(f, "<p class=\"failed\">{}</p>", Text(&fault))?;
         }
+        report.freezes.iter().try_for_each(|freeze| writeln!(f, "<p>{freeze}</p>"))?;
+        report.own_pauses.iter().try_for_each(|pauses| writeln!(f, "<p>{pauses}</p>"))?;
         plots(f, report)?;
         latencies(f, report)?;
         stages(f, report)?;
@@ -67,16 +71,20 @@ impl Display for Text<'_> {
     }
 }
 
-fn plots(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
-    let over_time = |name, value: fn(&Slice) -> u64| Series {
+fn plots(f: &mut fmt::Formatter<'_>, report: &LoadReport) -> fmt::Result {
+    let axis = time_axis(report);
+    let over_time = |name, value: fn(&Slice) -> u64| TimeSeries {
         name,
-        points: report.timeline.iter().map(|slice| (slice.end_ms, value(slice))).collect(),
+        points: report.timeline.iter().map(|slice| (slice.end_ms, Some(value(slice)))).collect(),
     };
     // A slice without values has no latency.
-    let timed = |name, value| {
-        let mut series = over_time(name, value);
-        series.points.retain(|point| point.1 > 0);
-        series
+    let timed = |name, value: fn(&Slice) -> u64| TimeSeries {
+        name,
+        points: report
+            .timeline
+            .iter()
+            .map(|slice| (slice.end_ms, Some(value(slice)).filter(|us| *us > 0)))
+            .collect(),
     };
     let spread = |wanted: &[LatencyKind]| -> Vec<_> {
         let latencies = report.latencies_us.iter().filter(|latency| wanted.contains(&latency.kind));
@@ -86,6 +94,7 @@ fn plots(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
         over_time("created", |slice| slice.per_second(slice.creates)),
         over_time("read", |slice| slice.per_second(slice.reads)),
         over_time("webhooks", |slice| slice.per_second(slice.events)),
+        over_time("refused", |slice| slice.per_second(slice.refusals)),
         over_time("failed", |slice| slice.per_second(slice.failures)),
     ];
     let created =
@@ -95,13 +104,13 @@ fn plots(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
         timed("p99 of delivery", |slice| slice.event_p99),
     ];
     for (title, plot) in [
-        ("Rate over time", lines("Rate over time", RATES, &rates)),
-        ("Latency over time", lines("Latency over time", TIMES, &created)),
+        ("Rate over time", lines("Rate over time", RATES, &axis, &rates)),
+        ("Latency over time", lines("Latency over time", TIMES, &axis, &created)),
         (
             "Latency distribution",
             bars("Latency distribution", SHARES, &spread(&[LatencyKind::Create, LatencyKind::Read])),
         ),
-        ("Event to delivery over time", lines("Event to delivery over time", TIMES, &told)),
+        ("Event to delivery over time", lines("Event to delivery over time", TIMES, &axis, &told)),
         ("Event to delivery", bars("Event to delivery", SHARES, &spread(&[LatencyKind::Delivery]))),
     ] {
         writeln!(f, "<figure>\n<figcaption>{title}</figcaption>\n{plot}\n</figure>")?;
@@ -109,12 +118,21 @@ fn plots(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     Ok(())
 }
 
+/// Returns the time axis of every plot: it holds the whole run, and each absence of the service.
+fn time_axis(report: &LoadReport) -> TimeAxis {
+    let slices = report.timeline.iter().map(|slice| slice.end_ms);
+    let edges = report.absences.iter().map(|absence| absence.until_ms.unwrap_or(absence.from_ms));
+    let end_ms = slices.chain(edges).max().unwrap_or(0);
+    let bands = report.absences.iter().map(|absence| (absence.from_ms, absence.until_ms.unwrap_or(end_ms)));
+    TimeAxis { end_ms, bands: bands.collect(), band_name: "service did not answer" }
+}
+
 fn distribution(latency: &Latency) -> Series {
     let points = latency.distribution.iter().map(|bin| (bin.below_us, bin.count));
     Series { name: latency.name, points: points.collect() }
 }
 
-fn latencies(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+fn latencies(f: &mut fmt::Formatter<'_>, report: &LoadReport) -> fmt::Result {
     write!(
         f,
         "<h2>Latency</h2>\n<div class=\"wide\"><table>\n<tr><th>of</th><th>count</th><th>p50</th><th>p90</th>\
@@ -130,7 +148,7 @@ fn latencies(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     writeln!(f, "</table></div>")
 }
 
-fn stages(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+fn stages(f: &mut fmt::Formatter<'_>, report: &LoadReport) -> fmt::Result {
     if report.stages.is_empty() {
         return Ok(());
     }
@@ -141,14 +159,16 @@ fn stages(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     )?;
     for stage in &report.stages {
         let shown = |value| if stage.created == 0 { NOTHING.into() } else { time(value) };
-        let (name, created) = (stage.stage, stage.created);
-        let (p50, p99) = (shown(stage.p50), shown(stage.p99));
+        let name = stage.stage;
+        let created = stage.created;
+        let p50 = shown(stage.p50);
+        let p99 = shown(stage.p99);
         writeln!(f, "<tr><td>{name}</td><td>{created}</td><td>{p50}</td><td>{p99}</td></tr>")?;
     }
     writeln!(f, "</table></div>")
 }
 
-fn thresholds(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+fn thresholds(f: &mut fmt::Formatter<'_>, report: &LoadReport) -> fmt::Result {
     if report.thresholds.is_empty() {
         return Ok(());
     }
@@ -168,7 +188,7 @@ fn thresholds(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
     writeln!(f, "</table></div>")
 }
 
-fn limits(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+fn limits(f: &mut fmt::Formatter<'_>, report: &LoadReport) -> fmt::Result {
     pairs(f, "What bounds the figure", &limit_lines(&report.limits))?;
     report.limits.findings.iter().try_for_each(|finding| writeln!(f, "<p>{}</p>", Text(finding)))
 }
@@ -182,7 +202,7 @@ fn pairs(f: &mut fmt::Formatter<'_>, title: &str, lines: &[(&'static str, String
     writeln!(f, "</table></div>")
 }
 
-fn counts(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
+fn counts(f: &mut fmt::Formatter<'_>, report: &LoadReport) -> fmt::Result {
     writeln!(
         f,
         "<h2>Payments</h2>\n<div class=\"wide\"><table>\n<tr><th>verdict</th><th>payments</th></tr>"
@@ -201,20 +221,50 @@ fn counts(f: &mut fmt::Formatter<'_>, report: &Report) -> fmt::Result {
         writeln!(f, "<tr><td>{}</td><td>{outcome}</td><td>{}</td></tr>", row.call.as_str(), row.count)?;
     }
     writeln!(f, "</table></div>")?;
-    report.hints.iter().try_for_each(|hint| writeln!(f, "<p class=\"quiet\">{}</p>", Text(hint)))
+    let hints = report.hints.iter().cloned().chain(report.examples.iter().map(ToString::to_string));
+    hints.into_iter().try_for_each(|line| writeln!(f, "<p class=\"quiet\">{}</p>", Text(&line)))
 }
 
-fn seconds(ms: u64) -> String {
-    if ms.is_multiple_of(1_000) {
-        format!("{} s", ms / 1_000)
-    } else {
-        format!("{}.{} s", ms / 1_000, ms % 1_000 / 100)
-    }
+fn axis_time(ms: u64) -> String {
+    if ms.is_multiple_of(1_000) { format!("{} s", ms / 1_000) } else { seconds(ms) }
 }
 
 #[cfg(test)]
 mod tests {
+    use quita_domain::time::Timestamp;
+
+    use super::super::reply::NoAnswer;
+    use super::super::test_report::empty_report;
+    use super::super::troubles::Absence;
     use super::*;
+
+    #[test]
+    fn an_absence_is_a_band_on_one_time_axis_and_a_gap_in_the_latencies() {
+        let mut report = empty_report();
+        report.timeline = (1..=10)
+            .map(|second| {
+                let is_away = (4..=7).contains(&second);
+                let create_p50 = if is_away || second > 8 { 0 } else { 5_000 };
+                Slice { end_ms: second * 1_000, length_ms: 1_000, create_p50, ..Slice::default() }
+            })
+            .collect();
+        report.absences = vec![Absence {
+            from_ms: 3_100,
+            until_ms: Some(7_000),
+            since: Timestamp::from_millis(0),
+            cause: NoAnswer::ConnectionRefused,
+            is_after_load: false,
+            is_store_away: false,
+        }];
+        let page = HtmlReport(&report).to_string();
+        assert_eq!(page.matches(r#"<title>service did not answer</title>"#).count(), 3, "{page}");
+        assert_eq!(page.matches(">10 s</text>").count(), 3, "every axis ends with the run: {page}");
+        let (_, plot) = page.split_once(r#"aria-label="Latency over time""#).unwrap();
+        let (plot, _) = plot.split_once("</svg>").unwrap();
+        assert_eq!(plot.matches(r#"<polyline class="line s0""#).count(), 2, "{plot}");
+        report.absences[0].until_ms = None;
+        assert_eq!(time_axis(&report).bands, [(3_100, 10_000)], "it lasted until the end");
+    }
 
     #[test]
     fn text_of_others_is_shown_and_not_obeyed() {

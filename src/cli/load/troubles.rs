@@ -1,0 +1,141 @@
+//! Troubles of a run as its report names them: absences, freezes, a store out of reach, and pauses of the load tester.
+
+use std::fmt::{self, Display};
+
+use quita_domain::time::Timestamp;
+use serde::{Serialize, Serializer};
+
+use super::progress::seconds;
+use super::reply::NoAnswer;
+
+/// Times in which calls were under way and nothing was answered. The service then answered as before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Freezes {
+    /// Number of such times.
+    pub(super) count: u64,
+    /// Beginning of the longest, from the start of the run.
+    pub(super) from_ms: u64,
+    /// Length of the longest.
+    pub(super) length_ms: u64,
+}
+
+/// Times in which the load tester stood still itself, so that it saw no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct OwnPauses {
+    /// Number of such times.
+    pub(super) count: u64,
+    /// Their total length.
+    pub(super) total_ms: u64,
+    /// End of the last, from the start of the run.
+    pub(super) last_until_ms: u64,
+}
+
+/// Answers of the service that its store is out of reach.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct StoreRefusals {
+    /// Number of such answers.
+    pub(super) count: u64,
+    /// Number of creations among them.
+    pub(super) creations: u64,
+    /// Beginning of the first call that was answered so, from the start of the run.
+    pub(super) from_ms: u64,
+    /// Time of the last such answer, likewise.
+    pub(super) until_ms: u64,
+}
+
+/// Time in which the service did not answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Absence {
+    /// Its beginning, from the start of the run.
+    pub(super) from_ms: u64,
+    /// Its end, likewise; absent if the service did not answer again.
+    pub(super) until_ms: Option<u64>,
+    /// Its beginning by the clock.
+    #[serde(serialize_with = "as_text")]
+    pub(super) since: Timestamp,
+    /// Reason that a call had no answer.
+    #[serde(serialize_with = "as_words")]
+    pub(super) cause: NoAnswer,
+    /// True if it began after the load, so that it cost no payment.
+    pub(super) is_after_load: bool,
+    /// True if the service's metrics say that its store was away.
+    pub(super) is_store_away: bool,
+}
+
+impl Display for StoreRefusals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let count = self.count;
+        let from = seconds(self.from_ms);
+        let until = seconds(self.until_ms);
+        let requests = if count == 1 { "request was" } else { "requests were" };
+        write!(
+            f,
+            "the service's store was out of reach: {count} {requests} refused for that, from {from} to {until} of the run"
+        )
+    }
+}
+
+impl Display for OwnPauses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let total = seconds(self.total_ms);
+        let until = seconds(self.last_until_ms);
+        let times = if self.count == 1 { String::new() } else { format!(" in {} pauses", self.count) };
+        write!(
+            f,
+            "the load tester itself stood still for {total}{times}, until {until} of the run: what it measured then is not \
+             the service's time"
+        )
+    }
+}
+
+impl Display for Freezes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let length = seconds(self.length_ms);
+        let from = seconds(self.from_ms);
+        write!(f, "a freeze: nothing was answered for {length}, from {from} of the run on")?;
+        match self.count {
+            0 | 1 => Ok(()),
+            count => write!(f, ", the longest of {count} such times"),
+        }
+    }
+}
+
+impl Absence {
+    /// Notes that the store was away, as the metrics of that time say. It may explain the absence.
+    pub(super) fn explain_by_store(&mut self, read_at_ms: u64) {
+        // Where nobody listens the store is not the reason.
+        let lasted = self.until_ms.is_none_or(|until| until >= read_at_ms);
+        self.is_store_away = lasted && !self.cause.is_certain();
+    }
+}
+
+impl Display for Absence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let from = seconds(self.from_ms);
+        let since = self.since;
+        let cause = self.cause.as_str();
+        if self.is_after_load {
+            f.write_str("after the load ")?;
+        }
+        match self.until_ms {
+            None => write!(f, "the service did not answer from {from} of the run on, until its end")?,
+            Some(until) => {
+                write!(f, "the service did not answer from {from} to {} of the run", seconds(until))?;
+            }
+        }
+        let store = if self.is_store_away { "; its store was away" } else { "" };
+        write!(f, " ({since}; {cause}{store})")
+    }
+}
+
+fn as_text<S: Serializer>(time: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(time)
+}
+
+fn as_words<S: Serializer>(cause: &NoAnswer, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(cause.as_str())
+}
