@@ -11,9 +11,9 @@ mod applications;
 mod audit;
 mod audited;
 mod backup;
-mod beside;
 mod checkout;
 mod cnab;
+mod command_store;
 mod doctor;
 mod http_client;
 mod json_text;
@@ -34,12 +34,14 @@ mod reconcile;
 mod routing;
 mod sandbox;
 mod secrets;
+mod start;
 mod store;
 mod table;
 #[cfg(test)]
 mod test_server;
 mod trigger;
 mod users;
+mod values;
 
 use std::collections::BTreeSet;
 use std::process::ExitCode;
@@ -49,13 +51,10 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, Parser, Subcommand};
 
-use crate::build_info::{BuildInfo, build_info, version_line};
+use crate::build_info::version_line;
 use crate::core_dumps;
-use crate::serve::Reread;
-use crate::telemetry;
 use failure::Failure;
 use flags::ServiceFlags;
-use quita_config::{Config, Environment};
 
 /// Payments in Brazil by PIX, boleto and credit card.
 #[derive(Debug, Parser)]
@@ -138,7 +137,7 @@ enum Command {
 /// Runs the program with the arguments and the environment of this process.
 pub fn main() -> ExitCode {
     // Wrong usage, `--help` and `--version` end here, with 2, 0 and 0.
-    let cli = Cli::try_parse().unwrap_or_else(|error| with_way_to_key(error).exit());
+    let cli = Cli::try_parse().unwrap_or_else(|error| load::with_variables(with_way_to_key(error)).exit());
     if let Err(error) = core_dumps::forbid_files() {
         output::note(&format!("a core may be dumped, with what is in memory: {error}"));
     }
@@ -185,26 +184,7 @@ fn add_variables(command: &clap::Command, found: &mut BTreeSet<String>) {
 
 async fn run(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Serve(flags) => {
-            let reread = {
-                let flags = flags.clone();
-                Reread::new(move || Config::from_settings(flags.clone().settings()))
-            };
-            let config = Config::from_settings(flags.settings())?;
-            config.refuse_unsafe()?;
-            telemetry::start(config.log).map_err(Failure::failed)?;
-            let BuildInfo { version, commit, .. } = build_info();
-            tracing::info!(version, commit, "the service starts");
-            if config.environment == Environment::Production
-                && let Err(error) = core_dumps::forbid_reading()
-            {
-                tracing::warn!(%error, "others on this machine may read what is in memory");
-            }
-            for warning in &config.warnings {
-                tracing::warn!("{warning}");
-            }
-            crate::serve::run(config, reread).await.map_err(|error| Failure::failed(format!("{error:#}")))
-        }
+        Command::Serve(flags) => start::run(flags).await,
         Command::Keys(command) => keys::run(command).await,
         Command::Applications(command) => applications::run(command).await,
         Command::Users(command) => users::run(command).await,
@@ -323,7 +303,7 @@ mod tests {
             "quita listen --answer 700",
             "quita logs",
             "quita logs tail --key x --lines 101",
-            "quita logs tail --key x --status 200",
+            "quita logs tail --key x --status 199",
             "quita logs tail --key x --status 6xx",
             "quita logs tail --key x --code wrong",
             "quita load --key x --mix cash=1",

@@ -1,13 +1,14 @@
 //! Client of the running service, which calls it as a merchant's program does.
 
+use awc::http::header::HeaderMap;
 use awc::http::{Method, StatusCode};
 use clap::Args;
-use clap::builder::NonEmptyStringValueParser;
+use clap::builder::{NonEmptyStringValueParser, TypedValueParser};
 use serde::Deserialize;
 use url::Url;
 
 use super::failure::Failure;
-use super::http_client::{client, server_url};
+use super::http_client::{client, server_url, unreachable};
 use super::json_text::JsonText;
 use super::output;
 
@@ -21,12 +22,22 @@ pub(super) struct Api {
     #[arg(long, env = "QUITA_URL", default_value = "http://127.0.0.1:8080", value_parser = server_url)]
     pub(super) url: Url,
     /// API key, best set as QUITA_KEY: other users of this machine can read flags
-    #[arg(long, env = "QUITA_KEY", hide_env_values = true, value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, env = "QUITA_KEY", hide_env_values = true, value_parser = key())]
     pub(super) key: String,
 }
 
+/// Reads a key. A line that Windows wrote ends with a carriage return.
+fn key() -> impl TypedValueParser<Value = String> {
+    NonEmptyStringValueParser::new().map(|key| key.trim().to_owned())
+}
+
+/// Returns true if a text has only characters of keys (RFC 4648, section 5).
+fn may_be_key(text: &str) -> bool {
+    text.chars().all(|one| one.is_ascii_alphanumeric() || matches!(one, '_' | '-'))
+}
+
 /// Request to the API.
-pub(super) struct Call<'a> {
+pub(super) struct ApiRequest<'a> {
     method: Method,
     path: String,
     query: Vec<(&'static str, String)>,
@@ -34,7 +45,7 @@ pub(super) struct Call<'a> {
     idempotency_key: Option<&'a str>,
 }
 
-impl<'a> Call<'a> {
+impl<'a> ApiRequest<'a> {
     pub(super) fn get(path: impl Into<String>) -> Self {
         Self { method: Method::GET, path: path.into(), query: Vec::new(), body: None, idempotency_key: None }
     }
@@ -72,17 +83,17 @@ impl FailedCall {
 /// Parts of a refusal that are shown.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Refusal {
+struct ShownRefusal {
     #[serde(default)]
     message: Option<String>,
     #[serde(default)]
-    details: Vec<Detail>,
+    details: Vec<RefusalDetail>,
     #[serde(default)]
     request_id: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct Detail {
+struct RefusalDetail {
     field: String,
     message: String,
 }
@@ -94,12 +105,17 @@ impl Api {
     }
 
     /// Calls the service, and returns the JSON that it answered. `what` names the call in messages.
-    pub(super) async fn call(&self, what: &str, call: Call<'_>) -> Result<String, Failure> {
+    pub(super) async fn call(&self, what: &str, call: ApiRequest<'_>) -> Result<String, Failure> {
         self.exchange(what, call).await.map_err(|failed| failed.failure)
     }
 
     /// Calls the service for a caller that may retry.
-    pub(super) async fn exchange(&self, what: &str, call: Call<'_>) -> Result<String, FailedCall> {
+    pub(super) async fn exchange(&self, what: &str, call: ApiRequest<'_>) -> Result<String, FailedCall> {
+        if !may_be_key(&self.key) {
+            // The key itself is not printed: it is a secret, whatever else is around it.
+            let why = "the key has a character that no key has, such as a quotation mark or a blank; set QUITA_KEY again";
+            return Err(FailedCall { failure: Failure::usage(why), passes: false });
+        }
         let url = self.place(&call.path, &call.query);
         let mut request = client().request(call.method, url.as_str()).bearer_auth(&self.key);
         if let Some(key) = call.idempotency_key {
@@ -111,11 +127,12 @@ impl Api {
             None => request.send().await,
         };
         let mut answer = sent.map_err(|error| {
-            let why = format!("{} can't be reached: {error}", self.url);
+            let why = unreachable(&self.url, &error);
             FailedCall::passing(Failure::failed(format!(
                 "{why}\nCheck that `quita serve` is running there, or pass another address with --url."
             )))
         })?;
+        note_headers(answer.headers());
         let body = answer.body().limit(MAX_ANSWER_BYTES).await;
         let body = body.map_err(|error| {
             FailedCall::passing(Failure::failed(format!("the response can't be read: {error}")))
@@ -147,14 +164,29 @@ impl Api {
     }
 }
 
+/// Prints what only the headers of an answer tell.
+fn note_headers(headers: &HeaderMap) {
+    let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(output::printable);
+    if let Some(names) = text("quita-ignored") {
+        output::note(&format!("The service does not know these names, and ignored them: {names}"));
+    }
+    if text("idempotency-replayed").is_some() {
+        output::note("An earlier request had this idempotency key: this is what became of that one.");
+    }
+}
+
 /// Returns the failure for a refusal, with a line for each violation.
 fn refused(what: &str, json: &str) -> Failure {
-    let refusal = serde_json::from_str::<Refusal>(json).ok();
+    let refusal = serde_json::from_str::<ShownRefusal>(json).ok();
     let message =
         refusal.as_ref().and_then(|refusal| refusal.message.as_deref()).unwrap_or("no reason given");
     let mut told = format!("{what}: {}", output::printable(message));
     let details = refusal.as_ref().map_or(&[][..], |refusal| refusal.details.as_slice());
-    let lines = details.iter().map(|detail| format!("{}: {}", detail.field, detail.message));
+    let lines = details.iter().map(|detail| match detail.field.as_str() {
+        // It is about the whole body.
+        "" => detail.message.clone(),
+        field => format!("{field}: {}", detail.message),
+    });
     // The message alone has the only violation already.
     for line in lines.filter(|line| details.len() > 1 || !message.starts_with(line.as_str())) {
         told.push_str(&format!("\n  {}", output::printable(&line)));
@@ -199,7 +231,7 @@ mod tests {
             let status = StatusCode::from_u16(if is_asked_well { status } else { 500 }).unwrap();
             HttpResponse::build(status).body(answer)
         });
-        let call = Call::post("/pay/payments").with_body("{}").with_idempotency_key(Some("k"));
+        let call = ApiRequest::post("/pay/payments").with_body("{}").with_idempotency_key(Some("k"));
         let told = api(server.url.as_str()).call("create", call).await.map_err(|failure| failure.to_string());
         match expected {
             Ok(json) => assert_eq!(told.as_deref(), Ok(json)),
@@ -231,21 +263,36 @@ mod tests {
         for (status, passes) in [(401, false), (404, false), (429, true), (500, true), (503, true)] {
             let status = StatusCode::from_u16(status).unwrap();
             let server = test_server(move |_| HttpResponse::build(status).body("{}"));
-            let failed = api(server.url.as_str()).exchange("read", Call::get("/")).await.err().unwrap();
+            let failed = api(server.url.as_str()).exchange("read", ApiRequest::get("/")).await.err().unwrap();
             assert_eq!(failed.passes, passes, "{status}");
             server.stop().await;
         }
-        let failed = api("http://127.0.0.1:1").exchange("read", Call::get("/")).await.err().unwrap();
+        let failed = api("http://127.0.0.1:1").exchange("read", ApiRequest::get("/")).await.err().unwrap();
         assert!(failed.passes);
     }
 
     #[actix_web::test]
     async fn a_service_that_is_not_there_is_told_with_what_to_do() {
-        let told = api("http://127.0.0.1:1").call("read", Call::get("/")).await.unwrap_err().to_string();
+        let told =
+            api("http://127.0.0.1:1").call("read", ApiRequest::get("/")).await.unwrap_err().to_string();
         assert!(
             told.contains("127.0.0.1:1") && told.contains("--url") && !told.contains("qk_test_x"),
             "{told}"
         );
+    }
+
+    #[actix_web::test]
+    async fn a_key_with_a_character_that_no_key_has_is_sent_nowhere_and_not_printed() {
+        for wrong in ["'qk_test_a'", "qk_test_a b", "qk_test_\u{fc}"] {
+            let api = Api { key: wrong.into(), ..api("http://127.0.0.1:1") };
+            let told = api.call("read", ApiRequest::get("/")).await.unwrap_err();
+            assert_eq!(told, Failure::usage(&told), "{wrong}");
+            assert!(
+                told.to_string().contains("QUITA_KEY") && !told.to_string().contains("qk_test"),
+                "{told}"
+            );
+        }
+        assert!(may_be_key("qk_test_ef2833_sSnHA-x_z"));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use quita_domain::request::PostbackPolicy;
 use serde::Serialize;
 
 use super::audited;
-use super::beside::Beside;
+use super::command_store::CommandStore;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::keys::{ApplicationArgs, mode, name};
@@ -22,7 +22,7 @@ use quita_services::audit::AuditDraft;
 #[derive(Debug, Subcommand)]
 pub(super) enum ApplicationsCommand {
     /// List a merchant's applications, with the endpoints of their webhooks and the origins of their pages
-    List(List),
+    List(ListApplications),
     /// Set where the events of payments go that are created without postbackUrl; those that exist keep theirs
     SetWebhook(SetWebhook),
     /// Print the origins of the pages that may ask for tokens of cards, or set them
@@ -31,7 +31,7 @@ pub(super) enum ApplicationsCommand {
 
 /// Merchant of the applications.
 #[derive(Debug, Args)]
-pub(super) struct List {
+pub(super) struct ListApplications {
     /// The merchant's name
     #[arg(long, value_name = "NAME", value_parser = name)]
     merchant: String,
@@ -77,11 +77,11 @@ pub(super) async fn run(command: ApplicationsCommand) -> Result<(), Failure> {
     }
 }
 
-async fn list(List { merchant, json, store }: List) -> Result<(), Failure> {
-    let beside = Beside::open(store).await?;
+async fn list(ListApplications { merchant, json, store }: ListApplications) -> Result<(), Failure> {
+    let opened = CommandStore::open(store).await?;
     let merchant = MerchantId::new(merchant);
-    beside.names().require_merchant(&merchant).await?;
-    let applications = beside.access().applications(&merchant).await?;
+    opened.names().require_merchant(&merchant).await?;
+    let applications = opened.access().applications(&merchant).await?;
     if applications.is_empty() {
         output::note("The merchant has no application; `quita keys create --merchant NAME` makes one.");
     }
@@ -94,12 +94,13 @@ async fn list(List { merchant, json, store }: List) -> Result<(), Failure> {
 
 async fn set_webhook(command: SetWebhook) -> Result<(), Failure> {
     let SetWebhook { application, url, mode, store } = command;
-    let beside = Beside::open(store).await?;
-    let url = if url == "none" { None } else { Some(read_url(url, beside.postback)?) };
+    let opened = CommandStore::open(store).await?;
+    let url = if url == "none" { None } else { Some(read_url(url, opened.postback)?) };
     let (merchant, application) = application.names();
-    beside.names().require_application(&merchant, &application).await?;
+    opened.names().require_application(&merchant, &application).await?;
     let owner = Owner { merchant, application, mode };
-    let (access, audit) = (beside.access(), beside.audit().await?);
+    let access = opened.access();
+    let audit = opened.audit().await?;
     let before = access.set_endpoint(&owner, url.clone()).await?;
     if before != url {
         let [was, is] =
@@ -128,10 +129,10 @@ fn read_url(url: String, policy: PostbackPolicy) -> Result<String, Failure> {
 }
 
 async fn origins(SetOrigins { application, set, store }: SetOrigins) -> Result<(), Failure> {
-    let beside = Beside::open(store).await?;
-    let access = beside.access();
+    let opened = CommandStore::open(store).await?;
+    let access = opened.access();
     let (merchant, application) = application.names();
-    beside.names().require_application(&merchant, &application).await?;
+    opened.names().require_application(&merchant, &application).await?;
     let Some(set) = set else {
         let origins = access.application(&merchant, &application).await?.origins;
         if origins.is_empty() {
@@ -140,9 +141,9 @@ async fn origins(SetOrigins { application, set, store }: SetOrigins) -> Result<(
         return origins.iter().try_for_each(output::result);
     };
     let texts = set.split(',').map(str::trim).filter(|text| !text.is_empty());
-    let origins = Origins::parse(texts, beside.postback == PostbackPolicy::AllowAnything);
+    let origins = Origins::parse(texts, opened.postback == PostbackPolicy::AllowAnything);
     let origins = origins.map_err(Failure::usage)?;
-    let audit = beside.audit().await?;
+    let audit = opened.audit().await?;
     let before = access.set_origins(&merchant, &application, &origins).await?;
     if before != origins {
         let [was, is] = [&before, &origins].map(origins_in_words);

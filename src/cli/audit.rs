@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use quita_domain::audit::chain::{AuditKey, ChainCheck, ChainFault, ChainKey, ChainPlace};
 use quita_ports::{AuditStore, StoreError};
 
-use super::beside::Beside;
+use super::command_store::CommandStore;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::output;
@@ -21,9 +21,9 @@ const NAMED: u64 = 20;
 #[derive(Debug, Subcommand)]
 pub(super) enum AuditCommand {
     /// Check from the first entry to the last that none was changed, moved or removed, beside a running service
-    Verify(Verify),
+    Verify(VerifyLog),
     /// Print entries as JSON, one a line, the oldest first. They name people: keep them as you keep the store
-    Export(export::Export),
+    Export(export::ExportLog),
     /// Note in the log that parts are gone without an entry about it, so that `verify` tells them no more. For parts that
     /// a version erased before it noted erasures
     Accept(accept::Accept),
@@ -31,7 +31,7 @@ pub(super) enum AuditCommand {
 
 /// The log to check.
 #[derive(Debug, Args)]
-pub(super) struct Verify {
+pub(super) struct VerifyLog {
     /// The end of the log as an earlier call printed it: it must be in the log still
     #[arg(long, value_name = "SEQUENCE:HASH", value_parser = place)]
     continues: Option<ChainPlace>,
@@ -47,9 +47,9 @@ pub(super) async fn run(command: AuditCommand) -> Result<(), Failure> {
     }
 }
 
-async fn verify(Verify { continues, store }: Verify) -> Result<(), Failure> {
-    let beside = Beside::open(store).await?;
-    let key = key_of(&beside).await?;
+async fn verify(VerifyLog { continues, store }: VerifyLog) -> Result<(), Failure> {
+    let opened = CommandStore::open(store).await?;
+    let key = key_of(&opened).await?;
     let mut faults = 0_u64;
     let tell = |fault: ChainFault| {
         faults = faults.saturating_add(1);
@@ -57,8 +57,10 @@ async fn verify(Verify { continues, store }: Verify) -> Result<(), Failure> {
             output::note(&fault.to_string());
         }
     };
-    let check = check(beside.store.as_ref(), key, continues, tell).await.map_err(Failure::failed)?;
-    let (read, erased, last) = (check.read(), check.erased(), check.last());
+    let check = check(opened.store.as_ref(), key, continues, tell).await.map_err(Failure::failed)?;
+    let read = check.read();
+    let erased = check.erased();
+    let last = check.last();
     match faults {
         0 => output::result(&format!("{read} entries, {erased} parts erased, up to {last}")),
         1..=NAMED => {
@@ -74,9 +76,9 @@ async fn verify(Verify { continues, store }: Verify) -> Result<(), Failure> {
 }
 
 /// Returns the key of the log.
-async fn key_of(beside: &Beside) -> Result<ChainKey, Failure> {
-    let url = &beside.url;
-    match beside.strongbox().audit_key().await? {
+async fn key_of(opened: &CommandStore) -> Result<ChainKey, Failure> {
+    let url = &opened.url;
+    match opened.strongbox().audit_key().await? {
         Some(AuditKey { key, has_begun: true }) => Ok(key),
         // A key without an entry means that no service has started on this store yet.
         Some(AuditKey { has_begun: false, .. }) => {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use quita_embedded::{BackupError, EmbeddedStore};
 
-use super::beside::note_store;
+use super::command_store::note_store;
 use super::failure::Failure;
 use super::flags::StoreFlags;
 use super::output;

@@ -13,11 +13,11 @@ use clap::{Args, Subcommand};
 use url::Url;
 
 use super::failure::Failure;
-use super::http_client::{client, server_url};
+use super::http_client::{client, server_url, unreachable};
 use super::output;
 use crate::http::pages::assets;
 use crate::http::{card_script_hashes, card_scripts};
-use rules::{Judgement, judge};
+use rules::{PageFindings, judge};
 
 /// Largest answer that is read.
 const MAX_BYTES: usize = 1024 * 1024;
@@ -68,28 +68,28 @@ impl Use {
 #[derive(Debug, Subcommand)]
 pub(super) enum CheckoutCommand {
     /// Compare a page's headers and scripts, as payers get them, with what this version serves
-    Verify(Verify),
+    Verify(VerifyPage),
 }
 
 /// Page to be compared.
 #[derive(Debug, Args)]
-pub(super) struct Verify {
+pub(super) struct VerifyPage {
     /// Address of the page of a payment link, as payers get it
     #[arg(value_name = "URL", value_parser = server_url)]
     url: Url,
 }
 
-pub(super) async fn run(CheckoutCommand::Verify(Verify { url }): CheckoutCommand) -> Result<(), Failure> {
+pub(super) async fn run(CheckoutCommand::Verify(VerifyPage { url }): CheckoutCommand) -> Result<(), Failure> {
     if !url.path().contains(CHECKOUT) {
         return Err(Failure::usage("the URL must be that of a payment link's page, …/checkout/TOKEN"));
     }
-    let mut check = Check { client: client(), url, differences: Vec::new(), scripts: 0 };
+    let mut check = PageComparison { client: client(), url, differences: Vec::new(), scripts: 0 };
     let mut goes_on_at = BTreeSet::new();
     let mut files = BTreeSet::new();
     for language in LANGUAGES {
-        let judgement = check.page(language).await?;
-        goes_on_at.extend(judgement.goes_on_at);
-        files.extend(judgement.files);
+        let findings = check.page(language).await?;
+        goes_on_at.extend(findings.goes_on_at);
+        files.extend(findings.files);
     }
     check.files(files).await?;
     check.scripts_for_other_pages().await?;
@@ -110,7 +110,7 @@ pub(super) async fn run(CheckoutCommand::Verify(Verify { url }): CheckoutCommand
 }
 
 /// Comparison of one page.
-struct Check {
+struct PageComparison {
     client: Client,
     url: Url,
     differences: Vec<String>,
@@ -125,7 +125,7 @@ struct Fetched {
     body: Vec<u8>,
 }
 
-impl Check {
+impl PageComparison {
     /// Notes a difference once, though it may be there in both languages.
     fn differ(&mut self, what: impl Into<String>) {
         let what = what.into();
@@ -151,16 +151,24 @@ impl Check {
             request = request.insert_header(("Upgrade-Insecure-Requests", "1"));
         }
         let sent = request.send().await;
-        let mut answer = sent.map_err(|error| Failure::failed(format!("{url} can't be reached: {error}")))?;
+        let mut answer = sent.map_err(|error| Failure::failed(unreachable(url, &error)))?;
         let body = answer.body().limit(MAX_BYTES).await;
         let body = body.map_err(|error| Failure::failed(format!("{url} can't be read: {error}")))?;
-        let (status, headers) = (answer.status().as_u16(), answer.headers().clone());
+        let status = answer.status().as_u16();
+        let headers = answer.headers().clone();
         Ok(Fetched { status, headers, body: body.to_vec() })
     }
 
     /// Compares the page: its headers, and every tag of it.
-    async fn page(&mut self, language: &str) -> Result<Judgement, Failure> {
+    async fn page(&mut self, language: &str) -> Result<PageFindings, Failure> {
         let page = self.fetch(&self.url, (Use::Page, language)).await?;
+        if page.status == 404 {
+            let why = format!(
+                "{} answers 404: no link has this page. Copy the address from the link's record.",
+                self.url
+            );
+            return Err(Failure::failed(why));
+        }
         if page.status != 200 {
             self.differ(format!("the page answers {}, and not 200", page.status));
         }
@@ -169,19 +177,19 @@ impl Check {
         }
         let Ok(html) = String::from_utf8(page.body) else {
             self.differ("the page is not UTF-8");
-            return Ok(Judgement::default());
+            return Ok(PageFindings::default());
         };
-        let judgement = judge(&html, &self.url);
-        for difference in &judgement.differences {
+        let findings = judge(&html, &self.url);
+        for difference in &findings.differences {
             self.differ(difference);
         }
         let with_card = html.contains("<fieldset id=\"card\"").then_some("checkout-card.js");
         for name in ["pages.css", "checkout.css", "checkout.js"].into_iter().chain(with_card) {
-            if !judgement.files.contains(name) {
+            if !findings.files.contains(name) {
                 self.differ(format!("{name} is not in the page"));
             }
         }
-        Ok(judgement)
+        Ok(findings)
     }
 
     /// Compares the files of the page.

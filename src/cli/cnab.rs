@@ -21,7 +21,7 @@ use super::output;
 #[derive(Debug, Subcommand)]
 pub(super) enum CnabCommand {
     /// Print what a bank's return file says, line by line
-    Read(Read),
+    Read(ReadReturnFile),
 }
 
 /// Arguments of `quita cnab read`.
@@ -30,7 +30,7 @@ pub(super) enum CnabCommand {
     after_help = "CNAB 400 of the banks 001, 033, 041, 104, 237, 341 and 756, and CNAB 240 of any. A file that is cut, \
                   or whose totals do not fit, is refused with the line, and nothing of it is printed."
 )]
-pub(super) struct Read {
+pub(super) struct ReadReturnFile {
     /// The return file (arquivo retorno)
     file: PathBuf,
     /// Print JSON instead of a table
@@ -39,7 +39,7 @@ pub(super) struct Read {
 }
 
 pub(super) fn run(command: CnabCommand) -> Result<(), Failure> {
-    let CnabCommand::Read(Read { file: path, json }) = command;
+    let CnabCommand::Read(ReadReturnFile { file: path, json }) = command;
     let named =
         |why: String| Failure::failed(format!("{}: {why}", output::printable(&path.to_string_lossy())));
     let mut file = open(&path).map_err(named)?;
@@ -66,12 +66,12 @@ pub(super) fn read(file: &File) -> Result<ReturnFile<BufReader<&File>>, String> 
 
 /// Totals of a whole file: number of lines and sum received by kind, and the widths of the table's columns.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Checked {
+struct FileTotals {
     kinds: BTreeMap<Kind, (u64, Money)>,
     widths: [usize; COLUMNS.len()],
 }
 
-impl Checked {
+impl FileTotals {
     fn add(&mut self, line: &Line) {
         let (count, received) = self.kinds.entry(line.kind).or_default();
         *count = count.saturating_add(1);
@@ -82,8 +82,8 @@ impl Checked {
     }
 }
 
-fn check(file: &File) -> Result<Checked, String> {
-    let mut checked = Checked::default();
+fn check(file: &File) -> Result<FileTotals, String> {
+    let mut checked = FileTotals::default();
     for line in read(file)? {
         checked.add(&line.map_err(|error| format!("{error} (nothing was read)"))?);
     }
@@ -92,14 +92,14 @@ fn check(file: &File) -> Result<Checked, String> {
 
 fn print(
     file: &File,
-    checked: &Checked,
+    checked: &FileTotals,
     json: bool,
     named: impl Fn(String) -> Failure,
-) -> Result<Checked, Failure> {
+) -> Result<FileTotals, Failure> {
     let mut to = BufWriter::new(io::stdout().lock());
-    let mut printed = Checked::default();
+    let mut printed = FileTotals::default();
     let opened = read(file).map_err(&named)?;
-    let head = Head { bank: opened.bank().to_string(), layout: opened.layout().as_str() };
+    let head = FileHeader { bank: opened.bank().to_string(), layout: opened.layout().as_str() };
     begin(&mut to, &head, checked, json).map_err(unwritten)?;
     for line in opened {
         let line = line.map_err(|error| named(error.to_string()))?;
@@ -119,13 +119,13 @@ fn unwritten(error: io::Error) -> Failure {
 }
 
 /// Data of the whole file.
-struct Head {
+struct FileHeader {
     bank: String,
     layout: &'static str,
 }
 
-fn begin(to: &mut impl Write, head: &Head, checked: &Checked, json: bool) -> io::Result<()> {
-    let Head { bank, layout } = head;
+fn begin(to: &mut impl Write, head: &FileHeader, checked: &FileTotals, json: bool) -> io::Result<()> {
+    let FileHeader { bank, layout } = head;
     if json {
         return write!(to, "{{\"bank\":\"{bank}\",\"layout\":\"{layout}\",\"lines\":[");
     }
@@ -138,7 +138,7 @@ fn begin(to: &mut impl Write, head: &Head, checked: &Checked, json: bool) -> io:
 /// Line as it is printed in JSON.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Told<'a> {
+struct FileLine<'a> {
     line: u64,
     our_number: Option<&'a str>,
     document_number: Option<&'a str>,
@@ -155,7 +155,7 @@ struct Told<'a> {
 }
 
 fn object(to: &mut impl Write, line: &Line, is_first: bool) -> io::Result<()> {
-    let told = Told {
+    let told = FileLine {
         line: line.number,
         our_number: line.our_number.as_deref(),
         document_number: line.document_number.as_deref(),
@@ -215,7 +215,7 @@ fn cells(line: &Line) -> [String; COLUMNS.len()] {
 }
 
 /// Writes a row, with numbers aligned right and texts aligned left.
-fn row(to: &mut impl Write, cells: [String; COLUMNS.len()], checked: &Checked) -> io::Result<()> {
+fn row(to: &mut impl Write, cells: [String; COLUMNS.len()], checked: &FileTotals) -> io::Result<()> {
     let padded = cells.iter().zip(checked.widths).zip(COLUMNS).enumerate();
     let padded = padded.map(|(column, ((cell, width), title))| {
         let width = width.max(title.len());
@@ -224,7 +224,7 @@ fn row(to: &mut impl Write, cells: [String; COLUMNS.len()], checked: &Checked) -
     writeln!(to, "{}", padded.collect::<Vec<_>>().join("  "))
 }
 
-fn sums(to: &mut impl Write, checked: &Checked) -> io::Result<()> {
+fn sums(to: &mut impl Write, checked: &FileTotals) -> io::Result<()> {
     let lines = checked.kinds.values().fold(0_u64, |sum, (count, _)| sum.saturating_add(*count));
     let kinds = Kind::ALL.iter().filter_map(|kind| Some((kind, checked.kinds.get(kind)?)));
     let told =

@@ -2,23 +2,25 @@
 
 mod checks;
 mod finding;
+mod mail;
 mod providers;
+mod store_clock;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::rt::time::timeout;
 use clap::Args;
 use quita_domain::access::ApiKey;
+use quita_domain::people::OperatorRole;
 use quita_machine::SystemClock;
-use quita_ports::{Clock, StoreError, WholeStore};
+use quita_ports::{Clock, StoreError};
 use serde::Serialize;
 
 use super::failure::Failure;
 use super::flags::ServiceFlags;
 use super::output;
 use crate::listener::open_files;
-use crate::store::{self, OpenError, Purpose};
+use crate::store::{self, OpenError, OpenedStore};
 use finding::{Finding, Level};
 use quita_config::Config;
 use quita_config::settings::Settings;
@@ -39,7 +41,7 @@ pub(super) struct DoctorCommand {
 
 /// Findings as JSON for programs.
 #[derive(Serialize)]
-struct Report<'a> {
+struct DoctorReport<'a> {
     failed: usize,
     findings: &'a [Finding],
 }
@@ -48,7 +50,7 @@ pub(super) async fn run(DoctorCommand { json, service }: DoctorCommand) -> Resul
     let findings = examine(service.settings()).await;
     let failed = findings.iter().filter(|finding| finding.level == Level::Fail).count();
     if json {
-        output::json(&Report { failed, findings: &findings })?;
+        output::json(&DoctorReport { failed, findings: &findings })?;
     } else {
         findings.iter().try_for_each(|finding| output::result(&finding.to_string()))?;
     }
@@ -67,11 +69,13 @@ async fn examine(settings: Settings) -> Vec<Finding> {
             findings.extend(checks::configuration(&config));
             findings.extend(checks::acquirers(&config));
             findings.extend(providers::reach(&config).await);
+            findings.extend(mail::reach(&config).await);
             findings.push(checks::secret_key(&config));
             findings.extend(checks::secret_files(&config));
             findings.push(checks::proxy(&config));
             findings.push(checks::open_files(open_files::most()));
             findings.extend(stored(&config).await);
+            findings.extend(store_clock::compare(&config.store).await);
         }
     }
     findings
@@ -81,15 +85,22 @@ async fn examine(settings: Settings) -> Vec<Finding> {
 async fn stored(config: &Config) -> Vec<Finding> {
     let now = SystemClock.now();
     let made_at = checks::program_made_at();
+    if let Some(mistake) = store::mistake(&config.store) {
+        let text = format!("{} can't be used, since its URI has a mistake: {mistake}", config.store);
+        let misnamed = Finding::fail("store", text, "mend it in the option store or in QUITA_STORE");
+        return vec![misnamed, checks::clock(now, made_at, None)];
+    }
     let result = timeout(STORE_TIME_OUT, reach(&config.store)).await;
     let result = result.unwrap_or_else(|_| {
         Err(StoreError::Unavailable(format!("no answer within {} s", STORE_TIME_OUT.as_secs())))
     });
-    let (store, keys) = match result {
-        Ok(Some(parts)) => parts,
+    let ReachedStore { opened, keys, written, has_operators } = match result {
+        Ok(Some(reached)) => reached,
         Ok(None) => {
-            let missing = checks::store_is_missing(&config.store);
-            return vec![missing, checks::clock(now, made_at, None)];
+            let mut findings =
+                vec![checks::store_is_missing(&config.store), checks::clock(now, made_at, None)];
+            findings.extend(checks::console(config, false));
+            return findings;
         }
         Err(why) => {
             let advice = store::advice(&config.store, &why);
@@ -100,32 +111,51 @@ async fn stored(config: &Config) -> Vec<Finding> {
     };
     let newest = keys.iter().map(|key| key.created_at).max();
     let mut findings = vec![
-        Finding::ok("store", format!("{} answers", config.store.clone().with_whole_path())),
+        checks::store_takes_writes(&config.store, written),
         checks::clock(now, made_at, newest),
         checks::keys(&keys, config.environment, now),
     ];
+    findings.extend(checks::console(config, has_operators));
+    let store = opened.whole();
     let strongbox = config.secret_keys.strongbox(store.clone());
     findings.extend(checks::key_of_store(&strongbox, &config.secret_keys).await);
     findings.extend(checks::webhook_secrets((&*store, &strongbox), &keys, now).await);
     findings
 }
 
-/// Opens the store and reads its keys; `None` if there is no store.
-async fn reach(url: &StoreUrl) -> Result<Option<(Arc<dyn WholeStore>, Vec<ApiKey>)>, StoreError> {
-    let store = match store::open(url, Purpose::Maintenance).await {
-        Ok(store) => store,
+/// Store that answers, and what it answered.
+struct ReachedStore {
+    opened: OpenedStore,
+    keys: Vec<ApiKey>,
+    /// Outcome of the trial of a write.
+    written: Result<(), StoreError>,
+    has_operators: bool,
+}
+
+/// Opens the store, reads from it, and tries a write; `None` if there is no store.
+async fn reach(url: &StoreUrl) -> Result<Option<ReachedStore>, StoreError> {
+    let opened = match store::open_existing(url).await {
+        Ok(opened) => opened,
         Err(OpenError::Missing { .. }) => return Ok(None),
         Err(OpenError::Unusable { cause, .. }) => return Err(cause),
-        // Only who serves it is refused for that.
-        Err(error @ OpenError::Served { .. }) => return Err(StoreError::Unavailable(error.to_string())),
+        // Only who serves it is refused for being the second one.
+        Err(error @ (OpenError::Served { .. } | OpenError::Misnamed { .. })) => {
+            return Err(StoreError::Unavailable(error.to_string()));
+        }
     };
+    let store = opened.whole();
     store.ping().await?;
     let keys = store.keys().await?;
-    Ok(Some((store, keys)))
+    let has_operators =
+        store.operators().await?.iter().any(|operator| operator.role == OperatorRole::Operator);
+    let written = opened.try_write().await;
+    Ok(Some(ReachedStore { opened, keys, written, has_operators }))
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use quita_domain::access::{KeyKind, Scope};
     use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner};
     use quita_embedded::EmbeddedStore;

@@ -29,6 +29,15 @@ impl Failure {
         Self { message: message.to_string(), exit_code: 2 }
     }
 
+    /// Creates the failure of a service. A configuration that a restart does not mend has its own exit code, also if
+    /// only the store shows that it is wrong.
+    pub fn of_service(error: &anyhow::Error) -> Self {
+        let message = format!("{error:#}");
+        let is_refused = error.downcast_ref::<SecretKeyError>().is_some_and(is_refused_key)
+            || error.downcast_ref::<OpenError>().is_some_and(OpenError::is_refusal);
+        if is_refused { Self::usage(message) } else { Self::failed(message) }
+    }
+
     /// Creates a failure by a signal, with the exit code that a shell gives to such a program. An empty message is not
     /// printed.
     pub fn interrupted(exit_code: u8, message: impl Display) -> Self {
@@ -49,19 +58,28 @@ impl Display for Failure {
 
 impl From<ConfigError> for Failure {
     fn from(error: ConfigError) -> Self {
-        if error.is_malformed() { Self::usage(error) } else { Self::failed(error) }
+        // A restart mends none: services are told by this code not to be started again.
+        Self::usage(error)
     }
 }
 
 impl From<OpenError> for Failure {
     fn from(error: OpenError) -> Self {
-        Self::failed(error)
+        if error.is_refusal() { Self::usage(error) } else { Self::failed(error) }
     }
 }
 
 impl From<SecretKeyError> for Failure {
     fn from(error: SecretKeyError) -> Self {
         Self::failed(error)
+    }
+}
+
+/// Returns true if the store works with another secret key than those of the configuration.
+const fn is_refused_key(error: &SecretKeyError) -> bool {
+    match error {
+        SecretKeyError::NotHeld { .. } => true,
+        SecretKeyError::Vault(_) | SecretKeyError::Store(_) | SecretKeyError::Raced => false,
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use awc::error::SendRequestError;
 use awc::{Client, Connector};
 use rustls::crypto::{CryptoProvider, ring};
 use url::Url;
@@ -27,6 +28,15 @@ fn install_cryptography() {
         // The client panics without one. A failure means that another thread has installed one meanwhile.
         ring::default_provider().install_default().ok();
     }
+}
+
+/// Returns the sentence about a server that can't be reached.
+pub(super) fn unreachable(url: &Url, error: &SendRequestError) -> String {
+    let why = error.to_string();
+    // What a plain server answers to TLS is no message of TLS.
+    let is_plain = url.scheme() == "https" && why.contains("InvalidContentType");
+    let hint = if is_plain { ". It speaks http, and not https" } else { "" };
+    format!("{url} can't be reached: {why}{hint}")
 }
 
 /// Reads the URL of a server, for the command line.

@@ -35,7 +35,9 @@ impl<'a> JsonText<'a> {
 
     fn laid_out(self, break_line: impl Fn(&mut String, usize)) -> String {
         let mut out = String::with_capacity(self.0.len().saturating_mul(2));
-        let (mut depth, mut is_in_string, mut is_escaped) = (0_usize, false, false);
+        let mut depth = 0_usize;
+        let mut is_in_string = false;
+        let mut is_escaped = false;
         for character in self.0.chars() {
             if is_in_string {
                 write_printable(&mut out, character);

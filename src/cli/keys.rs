@@ -12,9 +12,10 @@ use quita_ports::Clock;
 use serde::Serialize;
 
 use super::audited;
-use super::beside::Beside;
+use super::command_store::CommandStore;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
+use super::values::key_id;
 use super::{output, table};
 use quita_config::duration::{DURATION_FORM, parse_duration};
 use quita_services::access::{DEFAULT_APPLICATION, DEFAULT_KEY_LIFE, NewKey};
@@ -24,16 +25,16 @@ use quita_services::audit::AuditDraft;
 #[derive(Debug, Subcommand)]
 pub(super) enum KeysCommand {
     /// Create a key and print it: it is shown only once
-    Create(Create),
+    Create(CreateKey),
     /// List all keys, without their secrets
-    List(List),
+    List(ListKeys),
     /// Revoke a key: it stops working within 5 seconds
     Revoke(Revoke),
 }
 
 /// Arguments of `quita keys create`.
 #[derive(Debug, Args)]
-pub(super) struct Create {
+pub(super) struct CreateKey {
     #[command(flatten)]
     application: ApplicationArgs,
     /// test or live
@@ -58,7 +59,7 @@ struct Lifetime(Option<Duration>);
 
 /// Every key.
 #[derive(Debug, Args)]
-pub(super) struct List {
+pub(super) struct ListKeys {
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -70,6 +71,7 @@ pub(super) struct List {
 #[derive(Debug, Args)]
 pub(super) struct Revoke {
     /// Id of the key, as `keys list` prints it
+    #[arg(value_parser = key_id)]
     key_id: String,
     #[command(flatten)]
     store: StoreAccessFlags,
@@ -95,8 +97,9 @@ impl ApplicationArgs {
 pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
     match command {
         KeysCommand::Create(create) => {
-            let beside = Beside::open(create.store).await?;
-            let (access, audit) = (beside.access(), beside.audit().await?);
+            let opened = CommandStore::open(create.store).await?;
+            let access = opened.access();
+            let audit = opened.audit().await?;
             let (merchant, application) = create.application.names();
             let Terms { kind, scopes, lifetime } =
                 Terms::of(create.publishable, create.scopes, create.expires_in);
@@ -104,7 +107,7 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
             let powers = powers(kind, &scopes);
             let summary = format!("{} {} {powers}", owner.mode.as_str(), owner.application);
             let merchant = owner.merchant.clone();
-            let news = beside.names().new_application(&merchant, &owner.application).await?;
+            let news = opened.names().new_application(&merchant, &owner.application).await?;
             let ends = end_in_words(lifetime);
             let key = access.create_key(NewKey { owner, kind, scopes, expires_in: lifetime.0 }).await?;
             let draft = AuditDraft::of(&merchant, AuditAction::KeyCreated, &key.id).after(summary);
@@ -122,7 +125,7 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
         }
         KeysCommand::List(list) => {
             let now = SystemClock.now();
-            let keys = Beside::open(list.store).await?.access().keys().await?;
+            let keys = CommandStore::open(list.store).await?.access().keys().await?;
             if keys.is_empty() {
                 output::note("There are no keys yet; `quita keys create --merchant NAME` creates one.");
             }
@@ -133,8 +136,9 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
             table::print(headers, &keys.iter().map(|key| row(key, now)).collect::<Vec<_>>())?;
         }
         KeysCommand::Revoke(revoke) => {
-            let beside = Beside::open(revoke.store).await?;
-            let (access, audit) = (beside.access(), beside.audit().await?);
+            let opened = CommandStore::open(revoke.store).await?;
+            let access = opened.access();
+            let audit = opened.audit().await?;
             let key = access.revoke_key(&revoke.key_id).await?;
             let draft = AuditDraft::of(&key.owner.merchant, AuditAction::KeyRevoked, &key.id);
             audited::note(&audit, draft).await;

@@ -19,13 +19,13 @@ pub(super) struct KnownNames {
 }
 
 /// News that a command makes a merchant or an application: nobody had this name before.
-pub(super) struct NewName {
+pub(super) struct NewNameNotice {
     what: String,
     /// Known name that is similar, which may be meant.
     similar: Option<String>,
 }
 
-impl NewName {
+impl NewNameNotice {
     /// Returns the news in words. `first` is what made it, and `undo` says how a misspelt name is undone.
     pub(super) fn in_words(&self, first: &str, undo: &str) -> String {
         let is_new = format!("{} is new: this is its first {first}.", self.what);
@@ -76,12 +76,12 @@ impl KnownNames {
     }
 
     /// Returns the news if nobody has made this merchant yet.
-    pub(super) async fn new_merchant(&self, merchant: &MerchantId) -> Result<Option<NewName>, Failure> {
+    pub(super) async fn new_merchant(&self, merchant: &MerchantId) -> Result<Option<NewNameNotice>, Failure> {
         if self.has_merchant(merchant).await? {
             return Ok(None);
         }
         let what = format!("Merchant {}", output::printable(merchant.as_str()));
-        Ok(Some(NewName { what, similar: self.similar_merchant(merchant).await? }))
+        Ok(Some(NewNameNotice { what, similar: self.similar_merchant(merchant).await? }))
     }
 
     /// Returns the news if nobody has made this merchant, or this application of it, yet.
@@ -89,7 +89,7 @@ impl KnownNames {
         &self,
         merchant: &MerchantId,
         application: &ApplicationName,
-    ) -> Result<Option<NewName>, Failure> {
+    ) -> Result<Option<NewNameNotice>, Failure> {
         if let Some(news) = self.new_merchant(merchant).await? {
             return Ok(Some(news));
         }
@@ -99,7 +99,7 @@ impl KnownNames {
         }
         let similar = nearest(application.as_str(), known.iter().map(String::as_str)).map(str::to_owned);
         let [name, merchant] = [application.as_str(), merchant.as_str()].map(output::printable);
-        Ok(Some(NewName { what: format!("Application {name} of merchant {merchant}"), similar }))
+        Ok(Some(NewNameNotice { what: format!("Application {name} of merchant {merchant}"), similar }))
     }
 
     /// Returns true if a merchant has a user, an application or a key.

@@ -1,7 +1,7 @@
 //! `quita listen`: a webhook receiver for development.
 
 mod event_line;
-pub(super) mod judgement;
+pub(super) mod signature_check;
 
 use std::env;
 use std::net::SocketAddr;
@@ -22,8 +22,8 @@ use super::http_client::{client, server_url};
 use super::json_text::JsonText;
 use super::output;
 use event_line::{EventBody, event_line};
-use judgement::{SIGNATURE_HEADERS, SignatureHeaders, judge};
 use quita_config::listen_address::parse_listen_address;
+use signature_check::{SIGNATURE_HEADERS, SignatureHeaders, judge};
 
 /// Environment variable with the webhook secrets: all live ones, as `quita secrets show` prints them.
 pub(super) const SECRET_VARIABLE: &str = "QUITA_SECRET";
@@ -80,7 +80,7 @@ pub(super) async fn run(command: ListenCommand) -> Result<(), Failure> {
         output::note("Signatures are not checked: set QUITA_SECRET to what `quita secrets show` prints.");
     }
     let listen = command.listen;
-    let make_receiver = move || Receiver {
+    let make_receiver = move || ListenWorker {
         secrets: secrets.clone(),
         answer: command.answer,
         forward_to: command.forward_to.clone(),
@@ -107,7 +107,7 @@ pub(super) async fn run(command: ListenCommand) -> Result<(), Failure> {
 }
 
 /// State of one worker.
-struct Receiver {
+struct ListenWorker {
     secrets: Vec<WebhookSecret>,
     answer: Option<StatusCode>,
     forward_to: Option<Url>,
@@ -117,7 +117,7 @@ struct Receiver {
     client: Client,
 }
 
-async fn receive(receiver: Data<Receiver>, request: HttpRequest, body: Bytes) -> HttpResponse {
+async fn receive(receiver: Data<ListenWorker>, request: HttpRequest, body: Bytes) -> HttpResponse {
     let event = EventBody::read(&body);
     if !receiver.shows(&event) {
         return HttpResponse::Ok().finish();
@@ -142,7 +142,7 @@ async fn receive(receiver: Data<Receiver>, request: HttpRequest, body: Bytes) ->
     HttpResponse::new(receiver.answer.unwrap_or(answer))
 }
 
-impl Receiver {
+impl ListenWorker {
     fn shows(&self, event: &EventBody) -> bool {
         self.events.is_empty()
             || event.name().is_some_and(|name| self.events.iter().any(|shown| shown == name))
@@ -235,9 +235,10 @@ mod tests {
         server.stop().await;
     }
 
-    fn receiver(answer: Option<StatusCode>, forward_to: Option<Url>) -> Receiver {
-        let (secrets, events) = (Vec::new(), Vec::new());
-        Receiver { secrets, answer, forward_to, prints_json: false, events, client: client() }
+    fn receiver(answer: Option<StatusCode>, forward_to: Option<Url>) -> ListenWorker {
+        let secrets = Vec::new();
+        let events = Vec::new();
+        ListenWorker { secrets, answer, forward_to, prints_json: false, events, client: client() }
     }
 
     #[test]

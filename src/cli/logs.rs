@@ -1,7 +1,7 @@
 //! `quita logs tail`: prints refused requests of a merchant as they happen.
 
-mod refusal;
-mod seen;
+mod known_requests;
+mod logged_request;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -9,12 +9,12 @@ use std::time::Duration;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 
-use super::api::{Api, Call, FailedCall};
+use super::api::{Api, ApiRequest, FailedCall};
 use super::failure::Failure;
 use super::output;
 use crate::http::ErrorCode;
-use refusal::{Page, Refusal};
-use seen::Seen;
+use known_requests::KnownRequests;
+use logged_request::{LoggedRequest, RequestLog};
 
 /// Time between two polls. A key may make far more requests in it.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -25,15 +25,16 @@ const PAGE: usize = 100;
 /// Action on the log of refused requests.
 #[derive(Debug, Subcommand)]
 pub(super) enum LogsCommand {
-    /// Print refused requests, and follow new ones until Ctrl-C
+    /// Print refused requests, and those with unknown names, until Ctrl-C
     Tail(Tail),
 }
 
 /// Choice of refusals.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Shows refusals of the key's merchant and mode, whichever of its keys they came with. The service keeps \
-    the last hundred, in the memory of the node that answers; the key needs payments:read."
+    after_help = "Shows refusals of the key's merchant and mode, whichever of its keys they came with, and with a test key \
+    the requests that were taken although some of their names are unknown. The service keeps the last hundred of each, \
+    in the memory of the node that answers; the key needs payments:read."
 )]
 pub(super) struct Tail {
     /// Number of earlier refusals to print first, 0 to 100
@@ -42,7 +43,7 @@ pub(super) struct Tail {
     /// Print the earlier refusals and exit
     #[arg(long)]
     once: bool,
-    /// Only responses with this status: 4xx, 5xx, or one such as 422
+    /// Only responses with this status: 2xx (taken, with unknown names), 4xx, 5xx, or one such as 422
     #[arg(long, value_parser = statuses)]
     status: Option<Statuses>,
     /// Only these error codes, comma-separated
@@ -77,12 +78,12 @@ pub(super) async fn run(command: LogsCommand) -> Result<(), Failure> {
     let LogsCommand::Tail(tail) = command;
     // An error at the start is permanent: it ends the command.
     let earlier = tail.look().await.map_err(|failed| failed.failure)?;
-    let (mut seen, mut nodes) = (Seen::default(), BTreeSet::new());
+    let mut seen = KnownRequests::default();
+    let mut nodes = BTreeSet::new();
     note_node(&mut nodes, &earlier);
-    let chosen: Vec<_> =
-        seen.new_of(earlier.refusals).into_iter().filter(|refusal| tail.shows(refusal)).collect();
+    let chosen: Vec<_> = seen.new_of(earlier.entries).into_iter().filter(|entry| tail.shows(entry)).collect();
     let skipped = chosen.len().saturating_sub(usize::from(tail.lines));
-    chosen.iter().skip(skipped).try_for_each(|refusal| tail.print(refusal))?;
+    chosen.iter().skip(skipped).try_for_each(|entry| tail.print(entry))?;
     if tail.once {
         return Ok(());
     }
@@ -91,7 +92,7 @@ pub(super) async fn run(command: LogsCommand) -> Result<(), Failure> {
 }
 
 /// Prints once for each node that the refusals are its own.
-fn note_node(nodes: &mut BTreeSet<String>, page: &Page) {
+fn note_node(nodes: &mut BTreeSet<String>, page: &RequestLog) {
     if let Some(node) = page.node.as_ref().filter(|node| nodes.insert((*node).clone())) {
         let node = output::printable(node);
         output::note(&format!("These are the refusals on node {node} only; every other node keeps its own."));
@@ -100,7 +101,7 @@ fn note_node(nodes: &mut BTreeSet<String>, page: &Page) {
 
 impl Tail {
     /// Prints new refusals. Ends if the service refuses the call.
-    async fn follow(&self, mut seen: Seen, mut nodes: BTreeSet<String>) -> Result<(), Failure> {
+    async fn follow(&self, mut seen: KnownRequests, mut nodes: BTreeSet<String>) -> Result<(), Failure> {
         let mut is_told = false;
         loop {
             tokio::time::sleep(PAUSE).await;
@@ -108,7 +109,7 @@ impl Tail {
                 Ok(page) => {
                     is_told = false;
                     note_node(&mut nodes, &page);
-                    self.print_new(&mut seen, page.refusals)?;
+                    self.print_new(&mut seen, page.entries)?;
                 }
                 // A restarting service is back soon; the failure is printed once until it answers.
                 Err(failed) if failed.passes => {
@@ -122,27 +123,28 @@ impl Tail {
         }
     }
 
-    fn print_new(&self, seen: &mut Seen, refusals: Vec<Refusal>) -> Result<(), Failure> {
-        let new = seen.new_of(refusals);
+    fn print_new(&self, seen: &mut KnownRequests, entries: Vec<LoggedRequest>) -> Result<(), Failure> {
+        let new = seen.new_of(entries);
         if new.len() >= PAGE {
             output::note("Some refusals may be missing: more requests were refused than the service keeps.");
         }
-        new.iter().filter(|refusal| self.shows(refusal)).try_for_each(|refusal| self.print(refusal))
+        new.iter().filter(|entry| self.shows(entry)).try_for_each(|entry| self.print(entry))
     }
 
-    /// Returns the refusals that the answering node kept, oldest first.
-    async fn look(&self) -> Result<Page, FailedCall> {
-        let answer = self.api.exchange("requests", Call::get("/pay/requests")).await?;
-        Page::parse(&answer)
+    /// Returns the requests that the answering node kept, oldest first.
+    async fn look(&self) -> Result<RequestLog, FailedCall> {
+        let answer = self.api.exchange("requests", ApiRequest::get("/pay/requests")).await?;
+        RequestLog::parse(&answer)
     }
 
-    fn shows(&self, refusal: &Refusal) -> bool {
-        self.status.is_none_or(|statuses| statuses.have(refusal.status_code))
-            && (self.code.is_empty() || self.code.contains(&refusal.code))
+    fn shows(&self, entry: &LoggedRequest) -> bool {
+        let has_code = || self.code.iter().any(|code| entry.code() == Some(code));
+        self.status.is_none_or(|statuses| statuses.have(entry.status_code()))
+            && (self.code.is_empty() || has_code())
     }
 
-    fn print(&self, refusal: &Refusal) -> Result<(), Failure> {
-        output::result(&if self.json { refusal.json()? } else { refusal.to_string() })
+    fn print(&self, entry: &LoggedRequest) -> Result<(), Failure> {
+        output::result(&if self.json { entry.json()? } else { entry.to_string() })
     }
 }
 
@@ -151,13 +153,14 @@ fn codes() -> PossibleValuesParser {
 }
 
 fn statuses(text: &str) -> Result<Statuses, String> {
-    let one = || text.parse().ok().filter(|status| (400..=599).contains(status)).map(Statuses::One);
+    let one = || text.parse().ok().filter(|status| (200..=599).contains(status)).map(Statuses::One);
     match text {
+        "2xx" => Some(Statuses::Class(2)),
         "4xx" => Some(Statuses::Class(4)),
         "5xx" => Some(Statuses::Class(5)),
         _ => one(),
     }
-    .ok_or_else(|| "must be 4xx, 5xx or a status from 400 to 599".into())
+    .ok_or_else(|| "must be 2xx, 4xx, 5xx or a status from 200 to 599".into())
 }
 
 #[cfg(test)]
@@ -170,7 +173,8 @@ mod tests {
         assert!(have("4xx", 400) && have("4xx", 499) && !have("4xx", 500));
         assert!(have("5xx", 503) && !have("5xx", 422));
         assert!(have("422", 422) && !have("422", 400));
-        for wrong in ["", "200", "600", "3xx", "4XX", "-1", "65536"] {
+        assert!(have("2xx", 201) && !have("2xx", 400) && have("201", 201));
+        for wrong in ["", "199", "600", "3xx", "4XX", "-1", "65536"] {
             assert!(statuses(wrong).is_err(), "{wrong}");
         }
     }

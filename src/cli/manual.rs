@@ -45,7 +45,8 @@ pub(super) struct ManCommand {
 }
 
 pub(super) fn completions(command: CompletionsCommand, mut program: Command) -> Result<(), Failure> {
-    let (name, mut script) = (program.get_name().to_owned(), Vec::new());
+    let name = program.get_name().to_owned();
+    let mut script = Vec::new();
     match command.shell {
         Shell::Bash => clap_complete::generate(shells::Bash, &mut program, name, &mut script),
         Shell::Zsh => clap_complete::generate(shells::Zsh, &mut program, name, &mut script),

@@ -8,12 +8,12 @@ use quita_domain::audit::AuditAction;
 use quita_domain::identity::MerchantId;
 use quita_domain::people::{Logo, MAX_LOGO_BYTES, MerchantProfile};
 
-use super::beside::Beside;
+use super::command_store::CommandStore;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::keys::name;
 use super::output;
-use super::people::Office;
+use super::people::PeopleAccess;
 use quita_services::audit::AuditDraft;
 
 /// Commands about a merchant's profile.
@@ -58,18 +58,18 @@ pub(super) struct SetProfile {
 pub(super) async fn run(command: MerchantsCommand) -> Result<(), Failure> {
     match command {
         MerchantsCommand::Show(Show { merchant, store }) => {
-            let beside = Beside::open(store).await?;
+            let opened = CommandStore::open(store).await?;
             let merchant = MerchantId::new(merchant);
-            beside.names().require_merchant(&merchant).await?;
-            let profile = beside.people().profile(&merchant).await?;
+            opened.names().require_merchant(&merchant).await?;
+            let profile = opened.people().profile(&merchant).await?;
             output::result(&shown(&profile))
         }
         MerchantsCommand::SetProfile(SetProfile { merchant, display_name, contact, logo, store }) => {
             let logo = logo.map(|path| read_logo(&path)).transpose()?;
-            let office = Office::open(store).await?;
+            let access = PeopleAccess::open(store).await?;
             let merchant = MerchantId::new(merchant);
-            office.names.require_merchant(&merchant).await?;
-            let before = office.people.profile(&merchant).await?;
+            access.names.require_merchant(&merchant).await?;
+            let before = access.people.profile(&merchant).await?;
             let mut after = before.clone();
             if let Some(name) = display_name {
                 after = after.with_display_name(&name).map_err(Failure::usage)?;
@@ -80,9 +80,9 @@ pub(super) async fn run(command: MerchantsCommand) -> Result<(), Failure> {
             if let Some(logo) = logo {
                 after = after.with_logo(logo);
             }
-            office.people.set_profile(&merchant, &after).await?;
+            access.people.set_profile(&merchant, &after).await?;
             let draft = AuditDraft::of(&merchant, AuditAction::ProfileChanged, &merchant);
-            office.note(draft.before(before.to_string()).after(after.to_string())).await;
+            access.note(draft.before(before.to_string()).after(after.to_string())).await;
             output::result(&shown(&after))
         }
     }

@@ -7,7 +7,7 @@ use quita_domain::time::Timestamp;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::api::{Api, Call};
+use super::api::{Api, ApiRequest};
 use super::failure::Failure;
 use super::output::printable;
 use super::payments::{print_json, unreadable};
@@ -17,19 +17,19 @@ use super::{output, table};
 #[derive(Debug, Subcommand)]
 pub(super) enum RefundsCommand {
     /// List refunds of all payments, those of the newest payment first
-    List(Refunds),
+    List(ListRefunds),
 }
 
 /// Commands about disputes.
 #[derive(Debug, Subcommand)]
 pub(super) enum DisputesCommand {
     /// List disputes about all payments, those of the newest payment first
-    List(Disputes),
+    List(ListDisputes),
 }
 
 /// Arguments of `quita refunds list`.
 #[derive(Debug, Args)]
-pub(super) struct Refunds {
+pub(super) struct ListRefunds {
     /// Only these statuses, comma-separated: processing, succeeded, failed
     #[arg(long, value_delimiter = ',', value_parser = refund_status)]
     status: Vec<RefundStatus>,
@@ -39,7 +39,7 @@ pub(super) struct Refunds {
 
 /// Arguments of `quita disputes list`.
 #[derive(Debug, Args)]
-pub(super) struct Disputes {
+pub(super) struct ListDisputes {
     /// Only these statuses, comma-separated: open, won
     #[arg(long, value_delimiter = ',', value_parser = dispute_status)]
     status: Vec<DisputeStatus>,
@@ -116,7 +116,7 @@ impl Common {
 
 /// Runs `quita refunds`.
 pub(super) async fn refunds(command: RefundsCommand) -> Result<(), Failure> {
-    let RefundsCommand::List(Refunds { status, page }) = command;
+    let RefundsCommand::List(ListRefunds { status, page }) = command;
     let statuses = status.into_iter().map(RefundStatus::as_str);
     let headers = ["REFUND ID", "TRANSACTION ID", "CREATED", "METHOD", "STATUS", "AMOUNT", "REFERENCE"];
     let row = |refund: &Refund| refund.of.row(&refund.refund_id, &refund.created_at);
@@ -125,7 +125,7 @@ pub(super) async fn refunds(command: RefundsCommand) -> Result<(), Failure> {
 
 /// Runs `quita disputes`.
 pub(super) async fn disputes(command: DisputesCommand) -> Result<(), Failure> {
-    let DisputesCommand::List(Disputes { status, page }) = command;
+    let DisputesCommand::List(ListDisputes { status, page }) = command;
     let statuses = status.into_iter().map(DisputeStatus::as_str);
     let headers =
         ["CHARGEBACK ID", "TRANSACTION ID", "CHARGED BACK", "METHOD", "STATUS", "AMOUNT", "REFERENCE"];
@@ -143,7 +143,7 @@ impl PageOptions {
         headers: [&str; 7],
         row: impl Fn(&T) -> [String; 7],
     ) -> Result<(), Failure> {
-        let call = Call::get(path).with_query(self.query(statuses));
+        let call = ApiRequest::get(path).with_query(self.query(statuses));
         let answer = self.api.call("list", call).await?;
         if self.json {
             return print_json(&answer);

@@ -4,37 +4,37 @@ use clap::{Args, Subcommand};
 use quita_domain::audit::AuditAction;
 use quita_domain::people::{Login, Operator, OperatorRole};
 
-use super::beside::Beside;
+use super::command_store::CommandStore;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::output;
-use super::people::{self, MailChange, Office, One, WebhookChange, login, show_once};
+use super::people::{self, MailChange, PeopleAccess, PersonArgs, WebhookChange, login, show_once};
 use quita_services::audit::AuditDraft;
 
 /// Subcommands of `quita operators`.
 #[derive(Debug, Subcommand)]
 pub(super) enum OperatorsCommand {
     /// Create an operator and print the password: it is shown only once, and changed at the first sign-in
-    Create(Create),
+    Create(CreateOperator),
     /// List the operators
-    List(List),
+    List(ListOperators),
     /// Give an operator another role
-    SetRole(SetRole),
+    SetRole(SetOperatorRole),
     /// Set a new password and print it; the operator's sessions end
-    ResetPassword(One),
+    ResetPassword(PersonArgs),
     /// Reset the second factor of an operator who lost phone and recovery codes
-    ResetFactor(One),
+    ResetFactor(PersonArgs),
     /// Turn e-mail notifications to an operator on or off
     Mail(MailChange),
     /// Set the URL for webhook notifications to an operator, and print their signing secret once
     Webhook(WebhookChange),
     /// Remove an operator, whose sessions end; never the last one
-    Remove(One),
+    Remove(PersonArgs),
 }
 
 /// Whom to make.
 #[derive(Debug, Args)]
-pub(super) struct Create {
+pub(super) struct CreateOperator {
     /// E-mail address for signing in
     #[arg(long, value_parser = login)]
     email: Login,
@@ -47,7 +47,7 @@ pub(super) struct Create {
 
 /// Every operator.
 #[derive(Debug, Args)]
-pub(super) struct List {
+pub(super) struct ListOperators {
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -57,9 +57,9 @@ pub(super) struct List {
 
 /// Arguments of `quita operators set-role`.
 #[derive(Debug, Args)]
-pub(super) struct SetRole {
+pub(super) struct SetOperatorRole {
     #[command(flatten)]
-    operator: One,
+    operator: PersonArgs,
     /// operator or auditor
     #[arg(value_parser = role)]
     role: OperatorRole,
@@ -67,15 +67,15 @@ pub(super) struct SetRole {
 
 pub(super) async fn run(command: OperatorsCommand) -> Result<(), Failure> {
     match command {
-        OperatorsCommand::Create(Create { email, role, store }) => {
-            let office = Office::open(store).await?;
-            let password = office.people.create_operator(email.clone(), role).await?;
+        OperatorsCommand::Create(CreateOperator { email, role, store }) => {
+            let access = PeopleAccess::open(store).await?;
+            let password = access.people.create_operator(email.clone(), role).await?;
             let draft = AuditDraft::of_operators(AuditAction::OperatorCreated, &email).after(role.as_str());
-            office.note(draft).await;
+            access.note(draft).await;
             show_once(&password)
         }
-        OperatorsCommand::List(List { json, store }) => {
-            let operators = Beside::open(store).await?.people().operators().await?;
+        OperatorsCommand::List(ListOperators { json, store }) => {
+            let operators = CommandStore::open(store).await?.people().operators().await?;
             if operators.is_empty() {
                 output::note(
                     "There are no operators yet; `quita users operators create --email ADDRESS` creates one.",
@@ -83,33 +83,33 @@ pub(super) async fn run(command: OperatorsCommand) -> Result<(), Failure> {
             }
             people::print(&operators, json)
         }
-        OperatorsCommand::SetRole(SetRole { operator: One { email, store }, role }) => {
-            let office = Office::open(store).await?;
-            let before = office.people.set_operator_role(&email, role).await?;
+        OperatorsCommand::SetRole(SetOperatorRole { operator: PersonArgs { email, store }, role }) => {
+            let access = PeopleAccess::open(store).await?;
+            let before = access.people.set_operator_role(&email, role).await?;
             let draft = AuditDraft::of_operators(AuditAction::OperatorRoleChanged, &email);
-            office.note(draft.before(before.as_str()).after(role.as_str())).await;
+            access.note(draft.before(before.as_str()).after(role.as_str())).await;
             output::note(&format!("{email} is {} now.", role.as_str()));
             Ok(())
         }
-        OperatorsCommand::ResetPassword(One { email, store }) => {
-            let office = Office::open(store).await?;
-            let password = office.people.reset_operator_password(&email).await?;
-            office.note(AuditDraft::of_operators(AuditAction::PasswordChanged, &email)).await;
+        OperatorsCommand::ResetPassword(PersonArgs { email, store }) => {
+            let access = PeopleAccess::open(store).await?;
+            let password = access.people.reset_operator_password(&email).await?;
+            access.note(AuditDraft::of_operators(AuditAction::PasswordChanged, &email)).await;
             show_once(&password)
         }
-        OperatorsCommand::ResetFactor(One { email, store }) => {
-            let office = Office::open(store).await?;
-            office.people.remove_factor::<Operator>(&email).await?;
-            office.note(AuditDraft::of_operators(AuditAction::SecondFactorRemoved, &email)).await;
+        OperatorsCommand::ResetFactor(PersonArgs { email, store }) => {
+            let access = PeopleAccess::open(store).await?;
+            access.people.remove_factor::<Operator>(&email).await?;
+            access.note(AuditDraft::of_operators(AuditAction::SecondFactorRemoved, &email)).await;
             output::note(&format!("The second factor of {email} was reset."));
             Ok(())
         }
         OperatorsCommand::Mail(change) => people::set_mailing::<Operator>(change).await,
         OperatorsCommand::Webhook(change) => people::set_webhook::<Operator>(change).await,
-        OperatorsCommand::Remove(One { email, store }) => {
-            let office = Office::open(store).await?;
-            office.people.remove_operator(&email).await?;
-            office.note(AuditDraft::of_operators(AuditAction::OperatorRemoved, &email)).await;
+        OperatorsCommand::Remove(PersonArgs { email, store }) => {
+            let access = PeopleAccess::open(store).await?;
+            access.people.remove_operator(&email).await?;
+            access.note(AuditDraft::of_operators(AuditAction::OperatorRemoved, &email)).await;
             output::note(&format!("{email} is removed."));
             Ok(())
         }

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use quita_domain::text::turns_direction;
 use serde::Serialize;
 
 use super::failure::Failure;
@@ -34,11 +35,11 @@ pub(super) fn note(line: &str) {
     drop(writeln!(io::stderr().lock(), "{line}"));
 }
 
-/// Escapes the control characters of foreign text, so that a terminal does not obey them.
+/// Escapes what a terminal would obey in foreign text: control characters, and those that turn its direction.
 pub(super) fn printable(text: &str) -> String {
     text.chars()
         .flat_map(|character| {
-            let is_control = character.is_control();
+            let is_control = character.is_control() || turns_direction(character);
             let shown = is_control.then(|| character.escape_default());
             shown.into_iter().flatten().chain((!is_control).then_some(character))
         })
@@ -58,5 +59,6 @@ mod tests {
     #[test]
     fn control_characters_are_shown_and_not_obeyed() {
         assert_eq!(printable("a\u{1b}[2Jção\n"), "a\\u{1b}[2Jção\\n");
+        assert_eq!(printable("a\u{202e}b"), "a\\u{202e}b");
     }
 }

@@ -1,6 +1,7 @@
-//! `quita payments`: create, read and list payments through the running service.
+//! `quita payments`: create, read, list, cancel, capture and refund payments through the running service.
 
 mod create;
+mod operate;
 mod record;
 
 use chrono::NaiveDate;
@@ -10,24 +11,32 @@ use quita_domain::method::Method;
 use quita_domain::status::Status;
 use serde::Deserialize;
 
-use super::api::{Api, Call};
+use super::api::{Api, ApiRequest};
 use super::failure::Failure;
 use super::json_text::JsonText;
+use super::values::date;
 use super::{output, table};
-use create::Create;
+use create::PaymentArgs;
 pub(super) use create::card;
-use record::Record;
+use operate::{Operate, OperateAmount};
+use record::ShownRecord;
 pub(super) use record::unreadable;
 
 /// Commands about payments.
 #[derive(Debug, Subcommand)]
 pub(super) enum PaymentsCommand {
     /// Create a payment, and print it. Without options: a PIX of R$ 100,00, which the sandbox pays after 2 s
-    Create(Create),
+    Create(PaymentArgs),
     /// Print a payment
     Get(Get),
     /// List payments, the newest first
-    List(List),
+    List(ListPayments),
+    /// Withdraw a PIX or boleto, or void an authorized card
+    Cancel(Operate),
+    /// Capture an authorized card, in whole or in part
+    Capture(OperateAmount),
+    /// Give money of a paid payment back, in whole or in part
+    Refund(OperateAmount),
 }
 
 /// Arguments of `quita payments get`.
@@ -45,7 +54,7 @@ pub(super) struct Get {
 
 /// Arguments of `quita payments list`.
 #[derive(Debug, Args)]
-pub(super) struct List {
+pub(super) struct ListPayments {
     /// Only these statuses, comma-separated: initial, pending, approved, paid, declined, expired, cancelled, refund,
     /// chargeback
     #[arg(long, value_delimiter = ',', value_parser = status)]
@@ -60,10 +69,10 @@ pub(super) struct List {
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u8).range(1..=100))]
     limit: u8,
     /// Only payments that are due on this day or later
-    #[arg(long, value_name = "YYYY-MM-DD")]
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = date)]
     due_from: Option<NaiveDate>,
     /// Only payments that are due on this day or earlier
-    #[arg(long, value_name = "YYYY-MM-DD")]
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = date)]
     due_to: Option<NaiveDate>,
     /// Continue after an earlier page, with its nextCursor
     #[arg(long)]
@@ -78,25 +87,30 @@ pub(super) struct List {
 /// Page of payments in the API's answer.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Page {
-    data: Vec<Record>,
+struct PaymentList {
+    data: Vec<ShownRecord>,
     next_cursor: Option<String>,
 }
 
 pub(super) async fn run(command: PaymentsCommand) -> Result<(), Failure> {
     match command {
         PaymentsCommand::Create(create) => create::run(create).await,
-        PaymentsCommand::Get(Get { transaction_id, json, api }) => {
-            print_record(&api.call("get", Call::get(format!("/pay/payments/{transaction_id}"))).await?, json)
-        }
+        PaymentsCommand::Get(Get { transaction_id, json, api }) => print_record(
+            &api.call("get", ApiRequest::get(format!("/pay/payments/{transaction_id}"))).await?,
+            json,
+        ),
         PaymentsCommand::List(list) => {
-            let answer = list.api.call("list", Call::get("/pay/payments").with_query(list.query())).await?;
+            let answer =
+                list.api.call("list", ApiRequest::get("/pay/payments").with_query(list.query())).await?;
             if list.json { print_json(&answer) } else { print_page(&answer) }
         }
+        PaymentsCommand::Cancel(operate) => operate::cancel(operate).await,
+        PaymentsCommand::Capture(operate) => operate::capture(operate).await,
+        PaymentsCommand::Refund(operate) => operate::refund(operate).await,
     }
 }
 
-impl List {
+impl ListPayments {
     fn query(&self) -> Vec<(&'static str, String)> {
         let statuses = self.status.iter().map(|status| ("status", status.to_string()));
         let others = [
@@ -117,13 +131,13 @@ pub(super) fn print_record(answer: &str, json: bool) -> Result<(), Failure> {
     if json {
         return print_json(answer);
     }
-    output::result(&Record::parse(answer)?.to_string())
+    output::result(&ShownRecord::parse(answer)?.to_string())
 }
 
 fn print_page(answer: &str) -> Result<(), Failure> {
-    let page: Page = serde_json::from_str(answer).map_err(|error| record::unreadable(&error))?;
+    let page: PaymentList = serde_json::from_str(answer).map_err(|error| record::unreadable(&error))?;
     let headers = ["TRANSACTION ID", "CREATED", "METHOD", "STATUS", "AMOUNT", "REFERENCE"];
-    let rows: Vec<_> = page.data.iter().map(Record::row).collect();
+    let rows: Vec<_> = page.data.iter().map(ShownRecord::row).collect();
     table::print(headers, &rows)?;
     if rows.is_empty() {
         output::note("There is no such payment.");

@@ -11,7 +11,7 @@ use quita_machine::SystemClock;
 use serde::Serialize;
 
 use super::audited;
-use super::beside::Beside;
+use super::command_store::CommandStore;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::known_names::KnownNames;
@@ -24,7 +24,7 @@ use quita_services::people::{
 
 /// About whom a command is.
 #[derive(Debug, Args)]
-pub(super) struct One {
+pub(super) struct PersonArgs {
     /// E-mail address for signing in
     #[arg(value_parser = login)]
     pub(super) email: Login,
@@ -36,7 +36,7 @@ pub(super) struct One {
 #[derive(Debug, Args)]
 pub(super) struct MailChange {
     #[command(flatten)]
-    person: One,
+    person: PersonArgs,
     /// on or off
     #[arg(value_parser = switch)]
     switch: Switch,
@@ -56,7 +56,7 @@ enum Switch {
 #[derive(Debug, Args)]
 pub(super) struct WebhookChange {
     #[command(flatten)]
-    person: One,
+    person: PersonArgs,
     /// Address to send messages to, or off
     #[arg(value_name = "URL|off")]
     url: String,
@@ -71,23 +71,23 @@ pub(super) const BAD_WEBHOOK_URL: &str = "a webhook goes to a whole http or http
 
 /// Sets where messages by webhook to somebody go, and prints a new secret alone, or turns them off.
 pub(super) async fn set_webhook<S: Someone>(change: WebhookChange) -> Result<(), Failure> {
-    let WebhookChange { person: One { email, store }, url, language } = change;
-    let office = Office::open(store).await?;
+    let WebhookChange { person: PersonArgs { email, store }, url, language } = change;
+    let access = PeopleAccess::open(store).await?;
     let (before, after, secret) = if url == "off" {
-        let (before, after) = office.people.remove_message_webhook::<S>(&email).await?;
+        let (before, after) = access.people.remove_message_webhook::<S>(&email).await?;
         (before, after, None)
     } else {
-        if !office.postback.allows(&url) {
+        if !access.postback.allows(&url) {
             return Err(Failure::failed(BAD_WEBHOOK_URL));
         }
         let ChangedWebhook { before, after, secret } =
-            office.webhooks.set::<S>(&email, &url, language).await?;
+            access.webhooks.set::<S>(&email, &url, language).await?;
         (before, after, secret)
     };
     let [was, is] = [&before, &after].map(|person| message_webhook_in_words(person.message_webhook()));
     output::note(&format!("Messages by webhook to {email}: {is}."));
     if before.message_webhook() != after.message_webhook() {
-        office.note(after.draft(AuditAction::MessageWebhookChanged).before(was).after(is)).await;
+        access.note(after.draft(AuditAction::MessageWebhookChanged).before(was).after(is)).await;
     }
     let Some(secret) = secret else { return Ok(()) };
     output::result(secret.expose())?;
@@ -97,17 +97,17 @@ pub(super) async fn set_webhook<S: Someone>(change: WebhookChange) -> Result<(),
 
 /// Turns messages by e-mail to somebody on or off.
 pub(super) async fn set_mailing<S: Someone>(change: MailChange) -> Result<(), Failure> {
-    let MailChange { person: One { email, store }, switch, language } = change;
-    let office = Office::open(store).await?;
-    let (before, after) = office.people.set_mailing::<S>(&email, switch == Switch::On, language).await?;
+    let MailChange { person: PersonArgs { email, store }, switch, language } = change;
+    let access = PeopleAccess::open(store).await?;
+    let (before, after) = access.people.set_mailing::<S>(&email, switch == Switch::On, language).await?;
     let [was, is] = [&before, &after].map(|person| mailing_in_words(person.mailing()));
     output::note(&format!("Messages by e-mail to {email}: {is}."));
-    office.note(after.draft(AuditAction::MailingChanged).before(was).after(is)).await;
+    access.note(after.draft(AuditAction::MailingChanged).before(was).after(is)).await;
     Ok(())
 }
 
 /// Access to people and the audit log, beside the service.
-pub(super) struct Office {
+pub(super) struct PeopleAccess {
     pub(super) people: People,
     pub(super) keyholders: Keyholders,
     pub(super) names: KnownNames,
@@ -116,13 +116,15 @@ pub(super) struct Office {
     audit: Audit,
 }
 
-impl Office {
+impl PeopleAccess {
     pub(super) async fn open(flags: StoreAccessFlags) -> Result<Self, Failure> {
-        let beside = Beside::open(flags).await?;
-        let keyholders = Keyholders::new(beside.store.clone(), Arc::new(SystemClock));
-        let (people, names, postback) = (beside.people(), beside.names(), beside.postback);
-        let webhooks = MessageWebhooks::new(people.clone(), beside.strongbox());
-        Ok(Self { people, keyholders, names, webhooks, postback, audit: beside.audit().await? })
+        let opened = CommandStore::open(flags).await?;
+        let keyholders = Keyholders::new(opened.store.clone(), Arc::new(SystemClock));
+        let people = opened.people();
+        let names = opened.names();
+        let postback = opened.postback;
+        let webhooks = MessageWebhooks::new(people.clone(), opened.strongbox());
+        Ok(Self { people, keyholders, names, webhooks, postback, audit: opened.audit().await? })
     }
 
     pub(super) async fn note(&self, draft: AuditDraft) {

@@ -16,7 +16,7 @@ use quita_ports::{StoreError, WholeStore};
 use quita_services::erasure::{Eraser, ErasureTally};
 
 use super::audited;
-use super::beside::Beside;
+use super::command_store::CommandStore;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::output;
@@ -25,7 +25,7 @@ use crate::retention::FORGOTTEN_WITHIN;
 use quita_config::duration::{LONG_DURATION_FORM, parse_long_duration};
 use quita_config::store_url::StoreUrl;
 use quita_services::audit::{Audit, AuditDraft, Initiator};
-use staff::{StaffDesk, StaffTally};
+use staff::{StaffEraser, StaffTally};
 
 /// Number of attempts to purge replaced data from the store's log: readers of the service may hold it.
 const EMPTYING_TRIES: usize = 3;
@@ -46,7 +46,7 @@ pub(super) enum PrivacyCommand {
 )]
 pub(super) struct EraseArgs {
     #[command(flatten)]
-    whose: Whose,
+    whose: ErasureSubject,
     /// Paid payments are finished once they were paid so long ago
     #[arg(long, value_name = "DURATION", default_value = "180d", value_parser = duration)]
     paid_before: Duration,
@@ -60,7 +60,7 @@ pub(super) struct EraseArgs {
 /// One payment, one payer, one person who signed in once, or what strangers typed.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
-struct Whose {
+struct ErasureSubject {
     /// The payer of this payment
     #[arg(long, value_name = "ID", value_parser = transaction)]
     transaction: Option<TransactionId>,
@@ -76,7 +76,7 @@ struct Whose {
     refused_at: Vec<u64>,
 }
 
-impl Whose {
+impl ErasureSubject {
     /// Returns true for staff or typed text in the audit log, false for a payer.
     fn is_staff(&self) -> bool {
         self.login.is_some() || !self.refused_at.is_empty()
@@ -91,23 +91,25 @@ pub(super) async fn run(command: PrivacyCommand) -> Result<(), Failure> {
 
 async fn erase(args: EraseArgs) -> Result<(), Failure> {
     let EraseArgs { whose, paid_before, dry_run, store } = args;
-    let beside = Beside::open(store).await?;
-    let audit = beside.audit().await?;
+    let opened = CommandStore::open(store).await?;
+    let audit = opened.audit().await?;
     if dry_run {
         output::note("Nothing is changed: this is what would be erased.");
     }
     if whose.is_staff() {
-        return erase_staff(whose, beside, audit, dry_run).await;
+        return erase_staff(whose, opened, audit, dry_run).await;
     }
-    let desk = Desk::new(beside.store, audit, paid_before, dry_run);
+    let eraser = PayerEraser::new(opened.store, audit, paid_before, dry_run);
     let done = match whose {
-        Whose { transaction: Some(id), .. } => desk.erase_one(id).await,
-        Whose { transaction: None, document: Some(document), .. } => desk.erase_person(&document).await,
-        Whose { transaction: None, document: None, .. } => Ok(ErasureTally::default()),
+        ErasureSubject { transaction: Some(id), .. } => eraser.erase_one(id).await,
+        ErasureSubject { transaction: None, document: Some(document), .. } => {
+            eraser.erase_person(&document).await
+        }
+        ErasureSubject { transaction: None, document: None, .. } => Ok(ErasureTally::default()),
     };
     let tally = done?;
     if !dry_run {
-        desk.let_go(&beside.url, tally).await?;
+        eraser.let_go(&opened.url, tally).await?;
     }
     let ErasureTally { erased, erased_before, not_finished, left } = tally;
     output::result(&format!("erased {erased}, erased before {erased_before}, not finished {not_finished}"))?;
@@ -120,15 +122,20 @@ async fn erase(args: EraseArgs) -> Result<(), Failure> {
 }
 
 /// Erases staff, or text typed for an account, from the audit log.
-async fn erase_staff(whose: Whose, beside: Beside, audit: Audit, dry_run: bool) -> Result<(), Failure> {
+async fn erase_staff(
+    whose: ErasureSubject,
+    opened: CommandStore,
+    audit: Audit,
+    dry_run: bool,
+) -> Result<(), Failure> {
     let eraser = audit.eraser(Initiator::command_line());
-    let desk = StaffDesk { store: beside.store.clone(), audit, eraser, changes_nothing: dry_run };
+    let staff = StaffEraser { store: opened.store.clone(), audit, eraser, changes_nothing: dry_run };
     let StaffTally { parts, sessions } = match &whose.login {
-        Some(login) => desk.erase_login(login).await?,
-        None => desk.erase_refused(&whose.refused_at).await?,
+        Some(login) => staff.erase_login(login).await?,
+        None => staff.erase_refused(&whose.refused_at).await?,
     };
     if !dry_run {
-        empty(|| beside.store.forget_replaced()).await.map_err(|error| {
+        empty(|| opened.store.forget_replaced()).await.map_err(|error| {
             Failure::failed(format!(
                 "{parts} parts were erased, but the store's log still holds what was there before ({error}); do it again"
             ))
@@ -148,13 +155,13 @@ async fn empty<F: Future<Output = Result<(), StoreError>>>(ask: impl Fn() -> F) 
 }
 
 /// Eraser of payers that records its work in the audit log.
-struct Desk {
+struct PayerEraser {
     eraser: Eraser,
     audit: Audit,
     changes_nothing: bool,
 }
 
-impl Desk {
+impl PayerEraser {
     fn new(store: Arc<dyn WholeStore>, audit: Audit, paid_before: Duration, changes_nothing: bool) -> Self {
         let paid_for_ms = millis_in(paid_before);
         let log = audit.eraser(Initiator::command_line());
@@ -172,7 +179,8 @@ impl Desk {
 
     /// Erases every payment of this person, page by page.
     async fn erase_person(&self, document: &Document) -> Result<ErasureTally, Failure> {
-        let (mut place, mut tally) = (None, ErasureTally::default());
+        let mut place = None;
+        let mut tally = ErasureTally::default();
         loop {
             let page = self.eraser.erase_page_of(document, place).await.map_err(broken_off)?;
             if let Some(merchant) = &page.merchant {

@@ -4,8 +4,8 @@
 //! console. Running it again changes only what has changed meanwhile.
 
 mod files;
+mod line_printer;
 mod lists;
-mod told;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -17,12 +17,13 @@ use quita_machine::SystemClock;
 use quita_ports::Clock;
 use quita_services::reconciliation::{NotReconciled, Reconciler};
 
-use super::beside::open_store;
+use super::command_store::open_store;
 use super::failure::Failure;
 use super::flags::StoreFlags;
 use super::output;
+use super::values::date;
+use line_printer::LinePrinter;
 use quita_config::Config;
-use told::Told;
 
 /// Arguments of `quita reconcile`.
 #[derive(Debug, Args)]
@@ -60,24 +61,24 @@ pub(super) async fn run(command: ReconcileCommand) -> Result<(), Failure> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     // Errors in the usage, or in a file, are reported before the store is touched.
     let compared = match acquirer {
-        Some(name) => Compared::List(lists::Wanted::of(&config, &clock, &name, (since, until))?),
-        None => Compared::Files(files::Checked::all(&cnab)?),
+        Some(name) => Compared::List(lists::ListComparison::of(&config, &clock, &name, (since, until))?),
+        None => Compared::Files(files::CheckedFiles::all(&cnab)?),
     };
     let mode = match &compared {
         Compared::List(wanted) => wanted.mode(),
         Compared::Files(_) => mode,
     };
     let reconciler = reconciler(&config, &clock).await?.of_mode(mode);
-    let told = match compared {
+    let printer = match compared {
         Compared::List(wanted) => wanted.reconcile(&reconciler, json).await?,
         Compared::Files(checked) => checked.reconcile(&reconciler, clock.now(), json).await?,
     };
-    judgement(&told, &reconciler).await
+    judgement(&printer, &reconciler).await
 }
 
 enum Compared {
-    List(lists::Wanted),
-    Files(files::Checked),
+    List(lists::ListComparison),
+    Files(files::CheckedFiles),
 }
 
 async fn reconciler(config: &Config, clock: &Arc<dyn Clock>) -> Result<Reconciler, Failure> {
@@ -87,20 +88,20 @@ async fn reconciler(config: &Config, clock: &Arc<dyn Clock>) -> Result<Reconcile
 }
 
 /// Fails unless everything matches, and prints what else a person should know.
-async fn judgement(told: &Told, reconciler: &Reconciler) -> Result<(), Failure> {
-    if told.open() > 0 {
+async fn judgement(printer: &LinePrinter, reconciler: &Reconciler) -> Result<(), Failure> {
+    if printer.open() > 0 {
         let is_served = reconciler.is_served().await.map_err(|error| failed(error.into()))?;
         let why = match is_served {
             true => "The acquirers have not answered",
             false => "No service runs on this store, so the acquirers can't be asked",
         };
-        let (about, were) = match told.open() {
+        let (about, were) = match printer.open() {
             1 => ("1 line".to_owned(), "It was"),
             count => (format!("{count} lines"), "They were"),
         };
         output::note(&format!("{why} about {about}. {were} judged by what is stored; run it again later."));
     }
-    match told.differing() {
+    match printer.differing() {
         0 => Ok(()),
         1 => Err(Failure::failed("1 line differs.")),
         count => Err(Failure::failed(format!("{count} lines differ."))),
@@ -116,8 +117,4 @@ fn failed(why: NotReconciled) -> Failure {
 
 fn mode(text: &str) -> Result<Mode, String> {
     Mode::parse(text).ok_or_else(|| "a mode is live or test".into())
-}
-
-fn date(text: &str) -> Result<NaiveDate, String> {
-    text.parse().map_err(|_| "a date is written as 2026-11-22".into())
 }

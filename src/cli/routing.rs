@@ -12,7 +12,7 @@ use super::failure::Failure;
 #[derive(Debug, Subcommand)]
 pub(super) enum RoutingCommand {
     /// Tell what the configured routes mean, and what is wrong with them or can never matter
-    Check(check::Check),
+    Check(check::CheckRouting),
     /// Tell which way a payment would go, and why
     Evaluate(evaluate::Evaluate),
     /// Tell what other routes would have done with the stored payments, and what that would have cost

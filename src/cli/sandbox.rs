@@ -5,9 +5,10 @@ use clap::{Args, Subcommand};
 use quita_domain::identity::TransactionId;
 use serde_json::{Map, Value, json};
 
-use super::api::{Api, Call};
+use super::api::{Api, ApiRequest};
 use super::failure::Failure;
 use super::payments::{cents, print_record, transaction_id};
+use super::values::date;
 
 /// Subcommands of `quita sandbox`.
 #[derive(Debug, Subcommand)]
@@ -36,7 +37,7 @@ pub(super) struct Target {
 #[derive(Debug, Args)]
 pub(super) struct Pay {
     /// Day of the payment, of a boleto or a PIX with a due date [default: today]
-    #[arg(long, value_name = "YYYY-MM-DD")]
+    #[arg(long, value_name = "YYYY-MM-DD", value_parser = date)]
     on: Option<NaiveDate>,
     /// Amount in cents [default: what is owed on that day]
     #[arg(long, value_name = "CENTS", value_parser = cents)]
@@ -73,7 +74,7 @@ pub(super) async fn run(command: SandboxCommand) -> Result<(), Failure> {
     if let SandboxCommand::Pay(pay) = &command {
         let Target { transaction_id, api } = &pay.target;
         let body = pay.body();
-        let call = Call::post(format!("/sandbox/payments/{transaction_id}/pay")).with_body(&body);
+        let call = ApiRequest::post(format!("/sandbox/payments/{transaction_id}/pay")).with_body(&body);
         return print_record(&api.call("pay", call).await?, true);
     }
     let (action, Target { transaction_id, api }) = command.into_parts();
@@ -82,5 +83,5 @@ pub(super) async fn run(command: SandboxCommand) -> Result<(), Failure> {
 
 /// Moves the payment, and returns its record.
 pub(super) async fn moved_by_hand(api: &Api, id: TransactionId, action: &str) -> Result<String, Failure> {
-    api.call(action, Call::post(format!("/sandbox/payments/{id}/{action}"))).await
+    api.call(action, ApiRequest::post(format!("/sandbox/payments/{id}/{action}"))).await
 }

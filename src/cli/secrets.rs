@@ -6,7 +6,7 @@ use quita_domain::identity::Mode;
 use quita_services::secret_keys::{MovedPeople, Strongbox, Unmoved, UnmovedPerson, Which};
 
 use super::audited;
-use super::beside::Beside;
+use super::command_store::CommandStore;
 use super::failure::Failure;
 use super::flags::{ServiceFlags, StoreAccessFlags};
 use super::keys::{ApplicationArgs, mode};
@@ -70,10 +70,11 @@ pub(super) async fn run(command: SecretsCommand) -> Result<(), Failure> {
         }
         SecretsCommand::Rewrap(RewrapArgs { store }) => return rewrap(store).await,
         SecretsCommand::Show(SecretArgs { application, mode, store }) => {
-            let beside = Beside::open(store).await?;
+            let opened = CommandStore::open(store).await?;
             let (merchant, application) = application.names();
-            beside.names().require_application(&merchant, &application).await?;
-            let (access, audit) = (beside.access(), beside.audit().await?);
+            opened.names().require_application(&merchant, &application).await?;
+            let access = opened.access();
+            let audit = opened.audit().await?;
             let secrets = access.secrets(&merchant, &application, mode).await?;
             let draft =
                 AuditDraft::of(&merchant, AuditAction::SecretShown, &application).after(mode.as_str());
@@ -81,10 +82,11 @@ pub(super) async fn run(command: SecretsCommand) -> Result<(), Failure> {
             secrets
         }
         SecretsCommand::Rotate(SecretArgs { application, mode, store }) => {
-            let beside = Beside::open(store).await?;
+            let opened = CommandStore::open(store).await?;
             let (merchant, application) = application.names();
-            beside.names().require_application(&merchant, &application).await?;
-            let (access, audit) = (beside.access(), beside.audit().await?);
+            opened.names().require_application(&merchant, &application).await?;
+            let access = opened.access();
+            let audit = opened.audit().await?;
             let secrets = access.rotate_secret(&merchant, &application, mode).await?;
             let draft =
                 AuditDraft::of(&merchant, AuditAction::SecretRotated, &application).after(mode.as_str());
@@ -98,19 +100,23 @@ pub(super) async fn run(command: SecretsCommand) -> Result<(), Failure> {
 /// Switches the store to the newest secret key, then re-encrypts everything that is encrypted with another. A repeated
 /// call continues where the last one ended.
 async fn rewrap(flags: StoreAccessFlags) -> Result<(), Failure> {
-    let beside = Beside::open(flags).await?;
-    let strongbox = beside.strongbox();
-    strongbox.work_with_newest(&beside.secret_keys.id_keys()).await?;
-    let newest = beside.secret_keys.newest().id();
+    let opened = CommandStore::open(flags).await?;
+    let strongbox = opened.strongbox();
+    strongbox.work_with_newest(&opened.secret_keys.id_keys()).await?;
+    let newest = opened.secret_keys.newest().id();
     output::note(&format!("The store now uses the secret key {newest}; every node follows within 2 s."));
-    let (mut place, mut looked_at, mut sealed, mut unmoved) = (None, 0_u64, 0_u64, 0_u64);
+    let mut place = None;
+    let mut looked_at = 0_u64;
+    let mut sealed = 0_u64;
+    let mut unmoved = 0_u64;
     loop {
         let moved = strongbox.move_page(Which::All, place.as_ref(), REWRAPPED_AT_ONCE).await?;
         (looked_at, sealed) =
             (looked_at.saturating_add(moved.looked_at), sealed.saturating_add(moved.sealed));
         for Unmoved { application: (merchant, name), why } in moved.unmoved {
             unmoved = unmoved.saturating_add(1);
-            let (merchant, name) = (output::printable(merchant.as_str()), output::printable(name.as_str()));
+            let merchant = output::printable(merchant.as_str());
+            let name = output::printable(name.as_str());
             output::note(&format!(
                 "The secrets of application {name:?} of {merchant:?} were not changed: {why}."
             ));
@@ -180,14 +186,16 @@ fn notification_secret(acquirer: &str, config: &Config) -> Result<String, Failur
             site.callback_address(found, &sicoob.callbacks)
         }
         AdapterConfig::Cielo(cielo) => {
-            let (header, address) = (&cielo.settings.notification_header, site.notifications(found));
+            let header = &cielo.settings.notification_header;
+            let address = site.notifications(found);
             output::note(&format!(
                 "Cielo sends this in the header {header} of its notifications to {address}:"
             ));
             cielo.settings.notification_secret.expose().clone()
         }
         AdapterConfig::Pagarme(pagarme) => {
-            let (settings, address) = (&pagarme.settings, site.notifications(found));
+            let settings = &pagarme.settings;
+            let address = site.notifications(found);
             output::note(&format!("Pagar.me authenticates its callbacks to {address} with this (Basic):"));
             format!("{}:{}", settings.notification_user, settings.notification_password.expose())
         }

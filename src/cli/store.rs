@@ -13,7 +13,7 @@ use quita_machine::SystemClock;
 use quita_ports::{Clock, StoreError, StoreForm, UpgradeStore, WholeStore};
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::beside::note_store;
+use super::command_store::note_store;
 use super::failure::Failure;
 use super::flags::StoreFlags;
 use super::output;
@@ -247,7 +247,8 @@ impl Upgrade {
     async fn rewrite(&self) -> Result<Rewritten, Failure> {
         let left = self.patiently(async || self.to_upgrade.left_to_upgrade().await).await?;
         let begun = Instant::now();
-        let (mut read, mut rewritten) = (0_u64, Rewritten::default());
+        let mut read = 0_u64;
+        let mut rewritten = Rewritten::default();
         let mut noted = begun;
         let step = self.rate.and_then(|rate| usize::try_from(rate).ok()).map_or(STEP, |rate| rate.min(STEP));
         loop {
@@ -260,7 +261,8 @@ impl Upgrade {
             }
             if noted.elapsed() >= NOTE_EVERY {
                 noted = Instant::now();
-                let (all, rewritten) = (left.max(read), rewritten.payments);
+                let all = left.max(read);
+                let rewritten = rewritten.payments;
                 output::note(&format!("{read} of {all} payments read, {rewritten} rewritten"));
             }
             if let Some(rate) = self.rate {

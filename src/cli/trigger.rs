@@ -1,5 +1,6 @@
 //! `quita trigger`: creates a sandbox payment that reaches an event, to test a receiver.
 
+mod advice;
 mod delivery;
 
 use std::time::{Duration, Instant};
@@ -10,12 +11,13 @@ use quita_domain::identity::TransactionId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::api::{Api, Call};
+use super::api::{Api, ApiRequest};
 use super::failure::Failure;
 use super::output;
 use super::payments::card;
 use super::sandbox::moved_by_hand;
 use crate::sample_request;
+use delivery::{Delivered, TriggeredEvent};
 
 /// Time limit for the event.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -29,24 +31,24 @@ const STAYS_PENDING: u64 = 10_027;
 const RECIPES: [Recipe; 9] = [
     Recipe { event: "payment.pending", card: None, steps: &[] },
     Recipe { event: "payment.approved", card: Some("approved"), steps: &[] },
-    Recipe { event: "payment.paid", card: None, steps: &[Step::Sandbox("pay")] },
+    Recipe { event: "payment.paid", card: None, steps: &[RecipeStep::Sandbox("pay")] },
     Recipe { event: "payment.declined", card: Some("insufficient_funds"), steps: &[] },
-    Recipe { event: "payment.expired", card: None, steps: &[Step::Sandbox("expire")] },
-    Recipe { event: "payment.cancelled", card: None, steps: &[Step::Post("cancel", "")] },
+    Recipe { event: "payment.expired", card: None, steps: &[RecipeStep::Sandbox("expire")] },
+    Recipe { event: "payment.cancelled", card: None, steps: &[RecipeStep::Post("cancel", "")] },
     Recipe {
         event: "payment.refund",
         card: None,
-        steps: &[Step::Sandbox("pay"), Step::Post("refunds", "{}")],
+        steps: &[RecipeStep::Sandbox("pay"), RecipeStep::Post("refunds", "{}")],
     },
     Recipe {
         event: "payment.refund_succeeded",
         card: None,
-        steps: &[Step::Sandbox("pay"), Step::Post("refunds", r#"{"amount":100}"#)],
+        steps: &[RecipeStep::Sandbox("pay"), RecipeStep::Post("refunds", r#"{"amount":100}"#)],
     },
     Recipe {
         event: "payment.chargeback",
         card: None,
-        steps: &[Step::Sandbox("pay"), Step::Sandbox("chargeback")],
+        steps: &[RecipeStep::Sandbox("pay"), RecipeStep::Sandbox("chargeback")],
     },
 ];
 
@@ -55,11 +57,11 @@ struct Recipe {
     event: &'static str,
     /// Sandbox card, which is only authorised; a PIX if absent.
     card: Option<&'static str>,
-    steps: &'static [Step],
+    steps: &'static [RecipeStep],
 }
 
 /// Step after the creation of the payment.
-enum Step {
+enum RecipeStep {
     /// Manual move in the sandbox.
     Sandbox(&'static str),
     /// Request of the merchant, with a body.
@@ -69,9 +71,10 @@ enum Step {
 /// Arguments of `quita trigger`.
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Needs a test key with payments:write and payments:read; with webhooks, too, it says when the receiver \
-    did not take the event. The sandbox never fails a refund, so payment.refund_failed can't be triggered. Without \
-    --json it prints only the payment's id."
+    after_help = "Needs a test key with payments:write and payments:read. With webhooks, too, it waits until the receiver \
+    has confirmed the event, says why if it did not, and ends with exit code 1 if the event was not delivered. The wait \
+    ends after 8 seconds, and after 18 for payment.pending. The sandbox never fails a refund, so payment.refund_failed \
+    can't be triggered. Without --json it prints only the payment's id."
 )]
 pub(super) struct TriggerCommand {
     /// Event to trigger
@@ -105,12 +108,12 @@ struct Created {
 
 /// Fields of a payment's events that are read.
 #[derive(Deserialize)]
-struct Events {
-    data: Vec<ToldEvent>,
+struct EventList {
+    data: Vec<ListedEvent>,
 }
 
 #[derive(Deserialize)]
-struct ToldEvent {
+struct ListedEvent {
     event: String,
 }
 
@@ -122,21 +125,35 @@ pub(super) async fn run(command: TriggerCommand) -> Result<(), Failure> {
     let recipe = RECIPES.iter().find(|recipe| recipe.event == event);
     let recipe = recipe.ok_or_else(|| Failure::usage(format!("The sandbox can't trigger {event}.")))?;
     let body = recipe.body(&postback_url);
-    let answer = api.call("create", Call::post("/pay/payments").with_body(&body)).await?;
+    let answer = api.call("create", ApiRequest::post("/pay/payments").with_body(&body)).await?;
     let Created { transaction_id } = serde_json::from_str(&answer)
         .map_err(|error| Failure::failed(format!("the answer has no payment: {error}")))?;
     for step in recipe.steps {
         step.take(&api, transaction_id).await?;
     }
     wait_for(&api, transaction_id, &event).await?;
-    output::note(&delivery::outcome(&api, transaction_id, &event, &postback_url).await);
     if json {
-        return output::json(&Triggered { event: &event, transaction_id, postback_url: &postback_url });
+        output::json(&Triggered { event: &event, transaction_id, postback_url: &postback_url })?;
+    } else {
+        output::result(&transaction_id.to_string())?;
     }
-    output::result(&transaction_id.to_string())
+    let awaits_payer = recipe.awaits_payer();
+    let triggered = TriggeredEvent { id: transaction_id, event: &event, url: &postback_url, awaits_payer };
+    match triggered.outcome(&api).await {
+        Delivered::Fine(sentence) => {
+            output::note(&sentence);
+            Ok(())
+        }
+        Delivered::Not(why) => Err(Failure::failed(why)),
+    }
 }
 
 impl Recipe {
+    /// Returns true if the payer of a PIX is awaited when its event happens.
+    const fn awaits_payer(&self) -> bool {
+        self.card.is_none() && self.steps.is_empty()
+    }
+
     fn body(&self, postback_url: &str) -> String {
         let mut terms = Map::from_iter([("postbackUrl".to_owned(), json!(postback_url))]);
         let mut put = |name: &str, value: Value| drop(terms.insert(name.into(), value));
@@ -153,12 +170,12 @@ impl Recipe {
     }
 }
 
-impl Step {
+impl RecipeStep {
     async fn take(&self, api: &Api, id: TransactionId) -> Result<(), Failure> {
         match self {
             Self::Sandbox(action) => moved_by_hand(api, id, action).await.map(drop),
             Self::Post(action, body) => {
-                let call = Call::post(format!("/pay/payments/{id}/{action}"));
+                let call = ApiRequest::post(format!("/pay/payments/{id}/{action}"));
                 let call = if body.is_empty() { call } else { call.with_body(body) };
                 api.call(action, call).await.map(drop)
             }
@@ -170,8 +187,8 @@ impl Step {
 async fn wait_for(api: &Api, id: TransactionId, event: &str) -> Result<(), Failure> {
     let until = Instant::now() + PATIENCE;
     loop {
-        let answer = api.call("events", Call::get(format!("/pay/payments/{id}/events"))).await?;
-        let events: Events = serde_json::from_str(&answer)
+        let answer = api.call("events", ApiRequest::get(format!("/pay/payments/{id}/events"))).await?;
+        let events: EventList = serde_json::from_str(&answer)
             .map_err(|error| Failure::failed(format!("the answer has no events: {error}")))?;
         if events.data.iter().any(|told| told.event == event) {
             return Ok(());

@@ -5,13 +5,13 @@ use quita_domain::audit::AuditAction;
 use quita_domain::identity::MerchantId;
 use quita_domain::people::{Login, Role, User};
 
-use super::beside::Beside;
+use super::command_store::CommandStore;
 use super::failure::Failure;
 use super::flags::StoreAccessFlags;
 use super::keys::name;
 use super::operators::{self, OperatorsCommand};
 use super::output;
-use super::people::{self, MailChange, Office, One, WebhookChange, login, show_once};
+use super::people::{self, MailChange, PeopleAccess, PersonArgs, WebhookChange, login, show_once};
 use quita_services::audit::AuditDraft;
 use quita_services::holdings::Holdings;
 use quita_services::people::{PeopleError, Someone};
@@ -20,15 +20,15 @@ use quita_services::people::{PeopleError, Someone};
 #[derive(Debug, Subcommand)]
 pub(super) enum UsersCommand {
     /// Create a user and print the password: it is shown only once
-    Create(Create),
+    Create(CreateUser),
     /// List the users of a merchant
-    List(List),
+    List(ListUsers),
     /// Give a user another role
-    SetRole(SetRole),
+    SetRole(SetUserRole),
     /// Set a new password and print it; the user's sessions end
-    ResetPassword(One),
+    ResetPassword(PersonArgs),
     /// Reset the second factor of a user who lost it; until another is set up, the password is enough
-    ResetFactor(One),
+    ResetFactor(PersonArgs),
     /// Turn e-mail notifications to a user on or off; owners are notified of failures
     Mail(MailChange),
     /// Set the URL for webhook notifications to a user, and print their signing secret once
@@ -42,7 +42,7 @@ pub(super) enum UsersCommand {
 
 /// Arguments of `quita users create`.
 #[derive(Debug, Args)]
-pub(super) struct Create {
+pub(super) struct CreateUser {
     /// The merchant's name
     #[arg(long, value_name = "NAME", value_parser = name)]
     merchant: String,
@@ -61,7 +61,7 @@ pub(super) struct Create {
 
 /// Arguments of `quita users list`.
 #[derive(Debug, Args)]
-pub(super) struct List {
+pub(super) struct ListUsers {
     /// The merchant's name
     #[arg(long, value_name = "NAME", value_parser = name)]
     merchant: String,
@@ -74,9 +74,9 @@ pub(super) struct List {
 
 /// Arguments of `quita users set-role`.
 #[derive(Debug, Args)]
-pub(super) struct SetRole {
+pub(super) struct SetUserRole {
     #[command(flatten)]
-    user: One,
+    user: PersonArgs,
     /// owner, developer or viewer
     #[arg(value_parser = role)]
     role: Role,
@@ -86,7 +86,7 @@ pub(super) struct SetRole {
 #[derive(Debug, Args)]
 pub(super) struct Removal {
     #[command(flatten)]
-    user: One,
+    user: PersonArgs,
     /// Revoke the API keys that the user made, too
     #[arg(long)]
     revoke_keys: bool,
@@ -94,21 +94,22 @@ pub(super) struct Removal {
 
 pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
     match command {
-        UsersCommand::Create(Create { merchant, email, role, own, store }) => {
-            let office = Office::open(store).await?;
+        UsersCommand::Create(CreateUser { merchant, email, role, own, store }) => {
+            let access = PeopleAccess::open(store).await?;
             let merchant = MerchantId::new(merchant);
-            let news = office.names.new_merchant(&merchant).await?;
-            let (people, login) = (&office.people, email.clone());
+            let news = access.names.new_merchant(&merchant).await?;
+            let people = &access.people;
+            let login = email.clone();
             let made = match own {
                 true => people.create_own(merchant.clone(), login, role).await,
                 false => people.create(merchant.clone(), login, role).await,
             };
             let password = match made {
                 Ok(password) => password,
-                Err(error) => return Err(refused(&office, error).await),
+                Err(error) => return Err(refused(&access, error).await),
             };
             let draft = AuditDraft::of(&merchant, AuditAction::UserCreated, &email).after(role.as_str());
-            office.note(draft).await;
+            access.note(draft).await;
             show_once(&password)?;
             if let Some(news) = news {
                 let undo = format!("remove this user: quita users remove {email}");
@@ -116,11 +117,11 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
             }
             Ok(())
         }
-        UsersCommand::List(List { merchant, json, store }) => {
-            let beside = Beside::open(store).await?;
+        UsersCommand::List(ListUsers { merchant, json, store }) => {
+            let opened = CommandStore::open(store).await?;
             let merchant = MerchantId::new(merchant);
-            beside.names().require_merchant(&merchant).await?;
-            let users = beside.people().users(&merchant).await?;
+            opened.names().require_merchant(&merchant).await?;
+            let users = opened.people().users(&merchant).await?;
             if users.is_empty() {
                 output::note(
                     "There are no users yet; `quita users create --merchant NAME --email ADDRESS` creates one.",
@@ -128,27 +129,27 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
             }
             people::print(&users, json)
         }
-        UsersCommand::SetRole(SetRole { user: One { email, store }, role }) => {
-            let office = Office::open(store).await?;
-            let user = office.people.find(&email).await?;
-            let before = office.people.set_role(&user.merchant, &email, role).await?;
+        UsersCommand::SetRole(SetUserRole { user: PersonArgs { email, store }, role }) => {
+            let access = PeopleAccess::open(store).await?;
+            let user = access.people.find(&email).await?;
+            let before = access.people.set_role(&user.merchant, &email, role).await?;
             let draft = user.draft(AuditAction::UserRoleChanged);
-            office.note(draft.before(before.as_str()).after(role.as_str())).await;
+            access.note(draft.before(before.as_str()).after(role.as_str())).await;
             output::note(&format!("{email} is {} now.", role.as_str()));
             Ok(())
         }
-        UsersCommand::ResetPassword(One { email, store }) => {
-            let office = Office::open(store).await?;
-            let user = office.people.find(&email).await?;
-            let password = office.people.reset_password(&user.merchant, &email).await?;
-            office.note(user.draft(AuditAction::PasswordChanged)).await;
+        UsersCommand::ResetPassword(PersonArgs { email, store }) => {
+            let access = PeopleAccess::open(store).await?;
+            let user = access.people.find(&email).await?;
+            let password = access.people.reset_password(&user.merchant, &email).await?;
+            access.note(user.draft(AuditAction::PasswordChanged)).await;
             show_once(&password)
         }
-        UsersCommand::ResetFactor(One { email, store }) => {
-            let office = Office::open(store).await?;
-            let user = office.people.find(&email).await?;
-            office.people.remove_factor::<User>(&email).await?;
-            office.note(user.draft(AuditAction::SecondFactorRemoved)).await;
+        UsersCommand::ResetFactor(PersonArgs { email, store }) => {
+            let access = PeopleAccess::open(store).await?;
+            let user = access.people.find(&email).await?;
+            access.people.remove_factor::<User>(&email).await?;
+            access.note(user.draft(AuditAction::SecondFactorRemoved)).await;
             output::note(&format!("The second factor of {email} was reset."));
             Ok(())
         }
@@ -160,10 +161,10 @@ pub(super) async fn run(command: UsersCommand) -> Result<(), Failure> {
 }
 
 /// Returns the failure for a user who could not be created.
-async fn refused(office: &Office, error: PeopleError) -> Failure {
+async fn refused(access: &PeopleAccess, error: PeopleError) -> Failure {
     let PeopleError::Taken(login) = &error else { return error.into() };
     // Another merchant may have taken the login. Users of the command line are told whose it is, and how to free it.
-    match office.people.find(login).await {
+    match access.people.find(login).await {
         Ok(user) => Failure::failed(format!(
             "{login} belongs to a user of {}; `quita users remove {login}` frees it",
             output::printable(user.merchant.as_str())
@@ -173,19 +174,19 @@ async fn refused(office: &Office, error: PeopleError) -> Failure {
 }
 
 /// Removes a user, with their API keys if that is asked for.
-async fn remove(Removal { user: One { email, store }, revoke_keys }: Removal) -> Result<(), Failure> {
-    let office = Office::open(store).await?;
-    let user = office.people.find(&email).await?;
-    let holdings = office.keyholders.holdings(&user.merchant, &email).await?;
+async fn remove(Removal { user: PersonArgs { email, store }, revoke_keys }: Removal) -> Result<(), Failure> {
+    let access = PeopleAccess::open(store).await?;
+    let user = access.people.find(&email).await?;
+    let holdings = access.keyholders.holdings(&user.merchant, &email).await?;
     tell(&holdings, revoke_keys)?;
     // Keys are revoked before the user is removed: if something fails in between, the user can still be removed again.
     if revoke_keys {
-        revoke(&office, &user).await?;
+        revoke(&access, &user).await?;
     }
-    office.people.remove(&user.merchant, &email).await?;
-    office.note(user.draft(AuditAction::UserRemoved).before(user.role.as_str())).await;
+    access.people.remove(&user.merchant, &email).await?;
+    access.note(user.draft(AuditAction::UserRemoved).before(user.role.as_str())).await;
     if revoke_keys {
-        revoke(&office, &user).await?;
+        revoke(&access, &user).await?;
     }
     output::note(&format!("{email} is removed."));
     Ok(())
@@ -199,7 +200,8 @@ fn tell(holdings: &Holdings, revoke_keys: bool) -> Result<(), Failure> {
         output::result(&format!("key\t{}\t{mode}\t{application}", key.id))?;
     }
     for secret in &holdings.secrets {
-        let (mode, application) = (secret.mode.as_str(), output::printable(secret.application.as_str()));
+        let mode = secret.mode.as_str();
+        let application = output::printable(secret.application.as_str());
         output::result(&format!("webhook secret\t{mode}\t{application}"))?;
     }
     if !holdings.keys.is_empty() && !revoke_keys {
@@ -216,10 +218,10 @@ fn tell(holdings: &Holdings, revoke_keys: bool) -> Result<(), Failure> {
 }
 
 /// Revokes every key that the user created.
-async fn revoke(office: &Office, user: &User) -> Result<(), Failure> {
-    for key in office.keyholders.revoke(&user.merchant, &user.login, |_| false).await? {
+async fn revoke(access: &PeopleAccess, user: &User) -> Result<(), Failure> {
+    for key in access.keyholders.revoke(&user.merchant, &user.login, |_| false).await? {
         let draft = AuditDraft::of(&user.merchant, AuditAction::KeyRevoked, &key.id);
-        office.note(draft.before(format!("made by {}", user.login))).await;
+        access.note(draft.before(format!("made by {}", user.login))).await;
         output::note(&format!("Key {} is revoked.", key.id));
     }
     Ok(())

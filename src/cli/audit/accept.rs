@@ -4,7 +4,7 @@ use clap::Args;
 use quita_domain::audit::AuditAction;
 
 use super::{check, key_of};
-use crate::cli::beside::Beside;
+use crate::cli::command_store::CommandStore;
 use crate::cli::failure::Failure;
 use crate::cli::flags::StoreAccessFlags;
 use crate::cli::output;
@@ -21,10 +21,10 @@ pub(in crate::cli) struct Accept {
 }
 
 pub(super) async fn run(Accept { store }: Accept) -> Result<(), Failure> {
-    let beside = Beside::open(store).await?;
-    let key = key_of(&beside).await?;
-    let check = check(beside.store.as_ref(), key, None, drop).await.map_err(Failure::failed)?;
-    let audit = beside.audit().await?;
+    let opened = CommandStore::open(store).await?;
+    let key = key_of(&opened).await?;
+    let check = check(opened.store.as_ref(), key, None, drop).await.map_err(Failure::failed)?;
+    let audit = opened.audit().await?;
     let unaccounted = check.unaccounted();
     for parts in unaccounted.split(RANGES) {
         let draft = AuditDraft::of_operators(AuditAction::ErasureAccepted, &parts);

@@ -8,14 +8,14 @@ use quita_ports::AuditStore;
 use serde::Serialize;
 
 use super::PAGE;
-use crate::cli::beside::Beside;
+use crate::cli::command_store::CommandStore;
 use crate::cli::failure::Failure;
 use crate::cli::flags::StoreAccessFlags;
 use crate::cli::output;
 
 /// Entries to print.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct Export {
+pub(in crate::cli) struct ExportLog {
     /// Entries behind this place; behind this place, which must be in the log with this hash; or not older than this time.
     /// Everything when absent
     #[arg(long, value_name = "SEQUENCE|SEQUENCE:HASH|TIME", value_parser = since)]
@@ -80,9 +80,9 @@ impl ExportedEntry {
     }
 }
 
-pub(super) async fn run(Export { since, store }: Export) -> Result<(), Failure> {
-    let beside = Beside::open(store).await?;
-    let store = beside.store.as_ref();
+pub(super) async fn run(ExportLog { since, store }: ExportLog) -> Result<(), Failure> {
+    let opened = CommandStore::open(store).await?;
+    let store = opened.store.as_ref();
     let mut place = match &since {
         Some(Since::Place(place)) => *place,
         Some(Since::Seen(seen)) => {

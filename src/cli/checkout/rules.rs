@@ -147,7 +147,7 @@ const HIDDEN: [&str; 2] = ["form", "payment"];
 
 /// Outcome of the comparison of a page's tags.
 #[derive(Debug, Default)]
-pub(super) struct Judgement {
+pub(super) struct PageFindings {
     pub(super) differences: Vec<String>,
     /// Files that the page loads, all of them ours.
     pub(super) files: BTreeSet<&'static str>,
@@ -156,7 +156,7 @@ pub(super) struct Judgement {
 }
 
 /// Compares a page with what the templates write.
-pub(super) fn judge(html: &str, page: &Url) -> Judgement {
+pub(super) fn judge(html: &str, page: &Url) -> PageFindings {
     let (pieces, unreadable) = read(html);
     let written = |text: String| format!("the page has what this version does not write: {text}");
     let home = page.path().split_once(super::CHECKOUT).map_or("", |(home, _)| home);
@@ -172,7 +172,7 @@ struct Judge<'p> {
     /// Path of the page.
     page: &'p str,
     pieces: &'p [Piece],
-    found: Judgement,
+    found: PageFindings,
     ids: BTreeSet<&'p str>,
     hidden: BTreeSet<&'p str>,
     /// Token of the payment, which is the same in each of its addresses.
@@ -185,7 +185,7 @@ impl<'p> Judge<'p> {
             home,
             page,
             pieces,
-            found: Judgement::default(),
+            found: PageFindings::default(),
             ids: BTreeSet::new(),
             hidden: BTreeSet::new(),
             payment_token: None,

@@ -6,11 +6,10 @@ use std::time::UNIX_EPOCH;
 
 use quita_domain::access::ApiKey;
 use quita_domain::identity::Mode;
-use quita_domain::method::Method;
 use quita_domain::secret_key::SecretPlace;
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_domain::webhook::signature::WebhookSecret;
-use quita_ports::{AcquirerSpec, Store};
+use quita_ports::{AcquirerSpec, Store, StoreError};
 use quita_services::secret_keys::{SecretKeyError, Strongbox};
 
 use super::finding::Finding;
@@ -60,11 +59,7 @@ pub(super) fn acquirers(config: &Config) -> Vec<Finding> {
         Environment::Production => &[Mode::Test, Mode::Live],
     };
     for mode in modes {
-        let is_taken = |method: &Method| {
-            config.acquirers.iter().any(|a| a.spec.mode == *mode && a.spec.methods.contains(method))
-        };
-        let missing: Vec<_> =
-            Method::ALL.iter().filter(|method| !is_taken(method)).map(|method| method.label()).collect();
+        let missing = config.methods_without_acquirer(*mode);
         if !missing.is_empty() {
             let text = format!("none takes {} of {} keys", missing.join(", "), mode.as_str());
             findings.push(Finding::warn("acquirer", text, "add an [[acquirer]] to the configuration"));
@@ -76,7 +71,9 @@ pub(super) fn acquirers(config: &Config) -> Vec<Finding> {
 fn described(acquirer: &AcquirerConfig) -> String {
     let AcquirerSpec { name, mode, methods, rate, .. } = &acquirer.spec;
     let methods: Vec<_> = methods.iter().map(|method| method.label()).collect();
-    let (kind, mode, methods) = (acquirer.adapter.kind().as_str(), mode.as_str(), methods.join(", "));
+    let kind = acquirer.adapter.kind().as_str();
+    let mode = mode.as_str();
+    let methods = methods.join(", ");
     let rate = rate.map(|rate| format!("; at most {rate} calls a second")).unwrap_or_default();
     let secret = match &acquirer.adapter {
         AdapterConfig::Sandbox(sandbox) if sandbox.notification_secret.is_some() => {
@@ -120,7 +117,8 @@ pub(super) fn secret_files(config: &Config) -> Vec<Finding> {
 
 fn open_file(subject: &'static str, file: &SecretFile) -> Option<Finding> {
     let mode = file.open_permissions().ok().flatten()?;
-    let (option, path) = (&file.option, file.path.display());
+    let option = &file.option;
+    let path = file.path.display();
     let text =
         format!("{option}: {path} holds a secret, and everybody on this machine may use it ({mode:04o})");
     let mend = format!("`chmod 600 {path}`; if somebody may have read it, change the secret");
@@ -157,6 +155,32 @@ pub(super) fn open_files(most: u64) -> Finding {
 pub(super) fn store_is_missing(url: &StoreUrl) -> Finding {
     let url = url.clone().with_whole_path();
     Finding::warn("store", format!("{url} does not exist yet"), "`quita serve` makes it")
+}
+
+/// Reports whether the store takes writes, in the words of the service's health.
+pub(super) fn store_takes_writes(url: &StoreUrl, written: Result<(), StoreError>) -> Finding {
+    let url = url.clone().with_whole_path();
+    let fail = |text: String, mend: &str| Finding::fail("store", format!("{url} answers, and {text}"), mend);
+    match written {
+        Ok(()) => Finding::ok("store", format!("{url} answers, and takes writes")),
+        Err(error @ StoreError::Full(_)) => fail(
+            error.to_string(),
+            "make room, never by deleting its files: the service then takes writes again by itself; docs/ops/RUNBOOK.md, \
+             Full disk",
+        ),
+        Err(error @ (StoreError::Unavailable(_) | StoreError::Broken(_) | StoreError::Unreadable(_))) => {
+            fail(
+                format!("the store takes no writes: {error}"),
+                "docs/ops/RUNBOOK.md, QuitaStoreFailing, says where to look",
+            )
+        }
+    }
+}
+
+/// Warns of an operators' console that nobody can open.
+pub(super) fn console(config: &Config, has_operators: bool) -> Option<Finding> {
+    let warning = config.closed_console().filter(|_| !has_operators)?;
+    Some(Finding::warn("configuration", warning, "change it unless it is meant so"))
 }
 
 /// Returns the modification time of the program's file: the clock can't be earlier.
@@ -259,7 +283,9 @@ pub(super) async fn webhook_secrets(
                 return findings;
             }
         };
-        let (merchant, name, mode) = (merchant.as_str(), name.as_str(), mode.as_str());
+        let merchant = merchant.as_str();
+        let name = name.as_str();
+        let mode = mode.as_str();
         findings.push(Finding::fail(
             "secrets",
             format!("application {name:?} of merchant {merchant:?} has none that signs in mode {mode}"),
@@ -304,7 +330,7 @@ mod tests {
     fn bare_production_fails_for_each_thing_that_is_unsafe() {
         let config = config(&[("environment", "production")]);
         let found = configuration(&config);
-        let expected = [Level::Fail, Level::Fail, Level::Warn, Level::Warn, Level::Warn];
+        let expected = [Level::Fail, Level::Fail, Level::Warn, Level::Warn];
         assert_eq!(levels(&found), expected, "{found:?}");
         assert!(found.iter().any(|finding| finding.text.contains("behind-proxy is false")), "{found:?}");
         let found = acquirers(&config);
@@ -367,6 +393,32 @@ mod tests {
         assert!(!is_told("production", "mongodb://db.example/quita?tls=true"));
         assert!(!is_told("production", "mongodb://127.0.0.1/quita"));
         assert!(!is_told("development", "mongodb://db.example/quita"));
+    }
+
+    #[test]
+    fn a_store_without_room_fails_in_the_words_of_health() {
+        let url = StoreUrl::Embedded("/srv/quita.db".into());
+        let told = |written| store_takes_writes(&url, written);
+        assert_eq!(told(Ok(())).level, Level::Ok);
+        let full = told(Err(StoreError::Full("no room".into())));
+        assert_eq!(full.level, Level::Fail);
+        assert!(
+            full.text.contains("/srv/quita.db") && full.text.contains("the store's disk is full"),
+            "{full}"
+        );
+        let read_only = told(Err(StoreError::Unavailable("read-only".into())));
+        assert_eq!(read_only.level, Level::Fail);
+        assert!(read_only.text.contains("the store takes no writes"), "{read_only}");
+    }
+
+    #[test]
+    fn a_closed_console_is_warned_of_while_there_is_no_operator() {
+        let production = config(&[("environment", "production")]);
+        assert!(
+            console(&production, false).is_some_and(|found| found.text.contains("users operators create"))
+        );
+        assert_eq!(console(&production, true), None);
+        assert_eq!(console(&config(&[]), false), None, "development has a password");
     }
 
     #[test]

@@ -80,7 +80,8 @@ fn callbacks(link: &Link, config: &Config) -> Option<Finding> {
         AdapterConfig::Sicoob(sicoob) => &sicoob.callbacks,
         AdapterConfig::Sandbox(_) | AdapterConfig::Cielo(_) | AdapterConfig::Pagarme(_) => return None,
     };
-    let (name, address) = (&configured.spec.name, Site::of(config).notifications(&configured));
+    let name = &configured.spec.name;
+    let address = Site::of(config).notifications(&configured);
     match callbacks.registration {
         Registration::Register | Registration::Replace => Some(Finding::ok(
             SUBJECT,

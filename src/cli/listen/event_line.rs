@@ -3,7 +3,7 @@
 use quita_domain::time::Timestamp;
 use serde::Deserialize;
 
-use super::judgement::Judgement;
+use super::signature_check::SignatureCheck;
 use crate::cli::output::printable;
 
 /// Maximum number of characters shown of a text in the body.
@@ -35,12 +35,12 @@ impl EventBody {
 
 /// Returns a line with time, event, sequence, mode, transaction and signature. A missing field is shown as a question
 /// mark.
-pub(super) fn event_line(body: &EventBody, judgement: &Judgement, now: Timestamp) -> String {
+pub(super) fn event_line(body: &EventBody, check: &SignatureCheck, now: Timestamp) -> String {
     let EventBody { event, sequence, transaction_id, mode, test } = body;
     let sequence = sequence.map_or("#?".into(), |sequence| format!("#{sequence}"));
     let [event, mode, id] = [event, mode, transaction_id].map(|text| shown(text.as_deref()));
     let note = if *test { "  (a test event)" } else { "" };
-    format!("{now}  {event:<19}  {sequence:<3}  {mode:<4}  {id}  {judgement}{note}")
+    format!("{now}  {event:<19}  {sequence:<3}  {mode:<4}  {id}  {check}{note}")
 }
 
 fn shown(text: Option<&str>) -> String {
@@ -54,7 +54,7 @@ mod tests {
 
     fn check(body: &str, expected: &str) {
         let body = EventBody::read(body.as_bytes());
-        let line = event_line(&body, &Judgement::Good, Timestamp::from_millis(5));
+        let line = event_line(&body, &SignatureCheck::Good, Timestamp::from_millis(5));
         assert_eq!(line, format!("1970-01-01T00:00:00.005Z  {expected}  signature good"));
     }
 
@@ -72,14 +72,14 @@ mod tests {
     #[test]
     fn a_test_event_is_told_from_a_payments() {
         let body = EventBody::read(br#"{"mode":"live","test":true}"#);
-        let line = event_line(&body, &Judgement::Good, Timestamp::default());
+        let line = event_line(&body, &SignatureCheck::Good, Timestamp::default());
         assert!(line.ends_with("signature good  (a test event)"), "{line}");
     }
 
     #[test]
     fn a_long_text_is_cut() {
         let body = EventBody::read(format!(r#"{{"event":"{}"}}"#, "é".repeat(1_000)).as_bytes());
-        let line = event_line(&body, &Judgement::Unsigned, Timestamp::default());
+        let line = event_line(&body, &SignatureCheck::Unsigned, Timestamp::default());
         assert!(line.chars().count() < 120, "{line}");
     }
 }

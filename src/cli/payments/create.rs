@@ -10,11 +10,12 @@ use clap::builder::PossibleValuesParser;
 use quita_domain::method::Method;
 use serde_json::{Map, Number, Value, json};
 
-use super::record::Record;
+use super::record::ShownRecord;
 use super::{cents, method, print_record};
-use crate::cli::api::{Api, Call};
+use crate::cli::api::{Api, ApiRequest};
 use crate::cli::failure::Failure;
 use crate::cli::output;
+use crate::cli::values::{date, seconds};
 use crate::sample_request;
 
 /// Sandbox cards by their outcome (contract, section 4.1). A real card number must not be on a command line.
@@ -36,7 +37,7 @@ const CARDS: [(&str, &str); 9] = [
     after_help = "Amounts are cents. The sandbox looks at the last two digits of a PIX or boleto: 17 expires at once, 27 stays \
                   pending, 31 is paid and charged back; /docs of the service has them all. Needs a key with payments:write."
 )]
-pub(in crate::cli) struct Create {
+pub(in crate::cli) struct PaymentArgs {
     /// pix, boleto or credit_card
     #[arg(long, default_value = "pix", value_parser = method)]
     method: Method,
@@ -53,10 +54,10 @@ pub(in crate::cli) struct Create {
     #[arg(long)]
     authorize_only: bool,
     /// Time for which a PIX can be paid [default: an hour]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     expires_in: Option<u32>,
     /// Due date of a boleto [default: in three days], or of a PIX [default: none]
-    #[arg(long, value_name = "YYYY-MM-DD")]
+    #[arg(long, value_parser = date, value_name = "YYYY-MM-DD")]
     due_date: Option<NaiveDate>,
     /// Fine for late payment, in percent of the amount
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
@@ -84,7 +85,7 @@ pub(in crate::cli) struct Create {
     api: Api,
 }
 
-pub(super) async fn run(create: Create) -> Result<(), Failure> {
+pub(super) async fn run(create: PaymentArgs) -> Result<(), Failure> {
     let body = match &create.file {
         Some(path) => read(path)?,
         None if create.api.is_live() => {
@@ -94,19 +95,22 @@ pub(super) async fn run(create: Create) -> Result<(), Failure> {
         }
         None => create.body()?,
     };
-    let call = Call::post("/pay/payments").with_body(&body);
+    let call = ApiRequest::post("/pay/payments").with_body(&body);
     let call = call.with_idempotency_key(create.idempotency_key.as_deref());
     let answer = create.api.call("create", call).await?;
     print_record(&answer, create.json)?;
-    if create.file.is_none() && !create.json && Record::parse(&answer)?.postback_url.is_none() {
-        output::note(
-            "It has no webhooks: add --postback-url http://127.0.0.1:8090/ to receive them with `quita listen`.",
-        );
+    if !create.json && ShownRecord::parse(&answer)?.postback_url.is_none() {
+        let how = if create.file.is_some() {
+            "postbackUrl to the body"
+        } else {
+            "--postback-url http://127.0.0.1:8090/"
+        };
+        output::note(&format!("It has no webhooks: add {how} to receive them, such as with `quita listen`."));
     }
     Ok(())
 }
 
-impl Create {
+impl PaymentArgs {
     /// Builds the body of the request.
     ///
     /// # Errors

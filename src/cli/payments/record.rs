@@ -10,7 +10,7 @@ use crate::cli::output::printable;
 /// Parts of a record that are shown.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Record {
+pub(super) struct ShownRecord {
     transaction_id: String,
     status: String,
     status_reason: Option<String>,
@@ -42,6 +42,7 @@ struct Pix {
 #[serde(rename_all = "camelCase")]
 struct Boleto {
     digitable_line: Option<String>,
+    paid_amount: Option<String>,
     due_date: Option<String>,
     pix_code: Option<String>,
     url: Option<String>,
@@ -52,10 +53,11 @@ struct Boleto {
 struct CreditCard {
     brand: Option<String>,
     last_digits: Option<String>,
+    captured_amount: Option<String>,
     decline_code: Option<String>,
 }
 
-impl Record {
+impl ShownRecord {
     /// Parses the API's answer.
     ///
     /// # Errors
@@ -76,7 +78,9 @@ impl Record {
 
     /// Returns the values that are shown, with their names; absent ones are left out.
     fn parts(&self) -> Vec<(&'static str, String)> {
-        let (pix, boleto, card) = (self.pix.as_ref(), self.boleto.as_ref(), self.credit_card.as_ref());
+        let pix = self.pix.as_ref();
+        let boleto = self.boleto.as_ref();
+        let card = self.credit_card.as_ref();
         let amount = format!("{} {}", self.amount, self.currency);
         let refunded = self
             .refunded_amount
@@ -93,12 +97,18 @@ impl Record {
         let code = pix
             .and_then(|pix| pix.code.clone())
             .or_else(|| boleto.and_then(|boleto| boleto.pix_code.clone()));
+        // Only where it is not the amount that was asked for.
+        let differs = |sum: &String| *sum != self.amount;
+        let captured = card.and_then(|card| card.captured_amount.clone()).filter(differs);
+        let received = boleto.and_then(|boleto| boleto.paid_amount.clone()).filter(differs);
         let parts = [
             ("payment", Some(self.transaction_id.clone())),
             ("status", Some(self.status.clone())),
             ("reason", self.status_reason.clone()),
             ("declined", card.and_then(|card| card.decline_code.clone())),
             ("amount", Some(amount)),
+            ("captured", captured),
+            ("received", received),
             ("refunded", refunded.cloned()),
             ("method", Some(self.payment_method.clone())),
             ("card", number),
@@ -116,7 +126,7 @@ impl Record {
     }
 }
 
-impl fmt::Display for Record {
+impl fmt::Display for ShownRecord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lines = self.parts().into_iter().map(|(name, value)| format!("{name:<9}  {}", printable(&value)));
         f.write_str(&lines.collect::<Vec<_>>().join("\n"))
@@ -139,7 +149,7 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_left_out_and_the_page_is_named() {
-        let shown = Record::parse(RECORD).unwrap().to_string();
+        let shown = ShownRecord::parse(RECORD).unwrap().to_string();
         let lines: Vec<_> = shown.lines().map(|line| line.split_once("  ").unwrap()).collect();
         let names: Vec<_> = lines.iter().map(|(name, _)| name.trim()).collect();
         let expected =
@@ -151,12 +161,23 @@ mod tests {
     #[test]
     fn money_that_went_back_is_told() {
         let record = RECORD.replace("\"0.00\"", "\"0.10\"");
-        assert!(Record::parse(&record).unwrap().to_string().contains("refunded   0.10"));
+        assert!(ShownRecord::parse(&record).unwrap().to_string().contains("refunded   0.10"));
+    }
+
+    #[test]
+    fn money_that_came_is_told_where_it_is_not_what_was_asked_for() {
+        let told = |part: &str, value: &str| {
+            let record = RECORD.replace(&format!("\"{part}\":null"), &format!("\"{part}\":{value}"));
+            ShownRecord::parse(&record).unwrap().to_string()
+        };
+        assert!(told("creditCard", r#"{"capturedAmount":"60.00"}"#).contains("captured   60.00"));
+        assert!(told("boleto", r#"{"paidAmount":"102.28"}"#).contains("received   102.28"));
+        assert!(!told("creditCard", r#"{"capturedAmount":"100.27"}"#).contains("captured"));
     }
 
     #[test]
     fn another_answer_is_told() {
-        let told = Record::parse("{\"data\":[]}").unwrap_err().to_string();
+        let told = ShownRecord::parse("{\"data\":[]}").unwrap_err().to_string();
         assert!(told.contains("--json"), "{told}");
     }
 }

@@ -26,14 +26,14 @@ pub(super) struct StaffTally {
 }
 
 /// Eraser of people from the audit log that records its work there.
-pub(super) struct StaffDesk {
+pub(super) struct StaffEraser {
     pub(super) store: Arc<dyn WholeStore>,
     pub(super) audit: Audit,
     pub(super) eraser: Arc<dyn AuditEraser>,
     pub(super) changes_nothing: bool,
 }
 
-impl StaffDesk {
+impl StaffEraser {
     /// Erases a removed person from the audit log, and deletes their sessions.
     ///
     /// # Errors
@@ -188,7 +188,8 @@ fn names(text: &str, who: &str) -> bool {
 
 /// Returns the session owners of this login: as a user and as an operator.
 fn kinds_of(login: &Login) -> [SessionOf; 2] {
-    let (password_version, login) = (0, login.clone());
+    let password_version = 0;
+    let login = login.clone();
     [
         SessionOf::User { login: login.clone(), password_version },
         SessionOf::Operator { login, password_version },

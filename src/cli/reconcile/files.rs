@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use chrono::NaiveDate;
 use quita_cnab::{Kind, Line};
-use quita_domain::reconciliation::{LineKind, Source, StatementLine, Subject};
+use quita_domain::reconciliation::{LineKind, LineSubject, Source, StatementLine};
 use quita_domain::time::Timestamp;
 use quita_services::reconciliation::{RECONCILED_AT_ONCE, Reconciler};
 use sha2::{Digest, Sha256};
@@ -15,16 +15,16 @@ use sha2::{Digest, Sha256};
 use super::super::failure::Failure;
 use super::super::{cnab, output};
 use super::failed;
-use super::told::{Head, Told};
+use super::line_printer::{LinePrinter, RunHeader};
 
 /// Files that were found complete.
-pub(super) struct Checked {
+pub(super) struct CheckedFiles {
     files: Vec<(String, File)>,
     banks: BTreeSet<String>,
     days: Option<(NaiveDate, NaiveDate)>,
 }
 
-impl Checked {
+impl CheckedFiles {
     /// Reads every file to its end.
     ///
     /// # Errors
@@ -63,9 +63,9 @@ impl Checked {
         reconciler: &Reconciler,
         now: Timestamp,
         json: bool,
-    ) -> Result<Told, Failure> {
+    ) -> Result<LinePrinter, Failure> {
         let sources: Vec<_> = self.banks.iter().map(|bank| Source::files_of(bank).to_string()).collect();
-        let mut told = Told::new(Head { source: sources.join(", "), days: self.days }, json);
+        let mut printer = LinePrinter::new(RunHeader { source: sources.join(", "), days: self.days }, json);
         for (name, mut file) in self.files {
             let named = |why: String| Failure::failed(format!("{name}: {why}"));
             file.rewind().map_err(|error| named(error.to_string()))?;
@@ -76,19 +76,23 @@ impl Checked {
                 // The file was complete when it was checked, so somebody has changed it.
                 waiting.push(neutral.line(&line.map_err(|error| named(error.to_string()))?));
                 if waiting.len() >= RECONCILED_AT_ONCE {
-                    judge(reconciler, std::mem::take(&mut waiting), &mut told).await?;
+                    judge(reconciler, std::mem::take(&mut waiting), &mut printer).await?;
                 }
             }
-            judge(reconciler, waiting, &mut told).await?;
+            judge(reconciler, waiting, &mut printer).await?;
         }
-        told.end().map_err(failed)?;
-        Ok(told)
+        printer.end().map_err(failed)?;
+        Ok(printer)
     }
 }
 
-async fn judge(reconciler: &Reconciler, lines: Vec<StatementLine>, told: &mut Told) -> Result<(), Failure> {
+async fn judge(
+    reconciler: &Reconciler,
+    lines: Vec<StatementLine>,
+    printer: &mut LinePrinter,
+) -> Result<(), Failure> {
     let judged = reconciler.judge(lines).await.map_err(|error| failed(error.into()))?;
-    judged.iter().try_for_each(|line| told.line(line)).map_err(failed)
+    judged.iter().try_for_each(|line| printer.line(line)).map_err(failed)
 }
 
 /// Converter of one file's lines to neutral lines.
@@ -117,7 +121,7 @@ impl<'a> Neutral<'a> {
             day: on,
             kind,
             reference: line.our_number.clone(),
-            subject: Subject::Boleto {
+            subject: LineSubject::Boleto {
                 bank: self.bank.clone(),
                 our_number: line.our_number.clone(),
                 document_number: line.document_number.clone(),
@@ -156,7 +160,8 @@ impl<'a> Neutral<'a> {
         key.iter_mut().zip(hash.finalize()).for_each(|(byte, hashed)| *byte = hashed);
         let seen = self.seen.entry(key).or_default();
         *seen = seen.saturating_add(1);
-        let (ours, document) = (line.our_number.as_deref(), line.document_number.as_deref());
+        let ours = line.our_number.as_deref();
+        let document = line.document_number.as_deref();
         let beginning = StatementLine::beginning_of_slip(&self.source, ours, document);
         let beginning = beginning.unwrap_or_else(|| format!("{}:", self.source));
         format!("{beginning}{:032x}:{seen}", u128::from_be_bytes(key))

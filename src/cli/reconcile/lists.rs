@@ -11,18 +11,18 @@ use quita_services::reconciliation::{List, Reconciler};
 use super::super::failure::Failure;
 use super::super::output;
 use super::failed;
-use super::told::{Head, Told};
+use super::line_printer::{LinePrinter, RunHeader};
 use crate::acquirers::{Link, Site};
 use quita_config::Config;
 
 /// List with the days to compare.
-pub(super) struct Wanted {
+pub(super) struct ListComparison {
     list: List,
     from: NaiveDate,
     until: NaiveDate,
 }
 
-impl Wanted {
+impl ListComparison {
     /// Finds the list of a configured acquirer.
     ///
     /// # Errors
@@ -73,18 +73,22 @@ impl Wanted {
         self.list.mode
     }
 
-    pub(super) async fn reconcile(&self, reconciler: &Reconciler, json: bool) -> Result<Told, Failure> {
+    pub(super) async fn reconcile(
+        &self,
+        reconciler: &Reconciler,
+        json: bool,
+    ) -> Result<LinePrinter, Failure> {
         let Self { list, from, until, .. } = self;
-        let head = Head { source: list.acquirer.as_str().to_owned(), days: Some((*from, *until)) };
-        let mut told = Told::new(head, json);
-        let mut tell = |line: &StoredLine| told.line(line);
+        let head = RunHeader { source: list.acquirer.as_str().to_owned(), days: Some((*from, *until)) };
+        let mut printer = LinePrinter::new(head, json);
+        let mut tell = |line: &StoredLine| printer.line(line);
         let elsewhere = reconciler.reconcile_list(list, (*from, *until), &mut tell).await.map_err(failed)?;
-        told.end().map_err(failed)?;
+        printer.end().map_err(failed)?;
         if elsewhere > 0 {
             output::note(&format!(
                 "{elsewhere} more of the list's lines are not shown: they were compared with the days beside these."
             ));
         }
-        Ok(told)
+        Ok(printer)
     }
 }

@@ -1,7 +1,7 @@
 //! `quita routing check`: explains the configured routes, and reports mistakes in them.
 
 use clap::Args;
-use quita_domain::routing::{CostLine, Finding, Preference, RoutingTable, Rule, Then, Use};
+use quita_domain::routing::{CostLine, Preference, RoutingFinding, RoutingTable, Rule, Then, Use};
 use serde::Serialize;
 
 use crate::cli::failure::Failure;
@@ -11,7 +11,7 @@ use quita_config::{Config, route};
 
 /// Choice of the configuration, and the form of the answer.
 #[derive(Debug, Args)]
-pub(in crate::cli) struct Check {
+pub(in crate::cli) struct CheckRouting {
     /// Print one JSON object: version, rules, others, costs and doubts
     #[arg(long)]
     json: bool,
@@ -21,7 +21,7 @@ pub(in crate::cli) struct Check {
 
 /// Meaning of the table in sentences, with doubts about it.
 #[derive(Serialize)]
-struct Report {
+struct RoutingReport {
     version: String,
     /// Rules in the order in which they are tried.
     rules: Vec<Line>,
@@ -45,12 +45,12 @@ struct Doubt {
 }
 
 /// Prints each rule as a sentence, then the doubts. Fails with all mistakes if there are any.
-pub(super) fn run(Check { json, service }: Check) -> Result<(), Failure> {
+pub(super) fn run(CheckRouting { json, service }: CheckRouting) -> Result<(), Failure> {
     // The usage of this command is right even if the configuration is not: exit code 1.
     let config = Config::from_settings(service.settings()).map_err(Failure::failed)?;
     let findings = route::findings(&config.routes, &config.acquirers);
     if json {
-        return output::json(&Report::of(&config.routes, &findings));
+        return output::json(&RoutingReport::of(&config.routes, &findings));
     }
     for sentence in sentences(&config.routes) {
         output::result(&output::printable(&sentence))?;
@@ -61,12 +61,14 @@ pub(super) fn run(Check { json, service }: Check) -> Result<(), Failure> {
     if findings.is_empty() { output::result("nothing is wrong") } else { Ok(()) }
 }
 
-impl Report {
-    fn of(table: &RoutingTable, findings: &[Finding]) -> Self {
+impl RoutingReport {
+    fn of(table: &RoutingTable, findings: &[RoutingFinding]) -> Self {
         let rule = |rule: &Rule| Line { name: rule.name.clone(), meaning: of_rule(rule) };
         let cost = |line: &CostLine| Line { name: line.acquirer.to_string(), meaning: of_cost(line) };
-        let doubt =
-            |finding: &Finding| Doubt { place: finding.place.clone(), message: finding.kind.to_string() };
+        let doubt = |finding: &RoutingFinding| Doubt {
+            place: finding.place.clone(),
+            message: finding.kind.to_string(),
+        };
         Self {
             version: table.version().to_string(),
             rules: table.rules.iter().map(rule).collect(),

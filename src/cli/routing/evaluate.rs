@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::Args;
 use quita_domain::identity::{MerchantId, Mode};
 use quita_domain::request::{Rejection, evaluation};
-use quita_domain::routing::{Approvals, Condition, Evaluated, Wanted, plan};
+use quita_domain::routing::{Approvals, Condition, Evaluated, RouteInputs, plan};
 use quita_domain::time::Timestamp;
 use quita_machine::{SystemClock, SystemDice};
 use quita_ports::{Clock, Dice};
@@ -56,17 +56,18 @@ pub(super) fn run(command: Evaluate) -> Result<(), Failure> {
     let now = command.at.unwrap_or_else(|| SystemClock.now());
     let asked = evaluation::parse(&body, now, &config.request_limits())
         .map_err(|rejection| named(told(&rejection)))?;
-    let (order, at) = (&asked.order, command.at.unwrap_or(asked.at));
+    let order = &asked.order;
+    let at = command.at.unwrap_or(asked.at);
     let takes =
         |spec: &&quita_ports::AcquirerSpec| spec.mode == command.mode && spec.methods.contains(&order.method);
     let specs = config.acquirers.iter().map(|acquirer| &acquirer.spec).filter(takes);
     let candidates: Vec<_> =
         specs.map(|spec| spec.candidate(Condition::Healthy, Approvals::default())).collect();
     let merchant = MerchantId::new(command.merchant);
-    let wanted = Wanted::of(order, &merchant, at);
+    let inputs = RouteInputs::of(order, &merchant, at);
     let dice = command.dice.or(asked.dice).unwrap_or_else(|| SystemDice.roll());
-    let planned = plan(&wanted, &candidates, &config.routes, dice);
-    let evaluated = Evaluated::of(&planned, &wanted, &config.routes, config.routes.version());
+    let planned = plan(&inputs, &candidates, &config.routes, dice);
+    let evaluated = Evaluated::of(&planned, &inputs, &config.routes, config.routes.version());
     let json = serde_json::to_string(&evaluated).map_err(Failure::failed)?;
     output::result(&json)
 }

@@ -17,7 +17,7 @@ use quita_machine::SystemClock;
 use quita_ports::{Clock, PastFilter, PastPage, StoreError, WholeStore};
 use serde::Serialize;
 
-use crate::cli::beside::open_store;
+use crate::cli::command_store::open_store;
 use crate::cli::failure::Failure;
 use crate::cli::flags::ServiceFlags;
 use crate::cli::output;
@@ -118,14 +118,14 @@ impl Sums {
         }
     }
 
-    fn report(&self) -> Report<'_> {
+    fn report(&self) -> ReplayReport<'_> {
         let ways = self.ways.iter();
         let mut ways: Vec<_> = ways
-            .map(|((from, to), count)| Way { from: from.as_ref(), to: to.as_ref(), count: *count })
+            .map(|((from, to), count)| RouteChange { from: from.as_ref(), to: to.as_ref(), count: *count })
             .collect();
         ways.sort_by_key(|way| std::cmp::Reverse(way.count));
         let cost = Costs { before: self.cost_before.to_string(), after: self.cost_after.to_string() };
-        Report { payments: self.payments, moved: self.moved, ways, cost, unreadable: self.unreadable }
+        ReplayReport { payments: self.payments, moved: self.moved, ways, cost, unreadable: self.unreadable }
     }
 }
 
@@ -144,10 +144,10 @@ fn candidates<'a>(payment: &PastPayment, config: &'a Config) -> Vec<Candidate<'a
 }
 
 #[derive(Serialize)]
-struct Report<'a> {
+struct ReplayReport<'a> {
     payments: u64,
     moved: u64,
-    ways: Vec<Way<'a>>,
+    ways: Vec<RouteChange<'a>>,
     cost: Costs,
     /// Number of payments that could not be read; omitted if zero.
     #[serde(skip_serializing_if = "is_zero")]
@@ -160,7 +160,7 @@ const fn is_zero(number: &u64) -> bool {
 }
 
 #[derive(Serialize)]
-struct Way<'a> {
+struct RouteChange<'a> {
     from: Option<&'a AcquirerName>,
     to: Option<&'a AcquirerName>,
     count: u64,
@@ -172,7 +172,7 @@ struct Costs {
     after: String,
 }
 
-impl Report<'_> {
+impl ReplayReport<'_> {
     /// Formats the report for people.
     fn told(&self) -> String {
         let name = |name: Option<&AcquirerName>| name.map_or("nobody", AcquirerName::as_str).to_owned();

@@ -6,91 +6,159 @@ use quita_domain::identity::TransactionId;
 use serde::Deserialize;
 
 use super::PAUSE;
-use crate::cli::api::{Api, Call};
+use super::advice::advice;
+use crate::cli::api::{Api, ApiRequest};
 use crate::cli::output::printable;
+use crate::console::Language;
+use crate::console::merchant::delivery_attempts::in_words;
 
-/// Time for which a failure is waited for. It is stored at once, whereas a confirmation may wait for another write.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Time for which a delivery is waited for. A confirmation is stored up to four seconds after it.
+const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Page of deliveries, the oldest event first.
+/// The same for an event after which the payer of a PIX is awaited. A confirmation is stored up to fourteen seconds
+/// after it.
+const PATIENCE_FOR_PAYER: Duration = Duration::from_secs(18);
+
+/// Event that was triggered, and its receiver.
+pub(super) struct TriggeredEvent<'a> {
+    pub(super) id: TransactionId,
+    pub(super) event: &'a str,
+    pub(super) url: &'a str,
+    pub(super) awaits_payer: bool,
+}
+
+/// End of a delivery, as far as it is known.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Delivered {
+    /// The receiver has confirmed it, or the key may not know: a sentence.
+    Fine(String),
+    /// It was not delivered, with advice.
+    Not(String),
+}
+
+/// Deliveries of a payment, the oldest event first.
 #[derive(Deserialize)]
-struct Deliveries {
+struct DeliveryList {
     data: Vec<Delivery>,
 }
 
 #[derive(Deserialize)]
 struct Delivery {
+    sequence: u32,
     event: String,
     state: String,
-    attempts: Vec<Attempt>,
+    attempts: Vec<AttemptOutcome>,
 }
 
-#[derive(Deserialize)]
-struct Attempt {
-    status: Option<u16>,
-    error: Option<String>,
+/// Attempt, as far as it is read.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub(super) struct AttemptOutcome {
+    pub(super) status: Option<u16>,
+    pub(super) error: Option<String>,
 }
 
 /// State of the delivery of an event.
 #[derive(Debug, PartialEq, Eq)]
-enum Progress {
+enum DeliveryProgress {
     /// The receiver has confirmed it.
     Delivered,
-    /// An attempt failed, of this event or of the one before it, for which it waits.
-    Failed(String),
-    /// No attempt has failed, and no confirmation is stored.
+    /// Its last attempt failed.
+    Failed(AttemptOutcome),
+    /// It was not attempted, because the last attempt of this event before it failed.
+    Behind(String, AttemptOutcome),
+    /// Neither an attempt is stored, nor a failure of an event before it.
     Waiting,
 }
 
-impl Deliveries {
-    fn progress_of(&self, event: &str) -> Progress {
-        let is_confirmed = |delivery: &Delivery| delivery.state == "delivered";
-        if self.data.iter().any(|delivery| delivery.event == event && is_confirmed(delivery)) {
-            return Progress::Delivered;
-        }
-        let mut open = self.data.iter().filter(|delivery| !is_confirmed(delivery));
-        let failed = open.find_map(|delivery| delivery.attempts.last());
-        failed.map_or(Progress::Waiting, |attempt| Progress::Failed(attempt.in_words()))
+impl DeliveryList {
+    /// Reads an answer of the API, which has the newest first.
+    fn read(answer: &str) -> Option<Self> {
+        let mut read: Self = serde_json::from_str(answer).ok()?;
+        read.data.sort_by_key(|delivery| delivery.sequence);
+        Some(read)
     }
-}
 
-impl Attempt {
-    fn in_words(&self) -> String {
-        match (self.status, self.error.as_deref()) {
-            (Some(status), _) => format!("it answered {status}"),
-            (None, Some("connect")) => "nobody accepts connections there".into(),
-            (None, Some("timeout")) => "it did not answer in time".into(),
-            (None, error) => format!("no answer, {}", printable(error.unwrap_or("no reason given"))),
-        }
-    }
-}
-
-/// Waits for a failure, and returns what is known of the delivery.
-pub(super) async fn outcome(api: &Api, id: TransactionId, event: &str, url: &str) -> String {
-    let until = Instant::now() + PATIENCE;
-    let url = printable(url);
-    loop {
-        let query = vec![("transactionId", id.to_string())];
-        let answer = api.call("deliveries", Call::get("/pay/webhooks/deliveries").with_query(query)).await;
-        let read = answer.ok().and_then(|answer| serde_json::from_str::<Deliveries>(&answer).ok());
-        let Some(deliveries) = read else {
-            return format!(
-                "{event} happened and goes to {url}; a key with the scope webhooks shows if it arrives."
-            );
+    fn progress_of(&self, event: &str) -> DeliveryProgress {
+        let Some(place) = self.data.iter().rposition(|delivery| delivery.event == event) else {
+            return DeliveryProgress::Waiting;
         };
-        match deliveries.progress_of(event) {
-            Progress::Delivered => return format!("{event} was delivered to {url}."),
-            Progress::Failed(why) => {
-                return format!(
-                    "{event} happened, and was not delivered to {url}: {why}.\nStart `quita listen`, or name another \
-                     receiver with --postback-url. The service tries again by itself."
+        let (earlier, rest) = self.data.split_at(place);
+        let Some(told) = rest.first() else { return DeliveryProgress::Waiting };
+        if told.is_confirmed() {
+            return DeliveryProgress::Delivered;
+        }
+        if let Some(attempt) = told.attempts.last() {
+            return DeliveryProgress::Failed(attempt.clone());
+        }
+        // An earlier event that was given up alone, without a 410, is not waited for.
+        let is_in_front = |earlier: &&Delivery| !earlier.is_confirmed() && earlier.state == told.state;
+        let failed = earlier.iter().rev().filter(is_in_front).find_map(|earlier| {
+            let attempt = earlier.attempts.last()?.clone();
+            Some(DeliveryProgress::Behind(earlier.event.clone(), attempt))
+        });
+        failed.unwrap_or(DeliveryProgress::Waiting)
+    }
+}
+
+impl Delivery {
+    fn is_confirmed(&self) -> bool {
+        self.state == "delivered"
+    }
+}
+
+impl AttemptOutcome {
+    fn in_words(&self) -> String {
+        printable(&in_words(self.status, self.error.as_deref(), Language::English))
+    }
+}
+
+impl TriggeredEvent<'_> {
+    /// Waits until it is known what became of the delivery, or for long enough.
+    pub(super) async fn outcome(&self, api: &Api) -> Delivered {
+        let patience = if self.awaits_payer { PATIENCE_FOR_PAYER } else { PATIENCE };
+        let until = Instant::now() + patience;
+        loop {
+            let query = vec![("transactionId", self.id.to_string())];
+            let answer =
+                api.call("deliveries", ApiRequest::get("/pay/webhooks/deliveries").with_query(query)).await;
+            let Some(deliveries) = answer.ok().and_then(|answer| DeliveryList::read(&answer)) else {
+                let event = self.event;
+                let url = printable(self.url);
+                return Delivered::Fine(format!(
+                    "{event} happened and goes to {url}; a key with the scope webhooks shows if it arrives."
+                ));
+            };
+            let progress = deliveries.progress_of(self.event);
+            if progress != DeliveryProgress::Waiting || Instant::now() >= until {
+                return self.sentence(&progress, patience);
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    fn sentence(&self, progress: &DeliveryProgress, waited: Duration) -> Delivered {
+        let event = self.event;
+        let url = printable(self.url);
+        let not = |why: &str, advice: &str| {
+            Delivered::Not(format!("{event} happened, and was not delivered to {url}: {why}.\n{advice}"))
+        };
+        match progress {
+            DeliveryProgress::Delivered => Delivered::Fine(format!("{event} was delivered to {url}.")),
+            DeliveryProgress::Failed(attempt) => not(&attempt.in_words(), &advice(attempt)),
+            DeliveryProgress::Behind(earlier, attempt) => {
+                let why = format!(
+                    "it waits for {}, whose attempt failed: {}",
+                    printable(earlier),
+                    attempt.in_words()
                 );
+                let why = if attempt.is_last() { why.replace("waits for", "was given up with") } else { why };
+                not(&why, &advice(attempt))
             }
-            Progress::Waiting if Instant::now() > until => {
-                let waited = PATIENCE.as_secs();
-                return format!("{event} happened and is on its way to {url}: no failure within {waited} s.");
-            }
-            Progress::Waiting => tokio::time::sleep(PAUSE).await,
+            DeliveryProgress::Waiting => Delivered::Not(format!(
+                "{event} happened, and is not known to be delivered to {url} after {} s.\nThe receiver takes long to \
+                 answer (a time-out comes after 15 s), or other events are sent before this one.",
+                waited.as_secs()
+            )),
         }
     }
 }
@@ -99,35 +167,88 @@ pub(super) async fn outcome(api: &Api, id: TransactionId, event: &str, url: &str
 mod tests {
     use super::*;
 
+    const PAID: &str = r#"{"event":"payment.paid","state":"pending","attempts":[]}"#;
+
+    fn attempt(status: Option<u16>, error: Option<&str>) -> AttemptOutcome {
+        AttemptOutcome { status, error: error.map(str::to_owned) }
+    }
+
+    fn delivery(event: &str, state: &str, attempts: &str) -> String {
+        format!(r#"{{"event":"payment.{event}","state":"{state}","attempts":[{attempts}]}}"#)
+    }
+
     #[track_caller]
-    fn check(deliveries: &str, expected: Progress) {
-        let read: Deliveries = serde_json::from_str(deliveries).unwrap();
-        assert_eq!(read.progress_of("payment.paid"), expected, "{deliveries}");
+    fn check(deliveries: &[&str], expected: DeliveryProgress) {
+        let entries =
+            deliveries.iter().enumerate().rev().map(|(sequence, delivery)| {
+                delivery.replacen('{', &format!(r#"{{"sequence":{sequence},"#), 1)
+            });
+        let page = format!(r#"{{"data":[{}]}}"#, entries.collect::<Vec<_>>().join(","));
+        let read = DeliveryList::read(&page).unwrap();
+        assert_eq!(read.progress_of("payment.paid"), expected, "{page}");
     }
 
     #[test]
-    fn an_event_waits_for_the_one_before_it() {
-        let failed = |why: &str| Progress::Failed(why.into());
-        check(r#"{"data":[]}"#, Progress::Waiting);
-        let paid = r#"{"event":"payment.paid","state":"pending","attempts":[]}"#;
-        let pending = |state: &str, attempts: &str| {
-            format!(
-                r#"{{"data":[{{"event":"payment.pending","state":"{state}","attempts":[{attempts}]}},{paid}]}}"#
-            )
+    fn a_delivery_is_known_when_it_was_confirmed_or_failed() {
+        check(&[], DeliveryProgress::Waiting);
+        check(&[PAID], DeliveryProgress::Waiting);
+        let pending = delivery("pending", "delivered", r#"{"status":200,"error":null}"#);
+        check(&[&pending, PAID], DeliveryProgress::Waiting);
+        let done = delivery("paid", "delivered", r#"{"status":200,"error":null}"#);
+        check(&[&pending, &done], DeliveryProgress::Delivered);
+        let failed =
+            delivery("paid", "pending", r#"{"status":500,"error":null},{"status":null,"error":"tls"}"#);
+        check(&[&pending, &failed], DeliveryProgress::Failed(attempt(None, Some("tls"))));
+        // What came after it is not what was triggered.
+        let refund = delivery("refund_succeeded", "pending", r#"{"status":500,"error":null}"#);
+        check(&[&pending, &done, &refund], DeliveryProgress::Delivered);
+        check(&[&pending, PAID, &refund], DeliveryProgress::Waiting);
+    }
+
+    #[test]
+    fn an_event_behind_one_that_failed_is_not_said_to_have_failed_itself() {
+        let behind =
+            |status, error| DeliveryProgress::Behind("payment.pending".into(), attempt(status, error));
+        let failed = |attempt: &str| delivery("pending", "pending", attempt);
+        check(&[&failed(""), PAID], DeliveryProgress::Waiting);
+        check(&[&failed(r#"{"status":null,"error":"connect"}"#), PAID], behind(None, Some("connect")));
+        check(&[&failed(r#"{"status":401,"error":null}"#), PAID], behind(Some(401), None));
+        let gone = delivery("pending", "exhausted", r#"{"status":410,"error":null}"#);
+        check(&[&gone, &delivery("paid", "exhausted", "")], behind(Some(410), None));
+        let given_up = delivery("pending", "exhausted", r#"{"status":500,"error":null}"#);
+        check(&[&given_up, PAID], DeliveryProgress::Waiting);
+    }
+
+    #[test]
+    fn what_was_not_delivered_names_the_event_that_was_triggered() {
+        let id = TransactionId::new(uuid::Uuid::from_u128(7));
+        let triggered = TriggeredEvent { id, event: "payment.paid", url: "http://r/", awaits_payer: false };
+        let said = |progress: DeliveryProgress| match triggered.sentence(&progress, PATIENCE) {
+            Delivered::Fine(text) => (true, text),
+            Delivered::Not(text) => (false, text),
         };
-        check(&pending("pending", ""), Progress::Waiting);
-        check(&pending("delivered", r#"{"status":200,"error":null}"#), Progress::Waiting);
-        check(
-            &pending("pending", r#"{"status":null,"error":"connect"}"#),
-            failed("nobody accepts connections there"),
+        assert_eq!(
+            said(DeliveryProgress::Delivered),
+            (true, "payment.paid was delivered to http://r/.".into())
         );
-        check(
-            &pending("pending", r#"{"status":null,"error":"timeout"}"#),
-            failed("it did not answer in time"),
+        let before = "payment.paid happened, and was not delivered to http://r/: ";
+        let (is_fine, text) = said(DeliveryProgress::Failed(attempt(Some(302), None)));
+        let rest = text.strip_prefix(before).expect(&text);
+        assert!(!is_fine && rest.starts_with("302, redirects are not followed.\n"), "{text}");
+        let behind = |attempt| said(DeliveryProgress::Behind("payment.pending".into(), attempt)).1;
+        let text = behind(attempt(None, Some("dns")));
+        let rest = text.strip_prefix(before).expect(&text);
+        let expected = "it waits for payment.pending, whose attempt failed: host name not found.\n";
+        assert!(rest.starts_with(expected), "{text}");
+        let text = behind(attempt(Some(410), None));
+        let rest = text.strip_prefix(before).expect(&text);
+        assert!(
+            rest.starts_with("it was given up with payment.pending, whose attempt failed: 410, "),
+            "{text}"
         );
-        check(&pending("exhausted", r#"{"status":410,"error":null}"#), failed("it answered 410"));
-        check(&pending("pending", r#"{"status":null,"error":"tls"}"#), failed("no answer, tls"));
-        let done = r#"{"data":[{"event":"payment.paid","state":"delivered","attempts":[]}]}"#;
-        check(done, Progress::Delivered);
+        let (is_fine, text) = said(DeliveryProgress::Waiting);
+        assert!(!is_fine && text.starts_with("payment.paid happened, and is not known to be"), "{text}");
+        let foreign = said(DeliveryProgress::Failed(attempt(None, Some("of\u{1b}[2Jyore")))).1;
+        assert!(foreign.contains("of\\u{1b}[2Jyore"), "{foreign:?}");
     }
 }

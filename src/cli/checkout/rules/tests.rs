@@ -115,17 +115,15 @@ fn every_state_of_the_page_is_as_the_templates_write_it() {
             with_payment(language, false),
         ];
         for page in pages {
-            let judgement = judge(&rendered(&page), &address());
-            assert_eq!(judgement.differences, Vec::<String>::new(), "{}", page.state.word);
+            let findings = judge(&rendered(&page), &address());
+            assert_eq!(findings.differences, Vec::<String>::new(), "{}", page.state.word);
             let takes_cards = page.form.as_ref().is_some_and(|form| form.card.is_some());
-            assert_eq!(judgement.files.contains("checkout-card.js"), takes_cards);
+            assert_eq!(findings.files.contains("checkout-card.js"), takes_cards);
             assert!(
-                ["pages.css", "checkout.css", "checkout.js"]
-                    .iter()
-                    .all(|name| judgement.files.contains(name))
+                ["pages.css", "checkout.css", "checkout.js"].iter().all(|name| findings.files.contains(name))
             );
             let goes_on = (page.state.word == "paid").then(|| "shop.example".to_owned());
-            assert_eq!(judgement.goes_on_at, goes_on);
+            assert_eq!(findings.goes_on_at, goes_on);
         }
     }
 }

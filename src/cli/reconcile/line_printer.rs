@@ -5,25 +5,25 @@ use std::io::{self, Write};
 
 use chrono::NaiveDate;
 use quita_domain::money::SignedMoney;
-use quita_domain::reconciliation::{Difference, StoredLine, Verdict};
+use quita_domain::reconciliation::{Difference, LineVerdict, StoredLine};
 use quita_services::reconciliation::NotReconciled;
 use serde::Serialize;
 
 use super::super::output;
 
 /// Data of the whole run.
-pub(super) struct Head {
+pub(super) struct RunHeader {
     pub(super) source: String,
     pub(super) days: Option<(NaiveDate, NaiveDate)>,
 }
 
 /// Printer that also counts the lines.
-pub(super) struct Told {
-    head: Head,
+pub(super) struct LinePrinter {
+    head: RunHeader,
     json: bool,
     has_begun: bool,
     has_lines: bool,
-    counts: BTreeMap<Verdict, (u64, SignedMoney)>,
+    counts: BTreeMap<LineVerdict, (u64, SignedMoney)>,
     /// Number of lines whose acquirers have not answered.
     open: u64,
 }
@@ -31,7 +31,7 @@ pub(super) struct Told {
 /// Line as it is printed in JSON.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct ToldLine<'a> {
+struct PrintedLine<'a> {
     verdict: &'static str,
     transaction_id: Option<String>,
     kind: &'static str,
@@ -43,30 +43,30 @@ struct ToldLine<'a> {
     instalment: Option<u32>,
     paid_out_on: Option<NaiveDate>,
     expected_on: Option<NaiveDate>,
-    difference: Option<ToldDifference<'a>>,
+    difference: Option<PrintedDifference<'a>>,
 }
 
 #[derive(Serialize)]
-struct ToldDifference<'a> {
+struct PrintedDifference<'a> {
     field: &'static str,
     here: &'a str,
     there: &'a str,
 }
 
-impl<'a> ToldDifference<'a> {
+impl<'a> PrintedDifference<'a> {
     fn of(difference: &'a Difference) -> Self {
         Self { field: difference.field.as_str(), here: &difference.here, there: &difference.there }
     }
 }
 
-impl Told {
-    pub(super) const fn new(head: Head, json: bool) -> Self {
+impl LinePrinter {
+    pub(super) const fn new(head: RunHeader, json: bool) -> Self {
         Self { head, json, has_begun: false, has_lines: false, counts: BTreeMap::new(), open: 0 }
     }
 
     /// Returns the number of lines that differ.
     pub(super) fn differing(&self) -> u64 {
-        let differing = self.counts.iter().filter(|(verdict, _)| **verdict != Verdict::Matched);
+        let differing = self.counts.iter().filter(|(verdict, _)| **verdict != LineVerdict::Matched);
         differing.fold(0, |sum, (_, (count, _))| sum.saturating_add(*count))
     }
 
@@ -91,14 +91,15 @@ impl Told {
     pub(super) fn end(&mut self) -> Result<(), NotReconciled> {
         self.begin()?;
         let mut stdout = io::stdout().lock();
-        let count = |verdict: &Verdict| self.counts.get(verdict).copied().unwrap_or_default();
+        let count = |verdict: &LineVerdict| self.counts.get(verdict).copied().unwrap_or_default();
         let ended = if self.json {
             let counts =
-                Verdict::ALL.map(|verdict| format!("\"{}\":{}", verdict.as_str(), count(&verdict).0));
+                LineVerdict::ALL.map(|verdict| format!("\"{}\":{}", verdict.as_str(), count(&verdict).0));
             writeln!(stdout, "],\"summary\":{{{}}}}}", counts.join(","))
         } else {
-            let lines = Verdict::ALL.iter().fold(0_u64, |sum, verdict| sum.saturating_add(count(verdict).0));
-            let counted = Verdict::ALL.iter().filter(|verdict| count(verdict).0 > 0);
+            let lines =
+                LineVerdict::ALL.iter().fold(0_u64, |sum, verdict| sum.saturating_add(count(verdict).0));
+            let counted = LineVerdict::ALL.iter().filter(|verdict| count(verdict).0 > 0);
             let told = counted.map(|verdict| {
                 let (count, gross) = count(verdict);
                 format!("{count} {} ({gross})", verdict.as_str())
@@ -115,12 +116,13 @@ impl Told {
         if std::mem::replace(&mut self.has_begun, true) {
             return Ok(());
         }
-        let Head { source, days } = &self.head;
+        let RunHeader { source, days } = &self.head;
         let day = |day: Option<NaiveDate>| day.map_or_else(|| "null".into(), |day| format!("\"{day}\""));
         let mut stdout = io::stdout().lock();
         let written = match (self.json, days) {
             (true, days) => {
-                let (from, until) = (day(days.map(|days| days.0)), day(days.map(|days| days.1)));
+                let from = day(days.map(|days| days.0));
+                let until = day(days.map(|days| days.1));
                 let source = serde_json::Value::from(source.as_str());
                 write!(stdout, "{{\"source\":{source},\"from\":{from},\"until\":{until},\"lines\":[")
             }
@@ -135,7 +137,7 @@ impl Told {
         let Some(judged) = &stored.judged else { return Ok(()) };
         let line = &stored.line;
         let charge = line.charge();
-        let told = ToldLine {
+        let told = PrintedLine {
             verdict: judged.finding.verdict().as_str(),
             transaction_id: judged.transaction_id.map(|id| id.to_string()),
             kind: stored.kind().as_str(),
@@ -147,7 +149,7 @@ impl Told {
             instalment: charge.and_then(|charge| charge.instalment),
             paid_out_on: charge.and_then(|charge| charge.paid_out_on),
             expected_on: line.expected_on(),
-            difference: judged.finding.difference().map(ToldDifference::of),
+            difference: judged.finding.difference().map(PrintedDifference::of),
         };
         if self.has_lines {
             stdout.write_all(b",")?;
@@ -161,7 +163,9 @@ fn row(stored: &StoredLine) -> io::Result<()> {
     let Some(judged) = &stored.judged else { return Ok(()) };
     let line = &stored.line;
     let verdict = judged.finding.verdict().as_str();
-    let (kind, gross, on) = (stored.kind().as_str(), line.signed_gross().to_string(), line.on);
+    let kind = stored.kind().as_str();
+    let gross = line.signed_gross().to_string();
+    let on = line.on;
     let reference = output::printable(stored.reference());
     let payment = judged.transaction_id.map_or_else(|| "-".into(), |id| id.to_string());
     let difference = judged.finding.difference().map(|Difference { field, here, there }| {

@@ -29,7 +29,7 @@ impl<'a> SignatureHeaders<'a> {
 
 /// Result of verifying a signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::cli) enum Judgement {
+pub(in crate::cli) enum SignatureCheck {
     /// The signature matches one of our secrets, and its time is within the tolerance.
     Good,
     /// The signature is wrong, for this reason.
@@ -45,7 +45,7 @@ pub(in crate::cli) enum Judgement {
     Unchecked,
 }
 
-impl fmt::Display for Judgement {
+impl fmt::Display for SignatureCheck {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Good => f.write_str("signature good"),
@@ -63,20 +63,22 @@ pub(in crate::cli) fn judge(
     headers: &SignatureHeaders<'_>,
     body: &[u8],
     now: Timestamp,
-) -> Judgement {
-    let Some(signature) = headers.signature else { return Judgement::Unsigned };
-    let Some(id) = headers.id.filter(|id| !id.is_empty()) else { return Judgement::Bad("no webhook-id") };
+) -> SignatureCheck {
+    let Some(signature) = headers.signature else { return SignatureCheck::Unsigned };
+    let Some(id) = headers.id.filter(|id| !id.is_empty()) else {
+        return SignatureCheck::Bad("no webhook-id");
+    };
     let Some(timestamp_s) = headers.timestamp.and_then(|text| text.parse::<i64>().ok()) else {
-        return Judgement::Bad("no readable webhook-timestamp");
+        return SignatureCheck::Bad("no readable webhook-timestamp");
     };
     if secrets.is_empty() {
-        return Judgement::Unchecked;
+        return SignatureCheck::Unchecked;
     }
     if !secrets.iter().any(|secret| verify(secret, id, timestamp_s, body, signature)) {
-        return Judgement::Bad("not made with this secret");
+        return SignatureCheck::Bad("not made with this secret");
     }
     let off_s = now.millis().div_euclid(1_000).abs_diff(timestamp_s);
-    if off_s > TOLERANCE_S { Judgement::Stale { off_s } } else { Judgement::Good }
+    if off_s > TOLERANCE_S { SignatureCheck::Stale { off_s } } else { SignatureCheck::Good }
 }
 
 #[cfg(test)]
@@ -92,7 +94,12 @@ mod tests {
         WebhookSecret::from_bytes(vec![byte; 32])
     }
 
-    fn check(secrets: &[WebhookSecret], headers: &SignatureHeaders<'_>, body: &[u8], expected: &Judgement) {
+    fn check(
+        secrets: &[WebhookSecret],
+        headers: &SignatureHeaders<'_>,
+        body: &[u8],
+        expected: &SignatureCheck,
+    ) {
         let now = Timestamp::from_millis(NOW_S * 1_000 + 999);
         assert_eq!(&judge(secrets, headers, body, now), expected, "{headers:?}");
     }
@@ -100,12 +107,12 @@ mod tests {
     #[test]
     fn a_signature_is_good_with_any_of_the_secrets_within_five_minutes() {
         for (timestamp_s, expected) in [
-            (NOW_S, Judgement::Good),
-            (NOW_S - 300, Judgement::Good),
-            (NOW_S + 300, Judgement::Good),
-            (NOW_S - 301, Judgement::Stale { off_s: 301 }),
-            (NOW_S + 301, Judgement::Stale { off_s: 301 }),
-            (i64::MIN, Judgement::Stale { off_s: NOW_S.abs_diff(i64::MIN) }),
+            (NOW_S, SignatureCheck::Good),
+            (NOW_S - 300, SignatureCheck::Good),
+            (NOW_S + 300, SignatureCheck::Good),
+            (NOW_S - 301, SignatureCheck::Stale { off_s: 301 }),
+            (NOW_S + 301, SignatureCheck::Stale { off_s: 301 }),
+            (i64::MIN, SignatureCheck::Stale { off_s: NOW_S.abs_diff(i64::MIN) }),
         ] {
             let signature = sign(&[secret(2)], "evt_1", timestamp_s, BODY);
             let timestamp = timestamp_s.to_string();
@@ -124,25 +131,30 @@ mod tests {
         let signature = sign(&[secret(1)], "evt_1", NOW_S, BODY);
         let headers =
             SignatureHeaders { id: Some("evt_1"), timestamp: Some(&timestamp), signature: Some(&signature) };
-        let bad = Judgement::Bad("not made with this secret");
-        check(&[secret(1)], &headers, BODY, &Judgement::Good);
+        let bad = SignatureCheck::Bad("not made with this secret");
+        check(&[secret(1)], &headers, BODY, &SignatureCheck::Good);
         check(&[secret(2)], &headers, BODY, &bad);
         check(&[secret(1)], &headers, b"{ }", &bad);
         check(&[secret(1)], &SignatureHeaders { id: Some("evt_2"), ..headers }, BODY, &bad);
         check(&[secret(1)], &SignatureHeaders { signature: Some("v1,AAAA"), ..headers }, BODY, &bad);
-        check(&[], &headers, BODY, &Judgement::Unchecked);
+        check(&[], &headers, BODY, &SignatureCheck::Unchecked);
     }
 
     #[test]
     fn what_is_missing_is_told() {
         let headers =
             SignatureHeaders { id: Some("evt_1"), timestamp: Some("1"), signature: Some("v1,AAAA") };
-        let no_time = Judgement::Bad("no readable webhook-timestamp");
-        check(&[secret(1)], &SignatureHeaders::default(), BODY, &Judgement::Unsigned);
-        check(&[secret(1)], &SignatureHeaders { signature: None, ..headers }, BODY, &Judgement::Unsigned);
+        let no_time = SignatureCheck::Bad("no readable webhook-timestamp");
+        check(&[secret(1)], &SignatureHeaders::default(), BODY, &SignatureCheck::Unsigned);
+        check(
+            &[secret(1)],
+            &SignatureHeaders { signature: None, ..headers },
+            BODY,
+            &SignatureCheck::Unsigned,
+        );
         for id in [None, Some("")] {
             let headers = SignatureHeaders { id, ..headers };
-            check(&[secret(1)], &headers, BODY, &Judgement::Bad("no webhook-id"));
+            check(&[secret(1)], &headers, BODY, &SignatureCheck::Bad("no webhook-id"));
         }
         for timestamp in [None, Some(""), Some("soon"), Some("1.5")] {
             check(&[secret(1)], &SignatureHeaders { timestamp, ..headers }, BODY, &no_time);

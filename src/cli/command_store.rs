@@ -33,7 +33,7 @@ pub(super) fn note_store(url: &StoreUrl) {
 }
 
 /// Store opened by a command, with the keys that seal its secrets.
-pub(super) struct Beside {
+pub(super) struct CommandStore {
     pub(super) url: StoreUrl,
     pub(super) store: Arc<dyn WholeStore>,
     pub(super) secret_keys: SecretKeys,
@@ -41,7 +41,7 @@ pub(super) struct Beside {
     pub(super) postback: PostbackPolicy,
 }
 
-impl Beside {
+impl CommandStore {
     pub(super) async fn open(flags: StoreAccessFlags) -> Result<Self, Failure> {
         let StoreAccess { url, secret_keys, environment } = StoreAccess::from_settings(flags.settings())?;
         let store = open_store(&url).await?;

@@ -1,0 +1,74 @@
+//! Advice for whoever tries a receiver, after a failed attempt.
+
+use super::delivery::AttemptOutcome;
+use crate::console::merchant::delivery_attempts::GONE;
+
+/// Sentence for every failure that is tried again.
+const AGAIN: &str = "The service tries again by itself.";
+
+impl AttemptOutcome {
+    /// Returns true if no attempt of the payment follows.
+    pub(super) fn is_last(&self) -> bool {
+        self.status == Some(GONE)
+    }
+}
+
+/// Returns what helps against the failure of an attempt.
+pub(super) fn advice(attempt: &AttemptOutcome) -> String {
+    let advice = match (attempt.status, attempt.error.as_deref()) {
+        (Some(GONE), _) => {
+            "The receiver wants no more events of this payment. Trigger an event of a new one."
+        }
+        (Some(401 | 403), _) => {
+            "The receiver refuses the signature: is its QUITA_SECRET the one that `quita secrets show --mode test` prints?"
+        }
+        (Some(300..=399), _) => "Name the final address with --postback-url.",
+        (Some(_), _) => "That is the receiver's own fault: its log may say more.",
+        (None, Some("connect")) => "Start `quita listen`, or name another receiver with --postback-url.",
+        (None, Some("timeout")) => {
+            "A receiver has 15 s to answer: it stores the event first, and works on it later."
+        }
+        (None, Some("dns" | "invalid_url" | "address_not_allowed")) => {
+            "Name another receiver with --postback-url."
+        }
+        (None, _) => {
+            "The log of the service says why, as does a test event from the console. Is the URL http:// or https://, as \
+             its port expects?"
+        }
+    };
+    if attempt.is_last() { advice.to_owned() } else { format!("{advice} {AGAIN}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_fits_the_kind_of_failure() {
+        let status = |status| AttemptOutcome { status: Some(status), error: None };
+        let error = |error: &str| AttemptOutcome { status: None, error: Some(error.to_owned()) };
+        for (attempt, part) in [
+            (error("connect"), "Start `quita listen`, or name another receiver with --postback-url."),
+            (error("timeout"), "15 s"),
+            (error("dns"), "Name another receiver"),
+            (error("tls"), "http:// or https://"),
+            (error("protocol"), "http:// or https://"),
+            (error("of_yore"), "The log of the service"),
+            (status(301), "Name the final address with --postback-url."),
+            (status(399), "Name the final address"),
+            (status(400), "receiver's own fault"),
+            (status(401), "is its QUITA_SECRET the one"),
+            (status(402), "receiver's own fault"),
+            (status(403), "is its QUITA_SECRET the one"),
+            (status(404), "receiver's own fault"),
+            (status(409), "receiver's own fault"),
+            (status(411), "receiver's own fault"),
+            (status(503), "receiver's own fault"),
+        ] {
+            let advice = advice(&attempt);
+            assert!(advice.contains(part) && advice.ends_with(AGAIN), "{attempt:?}: {advice}");
+        }
+        let gone = advice(&status(410));
+        assert!(gone.contains("no more events of this payment") && !gone.contains(AGAIN), "{gone}");
+    }
+}
