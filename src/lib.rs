@@ -6,6 +6,7 @@ pub mod build_info;
 pub mod cli;
 mod console;
 mod core_dumps;
+mod failing_webhooks;
 mod first_run;
 pub mod http;
 mod jobs;

@@ -1,0 +1,131 @@
+//! Servers of a serving program: the API with the merchant's console, and the listener of operators.
+
+use std::io;
+use std::num::NonZero;
+use std::sync::Arc;
+
+use actix_web::App;
+use actix_web::dev::Server;
+use actix_web::middleware::{Condition, from_fn};
+use actix_web::web::Data;
+use quita_config::Config;
+use quita_ports::trace::Tracer;
+use quita_services::access::KeyVerifier;
+
+use super::background::Background;
+use super::core::Core;
+use super::resources::{Resources, Sockets};
+use crate::console::merchant::{self, MerchantConsole};
+use crate::console::operator::OperatorConsole;
+use crate::http::{
+    self, CheckoutMetrics, Edge, Observer, RequestMetrics, Tokens, announce_public_url, as_get, observed,
+    refuse_bad_host, refuse_card_number, traced, with_ignored_names, with_key_expiry, with_own_headers,
+    with_refusal_pages, with_request_id, with_safe_headers,
+};
+use crate::listener::{ConnectionLimits, ConnectionMetrics, Listener, Places};
+use crate::ops::{self, KnownHosts};
+
+/// Servers of both listeners, which accept once they run.
+pub(super) struct Servers {
+    pub(super) edge: Data<Edge>,
+    pub(super) console: Data<MerchantConsole>,
+    pub(super) api: Server,
+    pub(super) ops: Server,
+}
+
+impl Servers {
+    /// Makes the servers.
+    pub(super) fn open(
+        config: &Config,
+        (resources, sockets): (&Resources, Sockets),
+        core: &Core,
+        background: &Background,
+    ) -> anyhow::Result<Self> {
+        let edge = Data::new(edge(config, resources, core)?);
+        let console = Data::new(MerchantConsole::new(
+            edge.clone(),
+            core.store.clone(),
+            resources.webhooks.clone(),
+            (config, core.strongbox.clone()),
+            (core.audit.clone(), Arc::clone(&core.refused_sign_ins)),
+        ));
+        let connections = ConnectionMetrics::register(&resources.registry)?;
+        let of_api = ConnectionLimits::of_api(resources.open_files, config.behind_proxy);
+        let of_ops = ConnectionLimits::of_ops(resources.open_files);
+        let workers = std::thread::available_parallelism().map_or(2, NonZero::get);
+        let listener = |socket, places, workers| Listener {
+            socket,
+            places,
+            workers,
+            shutdown_time: config.shutdown_time,
+            tells_refusals: config.log.refusals,
+        };
+        let requests = RequestMetrics::register(&resources.registry)?;
+        let observer = Observer::new(requests, edge.clone(), config.log.refusals);
+        let operators = OperatorConsole::new(
+            core.system.operators(),
+            core.system.payments(),
+            (core.store.clone(), Arc::clone(&resources.clock)),
+            (config, core.strongbox.clone()),
+            (core.audit.clone(), Arc::clone(&core.refused_sign_ins)),
+        )
+        .with_links(resources.links.clone())
+        .with_jobs(core.jobs.board())
+        .on_node(resources.api_address.to_string(), background.ending_keys.last_count());
+        let api = listener(sockets.api, Places::new("api", of_api, &connections), workers);
+        let api = listen(api, (edge.clone(), console.clone()), (resources.traces.tracer(), observer))?;
+        let ops = listener(sockets.ops, Places::new("ops", of_ops, &connections), 1);
+        let operators = (Data::new(operators), KnownHosts::new(&config.ops_hosts));
+        let ops = ops::listen(ops, core.system.payments(), resources.registry.clone(), operators)?;
+        Ok(Self { edge, console, api, ops })
+    }
+}
+
+/// Gathers what the handlers of requests need.
+fn edge(config: &Config, resources: &Resources, core: &Core) -> anyhow::Result<Edge> {
+    let refused = Arc::clone(&core.refused_requests);
+    let verifier = KeyVerifier::new(core.store.clone(), Arc::clone(&resources.clock)).with_refused(refused);
+    let tokens = Tokens::new(core.store.clone(), core.audit.clone(), &resources.registry)?;
+    let checkout = CheckoutMetrics::register(&resources.registry)?;
+    announce_public_url(&resources.public_url);
+    Ok(Edge::new(
+        core.system.payments(),
+        verifier,
+        Arc::clone(&resources.clock),
+        resources.public_url.clone(),
+        core.store.clone(),
+        (config, Arc::clone(&resources.keyring), tokens, checkout),
+    ))
+}
+
+fn listen(
+    listener: Listener,
+    (edge, console): (Data<Edge>, Data<MerchantConsole>),
+    (tracer, observer): (Option<Arc<dyn Tracer>>, Observer),
+) -> io::Result<Server> {
+    listener.serve(move || {
+        let is_traced = tracer.is_some();
+        let tracer = tracer.clone();
+        let edge = edge.clone();
+        let console = console.clone();
+        let observer = observer.clone();
+        let mount = edge.mount;
+        let store_state = Data::from(edge.payments.store_state());
+        let traced = from_fn(move |request, next| traced(tracer.clone(), request, next));
+        App::new()
+            .app_data(store_state)
+            .wrap(from_fn(as_get))
+            .wrap(Condition::new(is_traced, traced))
+            .wrap(from_fn(with_key_expiry))
+            .wrap(from_fn(with_ignored_names))
+            .wrap(from_fn(refuse_bad_host))
+            .wrap(from_fn(refuse_card_number))
+            .wrap(from_fn(move |request, next| observed(observer.clone(), request, next)))
+            .wrap(from_fn(with_refusal_pages))
+            .wrap(from_fn(with_request_id))
+            .wrap(from_fn(move |request, next| with_safe_headers(mount, request, next)))
+            .wrap(from_fn(with_own_headers))
+            .configure(|config| merchant::configure(config, console))
+            .configure(|config| http::configure(config, edge))
+    })
+}
