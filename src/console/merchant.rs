@@ -8,6 +8,7 @@ mod applications;
 mod ask;
 mod audit_log;
 mod deliveries;
+pub(crate) mod delivery_attempts;
 mod failing;
 mod frame;
 mod links;
@@ -48,7 +49,6 @@ use quita_services::refused_requests::RefusedRequests;
 use quita_services::refused_sign_ins::RefusedSignIns;
 use user_limits::UserLimits;
 
-pub(crate) use deliveries::outcome_of;
 pub(crate) use routes::configure;
 
 /// Shared state of the pages of the merchants' console.
@@ -86,7 +86,8 @@ impl MerchantConsole {
     ) -> Self {
         let clock = Arc::clone(&edge.clock);
         let people = People::new(store.clone(), Arc::clone(&clock)).with_idle(config.session_idle);
-        let (secured, logs) = ((people.clone(), strongbox.clone()), (audit.clone(), refused));
+        let secured = (people.clone(), strongbox.clone());
+        let logs = (audit.clone(), refused);
         Self {
             edge,
             accounts: Accounts::new(ConsoleKind::Merchant, config, secured, logs, Arc::clone(&clock)),

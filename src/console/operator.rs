@@ -91,7 +91,8 @@ impl OperatorConsole {
         let recent = Arc::<recent::RecentSessions>::default();
         let people = People::new(store.clone(), Arc::clone(&clock)).with_idle(config.session_idle);
         let people = people.with_memory(recent.clone());
-        let (secured, logs) = ((people.clone(), strongbox), (audit.clone(), refused));
+        let secured = (people.clone(), strongbox);
+        let logs = (audit.clone(), refused);
         Self {
             operators,
             payments,

@@ -24,8 +24,8 @@ use super::attempts::Attempts;
 use super::console_kind::ConsoleKind;
 use super::cookies::Cookies;
 use super::devices::Devices;
-use super::failure::Failure;
 use super::page_context::PageContext;
+use super::page_error::PageError;
 use crate::http::Mount;
 use quita_config::{Config, Environment};
 use quita_services::audit::{Audit, AuditDraft, Initiator};
@@ -129,8 +129,8 @@ impl Accounts {
     }
 
     /// Counts an attempt to sign in to something that is not a person's account.
-    pub(crate) fn count_attempt(&self, at: &str, from: IpAddr) -> Result<(), Failure> {
-        self.attempts.count(at, from, None).map(drop).map_err(Failure::TooMany)
+    pub(crate) fn count_attempt(&self, at: &str, from: IpAddr) -> Result<(), PageError> {
+        self.attempts.count(at, from, None).map(drop).map_err(PageError::TooMany)
     }
 
     /// Records a refused sign-in in the audit log, with the account as it was typed.

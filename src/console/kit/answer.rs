@@ -7,7 +7,7 @@ use actix_web::http::header::{ContentType, LOCATION};
 use askama::Template;
 use serde::Deserialize;
 
-use super::failure::Failure;
+use super::page_error::PageError;
 
 /// Action just done, as the address names it.
 #[derive(Deserialize)]
@@ -17,12 +17,12 @@ pub(crate) struct Done {
 }
 
 /// Responds with a page.
-pub(crate) fn html(page: &impl Template) -> Result<HttpResponse, Failure> {
+pub(crate) fn html(page: &impl Template) -> Result<HttpResponse, PageError> {
     Ok(HttpResponse::Ok().content_type(ContentType::html()).body(page.render()?))
 }
 
 /// Responds with 422 and the page of a refused form, to be filled in again.
-pub(crate) fn try_again(page: &impl Template) -> Result<HttpResponse, Failure> {
+pub(crate) fn try_again(page: &impl Template) -> Result<HttpResponse, PageError> {
     let mut answer = HttpResponse::build(StatusCode::UNPROCESSABLE_ENTITY);
     Ok(answer.content_type(ContentType::html()).body(page.render()?))
 }

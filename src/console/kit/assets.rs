@@ -4,7 +4,7 @@ use actix_web::HttpResponse;
 use actix_web::http::header::CACHE_CONTROL;
 use actix_web::web::Path;
 
-use super::failure::Failure;
+use super::page_error::PageError;
 
 /// Files: name below `/console/assets/`, content type, body.
 const ALL: [(&str, &str, &str); 8] = [
@@ -23,9 +23,9 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 const PICTURE: &str = "image/svg+xml";
 
 /// Handles `GET /console/assets/{name}`.
-pub(crate) async fn asset(name: Path<String>) -> Result<HttpResponse, Failure> {
+pub(crate) async fn asset(name: Path<String>) -> Result<HttpResponse, PageError> {
     let found = ALL.iter().find(|(known, _, _)| *known == name.as_str());
-    let (_, kind, body) = found.ok_or(Failure::NotFound)?;
+    let (_, kind, body) = found.ok_or(PageError::NotFound)?;
     Ok(HttpResponse::Ok()
         .content_type(*kind)
         .insert_header((CACHE_CONTROL, "public, max-age=300"))

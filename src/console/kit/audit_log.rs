@@ -5,7 +5,7 @@ use quita_domain::audit::{AuditCursor, AuditEntry, AuditScope};
 use quita_ports::AuditStore;
 use serde::Deserialize;
 
-use super::failure::Failure;
+use super::page_error::PageError;
 use quita_services::audit::Initiator;
 
 /// Number of entries per page.
@@ -41,7 +41,7 @@ impl LogPart {
         store: &(impl AuditStore + ?Sized),
         scope: &AuditScope,
         cursor: &str,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, PageError> {
         let after = AuditCursor::parse(cursor);
         let mut entries = store.audit(scope, after, PAGE.saturating_add(1)).await?;
         let has_more = entries.len() > PAGE;
@@ -55,7 +55,7 @@ impl LogPart {
 
 /// Query parameters of the audit log page.
 #[derive(Deserialize)]
-pub(crate) struct At {
+pub(crate) struct AuditQuery {
     #[serde(default)]
     pub(crate) cursor: String,
 }

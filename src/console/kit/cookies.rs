@@ -139,7 +139,8 @@ mod tests {
 
     #[test]
     fn below_a_path_a_cookie_goes_to_nobody_else_on_the_host() {
-        let (token, mount) = (Secret::new(String::from("t")), Mount::of("https://shop.example/quita/"));
+        let token = Secret::new(String::from("t"));
+        let mount = Mount::of("https://shop.example/quita/");
         let cookie = Cookies::new(ConsoleKind::Merchant, true, mount).begin(&token).to_string();
         assert_eq!(
             cookie,

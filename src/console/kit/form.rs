@@ -12,8 +12,8 @@ use tokio::time::timeout;
 use url::form_urlencoded;
 
 use super::cookies::form_token;
-use super::failure::Failure;
-use super::texts::Texts;
+use super::page_error::PageError;
+use super::texts::SharedTexts;
 use crate::http::BODY_TIME_OUT;
 
 /// Form field that carries the form token.
@@ -28,30 +28,30 @@ impl Form {
     /// Reads a form that must belong to one of the visitor's cookies.
     ///
     /// # Errors
-    /// [`Failure::ForeignForm`] if it does not, or if it is no form at all. [`Failure::TooSlow`] if it does not arrive
-    /// in time. [`Failure::TooLarge`] if it is larger than any form of ours.
+    /// [`PageError::ForeignForm`] if it does not, or if it is no form at all. [`PageError::TooSlow`] if it does not arrive
+    /// in time. [`PageError::TooLarge`] if it is larger than any form of ours.
     pub(crate) async fn read<'a>(
         request: &HttpRequest,
         payload: Payload,
         cookies: impl IntoIterator<Item = &'a Secret<String>>,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, PageError> {
         // A client that was shown no form has none to send: nothing is read.
         let cookies: Vec<_> = cookies.into_iter().collect();
         if cookies.is_empty() {
-            return Err(Failure::ForeignForm);
+            return Err(PageError::ForeignForm);
         }
         let kind =
             request.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
         if !kind.starts_with("application/x-www-form-urlencoded") {
-            return Err(Failure::ForeignForm);
+            return Err(PageError::ForeignForm);
         }
         let body = timeout(BODY_TIME_OUT, payload.to_bytes_limited(MAX_BYTES)).await;
-        let body = body.map_err(|_| Failure::TooSlow)?.map_err(|_| Failure::TooLarge)?;
-        let body = body.map_err(|_| Failure::ForeignForm)?;
+        let body = body.map_err(|_| PageError::TooSlow)?.map_err(|_| PageError::TooLarge)?;
+        let body = body.map_err(|_| PageError::ForeignForm)?;
         let form = Self(form_urlencoded::parse(&body).into_owned().collect());
         let given = form.text(TOKEN_FIELD).as_bytes();
         let belongs_to = |cookie| bool::from(given.ct_eq(form_token(cookie).as_bytes()));
-        if cookies.into_iter().any(belongs_to) { Ok(form) } else { Err(Failure::ForeignForm) }
+        if cookies.into_iter().any(belongs_to) { Ok(form) } else { Err(PageError::ForeignForm) }
     }
 
     /// Returns the trimmed text of a field, or an empty one if there is no such field. It is meant to be parsed or
@@ -80,10 +80,15 @@ impl Form {
     /// Reads a printable line, of 1 to `most` characters, without a card number.
     ///
     /// # Errors
-    /// [`Failure::Unreadable`] with the text `otherwise`, or with the one about card numbers.
-    pub(crate) fn words(&self, name: &str, most: usize, otherwise: &'static str) -> Result<String, Failure> {
+    /// [`PageError::Unreadable`] with the text `otherwise`, or with the one about card numbers.
+    pub(crate) fn words(
+        &self,
+        name: &str,
+        most: usize,
+        otherwise: &'static str,
+    ) -> Result<String, PageError> {
         let text = self.lines(name, most, otherwise)?;
-        if text.contains('\n') { Err(Failure::Unreadable(otherwise.into())) } else { Ok(text) }
+        if text.contains('\n') { Err(PageError::Unreadable(otherwise.into())) } else { Ok(text) }
     }
 
     /// Reads printable text of several lines, as [`Form::words`] does, and ends each with `\n`, however the browser
@@ -91,12 +96,17 @@ impl Form {
     ///
     /// # Errors
     /// As [`Form::words`].
-    pub(crate) fn lines(&self, name: &str, most: usize, otherwise: &'static str) -> Result<String, Failure> {
+    pub(crate) fn lines(
+        &self,
+        name: &str,
+        most: usize,
+        otherwise: &'static str,
+    ) -> Result<String, PageError> {
         let text = self.text(name).replace("\r\n", "\n");
         let is_printable = !text.chars().any(|character| character.is_control() && character != '\n');
         // The length is checked first, because it bounds the search for numbers.
         if !is_printable || !(1..=most).contains(&text.chars().count()) {
-            return Err(Failure::Unreadable(otherwise.into()));
+            return Err(PageError::Unreadable(otherwise.into()));
         }
         without_card_number(&text)?;
         Ok(text)
@@ -111,9 +121,9 @@ impl Form {
         name: &str,
         read: impl FnOnce(&str) -> Option<T>,
         otherwise: &'static str,
-    ) -> Result<T, Failure> {
+    ) -> Result<T, PageError> {
         let text = self.text(name);
-        let address = read(text).ok_or_else(|| Failure::Unreadable(otherwise.into()))?;
+        let address = read(text).ok_or_else(|| PageError::Unreadable(otherwise.into()))?;
         without_card_number(text)?;
         Ok(address)
     }
@@ -121,18 +131,18 @@ impl Form {
 
 /// Refuses text that contains what looks like a card number (PCI DSS 4.0.1, 3.5.1). Such texts are stored, many of them
 /// in the audit log for good.
-fn without_card_number(text: &str) -> Result<(), Failure> {
+fn without_card_number(text: &str) -> Result<(), PageError> {
     if holds_card_number(text) {
-        return Err(Failure::Unreadable(Texts::current().failures.holds_card_number.into()));
+        return Err(PageError::Unreadable(SharedTexts::current().failures.holds_card_number.into()));
     }
     Ok(())
 }
 
 /// Result of an extractor.
-pub(crate) type Extracted<T> = Pin<Box<dyn Future<Output = Result<T, Failure>>>>;
+pub(crate) type PageFuture<T> = Pin<Box<dyn Future<Output = Result<T, PageError>>>>;
 
 /// Visitor who is signed in to a console.
-pub(crate) trait SignedIn: FromRequest<Error = Failure> + 'static {
+pub(crate) trait SignedIn: FromRequest<Error = PageError> + 'static {
     /// Returns the token of the session.
     fn token(&self) -> &Secret<String>;
 }
@@ -144,13 +154,13 @@ pub(crate) struct SignedForm<V> {
 }
 
 impl<V: SignedIn> FromRequest for SignedForm<V> {
-    type Error = Failure;
-    type Future = Extracted<Self>;
+    type Error = PageError;
+    type Future = PageFuture<Self>;
 
     fn from_request(request: &HttpRequest, payload: &mut dev::Payload) -> Self::Future {
         let (request, body) = (request.clone(), Payload::from_request(request, payload));
         Box::pin(async move {
-            let body = body.await.map_err(|error| Failure::Defect(error.to_string()))?;
+            let body = body.await.map_err(|error| PageError::Defect(error.to_string()))?;
             let visitor = V::extract(&request).await?;
             let form = Form::read(&request, body, Some(visitor.token())).await?;
             Ok(Self { visitor, form })
@@ -187,7 +197,11 @@ mod tests {
             ];
             for refused in read {
                 let refused = refused.unwrap_err();
-                assert_eq!(refused.to_string(), Texts::current().failures.holds_card_number, "{number}");
+                assert_eq!(
+                    refused.to_string(),
+                    SharedTexts::current().failures.holds_card_number,
+                    "{number}"
+                );
             }
         }
         for fine in ["Loja 4242", "Pedido 4242 4242 4242 4241", "ana@loja.example"] {
@@ -220,7 +234,7 @@ mod tests {
         let begun = Instant::now();
         let visit = Secret::new("a visit".to_owned());
         let refused = Form::read(&request, payload, [&visit]).await.err().unwrap();
-        assert!(matches!(refused, Failure::TooSlow), "{refused}");
+        assert!(matches!(refused, PageError::TooSlow), "{refused}");
         assert_eq!(begun.elapsed(), BODY_TIME_OUT);
     }
 
@@ -229,7 +243,7 @@ mod tests {
         let (request, payload) = without_its_body().await;
         let begun = Instant::now();
         let refused = Form::read(&request, payload, None).await.err().unwrap();
-        assert!(matches!(refused, Failure::ForeignForm), "{refused}");
+        assert!(matches!(refused, PageError::ForeignForm), "{refused}");
         assert!(begun.elapsed().is_zero());
     }
 }

@@ -6,11 +6,11 @@ use super::console_kind::ConsoleKind;
 use super::language::Language;
 use super::outage::OutageWords;
 use super::page_context::{Outage, PageContext};
-use super::texts::Texts;
+use super::texts::SharedTexts;
 use crate::http::Mount;
 
 /// Entry of the navigation.
-pub(crate) struct Entry {
+pub(crate) struct NavigationEntry {
     pub(crate) address: String,
     pub(crate) name: &'static str,
     pub(crate) is_here: bool,
@@ -19,11 +19,11 @@ pub(crate) struct Entry {
 }
 
 /// Frame around a page, with the texts and the bar of its console.
-pub(crate) struct Frame<T: 'static = Texts, B = ()> {
+pub(crate) struct Frame<T: 'static = SharedTexts, B = ()> {
     pub(crate) context: PageContext,
     pub(crate) texts: &'static T,
     pub(crate) bar: B,
-    pub(crate) navigation: Vec<Entry>,
+    pub(crate) navigation: Vec<NavigationEntry>,
     /// Beginning of the addresses in this part of the console.
     pub(crate) base: String,
     pub(crate) form_token: String,
@@ -36,7 +36,7 @@ pub(crate) struct Frame<T: 'static = Texts, B = ()> {
 impl Frame {
     /// Creates the frame of a page outside any session.
     pub(crate) fn bare() -> Self {
-        Self::new(Texts::current(), ())
+        Self::new(SharedTexts::current(), ())
     }
 }
 
@@ -81,7 +81,7 @@ impl<T, B> Frame<T, B> {
     }
 
     fn words_about(&self, trouble: StoreTrouble) -> OutageWords {
-        OutageWords::of(trouble, self.context.console, &Texts::of(self.language()).everywhere)
+        OutageWords::of(trouble, self.context.console, &SharedTexts::of(self.language()).everywhere)
     }
 
     /// Returns the language, for words and numbers.

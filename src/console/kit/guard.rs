@@ -12,8 +12,8 @@ use actix_web::{Error, HttpRequest, ResponseError};
 use quita_ports::trace;
 
 use super::console_kind::ConsoleKind;
-use super::failure::Failure;
 use super::page_context::PageContext;
+use super::page_error::PageError;
 use crate::http::{Mount, request_id};
 use quita_services::refused_requests::{RefusedRequest, RefusedRequests};
 
@@ -51,7 +51,7 @@ async fn guard<B: MessageBody + 'static>(
     let handled = context.scope(async move {
         if is_from_elsewhere(request.request()) {
             count_refused(console, request.request(), RefusedRequest::ForeignForm);
-            let refused = request.into_response(Failure::ForeignForm.error_response());
+            let refused = request.into_response(PageError::ForeignForm.error_response());
             return Ok(protect(refused).map_into_right_body());
         }
         let only_reads = is_reading(request.method());
@@ -69,24 +69,24 @@ async fn guard<B: MessageBody + 'static>(
 
 /// Returns the reason why an answer refused the visitor, if it did. A request for a proof of identity is no refusal.
 fn refusal(error: Option<&Error>) -> Option<RefusedRequest> {
-    match error?.as_error::<Failure>()? {
-        Failure::Forbidden => Some(RefusedRequest::Role),
-        Failure::ForeignForm => Some(RefusedRequest::ForeignForm),
-        Failure::SignedOut(_)
-        | Failure::First(_)
-        | Failure::Unconfirmed(_)
-        | Failure::TooLarge
-        | Failure::TooSlow
-        | Failure::NotFound
-        | Failure::WrongMethod(_)
-        | Failure::Refused(_)
-        | Failure::Unreadable(_)
-        | Failure::Refusal(_)
-        | Failure::TooMany(_)
-        | Failure::Crowded
-        | Failure::Unavailable(_)
-        | Failure::Closed
-        | Failure::Defect(_) => None,
+    match error?.as_error::<PageError>()? {
+        PageError::Forbidden => Some(RefusedRequest::Role),
+        PageError::ForeignForm => Some(RefusedRequest::ForeignForm),
+        PageError::SignedOut(_)
+        | PageError::First(_)
+        | PageError::Unconfirmed(_)
+        | PageError::TooLarge
+        | PageError::TooSlow
+        | PageError::NotFound
+        | PageError::WrongMethod(_)
+        | PageError::Refused(_)
+        | PageError::Unreadable(_)
+        | PageError::Refusal(_)
+        | PageError::TooMany(_)
+        | PageError::Crowded
+        | PageError::Unavailable(_)
+        | PageError::Closed
+        | PageError::Defect(_) => None,
     }
 }
 
@@ -104,7 +104,7 @@ async fn to_its_end<B: MessageBody + 'static>(
 ) -> Result<ServiceResponse<B>, Error> {
     let work = context.scope(next.call(request));
     let work = actix_web::rt::spawn(trace::carry(request_id::carry(work)));
-    work.await.unwrap_or_else(|error| Err(Failure::Defect(error.to_string()).into()))
+    work.await.unwrap_or_else(|error| Err(PageError::Defect(error.to_string()).into()))
 }
 
 fn is_reading(method: &Method) -> bool {

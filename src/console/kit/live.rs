@@ -13,14 +13,14 @@ use futures_util::stream;
 use tokio::sync::watch;
 use tokio::time::{Instant, Interval, MissedTickBehavior, interval};
 
-use super::failure::Failure;
+use super::page_error::PageError;
 use super::stream_permits::{STREAMS, StreamPermit, StreamPermits, Watcher};
 
 /// Interval between ticks of a stream. Each tick polls unless the stream is busy.
-const LOOK_EVERY: Duration = Duration::from_secs(1);
+const POLL_EVERY: Duration = Duration::from_secs(1);
 /// Number of polls in a row with changes after which only every third tick polls: nobody reads faster.
 const BUSY_AFTER: u32 = 5;
-const TICKS_PER_BUSY_LOOK: u32 = 3;
+const TICKS_PER_BUSY_POLL: u32 = 3;
 /// Ticks between two keep-alive comments, and between two checks that the visitor is still signed in.
 const TICKS_PER_CHECK: u32 = 10;
 /// Time for which a poll's result serves other streams too.
@@ -35,11 +35,11 @@ const NO_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 pub(crate) struct Streams {
     permits: StreamPermits,
     is_closing: watch::Sender<bool>,
-    looks: Mutex<HashMap<String, Seen>>,
+    polls: Mutex<HashMap<String, PollResult>>,
 }
 
 /// Result of a poll.
-struct Seen {
+struct PollResult {
     /// Start of the poll: it may have missed later changes.
     begun: Instant,
     seen_at: Instant,
@@ -47,12 +47,12 @@ struct Seen {
 }
 
 /// Content of a stream.
-pub(crate) trait Look {
+pub(crate) trait LivePart {
     /// Returns a key that is equal for equal content.
     fn key(&self) -> String;
 
     /// Returns the current HTML of the part.
-    fn look(&self) -> impl Future<Output = Result<String, Failure>>;
+    fn render(&self) -> impl Future<Output = Result<String, PageError>>;
 
     /// Returns the visitor who watches.
     fn watcher(&self) -> Watcher;
@@ -64,7 +64,7 @@ pub(crate) trait Look {
 impl Streams {
     pub(crate) fn new() -> Self {
         let is_closing = watch::Sender::new(false);
-        Self { permits: StreamPermits::new(), is_closing, looks: Mutex::default() }
+        Self { permits: StreamPermits::new(), is_closing, polls: Mutex::default() }
     }
 
     /// Ends every stream, so that the service can stop.
@@ -72,14 +72,14 @@ impl Streams {
         self.is_closing.send_replace(true);
     }
 
-    /// Streams the content of `look`, now and whenever it changes.
+    /// Streams the content of `part`, now and whenever it changes.
     ///
     /// # Errors
-    /// [`Failure::Unavailable`] when too many streams are open.
-    pub(crate) fn open<L: Look + 'static>(self: &Arc<Self>, look: L) -> Result<HttpResponse, Failure> {
-        let permit = self.take_permit(&look.watcher())?;
-        let watching = Watching {
-            look,
+    /// [`PageError::Unavailable`] when too many streams are open.
+    pub(crate) fn open<P: LivePart + 'static>(self: &Arc<Self>, part: P) -> Result<HttpResponse, PageError> {
+        let permit = self.take_permit(&part.watcher())?;
+        let open = OpenStream {
+            part,
             opened_at: Instant::now(),
             streams: Arc::clone(self),
             closing: self.is_closing.subscribe(),
@@ -89,48 +89,50 @@ impl Streams {
             shown: None,
             _permit: permit,
         };
-        Ok(event_stream(stream::unfold(watching, |watching| watching.next())))
+        Ok(event_stream(stream::unfold(open, |open| open.next())))
     }
 
     /// Takes a permit for one stream.
     ///
     /// # Errors
-    /// [`Failure::Unavailable`] when too many streams are open.
-    pub(crate) fn take_permit(&self, watcher: &Watcher) -> Result<StreamPermit, Failure> {
-        self.permits.take(watcher).ok_or_else(|| Failure::Unavailable("too many live pages are open".into()))
+    /// [`PageError::Unavailable`] when too many streams are open.
+    pub(crate) fn take_permit(&self, watcher: &Watcher) -> Result<StreamPermit, PageError> {
+        self.permits
+            .take(watcher)
+            .ok_or_else(|| PageError::Unavailable("too many live pages are open".into()))
     }
 
     /// Polls, or returns another stream's recent result; never one from before `since`.
-    async fn look<L: Look>(&self, look: &L, since: Instant) -> Result<Arc<str>, Failure> {
-        let key = look.key();
+    async fn poll<P: LivePart>(&self, part: &P, since: Instant) -> Result<Arc<str>, PageError> {
+        let key = part.key();
         if let Some(shown) = self.recall(&key, since) {
             return Ok(shown);
         }
         let begun = Instant::now();
-        let html: Arc<str> = look.look().await?.into();
-        self.keep(key, Seen { begun, seen_at: Instant::now(), html: Arc::clone(&html) });
+        let html: Arc<str> = part.render().await?.into();
+        self.keep(key, PollResult { begun, seen_at: Instant::now(), html: Arc::clone(&html) });
         Ok(html)
     }
 
     fn recall(&self, key: &str, since: Instant) -> Option<Arc<str>> {
-        let looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
-        let seen = looks.get(key).filter(|seen| seen.begun >= since && seen.is_fresh())?;
+        let polls = self.polls.lock().unwrap_or_else(PoisonError::into_inner);
+        let seen = polls.get(key).filter(|seen| seen.begun >= since && seen.is_fresh())?;
         Some(Arc::clone(&seen.html))
     }
 
-    fn keep(&self, key: String, seen: Seen) {
-        let mut looks = self.looks.lock().unwrap_or_else(PoisonError::into_inner);
-        if looks.len() >= KEPT {
-            looks.retain(|_, seen| seen.is_fresh());
+    fn keep(&self, key: String, seen: PollResult) {
+        let mut polls = self.polls.lock().unwrap_or_else(PoisonError::into_inner);
+        if polls.len() >= KEPT {
+            polls.retain(|_, seen| seen.is_fresh());
         }
         // Of two concurrent polls, the one that began later has newer content.
-        if looks.get(&key).is_none_or(|known| known.begun <= seen.begun) {
-            looks.insert(key, seen);
+        if polls.get(&key).is_none_or(|known| known.begun <= seen.begun) {
+            polls.insert(key, seen);
         }
     }
 }
 
-impl Seen {
+impl PollResult {
     fn is_fresh(&self) -> bool {
         self.seen_at.elapsed() < SHARED_FOR
     }
@@ -138,14 +140,14 @@ impl Seen {
 
 /// Returns the ticks of a stream. Missed ticks are skipped.
 fn ticks() -> Interval {
-    let mut ticks = interval(LOOK_EVERY);
+    let mut ticks = interval(POLL_EVERY);
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     ticks
 }
 
 /// Open stream.
-struct Watching<L> {
-    look: L,
+struct OpenStream<P> {
+    part: P,
     /// Time at which the page was rendered: an older result must not overwrite it.
     opened_at: Instant,
     streams: Arc<Streams>,
@@ -158,7 +160,7 @@ struct Watching<L> {
     _permit: StreamPermit,
 }
 
-impl<L: Look> Watching<L> {
+impl<P: LivePart> OpenStream<P> {
     /// Returns the next event; `None` ends the stream.
     async fn next(mut self) -> Option<(Bytes, Self)> {
         loop {
@@ -170,14 +172,14 @@ impl<L: Look> Watching<L> {
             let tick = self.ticked;
             self.ticked = tick.wrapping_add(1);
             let is_check = tick.is_multiple_of(TICKS_PER_CHECK);
-            if is_check && !self.look.may_watch().await {
+            if is_check && !self.part.may_watch().await {
                 return None;
             }
-            if self.changes >= BUSY_AFTER && !tick.is_multiple_of(TICKS_PER_BUSY_LOOK) {
+            if self.changes >= BUSY_AFTER && !tick.is_multiple_of(TICKS_PER_BUSY_POLL) {
                 continue;
             }
             // Errors are ignored; the next tick tries again.
-            let found = self.streams.look(&self.look, self.opened_at).await.ok();
+            let found = self.streams.poll(&self.part, self.opened_at).await.ok();
             // The interval starts after the poll, so that a slow store gets its pause too.
             self.ticks.reset();
             match found.filter(|found| self.shown.as_ref() != Some(found)) {
@@ -230,7 +232,7 @@ mod tests {
 
     #[derive(Clone)]
     struct Counted {
-        looks: Arc<AtomicU32>,
+        polls: Arc<AtomicU32>,
         shown: Arc<Mutex<String>>,
         is_out: Arc<AtomicU32>,
         /// Duration of a poll.
@@ -240,7 +242,7 @@ mod tests {
     impl Counted {
         fn new() -> Self {
             let takes = Duration::ZERO;
-            Self { looks: Arc::default(), shown: Arc::default(), is_out: Arc::default(), takes }
+            Self { polls: Arc::default(), shown: Arc::default(), is_out: Arc::default(), takes }
         }
 
         fn show(&self, text: &str) {
@@ -248,13 +250,13 @@ mod tests {
         }
     }
 
-    impl Look for Counted {
+    impl LivePart for Counted {
         fn key(&self) -> String {
             "one".into()
         }
 
-        async fn look(&self) -> Result<String, Failure> {
-            self.looks.fetch_add(1, Ordering::SeqCst);
+        async fn render(&self) -> Result<String, PageError> {
+            self.polls.fetch_add(1, Ordering::SeqCst);
             if !self.takes.is_zero() {
                 tokio::time::sleep(self.takes).await;
             }
@@ -278,7 +280,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_changed_is_pushed_once_and_what_did_not_is_not() {
-        let (streams, counted) = (Arc::new(Streams::new()), Counted::new());
+        let streams = Arc::new(Streams::new());
+        let counted = Counted::new();
         counted.show("<b>1</b>\n<i>x</i>");
         let mut events = events(streams.open(counted.clone()).unwrap());
         assert_eq!(events.next().await.unwrap(), "event: fragment\ndata: <b>1</b>\ndata: <i>x</i>\n\n");
@@ -286,49 +289,53 @@ mod tests {
         assert_eq!(events.next().await.unwrap(), "event: fragment\ndata: 2\n\n");
         let before = Instant::now();
         assert_eq!(events.next().await.unwrap(), ": alive\n\n");
-        assert!(before.elapsed() >= LOOK_EVERY * (TICKS_PER_CHECK - 2), "{:?}", before.elapsed());
+        assert!(before.elapsed() >= POLL_EVERY * (TICKS_PER_CHECK - 2), "{:?}", before.elapsed());
     }
 
     #[tokio::test(start_paused = true)]
-    async fn pages_that_show_the_same_share_a_look() {
-        let (streams, counted) = (Arc::new(Streams::new()), Counted::new());
+    async fn pages_that_show_the_same_share_a_poll() {
+        let streams = Arc::new(Streams::new());
+        let counted = Counted::new();
         counted.show("1");
         for _ in 0..10 {
             let mut events = events(streams.open(counted.clone()).unwrap());
             assert_eq!(events.next().await.unwrap(), "event: fragment\ndata: 1\n\n");
         }
-        assert_eq!(counted.looks.load(Ordering::SeqCst), 1);
+        assert_eq!(counted.polls.load(Ordering::SeqCst), 1);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_look_that_takes_long_is_shared_all_the_same_and_the_next_one_waits() {
+    async fn a_poll_that_takes_long_is_shared_all_the_same_and_the_next_one_waits() {
         let takes = Duration::from_secs(2);
-        let (streams, slow) = (Arc::new(Streams::new()), Counted { takes, ..Counted::new() });
+        let streams = Arc::new(Streams::new());
+        let slow = Counted { takes, ..Counted::new() };
         let mut open = [(); 2].map(|()| events(streams.open(slow.clone()).unwrap()));
         for events in &mut open {
             assert!(events.next().await.unwrap().starts_with("event"));
         }
-        assert_eq!(slow.looks.load(Ordering::SeqCst), 1);
+        assert_eq!(slow.polls.load(Ordering::SeqCst), 1);
         let begun = Instant::now();
         assert_eq!(open[0].next().await.unwrap(), ": alive\n\n");
-        assert_eq!(slow.looks.load(Ordering::SeqCst), 1 + TICKS_PER_CHECK);
-        assert_eq!(begun.elapsed(), (LOOK_EVERY + takes) * TICKS_PER_CHECK);
+        assert_eq!(slow.polls.load(Ordering::SeqCst), 1 + TICKS_PER_CHECK);
+        assert_eq!(begun.elapsed(), (POLL_EVERY + takes) * TICKS_PER_CHECK);
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_look_that_began_before_another_and_ended_after_it_is_not_shared() {
-        let (streams, opened_at) = (Streams::new(), Instant::now());
+    async fn a_poll_that_began_before_another_and_ended_after_it_is_not_shared() {
+        let streams = Streams::new();
+        let opened_at = Instant::now();
         let begun = [opened_at, opened_at + Duration::from_millis(1)];
         tokio::time::advance(SHARED_FOR * 2).await;
         for (begun, html) in [(begun[1], "newer"), (begun[0], "older")] {
-            streams.keep("one".into(), Seen { begun, seen_at: Instant::now(), html: html.into() });
+            streams.keep("one".into(), PollResult { begun, seen_at: Instant::now(), html: html.into() });
         }
         assert_eq!(streams.recall("one", opened_at).as_deref(), Some("newer"));
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_page_is_never_set_back_to_what_another_saw_before_it_was_opened() {
-        let (streams, counted) = (Arc::new(Streams::new()), Counted::new());
+        let streams = Arc::new(Streams::new());
+        let counted = Counted::new();
         counted.show("not refunded");
         let mut before = events(streams.open(counted.clone()).unwrap());
         assert!(before.next().await.unwrap().contains("not refunded"));
@@ -340,7 +347,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_changes_all_the_time_is_looked_at_less_often_until_it_is_calm() {
-        let (streams, counted) = (Arc::new(Streams::new()), Counted::new());
+        let streams = Arc::new(Streams::new());
+        let counted = Counted::new();
         let mut events = events(streams.open(counted.clone()).unwrap());
         let mut between = Vec::new();
         for number in 0..12 {
@@ -355,7 +363,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_stream_ends_with_the_session_and_with_the_service() {
-        let (streams, counted) = (Arc::new(Streams::new()), Counted::new());
+        let streams = Arc::new(Streams::new());
+        let counted = Counted::new();
         let mut open =
             [events(streams.open(counted.clone()).unwrap()), events(streams.open(counted.clone()).unwrap())];
         for events in &mut open {

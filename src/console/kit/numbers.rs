@@ -23,7 +23,8 @@ impl Language {
     /// Formats a sum of cents in the same way.
     pub(crate) fn cents(self, cents: impl Shown<u64>) -> String {
         let cents = cents.value();
-        let (whole, rest) = (self.count(cents / 100), cents % 100);
+        let whole = self.count(cents / 100);
+        let rest = cents % 100;
         format!("R$\u{a0}{whole}{}{rest:02}", self.decimal_mark())
     }
 
@@ -130,7 +131,8 @@ impl Language {
 /// Removes the thousands separators of a number; `None` if one is misplaced.
 fn without_marks(text: &str, mark: char) -> Option<String> {
     let mut groups = text.split(mark);
-    let (first, rest) = (groups.next()?, groups.collect::<Vec<_>>());
+    let first = groups.next()?;
+    let rest = groups.collect::<Vec<_>>();
     let parts_thousands = (1..=3).contains(&first.len()) && rest.iter().all(|group| group.len() == 3);
     (rest.is_empty() || parts_thousands).then(|| format!("{first}{}", rest.concat()))
 }

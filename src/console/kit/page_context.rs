@@ -50,7 +50,8 @@ impl PageContext {
 
     /// Returns the context of the current request.
     pub(crate) fn current() -> Self {
-        let (console, mount) = (ConsoleKind::Merchant, Mount::ROOT);
+        let console = ConsoleKind::Merchant;
+        let mount = Mount::ROOT;
         let language = Language::default();
         let default = Self { console, mount, language, outage: None, only_looks: false };
         CURRENT.try_get().unwrap_or(default)

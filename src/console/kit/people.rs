@@ -5,15 +5,15 @@ use quita_domain::time::Timestamp;
 use serde::Deserialize;
 
 use super::answer::{Done, path_segment};
-use super::failure::Failure;
 use super::form::Form;
-use super::texts::Texts;
+use super::page_error::PageError;
+use super::texts::SharedTexts;
 use quita_services::people::Someone;
 
 /// Action on a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Verb {
+pub(crate) enum PersonAction {
     /// Sets a new password.
     Reset,
     /// Removes a lost second factor.
@@ -23,7 +23,7 @@ pub(crate) enum Verb {
     Role,
 }
 
-impl Verb {
+impl PersonAction {
     /// Returns the name used in addresses.
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
@@ -106,7 +106,7 @@ impl PeoplePart {
 
     /// Returns the text that confirms the action just done.
     pub(crate) fn notice(done: &Done) -> Option<&'static str> {
-        let texts = &Texts::current().people;
+        let texts = &SharedTexts::current().people;
         match done.done.as_str() {
             "removed" => Some(texts.removed),
             "role" => Some(texts.role_changed),
@@ -124,7 +124,7 @@ pub(crate) fn address_of(login: &Login, base: &str) -> String {
 /// Reads the login of a new person.
 ///
 /// # Errors
-/// [`Failure::Unreadable`] if it is no e-mail address, or holds a card number.
-pub(crate) fn read_login(form: &Form) -> Result<Login, Failure> {
-    form.address("email", Login::parse, Texts::current().people.not_an_email)
+/// [`PageError::Unreadable`] if it is no e-mail address, or holds a card number.
+pub(crate) fn read_login(form: &Form) -> Result<Login, PageError> {
+    form.address("email", Login::parse, SharedTexts::current().people.not_an_email)
 }

@@ -6,9 +6,9 @@ use quita_domain::secret::Secret;
 
 use super::console_kind::ConsoleKind;
 use super::cookies::form_token;
-use super::failure::Failure;
 use super::frame::Frame;
 use super::page_context::PageContext;
+use super::page_error::PageError;
 use super::qr;
 
 /// Number of characters between blanks in a key that is typed.
@@ -79,15 +79,16 @@ impl FactorPage {
     /// Creates the page for this secret, which an authenticator reads from this address.
     ///
     /// # Errors
-    /// [`Failure::Defect`] if the address is too long for a QR code.
+    /// [`PageError::Defect`] if the address is too long for a QR code.
     pub(crate) fn new(
         token: &Secret<String>,
         next: &str,
         secret: Secret<String>,
         address: &str,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, PageError> {
         let qr = qr::data_address(address)?;
-        let (frame, next) = (bare_frame(token), next.to_owned());
+        let frame = bare_frame(token);
+        let next = next.to_owned();
         Ok(Self { frame, next, secret, qr, is_required: false, is_again: false, failed: None })
     }
 

@@ -9,7 +9,7 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use quita_domain::people::Origin;
+use quita_domain::people::SessionOrigin;
 use quita_domain::secret::Secret;
 use quita_machine::random_bytes;
 use serde::Deserialize;
@@ -17,11 +17,11 @@ use serde::Deserialize;
 use super::addresses::{own_address, referring_page};
 use super::answer::see_other_with;
 use super::cookies::{Cookies, form_token};
-use super::failure::Failure;
 use super::form::Form;
 use super::frame::Frame;
 use super::language::Language;
 use super::page_context::PageContext;
+use super::page_error::PageError;
 
 /// Page with the sign-in form, of either console.
 #[derive(Template)]
@@ -43,7 +43,7 @@ impl SignInPage {
 
 /// Query parameters of the sign-in pages: the address to return to.
 #[derive(Deserialize)]
-pub(crate) struct Wanted {
+pub(crate) struct SignInQuery {
     #[serde(default)]
     pub(crate) next: String,
 }
@@ -54,7 +54,7 @@ pub(crate) fn show_form(
     request: &HttpRequest,
     page: SignInPage,
     status: StatusCode,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     show_gate(cookies, request, status, |form_token| SignInPage {
         frame: Frame { form_token, ..Frame::bare() },
         ..page
@@ -67,12 +67,12 @@ pub(crate) fn show_gate<P: Template>(
     request: &HttpRequest,
     status: StatusCode,
     page: impl FnOnce(String) -> P,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let mut response = HttpResponse::build(status);
     let visit = match cookies.visit(request) {
         Some(visit) => visit,
         None => {
-            let random = random_bytes::<16>().map_err(|error| Failure::Defect(error.to_string()))?;
+            let random = random_bytes::<16>().map_err(|error| PageError::Defect(error.to_string()))?;
             Secret::new(URL_SAFE_NO_PAD.encode(random))
         }
     };
@@ -83,9 +83,9 @@ pub(crate) fn show_gate<P: Template>(
 }
 
 /// Returns the origin of a session: address and browser.
-pub(crate) fn origin_of(request: &HttpRequest, from: IpAddr) -> Origin {
+pub(crate) fn origin_of(request: &HttpRequest, from: IpAddr) -> SessionOrigin {
     let browser = request.headers().get(USER_AGENT).and_then(|browser| browser.to_str().ok());
-    Origin::new(from, browser.unwrap_or_default())
+    SessionOrigin::new(from, browser.unwrap_or_default())
 }
 
 /// Stores the chosen language in a cookie, and redirects back to the page on which it was chosen.
@@ -93,11 +93,11 @@ pub(crate) async fn keep_language(
     cookies: Cookies,
     request: &HttpRequest,
     payload: Payload,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     // The session may have ended, so that the form belongs to the sign-in page's visit.
     let belongs_to = [cookies.session(request), cookies.visit(request)];
     let form = Form::read(request, payload, belongs_to.iter().flatten()).await?;
-    let language = Language::parse(form.text("language")).ok_or(Failure::NotFound)?;
+    let language = Language::parse(form.text("language")).ok_or(PageError::NotFound)?;
     let address = referring_page(request).map(|page| match page.query() {
         Some(query) => format!("{}?{query}", page.path()),
         None => page.path().to_owned(),

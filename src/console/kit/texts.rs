@@ -27,17 +27,17 @@ macro_rules! group {
 }
 pub(crate) use group;
 
-/// Declares `Texts`: all groups of one part of the consoles.
+/// Declares all texts of one part of the consoles: `Name { field: Group, }`
 macro_rules! texts {
-    ($($name:ident: $group:ident,)*) => {
-        /// All texts of one language.
-        pub(crate) struct Texts { $(pub(crate) $name: $group,)* }
+    ($(#[$doc:meta])* $texts:ident { $($name:ident: $group:ident,)* }) => {
+        $(#[$doc])*
+        pub(crate) struct $texts { $(pub(crate) $name: $group,)* }
 
-        impl Texts {
+        impl $texts {
             /// Returns the texts of a language.
             pub(crate) fn of(language: $crate::console::kit::language::Language) -> &'static Self {
-                static PORTUGUESE: Texts = Texts { $($name: $group::PORTUGUESE,)* };
-                static ENGLISH: Texts = Texts { $($name: $group::ENGLISH,)* };
+                static PORTUGUESE: $texts = $texts { $($name: $group::PORTUGUESE,)* };
+                static ENGLISH: $texts = $texts { $($name: $group::ENGLISH,)* };
                 match language {
                     $crate::console::kit::language::Language::Portuguese => &PORTUGUESE,
                     $crate::console::kit::language::Language::English => &ENGLISH,
@@ -54,8 +54,11 @@ macro_rules! texts {
 pub(crate) use texts;
 
 texts! {
-    everywhere: Everywhere,
-    failures: Failures,
-    people: People,
-    proof: Proof,
+    /// Texts that both consoles share.
+    SharedTexts {
+        everywhere: Everywhere,
+        failures: Failures,
+        people: People,
+        proof: Proof,
+    }
 }

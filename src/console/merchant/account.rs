@@ -5,22 +5,22 @@ use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
 
 use super::MerchantConsole;
-use super::frame::{Frame, Section};
+use super::frame::{MerchantFrame, MerchantSection};
 use super::mode::InMode;
-use super::texts::Texts;
+use super::texts::MerchantTexts;
 use super::visitor::{Entrant, OwnChange, Visitor};
 use crate::console::kit::accounts::AccountPart;
 use crate::console::kit::answer::{Done, html};
-use crate::console::kit::failure::Failure;
 use crate::console::kit::form::SignedForm;
 use crate::console::kit::language::Language;
-use crate::console::kit::sign_in::Wanted;
+use crate::console::kit::page_error::PageError;
+use crate::console::kit::sign_in::SignInQuery;
 use quita_services::people::Duty;
 
 #[derive(Template)]
 #[template(path = "console/merchant/account.html")]
-struct AccountPage {
-    frame: Frame,
+struct MerchantAccountPage {
+    frame: MerchantFrame,
     account: AccountPart,
 }
 
@@ -30,15 +30,15 @@ pub(crate) async fn show(
     mode: InMode,
     console: Data<MerchantConsole>,
     done: Query<Done>,
-) -> Result<HttpResponse, Failure> {
-    let mut frame = visitor.frame(mode.0, Section::Account);
+) -> Result<HttpResponse, PageError> {
+    let mut frame = visitor.frame(mode.0, MerchantSection::Account);
     frame.notice = AccountPart::notice(&done);
     let is_required = is_factor_required(&visitor, &console).await?;
     let account = console.accounts.part(&visitor.holder(), &mode.base(), is_required).await?;
-    html(&AccountPage { frame, account })
+    html(&MerchantAccountPage { frame, account })
 }
 
-async fn is_factor_required(visitor: &Visitor, console: &MerchantConsole) -> Result<bool, Failure> {
+async fn is_factor_required(visitor: &Visitor, console: &MerchantConsole) -> Result<bool, PageError> {
     Ok(console.people.policy(&visitor.user.merchant).await?.second_factor_required)
 }
 
@@ -47,7 +47,7 @@ pub(crate) async fn change_password(
     OwnChange { visitor, form }: OwnChange,
     mode: InMode,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     console.accounts.change_password(&visitor.holder(), &form, &mode.base()).await
 }
 
@@ -56,7 +56,7 @@ pub(crate) async fn set_mailing(
     OwnChange { visitor, form }: OwnChange,
     mode: InMode,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     console.accounts.set_mailing(&visitor.holder(), &form, &mode.base()).await
 }
 
@@ -66,7 +66,7 @@ pub(crate) async fn set_webhook(
     OwnChange { visitor, form }: OwnChange,
     mode: InMode,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     console.accounts.set_webhook(&request, &visitor.holder(), &form, &mode.base()).await
 }
 
@@ -76,7 +76,7 @@ pub(crate) async fn end_session(
     mode: InMode,
     path: Path<(String, String)>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     console.accounts.end_session(&visitor.holder(), &path.1, &mode.base()).await
 }
 
@@ -85,16 +85,16 @@ pub(crate) async fn end_other_sessions(
     OwnChange { visitor, .. }: OwnChange,
     mode: InMode,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     console.accounts.end_other_sessions(&visitor.holder(), &mode.base()).await
 }
 
 /// Handles `GET /console/factor`.
 pub(crate) async fn ask_factor(
     Entrant(visitor): Entrant,
-    wanted: Query<Wanted>,
+    wanted: Query<SignInQuery>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let is_due = is_factor_due(&visitor, &console).await?;
     console.accounts.ask_factor(&visitor.holder(), &wanted.next, is_due)
 }
@@ -104,13 +104,13 @@ pub(crate) async fn set_up_factor(
     request: HttpRequest,
     SignedForm { visitor: Entrant(visitor), form }: SignedForm<Entrant>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let is_due = is_factor_due(&visitor, &console).await?;
     console.accounts.set_up_factor(&request, &visitor.holder(), &form, is_due).await
 }
 
 /// Returns true if a second factor is required and there is none yet.
-async fn is_factor_due(visitor: &Visitor, console: &MerchantConsole) -> Result<bool, Failure> {
+async fn is_factor_due(visitor: &Visitor, console: &MerchantConsole) -> Result<bool, PageError> {
     Ok(console.people.duty(&visitor.user).await? == Some(Duty::SetUpFactor))
 }
 
@@ -120,7 +120,7 @@ pub(crate) async fn renew_recovery_codes(
     OwnChange { visitor, form }: OwnChange,
     mode: InMode,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     console.accounts.renew_recovery_codes(&request, &visitor.holder(), &form, &mode.base()).await
 }
 
@@ -130,9 +130,9 @@ pub(crate) async fn remove_factor(
     OwnChange { visitor, form }: OwnChange,
     mode: InMode,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     if is_factor_required(&visitor, &console).await? {
-        return Err(Failure::Refused(Texts::current().proof.factor_is_required.into()));
+        return Err(PageError::Refused(MerchantTexts::current().proof.factor_is_required.into()));
     }
     console.accounts.remove_factor(&request, &visitor.holder(), &form, &mode.base()).await
 }

@@ -15,15 +15,15 @@ use quita_domain::audit::AuditAction;
 use quita_domain::identity::{ApplicationName, Mode};
 
 use super::MerchantConsole;
-use super::frame::{Frame, Section};
+use super::frame::{MerchantFrame, MerchantSection};
 use super::mode::{InMode, base_of};
-use super::texts::Texts;
+use super::texts::MerchantTexts;
 use super::visitor::{ApplicationChange, Visitor};
 pub(crate) use crate::console::kit::answer::path_segment;
 use crate::console::kit::answer::{html, see_other};
-use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
 use crate::console::kit::language::Language;
+use crate::console::kit::page_error::PageError;
 use quita_services::access::ManageError;
 
 /// Maximum number of characters of an application's name or title.
@@ -32,7 +32,7 @@ const MAX_NAME_CHARACTERS: usize = 60;
 #[derive(Template)]
 #[template(path = "console/merchant/applications.html")]
 struct ApplicationsPage {
-    frame: Frame,
+    frame: MerchantFrame,
     applications: Vec<(Application, usize)>,
     max_name_characters: usize,
 }
@@ -42,9 +42,10 @@ pub(crate) async fn show(
     visitor: Visitor,
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let merchant = &visitor.user.merchant;
-    let (keys, now) = (console.access.keys_of(merchant).await?, console.clock.now());
+    let keys = console.access.keys_of(merchant).await?;
+    let now = console.clock.now();
     let live_keys = |application: &Application| {
         let is_its = |key: &&quita_domain::access::ApiKey| {
             key.owner.application == application.name && key.owner.mode == mode && key.is_live(now)
@@ -57,7 +58,7 @@ pub(crate) async fn show(
         (application, live)
     });
     let page = ApplicationsPage {
-        frame: visitor.frame(mode, Section::Applications),
+        frame: visitor.frame(mode, MerchantSection::Applications),
         applications: applications.collect(),
         max_name_characters: MAX_NAME_CHARACTERS,
     };
@@ -70,25 +71,26 @@ pub(crate) async fn create(
     change: ApplicationChange,
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let ApplicationChange { visitor, form } = change;
-    let texts = &Texts::current().applications;
+    let texts = &MerchantTexts::current().applications;
     let name = read_name(&form, "name")?;
     if is_a_step_of_a_path(&name) {
-        return Err(Failure::Unreadable(texts.not_an_address.into()));
+        return Err(PageError::Unreadable(texts.not_an_address.into()));
     }
     console.accounts.require_recent_proof(&request, &visitor.holder(), &form).await?;
-    let (merchant, name) = (&visitor.user.merchant, ApplicationName::new(name));
+    let merchant = &visitor.user.merchant;
+    let name = ApplicationName::new(name);
     let access = console.access.by(visitor.user.login.as_str());
     if !access.create_application(merchant.clone(), name.clone()).await? {
-        return Err(Failure::Refused(texts.exists.into()));
+        return Err(PageError::Refused(texts.exists.into()));
     }
     console.audit.note(&visitor.initiator(), visitor.draft(AuditAction::ApplicationCreated, &name)).await;
     secrets::show_first(&visitor, mode, &name, &console).await
 }
 
-fn read_name(form: &Form, field: &str) -> Result<String, Failure> {
-    form.words(field, MAX_NAME_CHARACTERS, Texts::current().applications.bad_name)
+fn read_name(form: &Form, field: &str) -> Result<String, PageError> {
+    form.words(field, MAX_NAME_CHARACTERS, MerchantTexts::current().applications.bad_name)
 }
 
 /// Returns true for names that browsers take for a step within a path (WHATWG URL, section 4.4). No page of an
@@ -97,9 +99,9 @@ fn is_a_step_of_a_path(name: &str) -> bool {
     matches!(name, "." | "..")
 }
 
-impl From<ManageError> for Failure {
+impl From<ManageError> for PageError {
     fn from(error: ManageError) -> Self {
-        let texts = &Texts::current().applications;
+        let texts = &MerchantTexts::current().applications;
         match error {
             ManageError::Store(error) => error.into(),
             ManageError::NoSuchKey(_) | ManageError::NoSuchApplication { .. } => Self::NotFound,

@@ -8,15 +8,15 @@ use quita_domain::money::Money;
 use quita_domain::payment::Payment;
 use uuid::Uuid;
 
-use super::frame::Frame;
+use super::frame::MerchantFrame;
 use crate::console::kit::answer::html;
-use crate::console::kit::failure::Failure;
+use crate::console::kit::page_error::PageError;
 
 /// Page that asks for confirmation before an action.
 #[derive(Template)]
 #[template(path = "console/merchant/ask.html")]
 pub(super) struct AskPage {
-    frame: Frame,
+    frame: MerchantFrame,
     question: String,
     sentence: &'static str,
     button: &'static str,
@@ -47,12 +47,13 @@ impl AskPage {
     /// Creates the page from a question, a sentence and the word on the button. The form goes to `step` below the page
     /// that the visitor came from.
     pub(super) fn new(
-        frame: Frame,
+        frame: MerchantFrame,
         (question, sentence, button): (impl Into<String>, &'static str, &'static str),
         back: String,
         step: &str,
     ) -> Self {
-        let (question, action) = (question.into(), format!("{back}/{step}"));
+        let question = question.into();
+        let action = format!("{back}/{step}");
         Self {
             frame,
             question,
@@ -68,7 +69,7 @@ impl AskPage {
     }
 
     /// Responds with the page.
-    pub(super) fn show(self) -> Result<HttpResponse, Failure> {
+    pub(super) fn show(self) -> Result<HttpResponse, PageError> {
         html(&self)
     }
 }

@@ -7,17 +7,17 @@ use quita_domain::audit::AuditScope;
 use quita_domain::people::Permission;
 
 use super::MerchantConsole;
-use super::frame::{Frame, Section};
+use super::frame::{MerchantFrame, MerchantSection};
 use super::mode::InMode;
 use super::visitor::Visitor;
 use crate::console::kit::answer::html;
-use crate::console::kit::audit_log::{At, LogPart};
-use crate::console::kit::failure::Failure;
+use crate::console::kit::audit_log::{AuditQuery, LogPart};
+use crate::console::kit::page_error::PageError;
 
 #[derive(Template)]
 #[template(path = "console/merchant/audit.html")]
-struct AuditPage {
-    frame: Frame,
+struct MerchantAuditPage {
+    frame: MerchantFrame,
     log: LogPart,
 }
 
@@ -26,11 +26,11 @@ pub(crate) async fn show(
     visitor: Visitor,
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
-    at: Query<At>,
-) -> Result<HttpResponse, Failure> {
+    at: Query<AuditQuery>,
+) -> Result<HttpResponse, PageError> {
     visitor.must(Permission::ManagePeople)?;
     let scope = AuditScope::Merchant(visitor.user.merchant.clone());
     let log = LogPart::read(console.store.as_ref(), &scope, &at.cursor).await?;
-    let page = AuditPage { frame: visitor.frame(mode, Section::Audit), log };
+    let page = MerchantAuditPage { frame: visitor.frame(mode, MerchantSection::Audit), log };
     html(&page)
 }

@@ -17,13 +17,14 @@ use serde::Deserialize;
 use url::form_urlencoded;
 
 use super::MerchantConsole;
-use super::frame::{Frame, Section};
+use super::delivery_attempts::outcome_of;
+use super::frame::{MerchantFrame, MerchantSection};
 use super::mode::InMode;
-use super::texts::{Deliveries, Texts};
+use super::texts::MerchantTexts;
 use super::visitor::Visitor;
 use crate::console::kit::answer::html;
-use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
+use crate::console::kit::page_error::PageError;
 use health::ReceiverHealth;
 
 /// Minimum number of deliveries per page, if there are enough.
@@ -56,7 +57,7 @@ impl Tab {
         Self::ALL.into_iter().find(|tab| tab.as_str() == text).unwrap_or(Self::Failing)
     }
 
-    const fn name(self, texts: &Texts) -> &'static str {
+    const fn name(self, texts: &MerchantTexts) -> &'static str {
         let texts = &texts.deliveries;
         match self {
             Self::Pending => texts.pending,
@@ -90,7 +91,8 @@ impl Tab {
 
 /// Returns the kind of badge of a delivery, and its word.
 pub(super) fn state_of(delivery: &Delivery, language: Language) -> (&'static str, &'static str) {
-    let (tab, texts) = (Tab::of(delivery), &Texts::of(language).deliveries);
+    let tab = Tab::of(delivery);
+    let texts = &MerchantTexts::of(language).deliveries;
     let word = match tab {
         Tab::Pending => texts.state_pending,
         Tab::Failing => texts.state_failing,
@@ -98,29 +100,6 @@ pub(super) fn state_of(delivery: &Delivery, language: Language) -> (&'static str
         Tab::Delivered => texts.state_delivered,
     };
     (tab.as_str(), word)
-}
-
-/// Returns the outcome of an attempt: the status of the response, or the reason why there was none.
-pub(crate) fn outcome_of(attempt: &DeliveryAttempt, language: Language) -> String {
-    match (attempt.status, attempt.error.as_deref()) {
-        (Some(status), _) => status.to_string(),
-        (None, Some(error)) => in_words(error, &Texts::of(language).deliveries).into(),
-        (None, None) => "–".into(),
-    }
-}
-
-/// Returns the meaning of the API's code for a failure. A code that an earlier version stored is returned as it is.
-fn in_words<'a>(error: &'a str, texts: &Deliveries) -> &'a str {
-    match error {
-        "timeout" => texts.no_answer_in_time,
-        "connect" => texts.connection_refused,
-        "dns" => texts.unknown_host,
-        "tls" => texts.no_tls,
-        "address_not_allowed" => texts.address_not_allowed,
-        "invalid_url" => texts.invalid_url,
-        "protocol" => texts.no_http,
-        other => other,
-    }
 }
 
 /// Returns the colour class of an attempt.
@@ -131,9 +110,9 @@ pub(super) fn tone_of_attempt(attempt: &DeliveryAttempt) -> &'static str {
 #[derive(Template)]
 #[template(path = "console/merchant/deliveries.html")]
 struct DeliveriesPage {
-    frame: Frame,
+    frame: MerchantFrame,
     tab: Tab,
-    rows: Vec<Row>,
+    rows: Vec<ListedDelivery>,
     /// Ids of payments that can't be read.
     unreadable: String,
     older: Option<String>,
@@ -155,7 +134,7 @@ impl DeliveriesPage {
     }
 }
 
-struct Row {
+struct ListedDelivery {
     payment_id: String,
     reference: Option<String>,
     index: usize,
@@ -168,7 +147,7 @@ struct Row {
     next_at: Option<Timestamp>,
 }
 
-impl Row {
+impl ListedDelivery {
     fn of(payment: &Payment, index: usize, delivery: &Delivery) -> Self {
         Self {
             payment_id: payment.id.to_string(),
@@ -189,7 +168,7 @@ impl Row {
 
 /// Query parameters of the list.
 #[derive(Deserialize)]
-pub(crate) struct Wanted {
+pub(crate) struct DeliveriesQuery {
     #[serde(default)]
     state: String,
     #[serde(default)]
@@ -209,12 +188,13 @@ pub(crate) async fn show(
     visitor: Visitor,
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
-    wanted: Query<Wanted>,
-) -> Result<HttpResponse, Failure> {
-    let (tab, cursor) = (Tab::parse(&wanted.state), Cursor::parse(&wanted.cursor));
-    let Found { rows, unreadable, older } = find(&visitor, mode, &console, tab, cursor).await?;
+    wanted: Query<DeliveriesQuery>,
+) -> Result<HttpResponse, PageError> {
+    let tab = Tab::parse(&wanted.state);
+    let cursor = Cursor::parse(&wanted.cursor);
+    let FoundDeliveries { rows, unreadable, older } = find(&visitor, mode, &console, tab, cursor).await?;
     let (receivers, looked_at) = health::read(&filter(&visitor.user.merchant, mode, None), &console).await?;
-    let frame = visitor.frame(mode, Section::Deliveries);
+    let frame = visitor.frame(mode, MerchantSection::Deliveries);
     let page = DeliveriesPage {
         redelivered: wanted.redelivered.map(|count| redeliver::notice(&frame, count)),
         rest: rest_of(&frame, &wanted),
@@ -231,7 +211,7 @@ pub(crate) async fn show(
 }
 
 /// Returns the address that continues a redelivery, if it stopped early.
-fn rest_of(frame: &Frame, wanted: &Wanted) -> Option<String> {
+fn rest_of(frame: &MerchantFrame, wanted: &DeliveriesQuery) -> Option<String> {
     let (rest, since) = wanted.rest.as_deref().zip(redeliver::read_time(&wanted.since))?;
     let query = redeliver::query_of(since, &wanted.receiver, Cursor::parse(rest));
     Some(format!("{}/deliveries/redeliver?{query}", frame.base))
@@ -255,7 +235,7 @@ pub(super) async fn trouble(
     merchant: &MerchantId,
     mode: Mode,
     console: &MerchantConsole,
-) -> Result<Trouble, Failure> {
+) -> Result<Trouble, PageError> {
     let (at_once, _) = READ;
     let day_ago = console.clock.now().minus_ms(DAY_MS);
     let mut trouble = Trouble::default();
@@ -275,8 +255,8 @@ pub(super) async fn trouble(
 }
 
 /// Content of a page.
-struct Found {
-    rows: Vec<Row>,
+struct FoundDeliveries {
+    rows: Vec<ListedDelivery>,
     /// Ids of payments that can't be read.
     unreadable: Vec<String>,
     /// Cursor after which there may be more.
@@ -291,10 +271,11 @@ async fn find(
     console: &MerchantConsole,
     tab: Tab,
     mut after: Option<Cursor>,
-) -> Result<Found, Failure> {
+) -> Result<FoundDeliveries, PageError> {
     let filter = filter(&visitor.user.merchant, mode, Some(tab.state()));
     let (at_once, times) = READ;
-    let (mut rows, mut unreadable) = (Vec::new(), Vec::new());
+    let mut rows = Vec::new();
+    let mut unreadable = Vec::new();
     for _ in 0..times {
         let payments = console.edge.payments.list_with_deliveries(&filter, after, at_once).await?;
         for (place, listed) in payments.iter().enumerate() {
@@ -302,42 +283,19 @@ async fn find(
                 Ok(payment) => {
                     let outbox = payment.outbox.iter().enumerate().rev();
                     let shown = outbox.filter(|(_, delivery)| tab.shows(delivery));
-                    rows.extend(shown.map(|(index, delivery)| Row::of(payment, index, delivery)));
+                    rows.extend(shown.map(|(index, delivery)| ListedDelivery::of(payment, index, delivery)));
                 }
                 Err(Unreadable(place)) => unreadable.push(place.id.to_string()),
             }
             after = Some(place_of(listed));
             let is_last = payments.len() < at_once && place.saturating_add(1) == payments.len();
             if rows.len() >= PAGE && !is_last {
-                return Ok(Found { rows, unreadable, older: after });
+                return Ok(FoundDeliveries { rows, unreadable, older: after });
             }
         }
         if payments.len() < at_once {
-            return Ok(Found { rows, unreadable, older: None });
+            return Ok(FoundDeliveries { rows, unreadable, older: None });
         }
     }
-    Ok(Found { rows, unreadable, older: after })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_failure_of_the_api_has_words_in_both_languages() {
-        let attempt = |error: &str| DeliveryAttempt {
-            at: Timestamp::from_millis(1),
-            duration_ms: 1,
-            status: None,
-            error: Some(error.into()),
-            answer: None,
-            retry_after_ms: None,
-        };
-        for error in ["timeout", "connect", "dns", "tls", "address_not_allowed", "invalid_url", "protocol"] {
-            let words = Language::ALL.map(|language| outcome_of(&attempt(error), language));
-            assert!(words[0] != words[1] && !words.contains(&error.to_owned()), "{error}: {words:?}");
-        }
-        assert!(outcome_of(&attempt("connect"), Language::English).starts_with("connection refused"));
-        assert_eq!(outcome_of(&attempt("of_yore"), Language::English), "of_yore");
-    }
+    Ok(FoundDeliveries { rows, unreadable, older: after })
 }

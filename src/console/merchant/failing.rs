@@ -16,15 +16,15 @@ const TIME_OUT: Duration = Duration::from_secs(1);
 /// Maximum number of cached counts.
 const KEPT: usize = 1_000;
 
-type Of = (MerchantId, Mode);
+type MerchantMode = (MerchantId, Mode);
 
 /// Latest counts, by merchant and mode.
 #[derive(Default)]
-pub(super) struct FailingDeliveries(Mutex<HashMap<Of, (Instant, usize)>>);
+pub(super) struct FailingDeliveries(Mutex<HashMap<MerchantMode, (Instant, usize)>>);
 
 impl FailingDeliveries {
     /// Counts the deliveries of this merchant that failed and will be retried; 0 while the store is unavailable.
-    pub(super) async fn count(&self, of: Of, console: &MerchantConsole) -> usize {
+    pub(super) async fn count(&self, of: MerchantMode, console: &MerchantConsole) -> usize {
         if let Some(count) = self.fresh(&of) {
             return count;
         }
@@ -40,13 +40,13 @@ impl FailingDeliveries {
         count
     }
 
-    fn fresh(&self, of: &Of) -> Option<usize> {
+    fn fresh(&self, of: &MerchantMode) -> Option<usize> {
         let counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (_, count) = counts.get(of).filter(|(at, _)| at.elapsed() < FRESH_FOR)?;
         Some(*count)
     }
 
-    fn keep(&self, of: Of, count: usize) {
+    fn keep(&self, of: MerchantMode, count: usize) {
         let mut counts = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if counts.len() >= KEPT {
             counts.retain(|_, (at, _)| at.elapsed() < FRESH_FOR);
@@ -61,7 +61,7 @@ impl FailingDeliveries {
 mod tests {
     use super::*;
 
-    fn shop(number: usize) -> Of {
+    fn shop(number: usize) -> MerchantMode {
         (MerchantId::new(format!("shop{number}")), Mode::Test)
     }
 

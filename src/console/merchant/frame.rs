@@ -5,13 +5,13 @@ use quita_domain::people::{Permission, Role, User};
 use quita_domain::secret::Secret;
 
 use super::mode::base_of;
-use super::texts::Texts;
+use super::texts::MerchantTexts;
 use crate::console::kit::cookies::form_token;
-use crate::console::kit::frame::{self, Entry};
+use crate::console::kit::frame::{self, NavigationEntry};
 
 /// Section of the merchants' console.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Section {
+pub(super) enum MerchantSection {
     /// Volume and approval.
     Overview,
     /// Payments.
@@ -36,7 +36,7 @@ pub(super) enum Section {
     Account,
 }
 
-impl Section {
+impl MerchantSection {
     /// Sections that the navigation shows before those for owners.
     const OPEN: [Self; 8] = [
         Self::Overview,
@@ -68,7 +68,7 @@ impl Section {
     }
 
     /// Returns the name of the section in the navigation.
-    const fn name(self, texts: &Texts) -> &'static str {
+    const fn name(self, texts: &MerchantTexts) -> &'static str {
         match self {
             Self::Overview => texts.everywhere.overview,
             Self::Payments => texts.everywhere.payments,
@@ -86,38 +86,40 @@ impl Section {
 }
 
 /// Content of the bar beside the navigation: signed-in user and mode.
-pub(super) struct Bar {
+pub(super) struct MerchantBar {
     pub(super) login: String,
     pub(super) merchant: String,
     pub(super) role: Role,
     pub(super) mode: Mode,
-    section: Section,
+    section: MerchantSection,
 }
 
 /// Frame around a page.
-pub(super) type Frame = frame::Frame<Texts, Bar>;
+pub(super) type MerchantFrame = frame::Frame<MerchantTexts, MerchantBar>;
 
-impl Frame {
+impl MerchantFrame {
     /// Creates the frame of a page for this user. The navigation shows the number of failing deliveries.
     pub(super) fn of(
         user: &User,
         token: &Secret<String>,
         mode: Mode,
-        section: Section,
+        section: MerchantSection,
         failing_deliveries: usize,
     ) -> Self {
-        let texts = Texts::current();
-        let (login, merchant) = (user.login.to_string(), user.merchant.to_string());
-        let bar = Bar { login, merchant, role: user.role, mode, section };
+        let texts = MerchantTexts::current();
+        let login = user.login.to_string();
+        let merchant = user.merchant.to_string();
+        let bar = MerchantBar { login, merchant, role: user.role, mode, section };
         let base = base_of(mode);
-        let guarded = Section::FOR_OWNERS.into_iter().filter(|_| user.role.permits(Permission::ManagePeople));
-        let entry = |each: Section| Entry {
+        let guarded =
+            MerchantSection::FOR_OWNERS.into_iter().filter(|_| user.role.permits(Permission::ManagePeople));
+        let entry = |each: MerchantSection| NavigationEntry {
             address: format!("{base}{}", each.path()),
             name: each.name(texts),
             is_here: each == section,
-            troubles: if each == Section::Deliveries { failing_deliveries } else { 0 },
+            troubles: if each == MerchantSection::Deliveries { failing_deliveries } else { 0 },
         };
-        let navigation = Section::OPEN.into_iter().chain(guarded).map(entry).collect();
+        let navigation = MerchantSection::OPEN.into_iter().chain(guarded).map(entry).collect();
         Self { navigation, base, form_token: form_token(token), ..Self::new(texts, bar) }
     }
 

@@ -14,16 +14,16 @@ use serde::Deserialize;
 use url::form_urlencoded;
 
 use super::MerchantConsole;
-use super::frame::{Frame, Section};
+use super::frame::{MerchantFrame, MerchantSection};
 use super::mode::InMode;
 use super::movements::StatusTab;
 use super::payment::address_line;
 use super::payments::{Field, names_of, read_cursor, render_list};
-use super::texts::Texts;
+use super::texts::MerchantTexts;
 use super::visitor::Visitor;
 use crate::console::kit::answer::{Done, html};
-use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
+use crate::console::kit::page_error::PageError;
 use crate::console::kit::qr;
 use crate::http::{link_payments, links as api};
 
@@ -45,14 +45,14 @@ pub(crate) struct LinkSearch {
 #[derive(Template)]
 #[template(path = "console/merchant/links.html")]
 struct LinksPage {
-    frame: Frame,
+    frame: MerchantFrame,
     tabs: Vec<StatusTab>,
     /// Reference that was searched for; empty without a search.
     reference: String,
     status: Option<LinkStatus>,
     max_reference_characters: usize,
     not_understood: String,
-    rows: Vec<Row>,
+    rows: Vec<LinkRow>,
     /// Address of the first page.
     newest: String,
     is_first: bool,
@@ -60,7 +60,7 @@ struct LinksPage {
 }
 
 /// Link as a row.
-struct Row {
+struct LinkRow {
     id: String,
     title: String,
     reference: Option<String>,
@@ -73,7 +73,7 @@ struct Row {
     amount: String,
 }
 
-impl Row {
+impl LinkRow {
     fn of(link: Link, uses: &LinkUses, now: Timestamp, language: Language) -> Self {
         let status = link.status(uses, now);
         Self {
@@ -107,7 +107,7 @@ pub(crate) async fn show(
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
     search: Query<LinkSearch>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let mut misread = Vec::new();
     let status = LinkStatus::parse(&search.status);
     if status.is_none() && !search.status.is_empty() {
@@ -120,8 +120,9 @@ pub(crate) async fn show(
     let query =
         LinkQuery { filter, statuses: status.into_iter().collect(), cursor, limit: PageLimit::DEFAULT };
     let found = api::page(&console.edge, &query).await?;
-    let frame = visitor.frame(mode, Section::Links);
-    let (language, now) = (frame.language(), console.clock.now());
+    let frame = visitor.frame(mode, MerchantSection::Links);
+    let language = frame.language();
+    let now = console.clock.now();
     let address = |status, cursor| format!("{}/links{}", frame.base, query_of(status, reference, cursor));
     let tab = |each: Option<LinkStatus>| StatusTab {
         address: address(each, None),
@@ -130,8 +131,8 @@ pub(crate) async fn show(
     };
     html(&LinksPage {
         tabs: [None].into_iter().chain(LinkStatus::ALL.map(Some)).map(tab).collect(),
-        not_understood: names_of(&misread, Texts::current()),
-        rows: found.links.into_iter().map(|(link, uses)| Row::of(link, &uses, now, language)).collect(),
+        not_understood: names_of(&misread, MerchantTexts::current()),
+        rows: found.links.into_iter().map(|(link, uses)| LinkRow::of(link, &uses, now, language)).collect(),
         is_first: cursor.is_none(),
         older: found.next.map(|cursor| address(status, Some(cursor.to_string()))),
         newest: address(status, None),
@@ -161,7 +162,7 @@ fn query_of(status: Option<LinkStatus>, reference: &str, cursor: Option<String>)
 #[derive(Template)]
 #[template(path = "console/merchant/link.html")]
 struct LinkPage {
-    frame: Frame,
+    frame: MerchantFrame,
     link: Link,
     status: LinkStatus,
     badge: &'static str,
@@ -198,12 +199,12 @@ pub(crate) async fn show_one(
     path: Path<(String, String)>,
     console: Data<MerchantConsole>,
     done: Query<Done>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let edge = &console.edge;
     let link = api::own(edge, &path.1, &visitor.owner(mode)).await?;
     let (status, uses) = api::status_of(edge, &link).await?;
     let sees_payers = visitor.user.role.permits(Permission::SeePayers);
-    let mut frame = visitor.frame(mode, Section::Links);
+    let mut frame = visitor.frame(mode, MerchantSection::Links);
     frame.notice = notice(frame.texts, &done.done);
     let payments = link_payments::newest(edge, &link, api::NEWEST_PAYMENTS).await?;
     let payments = match payments.is_empty() {
@@ -228,7 +229,7 @@ pub(crate) async fn show_one(
 }
 
 /// Returns the known parts of a payer with their names.
-fn rows_of(customer: &KnownPayer, all: &'static Texts) -> Vec<(&'static str, String)> {
+fn rows_of(customer: &KnownPayer, all: &'static MerchantTexts) -> Vec<(&'static str, String)> {
     let texts = &all.payments;
     let names = [&customer.first_name, &customer.last_name].into_iter().flatten();
     let name = names.map(String::as_str).collect::<Vec<_>>().join(" ");
@@ -243,7 +244,7 @@ fn rows_of(customer: &KnownPayer, all: &'static Texts) -> Vec<(&'static str, Str
     rows.into_iter().flatten().collect()
 }
 
-fn notice(texts: &Texts, done: &str) -> Option<&'static str> {
+fn notice(texts: &MerchantTexts, done: &str) -> Option<&'static str> {
     let texts = &texts.links;
     match done {
         "made" => Some(texts.notice_made),

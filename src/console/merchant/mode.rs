@@ -6,8 +6,8 @@ use actix_web::dev::Payload;
 use actix_web::{FromRequest, HttpRequest};
 use quita_domain::identity::Mode;
 
-use crate::console::kit::failure::Failure;
 use crate::console::kit::page_context::PageContext;
+use crate::console::kit::page_error::PageError;
 
 /// Returns the beginning of the console's addresses in a mode, as browsers see them.
 pub(crate) fn base_of(mode: Mode) -> String {
@@ -26,11 +26,11 @@ impl InMode {
 }
 
 impl FromRequest for InMode {
-    type Error = Failure;
-    type Future = Ready<Result<Self, Failure>>;
+    type Error = PageError;
+    type Future = Ready<Result<Self, PageError>>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let mode = request.match_info().get("mode").and_then(Mode::parse);
-        ready(mode.map(Self).ok_or(Failure::NotFound))
+        ready(mode.map(Self).ok_or(PageError::NotFound))
     }
 }

@@ -14,15 +14,15 @@ use serde::Deserialize;
 use url::form_urlencoded;
 
 use super::MerchantConsole;
-use super::frame::{Frame, Section};
+use super::frame::{MerchantFrame, MerchantSection};
 use super::mode::InMode;
 use super::payments::{Field, names_of, read_cursor, read_from, read_to};
-use super::texts::Texts;
+use super::texts::MerchantTexts;
 use super::visitor::Visitor;
 use crate::console::kit::answer::html;
-use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
-use rows::{Row, rows_of};
+use crate::console::kit::page_error::PageError;
+use rows::{MovementRow, rows_of};
 
 /// Minimum number of rows per page, if there are enough.
 const PAGE: usize = 20;
@@ -66,7 +66,7 @@ pub(super) struct StatusTab {
 #[derive(Template)]
 #[template(path = "console/merchant/movements.html")]
 struct MovementsPage {
-    frame: Frame,
+    frame: MerchantFrame,
     words: ListWords,
     /// Address of the list.
     address: String,
@@ -74,7 +74,7 @@ struct MovementsPage {
     status: &'static str,
     search: MovementSearch,
     not_understood: String,
-    rows: Vec<Row>,
+    rows: Vec<MovementRow>,
     /// Ids of payments that can't be read.
     unreadable: String,
     is_first: bool,
@@ -89,7 +89,7 @@ impl MovementsPage {
 
 /// List of refunds or of disputes.
 struct MovementList {
-    section: Section,
+    section: MerchantSection,
     path: &'static str,
     /// Statuses with the names of their tabs; the first one is every status.
     statuses: Vec<(&'static str, &'static str)>,
@@ -112,8 +112,8 @@ pub(crate) async fn refunds(
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
     search: Query<MovementSearch>,
-) -> Result<HttpResponse, Failure> {
-    let all = Texts::current();
+) -> Result<HttpResponse, PageError> {
+    let all = MerchantTexts::current();
     let texts = &all.movements;
     let name = |status| match status {
         RefundStatus::Processing => texts.processing,
@@ -129,7 +129,8 @@ pub(crate) async fn refunds(
         empty_sentence: texts.no_refund,
         times: (texts.asked_at, None),
     };
-    let list = MovementList { section: Section::Refunds, path: "refunds", statuses, movements, words };
+    let list =
+        MovementList { section: MerchantSection::Refunds, path: "refunds", statuses, movements, words };
     show(&visitor, mode, &console, search.into_inner(), list).await
 }
 
@@ -139,8 +140,8 @@ pub(crate) async fn disputes(
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
     search: Query<MovementSearch>,
-) -> Result<HttpResponse, Failure> {
-    let all = Texts::current();
+) -> Result<HttpResponse, PageError> {
+    let all = MerchantTexts::current();
     let texts = &all.movements;
     let name = |status| match status {
         DisputeStatus::Open => texts.open,
@@ -155,7 +156,8 @@ pub(crate) async fn disputes(
         empty_sentence: texts.no_dispute,
         times: (texts.charged_back_at, Some(texts.won_at)),
     };
-    let list = MovementList { section: Section::Disputes, path: "disputes", statuses, movements, words };
+    let list =
+        MovementList { section: MerchantSection::Disputes, path: "disputes", statuses, movements, words };
     show(&visitor, mode, &console, search.into_inner(), list).await
 }
 
@@ -165,7 +167,7 @@ async fn show(
     console: &MerchantConsole,
     search: MovementSearch,
     list: MovementList,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let mut misread = Vec::new();
     let known = list.statuses.iter().map(|(status, _)| *status).find(|status| *status == search.status);
     if known.is_none() {
@@ -192,7 +194,7 @@ async fn show(
         words: list.words,
         tabs: list.statuses.into_iter().map(tab).collect(),
         status,
-        not_understood: names_of(&misread, Texts::current()),
+        not_understood: names_of(&misread, MerchantTexts::current()),
         rows,
         unreadable: unreadable.join(", "),
         is_first: cursor.is_none(),
@@ -205,7 +207,7 @@ async fn show(
 
 /// Content of a page.
 struct FoundRows {
-    rows: Vec<Row>,
+    rows: Vec<MovementRow>,
     /// Ids of payments that can't be read.
     unreadable: Vec<String>,
     /// Cursor after which there are more.
@@ -217,7 +219,7 @@ async fn find(
     console: &MerchantConsole,
     filter: &MovementFilter,
     after: Option<Cursor>,
-) -> Result<FoundRows, Failure> {
+) -> Result<FoundRows, PageError> {
     let payments = console.edge.payments.list_with_movements(filter, after, PAGE.saturating_add(1)).await?;
     let (mut found, language) =
         (FoundRows { rows: Vec::new(), unreadable: Vec::new(), older: None }, Language::current());

@@ -3,15 +3,15 @@
 use actix_web::HttpResponse;
 use askama::Template;
 
-use super::frame::Frame;
+use super::frame::MerchantFrame;
 use crate::console::kit::answer::html;
-use crate::console::kit::failure::Failure;
+use crate::console::kit::page_error::PageError;
 
 /// Page with a key, a secret or a password, which no page shows again.
 #[derive(Template)]
 #[template(path = "console/merchant/once.html")]
 pub(crate) struct OncePage {
-    pub(crate) frame: Frame,
+    pub(crate) frame: MerchantFrame,
     pub(crate) title: String,
     pub(crate) sentence: &'static str,
     pub(crate) secret: String,
@@ -31,7 +31,7 @@ pub(crate) struct SecondSecret {
 
 impl OncePage {
     /// Responds with the page.
-    pub(crate) fn show(self) -> Result<HttpResponse, Failure> {
+    pub(crate) fn show(self) -> Result<HttpResponse, PageError> {
         html(&self)
     }
 }

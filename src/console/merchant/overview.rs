@@ -11,20 +11,20 @@ use quita_domain::method::Method;
 use serde_json::{Value, json};
 
 use super::deliveries::Trouble;
-use super::frame::{Frame, Section};
+use super::frame::{MerchantFrame, MerchantSection};
 use super::mode::{InMode, base_of};
 use super::visitor::Visitor;
 use super::{MerchantConsole, deliveries};
 use crate::console::kit::answer::{html, see_other};
-use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
+use crate::console::kit::page_error::PageError;
 use days::Day;
 use summary::Summary;
 
 #[derive(Template)]
 #[template(path = "console/merchant/overview.html")]
-struct OverviewPage {
-    frame: Frame,
+struct MerchantOverviewPage {
+    frame: MerchantFrame,
     /// Number of keys of this mode that expire soon.
     ending_keys: u64,
     /// Number of secret keys of this mode that work though a browser has shown them.
@@ -39,7 +39,7 @@ struct OverviewPage {
     time_to_paid: String,
 }
 
-impl OverviewPage {
+impl MerchantOverviewPage {
     fn percent(&self, summary: &Summary) -> String {
         let rate = summary.approval_per_mille();
         rate.map_or_else(|| "–".into(), |rate| self.frame.language().per_mille(rate))
@@ -51,11 +51,15 @@ impl OverviewPage {
     }
 }
 
-/// Handles `GET /console/`: redirects to the overview of the mode in use.
-pub(crate) async fn start(visitor: Visitor, console: Data<MerchantConsole>) -> Result<HttpResponse, Failure> {
+/// Handles `GET /console/`: redirects to the overview of the mode in use. A live key alone moves no money.
+pub(crate) async fn start(
+    visitor: Visitor,
+    console: Data<MerchantConsole>,
+) -> Result<HttpResponse, PageError> {
     let keys = console.access.keys_of(&visitor.user.merchant).await?;
     let now = console.clock.now();
-    let is_live = keys.iter().any(|key| key.owner.mode == Mode::Live && key.is_live(now));
+    let has_key = keys.iter().any(|key| key.owner.mode == Mode::Live && key.is_live(now));
+    let is_live = has_key && console.edge.payments.acquirers().iter().any(|route| route.mode == Mode::Live);
     let mode = if is_live { Mode::Live } else { Mode::Test };
     Ok(see_other(base_of(mode)))
 }
@@ -65,19 +69,19 @@ pub(crate) async fn show(
     visitor: Visitor,
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let merchant = &visitor.user.merchant;
     let now = console.clock.now();
     let days = console.days.last_thirty(console.store.as_ref(), merchant, mode, now).await?;
     let keys = console.access.keys_of(merchant).await?;
     let ending = keys.iter().filter(|key| key.owner.mode == mode && key.ends_soon(now).is_some());
     let exposed = keys.iter().filter(|key| key.owner.mode == mode && key.is_exposed(now));
-    let mut frame = visitor.frame(mode, Section::Overview);
+    let mut frame = visitor.frame(mode, MerchantSection::Overview);
     frame.has_plots = true;
     let language = frame.language();
     let all = || days.iter().flat_map(|day| day.figures.iter());
     let of = |method: Method| Summary::of(all().filter(move |figure| figure.method == method));
-    let page = OverviewPage {
+    let page = MerchantOverviewPage {
         trouble: deliveries::trouble(merchant, mode, &console).await?,
         ending_keys: u64::try_from(ending.count()).unwrap_or(u64::MAX),
         exposed_keys: u64::try_from(exposed.count()).unwrap_or(u64::MAX),

@@ -25,26 +25,26 @@ use quita_domain::people::Permission;
 
 use super::MerchantConsole;
 use super::deliveries::state_of;
-use super::frame::{Frame, Section};
+use super::frame::{MerchantFrame, MerchantSection};
 use super::mode::{InMode, base_of};
 use super::session::StillIn;
-use super::texts::Texts;
+use super::texts::MerchantTexts;
 use super::visitor::{Onlooker, Visitor};
 use crate::console::kit::answer::{Done, html};
 use crate::console::kit::cost::cost_beside;
-use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
-use crate::console::kit::live::Look;
+use crate::console::kit::live::LivePart;
+use crate::console::kit::page_error::PageError;
 use crate::console::kit::stream_permits::Watcher;
 use payer::PayerView;
-use route::Step;
+use route::RouteStep;
 use timeline::Moment;
 pub(super) use timeline::tone_of_refund;
 
 #[derive(Template)]
 #[template(path = "console/merchant/payment.html")]
 struct PaymentPage {
-    frame: Frame,
+    frame: MerchantFrame,
     title: String,
     stream: String,
     body: String,
@@ -56,7 +56,7 @@ struct PaymentPage {
 #[derive(Template)]
 #[template(path = "console/merchant/payment_body.html")]
 struct PaymentBody {
-    texts: &'static Texts,
+    texts: &'static MerchantTexts,
     language: Language,
     /// Address of this payment's pages.
     base: String,
@@ -68,7 +68,7 @@ struct PaymentBody {
     /// Manual actions on a payment that a sandbox took.
     by_hand: Vec<SandboxAction>,
     moments: Vec<Moment>,
-    route: Vec<Step>,
+    route: Vec<RouteStep>,
     /// Cost by the table of costs.
     reckoned: Option<Money>,
 }
@@ -189,10 +189,10 @@ pub(crate) async fn show(
     path: Path<(String, String)>,
     console: Data<MerchantConsole>,
     done: Query<Done>,
-) -> Result<HttpResponse, Failure> {
-    let wanted = Wanted::of(&visitor, mode, &path.1)?;
+) -> Result<HttpResponse, PageError> {
+    let wanted = PaymentAccess::of(&visitor, mode, &path.1)?;
     let payment = wanted.read(&console).await?;
-    let mut frame = visitor.frame(mode, Section::Payments);
+    let mut frame = visitor.frame(mode, MerchantSection::Payments);
     frame.notice = notice(frame.texts, &done.done);
     let stream = format!("{}/payments/{}/stream", frame.base, payment.id);
     let unmask = (!wanted.sees_payers).then(|| format!("{}/payments/{}/payer", frame.base, payment.id));
@@ -201,7 +201,7 @@ pub(crate) async fn show(
     html(&page)
 }
 
-fn notice(texts: &Texts, done: &str) -> Option<&'static str> {
+fn notice(texts: &MerchantTexts, done: &str) -> Option<&'static str> {
     let texts = &texts.payments;
     match done {
         "cancel" => Some(texts.notice_cancelled),
@@ -220,12 +220,12 @@ pub(crate) async fn stream(
     InMode(mode): InMode,
     path: Path<(String, String)>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
-    let wanted = Wanted::of(&visitor, mode, &path.1)?;
+) -> Result<HttpResponse, PageError> {
+    let wanted = PaymentAccess::of(&visitor, mode, &path.1)?;
     wanted.read(&console).await?;
     let session = StillIn::of(&visitor, &console);
     let streams = Arc::clone(&console.streams);
-    streams.open(PaymentLook { wanted, session, console: console.into_inner() })
+    streams.open(LivePayment { wanted, session, console: console.into_inner() })
 }
 
 /// Finds the payment with this id, of the visitor's merchant.
@@ -234,12 +234,12 @@ pub(crate) async fn own(
     mode: Mode,
     id: &str,
     console: &MerchantConsole,
-) -> Result<Arc<Payment>, Failure> {
-    Wanted::of(visitor, mode, id)?.read(console).await
+) -> Result<Arc<Payment>, PageError> {
+    PaymentAccess::of(visitor, mode, id)?.read(console).await
 }
 
 /// Requested payment, with the visitor's permissions.
-struct Wanted {
+struct PaymentAccess {
     owner: Owner,
     id: TransactionId,
     language: Language,
@@ -249,22 +249,23 @@ struct Wanted {
     sees_payers: bool,
 }
 
-impl Wanted {
-    fn of(visitor: &Visitor, mode: Mode, id: &str) -> Result<Self, Failure> {
-        let id = TransactionId::parse(id).ok_or(Failure::NotFound)?;
+impl PaymentAccess {
+    fn of(visitor: &Visitor, mode: Mode, id: &str) -> Result<Self, PageError> {
+        let id = TransactionId::parse(id).ok_or(PageError::NotFound)?;
         let may_change = visitor.user.role.permits(Permission::ChangePayments);
         let sees_payers = visitor.user.role.permits(Permission::SeePayers);
-        let (owner, base) = (visitor.owner(mode), format!("{}/payments/{id}", base_of(mode)));
+        let owner = visitor.owner(mode);
+        let base = format!("{}/payments/{id}", base_of(mode));
         Ok(Self { owner, id, language: Language::current(), base, may_change, sees_payers })
     }
 
-    async fn read(&self, console: &MerchantConsole) -> Result<Arc<Payment>, Failure> {
+    async fn read(&self, console: &MerchantConsole) -> Result<Arc<Payment>, PageError> {
         Ok(console.edge.payments.read_own(self.id, &self.owner).await?)
     }
 
-    fn body(&self, console: &MerchantConsole, payment: Arc<Payment>) -> Result<String, Failure> {
+    fn body(&self, console: &MerchantConsole, payment: Arc<Payment>) -> Result<String, PageError> {
         let body = PaymentBody {
-            texts: Texts::of(self.language),
+            texts: MerchantTexts::of(self.language),
             language: self.language,
             base: self.base.clone(),
             public_url: console.edge.public_url.clone(),
@@ -282,19 +283,19 @@ impl Wanted {
 }
 
 /// Payment as a stream polls it.
-struct PaymentLook {
-    wanted: Wanted,
+struct LivePayment {
+    wanted: PaymentAccess,
     session: StillIn,
     console: Arc<MerchantConsole>,
 }
 
-impl Look for PaymentLook {
+impl LivePart for LivePayment {
     fn key(&self) -> String {
-        let Wanted { owner, id, language, base: _, may_change, sees_payers } = &self.wanted;
+        let PaymentAccess { owner, id, language, base: _, may_change, sees_payers } = &self.wanted;
         format!("payment {id} {} {may_change} {sees_payers} {}", language.tag(), owner.merchant)
     }
 
-    async fn look(&self) -> Result<String, Failure> {
+    async fn render(&self) -> Result<String, PageError> {
         let payment = self.wanted.read(&self.console).await?;
         self.wanted.body(&self.console, payment)
     }

@@ -18,15 +18,15 @@ use quita_domain::time::Timestamp;
 use quita_ports::{Unreadable, place_of};
 
 use super::MerchantConsole;
-use super::frame::{Frame, Section};
+use super::frame::{MerchantFrame, MerchantSection};
 use super::mode::{InMode, base_of};
 use super::session::StillIn;
-use super::texts::Texts;
+use super::texts::MerchantTexts;
 use super::visitor::{Onlooker, Visitor};
 use crate::console::kit::answer::html;
-use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
-use crate::console::kit::live::Look;
+use crate::console::kit::live::LivePart;
+use crate::console::kit::page_error::PageError;
 use crate::console::kit::stream_permits::Watcher;
 pub(super) use search::{Field, names_of, read_cursor, read_from, read_to};
 use search::{MAX_TEXT_CHARACTERS, Search};
@@ -37,7 +37,7 @@ const PAGE: usize = 20;
 #[derive(Template)]
 #[template(path = "console/merchant/payments.html")]
 struct PaymentsPage {
-    frame: Frame,
+    frame: MerchantFrame,
     search: Search,
     unreadable: Vec<Field>,
     max_text_characters: usize,
@@ -51,10 +51,10 @@ struct PaymentsPage {
 #[derive(Template)]
 #[template(path = "console/merchant/payments_list.html")]
 struct PaymentsList {
-    texts: &'static Texts,
+    texts: &'static MerchantTexts,
     language: Language,
     base: String,
-    rows: Vec<Row>,
+    rows: Vec<PaymentRow>,
     /// Ids of payments that can't be read.
     unreadable: String,
     is_first: bool,
@@ -62,7 +62,7 @@ struct PaymentsList {
     older: Option<String>,
 }
 
-struct Row {
+struct PaymentRow {
     id: String,
     version: u32,
     reference: Option<String>,
@@ -74,7 +74,7 @@ struct Row {
     amount: String,
 }
 
-impl Row {
+impl PaymentRow {
     fn of(payment: &Payment, language: Language, sees_payers: bool) -> Self {
         let order = &payment.order;
         Self {
@@ -111,12 +111,12 @@ pub(crate) async fn show(
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
     request: HttpRequest,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let search = Search::parse(request.query_string());
-    let wanted = Wanted::of(&visitor, mode, search.clone());
+    let wanted = PaymentsAccess::of(&visitor, mode, search.clone());
     let unreadable = search.understand(&wanted.owner, wanted.language).unreadable;
     let list = wanted.list(&console).await?;
-    let frame = visitor.frame(mode, Section::Payments);
+    let frame = visitor.frame(mode, MerchantSection::Payments);
     let stream =
         search.cursor.is_empty().then(|| format!("{}/payments/stream?{}", frame.base, search.query(None)));
     let max_text_characters = MAX_TEXT_CHARACTERS;
@@ -131,15 +131,15 @@ pub(crate) async fn stream(
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
     request: HttpRequest,
-) -> Result<HttpResponse, Failure> {
-    let wanted = Wanted::of(&visitor, mode, Search::parse(request.query_string()));
+) -> Result<HttpResponse, PageError> {
+    let wanted = PaymentsAccess::of(&visitor, mode, Search::parse(request.query_string()));
     let session = StillIn::of(&visitor, &console);
     let streams = Arc::clone(&console.streams);
-    streams.open(PaymentsLook { wanted, session, console: console.into_inner() })
+    streams.open(LivePayments { wanted, session, console: console.into_inner() })
 }
 
 /// Requested payments, with the visitor's permissions.
-struct Wanted {
+struct PaymentsAccess {
     owner: Owner,
     search: Search,
     language: Language,
@@ -148,16 +148,18 @@ struct Wanted {
     sees_payers: bool,
 }
 
-impl Wanted {
+impl PaymentsAccess {
     fn of(visitor: &Visitor, mode: quita_domain::identity::Mode, search: Search) -> Self {
         let sees_payers = visitor.user.role.permits(Permission::SeePayers);
-        let (owner, base) = (visitor.owner(mode), base_of(mode));
+        let owner = visitor.owner(mode);
+        let base = base_of(mode);
         Self { owner, search, language: Language::current(), base, sees_payers }
     }
 
-    async fn list(&self, console: &MerchantConsole) -> Result<String, Failure> {
+    async fn list(&self, console: &MerchantConsole) -> Result<String, PageError> {
         let understood = self.search.understand(&self.owner, self.language);
-        let (after, most) = (understood.cursor, PAGE.saturating_add(1));
+        let after = understood.cursor;
+        let most = PAGE.saturating_add(1);
         let mut payments = console.edge.payments.list(&understood.filter, after, most).await?;
         if let Some(otherwise) = understood.otherwise.filter(|_| payments.is_empty()) {
             payments = console.edge.payments.list(&otherwise, after, most).await?;
@@ -170,13 +172,13 @@ impl Wanted {
         let at = |cursor: Option<&str>| format!("{base}/payments?{}", self.search.query(cursor));
         let older = payments.last().filter(|_| has_more).map(|last| place_of(last).to_string());
         let list = PaymentsList {
-            texts: Texts::of(self.language),
+            texts: MerchantTexts::of(self.language),
             language: self.language,
             unreadable: unreadable.join(", "),
             rows: payments
                 .iter()
                 .flatten()
-                .map(|payment| Row::of(payment, self.language, self.sees_payers))
+                .map(|payment| PaymentRow::of(payment, self.language, self.sees_payers))
                 .collect(),
             is_first: understood.cursor.is_none(),
             newest: at(None),
@@ -188,13 +190,17 @@ impl Wanted {
 }
 
 /// Renders payments that another page lists, newest first.
-pub(super) fn render_list(payments: &[Payment], base: String, sees_payers: bool) -> Result<String, Failure> {
+pub(super) fn render_list(
+    payments: &[Payment],
+    base: String,
+    sees_payers: bool,
+) -> Result<String, PageError> {
     let language = Language::current();
     let list = PaymentsList {
-        texts: Texts::of(language),
+        texts: MerchantTexts::of(language),
         language,
         base,
-        rows: payments.iter().map(|payment| Row::of(payment, language, sees_payers)).collect(),
+        rows: payments.iter().map(|payment| PaymentRow::of(payment, language, sees_payers)).collect(),
         unreadable: String::new(),
         is_first: true,
         newest: String::new(),
@@ -204,21 +210,21 @@ pub(super) fn render_list(payments: &[Payment], base: String, sees_payers: bool)
 }
 
 /// List as a stream polls it.
-struct PaymentsLook {
-    wanted: Wanted,
+struct LivePayments {
+    wanted: PaymentsAccess,
     session: StillIn,
     console: Arc<MerchantConsole>,
 }
 
-impl Look for PaymentsLook {
+impl LivePart for LivePayments {
     fn key(&self) -> String {
-        let Wanted { owner, search, language, base: _, sees_payers } = &self.wanted;
+        let PaymentsAccess { owner, search, language, base: _, sees_payers } = &self.wanted;
         let mode = owner.mode.as_str();
         let search = search.query(Some(&search.cursor));
         format!("payments {mode} {} {sees_payers} {search} {}", language.tag(), owner.merchant)
     }
 
-    async fn look(&self) -> Result<String, Failure> {
+    async fn render(&self) -> Result<String, PageError> {
         self.wanted.list(&self.console).await
     }
 

@@ -17,20 +17,20 @@ use quita_domain::secret::Secret;
 
 use super::MerchantConsole;
 use super::ask::AskPage;
-use super::frame::{Frame, Section};
+use super::frame::{MerchantFrame, MerchantSection};
 use super::mode::{InMode, base_of};
 use super::once::OncePage;
-use super::texts::Texts;
+use super::texts::MerchantTexts;
 use super::visitor::{PeopleChange, Visitor};
 use crate::console::kit::answer::{Done, html, path_segment, see_other};
-use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
-use crate::console::kit::people::{PeoplePart, RoleChoice, Verb, read_login};
+use crate::console::kit::page_error::PageError;
+use crate::console::kit::people::{PeoplePart, PersonAction, RoleChoice, read_login};
 
 #[derive(Template)]
 #[template(path = "console/merchant/people.html")]
-struct PeoplePage {
-    frame: Frame,
+struct MerchantPeoplePage {
+    frame: MerchantFrame,
     part: PeoplePart,
     policy: MerchantPolicy,
     profile: MerchantProfile,
@@ -38,7 +38,7 @@ struct PeoplePage {
     merchant: String,
 }
 
-impl PeoplePage {
+impl MerchantPeoplePage {
     /// Maximum number of characters of a display name, for the field.
     const MAX_NAME: usize = MAX_DISPLAY_NAME;
     /// Maximum number of characters of a contact, for the field.
@@ -48,7 +48,7 @@ impl PeoplePage {
 }
 
 fn role_choice(role: Role) -> RoleChoice {
-    let texts = &Texts::current().users;
+    let texts = &MerchantTexts::current().users;
     let may = match role {
         Role::Owner => texts.owner_may,
         Role::Developer => texts.developer_may,
@@ -63,10 +63,10 @@ pub(crate) async fn show(
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
     done: Query<Done>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     visitor.must(Permission::ManagePeople)?;
     let users = console.people.users(&visitor.user.merchant).await?;
-    let mut frame = visitor.frame(mode, Section::People);
+    let mut frame = visitor.frame(mode, MerchantSection::People);
     frame.notice = match done.done.as_str() {
         "policy" => Some(frame.texts.users.policy_changed),
         "profile" => Some(frame.texts.users.profile_changed),
@@ -76,7 +76,7 @@ pub(crate) async fn show(
     let part = PeoplePart::new(&users, roles, (visitor.user.login.as_str(), &frame.base), true);
     let policy = console.people.policy(&visitor.user.merchant).await?;
     let profile = console.people.profile(&visitor.user.merchant).await?;
-    html(&PeoplePage { frame, part, policy, profile, merchant: visitor.user.merchant.to_string() })
+    html(&MerchantPeoplePage { frame, part, policy, profile, merchant: visitor.user.merchant.to_string() })
 }
 
 /// Handles `POST /console/{mode}/people`.
@@ -84,10 +84,10 @@ pub(crate) async fn create(
     change: PeopleChange,
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let PeopleChange { visitor, form } = change;
     let login = read_login(&form)?;
-    let role = Role::parse(form.text("role")).ok_or(Failure::NotFound)?;
+    let role = Role::parse(form.text("role")).ok_or(PageError::NotFound)?;
     console.user_limits.count_new_person(&visitor.user)?;
     let merchant = visitor.user.merchant.clone();
     let password = console.people.create(merchant, login.clone(), role).await?;
@@ -101,8 +101,8 @@ fn show_password(
     mode: Mode,
     login: &Login,
     password: &Secret<String>,
-) -> Result<HttpResponse, Failure> {
-    let frame = visitor.frame(mode, Section::People);
+) -> Result<HttpResponse, PageError> {
+    let frame = visitor.frame(mode, MerchantSection::People);
     let texts = &frame.texts.people;
     OncePage {
         title: texts.password_for.replace("{login}", login.as_str()),
@@ -120,21 +120,22 @@ fn show_password(
 pub(crate) async fn ask(
     visitor: Visitor,
     InMode(mode): InMode,
-    path: Path<(String, String, Verb)>,
+    path: Path<(String, String, PersonAction)>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     visitor.must(Permission::ManagePeople)?;
     let (_, login, verb) = path.into_inner();
     let user = another(&visitor, &login, &console).await?;
-    let frame = visitor.frame(mode, Section::People);
+    let frame = visitor.frame(mode, MerchantSection::People);
     let texts = &frame.texts.people;
     let (question, sentence, button) = match verb {
-        Verb::Reset => (texts.reset_question, texts.reset_sentence, texts.reset_password),
-        Verb::Remove => return removal::ask(frame, &user, &console).await,
-        Verb::Factor => (texts.factor_question, texts.factor_sentence, texts.reset_factor),
-        Verb::Role => return Err(Failure::NotFound),
+        PersonAction::Reset => (texts.reset_question, texts.reset_sentence, texts.reset_password),
+        PersonAction::Remove => return removal::ask(frame, &user, &console).await,
+        PersonAction::Factor => (texts.factor_question, texts.factor_sentence, texts.reset_factor),
+        PersonAction::Role => return Err(PageError::NotFound),
     };
-    let (login, back) = (user.login.as_str(), format!("{}/people", frame.base));
+    let login = user.login.as_str();
+    let back = format!("{}/people", frame.base);
     let words = (question.replace("{login}", login), sentence, button);
     AskPage::new(frame, words, back, &format!("{}/{}", path_segment(login), verb.as_str())).show()
 }
@@ -143,31 +144,31 @@ pub(crate) async fn ask(
 pub(crate) async fn act(
     change: PeopleChange,
     InMode(mode): InMode,
-    path: Path<(String, String, Verb)>,
+    path: Path<(String, String, PersonAction)>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let PeopleChange { visitor, form } = change;
     let (_, login, verb) = path.into_inner();
     let user = another(&visitor, &login, &console).await?;
     let merchant = &visitor.user.merchant;
     let (draft, done) = match verb {
-        Verb::Reset => {
+        PersonAction::Reset => {
             let password = console.people.reset_password(merchant, &user.login).await?;
             let draft = visitor.draft(AuditAction::PasswordChanged, &user.login);
             console.audit.note(&visitor.initiator(), draft).await;
             return show_password(&visitor, mode, &user.login, &password);
         }
-        Verb::Role => {
-            let role = Role::parse(form.text("role")).ok_or(Failure::NotFound)?;
+        PersonAction::Role => {
+            let role = Role::parse(form.text("role")).ok_or(PageError::NotFound)?;
             let before = console.people.set_role(merchant, &user.login, role).await?;
             let draft = visitor.draft(AuditAction::UserRoleChanged, &user.login);
             (draft.before(before.as_str()).after(role.as_str()), "role")
         }
-        Verb::Factor => {
+        PersonAction::Factor => {
             console.people.remove_factor::<User>(&user.login).await?;
             (visitor.draft(AuditAction::SecondFactorRemoved, &user.login), "factor")
         }
-        Verb::Remove => {
+        PersonAction::Remove => {
             removal::remove(&visitor, &user, &form, &console).await?;
             return Ok(see_other(format!("{}/people?done=removed", base_of(mode))));
         }
@@ -182,7 +183,7 @@ pub(crate) async fn set_policy(
     change: PeopleChange,
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let PeopleChange { visitor, form } = change;
     let merchant = &visitor.user.merchant;
     let before = console.people.policy(merchant).await?;
@@ -200,8 +201,8 @@ pub(crate) async fn set_policy(
     Ok(see_other(format!("{}/people?done=policy", base_of(mode))))
 }
 
-fn read_limit(text: &str) -> Result<Money, Failure> {
-    let unreadable = || Failure::Unreadable(Texts::current().payments.bad_amount.into());
+fn read_limit(text: &str) -> Result<Money, PageError> {
+    let unreadable = || PageError::Unreadable(MerchantTexts::current().payments.bad_amount.into());
     Language::current().parse_money(text).ok_or_else(unreadable)
 }
 
@@ -214,11 +215,11 @@ fn summary(policy: MerchantPolicy) -> String {
 
 /// Finds a user of the visitor's merchant other than the visitor: nobody locks themselves out. Two owners can still
 /// remove each other at the same moment; `quita users create` then creates the next one.
-async fn another(visitor: &Visitor, login: &str, console: &MerchantConsole) -> Result<User, Failure> {
-    let login = Login::parse(login).ok_or(Failure::NotFound)?;
+async fn another(visitor: &Visitor, login: &str, console: &MerchantConsole) -> Result<User, PageError> {
+    let login = Login::parse(login).ok_or(PageError::NotFound)?;
     let user = console.people.user(&visitor.user.merchant, &login).await?;
     if user.login == visitor.user.login {
-        return Err(Failure::Refused(Texts::current().users.not_yourself.into()));
+        return Err(PageError::Refused(MerchantTexts::current().users.not_yourself.into()));
     }
     Ok(user)
 }

@@ -1,25 +1,58 @@
-//! Refused API requests of the merchant's programs.
+//! API requests of the merchant's programs that were refused, or had names that nobody knows.
 
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use askama::Template;
+use quita_domain::request::UnknownName;
 
 use super::MerchantConsole;
-use super::frame::{Frame, Section};
+use super::frame::{MerchantFrame, MerchantSection};
 use super::mode::InMode;
+use super::texts::Requests;
 use super::visitor::Visitor;
+use crate::console::Language;
 use crate::console::kit::answer::html;
-use crate::console::kit::failure::Failure;
-use quita_services::refusal_log::Refusal;
+use crate::console::kit::page_error::PageError;
+use quita_services::refusal_log::{AnsweredRequest, IgnoredNames, Refusal};
 
-/// Number of refusals shown.
+/// Number of requests shown.
 const SHOWN: usize = 100;
+
+/// Line of the list.
+struct RequestRow {
+    request: AnsweredRequest,
+    /// Code of a refusal; empty if the request was taken.
+    code: &'static str,
+    /// Sentences about each field, or one about the request.
+    sentences: Vec<String>,
+}
+
+impl RequestRow {
+    fn of_refusal(refusal: Refusal, language: Language) -> Self {
+        let Refusal { request, code, message, violations } = refusal;
+        let of_field = violations
+            .iter()
+            .map(|violation| format!("{}: {}", violation.field, language.of_wording(&violation.message)));
+        let sentences: Vec<_> = of_field.collect();
+        let whole = || vec![language.of_wording(&message).to_owned()];
+        Self { request, code, sentences: if sentences.is_empty() { whole() } else { sentences } }
+    }
+
+    fn of_ignored(ignored: IgnoredNames, texts: &Requests) -> Self {
+        let IgnoredNames { request, names } = ignored;
+        let sentence = |name: &UnknownName| match &name.meant {
+            Some(meant) => texts.ignored_but.replace("{name}", &name.path).replace("{meant}", meant),
+            None => texts.ignored.replace("{name}", &name.path),
+        };
+        Self { request, code: "", sentences: names.iter().map(sentence).collect() }
+    }
+}
 
 #[derive(Template)]
 #[template(path = "console/merchant/requests.html")]
 struct RequestsPage {
-    frame: Frame,
-    refusals: Vec<Refusal>,
+    frame: MerchantFrame,
+    rows: Vec<RequestRow>,
     /// Sentence about the node that keeps these refusals.
     of_node: String,
     /// Heading of an empty list.
@@ -31,13 +64,21 @@ pub(crate) async fn show(
     visitor: Visitor,
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
-    let refusals = console.edge.refusals.newest(&visitor.user.merchant, mode, SHOWN);
-    let frame = visitor.frame(mode, Section::Requests);
+) -> Result<HttpResponse, PageError> {
+    let log = &console.edge.refusals;
+    let merchant = &visitor.user.merchant;
+    let refusals = log.newest(merchant, mode, SHOWN);
+    let ignored = log.newest_ignored(merchant, mode, SHOWN);
+    let frame = visitor.frame(mode, MerchantSection::Requests);
     let texts = &frame.texts.requests;
+    let refusals = refusals.into_iter().map(|refusal| RequestRow::of_refusal(refusal, frame.language()));
+    let ignored = ignored.into_iter().map(|ignored| RequestRow::of_ignored(ignored, texts));
+    let mut rows: Vec<_> = refusals.chain(ignored).collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.request.at));
+    rows.truncate(SHOWN);
     let (empty, of_node) = match console.edge.payments.node_among_others() {
         Some(node) => (texts.empty_on_node.replace("{node}", &node), texts.of_nodes.replace("{node}", &node)),
         None => (texts.empty.into(), texts.of_node.into()),
     };
-    html(&RequestsPage { frame, refusals, of_node, empty })
+    html(&RequestsPage { frame, rows, of_node, empty })
 }

@@ -12,7 +12,7 @@ use super::{
     MerchantConsole, account, audit_log, deliveries, links, movements, overview, payment, payments, people,
     requests, sign_in,
 };
-use crate::console::kit::failure::Failure;
+use crate::console::kit::page_error::PageError;
 use crate::console::kit::{assets, guard, outage};
 
 /// Registers every route below `/console`.
@@ -21,8 +21,8 @@ pub(crate) fn configure(config: &mut ServiceConfig, console: Data<MerchantConsol
     let scope = web::scope("/console")
         .app_data(console.refused_requests())
         .app_data(console)
-        .app_data(PathConfig::default().error_handler(|_, _| Failure::NotFound.into()))
-        .app_data(QueryConfig::default().error_handler(|_, _| Failure::NotFound.into()))
+        .app_data(PathConfig::default().error_handler(|_, _| PageError::NotFound.into()))
+        .app_data(QueryConfig::default().error_handler(|_, _| PageError::NotFound.into()))
         .wrap(from_fn(move |request, next| guard::merchants(mount, request, next)))
         .service(page("/assets/{name:.*}", web::get().to(assets::asset)))
         .service(page("/outage", web::get().to(outage::show)))
@@ -39,7 +39,7 @@ pub(crate) fn configure(config: &mut ServiceConfig, console: Data<MerchantConsol
         .service(change("/sign-out", web::post().to(sign_in::sign_out)))
         .service(change("/language", web::post().to(sign_in::choose_language)))
         .configure(in_a_mode)
-        .default_service(web::to(|| async { Err::<HttpResponse, _>(Failure::NotFound) }));
+        .default_service(web::to(|| async { Err::<HttpResponse, _>(PageError::NotFound) }));
     config.service(scope);
 }
 
@@ -160,6 +160,6 @@ fn form(path: &str, get: Route, post: Route) -> Resource {
 }
 
 fn resource(path: &str, methods: &'static str) -> Resource {
-    let refuse = move || async move { Err::<HttpResponse, _>(Failure::WrongMethod(methods)) };
+    let refuse = move || async move { Err::<HttpResponse, _>(PageError::WrongMethod(methods)) };
     web::resource(path).default_service(web::to(refuse))
 }

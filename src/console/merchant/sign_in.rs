@@ -9,10 +9,10 @@ use super::MerchantConsole;
 use super::visitor::Entrant;
 use crate::console::kit::accounts::Arrival;
 use crate::console::kit::answer::see_other_with;
-use crate::console::kit::failure::Failure;
 use crate::console::kit::form::SignedForm;
 use crate::console::kit::page_context::PageContext;
-use crate::console::kit::sign_in::{Wanted, keep_language};
+use crate::console::kit::page_error::PageError;
+use crate::console::kit::sign_in::{SignInQuery, keep_language};
 use crate::http::client_address::address_of;
 
 fn arrival<'a>(console: &MerchantConsole, request: &'a HttpRequest) -> Arrival<'a> {
@@ -23,8 +23,8 @@ fn arrival<'a>(console: &MerchantConsole, request: &'a HttpRequest) -> Arrival<'
 pub(crate) async fn show(
     console: Data<MerchantConsole>,
     request: HttpRequest,
-    wanted: Query<Wanted>,
-) -> Result<HttpResponse, Failure> {
+    wanted: Query<SignInQuery>,
+) -> Result<HttpResponse, PageError> {
     console.accounts.ask_password(&arrival(&console, &request), wanted.into_inner())
 }
 
@@ -33,7 +33,7 @@ pub(crate) async fn sign_in(
     console: Data<MerchantConsole>,
     request: HttpRequest,
     payload: Payload,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     console.accounts.sign_in::<User>(&arrival(&console, &request), payload).await
 }
 
@@ -41,8 +41,8 @@ pub(crate) async fn sign_in(
 pub(crate) async fn ask_code(
     console: Data<MerchantConsole>,
     request: HttpRequest,
-    wanted: Query<Wanted>,
-) -> Result<HttpResponse, Failure> {
+    wanted: Query<SignInQuery>,
+) -> Result<HttpResponse, PageError> {
     console.accounts.ask_code::<User>(&arrival(&console, &request), wanted.into_inner()).await
 }
 
@@ -51,16 +51,16 @@ pub(crate) async fn give_code(
     console: Data<MerchantConsole>,
     request: HttpRequest,
     payload: Payload,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     console.accounts.give_code::<User>(&arrival(&console, &request), payload).await
 }
 
 /// Handles `GET /console/sign-in/password`.
 pub(crate) async fn ask_new_password(
     entrant: Entrant,
-    wanted: Query<Wanted>,
+    wanted: Query<SignInQuery>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     console.accounts.ask_new_password(&entrant.0.holder(), wanted.into_inner())
 }
 
@@ -68,7 +68,7 @@ pub(crate) async fn ask_new_password(
 pub(crate) async fn choose_password(
     console: Data<MerchantConsole>,
     sent: SignedForm<Entrant>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     console.accounts.choose_password(&sent.visitor.0.holder(), &sent.form).await
 }
 
@@ -76,7 +76,7 @@ pub(crate) async fn choose_password(
 pub(crate) async fn sign_out(
     console: Data<MerchantConsole>,
     sent: SignedForm<Entrant>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let SignedForm { visitor: Entrant(visitor), .. } = sent;
     console.people.sign_out(visitor.token.expose()).await?;
     let draft = visitor.draft(AuditAction::SignedOut, &visitor.user.login);
@@ -89,6 +89,6 @@ pub(crate) async fn choose_language(
     console: Data<MerchantConsole>,
     request: HttpRequest,
     payload: Payload,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     keep_language(console.accounts.cookies(), &request, payload).await
 }

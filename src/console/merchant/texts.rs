@@ -11,24 +11,27 @@ mod users;
 
 use crate::console::kit::texts::{Everywhere, People, Proof, texts};
 use applications::Applications;
-pub(crate) use deliveries::Deliveries;
+use deliveries::Deliveries;
 use links::Links;
 use movements::Movements;
 use overview::Overview;
 use payments::Payments;
-use requests::Requests;
+pub(super) use requests::Requests;
 use users::Users;
 
 texts! {
-    everywhere: Everywhere,
-    applications: Applications,
-    deliveries: Deliveries,
-    links: Links,
-    movements: Movements,
-    overview: Overview,
-    payments: Payments,
-    people: People,
-    proof: Proof,
-    requests: Requests,
-    users: Users,
+    /// Texts of the merchants' console.
+    MerchantTexts {
+        everywhere: Everywhere,
+        applications: Applications,
+        deliveries: Deliveries,
+        links: Links,
+        movements: Movements,
+        overview: Overview,
+        payments: Payments,
+        people: People,
+        proof: Proof,
+        requests: Requests,
+        users: Users,
+    }
 }

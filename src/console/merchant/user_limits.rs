@@ -6,7 +6,7 @@ use std::time::Duration;
 use quita_domain::identity::MerchantId;
 use quita_domain::people::User;
 
-use crate::console::kit::failure::Failure;
+use crate::console::kit::page_error::PageError;
 use quita_services::limiter::{Limiter, Pace};
 
 /// Changes by one user. Each adds an entry to the audit log, and a test event calls another server.
@@ -39,22 +39,22 @@ impl UserLimits {
     }
 
     /// Counts a change, or refuses it.
-    pub(crate) fn count_change(&self, user: &User) -> Result<(), Failure> {
-        self.changes.count(&user.login.to_string()).map_err(Failure::TooMany)
+    pub(crate) fn count_change(&self, user: &User) -> Result<(), PageError> {
+        self.changes.count(&user.login.to_string()).map_err(PageError::TooMany)
     }
 
     /// Counts a new person of the user's merchant, or refuses it.
-    pub(crate) fn count_new_person(&self, user: &User) -> Result<(), Failure> {
-        self.people.count(&user.merchant).map_err(Failure::TooMany)
+    pub(crate) fn count_new_person(&self, user: &User) -> Result<(), PageError> {
+        self.people.count(&user.merchant).map_err(PageError::TooMany)
     }
 
     /// Counts a renaming of an application of the user's merchant, or refuses it.
-    pub(crate) fn count_rename(&self, user: &User) -> Result<(), Failure> {
-        self.renames.count(&user.merchant).map_err(Failure::TooMany)
+    pub(crate) fn count_rename(&self, user: &User) -> Result<(), PageError> {
+        self.renames.count(&user.merchant).map_err(PageError::TooMany)
     }
 
     /// Counts a download, or refuses it.
-    pub(crate) fn count_export(&self, user: &User) -> Result<(), Failure> {
-        self.exports.count(&user.login.to_string()).map_err(Failure::TooMany)
+    pub(crate) fn count_export(&self, user: &User) -> Result<(), PageError> {
+        self.exports.count(&user.login.to_string()).map_err(PageError::TooMany)
     }
 }

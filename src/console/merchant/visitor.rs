@@ -15,13 +15,13 @@ use quita_domain::people::{Permission, Session, User};
 use quita_domain::secret::Secret;
 
 use super::MerchantConsole;
-use super::frame::{Frame, Section};
+use super::frame::{MerchantFrame, MerchantSection};
 use super::mode::InMode;
 use crate::console::kit::accounts::AccountHolder;
 use crate::console::kit::addresses::with_next;
-use crate::console::kit::failure::Failure;
-use crate::console::kit::form::{Extracted, Form, SignedForm, SignedIn};
+use crate::console::kit::form::{Form, PageFuture, SignedForm, SignedIn};
 use crate::console::kit::page_context::PageContext;
+use crate::console::kit::page_error::PageError;
 use crate::http::client_address::address_of;
 use quita_services::access::DEFAULT_APPLICATION;
 use quita_services::audit::{AuditDraft, Initiator};
@@ -46,8 +46,8 @@ impl Visitor {
     }
 
     /// Refuses an action that the role does not permit.
-    pub(super) fn must(&self, permission: Permission) -> Result<(), Failure> {
-        if self.user.role.permits(permission) { Ok(()) } else { Err(Failure::Forbidden) }
+    pub(super) fn must(&self, permission: Permission) -> Result<(), PageError> {
+        if self.user.role.permits(permission) { Ok(()) } else { Err(PageError::Forbidden) }
     }
 
     /// Returns the owner on whose behalf payments are read and changed.
@@ -57,8 +57,8 @@ impl Visitor {
     }
 
     /// Returns the frame around a page of a section.
-    pub(super) fn frame(&self, mode: Mode, section: Section) -> Frame {
-        Frame::of(&self.user, &self.token, mode, section, self.failing_deliveries)
+    pub(super) fn frame(&self, mode: Mode, section: MerchantSection) -> MerchantFrame {
+        MerchantFrame::of(&self.user, &self.token, mode, section, self.failing_deliveries)
     }
 
     /// Returns the initiator of a change, for the audit log.
@@ -79,8 +79,8 @@ impl SignedIn for Visitor {
 }
 
 impl FromRequest for Visitor {
-    type Error = Failure;
-    type Future = Extracted<Self>;
+    type Error = PageError;
+    type Future = PageFuture<Self>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
@@ -107,8 +107,8 @@ impl SignedIn for Entrant {
 }
 
 impl FromRequest for Entrant {
-    type Error = Failure;
-    type Future = Extracted<Self>;
+    type Error = PageError;
+    type Future = PageFuture<Self>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
@@ -120,8 +120,8 @@ impl FromRequest for Entrant {
 pub(super) struct Onlooker(pub(super) Visitor);
 
 impl FromRequest for Onlooker {
-    type Error = Failure;
-    type Future = Extracted<Self>;
+    type Error = PageError;
+    type Future = PageFuture<Self>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
@@ -140,8 +140,9 @@ enum Presence {
     Watches,
 }
 
-async fn signed_in(request: &HttpRequest, presence: Presence) -> Result<Visitor, Failure> {
-    let (console, signed_out) = (console_of(request)?, || Failure::signed_out(request));
+async fn signed_in(request: &HttpRequest, presence: Presence) -> Result<Visitor, PageError> {
+    let console = console_of(request)?;
+    let signed_out = || PageError::signed_out(request);
     let token = console.accounts.cookies().session(request).ok_or_else(signed_out)?;
     let signed = match presence {
         Presence::Acts => console.people.visit::<User>(token.expose()).await?,
@@ -153,7 +154,7 @@ async fn signed_in(request: &HttpRequest, presence: Presence) -> Result<Visitor,
 }
 
 /// Redirects the visitor to a pending duty, and back afterwards.
-async fn no_duty(request: &HttpRequest, visitor: &Visitor) -> Result<(), Failure> {
+async fn no_duty(request: &HttpRequest, visitor: &Visitor) -> Result<(), PageError> {
     let Some(duty) = console_of(request)?.people.duty(&visitor.user).await? else { return Ok(()) };
     let page = match duty {
         Duty::SetUpFactor => "/factor",
@@ -162,15 +163,15 @@ async fn no_duty(request: &HttpRequest, visitor: &Visitor) -> Result<(), Failure
     let context = PageContext::current();
     let page = format!("{}{page}", context.root());
     let only_looks = *request.method() == Method::GET;
-    Err(Failure::First(if only_looks { with_next(&page, &context.address_of(request)) } else { page }))
+    Err(PageError::First(if only_looks { with_next(&page, &context.address_of(request)) } else { page }))
 }
 
-fn console_of(request: &HttpRequest) -> Result<&Data<MerchantConsole>, Failure> {
-    request.app_data().ok_or_else(|| Failure::Defect("no console".into()))
+fn console_of(request: &HttpRequest) -> Result<&Data<MerchantConsole>, PageError> {
+    request.app_data().ok_or_else(|| PageError::Defect("no console".into()))
 }
 
 /// Refuses a change that the role does not permit, or that exceeds the rate limit.
-fn permit(request: &HttpRequest, visitor: &Visitor, permission: Permission) -> Result<(), Failure> {
+fn permit(request: &HttpRequest, visitor: &Visitor, permission: Permission) -> Result<(), PageError> {
     visitor.must(permission)?;
     // Changes to one's own account are not counted: a thief of a session must not keep its owner from ending it.
     if permission == Permission::Look {
@@ -183,8 +184,8 @@ fn permit(request: &HttpRequest, visitor: &Visitor, permission: Permission) -> R
 pub(super) struct PayerLook(pub(super) Visitor);
 
 impl FromRequest for PayerLook {
-    type Error = Failure;
-    type Future = Extracted<Self>;
+    type Error = PageError;
+    type Future = PageFuture<Self>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let (request, sent) = (request.clone(), SignedForm::<Visitor>::from_request(request, payload));
@@ -206,8 +207,8 @@ macro_rules! change_with {
         }
 
         impl FromRequest for $name {
-            type Error = Failure;
-            type Future = Extracted<Self>;
+            type Error = PageError;
+            type Future = PageFuture<Self>;
 
             fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
                 let (request, sent) = (request.clone(), SignedForm::from_request(request, payload));
@@ -244,8 +245,8 @@ pub(super) struct PeopleChange {
 }
 
 impl FromRequest for PeopleChange {
-    type Error = Failure;
-    type Future = Extracted<Self>;
+    type Error = PageError;
+    type Future = PageFuture<Self>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let (request, sent) = (request.clone(), SignedForm::<Visitor>::from_request(request, payload));

@@ -14,22 +14,22 @@ use quita_domain::method::Method;
 use quita_domain::time::Timestamp;
 
 use super::OperatorConsole;
-use super::frame::{Frame, Section};
-use super::texts::Texts;
-use super::visitor::{DirectorForm, Operator, Watching};
+use super::frame::{OperatorFrame, OperatorSection};
+use super::texts::OperatorTexts;
+use super::visitor::{DirectorForm, Operator, WatchingOperator};
 use super::words;
 use crate::acquirers::LinkState;
 use crate::console::kit::answer::{html, see_other};
-use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
-use crate::console::kit::live::Look;
+use crate::console::kit::live::LivePart;
+use crate::console::kit::page_error::PageError;
 use crate::console::kit::stream_permits::Watcher;
 use quita_services::audit::AuditDraft;
 
 #[derive(Template)]
 #[template(path = "console/operator/acquirers.html")]
 struct AcquirersPage {
-    frame: Frame,
+    frame: OperatorFrame,
     body: String,
 }
 
@@ -37,7 +37,7 @@ struct AcquirersPage {
 #[derive(Template)]
 #[template(path = "console/operator/acquirers_body.html")]
 struct AcquirersBody {
-    texts: &'static Texts,
+    texts: &'static OperatorTexts,
     language: Language,
     /// True if buttons are shown.
     may_direct: bool,
@@ -72,6 +72,14 @@ impl AcquirersBody {
     fn latency(&self, route: &RouteView) -> String {
         let measured = |time: &Option<Thousandths>| words::measured(time.as_ref(), self.language);
         format!("{} · p99 {}", measured(&route.median_ms), measured(&route.p99_ms))
+    }
+
+    /// Returns the number of lost calls of any kind since the last answer, and of charges and operations since the last
+    /// answered one of these.
+    fn lost(&self, route: &RouteView) -> String {
+        let charges = route.charges_lost_in_a_row.to_string();
+        let charges = self.texts.operators.lost_charges.replace("{count}", &charges);
+        format!("{} · {charges}", route.failures_in_a_row)
     }
 
     /// Returns the number of approved ones among the last tries, by brand.
@@ -115,7 +123,7 @@ impl AcquirersBody {
 #[derive(Template)]
 #[template(path = "console/operator/ask_directive.html")]
 struct AskDirectivePage {
-    frame: Frame,
+    frame: OperatorFrame,
     question: String,
     sentence: &'static str,
     button: &'static str,
@@ -129,41 +137,46 @@ struct AskDirectivePage {
 pub(super) async fn show(
     operator: Operator,
     console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
-    let frame = operator.frame(Section::Acquirers);
+) -> Result<HttpResponse, PageError> {
+    let frame = operator.frame(OperatorSection::Acquirers);
     let body = body(&console, frame.language(), frame.may_direct())?;
     let page = AcquirersPage { frame, body };
     html(&page)
 }
 
-fn body(console: &OperatorConsole, language: Language, may_direct: bool) -> Result<String, Failure> {
+fn body(console: &OperatorConsole, language: Language, may_direct: bool) -> Result<String, PageError> {
     let routes = console.operators.routes();
     let links = console.links.iter().filter_map(|link| link.state()).collect();
-    Ok(AcquirersBody { texts: Texts::of(language), language, may_direct, links, routes }.render()?)
+    Ok(AcquirersBody { texts: OperatorTexts::of(language), language, may_direct, links, routes }.render()?)
 }
 
 /// Handles `GET /acquirers/stream`.
 pub(super) async fn stream(
     operator: Operator,
     console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
-    let (streams, language) = (Arc::clone(&console.streams), Language::current());
-    streams.open(AcquirersLook { console: console.into_inner(), watching: Watching::of(operator), language })
+) -> Result<HttpResponse, PageError> {
+    let streams = Arc::clone(&console.streams);
+    let language = Language::current();
+    streams.open(LiveAcquirers {
+        console: console.into_inner(),
+        watching: WatchingOperator::of(operator),
+        language,
+    })
 }
 
 /// Routes as a stream polls them.
-struct AcquirersLook {
+struct LiveAcquirers {
     console: Arc<OperatorConsole>,
-    watching: Watching,
+    watching: WatchingOperator,
     language: Language,
 }
 
-impl Look for AcquirersLook {
+impl LivePart for LiveAcquirers {
     fn key(&self) -> String {
         format!("acquirers {} {}", self.language.tag(), self.watching.who.role.as_str())
     }
 
-    async fn look(&self) -> Result<String, Failure> {
+    async fn render(&self) -> Result<String, PageError> {
         body(&self.console, self.language, self.watching.who.role.may_direct())
     }
 
@@ -177,21 +190,21 @@ impl Look for AcquirersLook {
 }
 
 /// Route and the directive requested for it.
-struct Wanted {
+struct DirectiveRequest {
     route: RouteView,
     directive: RouteDirective,
 }
 
-impl Wanted {
+impl DirectiveRequest {
     fn find(
         console: &OperatorConsole,
         (acquirer, method, directive): &(String, String, String),
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, PageError> {
         let (method, directive) =
-            Method::parse(method).zip(RouteDirective::parse(directive)).ok_or(Failure::NotFound)?;
+            Method::parse(method).zip(RouteDirective::parse(directive)).ok_or(PageError::NotFound)?;
         let mut routes = console.operators.routes().into_iter();
         let is_meant = |route: &RouteView| route.acquirer.as_str() == acquirer && route.method == method;
-        let route = routes.find(is_meant).ok_or(Failure::NotFound)?;
+        let route = routes.find(is_meant).ok_or(PageError::NotFound)?;
         Ok(Self { route, directive })
     }
 
@@ -206,10 +219,10 @@ pub(super) async fn ask(
     operator: Operator,
     path: Path<(String, String, String)>,
     console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     operator.must_direct()?;
-    let wanted = Wanted::find(&console, &path)?;
-    let frame = operator.frame(Section::Acquirers);
+    let wanted = DirectiveRequest::find(&console, &path)?;
+    let frame = operator.frame(OperatorSection::Acquirers);
     let texts = &frame.texts.operators;
     let (question, sentence) = match wanted.directive {
         RouteDirective::Open => (texts.resume_question, texts.resume_sentence),
@@ -238,15 +251,15 @@ pub(super) async fn act(
     DirectorForm { visitor, .. }: DirectorForm,
     path: Path<(String, String, String)>,
     console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
-    let Wanted { route, directive } = Wanted::find(&console, &path)?;
+) -> Result<HttpResponse, PageError> {
+    let DirectiveRequest { route, directive } = DirectiveRequest::find(&console, &path)?;
     let acquirer: &AcquirerName = &route.acquirer;
     let directed = console.operators.direct(acquirer, route.method, directive).await?;
-    directed.ok_or(Failure::NotFound)?;
+    directed.ok_or(PageError::NotFound)?;
     let subject = format!("{acquirer} {}", route.method.label());
     let draft = AuditDraft::of_operators(AuditAction::RouteDirected, subject);
     let draft = draft.before(route.directive.as_str()).after(directive.as_str());
     console.audit.note(&visitor.initiator(), draft).await;
     tracing::warn!(acquirer = %acquirer, method = route.method.label(), directive = directive.as_str(), "a directive for an acquirer was changed");
-    Ok(see_other(Section::Acquirers.path()))
+    Ok(see_other(OperatorSection::Acquirers.path()))
 }

@@ -6,23 +6,23 @@ use askama::Template;
 use quita_actors::{ActorKind, MessageSample, Thousandths};
 
 use super::OperatorConsole;
-use super::frame::{Frame, Section};
+use super::frame::{OperatorFrame, OperatorSection};
 use super::visitor::Operator;
 use super::words;
 use crate::console::kit::answer::html;
-use crate::console::kit::failure::Failure;
+use crate::console::kit::page_error::PageError;
 
 #[derive(Template)]
 #[template(path = "console/operator/actors.html")]
 struct ActorsPage {
-    frame: Frame,
+    frame: OperatorFrame,
     kinds: Vec<&'static str>,
 }
 
 #[derive(Template)]
 #[template(path = "console/operator/kind.html")]
 struct KindPage {
-    frame: Frame,
+    frame: OperatorFrame,
     kind: &'static str,
     messages: Vec<MessageSample>,
 }
@@ -38,8 +38,8 @@ impl KindPage {
 }
 
 /// Handles `GET /actors`.
-pub(super) async fn show(operator: Operator) -> Result<HttpResponse, Failure> {
-    let frame = Frame { has_plots: true, ..operator.frame(Section::Actors) };
+pub(super) async fn show(operator: Operator) -> Result<HttpResponse, PageError> {
+    let frame = OperatorFrame { has_plots: true, ..operator.frame(OperatorSection::Actors) };
     let page = ActorsPage { frame, kinds: ActorKind::ALL.map(ActorKind::label).to_vec() };
     html(&page)
 }
@@ -49,10 +49,10 @@ pub(super) async fn kind(
     operator: Operator,
     kind: Path<String>,
     console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let kind = ActorKind::ALL.into_iter().find(|known| known.label() == kind.as_str());
-    let kind = kind.ok_or(Failure::NotFound)?;
-    let frame = operator.frame(Section::Actors);
+    let kind = kind.ok_or(PageError::NotFound)?;
+    let frame = operator.frame(OperatorSection::Actors);
     let mut messages = console.operators.messages(kind);
     // Messages that were counted earlier but are idle now are left out.
     messages.retain(|message| message.per_second.get() > 0);

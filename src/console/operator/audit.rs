@@ -6,16 +6,16 @@ use askama::Template;
 use quita_domain::audit::AuditScope;
 
 use super::OperatorConsole;
-use super::frame::{Frame, Section};
+use super::frame::{OperatorFrame, OperatorSection};
 use super::visitor::Operator;
 use crate::console::kit::answer::html;
-use crate::console::kit::audit_log::{At, LogPart};
-use crate::console::kit::failure::Failure;
+use crate::console::kit::audit_log::{AuditQuery, LogPart};
+use crate::console::kit::page_error::PageError;
 
 #[derive(Template)]
 #[template(path = "console/operator/audit.html")]
-struct AuditPage {
-    frame: Frame,
+struct OperatorAuditPage {
+    frame: OperatorFrame,
     log: LogPart,
 }
 
@@ -23,10 +23,10 @@ struct AuditPage {
 pub(super) async fn show(
     operator: Operator,
     console: Data<OperatorConsole>,
-    at: Query<At>,
-) -> Result<HttpResponse, Failure> {
+    at: Query<AuditQuery>,
+) -> Result<HttpResponse, PageError> {
     let log = LogPart::read(console.store.as_ref(), &AuditScope::Everything, &at.cursor).await?;
-    let frame = operator.frame(Section::Audit);
-    let page = AuditPage { frame, log };
+    let frame = operator.frame(OperatorSection::Audit);
+    let page = OperatorAuditPage { frame, log };
     html(&page)
 }

@@ -5,26 +5,27 @@ use actix_web::web::{Data, Path};
 use askama::Template;
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::TransactionId;
+use quita_domain::numbering::AttemptNumber;
 use quita_domain::operation::Verdict;
-use quita_domain::payment::{Payment, Refusal};
+use quita_domain::payment::Refusal;
 use quita_domain::routing::Attempt;
 
 use super::OperatorConsole;
-use super::frame::{Frame, Section};
+use super::frame::{OperatorFrame, OperatorSection};
 use super::operations::MAX_REASON_CHARACTERS;
-use super::texts::Texts;
+use super::texts::OperatorTexts;
 use super::visitor::{DirectorForm, Operator};
 use crate::console::kit::answer::{html, see_other};
-use crate::console::kit::failure::Failure;
+use crate::console::kit::page_error::PageError;
 use quita_services::audit::AuditDraft;
 
 #[derive(Template)]
 #[template(path = "console/operator/ask_charge.html")]
 struct AskChargePage {
-    frame: Frame,
+    frame: OperatorFrame,
     id: TransactionId,
-    /// Number of the charge within the payment, from 1.
-    number: u32,
+    /// Number of the charge within the payment.
+    number: AttemptNumber,
     charge: Attempt,
     /// Possible verdicts, each with its words.
     choices: Vec<(&'static str, &'static str)>,
@@ -34,20 +35,20 @@ struct AskChargePage {
 /// Handles `GET /transactions/{id}/charges/{number}`.
 pub(super) async fn ask(
     operator: Operator,
-    path: Path<(String, u32)>,
+    path: Path<(String, AttemptNumber)>,
     console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     operator.must_direct()?;
     let (id, number) = read(&path)?;
-    let payment = console.payments.read(id).await?.ok_or(Failure::NotFound)?;
-    let charge = charge_of(&payment, number).ok_or(Failure::NotFound)?.clone();
-    let frame = operator.frame(Section::Actors);
+    let payment = console.payments.read(id).await?.ok_or(PageError::NotFound)?;
+    let charge = payment.attempt(number).ok_or(PageError::NotFound)?.clone();
+    let frame = operator.frame(OperatorSection::Actors);
     let texts = &frame.texts.operators;
     let words = |verdict: &Verdict| match verdict {
         Verdict::Done => (verdict.as_str(), texts.operation_done),
         Verdict::Refused => (verdict.as_str(), texts.charge_holds_nothing),
     };
-    let is_last = last_number(&payment) == number;
+    let is_last = payment.last_attempt() == number;
     let verdicts = payment.possible_charge_verdicts(console.clock.now());
     let choices: Vec<_> = verdicts.iter().filter(|_| is_last).map(words).collect();
     if choices.is_empty() {
@@ -60,32 +61,23 @@ pub(super) async fn ask(
 /// Handles `POST /transactions/{id}/charges/{number}`.
 pub(super) async fn act(
     sent: DirectorForm,
-    path: Path<(String, u32)>,
+    path: Path<(String, AttemptNumber)>,
     console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let (id, number) = read(&path)?;
-    let texts = &Texts::current().operators;
+    let texts = &OperatorTexts::current().operators;
     let verdict = Verdict::parse(sent.form.text("verdict"));
-    let verdict = verdict.ok_or_else(|| Failure::Unreadable(texts.bad_verdict.into()))?;
+    let verdict = verdict.ok_or_else(|| PageError::Unreadable(texts.bad_verdict.into()))?;
     let reason = sent.form.lines("reason", MAX_REASON_CHARACTERS, texts.bad_note)?;
     let payment = console.operators.resolve_charge(id, number, verdict).await?;
     let draft = AuditDraft::of_operators(AuditAction::PaymentEnded, id);
-    let (before, after) = (format!("initial, charge {number}"), payment.status());
+    let before = format!("initial, charge {number}");
+    let after = payment.status();
     let draft = draft.before(before).after(format!("{after}, {}: {reason}", verdict.as_str()));
     console.audit.note(&sent.visitor.initiator(), draft).await;
     Ok(see_other(format!("/transactions/{id}")))
 }
 
-fn read((id, number): &(String, u32)) -> Result<(TransactionId, u32), Failure> {
-    Ok((TransactionId::parse(id).ok_or(Failure::NotFound)?, *number))
-}
-
-/// Returns the number of the last charge, from 1; 0 if there is none.
-pub(super) fn last_number(payment: &Payment) -> u32 {
-    u32::try_from(payment.state.attempts.len()).unwrap_or(u32::MAX)
-}
-
-fn charge_of(payment: &Payment, number: u32) -> Option<&Attempt> {
-    let place = usize::try_from(number).ok()?.checked_sub(1)?;
-    payment.state.attempts.get(place)
+fn read((id, number): &(String, AttemptNumber)) -> Result<(TransactionId, AttemptNumber), PageError> {
+    Ok((TransactionId::parse(id).ok_or(PageError::NotFound)?, *number))
 }

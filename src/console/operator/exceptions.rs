@@ -10,12 +10,12 @@ use serde::Deserialize;
 use url::form_urlencoded;
 
 use super::OperatorConsole;
-use super::frame::{Frame, Section};
-use super::texts::Texts;
+use super::frame::{OperatorFrame, OperatorSection};
+use super::texts::OperatorTexts;
 use super::visitor::{DirectorForm, Operator};
 use super::words;
 use crate::console::kit::answer::{html, see_other};
-use crate::console::kit::failure::Failure;
+use crate::console::kit::page_error::PageError;
 use quita_services::audit::AuditDraft;
 
 /// Maximum number of exceptions shown, newest first.
@@ -26,7 +26,7 @@ const MAX_NOTE_CHARACTERS: usize = 500;
 #[derive(Template)]
 #[template(path = "console/operator/exceptions.html")]
 struct ExceptionsPage {
-    frame: Frame,
+    frame: OperatorFrame,
     is_open: bool,
     exceptions: Vec<Exception>,
     has_more: bool,
@@ -71,7 +71,7 @@ fn address(action: ExceptionAction, id: &str) -> String {
 #[derive(Template)]
 #[template(path = "console/operator/ask_exception.html")]
 struct AskExceptionPage {
-    frame: Frame,
+    frame: OperatorFrame,
     exception: Exception,
     kind: String,
     action: &'static str,
@@ -83,7 +83,7 @@ struct AskExceptionPage {
 
 /// Query parameters of the list.
 #[derive(Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct ExceptionsQuery {
     #[serde(default)]
     state: String,
     #[serde(default)]
@@ -94,8 +94,8 @@ pub(super) struct Wanted {
 pub(super) async fn show(
     operator: Operator,
     console: Data<OperatorConsole>,
-    wanted: Query<Wanted>,
-) -> Result<HttpResponse, Failure> {
+    wanted: Query<ExceptionsQuery>,
+) -> Result<HttpResponse, PageError> {
     let is_open = wanted.state != "resolved";
     let mut exceptions = match is_open {
         true => console.operators.exceptions(SHOWN + 1).await?,
@@ -103,7 +103,7 @@ pub(super) async fn show(
     };
     let has_more = exceptions.len() > SHOWN;
     exceptions.truncate(SHOWN);
-    let mut frame = operator.frame(Section::Exceptions);
+    let mut frame = operator.frame(OperatorSection::Exceptions);
     let texts = &frame.texts.operators;
     frame.notice = match wanted.done.as_str() {
         "resolved" => Some(texts.notice_resolved),
@@ -118,7 +118,7 @@ pub(super) async fn show(
 
 /// Query parameters of an action on an exception.
 #[derive(Deserialize)]
-pub(super) struct Meant {
+pub(super) struct ActionQuery {
     #[serde(default)]
     action: String,
     #[serde(default)]
@@ -129,15 +129,15 @@ async fn find(
     console: &OperatorConsole,
     action: &str,
     id: &str,
-) -> Result<(Exception, ExceptionAction), Failure> {
-    let action = ExceptionAction::parse(action).ok_or(Failure::NotFound)?;
-    let exception = console.operators.exception(id).await?.ok_or(Failure::NotFound)?;
+) -> Result<(Exception, ExceptionAction), PageError> {
+    let action = ExceptionAction::parse(action).ok_or(PageError::NotFound)?;
+    let exception = console.operators.exception(id).await?.ok_or(PageError::NotFound)?;
     if exception.resolution.is_some() {
-        let texts = &Texts::current().operators;
-        return Err(Failure::Refused(texts.already_resolved.into()));
+        let texts = &OperatorTexts::current().operators;
+        return Err(PageError::Refused(texts.already_resolved.into()));
     }
     if !possible_actions(&exception.kind).contains(&action) {
-        return Err(Failure::NotFound);
+        return Err(PageError::NotFound);
     }
     Ok((exception, action))
 }
@@ -146,11 +146,11 @@ async fn find(
 pub(super) async fn ask(
     operator: Operator,
     console: Data<OperatorConsole>,
-    meant: Query<Meant>,
-) -> Result<HttpResponse, Failure> {
+    meant: Query<ActionQuery>,
+) -> Result<HttpResponse, PageError> {
     operator.must_direct()?;
     let (exception, action) = find(&console, &meant.action, &meant.id).await?;
-    let frame = operator.frame(Section::Exceptions);
+    let frame = operator.frame(OperatorSection::Exceptions);
     let (button, effect) = words::action(action, frame.texts);
     let page = AskExceptionPage {
         kind: words::kind(&exception.kind, frame.language()).to_owned(),
@@ -166,13 +166,16 @@ pub(super) async fn ask(
 }
 
 /// Handles `POST /exceptions/act`.
-pub(super) async fn act(sent: DirectorForm, console: Data<OperatorConsole>) -> Result<HttpResponse, Failure> {
+pub(super) async fn act(
+    sent: DirectorForm,
+    console: Data<OperatorConsole>,
+) -> Result<HttpResponse, PageError> {
     let (exception, action) = find(&console, sent.form.text("action"), sent.form.text("id")).await?;
     let done = match action {
         ExceptionAction::Resolve => resolve(&sent, &console, &exception).await?,
         ExceptionAction::AskAcquirer => ask_acquirer(&sent, &console, &exception).await?,
     };
-    let address = format!("{}?done={done}", Section::Exceptions.path());
+    let address = format!("{}?done={done}", OperatorSection::Exceptions.path());
     Ok(see_other(address))
 }
 
@@ -180,13 +183,13 @@ async fn resolve(
     sent: &DirectorForm,
     console: &OperatorConsole,
     exception: &Exception,
-) -> Result<&'static str, Failure> {
-    let texts = &Texts::current().operators;
+) -> Result<&'static str, PageError> {
+    let texts = &OperatorTexts::current().operators;
     let note = sent.form.lines("note", MAX_NOTE_CHARACTERS, texts.bad_note)?;
     let resolution =
         Resolution { at: console.clock.now(), by: sent.visitor.who.login.to_string(), note: note.clone() };
     if !console.operators.resolve(&exception.id, &resolution).await? {
-        return Err(Failure::Refused(texts.already_resolved.into()));
+        return Err(PageError::Refused(texts.already_resolved.into()));
     }
     let draft = AuditDraft::of_operators(AuditAction::ExceptionResolved, &exception.id);
     let draft = draft.before(&exception.kind).after(note);
@@ -198,8 +201,8 @@ async fn ask_acquirer(
     sent: &DirectorForm,
     console: &OperatorConsole,
     exception: &Exception,
-) -> Result<&'static str, Failure> {
-    let id = exception.transaction_id.ok_or(Failure::NotFound)?;
+) -> Result<&'static str, PageError> {
+    let id = exception.transaction_id.ok_or(PageError::NotFound)?;
     let asked = console.operators.ask_acquirer(id).await?;
     let done = match asked {
         Asked::Asked(_) => "asked",

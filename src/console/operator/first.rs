@@ -9,11 +9,11 @@ use quita_domain::people::OperatorRole;
 
 use super::OperatorConsole;
 use super::sign_in::arrival;
-use super::texts::Texts;
+use super::texts::OperatorTexts;
 use super::texts::people::OperatorPeople;
-use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
 use crate::console::kit::frame::Frame;
+use crate::console::kit::page_error::PageError;
 use crate::console::kit::people::read_login;
 use crate::console::kit::sign_in::{origin_of, show_gate};
 use quita_services::audit::{AuditDraft, Initiator};
@@ -33,7 +33,7 @@ struct FirstPage {
 }
 
 /// Shows the form. Without a configured password the console is closed.
-pub(super) fn show(console: &OperatorConsole, request: &HttpRequest) -> Result<HttpResponse, Failure> {
+pub(super) fn show(console: &OperatorConsole, request: &HttpRequest) -> Result<HttpResponse, PageError> {
     show_with(console, request, StatusCode::OK, "")
 }
 
@@ -42,10 +42,11 @@ fn show_with(
     request: &HttpRequest,
     status: StatusCode,
     email: &str,
-) -> Result<HttpResponse, Failure> {
-    console.setup_password.as_ref().ok_or(Failure::Closed)?;
+) -> Result<HttpResponse, PageError> {
+    console.setup_password.as_ref().ok_or(PageError::Closed)?;
     show_gate(console.accounts.cookies(), request, status, |form_token| {
-        let (texts, has_failed) = (&Texts::current().operator_people, status != StatusCode::OK);
+        let texts = &OperatorTexts::current().operator_people;
+        let has_failed = status != StatusCode::OK;
         let frame = Frame { form_token, ..Frame::bare() };
         FirstPage { frame, texts, has_failed, email: email.into() }
     })
@@ -56,14 +57,15 @@ pub(super) async fn make(
     console: Data<OperatorConsole>,
     request: HttpRequest,
     payload: Payload,
-) -> Result<HttpResponse, Failure> {
-    let setup_password = console.setup_password.as_ref().ok_or(Failure::Closed)?;
+) -> Result<HttpResponse, PageError> {
+    let setup_password = console.setup_password.as_ref().ok_or(PageError::Closed)?;
     let form = Form::read(&request, payload, console.accounts.cookies().visit(&request).as_ref()).await?;
-    let (arrival, texts) = (arrival(&request), &Texts::current().operator_people);
+    let arrival = arrival(&request);
+    let texts = &OperatorTexts::current().operator_people;
     let from = arrival.from;
     console.accounts.count_attempt(SETUP, from)?;
     if console.people.has_operators().await? {
-        return Err(Failure::Refused(texts.first_is_there.into()));
+        return Err(PageError::Refused(texts.first_is_there.into()));
     }
     if !setup_password.is(&form.secret("setup")) {
         tracing::warn!(client.address = %from, "somebody could not make the first operator");
@@ -71,7 +73,8 @@ pub(super) async fn make(
         return show_with(&console, &request, StatusCode::UNPROCESSABLE_ENTITY, form.text("email"));
     }
     let login = read_login(&form)?;
-    let (password, origin) = (form.secret("password"), origin_of(&request, from));
+    let password = form.secret("password");
+    let origin = origin_of(&request, from);
     let session = console.people.create_first_operator(login, &password, origin).await?;
     let initiator = Initiator { who: session.person.login.to_string(), from: from.to_string() };
     let draft = AuditDraft::of_operators(AuditAction::OperatorCreated, &session.person.login);

@@ -2,19 +2,19 @@
 
 use quita_domain::people::{Login, OperatorRole};
 
-use super::texts::Texts;
+use super::texts::OperatorTexts;
 use super::troubles::Counts;
 use super::visitor::Operator;
 use super::words;
 use crate::console::kit::cookies::form_token;
-use crate::console::kit::frame::{self, Entry};
+use crate::console::kit::frame::{self, NavigationEntry};
 
 /// Beginning of this console's addresses.
 pub(super) const BASE: &str = "";
 
 /// Section of the operator's console.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Section {
+pub(super) enum OperatorSection {
     /// Overall state of the service.
     Overview,
     /// Kinds of actors, and single ones.
@@ -35,7 +35,7 @@ pub(super) enum Section {
     Account,
 }
 
-impl Section {
+impl OperatorSection {
     /// Sections that the navigation shows.
     const ALL: [Self; 8] = [
         Self::Overview,
@@ -78,7 +78,7 @@ impl Section {
         }
     }
 
-    const fn name(self, texts: &Texts) -> &'static str {
+    const fn name(self, texts: &OperatorTexts) -> &'static str {
         match self {
             Self::Overview => texts.everywhere.overview,
             Self::Actors => texts.operators.actors,
@@ -94,16 +94,16 @@ impl Section {
 }
 
 /// Content of the bar beside the navigation: who is signed in, and which node this is.
-pub(super) struct Bar {
+pub(super) struct OperatorBar {
     pub(super) login: Login,
     role: OperatorRole,
     pub(super) node: String,
 }
 
 /// Frame around a page.
-pub(super) type Frame = frame::Frame<Texts, Bar>;
+pub(super) type OperatorFrame = frame::Frame<OperatorTexts, OperatorBar>;
 
-impl Frame {
+impl OperatorFrame {
     /// Returns true if the operator may direct, so that buttons are shown.
     pub(super) fn may_direct(&self) -> bool {
         self.bar.role.may_direct()
@@ -123,16 +123,16 @@ impl Frame {
 
 impl Operator {
     /// Returns the frame around a page of this section.
-    pub(super) fn frame(&self, section: Section) -> Frame {
-        let texts = Texts::current();
-        let entry = |each: Section| Entry {
+    pub(super) fn frame(&self, section: OperatorSection) -> OperatorFrame {
+        let texts = OperatorTexts::current();
+        let entry = |each: OperatorSection| NavigationEntry {
             address: each.path().into(),
             name: each.name(texts),
             is_here: each == section,
             troubles: each.troubles(&self.counts),
         };
-        let navigation = Section::ALL.into_iter().map(entry).collect();
-        let bar = Bar { login: self.who.login.clone(), role: self.who.role, node: self.node.clone() };
-        Frame { navigation, form_token: form_token(self.token()), ..Frame::new(texts, bar) }
+        let navigation = OperatorSection::ALL.into_iter().map(entry).collect();
+        let bar = OperatorBar { login: self.who.login.clone(), role: self.who.role, node: self.node.clone() };
+        OperatorFrame { navigation, form_token: form_token(self.token()), ..OperatorFrame::new(texts, bar) }
     }
 }

@@ -7,12 +7,12 @@ use quita_domain::audit::AuditAction;
 use quita_domain::time::{Timestamp, millis_in};
 
 use super::OperatorConsole;
-use super::frame::{Frame, Section};
+use super::frame::{OperatorFrame, OperatorSection};
 use super::visitor::{DirectorForm, Operator};
 use super::words;
 use crate::console::kit::answer::{html, see_other};
-use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
+use crate::console::kit::page_error::PageError;
 use crate::jobs::{JobState, Rhythm};
 use quita_services::audit::AuditDraft;
 
@@ -22,14 +22,14 @@ const PAGE: &str = "/jobs";
 #[derive(Template)]
 #[template(path = "console/operator/jobs.html")]
 struct JobsPage {
-    frame: Frame,
+    frame: OperatorFrame,
     jobs: Vec<JobView>,
 }
 
 #[derive(Template)]
 #[template(path = "console/operator/ask_job.html")]
 struct AskJobPage {
-    frame: Frame,
+    frame: OperatorFrame,
     job: JobView,
 }
 
@@ -39,13 +39,18 @@ struct JobView {
     /// Effect of the job, in words.
     effect: &'static str,
     every_ms: u64,
+    /// Duration so far of a run that takes much longer than it should.
+    overrun_ms: Option<u64>,
     state: JobState,
 }
 
 impl JobView {
     fn of((rhythm, state): (Rhythm, JobState), language: Language) -> Self {
         let effect = words::job(rhythm.name, language);
-        Self { name: rhythm.name.as_str(), effect, every_ms: millis_in(rhythm.every), state }
+        let name = rhythm.name.as_str();
+        let every_ms = millis_in(rhythm.every);
+        let overrun_ms = state.overrun(rhythm).map(millis_in);
+        Self { name, effect, every_ms, overrun_ms, state }
     }
 
     /// Duration of the last run, in milliseconds.
@@ -59,17 +64,17 @@ impl JobView {
     }
 }
 
-fn find(console: &OperatorConsole, name: &str) -> Result<(Rhythm, JobState), Failure> {
+fn find(console: &OperatorConsole, name: &str) -> Result<(Rhythm, JobState), PageError> {
     let mut jobs = console.jobs.states().into_iter();
-    jobs.find(|(rhythm, _)| rhythm.name.as_str() == name).ok_or(Failure::NotFound)
+    jobs.find(|(rhythm, _)| rhythm.name.as_str() == name).ok_or(PageError::NotFound)
 }
 
 /// Handles `GET /jobs`.
 pub(super) async fn show(
     operator: Operator,
     console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
-    let frame = operator.frame(Section::Actors);
+) -> Result<HttpResponse, PageError> {
+    let frame = operator.frame(OperatorSection::Actors);
     let language = frame.language();
     let jobs = console.jobs.states().into_iter().map(|job| JobView::of(job, language)).collect();
     html(&JobsPage { frame, jobs })
@@ -80,9 +85,9 @@ pub(super) async fn ask(
     operator: Operator,
     name: Path<String>,
     console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     operator.must_direct()?;
-    let frame = operator.frame(Section::Actors);
+    let frame = operator.frame(OperatorSection::Actors);
     let job = JobView::of(find(&console, &name)?, frame.language());
     html(&AskJobPage { frame, job })
 }
@@ -92,7 +97,7 @@ pub(super) async fn act(
     DirectorForm { visitor, .. }: DirectorForm,
     name: Path<String>,
     console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let (rhythm, _) = find(&console, &name)?;
     console.jobs.run_now(rhythm.name);
     let subject = format!("{} {}", rhythm.name.as_str(), console.node_address);

@@ -11,8 +11,8 @@ use tokio::sync::watch;
 
 use super::OperatorConsole;
 use super::visitor::{self, Operator};
-use crate::console::kit::failure::Failure;
 use crate::console::kit::live::{event, event_stream};
+use crate::console::kit::page_error::PageError;
 use crate::console::kit::stream_permits::StreamPermit;
 
 /// Samples between two checks that the operator is still signed in.
@@ -44,12 +44,12 @@ fn json<T: serde::Serialize>(value: &T) -> String {
 pub(super) async fn samples(
     operator: Operator,
     console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
-    let operator = visitor::Watching::of(operator);
+) -> Result<HttpResponse, PageError> {
+    let operator = visitor::WatchingOperator::of(operator);
     let permit = console.streams.take_permit(&operator.watcher())?;
     let samples = console.operators.samples();
-    let watching = Watching { console: console.into_inner(), operator, samples, seen: 0, _permit: permit };
-    Ok(event_stream(stream::unfold(watching, |watching| watching.next())))
+    let open = SampleStream { console: console.into_inner(), operator, samples, seen: 0, _permit: permit };
+    Ok(event_stream(stream::unfold(open, |open| open.next())))
 }
 
 /// Handles `GET /live/history`: returns the samples of the last 15 minutes.
@@ -57,15 +57,15 @@ pub(super) async fn history(_: Operator, console: Data<OperatorConsole>) -> Http
     HttpResponse::Ok().content_type("application/json").body(json(&console.operators.history()))
 }
 
-struct Watching {
+struct SampleStream {
     console: Arc<OperatorConsole>,
-    operator: visitor::Watching,
+    operator: visitor::WatchingOperator,
     samples: watch::Receiver<Arc<Sample>>,
     seen: u32,
     _permit: StreamPermit,
 }
 
-impl Watching {
+impl SampleStream {
     async fn next(mut self) -> Option<(Bytes, Self)> {
         if self.seen > 0 {
             self.samples.changed().await.ok()?;

@@ -8,23 +8,23 @@ use quita_domain::audit::AuditAction;
 use uuid::Uuid;
 
 use super::OperatorConsole;
-use super::frame::{Frame, Section};
+use super::frame::{OperatorFrame, OperatorSection};
 use super::visitor::{DirectorForm, Operator};
 use crate::console::kit::answer::{html, see_other};
-use crate::console::kit::failure::Failure;
+use crate::console::kit::page_error::PageError;
 use quita_services::audit::AuditDraft;
 
 #[derive(Template)]
 #[template(path = "console/operator/ask_node.html")]
 struct AskNodePage {
-    frame: Frame,
+    frame: OperatorFrame,
     view: NodeView,
 }
 
-fn find(console: &OperatorConsole, id: &str) -> Result<NodeView, Failure> {
-    let id = Uuid::try_parse(id).map_err(|_| Failure::NotFound)?;
+fn find(console: &OperatorConsole, id: &str) -> Result<NodeView, PageError> {
+    let id = Uuid::try_parse(id).map_err(|_| PageError::NotFound)?;
     let mut nodes = console.operators.nodes().into_iter();
-    nodes.find(|view| view.node.id == id && view.is_lost()).ok_or(Failure::NotFound)
+    nodes.find(|view| view.node.id == id && view.is_lost()).ok_or(PageError::NotFound)
 }
 
 /// Handles `GET /nodes/{id}`.
@@ -32,10 +32,10 @@ pub(super) async fn ask(
     operator: Operator,
     id: Path<String>,
     console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     operator.must_direct()?;
     let view = find(&console, &id)?;
-    html(&AskNodePage { frame: operator.frame(Section::Store), view })
+    html(&AskNodePage { frame: operator.frame(OperatorSection::Store), view })
 }
 
 /// Handles `POST /nodes/{id}`.
@@ -43,12 +43,12 @@ pub(super) async fn act(
     DirectorForm { visitor, .. }: DirectorForm,
     id: Path<String>,
     console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let NodeView { node, .. } = find(&console, &id)?;
     if console.operators.take_off(node.id).await? {
         let draft =
             AuditDraft::of_operators(AuditAction::NodeTakenOff, format!("{} {}", node.address, node.id));
         console.audit.note(&visitor.initiator(), draft).await;
     }
-    Ok(see_other(Section::Store.path()))
+    Ok(see_other(OperatorSection::Store.path()))
 }

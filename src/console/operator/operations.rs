@@ -4,17 +4,17 @@ use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 use askama::Template;
 use quita_domain::audit::AuditAction;
-use quita_domain::identity::TransactionId;
+use quita_domain::identity::{OperationId, TransactionId};
 use quita_domain::operation::{Operation, OperationKind, Verdict};
 use quita_domain::payment::Refusal;
 use uuid::Uuid;
 
 use super::OperatorConsole;
-use super::frame::{Frame, Section};
-use super::texts::Texts;
+use super::frame::{OperatorFrame, OperatorSection};
+use super::texts::OperatorTexts;
 use super::visitor::{DirectorForm, Operator};
 use crate::console::kit::answer::{html, see_other};
-use crate::console::kit::failure::Failure;
+use crate::console::kit::page_error::PageError;
 use quita_services::audit::AuditDraft;
 
 /// Maximum number of characters of a reason.
@@ -23,7 +23,7 @@ pub(super) const MAX_REASON_CHARACTERS: usize = 500;
 #[derive(Template)]
 #[template(path = "console/operator/ask_operation.html")]
 struct AskOperationPage {
-    frame: Frame,
+    frame: OperatorFrame,
     id: TransactionId,
     operation: Operation,
     /// Possible verdicts, each with its words.
@@ -36,13 +36,13 @@ pub(super) async fn ask(
     operator: Operator,
     path: Path<(String, String)>,
     console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     operator.must_direct()?;
     let (id, operation) = read(&path)?;
-    let payment = console.payments.read(id).await?.ok_or(Failure::NotFound)?;
+    let payment = console.payments.read(id).await?.ok_or(PageError::NotFound)?;
     let known = payment.operations.iter().find(|known| known.id == operation);
-    let operation = known.ok_or(Failure::NotFound)?.clone();
-    let frame = operator.frame(Section::Actors);
+    let operation = known.ok_or(PageError::NotFound)?.clone();
+    let frame = operator.frame(OperatorSection::Actors);
     let texts = &frame.texts.operators;
     let words = |verdict: &Verdict| match verdict {
         Verdict::Done => (verdict.as_str(), texts.operation_done),
@@ -61,11 +61,11 @@ pub(super) async fn act(
     sent: DirectorForm,
     path: Path<(String, String)>,
     console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let (id, operation) = read(&path)?;
-    let texts = &Texts::current().operators;
+    let texts = &OperatorTexts::current().operators;
     let verdict = Verdict::parse(sent.form.text("verdict"));
-    let verdict = verdict.ok_or_else(|| Failure::Unreadable(texts.bad_verdict.into()))?;
+    let verdict = verdict.ok_or_else(|| PageError::Unreadable(texts.bad_verdict.into()))?;
     let reason = sent.form.lines("reason", MAX_REASON_CHARACTERS, texts.bad_note)?;
     let payment = console.operators.resolve_operation(id, operation, verdict).await?;
     let ended = payment.operations.iter().find(|known| known.id == operation);
@@ -76,10 +76,10 @@ pub(super) async fn act(
     Ok(see_other(format!("/transactions/{id}")))
 }
 
-fn read((id, operation): &(String, String)) -> Result<(TransactionId, Uuid), Failure> {
-    let id = TransactionId::parse(id).ok_or(Failure::NotFound)?;
-    let operation = Uuid::try_parse(operation).map_err(|_| Failure::NotFound)?;
-    Ok((id, operation))
+fn read((id, operation): &(String, String)) -> Result<(TransactionId, OperationId), PageError> {
+    let id = TransactionId::parse(id).ok_or(PageError::NotFound)?;
+    let operation = Uuid::try_parse(operation).map_err(|_| PageError::NotFound)?;
+    Ok((id, OperationId::new(operation)))
 }
 
 /// Returns the amount of an operation; a cancellation has none.

@@ -6,20 +6,22 @@ use actix_web::HttpResponse;
 use actix_web::web::Data;
 use askama::Template;
 use quita_actors::{NodeState, StoreAway, StoreTrouble};
+use quita_domain::time::millis_in;
 
 use super::OperatorConsole;
-use super::frame::{Frame, Section};
-use super::texts::Texts;
-use super::troubles::Troubles;
-use super::visitor::{Operator, Watching};
+use super::frame::{OperatorFrame, OperatorSection};
+use super::texts::OperatorTexts;
+use super::troubles::{JobTrouble, Troubles};
+use super::visitor::{Operator, WatchingOperator};
 use super::words;
 use crate::console::kit::answer::html;
 use crate::console::kit::console_kind::ConsoleKind;
-use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
-use crate::console::kit::live::Look;
+use crate::console::kit::live::LivePart;
 use crate::console::kit::outage::OutageWords;
+use crate::console::kit::page_error::PageError;
 use crate::console::kit::stream_permits::Watcher;
+use crate::jobs::JobName;
 use crate::nightly::BETWEEN_FAILURES;
 
 /// Numbers of waiting items that are normal; the alerts on backlogs look at minutes.
@@ -29,8 +31,8 @@ const WEBHOOKS_ARE_WELL: i64 = 1_000;
 
 #[derive(Template)]
 #[template(path = "console/operator/overview.html")]
-struct OverviewPage {
-    frame: Frame,
+struct OperatorOverviewPage {
+    frame: OperatorFrame,
     body: String,
 }
 
@@ -83,7 +85,7 @@ struct Tile {
 #[derive(Template)]
 #[template(path = "console/operator/overview_body.html")]
 struct OverviewBody {
-    texts: &'static Texts,
+    texts: &'static OperatorTexts,
     language: Language,
     /// Worst light of the tiles.
     light: Light,
@@ -94,7 +96,7 @@ struct OverviewBody {
 
 impl OverviewBody {
     fn of(troubles: Troubles, language: Language) -> Self {
-        let texts = Texts::of(language);
+        let texts = OperatorTexts::of(language);
         let away = troubles.away.as_ref();
         let mut tiles = vec![
             store(&troubles, texts, language),
@@ -113,15 +115,10 @@ impl OverviewBody {
                 NOTICES_ARE_WELL,
                 "quitainboxbehind",
             ),
-            waiting(
-                texts.operators.webhook_backlog,
-                (troubles.webhooks, away),
-                WEBHOOKS_ARE_WELL,
-                "quitawebhookbacklog",
-            ),
+            webhooks(&troubles, texts, language),
             ending(&troubles, texts),
         ];
-        tiles.push(failed_jobs(&troubles, texts));
+        tiles.push(failed_jobs(&troubles, texts, language));
         tiles.extend(comparison(&troubles, texts));
         for tile in tiles.iter_mut().filter(|tile| tile.light == Light::Unknown) {
             tile.value = texts.operators.unknown_value.into();
@@ -154,7 +151,7 @@ impl OverviewBody {
     }
 }
 
-fn store(troubles: &Troubles, texts: &'static Texts, language: Language) -> Tile {
+fn store(troubles: &Troubles, texts: &'static OperatorTexts, language: Language) -> Tile {
     let away = troubles.away.as_ref();
     let note = away.map(|away| format!("{} {}", texts.everywhere.outage_since, language.time(away.since)));
     let value = match away.map(|away| away.trouble) {
@@ -170,31 +167,38 @@ fn store(troubles: &Troubles, texts: &'static Texts, language: Language) -> Tile
         value: value.into(),
         light: Light::of(away.is_none()),
         note: note.unwrap_or_default(),
-        address: Section::Store.path(),
+        address: OperatorSection::Store.path(),
         runbook: away.map(|away| words(away).section),
     }
 }
 
-fn nodes(troubles: &Troubles, texts: &'static Texts) -> Tile {
+fn nodes(troubles: &Troubles, texts: &'static OperatorTexts) -> Tile {
     let lost = troubles.lost_nodes();
     let alive = troubles.nodes_in(NodeState::Alive);
+    let clocks_differ = troubles.clocks_differ();
     let light = match (lost, troubles.nodes_in(NodeState::Unknown)) {
+        (0, _) if clocks_differ => Light::of_stored(false, troubles.away.as_ref()),
         (0, 0) => Light::of_stored(true, troubles.away.as_ref()),
         (0, _) => Light::Unknown,
         (_, _) => Light::of_stored(false, troubles.away.as_ref()),
     };
-    let note = if lost > 0 { format!("{lost} {}", texts.operators.nodes_lost) } else { String::new() };
+    let are_lost = (lost > 0).then(|| format!("{lost} {}", texts.operators.nodes_lost));
+    let differ = clocks_differ.then(|| texts.operators.clocks_differ.to_owned());
     Tile {
         name: texts.operators.nodes,
         value: alive.to_string(),
         light,
-        note,
-        address: Section::Store.path(),
-        runbook: (lost > 0).then_some("quitanodelost"),
+        note: are_lost.into_iter().chain(differ).collect::<Vec<_>>().join(" · "),
+        address: OperatorSection::Store.path(),
+        runbook: match (lost, clocks_differ) {
+            (0, false) => None,
+            (0, true) => Some("quitanodeclocksdiffer"),
+            (_, _) => Some("quitanodelost"),
+        },
     }
 }
 
-fn acquirers(troubles: &Troubles, texts: &'static Texts, language: Language) -> Tile {
+fn acquirers(troubles: &Troubles, texts: &'static OperatorTexts, language: Language) -> Tile {
     let name =
         |route: &quita_actors::RouteHealth| format!("{} · {}", route.acquirer, language.method(route.method));
     let failing: Vec<_> = troubles.failing().map(name).collect();
@@ -212,12 +216,12 @@ fn acquirers(troubles: &Troubles, texts: &'static Texts, language: Language) -> 
         value: format!("{} / {}", failing.len(), troubles.routes.len()),
         light,
         note: failing.iter().cloned().chain(not_called).collect::<Vec<_>>().join(", "),
-        address: Section::Acquirers.path(),
+        address: OperatorSection::Acquirers.path(),
         runbook: (!failing.is_empty()).then_some("quitaacquirerdown"),
     }
 }
 
-fn exceptions(troubles: &Troubles, texts: &'static Texts) -> Tile {
+fn exceptions(troubles: &Troubles, texts: &'static OperatorTexts) -> Tile {
     // Without the store this is the last count, and those that were open still are.
     let light = match troubles.open_exceptions() {
         None => Light::Unknown,
@@ -229,7 +233,7 @@ fn exceptions(troubles: &Troubles, texts: &'static Texts) -> Tile {
         value: troubles.open_exceptions().unwrap_or_default().to_string(),
         light,
         note: String::new(),
-        address: Section::Exceptions.path(),
+        address: OperatorSection::Exceptions.path(),
         runbook: (light == Light::Bad).then_some("quitaexception"),
     }
 }
@@ -246,13 +250,31 @@ fn waiting(
         value: count.to_string(),
         light: Light::of_stored(is_well, away),
         note: String::new(),
-        address: Section::Store.path(),
+        address: OperatorSection::Store.path(),
         runbook: (!is_well).then_some(runbook),
     }
 }
 
-fn ending(troubles: &Troubles, texts: &'static Texts) -> Tile {
-    let (keys, certificates) = (troubles.ending_keys, troubles.ending_certificates);
+/// Unconfirmed webhooks. They are bad if there are many, or if none at all is delivered.
+fn webhooks(troubles: &Troubles, texts: &'static OperatorTexts, language: Language) -> Tile {
+    let waiting = waiting(
+        texts.operators.webhook_backlog,
+        (troubles.webhooks, troubles.away.as_ref()),
+        WEBHOOKS_ARE_WELL,
+        "quitawebhookbacklog",
+    );
+    let Some(since) = troubles.webhooks_failing_since else { return waiting };
+    Tile {
+        light: Light::of_stored(false, troubles.away.as_ref()),
+        note: format!("{} {}", texts.operators.none_delivered_since, language.time(since)),
+        runbook: Some("quitawebhooksundelivered"),
+        ..waiting
+    }
+}
+
+fn ending(troubles: &Troubles, texts: &'static OperatorTexts) -> Tile {
+    let keys = troubles.ending_keys;
+    let certificates = troubles.ending_certificates;
     let runbook = match (keys, certificates) {
         (0, 0) => None,
         (_, 0) => Some("quitaapikeyends"),
@@ -269,29 +291,41 @@ fn ending(troubles: &Troubles, texts: &'static Texts) -> Tile {
         value: i64::try_from(certificates).unwrap_or(i64::MAX).saturating_add(keys).to_string(),
         light,
         note: format!("{keys} {} · {certificates} {}", texts.keys, texts.certificates),
-        address: Section::Acquirers.path(),
+        address: OperatorSection::Acquirers.path(),
         runbook,
     }
 }
 
-fn failed_jobs(troubles: &Troubles, texts: &'static Texts) -> Tile {
+fn failed_jobs(troubles: &Troubles, texts: &'static OperatorTexts, language: Language) -> Tile {
     let failed = &troubles.failed_jobs;
-    let note: Vec<_> = failed.iter().map(|(name, why)| format!("{}: {why}", name.as_str())).collect();
+    let in_words = |(name, trouble): &(JobName, JobTrouble)| match trouble {
+        JobTrouble::Failed(why) => format!("{}: {why}", name.as_str()),
+        JobTrouble::Overrun(running_for) => {
+            let (text, running_for) =
+                (texts.operators.job_runs_for, language.duration(millis_in(*running_for)));
+            format!("{}: {text} {running_for}", name.as_str())
+        }
+    };
+    let note: Vec<_> = failed.iter().map(in_words).collect();
+    let overruns = failed.iter().any(|(_, trouble)| matches!(trouble, JobTrouble::Overrun(_)));
+    // An outage of the store makes many fail, and says so itself. None of them hangs for that.
+    let light =
+        if overruns { Light::Bad } else { Light::of_stored(failed.is_empty(), troubles.away.as_ref()) };
     Tile {
         name: texts.operators.failed_jobs,
         value: failed.len().to_string(),
-        // An outage of the store makes many fail, and says so itself.
-        light: Light::of_stored(failed.is_empty(), troubles.away.as_ref()),
+        light,
         note: note.join("; "),
         address: "/jobs",
-        runbook: None,
+        runbook: (!failed.is_empty()).then_some("quitajobfails"),
     }
 }
 
 /// Nightly comparison of acquirers' lists; absent where nothing is compared.
-fn comparison(troubles: &Troubles, texts: &'static Texts) -> Option<Tile> {
+fn comparison(troubles: &Troubles, texts: &'static OperatorTexts) -> Option<Tile> {
     let comparison = troubles.comparison.as_ref()?;
-    let (has_failed, texts) = (!comparison.failures.is_empty(), &texts.operators);
+    let has_failed = !comparison.failures.is_empty();
+    let texts = &texts.operators;
     let (value, light) = match (has_failed, comparison.is_known) {
         (true, _) => (texts.job_failed, Light::Bad),
         (false, false) => (texts.job_waits, Light::Untried),
@@ -302,12 +336,12 @@ fn comparison(troubles: &Troubles, texts: &'static Texts) -> Option<Tile> {
         value: value.into(),
         light,
         note: comparison.failures.join(BETWEEN_FAILURES),
-        address: Section::Reconciliation.path(),
+        address: OperatorSection::Reconciliation.path(),
         runbook: has_failed.then_some("list_not_compared"),
     })
 }
 
-async fn body(console: &OperatorConsole, language: Language) -> Result<String, Failure> {
+async fn body(console: &OperatorConsole, language: Language) -> Result<String, PageError> {
     Ok(OverviewBody::of(console.troubles().await, language).render()?)
 }
 
@@ -315,34 +349,39 @@ async fn body(console: &OperatorConsole, language: Language) -> Result<String, F
 pub(super) async fn show(
     operator: Operator,
     console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
-    let frame = operator.frame(Section::Overview);
+) -> Result<HttpResponse, PageError> {
+    let frame = operator.frame(OperatorSection::Overview);
     let body = body(&console, frame.language()).await?;
-    html(&OverviewPage { frame, body })
+    html(&OperatorOverviewPage { frame, body })
 }
 
 /// Handles `GET /overview/stream`.
 pub(super) async fn stream(
     operator: Operator,
     console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
-    let (streams, language) = (Arc::clone(&console.streams), Language::current());
-    streams.open(OverviewLook { console: console.into_inner(), watching: Watching::of(operator), language })
+) -> Result<HttpResponse, PageError> {
+    let streams = Arc::clone(&console.streams);
+    let language = Language::current();
+    streams.open(LiveOverview {
+        console: console.into_inner(),
+        watching: WatchingOperator::of(operator),
+        language,
+    })
 }
 
 /// Page as a stream polls it.
-struct OverviewLook {
+struct LiveOverview {
     console: Arc<OperatorConsole>,
-    watching: Watching,
+    watching: WatchingOperator,
     language: Language,
 }
 
-impl Look for OverviewLook {
+impl LivePart for LiveOverview {
     fn key(&self) -> String {
         format!("overview {}", self.language.tag())
     }
 
-    async fn look(&self) -> Result<String, Failure> {
+    async fn render(&self) -> Result<String, PageError> {
         body(&self.console, self.language).await
     }
 
@@ -352,5 +391,43 @@ impl Look for OverviewLook {
 
     async fn may_watch(&self) -> bool {
         self.watching.goes_on(&self.console).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use quita_domain::time::Timestamp;
+
+    use super::*;
+
+    fn well() -> Troubles {
+        Troubles {
+            away: None,
+            nodes: Vec::new(),
+            routes: Vec::new(),
+            exceptions: Some(BTreeMap::new()),
+            overdue: 0,
+            webhooks: 6,
+            webhooks_failing_since: None,
+            notices: 0,
+            ending_keys: 0,
+            ending_certificates: 0,
+            failed_jobs: Vec::new(),
+            comparison: None,
+        }
+    }
+
+    #[test]
+    fn webhooks_of_which_none_is_delivered_are_red_however_few_wait() {
+        let body = OverviewBody::of(well(), Language::English);
+        assert_eq!(body.light, Light::Well);
+        let failing = Troubles { webhooks_failing_since: Some(Timestamp::from_millis(0)), ..well() };
+        let body = OverviewBody::of(failing, Language::English);
+        assert_eq!(body.light, Light::Bad);
+        let page = body.render().unwrap();
+        assert!(page.contains("None delivered since"), "{page}");
+        assert!(page.contains("/runbook#quitawebhooksundelivered"), "{page}");
     }
 }

@@ -9,7 +9,7 @@ use quita_domain::people::{Login, Session};
 use quita_domain::secret::Secret;
 use tokio::time::{Duration, Instant, timeout};
 
-use super::visitor::Who;
+use super::visitor::OperatorIdentity;
 use quita_services::people::SessionMemory;
 
 /// Time for which a session is accepted after the store last confirmed it.
@@ -21,11 +21,11 @@ const REMEMBERED: usize = 64;
 
 /// Sessions by their ids, never their tokens, with their operators.
 #[derive(Default)]
-pub(super) struct RecentSessions(Mutex<Remembered>);
+pub(super) struct RecentSessions(Mutex<SessionCache>);
 
 #[derive(Default)]
-struct Remembered {
-    sessions: HashMap<String, (Who, Instant)>,
+struct SessionCache {
+    sessions: HashMap<String, (OperatorIdentity, Instant)>,
     /// Number of times that sessions were forgotten. A store's answer from before the last time is not remembered.
     forgotten: u64,
 }
@@ -36,8 +36,8 @@ impl RecentSessions {
     pub(super) async fn confirm<E>(
         &self,
         token: &Secret<String>,
-        asked: impl Future<Output = Result<Option<Who>, E>>,
-    ) -> Result<Option<Who>, E> {
+        asked: impl Future<Output = Result<Option<OperatorIdentity>, E>>,
+    ) -> Result<Option<OperatorIdentity>, E> {
         let id = Session::id_of(token.expose());
         let forgotten = self.lock().forgotten;
         let mut asked = pin!(asked);
@@ -59,7 +59,7 @@ impl RecentSessions {
     }
 
     /// Remembers that the store confirmed a session, unless sessions were forgotten since it was asked.
-    fn note(&self, id: String, who: &Who, forgotten: u64) {
+    fn note(&self, id: String, who: &OperatorIdentity, forgotten: u64) {
         let mut remembered = self.lock();
         if remembered.forgotten != forgotten {
             return;
@@ -74,19 +74,19 @@ impl RecentSessions {
     }
 
     /// Returns the operator of a session that the store confirmed recently.
-    fn recall(&self, id: &str) -> Option<Who> {
+    fn recall(&self, id: &str) -> Option<OperatorIdentity> {
         let remembered = self.lock();
         let (who, at) = remembered.sessions.get(id)?;
         (at.elapsed() < BELIEVED_FOR).then(|| who.clone())
     }
 
-    fn forget(&self, is_forgotten: impl Fn(&str, &Who) -> bool) {
+    fn forget(&self, is_forgotten: impl Fn(&str, &OperatorIdentity) -> bool) {
         let mut remembered = self.lock();
         remembered.forgotten = remembered.forgotten.wrapping_add(1);
         remembered.sessions.retain(|id, (who, _)| !is_forgotten(id, who));
     }
 
-    fn lock(&self) -> MutexGuard<'_, Remembered> {
+    fn lock(&self) -> MutexGuard<'_, SessionCache> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -108,8 +108,12 @@ mod tests {
 
     use super::*;
 
-    fn ana() -> Who {
-        Who { login: Login::parse("ana@ops.example").unwrap(), role: OperatorRole::Operator, duty: None }
+    fn ana() -> OperatorIdentity {
+        OperatorIdentity {
+            login: Login::parse("ana@ops.example").unwrap(),
+            role: OperatorRole::Operator,
+            duty: None,
+        }
     }
 
     fn token() -> Secret<String> {
@@ -117,12 +121,13 @@ mod tests {
     }
 
     /// Answer of the store.
-    type Said = Result<Option<Who>, &'static str>;
+    type Said = Result<Option<OperatorIdentity>, &'static str>;
     const AWAY: Said = Err("away");
 
     #[tokio::test(start_paused = true)]
     async fn a_slow_or_absent_store_is_not_waited_for_and_confirms_nothing() {
-        let (sessions, token) = (RecentSessions::default(), token());
+        let sessions = RecentSessions::default();
+        let token = token();
         let (yes, no): (Said, Said) = (Ok(Some(ana())), Ok(None));
         assert_eq!(sessions.confirm(&token, async { AWAY }).await, AWAY, "nobody confirmed it");
         assert_eq!(sessions.confirm(&token, async { yes.clone() }).await, yes);
@@ -140,7 +145,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_session_is_believed_no_more_once_it_or_its_operator_was_changed() {
-        let (sessions, token) = (RecentSessions::default(), token());
+        let sessions = RecentSessions::default();
+        let token = token();
         let yes: Said = Ok(Some(ana()));
         let changes: [&dyn Fn(); 2] = [&|| sessions.forget_person(&ana().login), &|| {
             sessions.forget_session(&Session::id_of(token.expose()))
@@ -161,7 +167,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn what_the_store_said_before_a_change_is_not_remembered_after_it() {
-        let (sessions, token) = (RecentSessions::default(), token());
+        let sessions = RecentSessions::default();
+        let token = token();
         let (tell, told) = oneshot::channel();
         let asked = sessions.confirm(&token, async { Said::Ok(told.await.ok()) });
         let change = async {
@@ -176,7 +183,8 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn who_is_removed_while_the_store_is_silent_is_not_believed_meanwhile() {
-        let (sessions, token) = (RecentSessions::default(), token());
+        let sessions = RecentSessions::default();
+        let token = token();
         assert!(sessions.confirm(&token, async { Said::Ok(Some(ana())) }).await.is_ok());
         let silent = async {
             tokio::time::sleep(CONFIRMED_WITHIN * 3).await;

@@ -12,7 +12,7 @@ use futures_util::{StreamExt, stream};
 use quita_actors::Denied;
 use quita_domain::audit::AuditAction;
 use quita_domain::reconciliation::{
-    Difference, LineCursor, LineFilter, LineSum, Source, StoredLine, Verdict,
+    Difference, LineCursor, LineFilter, LineSum, LineVerdict, Source, StoredLine,
 };
 use quita_ports::StoreError;
 use serde::Deserialize;
@@ -20,12 +20,12 @@ use thiserror::Error;
 use url::form_urlencoded;
 
 use super::OperatorConsole;
-use super::frame::{Frame, Section};
-use super::texts::Texts;
-use super::visitor::{Confirmed, Operator, Settled, Watching};
+use super::frame::{OperatorFrame, OperatorSection};
+use super::texts::OperatorTexts;
+use super::visitor::{Confirmed, Operator, Settled, WatchingOperator};
 use crate::console::kit::answer::html;
 use crate::console::kit::csv::Csv;
-use crate::console::kit::failure::Failure;
+use crate::console::kit::page_error::PageError;
 use crate::console::kit::shown::Shown;
 use quita_services::audit::AuditDraft;
 
@@ -57,8 +57,8 @@ const HEAD: [&str; 17] = [
 #[derive(Template)]
 #[template(path = "console/operator/reconciliation.html")]
 struct ReconciliationPage {
-    frame: Frame,
-    rows: Vec<Row>,
+    frame: OperatorFrame,
+    rows: Vec<SourceRow>,
     /// Addresses of the earlier days, and of the later ones if there are any.
     earlier: String,
     later: Option<String>,
@@ -66,7 +66,7 @@ struct ReconciliationPage {
 }
 
 /// Results of one source on one day.
-struct Row {
+struct SourceRow {
     day: NaiveDate,
     source: Source,
     /// Cell of each verdict, in the verdicts' order: address, count and sum of its lines.
@@ -74,7 +74,7 @@ struct Row {
 }
 
 struct Cell {
-    verdict: Verdict,
+    verdict: LineVerdict,
     address: String,
     count: u64,
     gross_cents: u64,
@@ -82,10 +82,10 @@ struct Cell {
 
 impl ReconciliationPage {
     fn verdicts(&self) -> [&'static str; 4] {
-        Verdict::ALL.map(|verdict| name(verdict, self.frame.texts))
+        LineVerdict::ALL.map(|verdict| name(verdict, self.frame.texts))
     }
 
-    fn name(&self, verdict: impl Shown<Verdict>) -> &'static str {
+    fn name(&self, verdict: impl Shown<LineVerdict>) -> &'static str {
         name(verdict.value(), self.frame.texts)
     }
 }
@@ -93,7 +93,7 @@ impl ReconciliationPage {
 #[derive(Template)]
 #[template(path = "console/operator/reconciliation_lines.html")]
 struct LinesPage {
-    frame: Frame,
+    frame: OperatorFrame,
     day: NaiveDate,
     source: Source,
     /// Tabs: address, label, and true for the open one.
@@ -115,7 +115,8 @@ impl LinesPage {
 
     /// Returns the instalment of a receivable, and the day on which a line's money is or was paid out.
     fn of_charge(&self, line: &StoredLine) -> Vec<String> {
-        let (words, language) = (&self.frame.texts.operators, self.frame.language());
+        let words = &self.frame.texts.operators;
+        let language = self.frame.language();
         let charge = line.line.charge();
         let instalment = charge.and_then(|charge| charge.instalment);
         let instalment = instalment.map(|number| words.instalment.replace("{number}", &number.to_string()));
@@ -135,24 +136,24 @@ impl LinesPage {
     }
 }
 
-fn name(verdict: Verdict, texts: &Texts) -> &'static str {
+fn name(verdict: LineVerdict, texts: &OperatorTexts) -> &'static str {
     match verdict {
-        Verdict::Matched => texts.operators.matched,
-        Verdict::Different => texts.operators.different,
-        Verdict::MissingThere => texts.operators.missing_there,
-        Verdict::UnknownHere => texts.operators.unknown_here,
+        LineVerdict::Matched => texts.operators.matched,
+        LineVerdict::Different => texts.operators.different,
+        LineVerdict::MissingThere => texts.operators.missing_there,
+        LineVerdict::UnknownHere => texts.operators.unknown_here,
     }
 }
 
 /// Query parameters of the days shown: the last day.
 #[derive(Deserialize)]
-pub(super) struct Until {
+pub(super) struct DaysQuery {
     #[serde(default)]
     until: String,
 }
 
 /// Returns the first and the last day asked for, and true if the last one is today.
-fn days(console: &OperatorConsole, wanted: &Until) -> (NaiveDate, NaiveDate, bool) {
+fn days(console: &OperatorConsole, wanted: &DaysQuery) -> (NaiveDate, NaiveDate, bool) {
     let today = console.clock.now().sao_paulo_date();
     let until = wanted.until.parse().ok().filter(|until| *until < today).unwrap_or(today);
     (until.checked_sub_days(Days::new(DAYS - 1)).unwrap_or(NaiveDate::MIN), until, until == today)
@@ -162,30 +163,32 @@ fn days(console: &OperatorConsole, wanted: &Until) -> (NaiveDate, NaiveDate, boo
 pub(super) async fn show(
     operator: Operator,
     console: Data<OperatorConsole>,
-    wanted: Query<Until>,
-) -> Result<HttpResponse, Failure> {
+    wanted: Query<DaysQuery>,
+) -> Result<HttpResponse, PageError> {
     let (from, until, is_last) = days(&console, &wanted);
     let sums = console.store.line_sums(from, until).await.map_err(Denied::from)?;
-    let page_until =
-        |day: Option<NaiveDate>| day.map(|day| format!("{}?until={day}", Section::Reconciliation.path()));
-    let earlier = page_until(from.pred_opt()).unwrap_or_else(|| Section::Reconciliation.path().into());
+    let page_until = |day: Option<NaiveDate>| {
+        day.map(|day| format!("{}?until={day}", OperatorSection::Reconciliation.path()))
+    };
+    let earlier =
+        page_until(from.pred_opt()).unwrap_or_else(|| OperatorSection::Reconciliation.path().into());
     let later = page_until(until.checked_add_days(Days::new(DAYS))).filter(|_| !is_last);
     let file = format!("/reconciliation.csv?until={until}");
-    let frame = operator.frame(Section::Reconciliation);
+    let frame = operator.frame(OperatorSection::Reconciliation);
     html(&ReconciliationPage { frame, rows: rows(&sums), earlier, later, file })
 }
 
 /// Returns the rows, newest day first.
-fn rows(sums: &[LineSum]) -> Vec<Row> {
-    let mut found: BTreeMap<_, BTreeMap<Verdict, &LineSum>> = BTreeMap::new();
+fn rows(sums: &[LineSum]) -> Vec<SourceRow> {
+    let mut found: BTreeMap<_, BTreeMap<LineVerdict, &LineSum>> = BTreeMap::new();
     for sum in sums {
         let key = (std::cmp::Reverse(sum.day), &sum.source);
         found.entry(key).or_default().insert(sum.verdict, sum);
     }
-    let row = |((std::cmp::Reverse(day), source), sums): (_, BTreeMap<Verdict, &LineSum>)| Row {
+    let row = |((std::cmp::Reverse(day), source), sums): (_, BTreeMap<LineVerdict, &LineSum>)| SourceRow {
         day,
         source: Source::clone(source),
-        cells: Verdict::ALL.map(|verdict| Cell {
+        cells: LineVerdict::ALL.map(|verdict| Cell {
             verdict,
             address: lines_address(source, day, Some(verdict), None),
             count: sums.get(&verdict).map_or(0, |sum| sum.count),
@@ -195,7 +198,12 @@ fn rows(sums: &[LineSum]) -> Vec<Row> {
     found.into_iter().map(row).collect()
 }
 
-fn lines_address(source: &Source, day: NaiveDate, verdict: Option<Verdict>, after: Option<&str>) -> String {
+fn lines_address(
+    source: &Source,
+    day: NaiveDate,
+    verdict: Option<LineVerdict>,
+    after: Option<&str>,
+) -> String {
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("source", source.as_str()).append_pair("day", &day.to_string());
     if let Some(verdict) = verdict {
@@ -209,7 +217,7 @@ fn lines_address(source: &Source, day: NaiveDate, verdict: Option<Verdict>, afte
 
 /// Query parameters of the lines: source, day, optional verdict, and the id after which they begin.
 #[derive(Deserialize)]
-pub(super) struct Which {
+pub(super) struct LinesQuery {
     #[serde(default)]
     source: String,
     #[serde(default)]
@@ -224,10 +232,11 @@ pub(super) struct Which {
 pub(super) async fn lines(
     operator: Operator,
     console: Data<OperatorConsole>,
-    which: Query<Which>,
-) -> Result<HttpResponse, Failure> {
-    let day: NaiveDate = which.day.parse().map_err(|_| Failure::NotFound)?;
-    let (source, verdict) = (Source::stored(&which.source), Verdict::parse(&which.verdict));
+    which: Query<LinesQuery>,
+) -> Result<HttpResponse, PageError> {
+    let day: NaiveDate = which.day.parse().map_err(|_| PageError::NotFound)?;
+    let source = Source::stored(&which.source);
+    let verdict = LineVerdict::parse(&which.verdict);
     let filter = LineFilter { source: source.clone(), from: day, until: day, verdict };
     let after = (!which.after.is_empty()).then(|| LineCursor { day, id: which.after.clone() });
     let found = console.store.lines(&filter, after.as_ref(), LINES + 1).await;
@@ -238,12 +247,12 @@ pub(super) async fn lines(
     let next = last.map(|last| lines_address(&source, day, verdict, Some(&last.line.id)));
     // Lines without a verdict yet are not shown.
     lines.retain(|line| line.judged.is_some());
-    let frame = operator.frame(Section::Reconciliation);
-    let tab = |each: Option<Verdict>| {
+    let frame = operator.frame(OperatorSection::Reconciliation);
+    let tab = |each: Option<LineVerdict>| {
         let says = each.map_or(frame.texts.operators.all_verdicts, |each| name(each, frame.texts));
         (lines_address(&source, day, each, None), says, each == verdict)
     };
-    let tabs = std::iter::once(None).chain(Verdict::ALL.map(Some)).map(tab).collect();
+    let tabs = std::iter::once(None).chain(LineVerdict::ALL.map(Some)).map(tab).collect();
     html(&LinesPage { frame, day, source, tabs, lines, next })
 }
 
@@ -252,8 +261,8 @@ pub(super) async fn lines(
 pub(super) async fn download(
     Settled(Confirmed { operator, .. }): Settled,
     console: Data<OperatorConsole>,
-    wanted: Query<Until>,
-) -> Result<HttpResponse, Failure> {
+    wanted: Query<DaysQuery>,
+) -> Result<HttpResponse, PageError> {
     let (from, until, _) = days(&console, &wanted);
     let sums = console.store.line_sums(from, until).await.map_err(Denied::from)?;
     let mut sources: Vec<_> = sums.into_iter().map(|sum| sum.source).collect();
@@ -262,19 +271,20 @@ pub(super) async fn download(
     let draft = AuditDraft::of_operators(AuditAction::ReconciliationExported, format!("{from} to {until}"));
     console.audit.append(&operator.initiator(), draft).await.map_err(|(_, error)| error)?;
     let csv = Csv::for_reader();
-    let (console, watching) = (console.into_inner(), Watching::of(operator));
-    let export = Export { console, watching, csv, days: (from, until), sources, after: None };
+    let console = console.into_inner();
+    let watching = WatchingOperator::of(operator);
+    let export = LineExport { console, watching, csv, days: (from, until), sources, after: None };
     let file = format!("attachment; filename=\"quita-reconciliation-{until}.csv\"");
     let head = stream::iter([Ok(Bytes::from(csv.head(HEAD)))]);
     Ok(HttpResponse::Ok()
         .content_type("text/csv; charset=utf-8")
         .insert_header((CONTENT_DISPOSITION, file))
-        .streaming(head.chain(stream::unfold(export, Export::next))))
+        .streaming(head.chain(stream::unfold(export, LineExport::next))))
 }
 
 /// Reason why an export is aborted.
 #[derive(Debug, Error)]
-enum BrokenOff {
+enum LineExportError {
     /// A page could not be read.
     #[error("{0}")]
     Store(#[from] StoreError),
@@ -284,9 +294,9 @@ enum BrokenOff {
 }
 
 /// Export in progress.
-struct Export {
+struct LineExport {
     console: Arc<OperatorConsole>,
-    watching: Watching,
+    watching: WatchingOperator,
     csv: Csv,
     days: (NaiveDate, NaiveDate),
     /// Remaining sources, the next one last.
@@ -294,9 +304,9 @@ struct Export {
     after: Option<LineCursor>,
 }
 
-impl Export {
+impl LineExport {
     /// Returns the next page as lines. A failure aborts the download, so that nobody takes it for complete.
-    async fn next(mut self) -> Option<(Result<Bytes, BrokenOff>, Self)> {
+    async fn next(mut self) -> Option<(Result<Bytes, LineExportError>, Self)> {
         let source = self.sources.last()?.clone();
         let lines = self.page(source).await;
         if let Err(why) = &lines {
@@ -306,10 +316,10 @@ impl Export {
         Some((lines, self))
     }
 
-    async fn page(&mut self, source: Source) -> Result<Bytes, BrokenOff> {
+    async fn page(&mut self, source: Source) -> Result<Bytes, LineExportError> {
         // An unavailable store ends no session; the next read fails anyway.
         if !self.watching.goes_on(&self.console).await {
-            return Err(BrokenOff::SignedOut);
+            return Err(LineExportError::SignedOut);
         }
         let filter = LineFilter { source, from: self.days.0, until: self.days.1, verdict: None };
         let lines = self.console.store.lines(&filter, self.after.as_ref(), LINES).await?;
@@ -324,13 +334,14 @@ impl Export {
 
 fn cells(stored: &StoredLine, csv: Csv) -> [String; 17] {
     let line = &stored.line;
-    let (judged, charge) = (stored.judged.as_ref(), line.charge());
+    let judged = stored.judged.as_ref();
+    let charge = line.charge();
     let difference = judged.and_then(|judged| judged.finding.difference());
     let text = |text: Option<String>| text.unwrap_or_default();
     [
         line.day.to_string(),
         line.source.to_string(),
-        stored.verdict().map_or("", Verdict::as_str).to_owned(),
+        stored.verdict().map_or("", LineVerdict::as_str).to_owned(),
         text(judged.and_then(|judged| judged.transaction_id).map(|id| id.to_string())),
         stored.kind().as_str().to_owned(),
         text(line.reference.clone()),

@@ -7,14 +7,14 @@ use super::{
     account, acquirers, actors, audit, charges, exceptions, first, jobs, live, mismatches, nodes, operations,
     overview, people, reconciliation, runbook, sign_in, store, transactions,
 };
-use crate::console::kit::failure::Failure;
+use crate::console::kit::page_error::PageError;
 use crate::console::kit::{assets, guard, outage};
 
 /// Registers every route. It must be registered last, as its scope matches everything that is left.
 pub(crate) fn configure(config: &mut ServiceConfig) {
     let scope = web::scope("")
-        .app_data(PathConfig::default().error_handler(|_, _| Failure::NotFound.into()))
-        .app_data(QueryConfig::default().error_handler(|_, _| Failure::NotFound.into()))
+        .app_data(PathConfig::default().error_handler(|_, _| PageError::NotFound.into()))
+        .app_data(QueryConfig::default().error_handler(|_, _| PageError::NotFound.into()))
         .wrap(from_fn(guard::operators))
         .route("/console/assets/{name:.*}", web::get().to(assets::asset))
         .route("/outage", web::get().to(outage::show))
@@ -75,6 +75,6 @@ pub(crate) fn configure(config: &mut ServiceConfig) {
         .route("/sign-in/code", web::post().to(sign_in::give_code))
         .route("/sign-out", web::post().to(sign_in::sign_out))
         .route("/language", web::post().to(sign_in::choose_language))
-        .default_service(web::to(|| async { Err::<actix_web::HttpResponse, _>(Failure::NotFound) }));
+        .default_service(web::to(|| async { Err::<actix_web::HttpResponse, _>(PageError::NotFound) }));
     config.service(scope);
 }

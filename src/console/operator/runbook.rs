@@ -9,11 +9,11 @@ use askama::Template;
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd, html as markdown};
 use tokio::time::timeout;
 
-use super::frame::{Frame, Section};
+use super::frame::{OperatorFrame, OperatorSection};
 use super::visitor::Operator;
 use crate::console::kit::answer::html;
-use crate::console::kit::failure::Failure;
-use crate::console::kit::frame::Frame as OpenFrame;
+use crate::console::kit::frame::Frame;
+use crate::console::kit::page_error::PageError;
 
 /// Time limit for the store to confirm a session. After it the page is shown as to anyone.
 const CONFIRMED_WITHIN: Duration = Duration::from_secs(2);
@@ -24,7 +24,7 @@ static RUNBOOK: LazyLock<String> = LazyLock::new(|| render(include_str!("../../.
 #[derive(Template)]
 #[template(path = "console/operator/runbook.html")]
 struct RunbookPage {
-    frame: Frame,
+    frame: OperatorFrame,
     text: &'static str,
 }
 
@@ -32,15 +32,17 @@ struct RunbookPage {
 #[derive(Template)]
 #[template(path = "console/operator/open_runbook.html")]
 struct OpenRunbookPage {
-    frame: OpenFrame,
+    frame: Frame,
     text: &'static str,
 }
 
 /// Handles `GET /runbook`.
-pub(super) async fn show(request: HttpRequest) -> Result<HttpResponse, Failure> {
+pub(super) async fn show(request: HttpRequest) -> Result<HttpResponse, PageError> {
     match timeout(CONFIRMED_WITHIN, Operator::extract(&request)).await {
-        Ok(Ok(operator)) => html(&RunbookPage { frame: operator.frame(Section::Overview), text: &RUNBOOK }),
-        Ok(Err(_)) | Err(_) => html(&OpenRunbookPage { frame: OpenFrame::bare(), text: &RUNBOOK }),
+        Ok(Ok(operator)) => {
+            html(&RunbookPage { frame: operator.frame(OperatorSection::Overview), text: &RUNBOOK })
+        }
+        Ok(Err(_)) | Err(_) => html(&OpenRunbookPage { frame: Frame::bare(), text: &RUNBOOK }),
     }
 }
 

@@ -9,8 +9,8 @@ use super::visitor::{Confirmed, Entrant, EntrantForm};
 use super::{OperatorConsole, first};
 use crate::console::kit::accounts::Arrival;
 use crate::console::kit::answer::see_other_with;
-use crate::console::kit::failure::Failure;
-use crate::console::kit::sign_in::{Wanted, keep_language};
+use crate::console::kit::page_error::PageError;
+use crate::console::kit::sign_in::{SignInQuery, keep_language};
 use crate::http::client_address::peer_of;
 use quita_services::audit::AuditDraft;
 
@@ -22,8 +22,8 @@ pub(super) fn arrival(request: &HttpRequest) -> Arrival<'_> {
 pub(super) async fn show(
     console: Data<OperatorConsole>,
     request: HttpRequest,
-    wanted: Query<Wanted>,
-) -> Result<HttpResponse, Failure> {
+    wanted: Query<SignInQuery>,
+) -> Result<HttpResponse, PageError> {
     if !console.people.has_operators().await? {
         return first::show(&console, &request);
     }
@@ -35,7 +35,7 @@ pub(super) async fn sign_in(
     console: Data<OperatorConsole>,
     request: HttpRequest,
     payload: Payload,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     console.accounts.sign_in::<Operator>(&arrival(&request), payload).await
 }
 
@@ -43,8 +43,8 @@ pub(super) async fn sign_in(
 pub(super) async fn ask_code(
     console: Data<OperatorConsole>,
     request: HttpRequest,
-    wanted: Query<Wanted>,
-) -> Result<HttpResponse, Failure> {
+    wanted: Query<SignInQuery>,
+) -> Result<HttpResponse, PageError> {
     console.accounts.ask_code::<Operator>(&arrival(&request), wanted.into_inner()).await
 }
 
@@ -53,16 +53,16 @@ pub(super) async fn give_code(
     console: Data<OperatorConsole>,
     request: HttpRequest,
     payload: Payload,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     console.accounts.give_code::<Operator>(&arrival(&request), payload).await
 }
 
 /// Handles `GET /sign-in/password`.
 pub(super) async fn ask_new_password(
     Entrant(entrant): Entrant,
-    wanted: Query<Wanted>,
+    wanted: Query<SignInQuery>,
     console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     console.accounts.ask_new_password(&entrant.holder(), wanted.into_inner())
 }
 
@@ -70,7 +70,7 @@ pub(super) async fn ask_new_password(
 pub(super) async fn choose_password(
     EntrantForm { visitor: Entrant(entrant), form }: EntrantForm,
     console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     console.accounts.choose_password(&entrant.holder(), &form).await
 }
 
@@ -78,7 +78,7 @@ pub(super) async fn choose_password(
 pub(super) async fn sign_out(
     console: Data<OperatorConsole>,
     EntrantForm { visitor: Entrant(Confirmed { operator: visitor, .. }), .. }: EntrantForm,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     console.people.sign_out(visitor.token().expose()).await?;
     let draft = AuditDraft::of_operators(AuditAction::SignedOut, &visitor.who.login);
     console.audit.note(&visitor.initiator(), draft).await;
@@ -90,6 +90,6 @@ pub(super) async fn choose_language(
     console: Data<OperatorConsole>,
     request: HttpRequest,
     payload: Payload,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     keep_language(console.accounts.cookies(), &request, payload).await
 }

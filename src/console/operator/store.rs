@@ -9,21 +9,21 @@ use quita_actors::{NodeState, NodeView, StoreAway};
 use quita_ports::StoreForm;
 
 use super::OperatorConsole;
-use super::frame::{Frame, Section};
-use super::texts::Texts;
-use super::visitor::{Operator, Watching};
+use super::frame::{OperatorFrame, OperatorSection};
+use super::texts::OperatorTexts;
+use super::visitor::{Operator, WatchingOperator};
 use crate::console::kit::answer::html;
 use crate::console::kit::console_kind::ConsoleKind;
-use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
-use crate::console::kit::live::Look;
+use crate::console::kit::live::LivePart;
 use crate::console::kit::outage::OutageWords;
+use crate::console::kit::page_error::PageError;
 use crate::console::kit::stream_permits::Watcher;
 
 #[derive(Template)]
 #[template(path = "console/operator/store.html")]
 struct StorePage {
-    frame: Frame,
+    frame: OperatorFrame,
     body: String,
 }
 
@@ -31,7 +31,7 @@ struct StorePage {
 #[derive(Template)]
 #[template(path = "console/operator/store_body.html")]
 struct StoreBody {
-    texts: &'static Texts,
+    texts: &'static OperatorTexts,
     language: Language,
     may_direct: bool,
     store_name: String,
@@ -44,21 +44,29 @@ impl StoreBody {
     fn words(&self, away: &StoreAway) -> OutageWords {
         OutageWords::of(away.trouble, ConsoleKind::Operator, &self.texts.everywhere)
     }
+
+    /// Returns by how much the node's clock differs from this node's, or `None` if it does not.
+    fn clock(&self, view: &NodeView) -> Option<String> {
+        let ahead_s = view.clock_ahead_s?;
+        let texts = &self.texts.operators;
+        let words = if ahead_s < 0 { texts.clock_behind } else { texts.clock_ahead };
+        Some(words.replace("{seconds}", &ahead_s.unsigned_abs().to_string()))
+    }
 }
 
 /// Handles `GET /store`.
 pub(super) async fn show(
     operator: Operator,
     console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
-    let frame = Frame { has_plots: true, ..operator.frame(Section::Store) };
+) -> Result<HttpResponse, PageError> {
+    let frame = OperatorFrame { has_plots: true, ..operator.frame(OperatorSection::Store) };
     let body = body(&console, frame.language(), frame.may_direct())?;
     html(&StorePage { frame, body })
 }
 
-fn body(console: &OperatorConsole, language: Language, may_direct: bool) -> Result<String, Failure> {
+fn body(console: &OperatorConsole, language: Language, may_direct: bool) -> Result<String, PageError> {
     let body = StoreBody {
-        texts: Texts::of(language),
+        texts: OperatorTexts::of(language),
         language,
         may_direct,
         store_name: console.store_name.clone(),
@@ -73,24 +81,29 @@ fn body(console: &OperatorConsole, language: Language, may_direct: bool) -> Resu
 pub(super) async fn stream(
     operator: Operator,
     console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
-    let (streams, language) = (Arc::clone(&console.streams), Language::current());
-    streams.open(StoreLook { console: console.into_inner(), watching: Watching::of(operator), language })
+) -> Result<HttpResponse, PageError> {
+    let streams = Arc::clone(&console.streams);
+    let language = Language::current();
+    streams.open(LiveStore {
+        console: console.into_inner(),
+        watching: WatchingOperator::of(operator),
+        language,
+    })
 }
 
 /// Store and nodes as a stream polls them.
-struct StoreLook {
+struct LiveStore {
     console: Arc<OperatorConsole>,
-    watching: Watching,
+    watching: WatchingOperator,
     language: Language,
 }
 
-impl Look for StoreLook {
+impl LivePart for LiveStore {
     fn key(&self) -> String {
         format!("store {} {}", self.language.tag(), self.watching.who.role.as_str())
     }
 
-    async fn look(&self) -> Result<String, Failure> {
+    async fn render(&self) -> Result<String, PageError> {
         body(&self.console, self.language, self.watching.who.role.may_direct())
     }
 

@@ -6,11 +6,14 @@ use crate::console::kit::texts::{Everywhere, People, Proof, group, texts};
 use people::OperatorPeople;
 
 texts! {
-    everywhere: Everywhere,
-    operators: Operators,
-    operator_people: OperatorPeople,
-    people: People,
-    proof: Proof,
+    /// Texts of the operator's console.
+    OperatorTexts {
+        everywhere: Everywhere,
+        operators: Operators,
+        operator_people: OperatorPeople,
+        people: People,
+        proof: Proof,
+    }
 }
 
 group! {
@@ -59,12 +62,14 @@ group! {
         keys: "chaves", "keys";
         certificates: "certificados", "certificates";
         nodes_lost: "perdidos", "lost";
+        clocks_differ: "relógios que diferem", "clocks differ";
         count: "Quantas", "Count";
         store_and_nodes: "Armazenamento e nós", "Store and nodes";
         now: "Agora", "Now";
         payments_per_second: "Pagamentos por segundo", "Payments per second";
         live_transactions: "Transações na memória", "Transactions in memory";
         webhook_backlog: "Webhooks por confirmar", "Unconfirmed webhooks";
+        none_delivered_since: "Nenhum entregue desde", "None delivered since";
         commit_p99: "Gravação, p99", "Commit, p99";
         commit_median: "Gravação, mediana", "Commit, median";
         front_refused: "Recusas na porta", "Refused at the front";
@@ -134,7 +139,8 @@ group! {
         breaker_closed: "Fechado", "Closed";
         breaker_open: "Aberto até {time}: é tentado por último", "Open until {time}: tried last";
         failing_since: "Falhando desde", "Failing since";
-        failures_in_a_row: "Falhas seguidas", "Failures in a row";
+        failures_in_a_row: "Chamadas perdidas seguidas", "Calls lost in a row";
+        lost_charges: "{count} cobranças e operações", "{count} charges and operations";
         last_failure: "Última falha", "Last failure";
         last_answer: "Última resposta", "Last answer";
         throttled_until: "Pede espera até", "Throttled until";
@@ -247,10 +253,12 @@ group! {
         lost: "Perdido", "Lost";
         alive: "Vivo", "Alive";
         seen_lately: "há pouco", "a moment ago";
+        clock_ahead: "relógio {seconds} s adiantado", "clock {seconds} s ahead";
+        clock_behind: "relógio {seconds} s atrasado", "clock {seconds} s behind";
         jobs: "Tarefas de fundo", "Background jobs";
         failed_jobs: "Tarefas que falharam", "Failed jobs";
-        jobs_lead: "Deste nó. Cada uma roda uma por vez; a que falha roda de novo na próxima hora marcada.",
-            "Jobs of this node. One run of each at a time; after a failure it runs again at its next time.";
+        jobs_lead: "Deste nó. Cada uma roda uma por vez; a que falha roda de novo em um minuto, depois cada vez mais raramente.",
+            "Jobs of this node. One run of each at a time; one that fails is repeated within a minute, then ever more rarely.";
         job: "Tarefa", "Job";
         job_began: "Última vez", "Last run";
         job_took: "Duração", "Took";
@@ -262,6 +270,8 @@ group! {
         job_failures: "Falhas", "Failures";
         job_waits: "Aguardando", "Waiting";
         job_runs_now: "rodando agora", "running now";
+        job_overruns: "Demora demais", "Takes too long";
+        job_runs_for: "roda há", "has been running for";
         job_run_now: "Rodar agora", "Run now";
         job_run_effect: "Roda uma vez, agora ou logo depois da rodada em curso. Não move dinheiro.",
             "Runs it once, now or right after the current run. It moves no money.";

@@ -14,29 +14,28 @@ use quita_domain::time::Timestamp;
 use serde::Deserialize;
 
 use super::OperatorConsole;
-use super::charges;
-use super::frame::{Frame, Section};
-use super::texts::Texts;
-use super::visitor::{Operator, Watching};
+use super::frame::{OperatorFrame, OperatorSection};
+use super::texts::OperatorTexts;
+use super::visitor::{Operator, WatchingOperator};
 use super::words;
 use crate::console::kit::answer::{html, see_other};
 use crate::console::kit::cost::cost_beside;
-use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
-use crate::console::kit::live::Look;
+use crate::console::kit::live::LivePart;
+use crate::console::kit::page_error::PageError;
 use crate::console::kit::stream_permits::Watcher;
 
 #[derive(Template)]
 #[template(path = "console/operator/transactions.html")]
 struct TransactionsPage {
-    frame: Frame,
+    frame: OperatorFrame,
     shards: Vec<ShardView>,
 }
 
 #[derive(Template)]
 #[template(path = "console/operator/transaction.html")]
 struct TransactionPage {
-    frame: Frame,
+    frame: OperatorFrame,
     id: TransactionId,
     body: String,
 }
@@ -45,7 +44,7 @@ struct TransactionPage {
 #[derive(Template)]
 #[template(path = "console/operator/transaction_body.html")]
 struct TransactionBody {
-    texts: &'static Texts,
+    texts: &'static OperatorTexts,
     language: Language,
     /// True if buttons are shown.
     may_direct: bool,
@@ -77,10 +76,6 @@ impl TransactionBody {
         !self.payment.possible_charge_verdicts(self.now).is_empty()
     }
 
-    fn last_charge(&self) -> u32 {
-        charges::last_number(&self.payment)
-    }
-
     fn measured(&self, time: &Thousandths) -> String {
         words::measured(Some(time), self.language)
     }
@@ -88,7 +83,7 @@ impl TransactionBody {
 
 /// Query parameters of the search for a transaction.
 #[derive(Deserialize)]
-pub(super) struct Wanted {
+pub(super) struct TransactionQuery {
     #[serde(default)]
     id: String,
 }
@@ -110,15 +105,15 @@ impl TransactionsPage {
 pub(super) async fn list(
     operator: Operator,
     console: Data<OperatorConsole>,
-    wanted: Query<Wanted>,
-) -> Result<HttpResponse, Failure> {
+    wanted: Query<TransactionQuery>,
+) -> Result<HttpResponse, PageError> {
     let wanted = wanted.id.trim().to_ascii_lowercase();
     if !wanted.is_empty() {
-        let id = TransactionId::parse(&wanted).ok_or(Failure::NotFound)?;
+        let id = TransactionId::parse(&wanted).ok_or(PageError::NotFound)?;
         let address = format!("/transactions/{id}");
         return Ok(see_other(address));
     }
-    let frame = operator.frame(Section::Actors);
+    let frame = operator.frame(OperatorSection::Actors);
     let page = TransactionsPage { frame, shards: console.operators.busiest().await? };
     html(&page)
 }
@@ -128,9 +123,9 @@ pub(super) async fn show(
     operator: Operator,
     id: Path<String>,
     console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
-    let id = TransactionId::parse(&id).ok_or(Failure::NotFound)?;
-    let frame = operator.frame(Section::Actors);
+) -> Result<HttpResponse, PageError> {
+    let id = TransactionId::parse(&id).ok_or(PageError::NotFound)?;
+    let frame = operator.frame(OperatorSection::Actors);
     let body = body(&console, id, (frame.language(), frame.may_direct())).await?;
     let page = TransactionPage { frame, id, body };
     html(&page)
@@ -141,11 +136,12 @@ async fn body(
     console: &OperatorConsole,
     id: TransactionId,
     (language, may_direct): (Language, bool),
-) -> Result<String, Failure> {
+) -> Result<String, PageError> {
     // Inspecting an actor sends it no message, which would keep it from being idle.
     let actor = console.operators.inspect(id).await?;
-    let payment = console.payments.read(id).await?.ok_or(Failure::NotFound)?;
-    let (texts, now) = (Texts::of(language), console.clock.now());
+    let payment = console.payments.read(id).await?.ok_or(PageError::NotFound)?;
+    let texts = OperatorTexts::of(language);
+    let now = console.clock.now();
     let reckoned = console.payments.reckoned_cost(&payment);
     Ok(TransactionBody { texts, language, may_direct, actor, payment, reckoned, now }.render()?)
 }
@@ -155,26 +151,32 @@ pub(super) async fn stream(
     operator: Operator,
     id: Path<String>,
     console: Data<OperatorConsole>,
-) -> Result<HttpResponse, Failure> {
-    let id = TransactionId::parse(&id).ok_or(Failure::NotFound)?;
-    let (streams, language) = (Arc::clone(&console.streams), Language::current());
-    streams.open(ActorLook { console: console.into_inner(), watching: Watching::of(operator), id, language })
+) -> Result<HttpResponse, PageError> {
+    let id = TransactionId::parse(&id).ok_or(PageError::NotFound)?;
+    let streams = Arc::clone(&console.streams);
+    let language = Language::current();
+    streams.open(LiveActor {
+        console: console.into_inner(),
+        watching: WatchingOperator::of(operator),
+        id,
+        language,
+    })
 }
 
 /// Actor as a stream polls it.
-struct ActorLook {
+struct LiveActor {
     console: Arc<OperatorConsole>,
-    watching: Watching,
+    watching: WatchingOperator,
     id: TransactionId,
     language: Language,
 }
 
-impl Look for ActorLook {
+impl LivePart for LiveActor {
     fn key(&self) -> String {
         format!("actor {} {} {}", self.id, self.language.tag(), self.watching.who.role.as_str())
     }
 
-    async fn look(&self) -> Result<String, Failure> {
+    async fn render(&self) -> Result<String, PageError> {
         body(&self.console, self.id, (self.language, self.watching.who.role.may_direct())).await
     }
 

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use quita_actors::{NodeState, NodeView, RouteHealth, RouteState, StoreAway};
+use quita_domain::time::Timestamp;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
 
 use super::OperatorConsole;
 use crate::acquirers::ENDS_SOON_MS;
-use crate::jobs::JobName;
+use crate::jobs::{JobName, JobState, Rhythm};
 use crate::nightly::BETWEEN_FAILURES;
 
 /// Maximum number of exceptions counted; the page of exceptions says if there are more.
@@ -55,18 +56,38 @@ pub(super) struct Troubles {
     pub(super) overdue: i64,
     /// Number of payments with an unconfirmed event.
     pub(super) webhooks: i64,
+    /// Time since which attempts to deliver are made and none was confirmed, if that is a trouble.
+    pub(super) webhooks_failing_since: Option<Timestamp>,
     /// Number of acquirers' notices waiting to be processed.
     pub(super) notices: i64,
     pub(super) ending_keys: i64,
     pub(super) ending_certificates: usize,
-    /// Background jobs of this node whose last run failed, besides the nightly comparison.
-    pub(super) failed_jobs: Vec<(JobName, String)>,
+    /// Background jobs of this node that run for too long, or whose last run failed, besides the nightly comparison's
+    /// failures.
+    pub(super) failed_jobs: Vec<(JobName, JobTrouble)>,
     /// Nightly comparison of acquirers' lists; `None` where nothing is compared.
-    pub(super) comparison: Option<Comparison>,
+    pub(super) comparison: Option<NightlyComparison>,
+}
+
+/// Trouble of a background job.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum JobTrouble {
+    /// Its last run failed, for this reason.
+    Failed(String),
+    /// Its run goes on for so long, which is much longer than it should.
+    Overrun(Duration),
+}
+
+impl JobTrouble {
+    fn of(rhythm: Rhythm, state: JobState) -> Option<Self> {
+        let has_own_tile = rhythm.name == JobName::NightlyComparison;
+        let failed = || state.failure.clone().filter(|_| !has_own_tile).map(Self::Failed);
+        state.overrun(rhythm).map(Self::Overrun).or_else(failed)
+    }
 }
 
 /// State of the nightly comparison, over all nodes.
-pub(super) struct Comparison {
+pub(super) struct NightlyComparison {
     /// False until this node has looked for the first time.
     pub(super) is_known: bool,
     /// Failures that have not been made up for, on this node and on others that are alive.
@@ -85,7 +106,9 @@ pub(super) struct Counts {
 impl OperatorConsole {
     /// Collects the current problems.
     pub(super) async fn troubles(&self) -> Troubles {
-        let store = self.operators.sample().store.clone();
+        let sample = self.operators.sample();
+        let webhooks_failing_since = sample.webhooks_failing_since();
+        let store = sample.store.clone();
         let ends_soon_at = self.clock.now().millis().saturating_add(ENDS_SOON_MS);
         let states = self.links.iter().filter_map(|link| link.state());
         let certificates = states.filter_map(|state| state.certificate_until);
@@ -96,6 +119,7 @@ impl OperatorConsole {
             exceptions: self.open_exceptions.by_kind(self).await,
             overdue: store.timer_backlog,
             webhooks: store.webhook_backlog,
+            webhooks_failing_since,
             notices: store.inbox_backlog,
             ending_keys: self.ending_keys.as_ref().map_or(0, |ending| ending.get()),
             failed_jobs: self.failed_jobs(),
@@ -107,14 +131,13 @@ impl OperatorConsole {
 }
 
 impl OperatorConsole {
-    fn failed_jobs(&self) -> Vec<(JobName, String)> {
-        let jobs = self.jobs.states().into_iter().map(|(rhythm, state)| (rhythm.name, state.failure));
-        let others = jobs.filter(|(name, _)| *name != JobName::NightlyComparison);
-        others.filter_map(|(name, failure)| failure.map(|why| (name, why))).collect()
+    fn failed_jobs(&self) -> Vec<(JobName, JobTrouble)> {
+        let jobs = self.jobs.states().into_iter();
+        jobs.filter_map(|(rhythm, state)| Some((rhythm.name, JobTrouble::of(rhythm, state)?))).collect()
     }
 
     /// Returns the state of the nightly comparison, or `None` where nothing is compared.
-    fn comparison<'n>(&self, nodes: &'n [NodeView]) -> Option<Comparison> {
+    fn comparison<'n>(&self, nodes: &'n [NodeView]) -> Option<NightlyComparison> {
         let mut jobs = self.jobs.states().into_iter();
         let (_, own) = jobs.find(|(rhythm, _)| rhythm.name == JobName::NightlyComparison)?;
         let of_other = |view: &'n NodeView| {
@@ -122,7 +145,10 @@ impl OperatorConsole {
             (!view.is_own && !view.is_lost()).then_some((view.node.address.as_str(), failures))
         };
         let others = nodes.iter().filter_map(of_other);
-        Some(Comparison { is_known: own.runs > 0, failures: named_once(own.failure.as_deref(), others) })
+        Some(NightlyComparison {
+            is_known: own.runs > 0,
+            failures: named_once(own.failure.as_deref(), others),
+        })
     }
 }
 
@@ -163,6 +189,11 @@ impl Troubles {
         self.nodes.iter().filter(|view| view.state == state).count()
     }
 
+    /// Returns true if the clock of another live node differs from this node's.
+    pub(super) fn clocks_differ(&self) -> bool {
+        self.nodes.iter().any(|view| view.state == NodeState::Alive && view.clock_ahead_s.is_some())
+    }
+
     /// Returns the failing routes.
     pub(super) fn failing(&self) -> impl Iterator<Item = &RouteHealth> {
         self.routes.iter().filter(|route| route.state == RouteState::Failing)
@@ -183,14 +214,48 @@ impl Troubles {
         Counts {
             exceptions: self.open_exceptions().unwrap_or_default(),
             acquirers: self.failing().count(),
-            store_and_nodes: self.lost_nodes().saturating_add(usize::from(self.away.is_some())),
+            store_and_nodes: self
+                .lost_nodes()
+                .saturating_add(usize::from(self.clocks_differ()))
+                .saturating_add(usize::from(self.away.is_some())),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use quita_machine::SystemClock;
+    use tokio::time::sleep;
+
     use super::*;
+    use crate::jobs::{JobOutcome, Jobs};
+
+    #[actix_web::test]
+    async fn a_job_that_fails_or_hangs_is_a_trouble_and_a_comparison_that_failed_has_its_own_tile() {
+        tokio::time::pause();
+        let mut jobs = Jobs::new(Arc::new(SystemClock));
+        let every = Duration::from_secs(3_600);
+        let first_after = Duration::ZERO;
+        let rhythm = |name| Rhythm { name, every, first_after };
+        let failed = |why: &str| JobOutcome::Err(why.into());
+        jobs.start(rhythm(JobName::Messages), async || std::future::pending::<JobOutcome>().await);
+        jobs.start(rhythm(JobName::Sealing), async move || failed("away"));
+        jobs.start(rhythm(JobName::NightlyComparison), async move || failed("bank: 503"));
+        let troubles = || {
+            let states = jobs.board().states().into_iter();
+            states.filter_map(|(rhythm, state)| JobTrouble::of(rhythm, state)).collect::<Vec<_>>()
+        };
+        sleep(Duration::from_secs(1)).await;
+        assert_eq!(troubles(), [JobTrouble::Failed("away".into())]);
+        sleep(JobName::Messages.may_take()).await;
+        let [JobTrouble::Overrun(running_for), JobTrouble::Failed(_)] = &troubles()[..] else {
+            panic!("{:?}", troubles());
+        };
+        assert!(*running_for >= JobName::Messages.may_take(), "{running_for:?}");
+        jobs.stop();
+    }
 
     #[test]
     fn a_failure_is_named_once_however_many_nodes_and_tasks_met_it() {

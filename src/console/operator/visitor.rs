@@ -19,8 +19,8 @@ use super::OperatorConsole;
 use super::troubles::Counts;
 use crate::console::kit::accounts::AccountHolder;
 use crate::console::kit::addresses::with_next;
-use crate::console::kit::failure::Failure;
-use crate::console::kit::form::{Extracted, Form, SignedForm, SignedIn};
+use crate::console::kit::form::{Form, PageFuture, SignedForm, SignedIn};
+use crate::console::kit::page_error::PageError;
 use crate::console::kit::stream_permits::Watcher;
 use crate::http::client_address::peer_of;
 use quita_services::audit::Initiator;
@@ -31,7 +31,7 @@ const STORE_TIME_OUT: Duration = Duration::from_secs(5);
 
 /// Identity of an operator, as far as pages need it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Who {
+pub(super) struct OperatorIdentity {
     pub(super) login: Login,
     pub(super) role: OperatorRole,
     /// Duty to do before anything else.
@@ -40,7 +40,7 @@ pub(super) struct Who {
 
 /// Operator who views. While the store is unavailable, a session that it confirmed on this node is accepted.
 pub(super) struct Operator {
-    pub(super) who: Who,
+    pub(super) who: OperatorIdentity,
     /// Counts of current problems, for the frame of a page.
     pub(super) counts: Counts,
     pub(super) node: String,
@@ -70,14 +70,20 @@ pub(super) struct DirectorForm {
 }
 
 impl Operator {
-    async fn of(console: &OperatorConsole, who: Who, token: Secret<String>, request: &HttpRequest) -> Self {
-        let (counts, node) = (console.troubles().await.counts(), console.node_address.clone());
+    async fn of(
+        console: &OperatorConsole,
+        who: OperatorIdentity,
+        token: Secret<String>,
+        request: &HttpRequest,
+    ) -> Self {
+        let counts = console.troubles().await.counts();
+        let node = console.node_address.clone();
         Self { who, counts, node, token, from: peer_of(request) }
     }
 
     /// Refuses an operator who may only view.
-    pub(super) fn must_direct(&self) -> Result<(), Failure> {
-        if self.who.role.may_direct() { Ok(()) } else { Err(Failure::Forbidden) }
+    pub(super) fn must_direct(&self) -> Result<(), PageError> {
+        if self.who.role.may_direct() { Ok(()) } else { Err(PageError::Forbidden) }
     }
 
     /// Returns the token of the session.
@@ -99,25 +105,25 @@ impl Confirmed {
     }
 
     /// Identifies the operator by the store's answer alone.
-    async fn find(request: &HttpRequest) -> Result<Self, Failure> {
+    async fn find(request: &HttpRequest) -> Result<Self, PageError> {
         let console = console_of(request)?;
-        let signed_out = || Failure::signed_out(request);
+        let signed_out = || PageError::signed_out(request);
         let token = console.accounts.cookies().session(request).ok_or_else(signed_out)?;
         let asked = timeout(STORE_TIME_OUT, console.people.visit::<people::Operator>(token.expose()));
-        let silent = || Failure::Unavailable("the store does not say whose session it is".into());
+        let silent = || PageError::Unavailable("the store does not say whose session it is".into());
         let signed = asked.await.map_err(|_| silent())??.ok_or_else(signed_out)?;
         let operator = Operator::of(console, console.who(&signed.person), token, request).await;
         Ok(Self { operator, signed })
     }
 }
 
-impl Who {
+impl OperatorIdentity {
     /// Redirects to a pending duty, unless it is one of `but`.
-    fn must_have_done(&self, request: &HttpRequest, but: &[Duty]) -> Result<(), Failure> {
+    fn must_have_done(&self, request: &HttpRequest, but: &[Duty]) -> Result<(), PageError> {
         let Some(duty) = self.duty.filter(|duty| !but.contains(duty)) else { return Ok(()) };
         let only_looks = *request.method() == Method::GET;
         let next = request.uri().path_and_query().filter(|_| only_looks);
-        Err(Failure::First(match (duty, next) {
+        Err(PageError::First(match (duty, next) {
             (Duty::ChangePassword, _) => "/sign-in/password".into(),
             (Duty::SetUpFactor, None) => "/factor".into(),
             (Duty::SetUpFactor, Some(next)) => with_next("/factor", next.as_str()),
@@ -126,27 +132,28 @@ impl Who {
 }
 
 impl OperatorConsole {
-    fn who(&self, operator: &people::Operator) -> Who {
+    fn who(&self, operator: &people::Operator) -> OperatorIdentity {
         let duty = self.people.duty_of_operator(operator, self.needs_second_factor);
-        Who { login: operator.login.clone(), role: operator.role, duty }
+        OperatorIdentity { login: operator.login.clone(), role: operator.role, duty }
     }
 }
 
-fn console_of(request: &HttpRequest) -> Result<&Data<OperatorConsole>, Failure> {
-    request.app_data().ok_or_else(|| Failure::Defect("no console".into()))
+fn console_of(request: &HttpRequest) -> Result<&Data<OperatorConsole>, PageError> {
+    request.app_data().ok_or_else(|| PageError::Defect("no console".into()))
 }
 
 impl FromRequest for Operator {
-    type Error = Failure;
-    type Future = Extracted<Self>;
+    type Error = PageError;
+    type Future = PageFuture<Self>;
 
     fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
         let request = request.clone();
         Box::pin(async move {
-            let (console, signed_out) = (console_of(&request)?, || Failure::signed_out(&request));
+            let console = console_of(&request)?;
+            let signed_out = || PageError::signed_out(&request);
             let token = console.accounts.cookies().session(&request).ok_or_else(signed_out)?;
-            let asked = timeout(STORE_TIME_OUT, who_is(console, &token, Looks::ByHand));
-            let silent = || Failure::Unavailable("the store does not say whose session it is".into());
+            let asked = timeout(STORE_TIME_OUT, who_is(console, &token, VisitCause::ByHand));
+            let silent = || PageError::Unavailable("the store does not say whose session it is".into());
             let who = asked.await.map_err(|_| silent())??.ok_or_else(signed_out)?;
             who.must_have_done(&request, &[])?;
             Ok(Self::of(console, who, token, &request).await)
@@ -167,8 +174,8 @@ macro_rules! confirmed {
         }
 
         impl FromRequest for $name {
-            type Error = Failure;
-            type Future = Extracted<Self>;
+            type Error = PageError;
+            type Future = PageFuture<Self>;
 
             fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
                 let request = request.clone();
@@ -199,8 +206,8 @@ confirmed!(
 );
 
 impl FromRequest for DirectorForm {
-    type Error = Failure;
-    type Future = Extracted<Self>;
+    type Error = PageError;
+    type Future = PageFuture<Self>;
 
     fn from_request(request: &HttpRequest, payload: &mut Payload) -> Self::Future {
         let (request, sent) = (request.clone(), OwnForm::from_request(request, payload));
@@ -216,12 +223,12 @@ impl FromRequest for DirectorForm {
 
 /// Operator who watches a page, or downloads.
 #[derive(Clone)]
-pub(super) struct Watching {
-    pub(super) who: Who,
+pub(super) struct WatchingOperator {
+    pub(super) who: OperatorIdentity,
     token: Secret<String>,
 }
 
-impl Watching {
+impl WatchingOperator {
     pub(super) fn of(operator: Operator) -> Self {
         Self { who: operator.who, token: operator.token }
     }
@@ -234,7 +241,7 @@ impl Watching {
     /// Returns true while the session continues, with the same operator in the same role. An unavailable store ends
     /// nothing: operators watch especially then.
     pub(super) async fn goes_on(&self, console: &OperatorConsole) -> bool {
-        match who_is(console, &self.token, Looks::ByItself).await {
+        match who_is(console, &self.token, VisitCause::ByItself).await {
             Ok(who) => who.is_some_and(|who| who == self.who),
             Err(_) => true,
         }
@@ -243,7 +250,7 @@ impl Watching {
 
 /// Cause of a request: a person, which keeps the session alive, or a page that stays open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Looks {
+enum VisitCause {
     ByHand,
     ByItself,
 }
@@ -253,12 +260,12 @@ enum Looks {
 async fn who_is(
     console: &OperatorConsole,
     token: &Secret<String>,
-    looks: Looks,
-) -> Result<Option<Who>, PeopleError> {
+    cause: VisitCause,
+) -> Result<Option<OperatorIdentity>, PeopleError> {
     let asked = async {
-        let signed = match looks {
-            Looks::ByHand => console.people.visit::<people::Operator>(token.expose()).await?,
-            Looks::ByItself => console.people.watch::<people::Operator>(token.expose()).await?,
+        let signed = match cause {
+            VisitCause::ByHand => console.people.visit::<people::Operator>(token.expose()).await?,
+            VisitCause::ByItself => console.people.watch::<people::Operator>(token.expose()).await?,
         };
         Ok(signed.map(|signed| console.who(&signed.person)))
     };

@@ -5,12 +5,12 @@ use quita_domain::control::RouteDirective;
 use quita_domain::exception::ExceptionAction;
 use quita_domain::people::OperatorRole;
 
-use super::texts::Texts;
+use super::texts::OperatorTexts;
 use crate::console::kit::language::Language;
 use crate::jobs::JobName;
 
 /// Returns the words for a route's state.
-pub(super) const fn state(state: RouteState, texts: &Texts) -> &'static str {
+pub(super) const fn state(state: RouteState, texts: &OperatorTexts) -> &'static str {
     let texts = &texts.operators;
     match state {
         RouteState::NotCalled => texts.not_called,
@@ -23,7 +23,7 @@ pub(super) const fn state(state: RouteState, texts: &Texts) -> &'static str {
 }
 
 /// Returns the word on the button of a directive.
-pub(super) const fn directive(directive: RouteDirective, texts: &Texts) -> &'static str {
+pub(super) const fn directive(directive: RouteDirective, texts: &OperatorTexts) -> &'static str {
     let texts = &texts.operators;
     match directive {
         RouteDirective::Open => texts.resume,
@@ -33,7 +33,7 @@ pub(super) const fn directive(directive: RouteDirective, texts: &Texts) -> &'sta
 }
 
 /// Returns the word on the button of an action, and its effect.
-pub(super) const fn action(action: ExceptionAction, texts: &Texts) -> (&'static str, &'static str) {
+pub(super) const fn action(action: ExceptionAction, texts: &OperatorTexts) -> (&'static str, &'static str) {
     let texts = &texts.operators;
     match action {
         ExceptionAction::AskAcquirer => (texts.ask_acquirer, texts.ask_effect),
@@ -198,7 +198,7 @@ pub(super) fn advice<'a>(kind: &str, stored: &'a str, language: Language) -> &'a
 }
 
 /// Returns the name of an operator's role.
-pub(super) const fn role(role: OperatorRole, texts: &Texts) -> &'static str {
+pub(super) const fn role(role: OperatorRole, texts: &OperatorTexts) -> &'static str {
     match role {
         OperatorRole::Operator => texts.operator_people.role_operator,
         OperatorRole::Auditor => texts.operator_people.role_auditor,

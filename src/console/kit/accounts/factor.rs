@@ -6,10 +6,10 @@ use quita_domain::secret::Secret;
 
 use super::{AccountHolder, Accounts};
 use crate::console::kit::answer::{html, see_other, try_again};
-use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
+use crate::console::kit::page_error::PageError;
 use crate::console::kit::proof::{FactorPage, RecoveryCodesPage};
-use crate::console::kit::texts::Texts;
+use crate::console::kit::texts::SharedTexts;
 use quita_services::people::{PeopleError, Someone};
 
 impl Accounts {
@@ -19,7 +19,7 @@ impl Accounts {
         holder: &AccountHolder<S>,
         next: &str,
         is_required: bool,
-    ) -> Result<HttpResponse, Failure> {
+    ) -> Result<HttpResponse, PageError> {
         html(&self.factor_page(holder, next, self.factors.propose()?, is_required)?)
     }
 
@@ -29,7 +29,7 @@ impl Accounts {
         next: &str,
         secret: Secret<String>,
         is_required: bool,
-    ) -> Result<FactorPage, Failure> {
+    ) -> Result<FactorPage, PageError> {
         let person = &holder.signed.person;
         let address = self.factors.address(person.login(), &secret);
         let mut page = FactorPage::new(&holder.token, &Self::own_address(next), secret, &address)?;
@@ -46,8 +46,10 @@ impl Accounts {
         holder: &AccountHolder<S>,
         form: &Form,
         is_required: bool,
-    ) -> Result<HttpResponse, Failure> {
-        let (secret, next, code) = (form.secret("secret"), form.text("next"), form.text("code"));
+    ) -> Result<HttpResponse, PageError> {
+        let secret = form.secret("secret");
+        let next = form.text("next");
+        let code = form.text("code");
         let person = &holder.signed.person;
         // The new code is checked first: a wrong one must not use up a code of the current factor.
         let set_up = match self.factors.check_first_code(&secret, code) {
@@ -61,7 +63,7 @@ impl Accounts {
             Ok(codes) => codes,
             Err(PeopleError::WrongCode) => {
                 let mut page = self.factor_page(holder, next, secret, is_required)?;
-                page.failed = Some(Texts::current().proof.no_code_here);
+                page.failed = Some(SharedTexts::current().proof.no_code_here);
                 return try_again(&page);
             }
             Err(error) => return Err(error.into()),
@@ -78,7 +80,7 @@ impl Accounts {
         holder: &AccountHolder<S>,
         form: &Form,
         base: &str,
-    ) -> Result<HttpResponse, Failure> {
+    ) -> Result<HttpResponse, PageError> {
         self.require_proof(request, holder, form).await?;
         let codes = self.factors.renew_recovery_codes(&holder.signed.person).await?;
         self.note_own(holder, AuditAction::RecoveryCodesMade).await;
@@ -92,7 +94,7 @@ impl Accounts {
         holder: &AccountHolder<S>,
         form: &Form,
         base: &str,
-    ) -> Result<HttpResponse, Failure> {
+    ) -> Result<HttpResponse, PageError> {
         self.require_proof(request, holder, form).await?;
         self.people.remove_factor::<S>(holder.signed.person.login()).await?;
         self.note_own(holder, AuditAction::SecondFactorRemoved).await;

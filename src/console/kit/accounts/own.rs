@@ -12,9 +12,9 @@ use super::{AccountHolder, Accounts};
 use crate::console::kit::addresses::with_next;
 use crate::console::kit::answer::{Done, see_other, see_other_with};
 use crate::console::kit::browser_name::browser_name;
-use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
-use crate::console::kit::texts::Texts;
+use crate::console::kit::page_error::PageError;
+use crate::console::kit::texts::SharedTexts;
 use mail::MailChoice;
 use quita_services::people::Someone;
 use webhook::WebhookForm;
@@ -65,7 +65,7 @@ impl SessionRow {
 impl AccountPart {
     /// Returns the text that confirms the action just done.
     pub(crate) fn notice(done: &Done) -> Option<&'static str> {
-        let texts = &Texts::current().proof;
+        let texts = &SharedTexts::current().proof;
         match done.done.as_str() {
             "password" => Some(texts.password_changed),
             "factor-removed" => Some(texts.factor_removed),
@@ -85,11 +85,12 @@ impl Accounts {
         holder: &AccountHolder<S>,
         base: &str,
         is_factor_required: bool,
-    ) -> Result<AccountPart, Failure> {
-        let (person, this) = (&holder.signed.person, &holder.signed.session);
+    ) -> Result<AccountPart, PageError> {
+        let person = &holder.signed.person;
+        let this = &holder.signed.session;
         let factor = person.credentials().second_factor.as_ref().map(|factor| {
             let left = factor.recovery_codes.len().to_string();
-            (factor.since, Texts::current().proof.recovery_codes_left.replace("{left}", &left))
+            (factor.since, SharedTexts::current().proof.recovery_codes_left.replace("{left}", &left))
         });
         let sessions = self.people.sessions(person).await?;
         let mut sessions: Vec<_> =
@@ -112,9 +113,10 @@ impl Accounts {
         holder: &AccountHolder<S>,
         form: &Form,
         base: &str,
-    ) -> Result<HttpResponse, Failure> {
+    ) -> Result<HttpResponse, PageError> {
         self.count_proof(holder).await?;
-        let (current, new) = (form.secret("current"), form.secret("new"));
+        let current = form.secret("current");
+        let new = form.secret("new");
         let session = match self.people.change_password(&holder.signed, &current, &new).await {
             Ok(session) => session,
             Err(error) => {
@@ -133,9 +135,9 @@ impl Accounts {
         holder: &AccountHolder<S>,
         public_id: &str,
         base: &str,
-    ) -> Result<HttpResponse, Failure> {
+    ) -> Result<HttpResponse, PageError> {
         if !self.people.end_session(&holder.signed.person, public_id).await? {
-            return Err(Failure::NotFound);
+            return Err(PageError::NotFound);
         }
         self.note_ended(holder, 1).await;
         Ok(see_other(format!("{base}/account?done=session-ended")))
@@ -146,7 +148,7 @@ impl Accounts {
         &self,
         holder: &AccountHolder<S>,
         base: &str,
-    ) -> Result<HttpResponse, Failure> {
+    ) -> Result<HttpResponse, PageError> {
         let ended = self.people.end_other_sessions(&holder.signed).await?;
         self.note_ended(holder, ended).await;
         Ok(see_other(format!("{base}/account?done=others-ended")))

@@ -11,16 +11,16 @@ use super::{AccountHolder, Accounts, Arrival};
 use crate::console::kit::addresses::with_next;
 use crate::console::kit::answer::{html, see_other, see_other_with, try_again};
 use crate::console::kit::devices::Device;
-use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
+use crate::console::kit::page_error::PageError;
 use crate::console::kit::proof::{CodePage, GivenPasswordPage, bare_frame};
-use crate::console::kit::sign_in::{SignInPage, Wanted, origin_of, show_form};
-use crate::console::kit::texts::Texts;
+use crate::console::kit::sign_in::{SignInPage, SignInQuery, origin_of, show_form};
+use crate::console::kit::texts::SharedTexts;
 use quita_services::people::{Given, NewSession, PeopleError, Someone};
 use quita_services::refused_sign_ins::Why;
 
 /// Progress of a sign-in.
-enum Progress {
+enum SignInProgress {
     /// The password was right; the second factor of this account is still due.
     CodeIsDue(Login),
     IsIn,
@@ -31,8 +31,8 @@ impl Accounts {
     pub(crate) fn ask_password(
         &self,
         arrival: &Arrival<'_>,
-        wanted: Wanted,
-    ) -> Result<HttpResponse, Failure> {
+        wanted: SignInQuery,
+    ) -> Result<HttpResponse, PageError> {
         show_form(self.cookies, arrival.request, SignInPage::new(wanted.next), StatusCode::OK)
     }
 
@@ -41,19 +41,21 @@ impl Accounts {
         &self,
         arrival: &Arrival<'_>,
         payload: Payload,
-    ) -> Result<HttpResponse, Failure> {
+    ) -> Result<HttpResponse, PageError> {
         let Arrival { request, from } = *arrival;
         let form = Form::read(request, payload, self.cookies.visit(request).as_ref()).await?;
-        let (email, next) = (form.text("email"), form.text("next"));
+        let email = form.text("email");
+        let next = form.text("next");
         let line = match self.attempts.count(email, from, self.device_of(arrival, email)) {
             Ok(line) => line,
             Err(wait) => {
                 self.note_refused(email, from, Why::TooMany).await;
-                return Err(Failure::TooMany(wait));
+                return Err(PageError::TooMany(wait));
             }
         };
         let people = self.people.in_line(line);
-        let (login, password) = (Login::parse(email), form.secret("password"));
+        let login = Login::parse(email);
+        let password = form.secret("password");
         let session = match people.sign_in::<S>(login.as_ref(), &password, origin_of(request, from)).await {
             Err(error @ PeopleError::Disabled) => {
                 self.note_refused(email, from, Why::Disabled).await;
@@ -80,14 +82,14 @@ impl Accounts {
     pub(crate) async fn ask_code<S: Someone>(
         &self,
         arrival: &Arrival<'_>,
-        wanted: Wanted,
-    ) -> Result<HttpResponse, Failure> {
+        wanted: SignInQuery,
+    ) -> Result<HttpResponse, PageError> {
         let (token, progress) = self.progress::<S>(arrival).await?;
         match progress {
-            Progress::CodeIsDue(_) => {
+            SignInProgress::CodeIsDue(_) => {
                 html(&CodePage { frame: bare_frame(&token), next: wanted.next, failed: None })
             }
-            Progress::IsIn => Ok(see_other(Self::own_address(&wanted.next))),
+            SignInProgress::IsIn => Ok(see_other(Self::own_address(&wanted.next))),
         }
     }
 
@@ -96,16 +98,17 @@ impl Accounts {
         &self,
         arrival: &Arrival<'_>,
         payload: Payload,
-    ) -> Result<HttpResponse, Failure> {
+    ) -> Result<HttpResponse, PageError> {
         let Arrival { request, from } = *arrival;
         let (token, progress) = self.progress::<S>(arrival).await?;
         let form = Form::read(request, payload, [&token]).await?;
         let next = form.text("next");
-        let Progress::CodeIsDue(login) = progress else {
+        let SignInProgress::CodeIsDue(login) = progress else {
             return Ok(see_other(Self::own_address(next)));
         };
-        self.attempts.count_in_session(&token).map_err(Failure::TooMany)?;
-        let (code, texts) = (form.secret("code"), &Texts::current().proof);
+        self.attempts.count_in_session(&token).map_err(PageError::TooMany)?;
+        let code = form.secret("code");
+        let texts = &SharedTexts::current().proof;
         let origin = origin_of(request, from);
         let failed = match self.factors.finish_sign_in::<S>(token.expose(), code.expose(), origin).await {
             Ok(Some((session, given))) => {
@@ -116,7 +119,7 @@ impl Accounts {
                 };
                 return self.welcome(arrival, &session, by, next).await;
             }
-            Ok(None) => return Err(Failure::SignedOut(None)),
+            Ok(None) => return Err(PageError::SignedOut(None)),
             Err(PeopleError::WrongCode) => texts.code_wrong.to_owned(),
             Err(PeopleError::CodesWait(seconds)) => {
                 texts.code_waits.replace("{seconds}", &seconds.to_string())
@@ -132,8 +135,8 @@ impl Accounts {
     pub(crate) fn ask_new_password<S: Someone>(
         &self,
         holder: &AccountHolder<S>,
-        wanted: Wanted,
-    ) -> Result<HttpResponse, Failure> {
+        wanted: SignInQuery,
+    ) -> Result<HttpResponse, PageError> {
         if !self.people.must_change_password(holder.signed.person.credentials()) {
             return Ok(see_other(Self::own_address(&wanted.next)));
         }
@@ -145,16 +148,17 @@ impl Accounts {
         &self,
         holder: &AccountHolder<S>,
         form: &Form,
-    ) -> Result<HttpResponse, Failure> {
+    ) -> Result<HttpResponse, PageError> {
         let next = form.text("next");
         if !self.people.must_change_password(holder.signed.person.credentials()) {
             return Ok(see_other(Self::own_address(next)));
         }
-        self.attempts.count_in_session(&holder.token).map_err(Failure::TooMany)?;
+        self.attempts.count_in_session(&holder.token).map_err(PageError::TooMany)?;
         let session = match self.people.replace_given_password(&holder.signed, &form.secret("new")).await {
             Ok(session) => session,
             Err(error @ (PeopleError::NotAPassword | PeopleError::Weak(_) | PeopleError::SamePassword)) => {
-                let (frame, failed) = (bare_frame(&holder.token), Some(Failure::from(error).to_string()));
+                let frame = bare_frame(&holder.token);
+                let failed = Some(PageError::from(error).to_string());
                 return try_again(&GivenPasswordPage { frame, next: next.to_owned(), failed });
             }
             Err(error) => return Err(error.into()),
@@ -169,12 +173,12 @@ impl Accounts {
         arrival: &Arrival<'_>,
         session: &NewSession<S>,
         next: &str,
-    ) -> Result<HttpResponse, Failure> {
+    ) -> Result<HttpResponse, PageError> {
         let account = session.person.login().as_str();
         let mark = self.devices.mark(account, self.device_of(arrival, account), self.clock.now())?;
         let mut answer = see_other_with(self.cookies.begin(&session.token), Self::own_address(next));
         let marked = answer.add_cookie(&self.cookies.mark_device(&mark));
-        marked.map_err(|error| Failure::Defect(error.to_string()))?;
+        marked.map_err(|error| PageError::Defect(error.to_string()))?;
         Ok(answer)
     }
 
@@ -185,7 +189,7 @@ impl Accounts {
         session: &NewSession<S>,
         by: &str,
         next: &str,
-    ) -> Result<HttpResponse, Failure> {
+    ) -> Result<HttpResponse, PageError> {
         let person = &session.person;
         self.note(person, arrival.from, person.draft(AuditAction::SignedIn).after(by)).await;
         self.admit(arrival, session, next)
@@ -195,14 +199,14 @@ impl Accounts {
     async fn progress<S: Someone>(
         &self,
         arrival: &Arrival<'_>,
-    ) -> Result<(Secret<String>, Progress), Failure> {
-        let signed_out = || Failure::signed_out(arrival.request);
+    ) -> Result<(Secret<String>, SignInProgress), PageError> {
+        let signed_out = || PageError::signed_out(arrival.request);
         let token = self.cookies.session(arrival.request).ok_or_else(signed_out)?;
         if let Some(half) = self.people.half::<S>(token.expose()).await? {
-            return Ok((token, Progress::CodeIsDue(half.person.login().clone())));
+            return Ok((token, SignInProgress::CodeIsDue(half.person.login().clone())));
         }
         self.people.watch::<S>(token.expose()).await?.ok_or_else(signed_out)?;
-        Ok((token, Progress::IsIn))
+        Ok((token, SignInProgress::IsIn))
     }
 
     /// Returns the browser's device mark if it has signed in to this account before.

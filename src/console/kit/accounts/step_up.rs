@@ -12,9 +12,9 @@ use super::{AccountHolder, Accounts};
 use crate::console::kit::addresses::referring_page;
 use crate::console::kit::confirmation::{Confirmation, PROOF_FIELD};
 use crate::console::kit::cookies::form_token;
-use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
 use crate::console::kit::page_context::PageContext;
+use crate::console::kit::page_error::PageError;
 use quita_services::people::{Given, PeopleError, Someone};
 use quita_services::refused_sign_ins::Why;
 
@@ -22,13 +22,13 @@ impl Accounts {
     /// Requires a proof of identity that is recent or comes with this form.
     ///
     /// # Errors
-    /// [`Failure::Unconfirmed`], which asks for a proof; [`Failure::TooMany`] for too many wrong ones.
+    /// [`PageError::Unconfirmed`], which asks for a proof; [`PageError::TooMany`] for too many wrong ones.
     pub(crate) async fn require_recent_proof<S: Someone>(
         &self,
         request: &HttpRequest,
         holder: &AccountHolder<S>,
         form: &Form,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), PageError> {
         if form.text(PROOF_FIELD).is_empty() && self.people.is_confirmed(&holder.signed.session) {
             return Ok(());
         }
@@ -45,7 +45,7 @@ impl Accounts {
         request: &HttpRequest,
         holder: &AccountHolder<S>,
         form: &Form,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), PageError> {
         match holder.signed.person.credentials().second_factor {
             Some(_) => self.require_proof(request, holder, form).await,
             None => self.require_recent_proof(request, holder, form).await,
@@ -61,7 +61,7 @@ impl Accounts {
         request: &HttpRequest,
         holder: &AccountHolder<S>,
         form: &Form,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), PageError> {
         if form.text(PROOF_FIELD).is_empty() {
             return Err(self.ask_proof(request, holder, form, false));
         }
@@ -80,11 +80,11 @@ impl Accounts {
     }
 
     /// Counts an attempt at a proof. If there were too many, refuses it and records the refusal.
-    pub(super) async fn count_proof<S: Someone>(&self, holder: &AccountHolder<S>) -> Result<(), Failure> {
+    pub(super) async fn count_proof<S: Someone>(&self, holder: &AccountHolder<S>) -> Result<(), PageError> {
         let counted = self.attempts.count_in_session(&holder.token);
         if let Err(wait) = counted {
             self.note_refused(holder.signed.person.login().as_str(), holder.from, Why::TooManyProofs).await;
-            return Err(Failure::TooMany(wait));
+            return Err(PageError::TooMany(wait));
         }
         Ok(())
     }
@@ -124,7 +124,8 @@ impl Accounts {
     }
 
     async fn prove<S: Someone>(&self, holder: &AccountHolder<S>, form: &Form) -> Result<(), PeopleError> {
-        let (signed, proof) = (&holder.signed, form.secret(PROOF_FIELD));
+        let signed = &holder.signed;
+        let proof = form.secret(PROOF_FIELD);
         if signed.person.credentials().second_factor.is_none() {
             return self.people.confirm_by_password(signed, &proof).await;
         }
@@ -146,11 +147,11 @@ impl Accounts {
         holder: &AccountHolder<S>,
         form: &Form,
         has_failed: bool,
-    ) -> Failure {
+    ) -> PageError {
         let back = referring_page(request).map(|page| page.path().to_owned());
         let here = format!("{}{}", PageContext::current().mount, request.path());
         let back = back.filter(|page| *page != here);
-        Failure::Unconfirmed(Box::new(Confirmation {
+        PageError::Unconfirmed(Box::new(Confirmation {
             action: here,
             fields: form.fields_but(PROOF_FIELD),
             form_token: form_token(&holder.token),

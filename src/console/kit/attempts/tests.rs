@@ -87,7 +87,8 @@ fn a_device_has_attempts_of_its_own_and_then_those_of_any_stranger() {
 #[test]
 fn who_is_signed_in_guesses_at_the_own_password_apart_from_strangers() {
     let attempts = Attempts::new();
-    let (one, other) = (Secret::new(String::from("one")), Secret::new(String::from("other")));
+    let one = Secret::new(String::from("one"));
+    let other = Secret::new(String::from("other"));
     assert!((0..8).all(|_| attempts.count_in_session(&one).is_ok()));
     assert!(attempts.count_in_session(&one).is_err());
     assert_eq!(attempts.count_in_session(&other), Ok(()));

@@ -9,7 +9,8 @@ const ENGLISH: Csv = Csv { language: Language::English };
 /// they are dropped everywhere.
 fn read(file: &str, separators: &[char], drops_quotes: bool) -> Vec<String> {
     let mut cells = vec![String::new()];
-    let (mut is_quoted, mut begins) = (false, true);
+    let mut is_quoted = false;
+    let mut begins = true;
     let mut characters = file.chars().peekable();
     while let Some(character) = characters.next() {
         let ends = !is_quoted && (separators.contains(&character) || matches!(character, '\r' | '\n'));

@@ -12,14 +12,14 @@ use serde::Deserialize;
 
 use super::one::own;
 use super::{address_of, see};
-use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
+use crate::console::kit::page_error::PageError;
 use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::ask::AskPage;
-use crate::console::merchant::frame::Section;
+use crate::console::merchant::frame::MerchantSection;
 use crate::console::merchant::mode::InMode;
 use crate::console::merchant::once::OncePage;
-use crate::console::merchant::texts::Texts;
+use crate::console::merchant::texts::MerchantTexts;
 use crate::console::merchant::visitor::{ApplicationChange, Visitor};
 use crate::sample_request;
 use quita_services::access::{DEFAULT_KEY_LIFE, NewKey};
@@ -27,12 +27,12 @@ use quita_services::access::{DEFAULT_KEY_LIFE, NewKey};
 /// Action on a key, after a confirmation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Verb {
+pub(crate) enum KeyAction {
     Rotate,
     Revoke,
 }
 
-impl Verb {
+impl KeyAction {
     const fn as_str(self) -> &'static str {
         match self {
             Self::Rotate => "rotate",
@@ -48,7 +48,7 @@ pub(crate) async fn create(
     InMode(mode): InMode,
     path: Path<(String, String)>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let ApplicationChange { visitor, form } = change;
     let application = own(&visitor, &path.1, &console).await?;
     if mode == Mode::Live {
@@ -73,27 +73,28 @@ pub(crate) async fn create(
 }
 
 /// Reads the kind of a new key, and the scopes of a secret one.
-fn read_powers(form: &Form) -> Result<(KeyKind, Vec<Scope>), Failure> {
+fn read_powers(form: &Form) -> Result<(KeyKind, Vec<Scope>), PageError> {
     if form.text("kind") == "publishable" {
         return Ok((KeyKind::Publishable, Vec::new()));
     }
     let is_given = |scope: &Scope| form.all("scope").any(|given| given == scope.as_str());
     let scopes: Vec<_> = Scope::ALL.into_iter().filter(is_given).collect();
     if scopes.is_empty() {
-        return Err(Failure::Unreadable(Texts::current().applications.no_scope.into()));
+        return Err(PageError::Unreadable(MerchantTexts::current().applications.no_scope.into()));
     }
     Ok((KeyKind::Secret, scopes))
 }
 
 /// Reads the days until the key expires, or `never`; empty means a year.
-fn read_expiry(text: &str) -> Result<Option<Duration>, Failure> {
+fn read_expiry(text: &str) -> Result<Option<Duration>, PageError> {
     match text {
         "" => return Ok(Some(DEFAULT_KEY_LIFE)),
         "never" => return Ok(None),
         _ => {}
     }
     let days: Option<u64> = text.parse().ok().filter(|days| (1..=3_650).contains(days));
-    let days = days.ok_or_else(|| Failure::Unreadable(Texts::current().applications.bad_expiry.into()))?;
+    let days =
+        days.ok_or_else(|| PageError::Unreadable(MerchantTexts::current().applications.bad_expiry.into()))?;
     Ok(Some(Duration::from_secs(days.saturating_mul(86_400))))
 }
 
@@ -108,16 +109,18 @@ fn show_once(
     key: &PresentedKey,
     scopes: &[Scope],
     back: String,
-) -> Result<HttpResponse, Failure> {
-    let frame = visitor.frame(mode, Section::Applications);
-    let (texts, secret) = (&frame.texts.applications, key.reveal());
+) -> Result<HttpResponse, PageError> {
+    let frame = visitor.frame(mode, MerchantSection::Applications);
+    let texts = &frame.texts.applications;
+    let secret = key.reveal();
     let writes = scopes.contains(&Scope::PaymentsWrite);
     let curl = writes.then(|| sample_request::curl(&console.edge.public_url, &secret, None));
     let sentence = match key.kind {
         KeyKind::Secret => texts.key_shown_once,
         KeyKind::Publishable => texts.publishable_shown_once,
     };
-    let (title, second) = (texts.new_key_title.into(), None);
+    let title = texts.new_key_title.into();
+    let second = None;
     OncePage { title, sentence, secret, second, curl, back, frame }.show()
 }
 
@@ -125,23 +128,24 @@ fn show_once(
 pub(crate) async fn ask(
     visitor: Visitor,
     InMode(mode): InMode,
-    path: Path<(String, String, String, Verb)>,
+    path: Path<(String, String, String, KeyAction)>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     visitor.must(Permission::ManageApplications)?;
     let (_, name, id, verb) = path.into_inner();
     let application = own(&visitor, &name, &console).await?;
     let key = live_key(&application, mode, &id, &console).await?;
-    let frame = visitor.frame(mode, Section::Applications);
+    let frame = visitor.frame(mode, MerchantSection::Applications);
     let texts = &frame.texts.applications;
     let (question, sentence, button) = match verb {
-        Verb::Rotate => (texts.rotate_question, texts.rotate_sentence, texts.rotate),
-        Verb::Revoke => (texts.revoke_question, texts.revoke_sentence, texts.revoke),
+        KeyAction::Rotate => (texts.rotate_question, texts.rotate_sentence, texts.rotate),
+        KeyAction::Revoke => (texts.revoke_question, texts.revoke_sentence, texts.revoke),
     };
     let words = (question.replace("{id}", &key.id), sentence, button);
-    let (back, step) = (address_of(mode, &application.name), format!("keys/{}/{}", key.id, verb.as_str()));
+    let back = address_of(mode, &application.name);
+    let step = format!("keys/{}/{}", key.id, verb.as_str());
     let mut page = AskPage::new(frame, words, back, &step);
-    page.is_grave = verb == Verb::Revoke;
+    page.is_grave = verb == KeyAction::Revoke;
     page.show()
 }
 
@@ -151,10 +155,10 @@ async fn live_key(
     mode: Mode,
     id: &str,
     console: &MerchantConsole,
-) -> Result<ApiKey, Failure> {
+) -> Result<ApiKey, PageError> {
     let key = console.access.key_of(&application.merchant, id).await?;
     let is_its = key.owner.application == application.name && key.owner.mode == mode;
-    if is_its && key.is_live(console.clock.now()) { Ok(key) } else { Err(Failure::NotFound) }
+    if is_its && key.is_live(console.clock.now()) { Ok(key) } else { Err(PageError::NotFound) }
 }
 
 /// Handles `POST /console/{mode}/applications/{name}/keys/{id}/{rotate|revoke}`.
@@ -162,20 +166,20 @@ pub(crate) async fn act(
     request: HttpRequest,
     change: ApplicationChange,
     InMode(mode): InMode,
-    path: Path<(String, String, String, Verb)>,
+    path: Path<(String, String, String, KeyAction)>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let ApplicationChange { visitor, form } = change;
     let (_, name, id, verb) = path.into_inner();
     let application = own(&visitor, &name, &console).await?;
     let key = live_key(&application, mode, &id, &console).await?;
     match verb {
-        Verb::Revoke => {
+        KeyAction::Revoke => {
             console.access.revoke_key(&key.id).await?;
             console.audit.note(&visitor.initiator(), visitor.draft(AuditAction::KeyRevoked, &key.id)).await;
             Ok(see(mode, &application.name, "revoked"))
         }
-        Verb::Rotate => {
+        KeyAction::Rotate => {
             if mode == Mode::Live {
                 console.accounts.require_recent_proof(&request, &visitor.holder(), &form).await?;
             }

@@ -11,18 +11,18 @@ use quita_domain::time::Timestamp;
 use super::test_event::Exchange;
 use super::{MAX_NAME_CHARACTERS, address_of, read_name, see};
 use crate::console::kit::answer::{Done, html};
-use crate::console::kit::failure::Failure;
+use crate::console::kit::page_error::PageError;
 use crate::console::merchant::MerchantConsole;
-use crate::console::merchant::frame::{Frame, Section};
+use crate::console::merchant::frame::{MerchantFrame, MerchantSection};
 use crate::console::merchant::mode::InMode;
-use crate::console::merchant::texts::Texts;
+use crate::console::merchant::texts::MerchantTexts;
 use crate::console::merchant::visitor::{ApplicationChange, Visitor};
 use quita_services::access::OpenSecret;
 
 #[derive(Template)]
 #[template(path = "console/merchant/application.html")]
 struct ApplicationPage {
-    frame: Frame,
+    frame: MerchantFrame,
     application: Application,
     /// Address of this page.
     base: String,
@@ -86,13 +86,13 @@ pub(crate) async fn show(
     path: Path<(String, String)>,
     console: Data<MerchantConsole>,
     done: Query<Done>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let application = own(&visitor, &path.1, &console).await?;
-    let notice = notice(Texts::current(), &done.done);
+    let notice = notice(MerchantTexts::current(), &done.done);
     render(&visitor, mode, &console, application, None, notice).await
 }
 
-fn notice(texts: &Texts, done: &str) -> Option<&'static str> {
+fn notice(texts: &MerchantTexts, done: &str) -> Option<&'static str> {
     match done {
         "revoked" => Some(texts.applications.revoked),
         "endpoint" | "origins" | "renamed" => Some(texts.everywhere.done),
@@ -108,14 +108,14 @@ pub(super) async fn render(
     application: Application,
     exchange: Option<Exchange>,
     notice: Option<&'static str>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let keys = console.access.keys_of(&visitor.user.merchant).await?;
     let is_its = |key: &ApiKey| key.owner.application == application.name && key.owner.mode == mode;
     let mut keys: Vec<_> = keys.into_iter().filter(is_its).collect();
     let now = console.clock.now();
     keys.sort_by_key(|key| (!key.is_live(now), std::cmp::Reverse(key.created_at)));
     let secrets = console.access.open_secrets(&application, mode, now)?;
-    let mut frame = visitor.frame(mode, Section::Applications);
+    let mut frame = visitor.frame(mode, MerchantSection::Applications);
     frame.notice = notice;
     let page = ApplicationPage {
         base: address_of(mode, &application.name),
@@ -135,7 +135,7 @@ pub(super) async fn own(
     visitor: &Visitor,
     name: &str,
     console: &MerchantConsole,
-) -> Result<Application, Failure> {
+) -> Result<Application, PageError> {
     let name = ApplicationName::new(name);
     Ok(console.access.application(&visitor.user.merchant, &name).await?)
 }
@@ -146,7 +146,7 @@ pub(crate) async fn rename(
     InMode(mode): InMode,
     path: Path<(String, String)>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let ApplicationChange { visitor, form } = change;
     let application = own(&visitor, &path.1, &console).await?;
     let title = read_name(&form, "title")?;

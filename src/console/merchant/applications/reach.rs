@@ -9,10 +9,10 @@ use quita_domain::request::PostbackPolicy;
 
 use super::one::own;
 use super::see;
-use crate::console::kit::failure::Failure;
+use crate::console::kit::page_error::PageError;
 use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::mode::InMode;
-use crate::console::merchant::texts::Texts;
+use crate::console::merchant::texts::MerchantTexts;
 use crate::console::merchant::visitor::ApplicationChange;
 use quita_services::access::{origins_in_words, url_in_words};
 
@@ -23,14 +23,14 @@ pub(crate) async fn set_endpoint(
     InMode(mode): InMode,
     path: Path<(String, String)>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let ApplicationChange { visitor, form } = change;
     let application = own(&visitor, &path.1, &console).await?;
     let url = if form.text("url").is_empty() {
         None
     } else {
         let allowed = |url: &str| console.edge.limits.postback.allows(url).then(|| url.to_owned());
-        Some(form.address("url", allowed, Texts::current().applications.bad_url)?)
+        Some(form.address("url", allowed, MerchantTexts::current().applications.bad_url)?)
     };
     if mode == Mode::Live {
         // Events that go elsewhere would outlast a stolen session.
@@ -56,12 +56,12 @@ pub(crate) async fn set_origins(
     InMode(mode): InMode,
     path: Path<(String, String)>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let ApplicationChange { visitor, form } = change;
     let application = own(&visitor, &path.1, &console).await?;
     let allows_http = console.edge.limits.postback == PostbackPolicy::AllowAnything;
     let origins = Origins::parse(form.text("origins").split_whitespace(), allows_http);
-    let origins = origins.map_err(|bad| Failure::Unreadable(in_words(&bad)))?;
+    let origins = origins.map_err(|bad| PageError::Unreadable(in_words(&bad)))?;
     if mode == Mode::Live {
         console.accounts.require_recent_proof(&request, &visitor.holder(), &form).await?;
     }
@@ -76,7 +76,7 @@ pub(crate) async fn set_origins(
 
 /// Returns what is wrong with a list of origins, in the visitor's language.
 fn in_words(bad: &BadOrigins) -> String {
-    let texts = &Texts::current().applications;
+    let texts = &MerchantTexts::current().applications;
     match bad {
         BadOrigins::NoOrigin(text) => texts.no_origin.replace("{text}", text),
         BadOrigins::OtherForm { given, meant } => {

@@ -2,6 +2,7 @@
 
 use quita_domain::acquiring::{ChargeAnswer, Fact, Issued, Settlement};
 use quita_domain::identity::{AcquirerName, ApplicationName, MerchantId, Mode, Owner, TransactionId};
+use quita_domain::numbering::AttemptNumber;
 use quita_domain::payment::{Command, Context, NewPayment, Payment};
 use quita_domain::request::{self, RequestLimits};
 use quita_domain::routing::{Considered, Routed};
@@ -25,7 +26,8 @@ pub(super) fn paid_payment(
     let purchase =
         request::parse(sample_request::body(None).as_bytes(), now, limits).ok()?.into_purchase().ok()?;
     let owner = Owner { merchant: merchant.clone(), application: application.clone(), mode };
-    let (id, amount) = (TransactionId::new(Uuid::now_v7()), purchase.order.amount);
+    let id = TransactionId::new(Uuid::now_v7());
+    let amount = purchase.order.amount;
     let context = Context::plain(now, Uuid::now_v7());
     let acquirer = AcquirerName::new(ACQUIRER);
     let considered = Considered { acquirer, eligible: true, reason: "eligible".into() };
@@ -48,10 +50,14 @@ pub(super) fn paid_payment(
         expires_at: now.plus_ms(3_600_000),
     };
     let answer = ChargeAnswer::known(Fact::Pending { issued, news_at: None });
-    let pending = opened.decide(Command::ChargeAnswered { attempt: 1, answer }, &context).ok()?.next?;
+    let pending = opened
+        .decide(Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer }, &context)
+        .ok()?
+        .next?;
     let settlement =
         Settlement { id: "example".into(), amount, paid_on: None, end_to_end_id: None, approval: None };
-    let (acquirer, fact) = (AcquirerName::new(ACQUIRER), Fact::Settled(settlement));
+    let acquirer = AcquirerName::new(ACQUIRER);
+    let fact = Fact::Settled(settlement);
     pending.decide(Command::Notified { acquirer, fact }, &context).ok()?.next
 }
 
@@ -65,7 +71,8 @@ mod tests {
     fn the_made_up_payment_is_paid_by_the_rules() {
         let limits = RequestLimits { max_installments: 12, postback: PostbackPolicy::HttpsPublicOnly };
         let now = Timestamp::parse("2026-11-21T12:00:00.000Z").unwrap();
-        let (merchant, application) = (MerchantId::new("demo"), ApplicationName::new("shop"));
+        let merchant = MerchantId::new("demo");
+        let application = ApplicationName::new("shop");
         let payment = paid_payment(&merchant, &application, Mode::Live, &limits, now).unwrap();
         assert_eq!((payment.status(), payment.owner.mode), (Status::Paid, Mode::Live));
         let told: Vec<_> = payment.history.iter().map(|event| event.status).collect();

@@ -9,13 +9,13 @@ use quita_domain::people::Permission;
 
 use super::address_of;
 use super::one::own;
-use crate::console::kit::failure::Failure;
+use crate::console::kit::page_error::PageError;
 use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::ask::AskPage;
-use crate::console::merchant::frame::Section;
+use crate::console::merchant::frame::MerchantSection;
 use crate::console::merchant::mode::InMode;
 use crate::console::merchant::once::{OncePage, SecondSecret};
-use crate::console::merchant::texts::Texts;
+use crate::console::merchant::texts::MerchantTexts;
 use crate::console::merchant::visitor::{ApplicationChange, Visitor};
 use quita_services::access::fingerprint;
 
@@ -25,9 +25,9 @@ pub(super) async fn show_first(
     mode: Mode,
     name: &ApplicationName,
     console: &MerchantConsole,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let merchant = &visitor.user.merchant;
-    let texts = &Texts::current().everywhere;
+    let texts = &MerchantTexts::current().everywhere;
     let (other, label) = match mode {
         Mode::Test => (Mode::Live, texts.live),
         Mode::Live => (Mode::Test, texts.test),
@@ -37,8 +37,8 @@ pub(super) async fn show_first(
     show_once(visitor, mode, name, name.as_str(), secret, Some(SecondSecret { label, secret: second }))
 }
 
-fn newest(secrets: Vec<String>) -> Result<String, Failure> {
-    secrets.into_iter().next().ok_or_else(|| Failure::Defect("no live secret".into()))
+fn newest(secrets: Vec<String>) -> Result<String, PageError> {
+    secrets.into_iter().next().ok_or_else(|| PageError::Defect("no live secret".into()))
 }
 
 fn show_once(
@@ -48,8 +48,8 @@ fn show_once(
     title: &str,
     secret: String,
     second: Option<SecondSecret>,
-) -> Result<HttpResponse, Failure> {
-    let frame = visitor.frame(mode, Section::Applications);
+) -> Result<HttpResponse, PageError> {
+    let frame = visitor.frame(mode, MerchantSection::Applications);
     let texts = &frame.texts.applications;
     OncePage {
         title: texts.secret_title.replace("{title}", title),
@@ -69,11 +69,11 @@ pub(crate) async fn ask(
     InMode(mode): InMode,
     path: Path<(String, String)>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     visitor.must(Permission::ManageApplications)?;
     let application = own(&visitor, &path.1, &console).await?;
     let newest = newest(console.access.secrets(&application.merchant, &application.name, mode).await?)?;
-    let frame = visitor.frame(mode, Section::Applications);
+    let frame = visitor.frame(mode, MerchantSection::Applications);
     let texts = &frame.texts.applications;
     let question = texts.rotate_secret_question.replace("{title}", application.title());
     let words = (question, texts.rotate_secret_sentence, texts.rotate_secret);
@@ -89,7 +89,7 @@ pub(crate) async fn rotate(
     InMode(mode): InMode,
     path: Path<(String, String)>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let ApplicationChange { visitor, form } = change;
     let application = own(&visitor, &path.1, &console).await?;
     let Application { merchant, name, .. } = &application;

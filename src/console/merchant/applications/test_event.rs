@@ -7,16 +7,17 @@ use quita_domain::delivery::{DeliveryAttempt, webhook_id};
 use quita_domain::identity::{ApplicationName, Mode};
 use quita_domain::webhook::body::test_body;
 use quita_domain::webhook::signature::{WebhookSecret, sign};
-use quita_ports::WebhookRequest;
+use quita_ports::{FailureDetail, SentWebhook, WebhookRequest};
 
 use super::one::{own, render};
 use super::sample::paid_payment;
-use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
+use crate::console::kit::page_error::PageError;
 use crate::console::merchant::MerchantConsole;
-use crate::console::merchant::deliveries::{outcome_of, tone_of_attempt};
+use crate::console::merchant::deliveries::tone_of_attempt;
+use crate::console::merchant::delivery_attempts::{detail_in_words, outcome_of};
 use crate::console::merchant::mode::InMode;
-use crate::console::merchant::texts::Texts;
+use crate::console::merchant::texts::MerchantTexts;
 use crate::console::merchant::visitor::{ApplicationChange, Visitor};
 use quita_services::audit::audited_address;
 
@@ -26,6 +27,8 @@ pub(crate) struct Exchange {
     /// Request as it was sent, head and body, for reading.
     pub(crate) request: String,
     pub(crate) attempt: DeliveryAttempt,
+    /// Detail of having no answer, which is shown here and stored nowhere.
+    pub(crate) detail: Option<FailureDetail>,
 }
 
 impl Exchange {
@@ -38,6 +41,20 @@ impl Exchange {
     pub(crate) fn outcome(&self) -> String {
         outcome_of(&self.attempt, Language::current())
     }
+
+    /// Returns the beginning of the answer, or the detail of having none.
+    pub(crate) fn answer(&self) -> String {
+        let texts = &MerchantTexts::current().applications;
+        let Self { attempt, detail, .. } = self;
+        if let Some(answer) = attempt.answer.as_ref().filter(|answer| !answer.is_empty()) {
+            return answer.clone();
+        }
+        if attempt.status.is_some() {
+            return texts.empty_answer.to_owned();
+        }
+        let detail = detail.as_ref().map(|detail| detail_in_words(detail, Language::current()));
+        detail.unwrap_or_else(|| texts.no_answer.to_owned())
+    }
 }
 
 /// Handles `POST /console/{mode}/applications/{name}/test-event`.
@@ -46,17 +63,17 @@ pub(crate) async fn send(
     InMode(mode): InMode,
     path: Path<(String, String)>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let ApplicationChange { visitor, form } = change;
     let application = own(&visitor, &path.1, &console).await?;
     let allowed = |url: &str| console.edge.limits.postback.allows(url).then(|| url.to_owned());
-    let url = form.address("url", allowed, Texts::current().applications.bad_url)?;
+    let url = form.address("url", allowed, MerchantTexts::current().applications.bad_url)?;
     let request = request(&visitor, &application.name, mode, &console, url.clone()).await?;
     let shown = shown(&request);
-    let attempt = console.webhooks.build().send(request).await;
+    let SentWebhook { attempt, detail } = console.webhooks.build().send(request).await;
     let draft = visitor.draft(AuditAction::TestEventSent, &application.name).after(audited_address(&url));
     console.audit.note(&visitor.initiator(), draft).await;
-    let exchange = Exchange { url, request: shown, attempt };
+    let exchange = Exchange { url, request: shown, attempt, detail };
     render(&visitor, mode, &console, application, Some(exchange), None).await
 }
 
@@ -66,9 +83,10 @@ async fn request(
     mode: Mode,
     console: &MerchantConsole,
     url: String,
-) -> Result<WebhookRequest, Failure> {
-    let (merchant, now) = (&visitor.user.merchant, console.clock.now());
-    let defect = |what: &str| Failure::Defect(what.into());
+) -> Result<WebhookRequest, PageError> {
+    let merchant = &visitor.user.merchant;
+    let now = console.clock.now();
+    let defect = |what: &str| PageError::Defect(what.into());
     let payment = paid_payment(merchant, application, mode, &console.edge.limits, now)
         .ok_or_else(|| defect("a made-up payment was refused"))?;
     let event = payment.history.last().ok_or_else(|| defect("a paid payment has events"))?;
@@ -85,12 +103,7 @@ async fn request(
 fn shown(request: &WebhookRequest) -> String {
     let body = serde_json::from_str::<serde_json::Value>(&request.body);
     let body = body.and_then(|body| serde_json::to_string_pretty(&body));
-    format!(
-        "POST {}\ncontent-type: application/json\nwebhook-id: {}\nwebhook-timestamp: {}\nwebhook-signature: {}\n\n{}",
-        request.url,
-        request.id,
-        request.timestamp_s,
-        request.signature,
-        body.unwrap_or_else(|_| request.body.clone()),
-    )
+    let headers: String =
+        request.headers().iter().map(|(name, value)| format!("{name}: {value}\n")).collect();
+    format!("POST {}\n{headers}\n{}", request.url, body.unwrap_or_else(|_| request.body.clone()))
 }

@@ -8,10 +8,10 @@ use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::address::receiver_of;
 
-use super::outcome_of;
-use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
+use crate::console::kit::page_error::PageError;
 use crate::console::merchant::MerchantConsole;
+use crate::console::merchant::delivery_attempts::outcome_of;
 
 /// Number of payments examined.
 const LOOK_AT: usize = 250;
@@ -41,7 +41,7 @@ impl ReceiverHealth {
 pub(super) async fn read(
     filter: &DeliveryFilter,
     console: &MerchantConsole,
-) -> Result<(Vec<ReceiverHealth>, usize), Failure> {
+) -> Result<(Vec<ReceiverHealth>, usize), PageError> {
     let listed = console.edge.payments.list_with_deliveries(filter, None, LOOK_AT).await?;
     let payments: Vec<_> = listed.into_iter().flatten().collect();
     let looked_at = payments.iter().map(|payment| payment.outbox.len()).sum();

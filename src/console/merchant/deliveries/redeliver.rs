@@ -15,12 +15,12 @@ use serde::Deserialize;
 use url::form_urlencoded;
 
 use crate::console::kit::answer::{html, see_other};
-use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
+use crate::console::kit::page_error::PageError;
 use crate::console::merchant::MerchantConsole;
-use crate::console::merchant::frame::{Frame, Section};
+use crate::console::merchant::frame::{MerchantFrame, MerchantSection};
 use crate::console::merchant::mode::{InMode, base_of};
-use crate::console::merchant::texts::Texts;
+use crate::console::merchant::texts::MerchantTexts;
 use crate::console::merchant::visitor::{PaymentChange, Visitor};
 use given_up::{Chosen, MOST_AT_ONCE, Redelivered};
 
@@ -33,7 +33,7 @@ const MAX_RECEIVER_CHARACTERS: usize = 253 + ":65535".len();
 #[derive(Template)]
 #[template(path = "console/merchant/redeliver.html")]
 struct RedeliverPage {
-    frame: Frame,
+    frame: MerchantFrame,
     since: String,
     receiver: String,
     max_receiver_characters: usize,
@@ -44,7 +44,7 @@ struct RedeliverPage {
 
 /// Query parameters of the form: its defaults, and the cursor of an earlier click.
 #[derive(Deserialize)]
-pub(crate) struct Wanted {
+pub(crate) struct RedeliverQuery {
     #[serde(default)]
     since: String,
     #[serde(default)]
@@ -58,10 +58,10 @@ pub(crate) async fn ask(
     visitor: Visitor,
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
-    wanted: Query<Wanted>,
-) -> Result<HttpResponse, Failure> {
+    wanted: Query<RedeliverQuery>,
+) -> Result<HttpResponse, PageError> {
     visitor.must(Permission::ChangePayments)?;
-    let frame = visitor.frame(mode, Section::Deliveries);
+    let frame = visitor.frame(mode, MerchantSection::Deliveries);
     let page = RedeliverPage {
         since: field_of(read_time(&wanted.since).unwrap_or_else(|| a_day_before(console.clock.now()))),
         receiver: wanted.receiver.clone(),
@@ -83,10 +83,10 @@ pub(crate) async fn act(
     change: PaymentChange,
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let PaymentChange { visitor, form } = change;
-    let texts = &Texts::current().deliveries;
-    let since = read_time(form.text("since")).ok_or_else(|| Failure::Unreadable(texts.bad_time.into()))?;
+    let texts = &MerchantTexts::current().deliveries;
+    let since = read_time(form.text("since")).ok_or_else(|| PageError::Unreadable(texts.bad_time.into()))?;
     let chosen = Chosen { owner: visitor.owner(mode), since, receiver: read_receiver(&form)? };
     let done = chosen.redeliver(&console, Cursor::parse(form.text("cursor"))).await?;
     let draft = visitor.draft(AuditAction::EventsRedelivered, mode.as_str());
@@ -101,7 +101,7 @@ pub(crate) async fn act(
 }
 
 /// Returns the confirmation of what was done.
-pub(super) fn notice(frame: &Frame, count: usize) -> String {
+pub(super) fn notice(frame: &MerchantFrame, count: usize) -> String {
     let count = frame.language().count(u64::try_from(count).unwrap_or(u64::MAX));
     frame.texts.deliveries.redelivered.replace("{count}", &count)
 }
@@ -130,11 +130,11 @@ fn field_of(at: Timestamp) -> String {
 }
 
 /// Reads the only receiver to redeliver to, if one was entered: a host and a port, or one of its addresses.
-fn read_receiver(form: &Form) -> Result<Option<String>, Failure> {
+fn read_receiver(form: &Form) -> Result<Option<String>, PageError> {
     if form.text("receiver").is_empty() {
         return Ok(None);
     }
-    let texts = &Texts::current().deliveries;
+    let texts = &MerchantTexts::current().deliveries;
     let given = form.words("receiver", MAX_RECEIVER_CHARACTERS, texts.bad_receiver)?;
     Ok(Some(receiver_of(&given).to_lowercase()))
 }

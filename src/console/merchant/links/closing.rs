@@ -7,10 +7,10 @@ use quita_domain::link::{Link, LinkStatus};
 use quita_domain::people::Permission;
 
 use crate::console::kit::answer::see_other;
-use crate::console::kit::failure::Failure;
+use crate::console::kit::page_error::PageError;
 use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::ask::AskPage;
-use crate::console::merchant::frame::Section;
+use crate::console::merchant::frame::MerchantSection;
 use crate::console::merchant::mode::{InMode, base_of};
 use crate::console::merchant::visitor::{PaymentChange, Visitor};
 use crate::http::{ErrorCode, link_payments, links as api};
@@ -24,13 +24,14 @@ pub(crate) async fn ask(
     InMode(mode): InMode,
     path: Path<(String, String)>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     visitor.must(Permission::ChangePayments)?;
     let link = api::own(&console.edge, &path.1, &visitor.owner(mode)).await?;
-    let frame = visitor.frame(mode, Section::Links);
+    let frame = visitor.frame(mode, MerchantSection::Links);
     let texts = &frame.texts.links;
     let question = texts.close_question.replace("{title}", &link.offer.title);
-    let (words, choice) = ((question, texts.close_sentence, texts.close), texts.cancel_pending);
+    let words = (question, texts.close_sentence, texts.close);
+    let choice = texts.cancel_pending;
     let back = format!("{}/links/{}", frame.base, link.id);
     let mut page = AskPage::new(frame, words, back, "close");
     page.choice = Some((CANCEL_PENDING, choice));
@@ -43,7 +44,7 @@ pub(crate) async fn close(
     InMode(mode): InMode,
     path: Path<(String, String)>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let PaymentChange { visitor, form } = change;
     let edge = &console.edge;
     let link = api::own(edge, &path.1, &visitor.owner(mode)).await?;

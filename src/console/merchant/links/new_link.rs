@@ -16,13 +16,13 @@ use serde_json::{Map, Value, json};
 use uuid::Uuid;
 
 use crate::console::kit::answer::{html, see_other, try_again};
-use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
 use crate::console::kit::language::Language;
+use crate::console::kit::page_error::PageError;
 use crate::console::merchant::MerchantConsole;
-use crate::console::merchant::frame::{Frame, Section};
+use crate::console::merchant::frame::{MerchantFrame, MerchantSection};
 use crate::console::merchant::mode::{InMode, base_of};
-use crate::console::merchant::texts::Texts;
+use crate::console::merchant::texts::MerchantTexts;
 use crate::console::merchant::visitor::{PaymentChange, Visitor};
 use crate::http::links as api;
 
@@ -32,13 +32,13 @@ const MOST_DAYS: u64 = 365;
 #[derive(Template)]
 #[template(path = "console/merchant/new_link.html")]
 struct NewLinkPage {
-    frame: Frame,
+    frame: MerchantFrame,
     /// Idempotency key of the form: it makes one link however often it is sent.
     key: Uuid,
-    entered: Entered,
+    entered: EnteredLink,
     /// Methods that acquirers of the mode take.
     offered: Vec<Method>,
-    mistakes: Vec<Mistake>,
+    mistakes: Vec<LinkMistake>,
 }
 
 impl NewLinkPage {
@@ -56,7 +56,7 @@ impl NewLinkPage {
 }
 
 /// Mistake in the form.
-struct Mistake {
+struct LinkMistake {
     /// Name of the field in the body of the API.
     field: String,
     /// Name of the field on the page.
@@ -64,8 +64,8 @@ struct Mistake {
     sentence: String,
 }
 
-impl Mistake {
-    fn new(field: &str, sentence: &str, all: &Texts) -> Self {
+impl LinkMistake {
+    fn new(field: &str, sentence: &str, all: &MerchantTexts) -> Self {
         let texts = &all.links;
         let label = match field {
             "title" => texts.title,
@@ -84,7 +84,7 @@ impl Mistake {
     /// Returns the mistake for a rule of the API that the body breaks.
     fn of(violation: &Violation, language: Language) -> Self {
         let field = field_of(violation);
-        Self::new(field, language.of_wording(&violation.message), Texts::of(language))
+        Self::new(field, language.of_wording(&violation.message), MerchantTexts::of(language))
     }
 }
 
@@ -95,7 +95,7 @@ fn field_of(violation: &Violation) -> &str {
 
 /// Values of the form as they were entered.
 #[derive(Default)]
-struct Entered {
+struct EnteredLink {
     title: String,
     amount: String,
     description: String,
@@ -108,7 +108,7 @@ struct Entered {
     reference: String,
 }
 
-impl Entered {
+impl EnteredLink {
     fn of(form: &Form) -> Self {
         let text = |name| form.text(name).to_owned();
         Self {
@@ -129,16 +129,17 @@ impl Entered {
         now: Timestamp,
         limits: &RequestLimits,
         language: Language,
-    ) -> Result<ParsedLink, Vec<Mistake>> {
-        let all = Texts::of(language);
-        let (mut own, texts) = (Vec::new(), &all.links);
+    ) -> Result<ParsedLink, Vec<LinkMistake>> {
+        let all = MerchantTexts::of(language);
+        let mut own = Vec::new();
+        let texts = &all.links;
         let amount = language.parse_money(&self.amount).filter(|amount| amount.cents() > 0);
         if amount.is_none() {
-            own.push(Mistake::new("amount", texts.bad_amount, all));
+            own.push(LinkMistake::new("amount", texts.bad_amount, all));
         }
         let expires_at = self.expires_at(now);
         if expires_at.is_none() && !self.days.is_empty() {
-            own.push(Mistake::new("expiresAt", texts.bad_days, all));
+            own.push(LinkMistake::new("expiresAt", texts.bad_days, all));
         }
         // Without an amount the other fields are checked all the same.
         let body = self.body(amount.unwrap_or(Money::from_cents(1)), expires_at);
@@ -146,7 +147,7 @@ impl Entered {
             Ok(parsed) if own.is_empty() => Ok(parsed),
             Ok(_) => Err(own),
             Err(rejection) => {
-                own.extend(rejection.violations.iter().map(|violation| Mistake::of(violation, language)));
+                own.extend(rejection.violations.iter().map(|violation| LinkMistake::of(violation, language)));
                 Err(own)
             }
         }
@@ -207,18 +208,18 @@ pub(crate) async fn ask(
     visitor: Visitor,
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     visitor.must(Permission::ChangePayments)?;
     let methods = api::available_methods(&console.edge, mode);
-    let entered = Entered {
+    let entered = EnteredLink {
         methods: methods.iter().map(|method| method.label().to_owned()).collect(),
         installments: String::from("1"),
         uses: String::from("1"),
         days: String::from("30"),
-        ..Entered::default()
+        ..EnteredLink::default()
     };
     html(&NewLinkPage {
-        frame: visitor.frame(mode, Section::Links),
+        frame: visitor.frame(mode, MerchantSection::Links),
         key: Uuid::now_v7(),
         entered,
         offered: methods,
@@ -231,14 +232,16 @@ pub(crate) async fn create(
     change: PaymentChange,
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let PaymentChange { visitor, form } = change;
-    let key = Uuid::try_parse(form.text("key")).map_err(|_| Failure::ForeignForm)?;
-    let (entered, language) = (Entered::of(&form), Language::current());
-    let (now, limits) = (console.clock.now(), &console.edge.limits);
-    let again = |entered: Entered, mistakes| {
+    let key = Uuid::try_parse(form.text("key")).map_err(|_| PageError::ForeignForm)?;
+    let entered = EnteredLink::of(&form);
+    let language = Language::current();
+    let now = console.clock.now();
+    let limits = &console.edge.limits;
+    let again = |entered: EnteredLink, mistakes| {
         try_again(&NewLinkPage {
-            frame: visitor.frame(mode, Section::Links),
+            frame: visitor.frame(mode, MerchantSection::Links),
             key,
             entered: entered.without_card_numbers(),
             offered: api::available_methods(&console.edge, mode),
@@ -255,7 +258,7 @@ pub(crate) async fn create(
         Ok(made) => made,
         Err(error) if error.details().is_empty() => return Err(error.into()),
         Err(error) => {
-            let mistakes = error.details().iter().map(|violation| Mistake::of(violation, language));
+            let mistakes = error.details().iter().map(|violation| LinkMistake::of(violation, language));
             return again(entered, mistakes.collect());
         }
     };

@@ -10,7 +10,7 @@ use crate::console::kit::language::Language;
 use crate::console::merchant::payment::tone_of_refund;
 
 /// A refund or a dispute.
-pub(super) struct Row {
+pub(super) struct MovementRow {
     pub(super) id: String,
     pub(super) payment_id: String,
     pub(super) reference: Option<String>,
@@ -25,15 +25,15 @@ pub(super) struct Row {
 }
 
 /// Returns the rows of a payment, newest first.
-pub(super) fn rows_of(payment: &Payment, movements: &Movements, language: Language) -> Vec<Row> {
+pub(super) fn rows_of(payment: &Payment, movements: &Movements, language: Language) -> Vec<MovementRow> {
     let refunds = payment.state.refunds.iter().rev().filter(|refund| movements.have_refund(refund.status));
     let disputes = payment.chargebacks.iter().rev().filter(|one| movements.have_dispute(one.status()));
     let refunds = refunds.map(|refund| of_refund(payment, refund, language));
     refunds.chain(disputes.map(|dispute| of_dispute(payment, dispute, language))).collect()
 }
 
-fn of_refund(payment: &Payment, refund: &Refund, language: Language) -> Row {
-    Row {
+fn of_refund(payment: &Payment, refund: &Refund, language: Language) -> MovementRow {
+    MovementRow {
         id: refund.id.clone(),
         payment_id: payment.id.to_string(),
         reference: payment.order.external_reference.clone(),
@@ -46,12 +46,12 @@ fn of_refund(payment: &Payment, refund: &Refund, language: Language) -> Row {
     }
 }
 
-fn of_dispute(payment: &Payment, chargeback: &Chargeback, language: Language) -> Row {
+fn of_dispute(payment: &Payment, chargeback: &Chargeback, language: Language) -> MovementRow {
     let tone = match chargeback.status() {
         DisputeStatus::Open => "tone-over",
         DisputeStatus::Won => "tone-done",
     };
-    Row {
+    MovementRow {
         id: chargeback.id.clone(),
         payment_id: payment.id.to_string(),
         reference: payment.order.external_reference.clone(),

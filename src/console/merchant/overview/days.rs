@@ -28,11 +28,11 @@ pub(super) struct Day {
 }
 
 /// Figures, with the time at which they were added up.
-type Kept = (Instant, Arc<[Figure]>);
+type CachedFigures = (Instant, Arc<[Figure]>);
 
 /// Figures that were added up lately.
 #[derive(Default)]
-pub(crate) struct Days(Mutex<HashMap<Key, Kept>>);
+pub(crate) struct Days(Mutex<HashMap<Key, CachedFigures>>);
 
 impl Days {
     /// Returns the last thirty days, today last.
@@ -108,7 +108,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_month_is_added_up_once_and_today_again_soon() {
-        let (days, store, merchant) = (Days::default(), Counting::default(), MerchantId::new("demo"));
+        let days = Days::default();
+        let store = Counting::default();
+        let merchant = MerchantId::new("demo");
         let now = Timestamp::parse("2026-11-21T02:00:00Z").unwrap();
         let month = days.last_thirty(&store, &merchant, Mode::Test, now).await.unwrap();
         let bounds = [month[0].date.to_string(), month[29].date.to_string()];

@@ -53,7 +53,8 @@ impl Summary {
 
     /// Returns the median time to paid, interpolated linearly within its class. `None` if no payment was paid.
     pub(super) fn median_ms(&self) -> Option<u64> {
-        let (mut seen, mut lower) = (0_u64, 0_u64);
+        let mut seen = 0_u64;
+        let mut lower = 0_u64;
         for (count, upper) in self.paid_within.iter().zip(PAID_WITHIN_MS) {
             let before = seen;
             seen = seen.saturating_add(*count);

@@ -14,12 +14,12 @@ use uuid::Uuid;
 
 use super::own;
 use crate::console::kit::answer::see_other;
-use crate::console::kit::failure::Failure;
+use crate::console::kit::page_error::PageError;
 use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::ask::{AskPage, AskedPayment};
-use crate::console::merchant::frame::Section;
+use crate::console::merchant::frame::MerchantSection;
 use crate::console::merchant::mode::{InMode, base_of};
-use crate::console::merchant::texts::Texts;
+use crate::console::merchant::texts::MerchantTexts;
 use crate::console::merchant::visitor::{PaymentChange, Visitor};
 
 /// Actions offered by the page of a payment. A refund has a button of its own, in every mode.
@@ -34,7 +34,7 @@ pub(super) fn possible(payment: &Payment, console: &MerchantConsole) -> Vec<Sand
 }
 
 /// Returns the word on the button of an action. Paying what was charged back wins the dispute.
-pub(super) fn name(action: SandboxAction, status: Status, texts: &Texts) -> &'static str {
+pub(super) fn name(action: SandboxAction, status: Status, texts: &MerchantTexts) -> &'static str {
     let texts = &texts.payments;
     match action {
         SandboxAction::Pay if status == Status::Chargeback => texts.sandbox_win,
@@ -51,11 +51,11 @@ pub(crate) async fn ask(
     InMode(mode): InMode,
     path: Path<(String, String, String)>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     visitor.must(Permission::ChangePayments)?;
     let payment = own(&visitor, mode, &path.1, &console).await?;
     let action = wanted(&path.2, &payment, &console)?;
-    let frame = visitor.frame(mode, Section::Payments);
+    let frame = visitor.frame(mode, MerchantSection::Payments);
     let texts = &frame.texts.payments;
     let button = name(action, payment.status(), frame.texts);
     let back = format!("{}/payments/{}", frame.base, payment.id);
@@ -72,7 +72,7 @@ pub(crate) async fn act(
     InMode(mode): InMode,
     path: Path<(String, String, String)>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let PaymentChange { visitor, .. } = change;
     let payment = own(&visitor, mode, &path.1, &console).await?;
     let action = wanted(&path.2, &payment, &console)?;
@@ -84,12 +84,12 @@ pub(crate) async fn act(
     Ok(see_other(format!("{}/payments/{}?done=sandbox", base_of(mode), payment.id)))
 }
 
-fn wanted(text: &str, payment: &Payment, console: &MerchantConsole) -> Result<SandboxAction, Failure> {
+fn wanted(text: &str, payment: &Payment, console: &MerchantConsole) -> Result<SandboxAction, PageError> {
     let action = SandboxAction::parse(text).filter(|action| OFFERED.contains(action));
-    let action = action.ok_or(Failure::NotFound)?;
+    let action = action.ok_or(PageError::NotFound)?;
     if possible(payment, console).contains(&action) {
         return Ok(action);
     }
     // The payment has changed since the page was rendered, or no sandbox took it.
-    Err(Failure::Refused(Texts::current().payments.sandbox_not_possible.into()))
+    Err(PageError::Refused(MerchantTexts::current().payments.sandbox_not_possible.into()))
 }

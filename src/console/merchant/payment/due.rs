@@ -4,10 +4,14 @@ use quita_domain::due_terms::{Discount, DueTerms, Interest, Portion};
 use quita_domain::payment::Payment;
 
 use crate::console::kit::language::Language;
-use crate::console::merchant::texts::Texts;
+use crate::console::merchant::texts::MerchantTexts;
 
 /// Returns the terms with their names; none for a payment without a due date.
-pub(super) fn rows(payment: &Payment, texts: &Texts, language: Language) -> Vec<(&'static str, String)> {
+pub(super) fn rows(
+    payment: &Payment,
+    texts: &MerchantTexts,
+    language: Language,
+) -> Vec<(&'static str, String)> {
     let texts = &texts.payments;
     let Some(due) = payment.order.terms.due() else { return Vec::new() };
     let mut rows = vec![
@@ -28,7 +32,8 @@ pub(super) fn rows(payment: &Payment, texts: &Texts, language: Language) -> Vec<
 
 fn discounts(due: &DueTerms, language: Language) -> Vec<String> {
     let until = |discount: &Discount| {
-        let (size, day) = (portion(discount.portion, language), language.day(due.last_day_of(*discount)));
+        let size = portion(discount.portion, language);
+        let day = language.day(due.last_day_of(*discount));
         format!("{size} · {} {day}", language.pick("até", "until"))
     };
     due.discounts.iter().map(until).collect()

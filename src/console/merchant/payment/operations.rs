@@ -4,8 +4,9 @@ use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use quita_actors::{Denied, Operated};
 use quita_domain::audit::AuditAction;
-use quita_domain::identity::Mode;
+use quita_domain::identity::{Mode, OperationId};
 use quita_domain::money::Money;
+use quita_domain::numbering::DeliveryIndex;
 use quita_domain::operation::{OperationRequest, OperationState, RequestedOperation};
 use quita_domain::payment::Payment;
 use quita_domain::people::Permission;
@@ -15,27 +16,27 @@ use uuid::Uuid;
 
 use super::own;
 use crate::console::kit::answer::see_other;
-use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
 use crate::console::kit::language::Language;
+use crate::console::kit::page_error::PageError;
 use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::ask::{AskPage, AskedPayment};
-use crate::console::merchant::frame::Section;
+use crate::console::merchant::frame::MerchantSection;
 use crate::console::merchant::mode::{InMode, base_of};
-use crate::console::merchant::texts::Texts;
+use crate::console::merchant::texts::MerchantTexts;
 use crate::console::merchant::visitor::{PaymentChange, Visitor};
 use quita_services::audit::AuditDraft;
 
 /// Operation that a person may request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Verb {
+pub(crate) enum PaymentAction {
     Cancel,
     Capture,
     Refund,
 }
 
-impl Verb {
+impl PaymentAction {
     const fn as_str(self) -> &'static str {
         match self {
             Self::Cancel => "cancel",
@@ -74,28 +75,28 @@ impl Verb {
 pub(crate) async fn ask(
     visitor: Visitor,
     InMode(mode): InMode,
-    path: Path<(String, String, Verb)>,
+    path: Path<(String, String, PaymentAction)>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     visitor.must(Permission::ChangePayments)?;
     let (_, id, verb) = path.into_inner();
     let payment = own(&visitor, mode, &id, &console).await?;
     payment.permits(verb.requested(None))?;
-    let frame = visitor.frame(mode, Section::Payments);
+    let frame = visitor.frame(mode, MerchantSection::Payments);
     let texts = &frame.texts.payments;
     let (words, field) = match verb {
-        Verb::Cancel => ((texts.cancel_question, texts.cancel_sentence, texts.cancel), ""),
-        Verb::Capture => {
+        PaymentAction::Cancel => ((texts.cancel_question, texts.cancel_sentence, texts.cancel), ""),
+        PaymentAction::Capture => {
             ((texts.capture_question, texts.capture_sentence, texts.capture), texts.amount_to_capture)
         }
-        Verb::Refund => {
+        PaymentAction::Refund => {
             ((texts.refund_question, texts.refund_sentence, texts.refund), texts.amount_to_refund)
         }
     };
     let back = format!("{}/payments/{}", frame.base, payment.id);
     let amount = verb.most(&payment).map(|most| (most, field));
     let mut page = AskPage::new(frame, words, back, verb.as_str());
-    page.is_grave = verb != Verb::Capture;
+    page.is_grave = verb != PaymentAction::Capture;
     page.payment = Some(AskedPayment { payment, amount, key: Uuid::now_v7() });
     page.show()
 }
@@ -105,23 +106,25 @@ pub(crate) async fn act(
     request: HttpRequest,
     change: PaymentChange,
     InMode(mode): InMode,
-    path: Path<(String, String, Verb)>,
+    path: Path<(String, String, PaymentAction)>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let PaymentChange { visitor, form } = change;
     let (_, id, verb) = path.into_inner();
     let payment = own(&visitor, mode, &id, &console).await?;
     let amount = match verb {
-        Verb::Cancel => None,
-        Verb::Capture | Verb::Refund => Some(read_amount(form.text("amount"))?),
+        PaymentAction::Cancel => None,
+        PaymentAction::Capture | PaymentAction::Refund => Some(read_amount(form.text("amount"))?),
     };
-    let key = Uuid::try_parse(form.text("key")).map_err(|_| Failure::ForeignForm)?;
+    let key = Uuid::try_parse(form.text("key")).map_err(|_| PageError::ForeignForm)?;
     let counted = match (verb, amount) {
-        (Verb::Refund, Some(amount)) => count_refund(&request, &visitor, &form, amount, &console).await?,
-        (Verb::Refund | Verb::Cancel | Verb::Capture, _) => None,
+        (PaymentAction::Refund, Some(amount)) => {
+            count_refund(&request, &visitor, &form, amount, &console).await?
+        }
+        (PaymentAction::Refund | PaymentAction::Cancel | PaymentAction::Capture, _) => None,
     };
     let request = OperationRequest {
-        id: Uuid::now_v7(),
+        id: OperationId::new(Uuid::now_v7()),
         requested: verb.requested(amount),
         key: Some(format!("console {key}")),
     };
@@ -157,7 +160,7 @@ async fn count_refund(
     form: &Form,
     amount: Money,
     console: &MerchantConsole,
-) -> Result<Option<Money>, Failure> {
+) -> Result<Option<Money>, PageError> {
     let limit = console.people.policy(&visitor.user.merchant).await?.confirm_refunds_above;
     if limit.is_none() {
         return Ok(None);
@@ -183,15 +186,15 @@ async fn note_failed(
     draft: AuditDraft,
     visitor: &Visitor,
     console: &MerchantConsole,
-) -> Failure {
+) -> PageError {
     if denied.is_transient() {
         console.audit.note(&visitor.initiator(), draft.after("outcome unknown")).await;
     }
     denied.into()
 }
 
-fn read_amount(text: &str) -> Result<Money, Failure> {
-    let unreadable = || Failure::Unreadable(Texts::current().payments.bad_amount.into());
+fn read_amount(text: &str) -> Result<Money, PageError> {
+    let unreadable = || PageError::Unreadable(MerchantTexts::current().payments.bad_amount.into());
     Language::current().parse_money(text).ok_or_else(unreadable)
 }
 
@@ -207,18 +210,18 @@ fn audit_summary(operated: &Operated, amount: Option<Money>) -> String {
 }
 
 /// Returns the confirmation that the payment's page shows afterwards.
-fn outcome(verb: Verb, operated: &Operated) -> Result<&'static str, Failure> {
-    let texts = &Texts::current().payments;
+fn outcome(verb: PaymentAction, operated: &Operated) -> Result<&'static str, PageError> {
+    let texts = &MerchantTexts::current().payments;
     let was_cancelled = operated.payment.history.iter().any(|event| event.status == Status::Cancelled);
     match operated.operation.state() {
-        OperationState::Done if verb == Verb::Cancel && !was_cancelled => {
-            Err(Failure::Refused(texts.not_cancelled.into()))
+        OperationState::Done if verb == PaymentAction::Cancel && !was_cancelled => {
+            Err(PageError::Refused(texts.not_cancelled.into()))
         }
         OperationState::Done => Ok(verb.as_str()),
         OperationState::Processing => Ok("processing"),
         OperationState::Refused => {
             let why = operated.operation.call.refusal.as_deref().unwrap_or("–");
-            Err(Failure::Refused(texts.refused_by_acquirer.replace("{why}", why)))
+            Err(PageError::Refused(texts.refused_by_acquirer.replace("{why}", why)))
         }
     }
 }
@@ -231,14 +234,13 @@ fn back_to(mode: Mode, payment: &Payment, done: &str) -> HttpResponse {
 pub(crate) async fn ask_redelivery(
     visitor: Visitor,
     InMode(mode): InMode,
-    path: Path<(String, String, u32)>,
+    path: Path<(String, String, DeliveryIndex)>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     visitor.must(Permission::ChangePayments)?;
     let payment = own(&visitor, mode, &path.1, &console).await?;
-    let place = usize::try_from(path.2).unwrap_or(usize::MAX);
-    payment.outbox.get(place).ok_or(Failure::NotFound)?;
-    let frame = visitor.frame(mode, Section::Payments);
+    payment.delivery(path.2).ok_or(PageError::NotFound)?;
+    let frame = visitor.frame(mode, MerchantSection::Payments);
     let texts = &frame.texts.payments;
     let back = format!("{}/payments/{}", frame.base, payment.id);
     let words = (texts.redeliver_question, texts.redeliver_sentence, texts.redeliver);
@@ -252,9 +254,9 @@ pub(crate) async fn ask_redelivery(
 pub(crate) async fn redeliver(
     change: PaymentChange,
     InMode(mode): InMode,
-    path: Path<(String, String, u32)>,
+    path: Path<(String, String, DeliveryIndex)>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let PaymentChange { visitor, .. } = change;
     let payment = own(&visitor, mode, &path.1, &console).await?;
     let draft = visitor.draft(AuditAction::EventRedelivered, format!("{} {}", payment.id, path.2));

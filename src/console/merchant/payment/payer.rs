@@ -8,9 +8,9 @@ use quita_domain::order::Payer;
 
 use super::own;
 use crate::console::kit::answer::html;
-use crate::console::kit::failure::Failure;
+use crate::console::kit::page_error::PageError;
 use crate::console::merchant::MerchantConsole;
-use crate::console::merchant::frame::{Frame, Section};
+use crate::console::merchant::frame::{MerchantFrame, MerchantSection};
 use crate::console::merchant::mode::InMode;
 use crate::console::merchant::visitor::PayerLook;
 
@@ -28,10 +28,12 @@ impl PayerView {
     pub(super) fn of(payer: &Payer, is_masked: bool) -> Self {
         let kind = payer.document.kind().as_str();
         if is_masked {
-            let (document, phone) = (payer.document.masked(), payer.phone.masked());
+            let document = payer.document.masked();
+            let phone = payer.phone.masked();
             return Self { kind, document, email: payer.masked_email(), phone };
         }
-        let (document, phone) = (payer.document.formatted(), payer.phone.e164());
+        let document = payer.document.formatted();
+        let phone = payer.phone.e164();
         Self { kind, document, email: payer.email.clone(), phone }
     }
 }
@@ -39,7 +41,7 @@ impl PayerView {
 #[derive(Template)]
 #[template(path = "console/merchant/payer.html")]
 struct PayerPage {
-    frame: Frame,
+    frame: MerchantFrame,
     name: String,
     payer: PayerView,
     back: String,
@@ -52,11 +54,11 @@ pub(crate) async fn show(
     InMode(mode): InMode,
     path: Path<(String, String)>,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let payment = own(&visitor, mode, &path.1, &console).await?;
     let draft = visitor.draft(AuditAction::PayerShown, payment.id);
     console.audit.append(&visitor.initiator(), draft).await.map_err(|(_, error)| error)?;
-    let frame = visitor.frame(mode, Section::Payments);
+    let frame = visitor.frame(mode, MerchantSection::Payments);
     let back = format!("{}/payments/{}", frame.base, payment.id);
     let payer = &payment.order.payer;
     html(&PayerPage { frame, name: payer.full_name(), payer: PayerView::of(payer, false), back })

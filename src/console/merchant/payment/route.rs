@@ -1,13 +1,14 @@
 //! Routing of a payment: every acquirer that was considered, and the outcome of its attempts.
 
+use quita_domain::numbering::AttemptNumber;
 use quita_domain::payment::Payment;
 use quita_domain::routing::Considered;
 
 use crate::console::kit::language::Language;
-use crate::console::merchant::texts::Texts;
+use crate::console::merchant::texts::MerchantTexts;
 
 /// Acquirer that was considered.
-pub(crate) struct Step {
+pub(crate) struct RouteStep {
     pub(crate) acquirer: String,
     /// Reason why it was eligible or not.
     pub(crate) reason: String,
@@ -17,19 +18,20 @@ pub(crate) struct Step {
 }
 
 /// Returns all of them, in the planned order.
-pub(crate) fn of(payment: &Payment, language: Language) -> Vec<Step> {
+pub(crate) fn of(payment: &Payment, language: Language) -> Vec<RouteStep> {
     payment.considered.iter().map(|considered| step(payment, considered, language)).collect()
 }
 
-fn step(payment: &Payment, considered: &Considered, language: Language) -> Step {
-    let texts = &Texts::of(language).payments;
-    let attempts = (1..).zip(&payment.state.attempts);
-    let tries = attempts.filter(|(_, attempt): &(u32, _)| attempt.acquirer == considered.acquirer);
-    let told = tries.map(|(number, attempt)| {
+fn step(payment: &Payment, considered: &Considered, language: Language) -> RouteStep {
+    let texts = &MerchantTexts::of(language).payments;
+    let attempts = payment.state.attempts.iter().enumerate();
+    let tries = attempts.filter(|(_, attempt)| attempt.acquirer == considered.acquirer);
+    let told = tries.map(|(index, attempt)| {
+        let number = AttemptNumber::at(index);
         format!("{}\u{a0}{number}: {}", texts.attempt, language.outcome(attempt.call.progress))
     });
     let told: Vec<_> = told.collect();
-    Step {
+    RouteStep {
         acquirer: considered.acquirer.to_string(),
         reason: language.route_reason(&considered.reason).to_owned(),
         result: if told.is_empty() { texts.not_tried.to_owned() } else { told.join("; ") },

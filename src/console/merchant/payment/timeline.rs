@@ -10,8 +10,9 @@ use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 
 use crate::console::kit::language::Language;
-use crate::console::merchant::deliveries::{outcome_of, tone_of_attempt};
-use crate::console::merchant::texts::Texts;
+use crate::console::merchant::deliveries::tone_of_attempt;
+use crate::console::merchant::delivery_attempts::outcome_of;
+use crate::console::merchant::texts::MerchantTexts;
 
 /// Number of characters shown of a receiver's response.
 const EXCERPT: usize = 1_024;
@@ -35,7 +36,9 @@ pub(crate) struct Moment {
 
 impl Moment {
     fn new(at: Timestamp, kind: &'static str, tone: &'static str, title: String) -> Self {
-        let (status, answer, text) = (None, None, String::new());
+        let status = None;
+        let answer = None;
+        let text = String::new();
         Self { at, kind, tone, status, title, text, answer, tells_routing: false }
     }
 }
@@ -43,7 +46,7 @@ impl Moment {
 /// Returns every moment, oldest first.
 pub(crate) fn of(payment: &Payment, language: Language, sees_payers: bool) -> Vec<Moment> {
     // Receivers' responses may repeat the payer's data, so only a role that sees payers reads them.
-    let teller = Teller { language, texts: Texts::of(language), sees_payers };
+    let teller = Teller { language, texts: MerchantTexts::of(language), sees_payers };
     let mut moments = vec![teller.created(payment)];
     let attempts = payment.state.attempts.iter().enumerate();
     moments.extend(attempts.map(|(place, attempt)| teller.charge(attempt, place == 0)));
@@ -56,7 +59,7 @@ pub(crate) fn of(payment: &Payment, language: Language, sees_payers: bool) -> Ve
 
 struct Teller {
     language: Language,
-    texts: &'static Texts,
+    texts: &'static MerchantTexts,
     sees_payers: bool,
 }
 
@@ -114,7 +117,8 @@ impl Teller {
                 ..Moment::new(event.occurred_at, "event", tone_of(event.status), String::new())
             },
             Some(refund) => {
-                let (name, amount) = (self.texts.payments.refund_moment, self.language.money(refund.amount));
+                let name = self.texts.payments.refund_moment;
+                let amount = self.language.money(refund.amount);
                 let title = format!("{name} {amount}: {}", self.language.refund_status(refund.status));
                 Moment::new(event.occurred_at, "event", tone_of_refund(refund.status), title)
             }

@@ -17,12 +17,12 @@ use thiserror::Error;
 
 use super::search::{Search, names_of};
 use crate::console::kit::csv::Csv;
-use crate::console::kit::failure::Failure;
 use crate::console::kit::language::Language;
+use crate::console::kit::page_error::PageError;
 use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::mode::InMode;
 use crate::console::merchant::session::StillIn;
-use crate::console::merchant::texts::Texts;
+use crate::console::merchant::texts::MerchantTexts;
 use crate::console::merchant::visitor::Visitor;
 
 /// Number of payments per read.
@@ -52,16 +52,16 @@ pub(crate) async fn download(
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
     request: HttpRequest,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     visitor.must(Permission::SeePayers)?;
     let search = Search::parse(request.query_string());
     let owner = visitor.owner(mode);
     let understood = search.understand(&owner, Language::current());
     // Ignoring an unreadable field would export more than was asked for.
     if !understood.unreadable.is_empty() {
-        let texts = Texts::current();
+        let texts = MerchantTexts::current();
         let names = names_of(&understood.unreadable, texts);
-        return Err(Failure::Unreadable(format!("{} {names}", texts.payments.not_exported)));
+        return Err(PageError::Unreadable(format!("{} {names}", texts.payments.not_exported)));
     }
     console.user_limits.count_export(&visitor.user)?;
     let mut filter = understood.filter;
@@ -74,7 +74,8 @@ pub(crate) async fn download(
     console.audit.note(&visitor.initiator(), draft).await;
     let csv = Csv::for_reader();
     let reader = StillIn::of(&visitor, &console);
-    let export = Export { console: console.into_inner(), reader, csv, filter, after: None, is_over: false };
+    let export =
+        PaymentExport { console: console.into_inner(), reader, csv, filter, after: None, is_over: false };
     let file = format!("attachment; filename=\"quita-{}.csv\"", mode.as_str());
     let head = stream::iter([Ok(Bytes::from(csv.head(HEAD)))]);
     let pages = stream::unfold(export, |export| export.next());
@@ -109,7 +110,7 @@ fn audit_summary(filter: &PaymentFilter) -> String {
 
 /// Reason why an export is aborted.
 #[derive(Debug, Error)]
-enum BrokenOff {
+enum PaymentExportError {
     /// A page could not be read.
     #[error("{0}")]
     Denied(#[from] Denied),
@@ -119,7 +120,7 @@ enum BrokenOff {
 }
 
 /// Export in progress.
-struct Export {
+struct PaymentExport {
     console: Arc<MerchantConsole>,
     reader: StillIn,
     csv: Csv,
@@ -128,9 +129,9 @@ struct Export {
     is_over: bool,
 }
 
-impl Export {
+impl PaymentExport {
     /// Returns the next page as lines. A failure aborts the download, so that nobody takes it for complete.
-    async fn next(mut self) -> Option<(Result<Bytes, BrokenOff>, Self)> {
+    async fn next(mut self) -> Option<(Result<Bytes, PaymentExportError>, Self)> {
         if self.is_over {
             return None;
         }
@@ -142,10 +143,10 @@ impl Export {
         Some((lines, self))
     }
 
-    async fn page(&mut self) -> Result<Bytes, BrokenOff> {
+    async fn page(&mut self) -> Result<Bytes, PaymentExportError> {
         // A page is read only after the previous one was sent, so a slow download is checked again for each page.
         if !self.reader.is_true().await {
-            return Err(BrokenOff::SignedOut);
+            return Err(PaymentExportError::SignedOut);
         }
         let payments = self.console.edge.payments.list(&self.filter, self.after, PAGE).await?;
         self.is_over = payments.len() < PAGE;
@@ -173,7 +174,8 @@ fn cells_of(listed: &Listed, csv: Csv) -> [String; 15] {
 }
 
 fn cells(payment: &Payment, csv: Csv) -> [String; 15] {
-    let (order, state) = (&payment.order, &payment.state);
+    let order = &payment.order;
+    let state = &payment.state;
     let time = |at: Option<Timestamp>| at.map(|at| at.to_string()).unwrap_or_default();
     [
         payment.id.to_string(),
@@ -201,7 +203,8 @@ mod tests {
 
     #[test]
     fn the_audit_log_tells_by_what_was_searched_and_not_for_whom() {
-        let (merchant, application) = (MerchantId::new("demo"), ApplicationName::new("default"));
+        let merchant = MerchantId::new("demo");
+        let application = ApplicationName::new("default");
         let owner = Owner { merchant, application, mode: Mode::Live };
         let of =
             |query: &str| audit_summary(&Search::parse(query).understand(&owner, Language::English).filter);

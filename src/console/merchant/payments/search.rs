@@ -10,7 +10,7 @@ use quita_domain::time::Timestamp;
 use url::form_urlencoded;
 
 use crate::console::kit::language::Language;
-use crate::console::merchant::texts::Texts;
+use crate::console::merchant::texts::MerchantTexts;
 
 /// Maximum number of characters of the search text: no address, document or reference is longer.
 pub(crate) const MAX_TEXT_CHARACTERS: usize = 254;
@@ -53,7 +53,7 @@ pub(crate) enum Field {
 }
 
 impl Field {
-    const fn name(self, texts: &Texts) -> &'static str {
+    const fn name(self, texts: &MerchantTexts) -> &'static str {
         match self {
             Self::Text => texts.payments.field_text,
             Self::Amount => texts.payments.field_amount,
@@ -67,7 +67,7 @@ impl Field {
 }
 
 /// Returns the names of fields as the page shows them.
-pub(crate) fn names_of(fields: &[Field], texts: &Texts) -> String {
+pub(crate) fn names_of(fields: &[Field], texts: &MerchantTexts) -> String {
     fields.iter().map(|field| field.name(texts)).collect::<Vec<_>>().join(", ")
 }
 
@@ -281,7 +281,7 @@ mod tests {
         let understood = understand(&query);
         assert_eq!(understood.unreadable, [Text, Amount, From, To, Cursor, Status, Method]);
         assert_eq!(understand("from=%2B262142-12-31&to=%2B262142-12-31").unreadable, [To]);
-        let named = names_of(&understood.unreadable, Texts::of(Language::Portuguese));
+        let named = names_of(&understood.unreadable, MerchantTexts::of(Language::Portuguese));
         assert_eq!(named, "busca, valor, criado de, criado até, página, Status, Método");
         let filter = understood.filter;
         assert_eq!((filter.created_from, filter.created_to, filter.amount), (None, None, None));

@@ -9,10 +9,10 @@ use quita_domain::request;
 use uuid::Uuid;
 
 use crate::console::kit::answer::see_other;
-use crate::console::kit::failure::Failure;
+use crate::console::kit::page_error::PageError;
 use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::mode::{InMode, base_of};
-use crate::console::merchant::texts::Texts;
+use crate::console::merchant::texts::MerchantTexts;
 use crate::console::merchant::visitor::PaymentChange;
 use crate::sample_request;
 
@@ -24,16 +24,16 @@ pub(crate) async fn create(
     change: PaymentChange,
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     if mode != Mode::Test {
-        return Err(Failure::NotFound);
+        return Err(PageError::NotFound);
     }
     let PaymentChange { visitor, .. } = change;
     let new = new_payment(visitor.owner(mode), &console).await?;
     let created = match console.edge.payments.create(new).await {
         Ok(created) => created,
         Err(Denied::MethodUnavailable) => {
-            return Err(Failure::Refused(Texts::current().payments.no_test_acquirer.into()));
+            return Err(PageError::Refused(MerchantTexts::current().payments.no_test_acquirer.into()));
         }
         Err(denied) => return Err(denied.into()),
     };
@@ -44,8 +44,8 @@ pub(crate) async fn create(
 }
 
 /// Returns a PIX payment of the README's payer, whose events go to the endpoint of the application.
-async fn new_payment(owner: Owner, console: &MerchantConsole) -> Result<CreatePayment, Failure> {
-    let defect = |why: &str| Failure::Defect(format!("the test payment: {why}"));
+async fn new_payment(owner: Owner, console: &MerchantConsole) -> Result<CreatePayment, PageError> {
+    let defect = |why: &str| PageError::Defect(format!("the test payment: {why}"));
     let edge = &console.edge;
     let body = sample_request::body_of(AMOUNT_CENTS, None);
     let parsed = request::parse(body.as_bytes(), console.clock.now(), &edge.limits);
@@ -55,7 +55,7 @@ async fn new_payment(owner: Owner, console: &MerchantConsole) -> Result<CreatePa
     let id = TransactionId::new(Uuid::now_v7());
     // The API answers the same while the node's secret keys are not in order.
     let page_token = edge.keyring.page_token(id);
-    let page_token = page_token.ok_or_else(|| Failure::Unavailable("the secret key is missing".into()))?;
+    let page_token = page_token.ok_or_else(|| PageError::Unavailable("the secret key is missing".into()))?;
     Ok(CreatePayment {
         id,
         owner,

@@ -6,11 +6,11 @@ use quita_domain::audit::AuditAction;
 use quita_domain::people::{Logo, MerchantProfile, ProfileError};
 
 use crate::console::kit::answer::see_other;
-use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
+use crate::console::kit::page_error::PageError;
 use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::mode::{InMode, base_of};
-use crate::console::merchant::texts::Texts;
+use crate::console::merchant::texts::MerchantTexts;
 use crate::console::merchant::visitor::PeopleChange;
 
 /// Handles `POST /console/{mode}/people/profile`.
@@ -18,7 +18,7 @@ pub(crate) async fn set(
     change: PeopleChange,
     InMode(mode): InMode,
     console: Data<MerchantConsole>,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let PeopleChange { visitor, form } = change;
     let merchant = &visitor.user.merchant;
     let before = console.people.profile(merchant).await?;
@@ -34,22 +34,22 @@ pub(crate) async fn set(
 }
 
 /// The logo that was chosen, in base64; the one of before if none was and it is not to be removed.
-fn logo(form: &Form, before: &MerchantProfile) -> Result<Option<Logo>, Failure> {
+fn logo(form: &Form, before: &MerchantProfile) -> Result<Option<Logo>, PageError> {
     match form.text("logo") {
         "" if form.text("removeLogo").is_empty() => Ok(before.logo().cloned()),
         "" => Ok(None),
         chosen => {
-            let unreadable = |_| Failure::Unreadable(Texts::current().users.bad_logo.into());
+            let unreadable = |_| PageError::Unreadable(MerchantTexts::current().users.bad_logo.into());
             Logo::parse(chosen).map(Some).map_err(unreadable)
         }
     }
 }
 
-fn unreadable(error: ProfileError) -> Failure {
-    let texts = &Texts::current().users;
+fn unreadable(error: ProfileError) -> PageError {
+    let texts = &MerchantTexts::current().users;
     let why = match error {
         ProfileError::DisplayName => texts.bad_display_name,
         ProfileError::Contact => texts.bad_contact,
     };
-    Failure::Unreadable(why.into())
+    PageError::Unreadable(why.into())
 }

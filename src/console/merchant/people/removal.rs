@@ -8,11 +8,11 @@ use quita_domain::identity::Mode;
 use quita_domain::people::User;
 
 use crate::console::kit::answer::html;
-use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
+use crate::console::kit::page_error::PageError;
 use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::applications::{address_of, path_segment};
-use crate::console::merchant::frame::Frame;
+use crate::console::merchant::frame::MerchantFrame;
 use crate::console::merchant::visitor::Visitor;
 use quita_services::holdings::{Holdings, KnownSecret};
 
@@ -25,7 +25,7 @@ const REVOKED: &str = "revoke";
 #[derive(Template)]
 #[template(path = "console/merchant/removal.html")]
 struct RemovalPage {
-    frame: Frame,
+    frame: MerchantFrame,
     user: User,
     holdings: Holdings,
 }
@@ -51,10 +51,10 @@ impl RemovalPage {
 
 /// Shows the person and the keys and secrets that they know.
 pub(super) async fn ask(
-    frame: Frame,
+    frame: MerchantFrame,
     user: &User,
     console: &MerchantConsole,
-) -> Result<HttpResponse, Failure> {
+) -> Result<HttpResponse, PageError> {
     let holdings = console.keyholders.holdings(&user.merchant, &user.login).await?;
     html(&RemovalPage { frame, user: user.clone(), holdings })
 }
@@ -66,7 +66,7 @@ pub(super) async fn remove(
     user: &User,
     form: &Form,
     console: &MerchantConsole,
-) -> Result<(), Failure> {
+) -> Result<(), PageError> {
     let has = |field: &str, key: &ApiKey| form.all(field).any(|id| id == key.id);
     let is_kept = |key: &ApiKey| has(SHOWN, key) && !has(REVOKED, key);
     // Keys are revoked first: if the store fails in between, the person can still be removed again.
@@ -82,7 +82,7 @@ async fn revoke_keys(
     user: &User,
     is_kept: impl Fn(&ApiKey) -> bool,
     console: &MerchantConsole,
-) -> Result<(), Failure> {
+) -> Result<(), PageError> {
     for key in console.keyholders.revoke(&user.merchant, &user.login, is_kept).await? {
         let draft = visitor.draft(AuditAction::KeyRevoked, &key.id).before(format!("made by {}", user.login));
         console.audit.note(&visitor.initiator(), draft).await;

@@ -42,13 +42,6 @@ group! {
         share: "Confirma", "Confirms";
         duration: "Duração", "Duration";
         last_failure: "Última falha", "Last failure";
-        no_answer_in_time: "sem resposta a tempo", "no answer in time";
-        connection_refused: "conexão recusada ou servidor fora de alcance", "connection refused or host unreachable";
-        unknown_host: "nome sem endereço", "host name not found";
-        no_tls: "TLS ou certificado recusado", "TLS or certificate refused";
-        address_not_allowed: "endereço não permitido", "address not allowed";
-        invalid_url: "URL inválida", "invalid URL";
-        no_http: "a conexão caiu ou a resposta não é HTTP", "connection lost or no HTTP answer";
         no_receivers: "Nenhuma entrega ainda", "No delivery yet";
     }
 }

@@ -36,6 +36,8 @@ group! {
         application: "Aplicação", "Application";
         reason: "Motivo", "Reason";
         timeline: "Linha do tempo", "Timeline";
+        no_receiver: "Ninguém é avisado deste pagamento: ele foi criado sem postbackUrl, e sua aplicação não tinha endpoint.",
+            "Nobody is told of this payment: it was created without postbackUrl, and its application had no endpoint.";
         event: "Evento", "Event";
         webhook: "Webhook", "Webhook";
         created_moment: "Criado", "Created";

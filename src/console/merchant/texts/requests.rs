@@ -5,15 +5,16 @@ use crate::console::kit::texts::group;
 group! {
     /// Refused requests.
     Requests {
-        lead: "Chamadas da API que foram recusadas, as mais novas primeiro. Nenhum valor enviado é guardado.",
-            "API requests that were refused, newest first. No value that was sent is kept.";
+        lead: "Chamadas da API que foram recusadas, e no modo de teste as que tinham nomes desconhecidos. As mais novas primeiro; nenhum valor enviado é guardado.",
+            "API requests that were refused, and in test mode those with unknown names. Newest first; no value that was sent is kept.";
         of_node: "As últimas cem desde que o serviço começou.", "The last hundred since the service started.";
         of_nodes: "As últimas cem que o nó {node} recusou desde que começou. Outros nós guardam as suas: recarregue a página para chegar a outro.",
             "The last hundred that node {node} refused since it started. Other nodes keep their own: reload the page to reach another one.";
         when: "Quando", "When";
         request: "Chamada", "Request";
         answer: "Resposta", "Answer";
-        fields: "Campos", "Fields";
+        ignored: "{name} é desconhecido e foi ignorado", "{name} is unknown and was ignored";
+        ignored_but: "{name} é desconhecido e foi ignorado; seria {meant}?", "{name} is unknown and was ignored; did you mean {meant}?";
         key: "Chave", "Key";
         id: "requestId", "requestId";
         empty: "Nada foi recusado", "Nothing was refused";

@@ -6,10 +6,10 @@ use quita_domain::people::{MailLanguage, Mailing};
 
 use crate::console::kit::accounts::{AccountHolder, Accounts};
 use crate::console::kit::answer::see_other;
-use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
 use crate::console::kit::language::Language;
-use crate::console::kit::texts::Texts;
+use crate::console::kit::page_error::PageError;
+use crate::console::kit::texts::SharedTexts;
 use quita_services::people::{Someone, mailing_in_words};
 
 /// Value of the choice to get none.
@@ -25,7 +25,7 @@ pub(crate) struct MailChoice {
 impl MailChoice {
     /// Every choice, with the one that holds.
     pub(super) fn all(mailing: &Mailing) -> Vec<Self> {
-        let off = Self { value: OFF, name: Texts::current().proof.mail_off, is_chosen: mailing.is_off };
+        let off = Self { value: OFF, name: SharedTexts::current().proof.mail_off, is_chosen: mailing.is_off };
         let chosen = Some(mailing.language).filter(|_| !mailing.is_off);
         Self::languages(chosen).into_iter().chain([off]).collect()
     }
@@ -47,11 +47,12 @@ impl Accounts {
         holder: &AccountHolder<S>,
         form: &Form,
         base: &str,
-    ) -> Result<HttpResponse, Failure> {
-        let (person, chosen) = (&holder.signed.person, form.text("mail"));
+    ) -> Result<HttpResponse, PageError> {
+        let person = &holder.signed.person;
+        let chosen = form.text("mail");
         let language = MailLanguage::parse(chosen);
         if language.is_none() && chosen != OFF {
-            return Err(Failure::Unreadable(Texts::current().proof.bad_mail_choice.into()));
+            return Err(PageError::Unreadable(SharedTexts::current().proof.bad_mail_choice.into()));
         }
         let set = self.people.set_mailing::<S>(person.login(), language.is_some(), language).await;
         let (before, after) = set?;

@@ -7,10 +7,10 @@ use quita_domain::people::MailLanguage;
 use super::mail::MailChoice;
 use crate::console::kit::accounts::{AccountHolder, Accounts};
 use crate::console::kit::answer::{html, see_other};
-use crate::console::kit::failure::Failure;
 use crate::console::kit::form::Form;
+use crate::console::kit::page_error::PageError;
 use crate::console::kit::proof::MessageSecretPage;
-use crate::console::kit::texts::Texts;
+use crate::console::kit::texts::SharedTexts;
 use quita_services::people::{ChangedWebhook, Someone, message_webhook_in_words};
 
 /// Content of the form: the address of the person's receiver, empty if there is none, and the languages.
@@ -40,8 +40,8 @@ impl Accounts {
         holder: &AccountHolder<S>,
         form: &Form,
         base: &str,
-    ) -> Result<HttpResponse, Failure> {
-        let texts = &Texts::current().proof;
+    ) -> Result<HttpResponse, PageError> {
+        let texts = &SharedTexts::current().proof;
         let login = holder.signed.person.login();
         if form.text("url").is_empty() {
             let (before, after) = self.people.remove_message_webhook::<S>(login).await?;
@@ -51,7 +51,7 @@ impl Accounts {
         let allowed = |url: &str| self.postback.allows(url).then(|| url.to_owned());
         let url = form.address("url", allowed, texts.bad_webhook_url)?;
         let language = MailLanguage::parse(form.text("language"));
-        let language = language.ok_or_else(|| Failure::Unreadable(texts.bad_webhook_language.into()))?;
+        let language = language.ok_or_else(|| PageError::Unreadable(texts.bad_webhook_language.into()))?;
         // News that go elsewhere would outlast a stolen session.
         self.require_recent_proof(request, holder, form).await?;
         let changed = self.webhooks.set::<S>(login, &url, Some(language)).await?;

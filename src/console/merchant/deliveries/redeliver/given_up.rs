@@ -6,12 +6,13 @@ use quita_actors::Denied;
 use quita_domain::delivery::DeliveryState;
 use quita_domain::identity::{Owner, TransactionId};
 use quita_domain::listing::{Cursor, DeliveryFilter};
+use quita_domain::numbering::DeliveryIndex;
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::address::receiver_of;
 use quita_ports::place_of;
 
-use crate::console::kit::failure::Failure;
+use crate::console::kit::page_error::PageError;
 use crate::console::merchant::MerchantConsole;
 
 /// Maximum number of events redelivered by one click.
@@ -34,7 +35,7 @@ impl Chosen {
         &self,
         console: &MerchantConsole,
         after: Option<Cursor>,
-    ) -> Result<Redelivered, Failure> {
+    ) -> Result<Redelivered, PageError> {
         let Owner { merchant, mode, .. } = self.owner.clone();
         let state = Some(DeliveryState::Exhausted);
         let filter = DeliveryFilter { merchant, mode, transaction_id: None, state };
@@ -129,19 +130,17 @@ impl Redelivered {
 }
 
 /// Returns the exhausted deliveries of events since then, unless a later delivery of the same event follows.
-fn given_up(payment: &Payment, since: Timestamp) -> Vec<u32> {
-    let repeated = |index: u32, sequence: u32| {
-        let later =
-            payment.outbox.iter().skip(usize::try_from(index).unwrap_or(usize::MAX).saturating_add(1));
-        later.clone().any(|other| other.sequence == sequence)
+fn given_up(payment: &Payment, since: Timestamp) -> Vec<DeliveryIndex> {
+    let repeated = |index: usize, sequence| {
+        let mut later = payment.outbox.iter().skip(index.saturating_add(1));
+        later.any(|other| other.sequence == sequence)
     };
     let is_recent = |sequence| payment.event(sequence).is_some_and(|event| event.occurred_at >= since);
     let numbered = payment.outbox.iter().enumerate();
     numbered
         .filter(|(_, delivery)| delivery.state == DeliveryState::Exhausted && is_recent(delivery.sequence))
-        .filter_map(|(index, delivery)| Some((u32::try_from(index).ok()?, delivery.sequence)))
-        .filter(|(index, sequence)| !repeated(*index, *sequence))
-        .map(|(index, _)| index)
+        .filter(|(index, delivery)| !repeated(*index, delivery.sequence))
+        .map(|(index, _)| DeliveryIndex::at(index))
         .collect()
 }
 
@@ -163,7 +162,8 @@ mod tests {
         }
         assert!(done.count == 2 && matches!(done.denied, Some(Denied::Defect(_))));
         assert!(done.take(id, Err(Denied::Interrupted)).is_break());
-        let (merchant, application) = (MerchantId::new("demo"), ApplicationName::new("default"));
+        let merchant = MerchantId::new("demo");
+        let application = ApplicationName::new("default");
         let owner = Owner { merchant, application, mode: Mode::Test };
         let chosen = Chosen { owner, since: Timestamp::default(), receiver: Some("loja.example".into()) };
         assert_eq!(

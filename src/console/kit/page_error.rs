@@ -15,7 +15,7 @@ use super::confirmation::Confirmation;
 use super::frame::Frame;
 use super::language::Language;
 use super::page_context::PageContext;
-use super::texts::Texts;
+use super::texts::SharedTexts;
 use crate::http::{ApiError, ErrorCode, request_id};
 use quita_services::people::{PasswordError, PeopleError};
 
@@ -24,7 +24,7 @@ const CROWDED_FOR_SECONDS: u64 = 3;
 
 /// Reason why a page is not shown.
 #[derive(Debug, Error)]
-pub(crate) enum Failure {
+pub(crate) enum PageError {
     /// Nobody is signed in; holds the address to return to after signing in.
     #[error("nobody is signed in")]
     SignedOut(Option<String>),
@@ -88,7 +88,7 @@ struct FailurePage {
     is_retried: bool,
 }
 
-impl Failure {
+impl PageError {
     /// Returns the failure for a request without a session. After signing in, a page that was asked for is shown.
     pub(crate) fn signed_out(request: &HttpRequest) -> Self {
         let only_looks = *request.method() == Method::GET;
@@ -141,7 +141,7 @@ impl Failure {
     }
 }
 
-impl ResponseError for Failure {
+impl ResponseError for PageError {
     fn status_code(&self) -> StatusCode {
         self.status()
     }
@@ -192,7 +192,7 @@ impl ResponseError for Failure {
     }
 }
 
-impl From<StoreError> for Failure {
+impl From<StoreError> for PageError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Unavailable(why) | StoreError::Full(why) | StoreError::Broken(why) => {
@@ -203,7 +203,7 @@ impl From<StoreError> for Failure {
     }
 }
 
-impl From<Denied> for Failure {
+impl From<Denied> for PageError {
     fn from(denied: Denied) -> Self {
         match denied {
             Denied::NotFound => Self::NotFound,
@@ -222,9 +222,10 @@ impl From<Denied> for Failure {
     }
 }
 
-impl From<ApiError> for Failure {
+impl From<ApiError> for PageError {
     fn from(error: ApiError) -> Self {
-        let (code, status) = (error.error_code(), error.error_code().status());
+        let code = error.error_code();
+        let status = error.error_code().status();
         if status == StatusCode::NOT_FOUND || code == ErrorCode::UnreadableId {
             Self::NotFound
         } else if code == ErrorCode::IdempotencyKeyReused {
@@ -239,9 +240,9 @@ impl From<ApiError> for Failure {
     }
 }
 
-impl From<PeopleError> for Failure {
+impl From<PeopleError> for PageError {
     fn from(error: PeopleError) -> Self {
-        let texts = &Texts::current().failures;
+        let texts = &SharedTexts::current().failures;
         match error {
             PeopleError::Store(error) => error.into(),
             PeopleError::NoSuchUser(_) => Self::NotFound,
@@ -266,13 +267,13 @@ impl From<PeopleError> for Failure {
     }
 }
 
-impl From<NoRandomness> for Failure {
+impl From<NoRandomness> for PageError {
     fn from(error: NoRandomness) -> Self {
         Self::Defect(error.to_string())
     }
 }
 
-impl From<askama::Error> for Failure {
+impl From<askama::Error> for PageError {
     fn from(error: askama::Error) -> Self {
         Self::Defect(error.to_string())
     }
