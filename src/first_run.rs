@@ -74,14 +74,15 @@ impl Welcome {
 
     fn of_key(&self, config: &Config, api: SocketAddr) -> String {
         let Some(key) = &self.key else { return String::new() };
-        let (quita, store) = (program(), store_flag(config));
+        let quita = program();
+        let store = store_flag(config);
         format!(
             "\nThis store is new. Merchant \"{DEMO_MERCHANT}\" has a test key, shown only this once:\n\n  {key}\n\n\
              Create a PIX payment of R$ 100,00; the sandbox pays it after {} s:\n\n  {}\n\n\
              Then read it, with its transactionId:\n\n  \
              curl -s http://{api}/pay/payments/TRANSACTION_ID -H 'Authorization: Bearer {key}'\n\n\
              See its webhooks in a second terminal (start it before you create the payment):\n\n  \
-             QUITA_SECRET=$({quita} secrets show --merchant {DEMO_MERCHANT}{store}) {quita} listen\n\n\
+             QUITA_SECRET=$({quita} secrets show --merchant {DEMO_MERCHANT}{store}) && export QUITA_SECRET && {quita} listen\n\n\
              API documentation: http://{api}/docs\n",
             config.sandbox_settle_after.as_secs(),
             sample_request::curl(&format!("http://{api}"), key, Some(RECEIVER)),
@@ -106,7 +107,8 @@ impl Welcome {
 
 /// Returns the addresses of everything, for later starts.
 fn places(config: &Config, api: SocketAddr, ops: SocketAddr) -> String {
-    let (quita, store) = (program(), store_flag(config));
+    let quita = program();
+    let store = store_flag(config);
     format!(
         "\nMerchants\u{2019} console: http://{api}/console/\nOperators\u{2019} console: http://{ops}/\n\
          API documentation: http://{api}/docs\nAnother key: {quita} keys create --merchant {DEMO_MERCHANT}{store}\n"

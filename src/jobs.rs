@@ -1,12 +1,17 @@
 //! Background jobs of this node: each has a name and a rhythm, runs once at a time, and is watched.
 //!
-//! A run that panics ends that run alone: the job goes on at its next time. All jobs end together, the newest first.
+//! A run that panics ends that run alone: the job goes on at its next time. One that fails is repeated soon. All jobs end
+//! together, the newest first.
 
+mod metrics;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use metrics::JobMetrics;
+
 use std::any::Any;
 use std::panic::AssertUnwindSafe;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -15,7 +20,12 @@ use futures_util::FutureExt;
 use quita_domain::time::{Timestamp, millis_in};
 use quita_ports::Clock;
 use tokio::sync::Notify;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
+
+/// Time after a failed run to the next one, doubled for each that fails in a row, up to the job's rhythm.
+const FIRST_RETRY: Duration = Duration::from_secs(60);
+/// Doublings after which every rhythm is reached.
+const MAX_DOUBLINGS: u32 = 16;
 
 /// Result of one run; the reason if it failed.
 pub(crate) type JobOutcome = Result<(), String>;
@@ -90,6 +100,25 @@ impl JobName {
             Self::InactiveAccounts => "inactive-accounts",
         }
     }
+
+    /// Returns the duration after which a run that goes on is a trouble. Far more than any that is well takes.
+    pub(crate) const fn may_take(self) -> Duration {
+        match self {
+            // A few calls of the store or of a server, each with a time limit of seconds.
+            Self::StoreProbe
+            | Self::LastUses
+            | Self::Erasures
+            | Self::Messages
+            | Self::EndingKeys
+            | Self::Certificates
+            | Self::CurrentSecretKey => Duration::from_secs(3 * 60),
+            Self::CallbackRegistration | Self::InactiveAccounts => Duration::from_secs(15 * 60),
+            // The first run may go through everything that is stored.
+            Self::NightlyComparison | Self::Retention | Self::Archive | Self::Sealing => {
+                Duration::from_secs(12 * 3_600)
+            }
+        }
+    }
 }
 
 /// Name and rhythm of a job.
@@ -107,6 +136,10 @@ pub(crate) struct Rhythm {
 pub(crate) struct JobState {
     /// Begin of the newest run.
     pub(crate) began_at: Option<Timestamp>,
+    /// Begin of the run that goes on, on the monotonic clock.
+    running_since: Option<Instant>,
+    /// End of the newest run that succeeded.
+    pub(crate) succeeded_at: Option<Timestamp>,
     /// Duration of the newest run that has ended.
     pub(crate) took: Option<Duration>,
     /// Reason why the newest run that has ended failed.
@@ -117,6 +150,14 @@ pub(crate) struct JobState {
     pub(crate) failures: u64,
     /// Time of the next run; absent during a run.
     pub(crate) next_at: Option<Timestamp>,
+}
+
+impl JobState {
+    /// Returns the duration so far of a run that takes longer than it may; `None` if there is no such run.
+    pub(crate) fn overrun(&self, rhythm: Rhythm) -> Option<Duration> {
+        let running_for = self.running_since?.elapsed();
+        (running_for >= rhythm.name.may_take()).then_some(running_for)
+    }
 }
 
 /// A job with its state.
@@ -195,33 +236,61 @@ impl Jobs {
 
 async fn keep_running<P: Into<Pass>>(job: Arc<Job>, clock: Arc<dyn Clock>, mut run: impl AsyncFnMut() -> P) {
     let mut wait = job.rhythm.first_after;
+    let mut failures_in_a_row = 0_u32;
     loop {
         job.change(|state| state.next_at = Some(clock.now().plus_ms(millis_in(wait))));
         tokio::select! {
             () = sleep(wait) => {}
             () = job.wake.notified() => {}
         }
-        job.change(|state| (state.began_at, state.next_at) = (Some(clock.now()), None));
         let began = Instant::now();
-        let ended = AssertUnwindSafe(run()).catch_unwind().await;
-        let Pass { outcome, again_in } = ended.map(Into::into).unwrap_or_else(|panic| {
-            let why = text_of(&*panic);
-            tracing::error!(
-                job = job.rhythm.name.as_str(),
-                why,
-                "a background job panicked; it goes on at its next time"
-            );
-            Pass::from(Err(format!("panicked: {why}")))
-        });
-        let took = began.elapsed();
         job.change(|state| {
+            (state.began_at, state.next_at) = (Some(clock.now()), None);
+            state.running_since = Some(began);
+        });
+        let Pass { outcome, again_in } = run_once(job.rhythm.name, &mut run).await;
+        let took = began.elapsed();
+        failures_in_a_row = if outcome.is_ok() { 0 } else { failures_in_a_row.saturating_add(1) };
+        job.change(|state| {
+            state.running_since = None;
             state.took = Some(took);
             state.runs = state.runs.saturating_add(1);
             state.failures = state.failures.saturating_add(u64::from(outcome.is_err()));
+            state.succeeded_at = outcome.is_ok().then(|| clock.now()).or(state.succeeded_at);
             state.failure = outcome.err();
         });
-        wait = again_in.unwrap_or_else(|| job.rhythm.every.saturating_sub(took));
+        let in_rhythm = job.rhythm.every.saturating_sub(took);
+        wait = again_in.unwrap_or_else(|| in_rhythm.min(retry_after(failures_in_a_row)));
     }
+}
+
+/// Returns the longest wait after so many failures in a row.
+fn retry_after(failures_in_a_row: u32) -> Duration {
+    match failures_in_a_row.checked_sub(1) {
+        None => Duration::MAX,
+        Some(doublings) => FIRST_RETRY.saturating_mul(1 << doublings.min(MAX_DOUBLINGS)),
+    }
+}
+
+/// Runs a job once, to its end or its panic. Logs a run that takes longer than it may, once.
+async fn run_once<P: Into<Pass>>(name: JobName, run: &mut impl AsyncFnMut() -> P) -> Pass {
+    let mut running = pin!(AssertUnwindSafe(run()).catch_unwind());
+    let ended = match timeout(name.may_take(), &mut running).await {
+        Ok(ended) => ended,
+        Err(_) => {
+            tracing::warn!(
+                job = name.as_str(),
+                running_for_s = name.may_take().as_secs(),
+                "a background job takes much longer than it should; it runs on"
+            );
+            running.await
+        }
+    };
+    ended.map(Into::into).unwrap_or_else(|panic| {
+        let why = text_of(&*panic);
+        tracing::error!(job = name.as_str(), why, "a background job panicked; it goes on at its next time");
+        Pass::from(Err(format!("panicked: {why}")))
+    })
 }
 
 /// Returns the text of a panic, which is a string unless somebody took trouble.

@@ -16,6 +16,7 @@ use quita_domain::secret::Secret;
 use quita_domain::secret_key::{IdKeys, SecretKeyId, derive, mac};
 use quita_domain::text::hex;
 use quita_domain::webhook::signature::WebhookSecret;
+use quita_ports::Vault;
 use quita_services::secret_keys::{SecretKeyError, Strongbox};
 use subtle::ConstantTimeEq;
 use uuid::Uuid;
@@ -241,6 +242,12 @@ impl Keyring {
         self.now().is_some()
     }
 
+    /// Returns the key that the store works with, if this node has it and these keys can't work with that store.
+    pub(crate) fn missing_in(&self, keys: &SecretKeys) -> Option<&SecretKeyId> {
+        let current = self.now().map(|derived| &derived.id)?;
+        (!keys.vault().opens(current)).then_some(current)
+    }
+
     fn now(&self) -> Option<&Derived> {
         self.held.get(self.current.load(Ordering::Relaxed))
     }
@@ -308,22 +315,39 @@ pub(crate) mod tests {
 
     #[test]
     fn what_was_made_with_any_key_that_is_held_is_known() {
-        let (old, both) = (keyring(&[OLD], OLD), keyring(&[NEW, OLD], NEW));
+        let old = keyring(&[OLD], OLD);
+        let both = keyring(&[NEW, OLD], NEW);
         let name = AcquirerName::new("bank");
         let token = old.page_token(id()).unwrap();
         assert_ne!(both.page_token(id()), Some(token.clone()));
         assert_eq!(both.page_payment(&token), Some(id()));
-        let (before, now) = (old.callback_tokens(&name, 1), both.callback_tokens(&name, 1));
+        let before = old.callback_tokens(&name, 1);
+        let now = both.callback_tokens(&name, 1);
         assert_eq!(now.others.as_slice(), std::slice::from_ref(&before.now));
         assert_ne!(now.now, before.now);
     }
 
     #[test]
     fn new_things_are_made_with_the_key_that_the_store_names_and_not_with_the_newest() {
-        let (old, both) = (keyring(&[OLD], OLD), keyring(&[NEW, OLD], OLD));
+        let old = keyring(&[OLD], OLD);
+        let both = keyring(&[NEW, OLD], OLD);
         assert_eq!(both.page_token(id()), old.page_token(id()));
         both.make_with(Some(&SecretKeyId::of(NEW.as_bytes())));
         assert_eq!(both.page_token(id()), keyring(&[NEW], NEW).page_token(id()));
+    }
+
+    #[test]
+    fn keys_without_the_one_that_the_store_names_are_told() {
+        let [old, new] = [OLD, NEW].map(|key| SecretKeyId::of(key.as_bytes()));
+        let both = keyring(&[NEW, OLD], OLD);
+        for (given, missing) in [(&[OLD][..], None), (&[NEW, OLD], None), (&[NEW], Some(&old))] {
+            assert_eq!(both.missing_in(&keys(given)), missing, "{given:?}");
+        }
+        both.make_with(Some(&new));
+        assert_eq!(both.missing_in(&keys(&[NEW])), None);
+        assert_eq!(both.missing_in(&keys(&[OLD])), Some(&new));
+        both.make_with(None);
+        assert_eq!(both.missing_in(&keys(&[OLD])), None, "this node does not know which one it is");
     }
 
     #[test]

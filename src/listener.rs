@@ -39,6 +39,8 @@ pub(crate) struct Listener {
     pub(crate) workers: usize,
     /// Time for accepted requests to finish at shutdown.
     pub(crate) shutdown_time: Duration,
+    /// True if each refusal of what is no request is logged at `info`.
+    pub(crate) tells_refusals: bool,
 }
 
 impl Listener {
@@ -58,7 +60,7 @@ impl Listener {
         S::Service: 'static,
         B: MessageBody + 'static,
     {
-        let Self { socket, places, workers, shutdown_time } = self;
+        let Self { socket, places, workers, shutdown_time, tells_refusals } = self;
         let server = ServerBuilder::new()
             .workers(workers)
             .max_concurrent_connections(places.share_of(workers))
@@ -67,7 +69,8 @@ impl Listener {
         let stopping = server.graceful_shutdown_signal();
         let name = places.listener();
         let server = server.listen(name, socket, move || {
-            let (places, stopping) = (places.clone(), stopping.clone());
+            let places = places.clone();
+            let stopping = stopping.clone();
             let app = app().into_factory().map_err(|error: S::Error| error.into().error_response());
             let http = HttpService::build()
                 .graceful_shutdown_signal(move || {
@@ -78,7 +81,7 @@ impl Listener {
                 .client_request_timeout(HEAD_TIME_OUT)
                 .client_disconnect_timeout(DISCONNECT_TIME_OUT)
                 .finish(map_config(app, |()| AppConfig::default()));
-            fn_service(move |stream| admit(stream, &places)).and_then(http)
+            fn_service(move |stream| admit(stream, &places, tells_refusals)).and_then(http)
         })?;
         Ok(server.run())
     }
@@ -87,13 +90,13 @@ impl Listener {
 type Admitted = (Connection<TcpStream>, Protocol, Option<SocketAddr>);
 
 /// Accepts a connection, or resets it if there is no slot for it.
-fn admit(stream: TcpStream, places: &Places) -> Ready<Result<Admitted, DispatchError>> {
+fn admit(stream: TcpStream, places: &Places, tells_refusals: bool) -> Ready<Result<Admitted, DispatchError>> {
     let admitted = stream.peer_addr().and_then(|peer| {
         let Some(place) = places.take(peer.ip()) else {
             connection::cut(&stream);
             return Err(io::ErrorKind::ConnectionRefused.into());
         };
-        Ok((Connection::new(stream, place), Protocol::Http1, Some(peer)))
+        Ok((Connection::new(stream, place, tells_refusals), Protocol::Http1, Some(peer)))
     });
     ready(admitted.map_err(DispatchError::Io))
 }

@@ -1,8 +1,8 @@
 //! Messages to people who are not looking: to owners about their merchant, to operators about the service.
 //!
-//! They leave by e-mail and by webhook, each with its own memory of what it reported. Each minute this looks for news
-//! that were not reported yet. What was reported is stored with the person, so one of several nodes sends. A message is
-//! sent at least once: again, if its server may not have taken it.
+//! They leave by e-mail and by webhook, each with its own memory of what it reported, and none waits for the other.
+//! Each minute this looks for news that were not reported yet. What was reported is stored with the person, so one of
+//! several nodes sends. A message is sent at least once: again, if its server may not have taken it.
 
 mod by_mail;
 mod by_webhook;
@@ -25,7 +25,7 @@ use prometheus::Registry;
 use quita_actors::{Operators, Payments};
 use quita_config::mail::{MailConfig, MailProtection};
 use quita_domain::people::Operator;
-use quita_mail::{Access, Protection, SmtpMailer};
+use quita_mail::{Access, CannotMail, Protection, SmtpMailer};
 use quita_ports::{Clock, WebhookSender, WholeStore};
 use quita_services::secret_keys::Strongbox;
 
@@ -34,7 +34,7 @@ use crate::jobs::{JobName, JobOutcome, Rhythm};
 use by_mail::ByMail;
 use by_webhook::ByWebhook;
 use metrics::MessageMetrics;
-use notifier::{Channels, Look, Notifier};
+use notifier::{Channels, NewsRound, Notifier};
 use operator_news::OperatorNews;
 use outage::OutageReport;
 use quita_services::audit::{Audit, Initiator};
@@ -100,21 +100,28 @@ impl MessageRunner {
 
     /// Reports news that were not reported yet. Fails as long as the mail server has not taken the last e-mail.
     pub(crate) async fn pass(&mut self) -> JobOutcome {
-        let mut look = self.notifier.begin_look();
+        let round = self.notifier.begin_round();
         if let Some(away) = self.service.payments.store_away() {
-            if look.now.ms_since(away.since) >= LASTS_MS {
+            if round.now.ms_since(away.since) >= LASTS_MS {
                 self.outage.report(&away, &self.operators, &self.notifier).await;
             }
             return Err(String::from("the store is away"));
         }
-        let to_operators = self.report_to_operators(&mut look).await.map_err(|error| {
-            tracing::debug!(%error, "news for operators could not be read; the next look tries again");
-            error.to_string()
-        });
-        let to_owners = self.notifier.report_to_owners(&mut look).await.map_err(|error| {
-            tracing::debug!(%error, "news for owners could not be read; the next look tries again");
-            error.to_string()
-        });
+        let Self { notifier, service, operators, .. } = self;
+        let to_operators = async {
+            let reported = report_to_operators(notifier, service, operators, &round).await;
+            reported.map_err(|error| {
+                tracing::debug!(%error, "news for operators could not be read; the next look tries again");
+                error.to_string()
+            })
+        };
+        let to_owners = async {
+            notifier.report_to_owners(&round).await.map_err(|error| {
+                tracing::debug!(%error, "news for owners could not be read; the next look tries again");
+                error.to_string()
+            })
+        };
+        let (to_operators, to_owners) = tokio::join!(to_operators, to_owners);
         let by_mail = self.notifier.mail_failure().map_or(Ok(()), |error| {
             Err(format!(
                 "the last e-mail could not be sent; is mail-server right, and does it answer? {error}"
@@ -122,29 +129,40 @@ impl MessageRunner {
         });
         to_operators.and(to_owners).and(by_mail)
     }
+}
 
-    async fn report_to_operators(&mut self, look: &mut Look) -> Result<(), PeopleError> {
-        let notifier = &self.notifier;
-        self.operators = notifier.operators().await?;
-        if self.operators.is_empty() {
-            return Ok(());
-        }
-        let news = OperatorNews::read(notifier.store(), &self.service, look.now).await?;
-        let mut by_webhook = Vec::new();
-        for operator in &self.operators {
-            let mail = notifier.news_for(operator, Channel::Mail, look, &news);
-            notifier.report_by_mail(operator, mail, look).await?;
-            let webhook = notifier.news_for(operator, Channel::Webhook, look, &news);
-            by_webhook.extend(webhook.map(|digest| (operator.clone(), digest)));
-        }
-        notifier.report_by_webhook(by_webhook, look).await;
-        Ok(())
+/// Reports news of the service to operators, and keeps those operators for an outage of the store.
+async fn report_to_operators(
+    notifier: &Notifier,
+    service: &WatchedService,
+    operators: &mut Vec<Operator>,
+    round: &NewsRound,
+) -> Result<(), PeopleError> {
+    *operators = notifier.operators().await?;
+    if operators.is_empty() {
+        return Ok(());
     }
+    let news = OperatorNews::read(notifier.store(), service, round.now).await?;
+    let due = |channel| {
+        let news = &news;
+        let due = operators.iter().filter_map(move |operator| {
+            Some((operator.clone(), notifier.news_for(operator, channel, round, news)?))
+        });
+        due.collect()
+    };
+    notifier.report(due(Channel::Mail), due(Channel::Webhook), round).await
 }
 
 fn by_mail(mail: &MailConfig, registry: &Registry) -> anyhow::Result<ByMail> {
-    let mailer = Arc::new(SmtpMailer::new(access(mail))?);
-    Ok(ByMail::new(mailer, MessageMetrics::of_mails(registry)?))
+    Ok(ByMail::new(Arc::new(mailer(mail)?), MessageMetrics::of_mails(registry)?))
+}
+
+/// Makes the sender of e-mails, as it is configured.
+///
+/// # Errors
+/// If the way to the mail server can't be prepared.
+pub(crate) fn mailer(mail: &MailConfig) -> Result<SmtpMailer, CannotMail> {
+    SmtpMailer::new(access(mail))
 }
 
 fn access(mail: &MailConfig) -> Access {

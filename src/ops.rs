@@ -39,7 +39,8 @@ pub(crate) fn listen(
     (console, hosts): (Data<OperatorConsole>, KnownHosts),
 ) -> io::Result<Server> {
     let store_state = Data::from(payments.store_state());
-    let (payments, registry) = (Data::new(payments), Data::new(registry));
+    let payments = Data::new(payments);
+    let registry = Data::new(registry);
     listener.serve(move || {
         let hosts = hosts.clone();
         App::new()

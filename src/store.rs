@@ -6,10 +6,11 @@ use std::sync::Arc;
 
 use prometheus::{IntGaugeVec, Opts, Registry};
 use quita_embedded::{EmbeddedStore, SoleWriterError};
-use quita_mongo::MongoStore;
+use quita_mongo::{MongoStore, uri_mistake};
 use quita_ports::{StoreError, UpgradeStore, WholeStore};
 use thiserror::Error;
 
+use quita_config::Environment;
 use quita_config::store_url::StoreUrl;
 
 pub(crate) use probe::{PROBE, probe};
@@ -44,6 +45,17 @@ pub enum OpenError {
         /// URL of the store.
         url: String,
     },
+    /// Its URL has a mistake, which no restart mends.
+    #[error(
+        "the store {url} can't be used, since its URI has a mistake: {mistake}.\nMend it in the option store or in \
+         QUITA_STORE."
+    )]
+    Misnamed {
+        /// URL of the store.
+        url: String,
+        /// Mistake in it.
+        mistake: String,
+    },
     /// There is one, or one is to be made, and that failed.
     #[error("the store {url} can't be used: {cause}\n{advice}")]
     Unusable {
@@ -61,6 +73,18 @@ impl OpenError {
     pub fn missing(url: &StoreUrl) -> Self {
         Self::Missing { url: url.clone().with_whole_path().to_string() }
     }
+
+    /// Returns true if the configuration is wrong, which a restart does not mend.
+    pub const fn is_refusal(&self) -> bool {
+        match self {
+            Self::Misnamed { .. } => true,
+            Self::Missing { .. } | Self::Served { .. } | Self::Unusable { .. } => false,
+        }
+    }
+
+    fn unusable(url: &StoreUrl, cause: StoreError) -> Self {
+        Self::Unusable { url: url.to_string(), advice: advice(url, &cause), cause }
+    }
 }
 
 /// Opens the store. For serving, it is made if missing.
@@ -68,26 +92,117 @@ impl OpenError {
 /// # Errors
 /// [`OpenError`], to be shown to the person who started the program.
 pub async fn open(url: &StoreUrl, purpose: Purpose) -> Result<Arc<dyn WholeStore>, OpenError> {
-    let store = match (url, purpose) {
-        (StoreUrl::Embedded(path), Purpose::Serve) => match EmbeddedStore::open_sole_writer(path) {
-            Ok(store) => Ok(Some(shared(store))),
+    let opened = match purpose {
+        Purpose::Serve => open_or_make(url).await?,
+        Purpose::Maintenance => open_existing(url).await?,
+    };
+    Ok(opened.whole())
+}
+
+/// Opens the store to serve it. Says so if that made it: whoever named another one by mistake has lost nothing yet.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) async fn open_to_serve(
+    url: &StoreUrl,
+    environment: Environment,
+) -> Result<Arc<dyn WholeStore>, OpenError> {
+    let opened = open_or_make(url).await?;
+    if opened.is_new() {
+        let store = url.clone().with_whole_path();
+        match environment {
+            Environment::Development => tracing::info!(%store, "a new, empty store was made"),
+            Environment::Production => tracing::warn!(
+                %store,
+                "a new, empty store was made: if there are payments already, stop the service, and look whether the option \
+                 store is right and its volume is there"
+            ),
+        }
+    }
+    Ok(opened.whole())
+}
+
+/// Store of a known kind, which can do more than every store can.
+#[derive(Debug, Clone)]
+pub(crate) enum OpenedStore {
+    /// One file of this machine.
+    Embedded(Arc<EmbeddedStore>),
+    /// One database of a replica set.
+    Mongo(Arc<MongoStore>),
+}
+
+impl OpenedStore {
+    /// Returns it as any store.
+    pub(crate) fn whole(&self) -> Arc<dyn WholeStore> {
+        match self {
+            Self::Embedded(store) => store.clone(),
+            Self::Mongo(store) => store.clone(),
+        }
+    }
+
+    /// Tries whether it takes writes, and leaves none.
+    ///
+    /// # Errors
+    /// Why it takes none.
+    pub(crate) async fn try_write(&self) -> Result<(), StoreError> {
+        match self {
+            Self::Embedded(store) => store.try_write().await,
+            Self::Mongo(store) => store.try_write().await,
+        }
+    }
+
+    fn is_new(&self) -> bool {
+        match self {
+            Self::Embedded(store) => store.is_new(),
+            Self::Mongo(store) => store.is_new(),
+        }
+    }
+}
+
+/// Returns the mistake in a URL that shows without a connection, if there is one.
+pub(crate) fn mistake(url: &StoreUrl) -> Option<String> {
+    match url {
+        StoreUrl::Embedded(_) => None,
+        StoreUrl::Mongo(uri) => uri_mistake(uri.expose()),
+    }
+}
+
+fn refuse_mistake(url: &StoreUrl) -> Result<(), OpenError> {
+    let misnamed = |mistake| OpenError::Misnamed { url: url.to_string(), mistake };
+    mistake(url).map_or(Ok(()), |mistake| Err(misnamed(mistake)))
+}
+
+async fn open_or_make(url: &StoreUrl) -> Result<OpenedStore, OpenError> {
+    refuse_mistake(url)?;
+    let opened = match url {
+        StoreUrl::Embedded(path) => match EmbeddedStore::open_sole_writer(path) {
+            Ok(store) => Ok(OpenedStore::Embedded(Arc::new(store))),
             Err(SoleWriterError::Store(error)) => Err(error),
             Err(SoleWriterError::Served(_)) => {
                 return Err(OpenError::Served { url: url.clone().with_whole_path().to_string() });
             }
         },
-        (StoreUrl::Embedded(path), Purpose::Maintenance) => {
-            EmbeddedStore::open_existing(path).map(|store| store.map(shared))
-        }
-        (StoreUrl::Mongo(uri), Purpose::Serve) => {
-            MongoStore::connect(uri.expose()).await.map(|store| Some(shared(store)))
-        }
-        (StoreUrl::Mongo(uri), Purpose::Maintenance) => {
-            MongoStore::connect_existing(uri.expose()).await.map(|store| store.map(shared))
+        StoreUrl::Mongo(uri) => {
+            MongoStore::connect(uri.expose()).await.map(|store| OpenedStore::Mongo(Arc::new(store)))
         }
     };
-    let unusable = |cause| OpenError::Unusable { url: url.to_string(), advice: advice(url, &cause), cause };
-    store.map_err(unusable)?.ok_or_else(|| OpenError::missing(url))
+    opened.map_err(|cause| OpenError::unusable(url, cause))
+}
+
+/// Opens a store that is there, to work on it beside who serves it.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) async fn open_existing(url: &StoreUrl) -> Result<OpenedStore, OpenError> {
+    refuse_mistake(url)?;
+    let opened = match url {
+        StoreUrl::Embedded(path) => EmbeddedStore::open_existing(path)
+            .map(|store| store.map(|store| OpenedStore::Embedded(Arc::new(store)))),
+        StoreUrl::Mongo(uri) => MongoStore::connect_existing(uri.expose())
+            .await
+            .map(|store| store.map(|store| OpenedStore::Mongo(Arc::new(store)))),
+    };
+    opened.map_err(|cause| OpenError::unusable(url, cause))?.ok_or_else(|| OpenError::missing(url))
 }
 
 /// A store, and the same one as an upgrade works on it.
@@ -98,16 +213,10 @@ pub(crate) type ToUpgrade = (Arc<dyn WholeStore>, Arc<dyn UpgradeStore>);
 /// # Errors
 /// As [`open`].
 pub(crate) async fn open_to_upgrade(url: &StoreUrl) -> Result<ToUpgrade, OpenError> {
-    fn both<S: WholeStore + UpgradeStore>(store: S) -> ToUpgrade {
-        let store = Arc::new(store);
-        (store.clone(), store)
-    }
-    let store = match url {
-        StoreUrl::Embedded(path) => EmbeddedStore::open_existing(path).map(|store| store.map(both)),
-        StoreUrl::Mongo(uri) => MongoStore::connect_existing(uri.expose()).await.map(|store| store.map(both)),
-    };
-    let unusable = |cause| OpenError::Unusable { url: url.to_string(), advice: advice(url, &cause), cause };
-    store.map_err(unusable)?.ok_or_else(|| OpenError::missing(url))
+    Ok(match open_existing(url).await? {
+        OpenedStore::Embedded(store) => (store.clone(), store),
+        OpenedStore::Mongo(store) => (store.clone(), store),
+    })
 }
 
 /// Shows in the metrics which kind of store holds the payments.
@@ -125,21 +234,18 @@ pub fn register(url: &StoreUrl, registry: &Registry) -> Result<(), prometheus::E
     registry.register(Box::new(info))
 }
 
-fn shared(store: impl WholeStore) -> Arc<dyn WholeStore> {
-    Arc::new(store)
-}
-
 /// Returns advice for a store that can't be used.
 pub fn advice(url: &StoreUrl, cause: &StoreError) -> &'static str {
     match url {
         StoreUrl::Embedded(_) => match cause {
             StoreError::Unreadable(_) => {
-                "To move it away, take every file whose name begins with its name; or name another place with \
-                 --store sqlite:PATH or QUITA_STORE."
+                "Is it the right file? If not, leave it where it is, and name another place with --store sqlite:PATH or \
+                 QUITA_STORE. If it is a store that is to be moved away, take the files beside it along whose names are \
+                 its own with -wal and -shm behind."
             }
             StoreError::Broken(_) => {
-                "Keep every file whose name begins with its name, and restore the newest backup: docs/OPERATIONS.md, \
-                 Backup, says how."
+                "Delete none of the files whose name begins with its name. docs/ops/RUNBOOK.md, Broken store, says what to \
+                 do; docs/OPERATIONS.md, Backup, how a backup is restored."
             }
             StoreError::Unavailable(_) | StoreError::Full(_) => {
                 "Check that the folder exists or can be made, that this user may write there, and that the disk is \
@@ -183,6 +289,19 @@ mod tests {
     }
 
     #[actix_web::test]
+    async fn no_store_is_missing_whose_log_is_left() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("quita.db");
+        std::fs::write(folder.path().join("quita.db-wal"), "the newest payments").unwrap();
+        let url = StoreUrl::Embedded(path.clone());
+        for purpose in [Purpose::Serve, Purpose::Maintenance] {
+            let error = open(&url, purpose).await.err().unwrap().to_string();
+            assert!(error.contains("quita.db-wal") && error.contains("docs/ops/RUNBOOK.md"), "{error}");
+        }
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing was made");
+    }
+
+    #[actix_web::test]
     async fn a_second_service_on_one_file_is_told_why_it_may_not_start() {
         let folder = tempfile::tempdir().unwrap();
         let url = StoreUrl::Embedded(folder.path().join("quita.db"));
@@ -212,6 +331,28 @@ mod tests {
                 assert!(error.contains(&part), "{error}");
             }
         }
+    }
+
+    #[actix_web::test]
+    async fn a_mongodb_uri_with_a_mistake_is_refused_and_not_called_broken() {
+        let url = StoreUrl::parse("mongodb://ana:hunter2@127.0.0.1:1/quita?replicaSte=rs").unwrap();
+        for purpose in [Purpose::Serve, Purpose::Maintenance] {
+            let error = open(&url, purpose).await.err().unwrap();
+            assert!(error.is_refusal(), "{error}");
+            let told = error.to_string();
+            assert!(told.contains("no option replicaSte") && told.contains("QUITA_STORE"), "{told}");
+            assert!(!told.contains("hunter2") && !told.contains("broken"), "{told}");
+        }
+    }
+
+    #[actix_web::test]
+    async fn nobody_is_sent_to_move_away_a_file_that_is_no_store() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        std::fs::write(&path, "a secret key, and no database at all: ".repeat(100)).unwrap();
+        let error = open(&StoreUrl::Embedded(path), Purpose::Serve).await.err().unwrap().to_string();
+        assert!(error.contains("Is it the right file? If not, leave it where it is"), "{error}");
+        assert!(!error.contains("begins with its name"), "{error}");
     }
 
     #[actix_web::test]

@@ -21,13 +21,13 @@ pub(crate) const ENDS_SOON_MS: i64 = 30 * 24 * 3_600 * 1_000;
 pub(crate) struct CertificateWatch {
     links: Vec<Arc<Link>>,
     clock: Arc<dyn Clock>,
-    told: Told,
+    told: ReportedAges,
 }
 
 impl CertificateWatch {
     /// Watches the certificates of these acquirers.
     pub(crate) fn new(links: Vec<Arc<Link>>, clock: Arc<dyn Clock>) -> Self {
-        Self { links, clock, told: Told::default() }
+        Self { links, clock, told: ReportedAges::default() }
     }
 
     /// Looks at each certificate.
@@ -60,9 +60,9 @@ impl Age {
 
 /// Last reported age of each certificate.
 #[derive(Debug, Default)]
-struct Told(HashMap<AcquirerName, Age>);
+struct ReportedAges(HashMap<AcquirerName, Age>);
 
-impl Told {
+impl ReportedAges {
     /// Logs a certificate whose age has changed. Returns true if it did.
     fn tell(&mut self, acquirer: &AcquirerName, until: Timestamp, now: Timestamp) -> bool {
         let age = Age::of(until, now);
@@ -85,7 +85,8 @@ mod tests {
 
     #[test]
     fn an_end_is_told_once_a_month_before_once_when_it_has_come_and_once_when_it_is_renewed() {
-        let (mut told, bank) = (Told::default(), AcquirerName::new("bank"));
+        let mut told = ReportedAges::default();
+        let bank = AcquirerName::new("bank");
         let end = Timestamp::from_millis(ENDS_SOON_MS * 2);
         let mut tell = |until: Timestamp, now_ms| told.tell(&bank, until, Timestamp::from_millis(now_ms));
         assert!(!tell(end, ENDS_SOON_MS - 1), "there is time");

@@ -7,6 +7,7 @@ use quita_acquirers::api_pix::{ApiPixFactory, RegistrationOutcome};
 use quita_acquirers::cielo::CieloFactory;
 use quita_acquirers::exchange::ExchangeFactory;
 use quita_acquirers::exchange::http_client::{HttpClientFactory, HttpClientSettings};
+use quita_acquirers::exchange::identity::ClientIdentity;
 use quita_acquirers::exchange::watched::{LinkError, LinkStatus, TokenOutcome, Watched};
 use quita_acquirers::pagarme::PagarmeFactory;
 use quita_acquirers::sandbox::{SandboxFactory, SandboxSettings};
@@ -59,7 +60,8 @@ impl Link {
         clock: &Arc<dyn Clock>,
     ) -> anyhow::Result<Self> {
         let status = Arc::new(LinkStatus::of(acquirer.spec.name.clone()));
-        let (spec, own_clock) = (acquirer.spec.clone(), Arc::clone(clock));
+        let spec = acquirer.spec.clone();
+        let own_clock = Arc::clone(clock);
         let adapter = match &acquirer.adapter {
             AdapterConfig::Sandbox(sandbox) => {
                 let settle_after_ms = millis_in(sandbox.settle_after);
@@ -80,7 +82,8 @@ impl Link {
                 Adapter::Cielo(Arc::new(CieloFactory::new(spec, cielo.settings.clone(), exchange, own_clock)))
             }
             AdapterConfig::Pagarme(pagarme) => {
-                let (exchange, settings) = (exchange(acquirer, &status, clock)?, pagarme.settings.clone());
+                let exchange = exchange(acquirer, &status, clock)?;
+                let settings = pagarme.settings.clone();
                 Adapter::Pagarme(Arc::new(PagarmeFactory::new(spec, settings, exchange, own_clock)))
             }
             AdapterConfig::Sicoob(sicoob) => {
@@ -157,7 +160,19 @@ impl Link {
     }
 
     /// Prepares another configuration of the same acquirer. Changes nothing yet.
+    ///
+    /// # Errors
+    /// Fails if there can be no connections with it, or if its certificate is another one that has ended.
     pub(super) fn prepare(&self, acquirer: &AcquirerConfig) -> anyhow::Result<Prepared> {
+        let identity = |config: &AcquirerConfig| config.adapter.tls().and_then(|tls| tls.identity.clone());
+        let wanted = identity(acquirer);
+        let until = wanted.as_ref().and_then(ClientIdentity::until);
+        // The one in use may work for longer than the one that would replace it.
+        if let Some(until) = until.filter(|until| *until <= self.clock.now())
+            && wanted != identity(&self.configured())
+        {
+            anyhow::bail!("acquirer {}: the new certificate has ended on {until}", acquirer.spec.name);
+        }
         let exchange = match &acquirer.adapter {
             AdapterConfig::Sandbox(_) => None,
             AdapterConfig::ApiPix(_)
@@ -262,7 +277,8 @@ fn token_url(adapter: &AdapterConfig) -> Option<&str> {
 /// Checks that our numbers are among those that the bank leaves to its customer, and have a check digit where it wants one.
 /// The bank lists numbers that are free, without that digit: those of ours that it has had already are before its ranges.
 fn fits(ours: &NumberRange, ranges: &[BankRange]) -> Result<(), String> {
-    let (first, last) = (u64::from(ours.first), u64::from(ours.last));
+    let first = u64::from(ours.first);
+    let last = u64::from(ours.last);
     let mut shared = ranges.iter().filter(|range| range.first <= last && first <= range.last).peekable();
     if shared.peek().is_none() {
         let all: Vec<_> = ranges.iter().map(|range| format!("{}-{}", range.first, range.last)).collect();

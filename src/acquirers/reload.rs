@@ -106,12 +106,18 @@ impl Reload {
             }
         };
         self.metrics.0.with_label_values(&[outcome.as_str()]).inc();
-        tracing::info!(outcome = outcome.as_str(), "the configuration was read anew");
+        match outcome {
+            ReloadOutcome::Applied | ReloadOutcome::Unchanged => {
+                tracing::info!(outcome = outcome.as_str(), "the configuration was read anew");
+            }
+            // Each reason was logged at ERROR.
+            ReloadOutcome::Refused => {}
+        }
     }
 
     fn take(&self, config: &Config) -> ReloadOutcome {
         let routes = self.routes(config);
-        if !self.fits(&routes) {
+        if !self.can_start_with(config) || !self.fits(&routes) {
             return ReloadOutcome::Refused;
         }
         let mut changes = Vec::new();
@@ -151,6 +157,17 @@ impl Reload {
             self.operators.route_by(routes);
         }
         ReloadOutcome::Applied
+    }
+
+    /// Returns true if the next start can work with these secret keys.
+    fn can_start_with(&self, config: &Config) -> bool {
+        let Some(current) = self.keyring.missing_in(&config.secret_keys) else { return true };
+        tracing::error!(
+            %current,
+            "the store works with a secret key that is not among the new ones, so the next start would fail: the \
+             configuration is refused, and everything stays as it was. Put that key back, behind the newest one"
+        );
+        false
     }
 
     /// Returns the routes of this configuration for the running acquirers. An acquirer that is no longer configured

@@ -3,6 +3,7 @@
 use actix_web::{HttpResponse, HttpResponseBuilder};
 use quita_actors::Operated;
 use quita_domain::event::Event;
+use quita_domain::numbering::EventSequence;
 use quita_domain::payment::Payment;
 use quita_domain::record::{PaymentRecord, RefundRecord};
 use quita_ports::{Listed, Unreadable, place_of};
@@ -14,7 +15,7 @@ use super::errors::ApiError;
 /// A page of a list.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct Page<T> {
+pub(crate) struct ListPage<T> {
     pub(crate) data: Vec<T>,
     pub(crate) has_more: bool,
     pub(crate) next_cursor: Option<String>,
@@ -36,7 +37,7 @@ pub(crate) fn page_of_records(edge: &Edge, mut listed: Vec<Listed>, limit: usize
     let unreadable = ids_of_unreadable(&listed);
     let payments = listed.iter().flatten();
     let data: Vec<_> = payments.map(|payment| PaymentRecord::now(payment, &edge.public_url)).collect();
-    HttpResponse::Ok().json(Page { data, has_more, next_cursor, unreadable })
+    HttpResponse::Ok().json(ListPage { data, has_more, next_cursor, unreadable })
 }
 
 /// Returns the ids of the payments that can't be read.
@@ -48,7 +49,7 @@ fn ids_of_unreadable(listed: &[Listed]) -> Vec<String> {
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct EventView<'a> {
-    sequence: u32,
+    sequence: EventSequence,
     event: String,
     status: &'a str,
     previous_status: &'a str,
@@ -74,10 +75,10 @@ impl<'a> From<&'a Event> for EventView<'a> {
 /// Returns the events of a payment, oldest first.
 pub(crate) fn events(payment: &Payment) -> HttpResponse {
     #[derive(Serialize)]
-    struct Events<'a> {
+    struct EventsBody<'a> {
         data: Vec<EventView<'a>>,
     }
-    HttpResponse::Ok().json(Events { data: payment.history.iter().map(EventView::from).collect() })
+    HttpResponse::Ok().json(EventsBody { data: payment.history.iter().map(EventView::from).collect() })
 }
 
 /// Returns one refund.

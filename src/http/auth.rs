@@ -16,7 +16,7 @@ use super::{key_expiry, observed, query};
 use quita_services::access::{AccessError, Caller, bearer};
 use quita_services::refused_requests::RefusedRequest;
 
-type Extracted<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
+type ApiFuture<T> = Pin<Box<dyn Future<Output = Result<T, ApiError>>>>;
 
 /// Declares an extractor for callers with a scope.
 macro_rules! caller_with {
@@ -26,7 +26,7 @@ macro_rules! caller_with {
 
         impl FromRequest for $name {
             type Error = ApiError;
-            type Future = Extracted<Self>;
+            type Future = ApiFuture<Self>;
 
             fn from_request(request: &HttpRequest, _: &mut Payload) -> Self::Future {
                 let request = request.clone();
@@ -91,6 +91,10 @@ pub(super) async fn identify(request: &HttpRequest) -> Result<Caller, ApiError> 
     let caller = edge.verifier.verify(header, from).await.map_err(|error| match error {
         AccessError::Invalid => {
             ApiError::unauthorized(wrong_form(header).unwrap_or_else(wordings::unknown_key))
+        }
+        AccessError::Ended(key) => {
+            observed::note_ended_key(request, &key);
+            ApiError::unauthorized(wordings::unknown_key())
         }
         AccessError::TooMany(retry_after_s) => ApiError::too_many_unknown_keys(retry_after_s),
         AccessError::StoreUnavailable(error) => quita_actors::Denied::StoreUnavailable(error).into(),

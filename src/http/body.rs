@@ -22,17 +22,20 @@ const FIRST_ROOM: usize = 8 * 1024;
 pub(crate) const BODY_TIME_OUT: Duration = Duration::from_secs(10);
 
 /// Bytes of a whole body. No copy of them is left behind here.
-pub(crate) type Body = Zeroizing<Vec<u8>>;
+pub(crate) type RequestBody = Zeroizing<Vec<u8>>;
 
 /// Reads a JSON body.
-pub(crate) async fn read_json(request: &HttpRequest, payload: Payload) -> Result<Body, ApiError> {
+pub(crate) async fn read_json(request: &HttpRequest, payload: Payload) -> Result<RequestBody, ApiError> {
     refuse_encoded(request)?;
     let is_json = request.content_type().eq_ignore_ascii_case("application/json");
     if is_json { read(request, payload).await } else { Err(no_json()) }
 }
 
 /// Reads an optional JSON body. Without a body the content type may be missing too.
-pub(crate) async fn read_optional_json(request: &HttpRequest, payload: Payload) -> Result<Body, ApiError> {
+pub(crate) async fn read_optional_json(
+    request: &HttpRequest,
+    payload: Payload,
+) -> Result<RequestBody, ApiError> {
     let says_json = request.headers().contains_key(CONTENT_TYPE);
     if says_json {
         return read_json(request, payload).await;
@@ -69,7 +72,7 @@ fn no_json() -> ApiError {
 }
 
 /// Reads a body of any kind.
-pub(crate) async fn read(request: &HttpRequest, payload: Payload) -> Result<Body, ApiError> {
+pub(crate) async fn read(request: &HttpRequest, payload: Payload) -> Result<RequestBody, ApiError> {
     let announced = announced_length(request);
     if announced.is_some_and(|length| length > MAX_BYTES) {
         return Err(too_large());
@@ -84,8 +87,8 @@ pub(crate) async fn read(request: &HttpRequest, payload: Payload) -> Result<Body
     }
 }
 
-async fn collect(mut payload: Payload, room: usize) -> Result<Body, ApiError> {
-    let mut body = Body::new(Vec::with_capacity(room));
+async fn collect(mut payload: Payload, room: usize) -> Result<RequestBody, ApiError> {
+    let mut body = RequestBody::new(Vec::with_capacity(room));
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|_| ApiError::new(ErrorCode::UnreadableBody, wordings::broken_body()))?;
         if body.len().saturating_add(chunk.len()) > MAX_BYTES {
@@ -97,12 +100,12 @@ async fn collect(mut payload: Payload, room: usize) -> Result<Body, ApiError> {
 }
 
 /// Appends a chunk, and zeroes the old buffer if a larger one is needed.
-fn append(body: &mut Body, chunk: &[u8]) {
+fn append(body: &mut RequestBody, chunk: &[u8]) {
     let length = body.len().saturating_add(chunk.len());
     if length > body.capacity() {
         let room = length.max(body.capacity().saturating_mul(2));
         // A vector that grew by itself would leave its old contents in freed memory.
-        let mut larger = Body::new(Vec::with_capacity(room));
+        let mut larger = RequestBody::new(Vec::with_capacity(room));
         larger.extend_from_slice(body);
         *body = larger;
     }
@@ -121,7 +124,7 @@ mod tests {
     fn a_body_is_whole_however_it_comes() {
         let sent: Vec<u8> = (0..=u8::MAX).cycle().take(3 * FIRST_ROOM).collect();
         for size in [1, 7, 4_096, sent.len()] {
-            let mut body = Body::new(Vec::with_capacity(10));
+            let mut body = RequestBody::new(Vec::with_capacity(10));
             for chunk in sent.chunks(size) {
                 append(&mut body, chunk);
             }

@@ -15,8 +15,11 @@ use super::errors::ApiError;
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
 /// Every version of the script, oldest first. A version that was released never changes.
-const VERSIONS: [(&str, &str); 2] =
-    [("v1.1.js", include_str!("card_script/v1.1.js")), ("v1.2.js", include_str!("card_script/v1.2.js"))];
+const VERSIONS: [(&str, &str); 3] = [
+    ("v1.1.js", include_str!("card_script/v1.1.js")),
+    ("v1.2.js", include_str!("card_script/v1.2.js")),
+    ("v1.3.js", include_str!("card_script/v1.3.js")),
+];
 
 /// Name of the newest version.
 const NEWEST: &str = "v1.js";
@@ -74,9 +77,10 @@ mod tests {
     use super::*;
 
     /// Hashes of the versions as they were released.
-    const RELEASED: [(&str, &str); 2] = [
+    const RELEASED: [(&str, &str); 3] = [
         ("v1.1.js", "sha384-JU3OFrHL4JXwIq2q/kvfKRFSP4/5laE/z/K7f0nRyUx8yd5yAwvpsByZdFwMbcX8"),
         ("v1.2.js", "sha384-QdF3Et6Y/QFYmS3Pkl29MsFELrfX0IODu6QulpdIPqbENx/0JQ2oB6zw87VVi3Hu"),
+        ("v1.3.js", "sha384-gEEIDD/092hR1NL11pUddr+zYo77tOOaM99kjhelwJoC86sWdw2u/E31Zymuq1Op"),
     ];
 
     #[test]

@@ -43,7 +43,7 @@ use super::errors::{ApiError, ErrorCode};
 use super::link_payments::{NotBegun, Submitted, begin, is_being_cancelled, newest};
 use super::links::{METHODS_OF_PAGE, status_of};
 use super::pages::checkout_card::decline;
-use super::pages::checkout_page::{self, CheckoutPage, Mistake, StateView, UnneededView, field_of};
+use super::pages::checkout_page::{self, CheckoutPage, FormMistake, StateView, UnneededView, field_of};
 use super::pages::checkout_words::{
     mistake, no_method, sold_out, state_of, state_of_cancelling, state_of_link,
 };
@@ -218,7 +218,7 @@ impl Visit<'_> {
             LinkStatus::Open if is_sold_out => self.notice(sold_out(self.language), StatusCode::OK).await,
             LinkStatus::Open => {
                 // The words stand over an empty form, at no field.
-                let whole = |payment: &Payment| Mistake { field: "", ..self.decline(payment) };
+                let whole = |payment: &Payment| FormMistake { field: "", ..self.decline(payment) };
                 let mistakes = declined.as_ref().map(whole).into_iter().collect();
                 self.form_page((None, &PayerInput::default(), mistakes), StatusCode::OK).await
             }
@@ -261,8 +261,13 @@ impl Visit<'_> {
             let form = (chosen, &typed, mistakes);
             return self.form_page(form, StatusCode::UNPROCESSABLE_ENTITY).await;
         }
-        let form = Submitted { method, typed: &typed, number: text_of(fields, "form"), network };
-        match begin(self.edge, &self.link, &form).await {
+        let form = Submitted {
+            method,
+            typed: typed.clone(),
+            number: text_of(fields, "form").to_owned(),
+            network: network.to_owned(),
+        };
+        match begin(self.edge, &self.link, form).await {
             Ok(payment) => Ok(self.redirect(Some(&payment))),
             Err(NotBegun::Mistakes(rejection)) => {
                 self.add(&mut mistakes, Some(&rejection));
@@ -290,7 +295,7 @@ impl Visit<'_> {
     }
 
     /// Finds card numbers in every field, also in those that the form does not have.
-    fn card_numbers_in(&self, fields: &FormFields) -> Vec<Mistake> {
+    fn card_numbers_in(&self, fields: &FormFields) -> Vec<FormMistake> {
         let holds_card = |text: &str| holds_card_number(text);
         let with_card =
             fields.iter().filter(|(name, value)| name != "form" && (holds_card(name) || holds_card(value)));
@@ -321,14 +326,14 @@ impl Visit<'_> {
     }
 
     /// Adds a mistake if the postal code is another state's.
-    fn check_cep(&self, method: Method, typed: &PayerInput, mistakes: &mut Vec<Mistake>) {
+    fn check_cep(&self, method: Method, typed: &PayerInput, mistakes: &mut Vec<FormMistake>) {
         if self.link.needs_address(method) && !has_cep_of_its_state(typed) {
             mistakes.push(mistake(self.language, "postal-code", "cep_uf"));
         }
     }
 
     /// Returns what the payer of a declined payment can do.
-    fn decline(&self, payment: &Payment) -> Mistake {
+    fn decline(&self, payment: &Payment) -> FormMistake {
         decline(self.language, payment, self.methods().contains(&Method::Pix))
     }
 
@@ -348,7 +353,7 @@ impl Visit<'_> {
     }
 
     /// Adds the mistakes that a rejection tells, one for each field.
-    fn add(&self, mistakes: &mut Vec<Mistake>, rejection: Option<&Rejection>) {
+    fn add(&self, mistakes: &mut Vec<FormMistake>, rejection: Option<&Rejection>) {
         for violation in rejection.into_iter().flat_map(|rejection| &rejection.violations) {
             let field = field_of(&violation.field);
             if mistakes.iter().any(|known| known.field == field) {
@@ -416,7 +421,7 @@ impl Visit<'_> {
 
     async fn form_page(
         &self,
-        (chosen, typed, mistakes): (Option<Method>, &PayerInput, Vec<Mistake>),
+        (chosen, typed, mistakes): (Option<Method>, &PayerInput, Vec<FormMistake>),
         status: StatusCode,
     ) -> Result<HttpResponse, Refused> {
         let methods = self.methods();

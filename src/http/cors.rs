@@ -47,6 +47,9 @@ pub(super) async fn preflight(edge: Data<Edge>, request: HttpRequest) -> HttpRes
         response.insert_header((ACCESS_CONTROL_ALLOW_METHODS, "POST"));
         response.insert_header((ACCESS_CONTROL_ALLOW_HEADERS, "authorization, content-type"));
         response.insert_header((ACCESS_CONTROL_MAX_AGE, MAX_AGE));
+    } else if let Some(origin) = origin {
+        // The browser sends nothing after this, and tells its page no reason.
+        edge.verifier.refused().count_origin(origin);
     }
     response.finish()
 }

@@ -6,6 +6,7 @@ use quita_actors::Denied;
 use quita_domain::delivery::{Delivery, DeliveryId, DeliveryState, webhook_id};
 use quita_domain::listing::query::DeliveryQuery;
 use quita_domain::listing::{Cursor, DeliveryFilter};
+use quita_domain::numbering::{DeliveryIndex, EventSequence};
 use quita_domain::payment::{Payment, Refusal};
 use quita_ports::Listed;
 use serde::Serialize;
@@ -26,7 +27,7 @@ struct DeliveryView {
     transaction_id: String,
     webhook_id: String,
     event: String,
-    sequence: u32,
+    sequence: EventSequence,
     url: String,
     state: &'static str,
     attempts: Vec<AttemptView>,
@@ -53,16 +54,16 @@ pub(crate) async fn list(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let query = DeliveryQuery::parse(&caller.0.owner, &query::read(&request)?)?;
-    let list = Deliveries { edge: &edge, filter: &query.filter };
+    let list = DeliveryEntries { edge: &edge, filter: &query.filter };
     entries::page(&edge, &caller.0.owner, &list, query.cursor, query.limit.get()).await
 }
 
-struct Deliveries<'a> {
+struct DeliveryEntries<'a> {
     edge: &'a Edge,
     filter: &'a DeliveryFilter,
 }
 
-impl EntryList for Deliveries<'_> {
+impl EntryList for DeliveryEntries<'_> {
     type View = DeliveryView;
 
     async fn read(&self, after: Option<Cursor>, limit: usize) -> Result<Vec<Listed>, Denied> {
@@ -72,11 +73,13 @@ impl EntryList for Deliveries<'_> {
     fn entries(&self, payment: &Payment) -> Vec<(u32, DeliveryView)> {
         let matches = |delivery: &Delivery| self.filter.state.is_none_or(|state| delivery.state == state);
         let deliveries = matching(&payment.outbox, matches);
-        deliveries.map(|(index, delivery)| (index, view(payment, index, delivery))).collect()
+        deliveries
+            .map(|(index, delivery)| (index, view(payment, DeliveryIndex::new(index), delivery)))
+            .collect()
     }
 }
 
-fn view(payment: &Payment, index: u32, delivery: &Delivery) -> DeliveryView {
+fn view(payment: &Payment, index: DeliveryIndex, delivery: &Delivery) -> DeliveryView {
     let id = |index| DeliveryId { transaction_id: payment.id, index }.to_string();
     let event = payment.event(delivery.sequence);
     DeliveryView {
@@ -118,8 +121,7 @@ pub(crate) async fn redeliver(
         let is_unknown = denied == Denied::NotFound;
         if is_unknown { Refusal::NoSuchDelivery.into() } else { ApiError::from(denied) }
     })?;
-    let place = usize::try_from(index).unwrap_or(usize::MAX);
-    let delivery = payment.outbox.get(place).ok_or_else(|| ApiError::defect("a redelivery is stored"))?;
+    let delivery = payment.delivery(index).ok_or_else(|| ApiError::defect("a redelivery is stored"))?;
     debug_assert_eq!(delivery.state, DeliveryState::Pending, "a redelivery begins as pending");
     Ok(HttpResponse::Accepted().json(view(&payment, index, delivery)))
 }

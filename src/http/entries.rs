@@ -8,7 +8,7 @@ use quita_domain::payment::Payment;
 use quita_ports::{Listed, StoreError, Unreadable, place_of};
 use serde::Serialize;
 
-use super::answer::Page;
+use super::answer::ListPage;
 use super::edge::Edge;
 use super::errors::ApiError;
 
@@ -25,7 +25,7 @@ pub(super) trait EntryList {
 }
 
 /// Entry of a page: its cursor, and its view unless its payment can't be read.
-type Entry<V> = (EntryCursor, Option<V>);
+type CursoredView<V> = (EntryCursor, Option<V>);
 
 /// Answers with the page after the cursor.
 pub(super) async fn page<L: EntryList>(
@@ -49,14 +49,15 @@ pub(super) async fn page<L: EntryList>(
     let has_more = found.len() > limit;
     found.truncate(limit);
     let next_cursor = found.last().filter(|_| has_more).map(|(cursor, _)| cursor.to_string());
-    let (mut data, mut unreadable) = (Vec::new(), Vec::new());
+    let mut data = Vec::new();
+    let mut unreadable = Vec::new();
     for (cursor, view) in found {
         match view {
             Some(view) => data.push(view),
             None => unreadable.push(cursor.payment.id.to_string()),
         }
     }
-    Ok(HttpResponse::Ok().json(Page { data, has_more, next_cursor, unreadable }))
+    Ok(HttpResponse::Ok().json(ListPage { data, has_more, next_cursor, unreadable }))
 }
 
 /// Returns the remaining entries of the cursor's payment, which is read again if it may have more.
@@ -65,7 +66,7 @@ async fn rest_of_payment<L: EntryList>(
     owner: &Owner,
     list: &L,
     cursor: Option<EntryCursor>,
-) -> Result<Vec<Entry<L::View>>, ApiError> {
+) -> Result<Vec<CursoredView<L::View>>, ApiError> {
     let Some(after) = cursor.filter(|after| after.index > 0) else { return Ok(Vec::new()) };
     let listed = match edge.payments.read_own(after.payment.id, owner).await {
         Ok(payment) => Ok(Payment::clone(&payment)),
@@ -76,7 +77,7 @@ async fn rest_of_payment<L: EntryList>(
 }
 
 /// Returns the entries of one payment.
-fn entries_of<L: EntryList>(list: &L, listed: &Listed) -> Vec<Entry<L::View>> {
+fn entries_of<L: EntryList>(list: &L, listed: &Listed) -> Vec<CursoredView<L::View>> {
     match listed {
         Ok(payment) => {
             let cursor = |index| EntryCursor {

@@ -39,18 +39,18 @@ pub(crate) struct ApiError {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Body<'a> {
+struct ErrorBody<'a> {
     error: &'a str,
     message: &'a str,
     status_code: u16,
     code: &'a str,
-    details: Vec<Detail<'a>>,
+    details: Vec<ErrorDetail<'a>>,
     request_id: String,
     doc_url: String,
 }
 
 #[derive(Serialize)]
-struct Detail<'a> {
+struct ErrorDetail<'a> {
     field: &'a str,
     code: &'a str,
     message: &'a str,
@@ -168,24 +168,19 @@ impl ApiError {
         self.code.as_str()
     }
 
-    /// Returns the wrong fields, in order.
-    pub(crate) fn fields(&self) -> impl Iterator<Item = String> + '_ {
-        self.details.iter().map(|violation| violation.field.clone())
-    }
-
     /// Returns the body as JSON.
     pub(crate) fn to_json(&self) -> String {
         serde_json::to_string(&self.body(request_id::language())).unwrap_or_default()
     }
 
-    fn body(&self, language: Language) -> Body<'_> {
-        let details = self.details.iter().map(|violation| Detail {
+    fn body(&self, language: Language) -> ErrorBody<'_> {
+        let details = self.details.iter().map(|violation| ErrorDetail {
             field: &violation.field,
             code: violation.code,
             message: language.of_wording(&violation.message),
         });
         let status = self.code.status();
-        Body {
+        ErrorBody {
             error: status.canonical_reason().unwrap_or("Error"),
             message: language.of_wording(&self.message),
             status_code: status.as_u16(),
@@ -201,7 +196,7 @@ impl ApiError {
             StoreError::Unavailable(_) | StoreError::Full(_) | StoreError::Broken(_) => {
                 // An outage is logged once, where it is noticed: `actors/src/store/state.rs`.
                 tracing::debug!(request.id = request_id::current(), %error, "a request met a store out of reach");
-                Self::unavailable(ErrorCode::StoreUnavailable, wordings::store_unavailable())
+                Self::unavailable(ErrorCode::StoreUnavailable, wordings::of_store(error))
             }
             StoreError::Unreadable(why) => Self::defect(why),
         }

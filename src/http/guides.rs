@@ -8,7 +8,7 @@ use actix_web::http::header::{CACHE_CONTROL, CONTENT_LANGUAGE, CONTENT_SECURITY_
 use actix_web::web::{Data, Path};
 use actix_web::{HttpRequest, HttpResponse};
 use askama::Template;
-use pulldown_cmark::{Event, Options, Parser, html};
+use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd, html};
 
 use super::edge::Edge;
 use super::errors::ApiError;
@@ -132,11 +132,33 @@ fn render(markdown: &str) -> String {
     let events = Parser::new_ext(markdown, Options::ENABLE_TABLES | Options::ENABLE_TASKLISTS).map(|event| {
         if let Event::Html(text) | Event::InlineHtml(text) = event { Event::Text(text) } else { event }
     });
+    let mut events: Vec<_> = events.collect();
+    name_headings(&mut events);
     let mut text = String::new();
-    html::push_html(&mut text, events);
+    html::push_html(&mut text, events.into_iter());
     PROGRAMS
         .iter()
         .fold(text, |text, (place, programs)| text.replace(&format!("<p>{place}</p>"), &shown(programs)))
+}
+
+/// Gives every heading the id that forges give it, so that links lead there on a forge and here.
+fn name_headings(events: &mut [Event<'_>]) {
+    let mut words = String::new();
+    // The text of a heading comes after its beginning.
+    for event in events.iter_mut().rev() {
+        if let Event::End(TagEnd::Heading(_)) = event {
+            words.clear();
+        } else if let Event::Text(text) | Event::Code(text) = event {
+            words.insert_str(0, text);
+        } else if let Event::Start(Tag::Heading { id, .. }) = event {
+            *id = Some(anchor(&words).into());
+        }
+    }
+}
+
+fn anchor(heading: &str) -> String {
+    let kept = heading.chars().filter(|one| one.is_alphanumeric() || matches!(one, ' ' | '-' | '_'));
+    kept.collect::<String>().to_lowercase().replace(' ', "-")
 }
 
 /// Renders programs as collapsible blocks, the first of them open.
@@ -170,12 +192,12 @@ struct GuidePage {
     other: Language,
     slug: &'static str,
     title: &'static str,
-    navigation: Vec<Entry>,
+    navigation: Vec<GuideEntry>,
     text: &'static str,
 }
 
 /// Entry of the navigation.
-struct Entry {
+struct GuideEntry {
     slug: &'static str,
     title: &'static str,
     is_here: bool,
@@ -198,9 +220,10 @@ pub(crate) async fn show(
         |(guide, language, _): &&(Guide, Language, String)| guide.slug() == slug && language.short() == short;
     let (guide, language, text) =
         RENDERED.iter().find(wanted).ok_or_else(|| unknown_guide::error(request.path()))?;
-    let (guide, language) = (*guide, *language);
+    let guide = *guide;
+    let language = *language;
     let entry =
-        |each: &Guide| Entry { slug: each.slug(), title: each.title(language), is_here: *each == guide };
+        |each: &Guide| GuideEntry { slug: each.slug(), title: each.title(language), is_here: *each == guide };
     let page_of_guide = GuidePage {
         mount: edge.mount,
         language,
@@ -232,7 +255,7 @@ mod tests {
     fn every_guide_is_there_in_both_languages_with_its_programs() {
         assert_eq!(RENDERED.len(), Guide::ALL.len() * Language::ALL.len());
         for (guide, language, text) in RENDERED.iter() {
-            assert!(text.starts_with("<h1>"), "{guide:?} {language:?}");
+            assert!(text.starts_with("<h1 id="), "{guide:?} {language:?}");
             assert!(!text.contains("{{"), "{guide:?} {language:?} shows all its programs");
         }
         let shown = |guide: Guide| RENDERED.iter().filter(move |(each, ..)| *each == guide);
@@ -241,6 +264,20 @@ mod tests {
             assert!(languages.iter().all(|name| text.contains(&format!("<summary>{name}</summary>"))));
             assert!(text.contains("hmac.compare_digest"));
         }
+    }
+
+    #[test]
+    fn every_link_within_a_guide_leads_to_a_heading() {
+        let mut links = 0;
+        for (guide, language, text) in RENDERED.iter() {
+            for link in text.split("href=\"#").skip(1) {
+                let name = link.split('"').next().unwrap();
+                let (name, _) = url::form_urlencoded::parse(name.as_bytes()).next().unwrap();
+                assert!(text.contains(&format!(" id=\"{name}\"")), "{guide:?} {language:?}: #{name}");
+                links += 1;
+            }
+        }
+        assert!(links > 0);
     }
 
     #[test]

@@ -7,7 +7,8 @@ use quita_domain::request::Rejection;
 
 use super::errors::{ApiError, ErrorCode, wordings};
 
-const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
+/// Name of the header.
+pub(super) const HEADER: HeaderName = HeaderName::from_static("idempotency-key");
 /// Header of a response that repeats the result of an earlier request.
 pub(crate) const REPLAYED: (&str, &str) = ("Idempotency-Replayed", "true");
 /// Longest key.

@@ -1,4 +1,4 @@
-//! Ignored names of a body, reported to test keys in a response header: `Quita-Ignored`.
+//! Ignored names of a request, reported to test keys in a response header: `Quita-Ignored`.
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
@@ -9,6 +9,7 @@ use quita_domain::card::holds_card_number;
 use quita_domain::identity::Mode;
 use quita_domain::request::UnknownName;
 
+use super::idempotency::HEADER as IDEMPOTENCY_KEY;
 use quita_services::access::Caller;
 
 const HEADER: HeaderName = HeaderName::from_static("quita-ignored");
@@ -16,23 +17,74 @@ const HEADER: HeaderName = HeaderName::from_static("quita-ignored");
 /// Maximum number of names in the header.
 const MOST: usize = 10;
 
-/// Value of the header, ready to be sent.
-struct Ignored(HeaderValue);
+/// Names of a request that were ignored.
+#[derive(Clone)]
+pub(super) struct UnknownNames {
+    names: Vec<UnknownName>,
+    /// Text about them, for people.
+    told: String,
+    /// The same as a header's value, ready to be sent.
+    header: HeaderValue,
+}
 
-/// Notes unknown names in the body of this request, for test keys only.
-pub(super) fn note(request: &HttpRequest, caller: &Caller, unknown: &[UnknownName]) {
-    // An integration that works with a live key is left in peace.
-    if caller.owner.mode != Mode::Test || unknown.is_empty() {
-        return;
+impl UnknownNames {
+    /// Returns the names that the header has.
+    pub(super) fn names(&self) -> &[UnknownName] {
+        self.names.get(..MOST).unwrap_or(&self.names)
     }
-    if let Some(value) = header_value(unknown) {
-        request.extensions_mut().insert(Ignored(value));
+
+    /// Returns the text about them.
+    pub(super) fn told(&self) -> &str {
+        &self.told
     }
 }
 
-/// Returns the header's value, as in `postback_url; did you mean postbackUrl?, x`. Returns `None` if the names
-/// together would show a card number.
-fn header_value(unknown: &[UnknownName]) -> Option<HeaderValue> {
+/// Notes unknown names in the body of this request, and a header that was meant as `Idempotency-Key`, for test keys
+/// only.
+pub(super) fn note(request: &HttpRequest, caller: &Caller, unknown: &[UnknownName]) {
+    // An integration that works with a live key is left in peace.
+    if caller.owner.mode != Mode::Test {
+        return;
+    }
+    let mut names: Vec<_> = misspelt_key(request).into_iter().chain(unknown.iter().cloned()).collect();
+    // What was probably meant as a field of ours must not be what is cut.
+    names.sort_by_key(|name| name.meant.is_none());
+    if names.is_empty() {
+        return;
+    }
+    let Some(told) = told(&names) else { return };
+    if let Ok(header) = HeaderValue::from_str(&in_ascii(&told)) {
+        request.extensions_mut().insert(UnknownNames { names, told, header });
+    }
+}
+
+/// Returns the header that was meant as `Idempotency-Key`. Without that, a repetition makes a second payment.
+fn misspelt_key(request: &HttpRequest) -> Option<UnknownName> {
+    let headers = request.headers();
+    let is_meant = |name: &str| name.contains("idempotency") || name.contains("idempotent");
+    let sent = headers.keys().find(|name| is_meant(name.as_str()))?;
+    let meant = (!headers.contains_key(IDEMPOTENCY_KEY)).then(|| "Idempotency-Key".to_owned())?;
+    Some(UnknownName { path: sent.to_string(), meant: Some(meant) })
+}
+
+/// Encodes what a header can't hold: `…` as dots, and other characters as in an address.
+fn in_ascii(told: &str) -> String {
+    let mut value = String::with_capacity(told.len());
+    for character in told.replace('…', "...").chars() {
+        if character.is_ascii() {
+            value.push(character);
+        } else {
+            let mut bytes = [0; 4];
+            let bytes = character.encode_utf8(&mut bytes).bytes();
+            value.extend(bytes.map(|byte| format!("%{byte:02X}")));
+        }
+    }
+    value
+}
+
+/// Returns the text about the names, as in `postback_url; did you mean postbackUrl?, x`. Returns `None` if they would
+/// show a card number together.
+fn told(unknown: &[UnknownName]) -> Option<String> {
     let told = |name: &UnknownName| match &name.meant {
         Some(meant) => format!("{}; did you mean {meant}?", name.path),
         None => name.path.clone(),
@@ -41,11 +93,10 @@ fn header_value(unknown: &[UnknownName]) -> Option<HeaderValue> {
     if unknown.len() > MOST {
         entries.push("and more".to_owned());
     }
-    // A header is ASCII. A path writes `…` for a name that it can't show.
-    let value = entries.join(", ").replace('…', "...");
+    let told = entries.join(", ");
     // Adjacent names must not form a card number either.
-    let is_safe = value.is_ascii() && !holds_card_number(&value) && !holds_card_number(&entries.join(" "));
-    if is_safe { HeaderValue::from_str(&value).ok() } else { None }
+    let is_safe = !holds_card_number(&told) && !holds_card_number(&entries.join(" "));
+    is_safe.then_some(told)
 }
 
 /// Adds the header, if something was noted.
@@ -54,8 +105,8 @@ pub(crate) async fn with_ignored_names<B: MessageBody>(
     next: Next<B>,
 ) -> Result<ServiceResponse<B>, Error> {
     let mut response = next.call(request).await?;
-    let noted = response.request().extensions_mut().remove::<Ignored>();
-    if let Some(Ignored(value)) = noted {
+    let noted = response.request().extensions().get::<UnknownNames>().map(|ignored| ignored.header.clone());
+    if let Some(value) = noted {
         response.headers_mut().insert(HEADER, value);
     }
     Ok(response)
@@ -63,14 +114,12 @@ pub(crate) async fn with_ignored_names<B: MessageBody>(
 
 #[cfg(test)]
 mod tests {
+    use actix_web::test::TestRequest;
+
     use super::*;
 
     fn name(path: &str, meant: Option<&str>) -> UnknownName {
         UnknownName { path: path.to_owned(), meant: meant.map(str::to_owned) }
-    }
-
-    fn told(unknown: &[UnknownName]) -> Option<String> {
-        header_value(unknown).map(|value| value.to_str().unwrap().to_owned())
     }
 
     #[test]
@@ -81,9 +130,28 @@ mod tests {
 
     #[test]
     fn a_name_that_cannot_be_shown_is_dots_and_many_are_cut() {
-        assert_eq!(told(&[name("paymentDetails.…", None)]).as_deref(), Some("paymentDetails...."));
+        assert_eq!(in_ascii(&told(&[name("paymentDetails.…", None)]).unwrap()), "paymentDetails....");
         let many: Vec<_> = (0..20).map(|_| name("x", None)).collect();
         assert_eq!(told(&many).unwrap(), format!("{}and more", "x, ".repeat(MOST)));
+    }
+
+    #[test]
+    fn a_name_with_accents_is_told_and_encoded_in_the_header() {
+        let told = told(&[name("descrição", None)]).unwrap();
+        assert_eq!((told.as_str(), in_ascii(&told).as_str()), ("descrição", "descri%C3%A7%C3%A3o"));
+    }
+
+    #[test]
+    fn a_header_that_was_meant_as_the_idempotency_key_is_told() {
+        let meant = |headers: &[(&'static str, &'static str)]| {
+            let request = headers.iter().fold(TestRequest::default(), |it, header| it.insert_header(*header));
+            misspelt_key(&request.to_http_request()).map(|name| name.path)
+        };
+        assert_eq!(meant(&[("X-Idempotency-Key", "q")]).as_deref(), Some("x-idempotency-key"));
+        assert_eq!(meant(&[("Idempotency_Key", "q")]).as_deref(), Some("idempotency_key"));
+        assert_eq!(meant(&[("Idempotency-Key", "q")]), None);
+        assert_eq!(meant(&[("Idempotency-Key", "q"), ("X-Idempotency-Key", "q")]), None);
+        assert_eq!(meant(&[("X-Request-Id", "q")]), None);
     }
 
     #[test]

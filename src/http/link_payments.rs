@@ -11,13 +11,14 @@ use quita_domain::operation::OperationKind;
 use quita_domain::payment::Payment;
 use quita_domain::request::{Rejection, parse_of_link};
 use quita_domain::time::Timestamp;
-use quita_ports::EventLimit;
+use quita_ports::{EventLimit, trace};
 use zeroize::Zeroizing;
 
 use super::card_tries::{self, CountedTry};
 use super::edge::Edge;
 use super::errors::{ApiError, ErrorCode, wordings};
 use super::payments::create_keyed;
+use super::request_id;
 
 /// Payments that one network may begin within an hour, at one link and at all.
 const BEGUN_BY_NETWORK: [u32; 2] = [10, 30];
@@ -27,13 +28,13 @@ pub(super) const HOUR_MS: u64 = 3_600_000;
 
 /// A submitted form.
 #[derive(Debug)]
-pub(super) struct Submitted<'a> {
+pub(super) struct Submitted {
     pub(super) method: Method,
-    pub(super) typed: &'a PayerInput,
+    pub(super) typed: PayerInput,
     /// Number of the form.
-    pub(super) number: &'a str,
+    pub(super) number: String,
     /// Network of the payer.
-    pub(super) network: &'a str,
+    pub(super) network: String,
 }
 
 /// Reason why a submitted form began no payment.
@@ -56,19 +57,29 @@ impl From<ApiError> for NotBegun {
 }
 
 /// Begins a payment, by the path of every creation. A form that was sent before returns its payment.
-pub(super) async fn begin(
+pub(super) async fn begin(edge: &Data<Edge>, link: &Link, form: Submitted) -> Result<Arc<Payment>, NotBegun> {
+    let edge = edge.clone();
+    let link = link.clone();
+    let begun = async move { begin_to_its_end(&edge, &link, &form).await };
+    // A client that resets its connection ends the handler. What was taken and tried is counted all the same.
+    let begun = actix_web::rt::spawn(trace::carry(request_id::carry(begun)));
+    begun.await.unwrap_or_else(|error| Err(ApiError::defect(&error.to_string()).into()))
+}
+
+async fn begin_to_its_end(
     edge: &Data<Edge>,
     link: &Link,
-    form: &Submitted<'_>,
+    form: &Submitted,
 ) -> Result<Arc<Payment>, NotBegun> {
     // No `Idempotency-Key` of a merchant has a line break.
     let key = format!("link\n{}\n{}", link.id, form.number);
     let id = edge.keyring.transaction_id(&link.owner, &key);
-    if let Some(known) = edge.payments.read(id).await.map_err(ApiError::from)? {
+    // A form that is sent twice is answered as the first one: once its acquirer has answered.
+    if let Some(known) = edge.payments.read_answered(id).await.map_err(ApiError::from)? {
         return Ok(known);
     }
     let now = edge.clock.now();
-    let body = Zeroizing::new(link.creation_body(form.method, form.typed, now));
+    let body = Zeroizing::new(link.creation_body(form.method, &form.typed, now));
     let parsed = parse_of_link(&body, now, &edge.limits).map_err(NotBegun::Mistakes)?;
     if !parsed.clock_violations.is_empty() {
         return Err(NotBegun::Mistakes(Rejection::unprocessable(parsed.clock_violations)));
@@ -86,7 +97,7 @@ pub(super) async fn begin(
             note_created(edge, (link, form.method), (limits, now), &created).await;
             return Ok(created.payment);
         }
-        Err(quita_actors::NotBegun::NotCreated(NotCreated::Refused(error))) => {
+        Err(quita_actors::LinkPaymentError::NotCreated(NotCreated::Refused(error))) => {
             if error.changed_nothing() {
                 uncount(edge, &limits, now).await;
             }
@@ -96,13 +107,13 @@ pub(super) async fn begin(
             }
             NotBegun::Failed(error)
         }
-        Err(quita_actors::NotBegun::NotCreated(NotCreated::NotCounted(not_counted))) => not_counted,
-        Err(quita_actors::NotBegun::NoUse(no_use)) => NotBegun::NoUse(no_use),
-        Err(quita_actors::NotBegun::NotTaken(denied)) => ApiError::from(denied).into(),
-        Err(quita_actors::NotBegun::NoLink) => ApiError::link_not_found().into(),
+        Err(quita_actors::LinkPaymentError::NotCreated(NotCreated::NotCounted(not_counted))) => not_counted,
+        Err(quita_actors::LinkPaymentError::NoUse(no_use)) => NotBegun::NoUse(no_use),
+        Err(quita_actors::LinkPaymentError::NotTaken(denied)) => ApiError::from(denied).into(),
+        Err(quita_actors::LinkPaymentError::NoLink) => ApiError::link_not_found().into(),
     };
     // The same form was sent at the same time, and its payment holds the use.
-    let known = edge.payments.read(id).await.map_err(ApiError::from)?;
+    let known = edge.payments.read_answered(id).await.map_err(ApiError::from)?;
     known.ok_or(not_begun)
 }
 
@@ -142,15 +153,15 @@ async fn note_created(
 async fn limits_of(
     edge: &Edge,
     link: &Link,
-    form: &Submitted<'_>,
+    form: &Submitted,
     now: Timestamp,
 ) -> Result<[EventLimit; 2], NotBegun> {
     if form.method == Method::CreditCard {
-        let limits = card_tries::limits_of(edge, link, form.network, now).await;
+        let limits = card_tries::limits_of(edge, link, &form.network, now).await;
         return limits.map_err(|error| ApiError::from(Denied::from(error)).into());
     }
     let limit = |what: &str, most| EventLimit {
-        name: edge.keyring.event_name(what, form.network),
+        name: edge.keyring.event_name(what, &form.network),
         most,
         within_ms: HOUR_MS,
     };

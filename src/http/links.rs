@@ -13,7 +13,7 @@ use quita_domain::record::link::{LinkFacts, LinkRecord};
 use quita_domain::request::link::{self as request, ParsedLink};
 use uuid::Uuid;
 
-use super::answer::Page;
+use super::answer::ListPage;
 use super::auth::{Reader, Writer};
 use super::body::{read_json, read_optional_json};
 use super::edge::Edge;
@@ -109,19 +109,20 @@ pub(crate) async fn list(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let query = LinkQuery::parse(&caller.0.owner, &query::read(&request)?)?;
-    let LinkPage { links, next } = page(&edge, &query).await?;
+    let ListedLinks { links, next } = page(&edge, &query).await?;
     let mut facts = Vec::with_capacity(links.len());
     for (link, uses) in &links {
         facts.push(facts_of(&edge, link, uses).await?);
     }
     let data = links.iter().zip(facts).map(|((link, _), facts)| LinkRecord::of(link, facts)).collect();
-    let (has_more, next_cursor) = (next.is_some(), next.map(|place| place.to_string()));
-    Ok(HttpResponse::Ok().json(Page { data, has_more, next_cursor, unreadable: Vec::new() }))
+    let has_more = next.is_some();
+    let next_cursor = next.map(|place| place.to_string());
+    Ok(HttpResponse::Ok().json(ListPage { data, has_more, next_cursor, unreadable: Vec::new() }))
 }
 
 /// Page of a list of links.
 #[derive(Debug)]
-pub(crate) struct LinkPage {
+pub(crate) struct ListedLinks {
     /// The links with their uses, newest first.
     pub(crate) links: Vec<(Link, LinkUses)>,
     /// Cursor after which there are more, or may be.
@@ -129,13 +130,13 @@ pub(crate) struct LinkPage {
 }
 
 /// Returns a page of links. By status it may end before it is full, so that it is answered in time.
-pub(crate) async fn page(edge: &Edge, query: &LinkQuery) -> Result<LinkPage, ApiError> {
+pub(crate) async fn page(edge: &Edge, query: &LinkQuery) -> Result<ListedLinks, ApiError> {
     let limit = query.limit.get();
     let (mut links, looked_to) = matching(edge, query, limit.saturating_add(1)).await?;
     let has_more = links.len() > limit || looked_to.is_some();
     links.truncate(limit);
     let last = if links.len() == limit { links.last().map(|(link, _)| link.place()) } else { looked_to };
-    Ok(LinkPage { links, next: last.filter(|_| has_more) })
+    Ok(ListedLinks { links, next: last.filter(|_| has_more) })
 }
 
 /// Returns links that match, with their uses, at most `wanted`; and the place where it stopped looking, if that was
@@ -145,7 +146,9 @@ async fn matching(
     query: &LinkQuery,
     wanted: usize,
 ) -> Result<(Vec<(Link, LinkUses)>, Option<Cursor>), ApiError> {
-    let (mut found, mut after, mut looked_at) = (Vec::new(), query.cursor, 0_usize);
+    let mut found = Vec::new();
+    let mut after = query.cursor;
+    let mut looked_at = 0_usize;
     loop {
         let page = edge.links.links(&query.filter, after, wanted).await.map_err(Denied::from)?;
         let is_last = page.len() < wanted;

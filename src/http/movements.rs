@@ -49,7 +49,7 @@ pub(crate) async fn refunds(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let query = MovementQuery::refunds(&caller.0.owner, &query::read(&request)?)?;
-    let list = Refunds { edge: &edge, filter: &query.filter };
+    let list = RefundEntries { edge: &edge, filter: &query.filter };
     entries::page(&edge, &caller.0.owner, &list, query.cursor, query.limit.get()).await
 }
 
@@ -60,16 +60,16 @@ pub(crate) async fn disputes(
     request: HttpRequest,
 ) -> Result<HttpResponse, ApiError> {
     let query = MovementQuery::disputes(&caller.0.owner, &query::read(&request)?)?;
-    let list = Disputes { edge: &edge, filter: &query.filter };
+    let list = DisputeEntries { edge: &edge, filter: &query.filter };
     entries::page(&edge, &caller.0.owner, &list, query.cursor, query.limit.get()).await
 }
 
-struct Refunds<'a> {
+struct RefundEntries<'a> {
     edge: &'a Edge,
     filter: &'a MovementFilter,
 }
 
-impl EntryList for Refunds<'_> {
+impl EntryList for RefundEntries<'_> {
     type View = RefundView;
 
     async fn read(&self, after: Option<Cursor>, limit: usize) -> Result<Vec<Listed>, Denied> {
@@ -99,12 +99,12 @@ impl RefundView {
     }
 }
 
-struct Disputes<'a> {
+struct DisputeEntries<'a> {
     edge: &'a Edge,
     filter: &'a MovementFilter,
 }
 
-impl EntryList for Disputes<'_> {
+impl EntryList for DisputeEntries<'_> {
     type View = DisputeView;
 
     async fn read(&self, after: Option<Cursor>, limit: usize) -> Result<Vec<Listed>, Denied> {

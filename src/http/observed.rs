@@ -4,21 +4,24 @@ use std::time::Instant;
 
 use actix_web::body::MessageBody;
 use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::StatusCode;
 use actix_web::middleware::Next;
 use actix_web::web::Data;
 use actix_web::{Error, HttpMessage, HttpRequest};
 use quita_domain::identity::Owner;
+use quita_domain::request::Violation;
+use quita_domain::wording::Wording;
 
 use super::edge::Edge;
-use super::errors::ApiError;
+use super::errors::{ApiError, wordings};
+use super::ignored_names::UnknownNames;
 use super::request_id;
 use super::request_metrics::{NO_ROUTE, RequestMetrics};
 use super::shown_path::shown_path;
 use super::traced::known_method;
-use quita_services::refusal_log::Refusal;
+use quita_services::access::EndedKey;
+use quita_services::refusal_log::{AnsweredRequest, IgnoredNames, Refusal};
 
-/// Maximum number of fields that a log line names.
+/// Maximum number of fields that are logged and kept of one refusal.
 const MAX_FIELDS: usize = 10;
 
 /// Observer that counts requests, and logs the refused ones.
@@ -35,11 +38,24 @@ pub(crate) struct Observer {
 struct CameWith {
     owner: Owner,
     key_id: String,
+    /// Reason of a refusal, for its merchant only. The caller learns less.
+    reason: Option<Wording>,
 }
 
 /// Notes the owner and the key of a request, for its log line.
 pub(super) fn note_caller(request: &HttpRequest, owner: &Owner, key_id: &str) {
-    request.extensions_mut().insert(CameWith { owner: owner.clone(), key_id: key_id.to_owned() });
+    let caller = CameWith { owner: owner.clone(), key_id: key_id.to_owned(), reason: None };
+    request.extensions_mut().insert(caller);
+}
+
+/// Notes the key of a request that is refused since its key has ended.
+pub(super) fn note_ended_key(request: &HttpRequest, key: &EndedKey) {
+    let reason = Some(if key.is_revoked { wordings::revoked_key() } else { wordings::expired_key() });
+    request.extensions_mut().insert(CameWith {
+        owner: key.owner.clone(),
+        key_id: key.key_id.clone(),
+        reason,
+    });
 }
 
 impl Observer {
@@ -48,68 +64,99 @@ impl Observer {
         Self { metrics, edge, is_told }
     }
 
-    fn tell(&self, (route, method): (&str, &'static str), refused: Refused<'_>) {
-        let Refused { status, error, caller } = refused;
+    /// Logs a refusal, and keeps it for its merchant.
+    fn tell(&self, request: AnsweredRequest, error: Option<&ApiError>, caller: Option<CameWith>) {
+        let (owner, reason) = caller.map(|caller| (caller.owner, caller.reason)).unzip();
+        let message = || error.map_or_else(|| Wording::fixed("", ""), |error| error.message().clone());
         let refusal = Refusal {
-            at: self.edge.clock.now(),
-            request_id: request_id::current(),
-            method,
-            route: route.to_owned(),
-            status: status.as_u16(),
+            request,
             code: error.map_or("", ApiError::code),
-            fields: error.map(|error| error.fields().take(MAX_FIELDS).collect()).unwrap_or_default(),
-            message: error.map(ToString::to_string).unwrap_or_default(),
-            key_id: caller.as_ref().map(|caller| caller.key_id.clone()).unwrap_or_default(),
+            message: reason.flatten().unwrap_or_else(message),
+            // A body may break thousands of rules, and a hundred refusals are kept.
+            violations: error
+                .map(|error| error.details().iter().take(MAX_FIELDS).cloned().collect())
+                .unwrap_or_default(),
         };
-        if self.is_told || tracing::enabled!(tracing::Level::DEBUG) {
+        if self.is_telling() {
+            let told = |violation: &Violation| format!("{} ({})", violation.field, violation.code);
+            let fields: Vec<_> = refusal.violations.iter().map(told).collect();
             tracing::info!(
-                request.id = refusal.request_id,
-                method,
-                route,
-                status = refusal.status,
+                request.id = refusal.request.request_id,
+                method = refusal.request.method,
+                route = refusal.request.route,
+                status = refusal.request.status,
                 code = refusal.code,
-                fields = refusal.fields.join(", "),
-                key.id = refusal.key_id,
+                why = refusal.message.english(),
+                fields = fields.join(", "),
+                key.id = refusal.request.key_id,
                 "a request was refused"
             );
         }
-        if let Some(CameWith { owner, .. }) = caller {
+        if let Some(owner) = owner {
             self.edge.refusals.keep(&owner, refusal);
         }
     }
+
+    /// Logs names that a request had in vain, and keeps them for its merchant: nothing else shows a field that is
+    /// misspelt and optional.
+    fn tell_ignored(&self, request: AnsweredRequest, ignored: &UnknownNames, owner: &Owner) {
+        if self.is_telling() {
+            tracing::info!(
+                request.id = request.request_id,
+                method = request.method,
+                route = request.route,
+                status = request.status,
+                names = ignored.told(),
+                key.id = request.key_id,
+                "names in a request are unknown and were ignored"
+            );
+        }
+        self.edge.refusals.keep_ignored(owner, IgnoredNames { request, names: ignored.names().to_vec() });
+    }
+
+    fn is_telling(&self) -> bool {
+        self.is_told || tracing::enabled!(tracing::Level::DEBUG)
+    }
 }
 
-/// Refusal of a request.
-struct Refused<'a> {
-    status: StatusCode,
-    /// Absent if a page was sent.
-    error: Option<&'a ApiError>,
-    /// Absent if the caller was not authenticated.
-    caller: Option<CameWith>,
-}
-
-/// Counts a request and its time, and logs it if it was refused.
+/// Counts a request and its time, and logs it if it was refused, or if some of its names were ignored.
 pub(crate) async fn observed<B: MessageBody + 'static>(
     observer: Observer,
     request: ServiceRequest,
     next: Next<B>,
 ) -> Result<ServiceResponse<B>, Error> {
-    let (began, method) = (Instant::now(), known_method(&request));
-    let (route, path) = (request.match_pattern(), request.path().to_owned());
+    let began = Instant::now();
+    let method = known_method(&request);
+    let route = request.match_pattern();
+    let path = request.path().to_owned();
     let result = next.call(request).await;
-    let (status, error, caller) = match &result {
+    let (status, error, caller, ignored) = match &result {
         Ok(response) => {
-            let caller = response.request().extensions().get::<CameWith>().cloned();
-            (response.status(), response.response().error(), caller)
+            let extensions = response.request().extensions();
+            let caller = extensions.get::<CameWith>();
+            let ignored = extensions.get::<UnknownNames>();
+            (response.status(), response.response().error(), caller.cloned(), ignored.cloned())
         }
-        Err(error) => (error.as_response_error().status_code(), Some(error), None),
+        Err(error) => (error.as_response_error().status_code(), Some(error), None, None),
     };
     // Everybody chooses paths, and each label of a metric is kept.
     observer.metrics.count(route.as_deref().unwrap_or(NO_ROUTE), method, status.as_u16(), began.elapsed());
-    if status.is_client_error() || status.is_server_error() {
-        let error = error.and_then(|error| error.as_error::<ApiError>());
-        let route = route.unwrap_or_else(|| shown_path(&path));
-        observer.tell((&route, method), Refused { status, error, caller });
+    let is_refused = status.is_client_error() || status.is_server_error();
+    if !is_refused && ignored.is_none() {
+        return result;
+    }
+    let answered = AnsweredRequest {
+        at: observer.edge.clock.now(),
+        request_id: request_id::current(),
+        method,
+        route: route.unwrap_or_else(|| shown_path(&path)),
+        status: status.as_u16(),
+        key_id: caller.as_ref().map(|caller| caller.key_id.clone()).unwrap_or_default(),
+    };
+    if is_refused {
+        observer.tell(answered, error.and_then(|error| error.as_error::<ApiError>()), caller);
+    } else if let (Some(ignored), Some(caller)) = (ignored, caller) {
+        observer.tell_ignored(answered, &ignored, &caller.owner);
     }
     result
 }

@@ -3,7 +3,7 @@
 use actix_web::web::{Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse, HttpResponseBuilder};
 use quita_actors::Operated;
-use quita_domain::identity::TransactionId;
+use quita_domain::identity::{OperationId, TransactionId};
 use quita_domain::money::Money;
 use quita_domain::operation::{OperationKind, OperationRequest, OperationState, RequestedOperation};
 use quita_domain::payment::{Payment, STATUS_CHANGED};
@@ -28,7 +28,11 @@ pub(crate) async fn cancel(
     request: HttpRequest,
     payload: Payload,
 ) -> Result<HttpResponse, ApiError> {
-    read_optional_json(&request, payload).await?;
+    let read = operation::parse_cancellation(&read_optional_json(&request, payload).await?);
+    // Somebody who sends an amount may want to void a part.
+    let unknown = read.as_ref().unwrap_or_else(|rejection| &rejection.unknown);
+    ignored_names::note(&request, &caller.0, unknown);
+    read?;
     let operated = operate(&caller, &edge, &id, &request, RequestedOperation::Cancel).await?;
     ended(&operated)?;
     Ok(answer::record(&mut answer_to(&operated), &edge, &operated.payment))
@@ -83,7 +87,7 @@ async fn operate(
 ) -> Result<Operated, ApiError> {
     let key = key_of(request)?;
     let id = TransactionId::parse(id).ok_or_else(ApiError::unreadable_id)?;
-    let wanted = OperationRequest { id: Uuid::now_v7(), requested, key };
+    let wanted = OperationRequest { id: OperationId::new(Uuid::now_v7()), requested, key };
     let operated = edge.payments.operate(id, caller.0.owner.clone(), wanted).await?;
     tracing::info!(transaction.id = %id, operation = requested.verb(), state = ?operated.operation.state(), "an operation");
     Ok(operated)

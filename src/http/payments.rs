@@ -47,7 +47,7 @@ pub(crate) async fn create(
         (Ok(parsed), None) => {
             let id = TransactionId::new(Uuid::now_v7());
             let endpoint = edge.endpoint(&parsed.purchase.order, &owner).await;
-            let name = NewName { id, fingerprint: None, used_token: used_token.clone() };
+            let name = PaymentIdentity { id, fingerprint: None, used_token: used_token.clone() };
             create_new(&edge, (owner.clone(), None), parsed, name, endpoint).await
         }
         (Err(rejection), key) => {
@@ -133,12 +133,12 @@ pub(crate) async fn create_keyed(
             Err(Denied::KeyReused.into())
         };
     }
-    let named = NewName { id, fingerprint: Some(fingerprint), used_token };
+    let named = PaymentIdentity { id, fingerprint: Some(fingerprint), used_token };
     create_new(edge, (owner, link), parsed, named, endpoint).await
 }
 
 /// Id of a new payment, the fingerprint of a request with an idempotency key, and the mark of its token.
-struct NewName {
+struct PaymentIdentity {
     id: TransactionId,
     fingerprint: Option<String>,
     used_token: Option<UsedToken>,
@@ -148,7 +148,7 @@ async fn create_new(
     edge: &Edge,
     (owner, link): (Owner, Option<LinkId>),
     parsed: ParsedRequest,
-    NewName { id, fingerprint, used_token }: NewName,
+    PaymentIdentity { id, fingerprint, used_token }: PaymentIdentity,
     endpoint: Result<Option<String>, StoreError>,
 ) -> Result<Created, ApiError> {
     let mut purchase = parsed.into_purchase()?;

@@ -47,7 +47,8 @@ pub(crate) async fn act(
         }
         SandboxAction::Expire | SandboxAction::Refund | SandboxAction::Chargeback => PayByHand::default(),
     };
-    let (status, target) = (payment.status(), action.target());
+    let status = payment.status();
+    let target = action.target();
     let crosses = action == SandboxAction::Pay && is_paid_by_other_code(&payment, &pay);
     if !status.allows(target) && !crosses {
         let why = match status == target {

@@ -99,7 +99,7 @@ impl Tokens {
 /// Answer of `POST /pay/tokens`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Made<'a> {
+struct TokenAnswer<'a> {
     token: &'a str,
     brand: Brand,
     first_digits: &'a str,
@@ -146,7 +146,7 @@ async fn make(edge: &Edge, request: &HttpRequest, payload: Payload) -> Result<Ht
     }
     let token = edge.keyring.seal_card(&caller.owner, &contents);
     let token = token.ok_or_else(|| ApiError::defect("a card could not be sealed"))?;
-    Ok(HttpResponse::Created().json(Made {
+    Ok(HttpResponse::Created().json(TokenAnswer {
         token: &token,
         brand: masked.brand,
         first_digits: &masked.first_digits,

@@ -27,7 +27,8 @@ struct NotFoundPage {
 pub(super) fn error(path: &str) -> ApiError {
     let language = language_of(path).unwrap_or_else(request_id::language);
     let guides: Vec<_> = Guide::ALL.iter().map(|guide| guide.slug()).collect();
-    let (docs, guides) = (docs_url(language.short()), guides.join(", "));
+    let docs = docs_url(language.short());
+    let guides = guides.join(", ");
     let message = match meant(path) {
         Some(guide) => wordings::no_such_guide_but(&address(guide, language), &docs, &guides),
         None => wordings::no_such_guide(&docs, &guides),

@@ -68,7 +68,8 @@ const fn needs_a_person(error: &SecretKeyError) -> bool {
 
 /// Seals the secrets that earlier versions stored in clear, or with the key that everybody knows.
 async fn seal_unprotected(strongbox: &Strongbox) -> Result<(), SecretKeyError> {
-    let (mut place, mut sealed) = (None, 0_u64);
+    let mut place = None;
+    let mut sealed = 0_u64;
     loop {
         let moved = strongbox.move_page(Which::Unprotected, place.as_ref(), PAGE).await?;
         sealed = sealed.saturating_add(moved.sealed);
@@ -92,7 +93,8 @@ async fn seal_unprotected(strongbox: &Strongbox) -> Result<(), SecretKeyError> {
 
 /// Seals readable secrets of people, which were never stored in clear. Returns how many.
 async fn seal_unprotected_of_people(strongbox: &Strongbox) -> Result<u64, SecretKeyError> {
-    let (mut place, mut sealed) = (None, 0_u64);
+    let mut place = None;
+    let mut sealed = 0_u64;
     loop {
         let moved = strongbox.move_users(Which::Unprotected, place.as_ref(), PAGE).await?;
         sealed = sealed.saturating_add(moved.sealed);
@@ -205,7 +207,8 @@ mod tests {
     }
 
     fn id(keyring: &Keyring) -> TransactionId {
-        let (merchant, application) = (MerchantId::new("shop"), ApplicationName::new("default"));
+        let merchant = MerchantId::new("shop");
+        let application = ApplicationName::new("default");
         keyring.transaction_id(&Owner { merchant, application, mode: Mode::Test }, "order-1")
     }
 
@@ -227,8 +230,10 @@ mod tests {
     #[tokio::test]
     async fn a_node_follows_the_key_of_the_store_and_makes_nothing_new_without_it() {
         let (store, _folder) = store();
-        let (old, both) = (TestNode::new(&store, &[OLD]), TestNode::new(&store, &[NEW, OLD]));
-        let (without, with) = (old.start().await.unwrap(), both.start().await.unwrap());
+        let old = TestNode::new(&store, &[OLD]);
+        let both = TestNode::new(&store, &[NEW, OLD]);
+        let without = old.start().await.unwrap();
+        let with = both.start().await.unwrap();
         let payment = id(&with);
         assert_eq!(with.page_token(payment), without.page_token(payment));
         both.strongbox.work_with_newest(&both.keys.id_keys()).await.unwrap();

@@ -34,7 +34,8 @@ impl<'k> OwnTokens<'k> {
 impl CardTokens for OwnTokens<'_> {
     fn open(&self, token: &str) -> Option<TokenContents> {
         *self.seen.borrow_mut() = self.keyring.mark_of_token(token);
-        let (sealed, context) = (sealed_bytes(token)?, context(self.owner));
+        let sealed = sealed_bytes(token)?;
+        let context = context(self.owner);
         let opened = self
             .keyring
             .held
@@ -97,7 +98,9 @@ mod tests {
 
     #[test]
     fn a_token_opens_for_its_merchant_and_mode_on_nodes_that_still_have_the_key() {
-        let (old, both, new) = (keyring(&[OLD], OLD), keyring(&[NEW, OLD], NEW), keyring(&[NEW], NEW));
+        let old = keyring(&[OLD], OLD);
+        let both = keyring(&[NEW, OLD], NEW);
+        let new = keyring(&[NEW], NEW);
         let mine = owner("loja", Mode::Test);
         let token = old.seal_card(&mine, &contents("MARIA")).unwrap();
         assert_eq!(open(&old, &mine, &token), Some(contents("MARIA")));
@@ -115,7 +118,8 @@ mod tests {
 
     #[test]
     fn a_token_is_short_and_as_long_whatever_the_card() {
-        let (keyring, mine) = (keyring(&[OLD], OLD), owner("loja", Mode::Test));
+        let keyring = keyring(&[OLD], OLD);
+        let mine = owner("loja", Mode::Test);
         let tokens = ["A", &"é".repeat(100)].map(|name| keyring.seal_card(&mine, &contents(name)).unwrap());
         assert_eq!(tokens[0].len(), tokens[1].len());
         assert!(tokens[0].len() <= 512, "{}", tokens[0].len());

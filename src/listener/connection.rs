@@ -13,8 +13,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep, sleep_until};
 
-use super::places::Place;
-use super::refusal::Refusal;
+use super::places::ConnectionSlot;
+use super::refusal::LibraryRefusal;
 
 /// Time for which a client may take nothing of what is ready for it.
 const TAKE_TIME_OUT: Duration = Duration::from_secs(30);
@@ -49,7 +49,9 @@ pub(super) struct Connection<S> {
     silence: Pin<Box<Sleep>>,
     /// Bytes to send in place of a bare refusal, once there was one.
     refused: Option<Replacement>,
-    _place: Place,
+    /// True if a refusal is logged at `info`.
+    tells_refusals: bool,
+    _place: ConnectionSlot,
 }
 
 /// Bytes that are sent in place of others.
@@ -59,9 +61,17 @@ struct Replacement {
 }
 
 impl<S: Cut> Connection<S> {
-    pub(super) fn new(stream: S, place: Place) -> Self {
+    pub(super) fn new(stream: S, place: ConnectionSlot, tells_refusals: bool) -> Self {
         let silence = Box::pin(sleep(SILENCE_TIME_OUT));
-        Self { stream, untaken: None, sent_at: Instant::now(), silence, refused: None, _place: place }
+        Self {
+            stream,
+            untaken: None,
+            sent_at: Instant::now(),
+            silence,
+            refused: None,
+            tells_refusals,
+            _place: place,
+        }
     }
 
     fn check_silence(&mut self, context: &mut Context<'_>) -> io::Result<()> {
@@ -137,10 +147,10 @@ impl<S: AsyncWrite + Cut + Unpin> AsyncWrite for Connection<S> {
         if let Some(replacement) = this.refused.take() {
             return this.poll_replace(context, replacement, bytes.len());
         }
-        match Refusal::at_end_of(bytes) {
+        match LibraryRefusal::at_end_of(bytes) {
             None => this.poll_send(context, bytes),
             Some(refusal) if refusal.starts_at == 0 => {
-                let replacement = Replacement { bytes: refusal.in_our_shape(), sent: 0 };
+                let replacement = Replacement { bytes: refusal.in_our_shape(this.tells_refusals), sent: 0 };
                 this.poll_replace(context, replacement, bytes.len())
             }
             // The HTTP library writes the refusal again, then whole and alone.
@@ -177,7 +187,7 @@ mod tests {
         let places = Places::uncounted(ConnectionLimits { all: 1, of_one: 1 });
         let place = places.take(IpAddr::V4(Ipv4Addr::LOCALHOST)).unwrap();
         let (stream, client) = duplex(10);
-        (Connection::new(stream, place), client, places)
+        (Connection::new(stream, place, false), client, places)
     }
 
     #[tokio::test(start_paused = true)]
@@ -229,7 +239,8 @@ mod tests {
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
         });
-        let (mut read, mut buffer) = (0, [0; 10]);
+        let mut read = 0;
+        let mut buffer = [0; 10];
         let error = loop {
             match connection.read(&mut buffer).await {
                 Ok(length) => read += length,
@@ -244,7 +255,8 @@ mod tests {
     async fn a_stream_with_signs_of_life_goes_on_for_as_long_as_it_is_read() {
         let (mut connection, mut client, _places) = connected();
         let watching = tokio::spawn(async move {
-            let (mut read, mut buffer) = (0, [0; 10]);
+            let mut read = 0;
+            let mut buffer = [0; 10];
             while let Ok(length @ 1..) = client.read(&mut buffer).await {
                 read += length;
             }

@@ -90,13 +90,13 @@ pub(crate) struct Places(Arc<Shared>);
 struct Shared {
     listener: &'static str,
     limits: ConnectionLimits,
-    taken: Mutex<Taken>,
+    taken: Mutex<TakenSlots>,
     open: IntGauge,
     refused: IntCounter,
 }
 
 #[derive(Default)]
-struct Taken {
+struct TakenSlots {
     all: usize,
     by_network: HashMap<IpAddr, usize>,
     logged_at: Option<Instant>,
@@ -130,7 +130,7 @@ impl Places {
     }
 
     /// Takes a slot for a connection from this address, if one is free.
-    pub(super) fn take(&self, from: IpAddr) -> Option<Place> {
+    pub(super) fn take(&self, from: IpAddr) -> Option<ConnectionSlot> {
         let network = network_of(from);
         let mut taken = self.0.lock();
         let own = taken.by_network.get(&network).copied().unwrap_or_default();
@@ -143,21 +143,22 @@ impl Places {
         taken.all = taken.all.saturating_add(1);
         taken.by_network.insert(network, own.saturating_add(1));
         self.0.open.inc();
-        Some(Place { network, shared: Arc::clone(&self.0) })
+        Some(ConnectionSlot { network, shared: Arc::clone(&self.0) })
     }
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, Taken> {
+    fn lock(&self) -> MutexGuard<'_, TakenSlots> {
         self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn log_refusal(&self, taken: &mut Taken, from: IpAddr, own: usize) {
+    fn log_refusal(&self, taken: &mut TakenSlots, from: IpAddr, own: usize) {
         if taken.logged_at.is_some_and(|at| at.elapsed() < LOGGED_EVERY) {
             return;
         }
         taken.logged_at = Some(Instant::now());
-        let (listener, all) = (self.listener, taken.all);
+        let listener = self.listener;
+        let all = taken.all;
         tracing::warn!(
             listener, %from, connections.of_address = own, connections.all = all,
             "connections are refused: there are too many; a proxy wants behind-proxy"
@@ -166,12 +167,12 @@ impl Shared {
 }
 
 /// Slot of one connection, released when it is dropped.
-pub(super) struct Place {
+pub(super) struct ConnectionSlot {
     network: IpAddr,
     shared: Arc<Shared>,
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         let mut taken = self.shared.lock();
         taken.all = taken.all.saturating_sub(1);

@@ -22,14 +22,14 @@ const STATUSES: [StatusCode; 3] =
 
 /// Refusal by the library, at the end of what it writes.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Refusal {
+pub(super) struct LibraryRefusal {
     /// Number of bytes before it: responses to earlier requests of the connection.
     pub(super) starts_at: usize,
     status: StatusCode,
     date: Option<String>,
 }
 
-impl Refusal {
+impl LibraryRefusal {
     /// Finds a refusal at the end of these bytes. It is the last thing that a connection sends.
     pub(super) fn at_end_of(bytes: &[u8]) -> Option<Self> {
         let tail_at = bytes.len().saturating_sub(LONGEST);
@@ -50,11 +50,17 @@ impl Refusal {
         })
     }
 
-    /// Returns the bytes to send in its place.
-    pub(super) fn in_our_shape(&self) -> Vec<u8> {
+    /// Returns the bytes to send in its place. Logs the refusal at `info` if it `is_told`, otherwise at `debug`.
+    pub(super) fn in_our_shape(&self, is_told: bool) -> Vec<u8> {
         in_fresh_request(|id| {
-            let body = self.error().to_json();
-            tracing::debug!(request.id = id, status = self.status.as_u16(), "what is no request was refused");
+            let error = self.error();
+            let body = error.to_json();
+            let code = error.code();
+            let why = error.message().english();
+            if is_told || tracing::enabled!(tracing::Level::DEBUG) {
+                let status = self.status.as_u16();
+                tracing::info!(request.id = id, status, code, why, "a request was refused");
+            }
             let status = self.status;
             let mut head =
                 format!("HTTP/1.1 {} {}\r\n", status.as_u16(), status.canonical_reason().unwrap_or("Error"));
@@ -107,7 +113,7 @@ mod tests {
                 ("431 Request Header Fields Too Large", 431),
             ] {
                 let bytes = format!("{before}{}", refusal(status));
-                let found = Refusal::at_end_of(bytes.as_bytes()).unwrap();
+                let found = LibraryRefusal::at_end_of(bytes.as_bytes()).unwrap();
                 assert_eq!((found.starts_at, found.status.as_u16()), (before.len(), code));
             }
         }
@@ -127,14 +133,14 @@ mod tests {
             "\r\n\r\n".to_owned(),
             String::new(),
         ] {
-            assert_eq!(Refusal::at_end_of(bytes.as_bytes()), None, "{bytes}");
+            assert_eq!(LibraryRefusal::at_end_of(bytes.as_bytes()), None, "{bytes}");
         }
     }
 
     #[test]
     fn what_is_sent_in_its_place_has_the_shape_of_errors_and_an_id() {
         let bare = refusal("400 Bad Request");
-        let sent = Refusal::at_end_of(bare.as_bytes()).unwrap().in_our_shape();
+        let sent = LibraryRefusal::at_end_of(bare.as_bytes()).unwrap().in_our_shape(false);
         let sent = String::from_utf8(sent).unwrap();
         let (head, body) = sent.split_once("\r\n\r\n").unwrap();
         let error: serde_json::Value = serde_json::from_str(body).unwrap();

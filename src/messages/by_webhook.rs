@@ -50,7 +50,7 @@ impl ByWebhook {
             self.metrics.failed.inc();
             return WebhookOutcome::Failed;
         };
-        let attempt = self.sender.send(request).await;
+        let attempt = self.sender.send(request).await.attempt;
         if attempt.is_confirmed() {
             self.metrics.sent.inc();
             return WebhookOutcome::Taken;
@@ -70,7 +70,8 @@ impl ByWebhook {
                 return None;
             }
         };
-        let (id, now) = (message.id(), self.clock.now());
+        let id = message.id();
+        let now = self.clock.now();
         let body = message.body(&id, now).ok()?;
         let timestamp_s = now.millis().div_euclid(1_000);
         let signature = sign(&[secret], &id, timestamp_s, body.as_bytes());

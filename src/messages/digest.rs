@@ -39,6 +39,7 @@ group! {
             "The store's disk has been full since {time}: free up space.";
         store_broken: "O armazenamento não é mais confiável desde {time}: repare-o e reinicie o serviço.",
             "The store can't be trusted since {time}: repair it and restart the service.";
+        seen_by: "{sentence} Visto pelo nó {node} de {url}.", "{sentence} Seen by the node {node} of {url}.";
     }
 }
 
@@ -149,6 +150,15 @@ impl Reader<'_> {
     }
 }
 
+/// Node that sends a message, and its installation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SendingNode<'a> {
+    /// Address of the node.
+    pub(super) node: &'a str,
+    /// Public URL of the installation.
+    pub(super) public_url: &'a str,
+}
+
 /// News of one message.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Digest {
@@ -159,16 +169,19 @@ pub(super) struct Digest {
 }
 
 impl Digest {
-    /// News that the store is away.
-    pub(super) fn outage(away: &StoreAway, language: Language) -> Self {
-        let (texts, since) = (MessageTexts::of(language), away.since);
+    /// News that the store is away. Each node says so itself, hence the names.
+    pub(super) fn outage(away: &StoreAway, place: SendingNode<'_>, language: Language) -> Self {
+        let texts = MessageTexts::of(language);
+        let since = away.since;
         let sentence = match away.trouble {
             StoreTrouble::Silent => texts.store_silent,
             StoreTrouble::ReadOnly => texts.store_read_only,
             StoreTrouble::Full => texts.store_full,
             StoreTrouble::Broken => texts.store_broken,
         };
-        let text = filled(sentence, &[("time", &language.time(since))]);
+        let sentence = filled(sentence, &[("time", &language.time(since))]);
+        let gaps = [("sentence", &*sentence), ("node", place.node), ("url", place.public_url)];
+        let text = filled(texts.seen_by, &gaps);
         Self {
             news: vec![News { kind: NewsKind::StoreAway, text, at: since, page: None }],
             troubles: Vec::new(),

@@ -13,10 +13,10 @@ use quita_domain::webhook::address::receiver_of;
 use quita_ports::{StoreError, WholeStore};
 
 use super::digest::{Digest, MessageTexts, News, NewsKind, Reader, filled};
-use super::notifier::Look;
+use super::notifier::NewsRound;
 use super::receivers::{self, FailingReceiver};
 use crate::console::Language;
-use crate::console::merchant::outcome_of;
+use crate::console::merchant::delivery_attempts::{GONE, in_words, outcome_of};
 
 /// Payments with a delivery of some state that are looked at, the newest.
 pub(super) const LOOK_AT: usize = 200;
@@ -64,7 +64,8 @@ impl MerchantNews {
         merchant: &MerchantId,
         now: Timestamp,
     ) -> Result<Self, StoreError> {
-        let (mut given_up, mut failing) = (Vec::new(), Vec::new());
+        let mut given_up = Vec::new();
+        let mut failing = Vec::new();
         for mode in [Mode::Live, Mode::Test] {
             let filter = filter(merchant, mode, DeliveryState::Exhausted);
             let listed = store.list_with_deliveries(&filter, None, LOOK_AT).await?;
@@ -80,14 +81,15 @@ impl MerchantNews {
     }
 
     /// Picks what this owner was not told yet.
-    pub(super) fn digest(&self, owner: Reader<'_>, look: &Look) -> Digest {
-        let (language, since) = (owner.language(), owner.unreported_since(look.now));
+    pub(super) fn digest(&self, owner: Reader<'_>, round: &NewsRound) -> Digest {
+        let language = owner.language();
+        let since = owner.unreported_since(round.now);
         let mut digest = Digest::default();
-        self.add_given_up(&mut digest, language, since, look.until);
+        self.add_given_up(&mut digest, language, since, round.until);
         let texts = MessageTexts::of(language);
-        for (mode, FailingReceiver { receiver, since }) in &self.failing {
+        for (mode, FailingReceiver { receiver, since, confirmed_at }) in &self.failing {
             let trouble = format!("receiver {} {receiver}", mode.as_str());
-            if owner.mailing.is_unreported(&trouble, look.now) {
+            if owner.mailing.is_unreported(&trouble, *confirmed_at, round.now) {
                 let time = language.time(*since);
                 let gaps = [("receiver", &**receiver), ("mode", texts.mode(*mode)), ("time", &time)];
                 let text = filled(texts.receiver_fails, &gaps);
@@ -99,8 +101,9 @@ impl MerchantNews {
         for key in &self.keys {
             // Who makes a short-lived key knows it.
             let since = since.max(key.created_at);
-            if let Some(end) = key.expires_at.filter(|end| is_warned_of(*end, since, look.until)) {
-                let (mode, time) = (texts.mode(key.owner.mode), language.time(end));
+            if let Some(end) = key.expires_at.filter(|end| is_warned_of(*end, since, round.until)) {
+                let mode = texts.mode(key.owner.mode);
+                let time = language.time(end);
                 let application = key.owner.application.as_str();
                 let gaps =
                     [("key", &*key.id), ("application", application), ("mode", mode), ("time", &*time)];
@@ -121,8 +124,9 @@ impl MerchantNews {
         }
         for ((mode, receiver), events) in receivers {
             let Some(last) = events.iter().max_by_key(|given_up| given_up.at) else { continue };
-            let (count, time) = (events.len().to_string(), language.time(last.at));
-            let gone = || String::from("410");
+            let count = events.len().to_string();
+            let time = language.time(last.at);
+            let gone = || in_words(Some(GONE), None, language);
             let outcome = last.attempt.as_ref().map_or_else(gone, |attempt| outcome_of(attempt, language));
             let gaps = [("receiver", receiver), ("mode", mode), ("count", &*count), ("time", &*time)];
             let text = filled(texts.given_up, &[&gaps[..], &[("outcome", &*outcome)]].concat());
@@ -142,4 +146,33 @@ fn given_up_of(payment: &Payment, mode: Mode) -> impl Iterator<Item = GivenUp> {
         let at = attempt.as_ref().map(DeliveryAttempt::ended_at).or_else(occurred_at)?;
         Some(GivenUp { mode, receiver: receiver.clone(), at, attempt })
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use quita_domain::people::{MAIL_GAP_MS, Mailing};
+
+    use super::*;
+
+    const NOW: Timestamp = Timestamp::from_millis(1_795_262_400_000);
+
+    #[test]
+    fn a_receiver_that_confirmed_and_fails_anew_is_reported_anew() {
+        let mut mailing = Mailing::default();
+        let troubles = |mailing: &Mailing, confirmed_at: Option<Timestamp>, now: Timestamp| {
+            let receiver = String::from("loja.example");
+            let failing = FailingReceiver { receiver, since: now.minus_ms(DAY_MS), confirmed_at };
+            let failing = vec![(Mode::Live, failing)];
+            let news = MerchantNews { given_up: Vec::new(), failing, keys: Vec::new() };
+            let owner = Reader { mailing, created_at: Timestamp::default() };
+            news.digest(owner, &NewsRound::at(now)).troubles
+        };
+        let first = troubles(&mailing, None, NOW);
+        assert_eq!(first, ["receiver live loja.example"]);
+        mailing.sent(NOW, first, NOW);
+        let later = NOW.plus_ms(MAIL_GAP_MS);
+        assert!(troubles(&mailing, None, later).is_empty(), "its last confirmation is not known");
+        assert!(troubles(&mailing, Some(NOW.minus_ms(1)), later).is_empty(), "it fails still");
+        assert_eq!(troubles(&mailing, Some(NOW.plus_ms(1)), later).len(), 1);
+    }
 }

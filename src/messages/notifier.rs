@@ -1,5 +1,6 @@
 //! Sends each message once: claims it in the store, sends it, and notes what it reported.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
@@ -8,14 +9,14 @@ use std::time::Duration;
 use futures_util::{StreamExt, stream};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::MerchantId;
-use quita_domain::people::{Login, Operator};
+use quita_domain::people::{Login, Operator, User};
 use quita_domain::time::Timestamp;
 use quita_ports::{Clock, WholeStore};
 use tokio::time::Instant;
 
 use super::by_mail::{ByMail, MailReader};
 use super::by_webhook::{ByWebhook, WebhookOutcome};
-use super::digest::{Digest, Reader};
+use super::digest::{Digest, Reader, SendingNode};
 use super::merchant_news::MerchantNews;
 use super::operator_news::OperatorNews;
 use super::webhook_body::{WebhookMessage, WebhookReader};
@@ -26,28 +27,29 @@ use quita_services::people::{Channel, People, PeopleError, Someone, message_webh
 const SETTLED_MS: u64 = 20_000;
 /// Users that are read at once.
 const PAGE: usize = 200;
-/// Failed e-mails after which the others wait for the next look: the server is away.
+/// Failed e-mails after which the others wait for the next round: the server is away.
 const MAX_FAILURES: u32 = 3;
 /// Webhooks that are sent at once.
 const WEBHOOKS_AT_ONCE: usize = 32;
-/// Time within which webhooks of a look begin. The others are due at the next look, which slow receivers must not keep
-/// from the e-mails.
-const WEBHOOKS_BEGIN_WITHIN: Duration = Duration::from_secs(30);
+/// Time within which the messages of a round begin, by each channel. The others are due at the next round, which slow
+/// servers and receivers must not hold back.
+pub(super) const BEGIN_WITHIN: Duration = Duration::from_secs(30);
 
-/// One look for news.
+/// One round for news.
 #[derive(Debug)]
-pub(super) struct Look {
-    /// Beginning of the look.
+pub(super) struct NewsRound {
+    /// Beginning of the round.
     pub(super) now: Timestamp,
     /// Time up to which events are reported.
     pub(super) until: Timestamp,
-    failures: u32,
+    /// E-mails that the server did not take.
+    failures: Cell<u32>,
 }
 
-impl Look {
+impl NewsRound {
     /// Begins at this time.
     pub(super) fn at(now: Timestamp) -> Self {
-        Self { now, until: now.minus_ms(SETTLED_MS), failures: 0 }
+        Self { now, until: now.minus_ms(SETTLED_MS), failures: Cell::new(0) }
     }
 }
 
@@ -82,14 +84,19 @@ impl Notifier {
         Self { store, people, clock, channels, audit, node, public_url }
     }
 
-    /// Begins a look for news.
-    pub(super) fn begin_look(&self) -> Look {
-        Look::at(self.clock.now())
+    /// Begins a round for news.
+    pub(super) fn begin_round(&self) -> NewsRound {
+        NewsRound::at(self.clock.now())
     }
 
     /// Returns the store.
     pub(super) fn store(&self) -> &dyn WholeStore {
         self.store.as_ref()
+    }
+
+    /// Returns the installation as seen by this node, for what a message says of both.
+    pub(super) fn place(&self) -> SendingNode<'_> {
+        SendingNode { node: &self.node.from, public_url: &self.public_url }
     }
 
     /// Returns the error of the last e-mail, until the mail server takes one.
@@ -120,19 +127,20 @@ impl Notifier {
     }
 
     /// Returns the news for an operator by this channel, if a message may leave now. A trouble that began is not held
-    /// back until the next digest.
+    /// back until the next digest; one that returned within a day is.
     pub(super) fn news_for(
         &self,
         operator: &Operator,
         channel: Channel,
-        look: &Look,
+        round: &NewsRound,
         news: &OperatorNews,
     ) -> Option<Digest> {
         let reader = self.reader(operator, channel)?;
-        let is_due = reader.mailing.is_due(look.now);
-        let may_interrupt = reader.mailing.is_due_for_trouble(look.now);
-        let digest = (is_due || may_interrupt).then(|| news.digest(reader, look))?;
-        (is_due || !digest.troubles.is_empty()).then_some(digest)
+        let is_due = reader.mailing.is_due(round.now);
+        let may_interrupt = reader.mailing.is_due_for_trouble(round.now);
+        let digest = (is_due || may_interrupt).then(|| news.digest(reader, round))?;
+        let is_new = |trouble: &String| !reader.mailing.is_known(trouble, round.now);
+        (is_due || digest.troubles.iter().any(is_new)).then_some(digest)
     }
 
     /// Returns a person as a reader by this channel, if a message may leave now.
@@ -145,37 +153,81 @@ impl Notifier {
         self.reader(person, channel).filter(|reader| reader.mailing.is_due(now))
     }
 
-    /// Reports news of their merchants to owners.
+    /// Reports news of their merchants to owners. Reports what could be read even if the rest could not.
     ///
     /// # Errors
     /// When the store does not answer.
-    pub(super) async fn report_to_owners(&self, look: &mut Look) -> Result<(), PeopleError> {
+    pub(super) async fn report_to_owners(&self, round: &NewsRound) -> Result<(), PeopleError> {
+        let mut by_mail = Vec::new();
+        let mut by_webhook = Vec::new();
+        let read = self.read_for_owners(round, &mut by_mail, &mut by_webhook).await;
+        let mailed = self.report(by_mail, by_webhook, round).await;
+        read.and(mailed)
+    }
+
+    /// Reads the news for the owners to whom a message may leave now.
+    async fn read_for_owners(
+        &self,
+        round: &NewsRound,
+        by_mail: &mut Vec<(User, Digest)>,
+        by_webhook: &mut Vec<(User, Digest)>,
+    ) -> Result<(), PeopleError> {
         let mut known: HashMap<MerchantId, MerchantNews> = HashMap::new();
         let mut after: Option<Login> = None;
-        let (now, mut by_webhook) = (look.now, Vec::new());
         loop {
             let users = self.store.users_after(after.as_ref(), PAGE).await?;
-            let Some(last) = users.last() else { break };
+            let Some(last) = users.last() else { return Ok(()) };
             after = Some(last.login.clone());
             for user in users {
                 let [mail, webhook] =
-                    [Channel::Mail, Channel::Webhook].map(|channel| self.due(&user, channel, now));
+                    [Channel::Mail, Channel::Webhook].map(|channel| self.due(&user, channel, round.now));
                 if mail.is_none() && webhook.is_none() {
                     continue;
                 }
                 let news = match known.entry(user.merchant.clone()) {
                     Entry::Occupied(place) => place.into_mut(),
                     Entry::Vacant(place) => {
-                        place.insert(MerchantNews::read(self.store(), &user.merchant, now).await?)
+                        place.insert(MerchantNews::read(self.store(), &user.merchant, round.now).await?)
                     }
                 };
-                let [mail, webhook] =
-                    [mail, webhook].map(|reader| reader.map(|reader| news.digest(reader, look)));
-                self.report_by_mail(&user, mail, look).await?;
+                let digest_for = |reader: Option<Reader<'_>>| {
+                    reader.map(|reader| news.digest(reader, round)).filter(|digest| !digest.is_empty())
+                };
+                let [mail, webhook] = [mail, webhook].map(digest_for);
+                by_mail.extend(mail.map(|digest| (user.clone(), digest)));
                 by_webhook.extend(webhook.map(|digest| (user, digest)));
             }
         }
-        self.report_by_webhook(by_webhook, look).await;
+    }
+
+    /// Sends messages by both channels side by side, so that none waits for the other.
+    ///
+    /// # Errors
+    /// Fails if the store does not answer to a claim or note of an e-mail.
+    pub(super) async fn report<S: Someone + MailReader + WebhookReader>(
+        &self,
+        by_mail: Vec<(S, Digest)>,
+        by_webhook: Vec<(S, Digest)>,
+        round: &NewsRound,
+    ) -> Result<(), PeopleError> {
+        let by_mail = self.report_by_mails(by_mail, round);
+        let by_webhook = self.report_by_webhook(by_webhook, round);
+        tokio::join!(by_mail, by_webhook).0
+    }
+
+    /// Sends e-mails to people one after another, those that begin in time.
+    async fn report_by_mails<S: Someone + MailReader>(
+        &self,
+        messages: Vec<(S, Digest)>,
+        round: &NewsRound,
+    ) -> Result<(), PeopleError> {
+        let begun = Instant::now();
+        for (person, digest) in messages {
+            if begun.elapsed() > BEGIN_WITHIN {
+                break;
+            }
+            self.report_by_mail(&person, Some(digest), round).await?;
+        }
         Ok(())
     }
 
@@ -187,33 +239,33 @@ impl Notifier {
         &self,
         person: &S,
         digest: Option<Digest>,
-        look: &mut Look,
+        round: &NewsRound,
     ) -> Result<(), PeopleError> {
         let Some(digest) = digest.filter(|digest| !digest.is_empty()) else { return Ok(()) };
-        if look.failures >= MAX_FAILURES {
+        if round.failures.get() >= MAX_FAILURES {
             return Ok(());
         }
         let Some(claim) = self.people.claim_message(person, Channel::Mail).await? else { return Ok(()) };
         if self.mail(person, &digest).await {
-            self.people.note_message::<S>(person.login(), &claim, look.until, &digest.troubles).await?;
+            self.people.note_message::<S>(person.login(), &claim, round.until, &digest.troubles).await?;
         } else {
-            look.failures = look.failures.saturating_add(1);
+            round.failures.update(|failures| failures.saturating_add(1));
         }
         Ok(())
     }
 
     /// Sends webhooks to people, if there is anything to report and no other node does.
-    pub(super) async fn report_by_webhook<S: Someone + WebhookReader>(
+    async fn report_by_webhook<S: Someone + WebhookReader>(
         &self,
         messages: Vec<(S, Digest)>,
-        look: &Look,
+        round: &NewsRound,
     ) {
         let begun = Instant::now();
         let report = async |(person, digest): (S, Digest)| {
-            if digest.is_empty() || begun.elapsed() > WEBHOOKS_BEGIN_WITHIN {
+            if digest.is_empty() || begun.elapsed() > BEGIN_WITHIN {
                 return;
             }
-            if let Err(error) = self.report_one_by_webhook(&person, &digest, look).await {
+            if let Err(error) = self.report_one_by_webhook(&person, &digest, round).await {
                 tracing::debug!(%error, "a message by webhook could not be claimed or noted");
             }
         };
@@ -224,13 +276,13 @@ impl Notifier {
         &self,
         person: &S,
         digest: &Digest,
-        look: &Look,
+        round: &NewsRound,
     ) -> Result<(), PeopleError> {
         let Some(claim) = self.people.claim_message(person, Channel::Webhook).await? else { return Ok(()) };
         match self.call(person, digest).await {
             WebhookOutcome::Taken => {
                 let login = person.login();
-                self.people.note_message::<S>(login, &claim, look.until, &digest.troubles).await
+                self.people.note_message::<S>(login, &claim, round.until, &digest.troubles).await
             }
             WebhookOutcome::Failed => Ok(()),
             WebhookOutcome::Gone => self.forget_receiver(person).await,

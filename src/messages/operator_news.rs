@@ -9,7 +9,7 @@ use quita_ports::{StoreError, WholeStore};
 
 use super::digest::{Digest, MessageTexts, News, NewsKind, Reader, filled};
 use super::merchant_news::is_warned_of;
-use super::notifier::Look;
+use super::notifier::NewsRound;
 use super::{LASTS_MS, WatchedService};
 use crate::console::Language;
 use crate::console::operator::exception_kind;
@@ -63,15 +63,18 @@ impl OperatorNews {
     }
 
     /// Picks what this operator was not told yet.
-    pub(super) fn digest(&self, operator: Reader<'_>, look: &Look) -> Digest {
-        let (language, since) = (operator.language(), operator.unreported_since(look.now));
+    pub(super) fn digest(&self, operator: Reader<'_>, round: &NewsRound) -> Digest {
+        let language = operator.language();
+        let since = operator.unreported_since(round.now);
         let texts = MessageTexts::of(language);
         let mut digest = Digest::default();
-        self.add_exceptions(&mut digest, language, (since, look.until));
+        self.add_exceptions(&mut digest, language, (since, round.until));
         for (route, since) in &self.failing {
-            let (acquirer, method) = (route.acquirer.as_str(), language.method(route.method));
+            let acquirer = route.acquirer.as_str();
+            let method = language.method(route.method);
             let trouble = format!("route {acquirer} {}", route.method.as_str());
-            if operator.mailing.is_unreported(&trouble, look.now) {
+            // A call was answered before the first lost one, or this node had just started.
+            if operator.mailing.is_unreported(&trouble, Some(*since), round.now) {
                 let gaps = [("acquirer", acquirer), ("method", method), ("time", &language.time(*since))];
                 digest.news.push(news(NewsKind::AcquirerFailing, filled(texts.route_fails, &gaps), *since));
                 digest.troubles.push(trouble);
@@ -79,14 +82,14 @@ impl OperatorNews {
         }
         for NodeView { node, .. } in &self.lost_nodes {
             let trouble = format!("node {}", node.id);
-            if operator.mailing.is_unreported(&trouble, look.now) {
+            if operator.mailing.is_unreported(&trouble, None, round.now) {
                 let text = filled(texts.node_lost, &[("node", &node.address)]);
                 digest.news.push(news(NewsKind::NodeLost, text, node.seen_at));
                 digest.troubles.push(trouble);
             }
         }
         for (acquirer, end) in &self.certificates {
-            if is_warned_of(*end, since, look.until) {
+            if is_warned_of(*end, since, round.until) {
                 let gaps = [("acquirer", acquirer.as_str()), ("time", &language.time(*end))];
                 let text = filled(texts.certificate_ends, &gaps);
                 digest.news.push(news(NewsKind::CertificateEnding, text, *end));
@@ -164,7 +167,7 @@ mod tests {
             ..Mailing::default()
         };
         let operator = Reader { mailing: &mailing, created_at: Timestamp::default() };
-        let digest = news.digest(operator, &Look::at(NOW));
+        let digest = news.digest(operator, &NewsRound::at(NOW));
         // The newest one may not be stored on every node yet.
         let read: Vec<_> = digest.news.iter().map(|news| (news.kind, news.text.as_str(), news.at)).collect();
         let last = NOW.minus_ms(60_000);

@@ -6,10 +6,11 @@ use futures_util::future::join_all;
 use quita_actors::StoreAway;
 use quita_domain::people::{Login, Operator};
 use quita_domain::time::Timestamp;
+use tokio::time::Instant;
 
 use super::by_webhook::WebhookOutcome;
 use super::digest::Digest;
-use super::notifier::Notifier;
+use super::notifier::{BEGIN_WITHIN, Notifier};
 use quita_services::people::Channel;
 
 /// Report of one outage of the store to operators, once for each and by each channel.
@@ -27,26 +28,39 @@ impl OutageReport {
         if self.since != Some(away.since) {
             *self = Self { since: Some(away.since), reached: BTreeSet::new() };
         }
+        let (mailed, called) =
+            tokio::join!(self.mailed(away, operators, notifier), self.called(away, operators, notifier));
+        self.reached.extend(mailed.into_iter().map(|login| (Channel::Mail, login)));
+        self.reached.extend(called.into_iter().map(|login| (Channel::Webhook, login)));
+    }
+
+    /// Sends the e-mails that begin in time, and returns whom they reached.
+    async fn mailed(&self, away: &StoreAway, operators: &[Operator], notifier: &Notifier) -> Vec<Login> {
+        let begun = Instant::now();
+        let mut reached = Vec::new();
         for operator in operators {
-            if let Some(digest) = self.news_for(operator, Channel::Mail, away, notifier)
+            if begun.elapsed() <= BEGIN_WITHIN
+                && let Some(digest) = self.news_for(operator, Channel::Mail, away, notifier)
                 && notifier.mail(operator, &digest).await
             {
-                self.reached.insert((Channel::Mail, operator.login.clone()));
+                reached.push(operator.login.clone());
             }
         }
+        reached
+    }
+
+    /// Sends the webhooks, and returns the operators who need no further one.
+    async fn called(&self, away: &StoreAway, operators: &[Operator], notifier: &Notifier) -> Vec<Login> {
         let calls = operators.iter().filter_map(|operator| {
             let digest = self.news_for(operator, Channel::Webhook, away, notifier)?;
             Some(async move { (operator, notifier.call(operator, &digest).await) })
         });
-        for (operator, outcome) in join_all(calls).await {
-            match outcome {
-                // A receiver that is gone can't be forgotten before the store is back; until then it is left alone.
-                WebhookOutcome::Taken | WebhookOutcome::Gone => {
-                    self.reached.insert((Channel::Webhook, operator.login.clone()));
-                }
-                WebhookOutcome::Failed => {}
-            }
-        }
+        let reached = join_all(calls).await.into_iter().filter(|(_, outcome)| match outcome {
+            // A receiver that is gone can't be forgotten before the store is back; until then it is left alone.
+            WebhookOutcome::Taken | WebhookOutcome::Gone => true,
+            WebhookOutcome::Failed => false,
+        });
+        reached.map(|(operator, _)| operator.login.clone()).collect()
     }
 
     /// Returns the news for an operator, unless it reached them by this channel or they get none by it.
@@ -59,6 +73,6 @@ impl OutageReport {
     ) -> Option<Digest> {
         let is_new = !self.reached.contains(&(channel, operator.login.clone()));
         let reader = notifier.reader(operator, channel).filter(|_| is_new)?;
-        Some(Digest::outage(away, reader.language()))
+        Some(Digest::outage(away, notifier.place(), reader.language()))
     }
 }

@@ -22,6 +22,8 @@ pub(super) struct FailingReceiver {
     pub(super) receiver: String,
     /// First attempt that failed since the last confirmation.
     pub(super) since: Timestamp,
+    /// Its last confirmation, as far as is known.
+    pub(super) confirmed_at: Option<Timestamp>,
 }
 
 /// Finds the failing receivers of a merchant.
@@ -33,7 +35,7 @@ pub(super) async fn read(
 ) -> Result<Vec<FailingReceiver>, StoreError> {
     let list = async |state: DeliveryState, after: Option<Cursor>| {
         let listed = store.list_with_deliveries(&filter(merchant, mode, state), after, LOOK_AT).await?;
-        Ok::<Vec<Attempt>, StoreError>(listed.iter().flatten().flat_map(attempts).collect())
+        Ok::<Vec<ReceiverAttempt>, StoreError>(listed.iter().flatten().flat_map(attempts).collect())
     };
     // Newer payments had no time to fail for an hour, and might fill the whole list.
     let hour_ago = Cursor { created_at: now.minus_ms(HOUR_MS), id: TransactionId::new(Uuid::nil()) };
@@ -46,18 +48,18 @@ pub(super) async fn read(
 }
 
 /// Attempt to deliver an event to a receiver.
-struct Attempt {
+struct ReceiverAttempt {
     receiver: String,
     at: Timestamp,
     is_confirmed: bool,
 }
 
-fn attempts(payment: &Payment) -> Vec<Attempt> {
+fn attempts(payment: &Payment) -> Vec<ReceiverAttempt> {
     let Some(url) = payment.order.postback_url.as_deref() else { return Vec::new() };
     let receiver = receiver_of(url);
     let attempts = payment.outbox.iter().flat_map(|delivery| &delivery.attempts);
     attempts
-        .map(|attempt| Attempt {
+        .map(|attempt| ReceiverAttempt {
             receiver: receiver.clone(),
             at: attempt.at,
             is_confirmed: attempt.is_confirmed(),
@@ -66,7 +68,7 @@ fn attempts(payment: &Payment) -> Vec<Attempt> {
 }
 
 /// Finds the receivers of waiting events that confirmed nothing for an hour, by all that they were sent.
-fn failing(waiting: &[Attempt], others: &[Attempt], now: Timestamp) -> Vec<FailingReceiver> {
+fn failing(waiting: &[ReceiverAttempt], others: &[ReceiverAttempt], now: Timestamp) -> Vec<FailingReceiver> {
     let mut last_confirmed: BTreeMap<&str, Timestamp> = BTreeMap::new();
     for attempt in waiting.iter().chain(others).filter(|attempt| attempt.is_confirmed) {
         let last = last_confirmed.entry(&attempt.receiver).or_insert(attempt.at);
@@ -81,7 +83,11 @@ fn failing(waiting: &[Attempt], others: &[Attempt], now: Timestamp) -> Vec<Faili
         }
     }
     let failing = first_failed.into_iter().filter(|(_, since)| since.plus_ms(HOUR_MS) <= now);
-    failing.map(|(receiver, since)| FailingReceiver { receiver: receiver.into(), since }).collect()
+    let found = failing.map(|(receiver, since)| {
+        let confirmed_at = last_confirmed.get(receiver).copied();
+        FailingReceiver { receiver: receiver.into(), since, confirmed_at }
+    });
+    found.collect()
 }
 
 #[cfg(test)]
@@ -91,12 +97,12 @@ mod tests {
     const NOW: Timestamp = Timestamp::from_millis(100_000_000);
 
     /// An attempt of so many minutes ago.
-    fn attempt(receiver: &str, minutes: u64, is_confirmed: bool) -> Attempt {
-        Attempt { receiver: receiver.into(), at: NOW.minus_ms(minutes * 60_000), is_confirmed }
+    fn attempt(receiver: &str, minutes: u64, is_confirmed: bool) -> ReceiverAttempt {
+        ReceiverAttempt { receiver: receiver.into(), at: NOW.minus_ms(minutes * 60_000), is_confirmed }
     }
 
     /// Receivers that fail, and for how many minutes.
-    fn failing_for(waiting: &[Attempt], others: &[Attempt]) -> Vec<(String, u64)> {
+    fn failing_for(waiting: &[ReceiverAttempt], others: &[ReceiverAttempt]) -> Vec<(String, u64)> {
         let found = failing(waiting, others, NOW);
         found.into_iter().map(|found| (found.receiver, NOW.ms_since(found.since) / 60_000)).collect()
     }
@@ -105,6 +111,14 @@ mod tests {
     fn a_receiver_fails_once_it_confirmed_nothing_for_an_hour() {
         let failed = [attempt("a", 60, false), attempt("a", 90, false), attempt("b", 59, false)];
         assert_eq!(failing_for(&failed, &[]), [("a".into(), 90)]);
+    }
+
+    #[test]
+    fn a_failing_receiver_is_known_with_its_last_confirmation() {
+        let failed = [attempt("a", 90, false), attempt("a", 65, false), attempt("b", 90, false)];
+        let found = failing(&failed, &[attempt("a", 70, true), attempt("a", 200, true)], NOW);
+        let confirmed_at: Vec<_> = found.into_iter().map(|found| found.confirmed_at).collect();
+        assert_eq!(confirmed_at, [Some(NOW.minus_ms(70 * 60_000)), None]);
     }
 
     #[test]

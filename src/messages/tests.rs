@@ -16,8 +16,9 @@ use quita_domain::people::{Login, MAIL_GAP_MS, MailLanguage, OperatorRole, Role,
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_embedded::EmbeddedStore;
 use quita_machine::vault::AeadVault;
-use quita_ports::{AccessStore, Mail, MailError, Mailer, WebhookRequest};
+use quita_ports::{AccessStore, Mail, MailError, Mailer, SentWebhook, WebhookRequest};
 use tempfile::TempDir;
+use tokio::sync::Notify;
 
 use super::*;
 use quita_memory_store::HandClock;
@@ -30,11 +31,17 @@ const ANA: &str = "ana@loja.example";
 struct Mailbox {
     taken: Mutex<Vec<Mail>>,
     is_refusing: AtomicBool,
+    /// It answers only after this happened.
+    answers_after: Mutex<Option<Arc<Notify>>>,
 }
 
 #[async_trait]
 impl Mailer for Mailbox {
     async fn send(&self, mail: &Mail) -> Result<(), MailError> {
+        let answers_after = self.answers_after.lock().unwrap().clone();
+        if let Some(event) = answers_after {
+            event.notified().await;
+        }
         if self.is_refusing.load(Ordering::SeqCst) {
             return Err(MailError("the mail server answered 451".into()));
         }
@@ -47,21 +54,24 @@ impl Mailer for Mailbox {
 #[derive(Default)]
 struct Receiver {
     received: RefCell<Vec<WebhookRequest>>,
+    was_called: Arc<Notify>,
     answer: Cell<Option<u16>>,
 }
 
 #[async_trait(?Send)]
 impl WebhookSender for Receiver {
-    async fn send(&self, request: WebhookRequest) -> DeliveryAttempt {
+    async fn send(&self, request: WebhookRequest) -> SentWebhook {
         self.received.borrow_mut().push(request);
-        DeliveryAttempt {
+        self.was_called.notify_one();
+        let attempt = DeliveryAttempt {
             at: Timestamp::from_millis(NOW),
             duration_ms: 1,
             status: self.answer.get().or(Some(200)),
             error: None,
             retry_after_ms: None,
             answer: None,
-        }
+        };
+        attempt.into()
     }
 }
 
@@ -79,7 +89,8 @@ struct Office {
 async fn office() -> Office {
     let folder = tempfile::tempdir().unwrap();
     let store = Arc::new(EmbeddedStore::open(folder.path().join("quita.db")).unwrap());
-    let (clock, mailbox) = (Arc::new(HandClock::default()), Arc::<Mailbox>::default());
+    let clock = Arc::new(HandClock::default());
+    let mailbox = Arc::<Mailbox>::default();
     clock.set(NOW);
     let people = People::new(store.clone(), clock.clone());
     let strongbox =
@@ -163,7 +174,7 @@ impl Office {
     }
 
     async fn look(&self, notifier: &Notifier) {
-        notifier.report_to_owners(&mut notifier.begin_look()).await.unwrap();
+        notifier.report_to_owners(&notifier.begin_round()).await.unwrap();
     }
 
     /// Looks, and takes the messages out of the mailbox.
@@ -241,21 +252,52 @@ async fn who_turned_messages_off_gets_none_and_another_language_is_obeyed() {
     assert_eq!(mails[0].subject, "Quita: loja needs attention");
 }
 
+/// A route that fails since this time.
+fn failing(method: Method, since: Timestamp) -> (RouteHealth, Timestamp) {
+    let acquirer = AcquirerName::new("bank");
+    let mode = Mode::Live;
+    let state = RouteState::Failing;
+    (RouteHealth { acquirer, method, mode, state, failing_since: Some(since) }, since)
+}
+
+#[tokio::test]
+async fn an_acquirer_that_recovered_and_fails_anew_is_reported_anew_with_the_next_digest() {
+    let office = office().await;
+    office.people.create_operator(login("olga@ops.example"), OperatorRole::Operator).await.unwrap();
+    let mails = async |since: Timestamp| {
+        let operators = office.notifier.operators().await.unwrap();
+        let round = office.notifier.begin_round();
+        let news = OperatorNews::of_failing([failing(Method::Pix, since)]);
+        let digest = office.notifier.news_for(&operators[0], Channel::Mail, &round, &news);
+        office.notifier.report_by_mail(&operators[0], digest, &round).await.unwrap();
+        std::mem::take(&mut *office.mailbox.taken.lock().unwrap()).len()
+    };
+    let first = office.clock.now();
+    office.pass(60_000);
+    assert_eq!(mails(first).await, 1);
+    office.pass(2 * 60_000);
+    let second = office.clock.now();
+    office.pass(60_000);
+    assert_eq!(mails(second).await, 0, "what comes and goes is no message each time");
+    office.pass(MAIL_GAP_MS);
+    assert_eq!(mails(first).await, 0, "it was reported");
+    assert_eq!(mails(second).await, 1, "it was well in between");
+    office.pass(MAIL_GAP_MS);
+    assert_eq!(mails(second).await, 0, "once");
+}
+
 #[tokio::test]
 async fn an_operator_hears_of_a_further_failing_acquirer_before_the_next_digest() {
     let office = office().await;
     office.people.create_operator(login("olga@ops.example"), OperatorRole::Operator).await.unwrap();
     let since = office.clock.now();
-    let failing = |method| {
-        let (acquirer, mode, state) = (AcquirerName::new("bank"), Mode::Live, RouteState::Failing);
-        (RouteHealth { acquirer, method, mode, state, failing_since: Some(since) }, since)
-    };
+    let failing = |method| failing(method, since);
     let mails = async |methods: &[Method]| {
         let operators = office.notifier.operators().await.unwrap();
-        let mut look = office.notifier.begin_look();
+        let round = office.notifier.begin_round();
         let news = OperatorNews::of_failing(methods.iter().copied().map(failing));
-        let digest = office.notifier.news_for(&operators[0], Channel::Mail, &look, &news);
-        office.notifier.report_by_mail(&operators[0], digest, &mut look).await.unwrap();
+        let digest = office.notifier.news_for(&operators[0], Channel::Mail, &round, &news);
+        office.notifier.report_by_mail(&operators[0], digest, &round).await.unwrap();
         std::mem::take(&mut *office.mailbox.taken.lock().unwrap()).len()
     };
     assert_eq!(mails(&[Method::Pix]).await, 1);

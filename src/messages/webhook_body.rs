@@ -18,7 +18,7 @@ struct WebhookBody<'a> {
     id: &'a str,
     r#type: &'static str,
     created_at: String,
-    to: To<'a>,
+    to: Addressee<'a>,
     text: String,
     messages: Vec<Message<'a>>,
 }
@@ -26,7 +26,7 @@ struct WebhookBody<'a> {
 /// Reader of a message: never by name or address.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct To<'a> {
+pub(super) struct Addressee<'a> {
     role: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     merchant: Option<&'a str>,
@@ -46,15 +46,15 @@ struct Message<'a> {
 /// Somebody whom a webhook tells.
 pub(super) trait WebhookReader {
     /// Returns the reader as the body names it.
-    fn to(&self) -> To<'_>;
+    fn to(&self) -> Addressee<'_>;
 
     /// Returns the first line of `text`.
     fn heading(&self, language: Language) -> String;
 }
 
 impl WebhookReader for User {
-    fn to(&self) -> To<'_> {
-        To { role: "owner", merchant: Some(self.merchant.as_str()) }
+    fn to(&self) -> Addressee<'_> {
+        Addressee { role: "owner", merchant: Some(self.merchant.as_str()) }
     }
 
     fn heading(&self, language: Language) -> String {
@@ -63,8 +63,8 @@ impl WebhookReader for User {
 }
 
 impl WebhookReader for Operator {
-    fn to(&self) -> To<'_> {
-        To { role: "operator", merchant: None }
+    fn to(&self) -> Addressee<'_> {
+        Addressee { role: "operator", merchant: None }
     }
 
     fn heading(&self, language: Language) -> String {

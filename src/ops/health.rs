@@ -38,15 +38,15 @@ struct ReadinessView {
 
 #[derive(Serialize)]
 struct Checks {
-    store: Check,
-    mailboxes: Check,
+    store: HealthCheck,
+    mailboxes: HealthCheck,
     acquirers: Vec<AcquirerCheck>,
     /// Failing acquirers, as `NAME METHOD`. Payments are taken as long as any acquirer takes them.
     failing: Vec<String>,
 }
 
 #[derive(Serialize)]
-struct Check {
+struct HealthCheck {
     ok: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
@@ -75,9 +75,9 @@ pub(super) async fn ready(payments: Data<Payments>, console: Data<OperatorConsol
     let readiness = payments.readiness();
     let is_ready = readiness.is_ready();
     let Readiness { store_away, takes_messages, routes } = readiness;
-    let store = Check { ok: store_away.is_none(), message: store_away.as_ref().map(message) };
+    let store = HealthCheck { ok: store_away.is_none(), message: store_away.as_ref().map(message) };
     let recreated = (!takes_messages).then(|| String::from("an actor is being recreated"));
-    let mailboxes = Check { ok: takes_messages, message: recreated };
+    let mailboxes = HealthCheck { ok: takes_messages, message: recreated };
     let failing = routes.iter().filter(|route| route.state == RouteState::Failing);
     let failing = failing.map(|route| format!("{} {}", route.acquirer, route.method.label())).collect();
     let acquirers = routes.into_iter().map(|route| AcquirerCheck {

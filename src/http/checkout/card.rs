@@ -17,7 +17,7 @@ use crate::console::Language;
 use crate::http::checkout_metrics::TryOutcome;
 use crate::http::errors::{ApiError, ErrorCode};
 use crate::http::link_payments::{NotBegun, Submitted, begin};
-use crate::http::pages::checkout_page::Mistake;
+use crate::http::pages::checkout_page::FormMistake;
 use crate::http::pages::checkout_words::{mistake, pick};
 
 /// Answer to the page's script.
@@ -54,8 +54,8 @@ struct MistakeRecord {
     words: &'static str,
 }
 
-impl From<Mistake> for MistakeRecord {
-    fn from(Mistake { field, code, words }: Mistake) -> Self {
+impl From<FormMistake> for MistakeRecord {
+    fn from(FormMistake { field, code, words }: FormMistake) -> Self {
         Self { field, code, words }
     }
 }
@@ -105,8 +105,13 @@ impl Visit<'_> {
             self.add(&mut mistakes, rejection.as_ref());
             return Ok(self.mistaken(mistakes));
         }
-        let form = Submitted { method: Method::CreditCard, typed: &typed, number, network };
-        match begin(self.edge, &self.link, &form).await {
+        let form = Submitted {
+            method: Method::CreditCard,
+            typed,
+            number: number.to_owned(),
+            network: network.to_owned(),
+        };
+        match begin(self.edge, &self.link, form).await {
             Ok(payment) => self.outcome(&payment),
             Err(not_begun) => self.not_begun(not_begun),
         }
@@ -179,7 +184,7 @@ impl Visit<'_> {
         Ok(self.later("unclear", (StatusCode::SERVICE_UNAVAILABLE, CROWDED_RETRY_S)))
     }
 
-    fn mistaken(&self, mistakes: Vec<Mistake>) -> HttpResponse {
+    fn mistaken(&self, mistakes: Vec<FormMistake>) -> HttpResponse {
         let mistakes = mistakes.into_iter().map(MistakeRecord::from).collect();
         let answer = CardAnswer { code: Some("validation_failed"), mistakes, ..CardAnswer::default() };
         start(self.language, StatusCode::UNPROCESSABLE_ENTITY).json(answer)

@@ -169,7 +169,8 @@ impl Refused {
 
     /// Returns the words for an error of a page that is only looked at.
     pub(in crate::http) fn of_page(error: &ApiError) -> Self {
-        let (code, status) = (error.error_code(), error.error_code().status());
+        let code = error.error_code();
+        let status = error.error_code().status();
         if code == ErrorCode::NotFound {
             Self::nothing_here()
         } else if code == ErrorCode::NotIssued {

@@ -369,7 +369,7 @@ function show() {
     el("div", { id: "top" }, el("h1", null, api.info.title),
       el("p", { class: "meta" }, `Version ${api.info.version} · OpenAPI ${api.openapi} · ${api.info.license.name}`),
       rich(api.info.description)),
-    ...groups.map(({ tag, operations }) => el("section", null,
+    ...groups.map(({ tag, operations }) => el("section", { id: tag.name.toLowerCase().replaceAll(" ", "-") },
       el("h2", null, tag.name), rich(tag.description), operations.map(operationPart))));
   follow(nav);
   const target = document.getElementById(decodeURIComponent(window.location.hash.slice(1)));

@@ -27,7 +27,7 @@ struct Part {
 }
 
 /// Error code as a page shows it.
-struct Entry {
+struct ErrorCodeView {
     code: &'static str,
     status: u16,
     status_words: &'static str,
@@ -35,7 +35,7 @@ struct Entry {
     advice: Vec<Part>,
 }
 
-impl Entry {
+impl ErrorCodeView {
     fn of(code: ErrorCode, language: Language) -> Self {
         Self {
             code: code.as_str(),
@@ -58,7 +58,7 @@ struct ViolationEntry {
 struct ErrorPage {
     mount: Mount,
     language: Language,
-    entry: Entry,
+    entry: ErrorCodeView,
     /// Codes in `details`, for errors that have some.
     violations: Vec<ViolationEntry>,
 }
@@ -68,13 +68,13 @@ struct ErrorPage {
 struct ErrorsPage {
     mount: Mount,
     language: Language,
-    entries: Vec<Entry>,
+    entries: Vec<ErrorCodeView>,
 }
 
 /// `GET /docs/errors`
 pub(crate) async fn all_errors(edge: Data<Edge>) -> Result<HttpResponse, ApiError> {
     let language = request_id::language();
-    let entries = ErrorCode::ALL.iter().map(|code| Entry::of(*code, language)).collect();
+    let entries = ErrorCode::ALL.iter().map(|code| ErrorCodeView::of(*code, language)).collect();
     page(&ErrorsPage { mount: edge.mount, language, entries }, language)
 }
 
@@ -83,7 +83,10 @@ pub(crate) async fn error(edge: Data<Edge>, code: Path<String>) -> Result<HttpRe
     let code = ErrorCode::parse(&code).ok_or_else(|| no_such_code(&code))?;
     let language = request_id::language();
     let violations = if has_details(code) { violations(language) } else { Vec::new() };
-    page(&ErrorPage { mount: edge.mount, language, entry: Entry::of(code, language), violations }, language)
+    page(
+        &ErrorPage { mount: edge.mount, language, entry: ErrorCodeView::of(code, language), violations },
+        language,
+    )
 }
 
 fn no_such_code(asked: &str) -> ApiError {
@@ -140,7 +143,7 @@ mod tests {
     fn every_page_can_be_made_in_every_language() {
         for language in Language::ALL {
             for code in ErrorCode::ALL {
-                let entry = Entry::of(*code, language);
+                let entry = ErrorCodeView::of(*code, language);
                 let violations = violations(language);
                 let page = ErrorPage { mount: Mount::ROOT, language, entry, violations }.render().unwrap();
                 assert!(page.contains(code.as_str()) && page.contains(language.tag()), "{code:?}");

@@ -5,6 +5,7 @@ use quita_domain::payment::Refusal;
 use quita_domain::status::Status;
 use quita_domain::wording::Wording;
 use quita_domain::wordings;
+use quita_ports::StoreError;
 
 wordings! {
     // Authentication. The specification fixes how these begin.
@@ -23,6 +24,8 @@ wordings! {
     pub(crate) unknown_key =
         "invalid or missing API key: it is unknown, has ended or was revoked; check that it was copied whole",
         "chave de API ausente ou inválida: é desconhecida, venceu ou foi revogada; confira se foi copiada inteira";
+    pub(crate) revoked_key = "this key was revoked", "esta chave foi revogada";
+    pub(crate) expired_key = "this key has ended", "esta chave venceu";
     pub(crate) no_scope(scope: &str) = "this key lacks the scope {scope}", "esta chave não tem o escopo {scope}";
     pub(crate) publishable_key =
         "a publishable key asks for tokens of cards at POST /pay/tokens and does nothing else; use a secret key, on your \
@@ -99,10 +102,10 @@ wordings! {
         "the head of the request did not arrive in time", "o cabeçalho da requisição não chegou a tempo";
     pub(crate) large_head = "the head of the request is too large", "o cabeçalho da requisição é grande demais";
     pub(crate) no_http =
-        "this is no request of HTTP/1.1; send one Host, and one Content-Length that is a number or \
-         Transfer-Encoding: chunked",
-        "isto não é uma requisição HTTP/1.1; envie um Host e um Content-Length numérico ou \
-         Transfer-Encoding: chunked";
+        "this is no request of HTTP/1.1; send an address without blanks and with other letters as in %C3%A7, one Host, and \
+         one Content-Length that is a number or Transfer-Encoding: chunked; TLS is not spoken here",
+        "isto não é uma requisição HTTP/1.1; envie um endereço sem espaços e com outras letras como em %C3%A7, um Host e um \
+         Content-Length numérico ou Transfer-Encoding: chunked; aqui não se fala TLS";
     pub(crate) bad_host =
         "Host must be a name or an address, with or without a port: api.example.com, 127.0.0.1:8080 or [::1]:8080",
         "Host deve ser um nome ou um endereço, com ou sem porta: api.example.com, 127.0.0.1:8080 ou [::1]:8080";
@@ -160,6 +163,11 @@ wordings! {
     pub(crate) store_unavailable =
         "the store is out of reach; nothing is lost, try again",
         "o armazenamento está fora de alcance; nada se perdeu, tente de novo";
+    // What it lost, if anything, is known after it was repaired.
+    pub(crate) store_broken =
+        "the store can't be used until it is repaired; send the request again later, with the same Idempotency-Key",
+        "o armazenamento não pode ser usado até ser reparado; reenvie a requisição mais tarde, com o mesmo \
+         Idempotency-Key";
     pub(crate) no_link_id =
         "the address needs the linkId of a payment link, as an answer gave it",
         "o endereço precisa do linkId de um link de pagamento, como uma resposta o trouxe";
@@ -173,12 +181,20 @@ wordings! {
     pub(crate) transaction_not_found = "transaction not found", "transação não encontrada";
 }
 
+/// Returns the message of a store that did not do what it was asked, in both languages.
+pub(super) fn of_store(error: &StoreError) -> Wording {
+    match error {
+        StoreError::Unavailable(_) | StoreError::Full(_) | StoreError::Unreadable(_) => store_unavailable(),
+        StoreError::Broken(_) => store_broken(),
+    }
+}
+
 /// Returns the message of a denial, in both languages.
 pub(super) fn of_denied(denied: &Denied) -> Wording {
     let portuguese = match denied {
         Denied::NotFound => return transaction_not_found(),
         Denied::Refused(refusal) => return of_refusal(refusal),
-        Denied::StoreUnavailable(_) => return store_unavailable(),
+        Denied::StoreUnavailable(error) => return of_store(error),
         Denied::Defect(_) => return internal_error(),
         Denied::KeyReused => "este Idempotency-Key foi usado com outra requisição",
         Denied::TokenUsed => "o token do cartão já foi usado por outro pagamento",

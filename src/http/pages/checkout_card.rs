@@ -5,7 +5,7 @@ use quita_domain::card::Brand;
 use quita_domain::link::InstallmentPlan;
 use quita_domain::payment::Payment;
 
-use super::checkout_page::Mistake;
+use super::checkout_page::FormMistake;
 use super::checkout_words::{mistake, money, pick};
 use crate::console::Language;
 
@@ -33,7 +33,8 @@ impl CardView {
 /// Writes a plan with sums that add up to the amount.
 fn plan_words(language: Language, plan: &InstallmentPlan) -> String {
     let InstallmentPlan { count, first, others } = *plan;
-    let (first_sum, other_sum) = (money(language, first), money(language, others));
+    let first_sum = money(language, first);
+    let other_sum = money(language, others);
     let rest = count.saturating_sub(1);
     let free = pick(language, "sem juros", "interest-free");
     if count == 1 {
@@ -83,7 +84,7 @@ pub(super) fn card_words(language: Language, field: &str, code: &str) -> Option<
 }
 
 /// Returns what a payer can do about a declined payment, at the field that it concerns.
-pub(crate) fn decline(language: Language, payment: &Payment, offers_pix: bool) -> Mistake {
+pub(crate) fn decline(language: Language, payment: &Payment, offers_pix: bool) -> FormMistake {
     let code = payment.state.decline.as_ref().map(Decline::shown_code);
     let Some(code) = code.filter(|_| payment.order.card().is_some()) else {
         return mistake(language, "", DECLINED);
@@ -130,7 +131,7 @@ pub(crate) fn decline(language: Language, payment: &Payment, offers_pix: bool) -
             ),
         ),
     };
-    Mistake { field, code: DECLINED, words }
+    FormMistake { field, code: DECLINED, words }
 }
 
 #[cfg(test)]
@@ -140,7 +141,8 @@ mod tests {
     use super::*;
 
     fn words(language: Language, count: u8, first: u64, others: u64) -> String {
-        let (first, others) = (Money::from_cents(first), Money::from_cents(others));
+        let first = Money::from_cents(first);
+        let others = Money::from_cents(others);
         plan_words(language, &InstallmentPlan { count, first, others }).replace('\u{a0}', " ")
     }
 

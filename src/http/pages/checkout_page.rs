@@ -73,7 +73,7 @@ pub(crate) struct FormView {
     /// The card, if it can be chosen.
     pub(crate) card: Option<CardView>,
     /// Mistakes with the name of their field.
-    pub(crate) mistakes: Vec<Mistake>,
+    pub(crate) mistakes: Vec<FormMistake>,
 }
 
 /// A method that can be chosen.
@@ -96,12 +96,12 @@ pub(crate) struct FieldView {
     pub(crate) value: String,
     /// Value that the merchant entered, masked. Then nothing is asked for.
     pub(crate) known: Option<String>,
-    pub(crate) mistake: Option<Mistake>,
+    pub(crate) mistake: Option<FormMistake>,
 }
 
 /// A mistake in a field.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Mistake {
+pub(crate) struct FormMistake {
     /// Name of the field; empty for the whole form.
     pub(crate) field: &'static str,
     /// Code of the rule.
@@ -160,7 +160,7 @@ pub(crate) fn form(
     (language, link): (Language, &Link),
     (path, number): (String, String),
     (methods, plans): (&[Method], &[InstallmentPlan]),
-    (chosen, typed, mistakes): (Option<Method>, &PayerInput, Vec<Mistake>),
+    (chosen, typed, mistakes): (Option<Method>, &PayerInput, Vec<FormMistake>),
 ) -> FormView {
     let chosen = chosen.filter(|chosen| methods.contains(chosen)).or_else(|| methods.first().copied());
     let with_mistake = |mut field: FieldView| {

@@ -8,7 +8,7 @@ use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
 
 use super::checkout_card::card_words;
-use super::checkout_page::{Mistake, StateView};
+use super::checkout_page::{FormMistake, StateView};
 use crate::console::Language;
 
 /// Returns the text in this language.
@@ -170,7 +170,7 @@ pub(crate) const fn state_of_link(language: Language, status: LinkStatus) -> Sta
 }
 
 /// Returns the mistake that a rule's code means in a field, in the payer's words.
-pub(crate) fn mistake(language: Language, field: &'static str, code: &'static str) -> Mistake {
+pub(crate) fn mistake(language: Language, field: &'static str, code: &'static str) -> FormMistake {
     use quita_domain::request::code as rule;
     let words = match (field, code) {
         (_, rule::CARD_NUMBER) => {
@@ -255,7 +255,7 @@ pub(crate) fn mistake(language: Language, field: &'static str, code: &'static st
             )
         }),
     };
-    Mistake { field, code, words }
+    FormMistake { field, code, words }
 }
 
 /// Returns the words for a link whose payments have all begun.

@@ -11,6 +11,9 @@ use super::*;
 
 const URL: &str = "https://hooks.example/T0/B0?token=x";
 
+/// Far longer than any look takes.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 fn body(request: &WebhookRequest) -> Value {
     serde_json::from_str(&request.body).unwrap()
 }
@@ -93,6 +96,19 @@ async fn a_mail_server_that_fails_repeats_no_webhook() {
 }
 
 #[tokio::test]
+async fn a_mail_server_that_hangs_holds_back_no_webhook() {
+    let office = office().await;
+    office.hire(ANA, Role::Owner).await;
+    office.call(URL, None).await.unwrap();
+    office.key("0011223344556677", 8).await;
+    office.pass(DAY_MS + 60_000);
+    *office.mailbox.answers_after.lock().unwrap() = Some(Arc::clone(&office.receiver.was_called));
+    let called = tokio::time::timeout(PATIENCE, office.called()).await;
+    assert_eq!(called.expect("it does not wait for the e-mail").len(), 1);
+    assert_eq!(office.mailbox.taken.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
 async fn webhooks_need_no_mail_server_and_no_choice_about_mails() {
     let office = office().await;
     office.hire(ANA, Role::Owner).await;
@@ -160,6 +176,42 @@ async fn the_secret_is_sealed_for_its_person_and_moves_to_another_secret_key() {
     assert_eq!(webhooks.secret(&ana).unwrap().map(|opened| opened.reveal()), Some(secret));
 }
 
+/// An operator with a webhook, and an outage of the store.
+async fn in_an_outage(office: &Office) -> (Vec<Operator>, StoreAway) {
+    let olga = login("olga@ops.example");
+    office.people.create_operator(olga.clone(), OperatorRole::Operator).await.unwrap();
+    let webhooks = MessageWebhooks::new(office.people.clone(), office.strongbox.clone());
+    webhooks.set::<Operator>(&olga, URL, Some(MailLanguage::English)).await.unwrap();
+    let trouble = StoreTrouble::Silent;
+    let why = "no answer".into();
+    let away = StoreAway { since: Timestamp::from_millis(NOW), trouble, why };
+    (office.notifier.operators().await.unwrap(), away)
+}
+
+#[tokio::test]
+async fn an_outage_is_told_by_webhook_though_the_mail_server_hangs() {
+    let office = office().await;
+    let (operators, away) = in_an_outage(&office).await;
+    *office.mailbox.answers_after.lock().unwrap() = Some(Arc::clone(&office.receiver.was_called));
+    let mut report = OutageReport::default();
+    let reported = report.report(&away, &operators, &office.notifier);
+    tokio::time::timeout(PATIENCE, reported).await.expect("it does not wait for the e-mail");
+    assert_eq!((office.receiver.received.take().len(), office.mailbox.taken.lock().unwrap().len()), (1, 1));
+}
+
+#[tokio::test]
+async fn a_report_of_an_outage_names_the_node_and_the_installation() {
+    let office = office().await;
+    let (operators, away) = in_an_outage(&office).await;
+    OutageReport::default().report(&away, &operators, &office.notifier).await;
+    let mails = office.mailbox.taken.lock().unwrap().clone();
+    let portuguese = "Visto pelo nó 127.0.0.1:8080 de https://pay.example.";
+    assert!(mails[0].text.contains(portuguese), "{}", mails[0].text);
+    let sent = body(&office.receiver.received.take()[0]);
+    let text = sent["messages"][0]["text"].as_str().unwrap();
+    assert!(text.ends_with("Seen by the node 127.0.0.1:8080 of https://pay.example."), "{text}");
+}
+
 #[tokio::test]
 async fn an_outage_is_reported_once_to_each_operator_though_a_receiver_fails() {
     let office = office().await;
@@ -170,7 +222,8 @@ async fn an_outage_is_reported_once_to_each_operator_though_a_receiver_fails() {
     let webhooks = MessageWebhooks::new(office.people.clone(), office.strongbox.clone());
     webhooks.set::<Operator>(&operators[0], URL, None).await.unwrap();
     let operators = office.notifier.operators().await.unwrap();
-    let (trouble, why) = (StoreTrouble::Full, "database or disk is full".into());
+    let trouble = StoreTrouble::Full;
+    let why = "database or disk is full".into();
     let away = StoreAway { since: Timestamp::from_millis(NOW), trouble, why };
     let mut report = OutageReport::default();
     office.receiver.answer.set(Some(500));
