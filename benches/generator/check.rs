@@ -79,8 +79,10 @@ pub(crate) async fn run(options: CheckOptions) -> anyhow::Result<ExitCode> {
     for path in &options.ids {
         ids.extend(book::read(path)?);
     }
-    let (begun, count) = (Instant::now(), ids.len());
-    let (left, misses) = (RefCell::new(ids), RefCell::default());
+    let begun = Instant::now();
+    let count = ids.len();
+    let left = RefCell::new(ids);
+    let misses = RefCell::default();
     let wanted = Wanted { status: options.status, code: options.with_code };
     let check = Rc::new(Check { target: options.target, wanted, left, misses });
     let mut tasks = JoinSet::new();

@@ -89,7 +89,8 @@ impl Answer {
         let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
         let mut response = httparse::Response::new(&mut headers);
         let httparse::Status::Complete(head) = response.parse(bytes)? else { return Ok(None) };
-        let (mut length, mut location) = (None, None);
+        let mut length = None;
+        let mut location = None;
         for header in response.headers.iter() {
             if header.name.eq_ignore_ascii_case("content-length") {
                 length = Some(decimal(header.value)?);

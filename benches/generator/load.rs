@@ -77,7 +77,8 @@ pub(crate) async fn run(options: LoadOptions) -> anyhow::Result<ExitCode> {
     for _ in 0..options.connections {
         connections.push(Connection::open(options.target.target).await.context("cannot connect")?);
     }
-    let (begun, begun_us) = (Instant::now(), epoch_us());
+    let begun = Instant::now();
+    let begun_us = epoch_us();
     let due = options.rate.map(|rate| Due::at_rate(rate, lasting)).transpose()?;
     let run = Rc::new(Run {
         plan,
@@ -94,7 +95,8 @@ pub(crate) async fn run(options: LoadOptions) -> anyhow::Result<ExitCode> {
     }
     timeout(lasting + PATIENCE, tasks.join_all()).await.context("answers are still missing")?;
     let elapsed = begun.elapsed();
-    let (tally, plan) = (run.tally.borrow(), run.plan.borrow());
+    let tally = run.tally.borrow();
+    let plan = run.plan.borrow();
     if let Some(path) = &options.ids {
         crate::book::write(path, &plan.created)?;
     }

@@ -50,7 +50,8 @@ impl Plan {
         let read_recent = if creations.is_empty() { 0 } else { options.read_recent };
         let total = read_recent + creations.iter().map(|(weight, _)| weight).sum::<u32>();
         ensure!(total > 0 || !listed.is_empty(), "nothing to ask: name --create or --get");
-        let (recent, created) = (VecDeque::with_capacity(RECENT), Vec::new());
+        let recent = VecDeque::with_capacity(RECENT);
+        let created = Vec::new();
         Ok(Self { creations, read_recent, total, recent, listed, next_listed: 0, created })
     }
 

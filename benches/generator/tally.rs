@@ -26,7 +26,8 @@ impl Tally {
     /// # Errors
     /// None that is known.
     pub(crate) fn new() -> anyhow::Result<Self> {
-        let (creations, reads) = (histogram()?, histogram()?);
+        let creations = histogram()?;
+        let reads = histogram()?;
         Ok(Self { creations, reads, by_status: BTreeMap::new(), errors: BTreeMap::new() })
     }
 

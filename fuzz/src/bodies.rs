@@ -147,9 +147,11 @@ fn value(input: &mut Unstructured<'_>, current: Option<&Value>, depth: u8) -> Re
 /// The text that stood there with something else in its middle.
 fn edited(input: &mut Unstructured<'_>, text: &str) -> Result<String> {
     let count = text.chars().count();
-    let (start, cut) = (input.int_in_range(0..=count)?, input.int_in_range(0..=3_usize)?);
+    let start = input.int_in_range(0..=count)?;
+    let cut = input.int_in_range(0..=3_usize)?;
     let middle: String = input.arbitrary::<&str>()?.chars().take(80).collect();
-    let (before, after) = (text.chars().take(start), text.chars().skip(start.saturating_add(cut)));
+    let before = text.chars().take(start);
+    let after = text.chars().skip(start.saturating_add(cut));
     Ok(before.chain(middle.chars()).chain(after).collect())
 }
 

@@ -7,8 +7,9 @@ use quita_domain::acquiring::{
     RemovedBy, Settlement, Statement,
 };
 use quita_domain::delivery::{DeliveryAttempt, Lease};
-use quita_domain::identity::AcquirerName;
+use quita_domain::identity::{AcquirerName, OperationId};
 use quita_domain::money::Money;
+use quita_domain::numbering::{AttemptNumber, DeliveryIndex};
 use quita_domain::operation::{Operation, OperationKind, OperationRequest, RequestedOperation, Verdict};
 use quita_domain::payment::{Command, Context, Inquiring, Payment, Report};
 use quita_domain::routing::CardTries;
@@ -58,7 +59,8 @@ pub fn context(input: &mut Unstructured<'_>, choice: Choice, last: Timestamp, op
         8 => Timestamp::from_millis(input.arbitrary()?),
         _ => last,
     };
-    let (dice, card_at_hand) = (input.arbitrary()?, input.ratio(3, 4)?);
+    let dice = input.arbitrary()?;
+    let card_at_hand = input.ratio(3, 4)?;
     let tries = CardTries { in_a_day: input.int_in_range(0..=8)?, in_30_days: input.int_in_range(0..=40)? };
     let card_tries = input.ratio(3, 4)?.then_some(tries);
     Ok(Context {
@@ -103,9 +105,12 @@ fn inquiring(input: &mut Unstructured<'_>) -> Result<Option<Inquiring>> {
     Ok(Some(Inquiring { call_is_over: input.ratio(3, 4)?, for_ms: input.int_in_range(0..=80_000)? }))
 }
 
-fn attempt(input: &mut Unstructured<'_>, payment: &Payment) -> Result<u32> {
-    let last = u32::try_from(payment.state.attempts.len()).unwrap_or(u32::MAX);
-    if input.ratio(7, 8)? { Ok(last) } else { input.int_in_range(0..=last.saturating_add(1)) }
+fn attempt(input: &mut Unstructured<'_>, payment: &Payment) -> Result<AttemptNumber> {
+    let last = payment.last_attempt();
+    if input.ratio(7, 8)? {
+        return Ok(last);
+    }
+    Ok(AttemptNumber::new(input.int_in_range(0..=last.get().saturating_add(1))?))
 }
 
 fn answer(input: &mut Unstructured<'_>, payment: &Payment) -> Result<ChargeAnswer> {
@@ -269,7 +274,7 @@ fn request(input: &mut Unstructured<'_>, payment: &Payment) -> Result<OperationR
         _ => RequestedOperation::Refund(Some(amount(input, whole)?)),
     };
     let key = if input.arbitrary()? { Some(name(input, "key")?) } else { None };
-    let id = Uuid::from_u128(0x1000 + u128::from(input.arbitrary::<u16>()?));
+    let id = OperationId::new(Uuid::from_u128(0x1000 + u128::from(input.arbitrary::<u16>()?)));
     let known = payment.operations.iter().find(|operation| operation.id == id);
     Ok(known.map_or(OperationRequest { id, requested, key }, request_of))
 }
@@ -290,12 +295,13 @@ fn operation_answered(input: &mut Unstructured<'_>, payment: &Payment) -> Result
 
 fn operation_inquired(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Command> {
     let (operation, sending) = sending(input, payment)?;
-    let (inquiring, answer) = (inquiring(input)?, operation_answer(input)?);
+    let inquiring = inquiring(input)?;
+    let answer = operation_answer(input)?;
     Ok(Command::OperationInquired { operation, sending, inquiring, answer })
 }
 
 /// Which sending of which operation: the last, or one that was before or never.
-fn sending(input: &mut Unstructured<'_>, payment: &Payment) -> Result<(Uuid, u32)> {
+fn sending(input: &mut Unstructured<'_>, payment: &Payment) -> Result<(OperationId, u32)> {
     let operation = operation(input, payment)?;
     let known = payment.operations.iter().find(|known| known.id == operation);
     let last = known.map_or(0, Operation::sending);
@@ -308,9 +314,9 @@ fn operation_resolved(input: &mut Unstructured<'_>, payment: &Payment) -> Result
     Ok(Command::OperationResolved { operation: operation(input, payment)?, verdict })
 }
 
-fn operation(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Uuid> {
+fn operation(input: &mut Unstructured<'_>, payment: &Payment) -> Result<OperationId> {
     let ids: Vec<_> = payment.operations.iter().map(|operation| operation.id).collect();
-    if ids.is_empty() { Ok(Uuid::nil()) } else { input.choose(&ids).copied() }
+    if ids.is_empty() { Ok(OperationId::new(Uuid::nil())) } else { input.choose(&ids).copied() }
 }
 
 fn operation_answer(input: &mut Unstructured<'_>) -> Result<OperationAnswer> {
@@ -324,16 +330,17 @@ fn operation_answer(input: &mut Unstructured<'_>) -> Result<OperationAnswer> {
     })
 }
 
-fn place(input: &mut Unstructured<'_>, payment: &Payment) -> Result<u32> {
-    let length = u32::try_from(payment.outbox.len()).unwrap_or(u32::MAX);
-    if input.ratio(15, 16)? { input.int_in_range(0..=length) } else { input.arbitrary() }
+fn place(input: &mut Unstructured<'_>, payment: &Payment) -> Result<DeliveryIndex> {
+    let after_last = DeliveryIndex::at(payment.outbox.len()).get();
+    let index = if input.ratio(15, 16)? { input.int_in_range(0..=after_last)? } else { input.arbitrary()? };
+    Ok(DeliveryIndex::new(index))
 }
 
 /// Leases that run, and others.
 fn held(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Vec<Lease>> {
     let lease = |input: &mut Unstructured<'_>| {
         let delivery = place(input, payment)?;
-        let known = usize::try_from(delivery).ok().and_then(|place| payment.outbox.get(place));
+        let known = payment.delivery(delivery);
         let ends_at =
             known.and_then(|delivery| delivery.next_attempt_at).filter(|_| input.ratio(3, 4) == Ok(true));
         Ok(Lease { delivery, ends_at: ends_at.unwrap_or(START) })

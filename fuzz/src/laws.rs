@@ -10,6 +10,7 @@ mod reports;
 use quita_domain::delivery::{Confirmation, Delivery, DeliveryState};
 use quita_domain::event::Event;
 use quita_domain::money::Money;
+use quita_domain::numbering::EventSequence;
 use quita_domain::operation::{Operation, OperationKind, OperationState};
 use quita_domain::payment::{Command, Context, Decision, Effect, Payment};
 use quita_domain::record::PaymentRecord;
@@ -85,7 +86,7 @@ fn check_history(before: &Payment, next: &Payment) {
     if shown(before) != shown(next) {
         assert!(versions > 0, "the merchant sees another record under the same version");
     }
-    let mut previous = (Status::Initial, 0, next.created_at, 0);
+    let mut previous = (Status::Initial, EventSequence::new(0), next.created_at, 0);
     for event in &next.history {
         let (status, sequence, at, version) = previous;
         assert_eq!(event.previous_status, status);
@@ -95,7 +96,7 @@ fn check_history(before: &Payment, next: &Payment) {
                 assert_eq!(status, event.status, "a refund that changed the status is no event of its own")
             }
         }
-        assert_eq!(event.sequence, sequence + 1);
+        assert_eq!(event.sequence, sequence.next());
         assert!(event.occurred_at >= at, "time runs backwards");
         assert_eq!(next.as_of(event).status, event.status);
         assert!(next.as_of(event).version > version && next.as_of(event).version <= next.state.version);
@@ -229,13 +230,11 @@ fn check_money(before: &Payment, next: &Payment) {
 
 /// What is sent is what was stored.
 fn check_effects(next: &Payment, decision: &Decision) {
-    let attempts = &next.state.attempts;
     for effect in &decision.effects {
         match effect {
             Effect::Charge(name) => assert_eq!(Some(name), next.acquirer()),
             Effect::Inquire(name, number) => {
-                let place = usize::try_from(*number).unwrap().checked_sub(1).expect("charges count from 1");
-                assert_eq!(attempts.get(place).map(|attempt| &attempt.acquirer), Some(name));
+                assert_eq!(next.attempt(*number).map(|attempt| &attempt.acquirer), Some(name));
             }
             Effect::Operate(name, id) | Effect::InquireOperation(name, id) => {
                 let operation = next.operations.iter().find(|operation| operation.id == *id);
@@ -243,7 +242,7 @@ fn check_effects(next: &Payment, decision: &Decision) {
                 assert_eq!(Some(name), next.acquirer());
             }
             Effect::Deliver(index) => {
-                let delivery = next.outbox.get(usize::try_from(*index).unwrap()).expect("a delivery");
+                let delivery = next.delivery(*index).expect("a delivery");
                 assert_eq!(delivery.state, DeliveryState::Pending);
                 let is_before =
                     |other: &&Delivery| other.repeats.is_none() && other.sequence < delivery.sequence;
@@ -300,7 +299,8 @@ fn check_outbox(next: &Payment) {
     if next.order.postback_url.is_some() {
         assert_eq!(own().count(), next.history.len(), "one delivery for each event");
     }
-    assert!(own().map(|delivery| delivery.sequence).eq(1..=u32::try_from(own().count()).unwrap()));
+    let numbers = (1..=u32::try_from(own().count()).unwrap()).map(EventSequence::new);
+    assert!(own().map(|delivery| delivery.sequence).eq(numbers));
     for delivery in &next.outbox {
         assert_eq!(
             delivery.state == DeliveryState::Pending,

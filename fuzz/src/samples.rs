@@ -22,7 +22,8 @@ pub const START: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 
 /// Who creates them.
 pub fn owner() -> Owner {
-    let (merchant, application) = (MerchantId::new("demo"), ApplicationName::new("default"));
+    let merchant = MerchantId::new("demo");
+    let application = ApplicationName::new("default");
     Owner { merchant, application, mode: Mode::Test }
 }
 
@@ -54,7 +55,8 @@ impl Choice {
     pub fn from_byte(byte: u8) -> Self {
         let method = Method::ALL.into_iter().cycle().nth(usize::from(byte & 3)).unwrap_or(Method::Pix);
         let acquirers = usize::from(byte >> 4 & 3);
-        let (in_turn, goes_further) = (byte & 64 != 0, byte & 128 != 0);
+        let in_turn = byte & 64 != 0;
+        let goes_further = byte & 128 != 0;
         Self { method, capture: byte & 4 == 0, postback: byte & 8 == 0, acquirers, in_turn, goes_further }
     }
 }
@@ -100,7 +102,9 @@ fn order(choice: Choice) -> Order {
 fn terms(choice: Choice) -> Terms {
     match choice.method {
         Method::Pix => Terms::Pix { expires_in_s: 3_600 },
-        Method::Boleto => Terms::Boleto(DueTerms::plain(NaiveDate::from_ymd_opt(2026, 11, 24).expect("a date"))),
+        Method::Boleto => {
+            Terms::Boleto(DueTerms::plain(NaiveDate::from_ymd_opt(2026, 11, 24).expect("a date")))
+        }
         Method::CreditCard => {
             let number = card_number();
             let cvv = Cvv::parse("123", number.brand()).expect("a security code");

@@ -65,7 +65,8 @@ fn digits(input: &mut Unstructured<'_>) -> Result<()> {
     for barcode in right {
         same(&barcode);
         let line = barcode.line();
-        let (place, digit) = (input.int_in_range(0..=31_usize)?, b'0' + input.arbitrary::<u8>()? % 10);
+        let place = input.int_in_range(0..=31_usize)?;
+        let digit = b'0' + input.arbitrary::<u8>()? % 10;
         if let Some(changed) = with_one_changed(line.as_str(), place, digit) {
             assert!(Line::parse(&changed).is_err(), "{line} was changed to {changed}");
         }
@@ -74,7 +75,9 @@ fn digits(input: &mut Unstructured<'_>) -> Result<()> {
 }
 
 fn composed(input: &mut Unstructured<'_>) -> Result<()> {
-    let (branch, account, wallet) = (part(input)?, part(input)?, part(input)?);
+    let branch = part(input)?;
+    let account = part(input)?;
+    let wallet = part(input)?;
     let account = match input.int_in_range(0..=3_u8)? {
         0 => CollectionAccount::itau(&branch, &account, &wallet),
         1 => CollectionAccount::banco_do_brasil(&account, &wallet),
@@ -115,7 +118,9 @@ fn day(input: &mut Unstructured<'_>) -> Result<NaiveDate> {
 }
 
 fn days(input: &mut Unstructured<'_>) -> Result<()> {
-    let (date, reference, count) = (day(input)?, day(input)?, input.int_in_range(0..=40_u32)?);
+    let date = day(input)?;
+    let reference = day(input)?;
+    let count = input.int_in_range(0..=40_u32)?;
     let rolled = business_day::roll(date);
     assert!(rolled >= date && (business_day::is_business_day(rolled) || rolled == NaiveDate::MAX));
     assert_eq!(business_day::roll(rolled), rolled);

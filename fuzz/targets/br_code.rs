@@ -115,7 +115,8 @@ fn push(payload: &mut String, input: &mut Unstructured<'_>, depth: u8) -> Result
 fn written(input: &mut Unstructured<'_>) -> Result<()> {
     let keys = ["11144477735", "12ABC34501DE35", "+5511987654321", "fulano+pix@example.com"];
     let key = PixKey::parse(input.choose(&keys)?).expect("a key");
-    let (name, city) = (input.arbitrary::<String>()?, input.arbitrary::<String>()?);
+    let name = input.arbitrary::<String>()?;
+    let city = input.arbitrary::<String>()?;
     let info: Option<String> = input.arbitrary()?;
     let amount_cents: Option<u64> = input.arbitrary()?;
     let txid = input.arbitrary::<Option<&str>>()?.and_then(|txid| StaticTxid::parse(txid).ok());

@@ -44,7 +44,11 @@ fn query(data: &[u8]) {
                 assert!((1..=100).contains(&query.limit.get()));
                 assert_eq!((&query.filter.merchant, query.filter.mode), (&owner().merchant, owner().mode));
                 let given = pairs.iter().find(|(name, _)| name == "cursor").map(|(_, value)| value.clone());
-                assert_eq!(query.cursor.map(|cursor| cursor.to_string()), given, "a cursor that was not ours");
+                assert_eq!(
+                    query.cursor.map(|cursor| cursor.to_string()),
+                    given,
+                    "a cursor that was not ours"
+                );
             }
             Err(rejection) => check_rejection(&rejection),
         }

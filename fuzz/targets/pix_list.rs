@@ -46,7 +46,8 @@ fn check_page(body: &[u8]) {
     if let Ok(page) = &read {
         let entries = items(&said, "pix");
         assert_eq!(page.entries, entries.len() as u64);
-        let (mut lines, mut movements) = (page.lines.iter(), Vec::new());
+        let mut lines = page.lines.iter();
+        let mut movements = Vec::new();
         entries.iter().for_each(|entry| check_entry(entry, &mut lines, &mut movements));
         assert_eq!(lines.next(), None, "a line of nothing");
         check_ids(page.lines.iter().zip(movements));
@@ -104,7 +105,8 @@ fn check_amount(read: Money, stated: &Value) {
 
 /// The same id stands for the same movement, and no movement has two.
 fn check_ids<'a>(lines: impl Iterator<Item = (&'a StatementLine, Movement<'a>)>) {
-    let (mut known, mut ids) = (BTreeMap::new(), BTreeMap::new());
+    let mut known = BTreeMap::new();
+    let mut ids = BTreeMap::new();
     for (line, movement) in lines {
         assert_eq!(*known.entry(&line.id).or_insert(movement), movement, "{}", line.id);
         assert_eq!(*ids.entry(movement).or_insert(&line.id), &line.id, "one movement has two ids");

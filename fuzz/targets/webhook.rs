@@ -26,7 +26,8 @@ fn secret(text: &str) {
 /// What was signed verifies; nothing else does.
 fn signature(input: &mut Unstructured<'_>) -> Result<()> {
     let bytes = |byte, length| WebhookSecret::from_bytes(vec![byte; length]);
-    let (ours, other) = (bytes(input.arbitrary()?, 32), bytes(1, 24));
+    let ours = bytes(input.arbitrary()?, 32);
+    let other = bytes(1, 24);
     let (id, at): (&str, i64) = (input.arbitrary()?, input.arbitrary()?);
     let (body, header): (&[u8], &str) = (input.arbitrary()?, input.arbitrary()?);
     let signed = sign(&[other.clone(), ours.clone()], id, at, body);
@@ -51,7 +52,8 @@ fn addresses(input: &mut Unstructured<'_>) -> Result<()> {
     let is_special =
         v6.is_loopback() || v6.is_multicast() || v6.is_unicast_link_local() || v6.is_unique_local();
     assert!(!(is_special || v6.is_unspecified()) || !is_public(IpAddr::V6(v6)));
-    let (made, after) = (input.int_in_range(0..=12_usize)?, input.arbitrary::<Option<u64>>()?);
+    let made = input.int_in_range(0..=12_usize)?;
+    let after = input.arbitrary::<Option<u64>>()?;
     let wait = wait_ms(made, after, input.arbitrary()?);
     assert_eq!(wait.is_some(), made < STEPS_MS.len());
     let name: &str = input.arbitrary()?;

@@ -7,7 +7,7 @@ use quita_domain::payment::{Command, Context, Decision, Payment, Refusal};
 /// Checks that a write settles every confirmation that waited for it.
 pub(super) fn check_none_is_lost(written: &Payment, confirmed: &[Confirmation]) {
     for confirmation in confirmed {
-        let place = usize::try_from(confirmation.delivery).expect("a place");
+        let place = confirmation.delivery.place();
         assert_ne!(written.outbox[place].state, DeliveryState::Pending, "it is lost");
     }
 }
@@ -25,7 +25,7 @@ pub(super) fn check(
     let after = stored.decide(command.clone(), context);
     assert_eq!(together.as_ref().err(), after.as_ref().err(), "it decides what is refused");
     let (Ok(together), Ok(after)) = (together, after) else { return };
-    let place = usize::try_from(*delivery).expect("a place");
+    let place = delivery.place();
     if let Some(written) = &together.next {
         // Nobody keeps it after that write.
         check_none_is_lost(written, std::slice::from_ref(confirmed));

@@ -1,6 +1,7 @@
 //! The same once more changes nothing. One fact is no discrepancy either, if it was none.
 
 use quita_domain::acquiring::{ChargeAnswer, Fact, OperationAnswer};
+use quita_domain::identity::OperationId;
 use quita_domain::operation::OperationRequest;
 use quita_domain::payment::{Command, Context, Decision, Payment};
 use uuid::Uuid;
@@ -25,7 +26,7 @@ pub(super) fn check(next: &Payment, first: &Decision, command: Command, context:
             }
         }
         Command::Operate(request) => {
-            let id = if request.key.is_some() { Uuid::max() } else { request.id };
+            let id = if request.key.is_some() { OperationId::new(Uuid::max()) } else { request.id };
             let request = OperationRequest { id, ..request.clone() };
             let again = next.decide(Command::Operate(request), &context);
             let again = again.expect("a replay is not refused");
@@ -81,7 +82,8 @@ fn is_only_reported(before: &Payment, after: &Payment) -> bool {
 
 fn changes_nothing(next: &Payment, first: &Decision, command: Command, context: &Context) {
     if first.discrepancies.is_empty() {
-        let (shown, is_story) = (format!("{command:?}"), is_story(&command));
+        let shown = format!("{command:?}");
+        let is_story = is_story(&command);
         let again = next.decide(command, context).expect("no refusal of facts");
         if let Some(changed) =
             again.next.as_ref().filter(|changed| !is_story || !is_only_reported(next, changed))

@@ -89,7 +89,8 @@ impl Bank {
 
     fn fault(&self) -> Fault {
         let roll = self.dice.between(0, 100);
-        let (short, long) = (self.dice.millis(200, 1_500), self.dice.millis(1_500, 4_000));
+        let short = self.dice.millis(200, 1_500);
+        let long = self.dice.millis(1_500, 4_000);
         let fault = match roll {
             0..=1 => Fault::SlowBefore(short),
             2 => Fault::SlowBefore(long),
@@ -183,7 +184,8 @@ impl Bank {
 
     fn operate(self: &Rc<Self>, bank: BankKind, id: &str, body: &Value) -> Option<(u16, Value)> {
         let name = body["id"].as_str().filter(|_| bank == BankKind::WithIds);
-        let (kind, amount) = (body["kind"].as_str()?, body["amount"].as_u64()?);
+        let kind = body["kind"].as_str()?;
+        let amount = body["amount"].as_u64()?;
         let operation = Operation { id: name, kind, amount };
         let ends_later = self.dice.percent(40);
         let (is_new, outcome) = {

@@ -89,7 +89,9 @@ impl Books {
     /// A charge; the same one again changes nothing. Tells whether it is new.
     pub(crate) fn charge(&mut self, bank: BankKind, body: &Value) -> Option<bool> {
         let text = |name: &str| Some(body[name].as_str()?.to_owned());
-        let (id, method, amount) = (text("id")?, text("method")?, body["amount"].as_u64()?);
+        let id = text("id")?;
+        let method = text("method")?;
+        let amount = body["amount"].as_u64()?;
         let number = self.entries.len().to_string();
         let key = (bank, id);
         if self.entries.contains_key(&key) {

@@ -74,7 +74,8 @@ where
 {
     loop {
         let Ok((mut stream, _)) = listener.accept().await else { continue };
-        let (lines, recognise) = (Rc::clone(&lines), recognise.clone());
+        let lines = Rc::clone(&lines);
+        let recognise = recognise.clone();
         spawn_local(async move {
             let first = timeout(Duration::from_secs(5), first_message(&mut stream)).await;
             let Ok(Some(first)) = first else { return };

@@ -35,7 +35,8 @@ pub(crate) async fn work(world: Rc<World>, number: u64, stop: Rc<Cell<bool>>) {
         count += 1;
         let reference = format!("r{}-c{number}-{count}", world.round);
         if let Some((id, method, cents)) = payment(&world, &dice, &reference).await {
-            let (world, dice) = (Rc::clone(&world), Rc::clone(&dice));
+            let world = Rc::clone(&world);
+            let dice = Rc::clone(&dice);
             operations.spawn_local(async move {
                 look(&world, &dice, &id).await;
                 operate(&world, &dice, &id, method, cents).await;
@@ -196,7 +197,9 @@ async fn operate(world: &Rc<World>, dice: &Rc<Dice>, id: &str, method: &str, cen
         .into_iter()
         .enumerate()
         .map(|(place, requested)| {
-            let (world, dice, id) = (Rc::clone(world), Rc::clone(dice), id.to_owned());
+            let world = Rc::clone(world);
+            let dice = Rc::clone(dice);
+            let id = id.to_owned();
             spawn_local(async move { insist(&world, &dice, &id, place, requested).await })
         })
         .collect();
@@ -217,7 +220,8 @@ async fn insist_on(world: &World, dice: &Dice, id: &str, place: usize, requested
         RequestedOperation::Capture(amount) => ("capture", amount),
         RequestedOperation::Refund(amount) => ("refunds", amount),
     };
-    let (path, key) = (format!("/pay/payments/{id}/{verb}"), format!("{verb}-{place}"));
+    let path = format!("/pay/payments/{id}/{verb}");
+    let key = format!("{verb}-{place}");
     let body = amount.map_or_else(|| json!({}), |amount| json!({"amount": amount})).to_string();
     loop {
         world.told.asks(&format!("{id} {place} {requested:?}"));
@@ -228,7 +232,8 @@ async fn insist_on(world: &World, dice: &Dice, id: &str, place: usize, requested
                     RequestedOperation::Cancel => Promise::Cancelled,
                     RequestedOperation::Capture(_) => Promise::Captured,
                     RequestedOperation::Refund(_) => {
-                        let (refund_id, amount) = (text("refundId"), text("amount"));
+                        let refund_id = text("refundId");
+                        let amount = text("amount");
                         Promise::Refunded { refund_id, amount, status: text("status") }
                     }
                 };

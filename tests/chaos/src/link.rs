@@ -62,7 +62,8 @@ impl Link {
 
     /// A line whose connections somebody else accepts.
     pub(crate) fn fed(target: SocketAddr) -> Rc<Self> {
-        let (line, accepting) = (watch::Sender::new(Line::default()), RefCell::default());
+        let line = watch::Sender::new(Line::default());
+        let accepting = RefCell::default();
         Rc::new(Self { address: target, target, line, rewrite: None, accepting, listens: false })
     }
 
@@ -130,7 +131,8 @@ impl Link {
         }
         let (client_read, client_write) = client.into_split();
         let (server_read, server_write) = server.into_split();
-        let (up, down) = (line.clone(), line);
+        let up = line.clone();
+        let down = line;
         let requests = pump(client_read, server_write, up, |line| line.holds_requests, false);
         // The end of either direction is the end of both.
         match &self.rewrite {

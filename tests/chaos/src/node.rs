@@ -79,7 +79,8 @@ impl Node {
         bank: Rc<Link>,
         store: Vec<Rc<Link>>,
     ) -> anyhow::Result<Rc<Self>> {
-        let (api, ops) = (crate::ports::free().await?, crate::ports::free().await?);
+        let api = crate::ports::free().await?;
+        let ops = crate::ports::free().await?;
         let front = Link::open(api).await?;
         Ok(Rc::new(Self {
             version: Cell::new(plan.version),
@@ -105,7 +106,8 @@ impl Node {
     pub(crate) fn start(&self) -> anyhow::Result<()> {
         let log = File::options().create(true).append(true).open(self.log_path())?;
         let mut command = self.version.get().of(&self.plan.program);
-        let (api, ops) = (self.api.to_string(), self.ops.to_string());
+        let api = self.api.to_string();
+        let ops = self.ops.to_string();
         let config = self.plan.config.display().to_string();
         command.args(["serve", "--listen", &api, "--ops-listen", &ops, "--config", &config]);
         command.args(["--store", &self.plan.store, "--public-url", &self.plan.public_url]);

@@ -95,7 +95,8 @@ impl Receiver {
         }
         let body: Value = serde_json::from_slice(&request.body).unwrap_or(Value::Null);
         let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let (id, sequence) = (text(&body["transactionId"]), body["sequence"].as_u64().unwrap_or(0));
+        let id = text(&body["transactionId"]);
+        let sequence = body["sequence"].as_u64().unwrap_or(0);
         let mut ledger = self.ledger.borrow_mut();
         let events = ledger.entry(id.clone()).or_default();
         let was_confirmed = |sequence| events.get(&sequence).is_some_and(|before| before.is_confirmed);

@@ -196,7 +196,8 @@ async fn settle(world: &Rc<World>) -> anyhow::Result<(Verdict, u64)> {
 
 /// Waits until nothing waits, or nothing but webhooks whose next attempt is far away.
 async fn wait_until_quiet(world: &World, deadline: Instant) -> anyhow::Result<()> {
-    let (mut seen, mut since) = (None, Instant::now());
+    let mut seen = None;
+    let mut since = Instant::now();
     while Instant::now() < deadline && !world.is_violated() {
         let now = (verdict::backlog(world).await?, world.receiver.requests.get());
         if seen != Some(now) {

@@ -103,7 +103,8 @@ impl Told {
 
     /// The highest version of a payment that anybody was told.
     pub(crate) fn highest_version(&self, id: &str) -> Option<u64> {
-        let (from, to) = ((id.to_owned(), 0), (id.to_owned(), u64::MAX));
+        let from = (id.to_owned(), 0);
+        let to = (id.to_owned(), u64::MAX);
         self.seen.borrow().range(from..=to).next_back().map(|((_, version), _)| *version)
     }
 }

@@ -274,10 +274,8 @@ pub(crate) enum Backlog {
 pub(crate) async fn backlog(world: &World) -> anyhow::Result<Backlog> {
     let mut webhooks = 0;
     for node in &world.nodes {
-        let (timer, inbox) = (
-            store::metric(node, "quita_timer_backlog").await?,
-            store::metric(node, "quita_inbox_backlog").await?,
-        );
+        let timer = store::metric(node, "quita_timer_backlog").await?;
+        let inbox = store::metric(node, "quita_inbox_backlog").await?;
         if world.bank.open.get() + timer + inbox > 0 {
             return Ok(Backlog::Others);
         }

@@ -117,15 +117,19 @@ impl World {
             None => (format!("sqlite:{}", directory.join(format!("{database}.db")).display()), 1),
         };
         let ask = async |arguments: &[&str]| output(&program, directory, arguments).await;
-        let (bank, receiver) = (Bank::new(seed), Receiver::new(seed));
+        let bank = Bank::new(seed);
+        let receiver = Receiver::new(seed);
         for kind in BankKind::ALL {
             let path = config.display().to_string();
             let secret = ask(&["secrets", "notification", kind.name(), "--config", &path]).await?;
             bank.secrets.borrow_mut().insert(kind, WebhookSecret::parse(&secret).context("a secret")?);
         }
-        let (bank_listener, hook_listener) = (crate::ports::listen().await?, crate::ports::listen().await?);
-        let (bank_address, hook_address) = (bank_listener.local_addr()?, hook_listener.local_addr()?);
-        let (serving_bank, serving_receiver) = (Rc::clone(&bank), Rc::clone(&receiver));
+        let bank_listener = crate::ports::listen().await?;
+        let hook_listener = crate::ports::listen().await?;
+        let bank_address = bank_listener.local_addr()?;
+        let hook_address = hook_listener.local_addr()?;
+        let serving_bank = Rc::clone(&bank);
+        let serving_receiver = Rc::clone(&receiver);
         let servers = vec![
             spawn_local(serve(bank_listener, move |request| Rc::clone(&serving_bank).answer(request)))
                 .abort_handle(),
@@ -168,7 +172,8 @@ impl World {
             is_begun: Cell::new(false),
             ended: Cell::new(None),
         });
-        let (told, counts) = (Told::default(), Counts::default());
+        let told = Told::default();
+        let counts = Counts::default();
         let pause_ms = if set.is_some() { 400 } else { 250 };
         Ok(Rc::new(Self {
             seed,

@@ -93,7 +93,7 @@ pub(crate) fn check_reference(world: &World, bank: &AcquirerName, query: &Charge
     if world.installation.was_set_back(query.id) {
         return;
     }
-    let place = usize::try_from(query.attempt).unwrap() - 1;
+    let place = query.attempt.index().unwrap();
     let known = world.store.referenced_since(query.id, place).is_some_and(|at| at.elapsed() > QUESTION_WAITS);
     if known && query.reference.is_empty() {
         world.violation(format!("{}: {bank} did not get its reference back", query.id));
@@ -107,8 +107,7 @@ pub(crate) fn check_intent(world: &World, bank: &AcquirerName, query: &ChargeQue
         return;
     }
     let intended = world.store.payment(id).is_some_and(|payment| {
-        let attempt = usize::try_from(query.attempt).unwrap() - 1;
-        payment.state.attempts.get(attempt).is_some_and(|attempt| attempt.acquirer == *bank)
+        payment.attempt(query.attempt).is_some_and(|attempt| attempt.acquirer == *bank)
     });
     if !intended {
         world.violation(format!("{id}: a charge left for {bank} before it was stored"));

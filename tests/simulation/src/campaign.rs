@@ -33,7 +33,8 @@ pub(crate) fn run(from: u64, count: u64, jobs: u64) -> bool {
     let (sender, receiver) = mpsc::channel();
     let total = std::thread::scope(|scope| {
         for _ in 0..jobs.max(1) {
-            let (sender, next) = (sender.clone(), &next);
+            let sender = sender.clone();
+            let next = &next;
             scope.spawn(move || {
                 loop {
                     let seed = next.fetch_add(1, Ordering::Relaxed);

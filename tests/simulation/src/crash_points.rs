@@ -75,6 +75,7 @@ const SICOOB: Make = Make::Provider(Trade::Sicoob(sicoob::Ways {
     repeats_itself: false,
     has_pix: true,
     has_short_tokens: false,
+    wants_digits: true,
 }));
 const HALF: Step = Step::Operate(RequestedOperation::Capture(Some(Money::from_cents(CENTS / 2))));
 const PART: Step = Step::Operate(RequestedOperation::Refund(Some(Money::from_cents(CENTS / 4))));
@@ -354,11 +355,15 @@ pub(crate) fn run(only: &str, one_in: u64, jobs: u64) -> bool {
         (0..ways.len()).flat_map(|way| FAULTS.iter().map(move |faults| (way, *faults))).collect();
     let next = AtomicUsize::new(0);
     let (sender, receiver) = mpsc::channel();
-    let (mut points, mut failed) = (vec![0_u64; ways.len()], 0_usize);
+    let mut points = vec![0_u64; ways.len()];
+    let mut failed = 0_usize;
     let mut awaited = vec![FAULTS.len(); ways.len()];
     std::thread::scope(|scope| {
         for _ in 0..jobs.max(1) {
-            let (sender, next, runs, ways) = (sender.clone(), &next, &runs, &ways);
+            let sender = sender.clone();
+            let next = &next;
+            let runs = &runs;
+            let ways = &ways;
             scope.spawn(move || {
                 loop {
                     let number = next.fetch_add(1, Ordering::Relaxed);

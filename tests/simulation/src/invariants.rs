@@ -126,7 +126,7 @@ fn check_history(world: &World, payment: &Payment) {
     let mut status = Status::Initial;
     let mut last = payment.created_at;
     for (place, event) in payment.history.iter().enumerate() {
-        let is_next = usize::try_from(event.sequence).unwrap() == place + 1;
+        let is_next = usize::try_from(event.sequence.get()).unwrap() == place + 1;
         let is_refund = event.refund.is_some() && event.status == status;
         let is_edge = event.previous_status == status && (is_refund || status.allows(event.status));
         let is_sane = payment.as_of(event).status == event.status && event.occurred_at >= last;
@@ -234,8 +234,10 @@ fn check_books(world: &World, payment: &Payment) {
     if payment.status() == Status::Cancelled {
         check_who_withdrew(world, payment, &accounts);
     }
-    if accounts.iter().any(|account| account.is_late) {
-        check_reported(world, id, "late_authorization");
+    for account in accounts.iter().filter(|account| account.is_late) {
+        // Of a sale that never ends nobody can say more: it is asked about until that is given up.
+        let kind = if account.is_never_told { "unknown_outcome" } else { "late_authorization" };
+        check_reported(world, id, kind);
     }
     match captured.first() {
         Some(account) if account.is_listed_alone => {}
@@ -265,7 +267,8 @@ fn check_books(world: &World, payment: &Payment) {
 /// Of several charges one counts. Whatever another one took or held was given back, or a person has to; an operator was told
 /// of it by its name.
 fn check_beside(world: &World, payment: &Payment, account: &Account, other: &Beside) {
-    let (id, name) = (payment.id, other.name.as_str());
+    let id = payment.id;
+    let name = other.name.as_str();
     if !account.is_blind {
         world.violation(format!("{id}: {name} is a second charge"));
     }
@@ -320,7 +323,8 @@ fn check_who_withdrew(world: &World, payment: &Payment, accounts: &[Account]) {
 }
 
 fn check_captured(world: &World, payment: &Payment, account: &Account) {
-    let (id, status) = (payment.id, payment.status());
+    let id = payment.id;
+    let status = payment.status();
     if !matches!(status, Status::Paid | Status::Refund | Status::Chargeback) {
         world.violation(format!("{id} is {status}, but a bank has the money"));
         return;

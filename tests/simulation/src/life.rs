@@ -4,6 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Duration;
 
+use quita_domain::identity::OperationId;
 use quita_domain::method::Method;
 use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::payment::Payment;
@@ -197,7 +198,8 @@ async fn storm(world: &Arc<World>, round: u64, payments: u64) {
     // By links others pay, so that worlds stay as large as they were.
     let payments = if world.installation.plan.has_links { payments * 7 / 10 } else { payments };
     for number in 0..payments {
-        let (world, number) = (Arc::clone(world), u128::from(round * 1_000 + number + 1));
+        let world = Arc::clone(world);
+        let number = u128::from(round * 1_000 + number + 1);
         programs.push(actix::spawn(async move { merchant(world, number).await }));
     }
     let links = actix::spawn(links::live(Arc::clone(world)));
@@ -234,7 +236,8 @@ async fn merchant(world: Arc<World>, number: u128) {
     twin.await.unwrap();
     let mut programs = Vec::new();
     for _ in 0..chance.between(0, 3) {
-        let (merchant, steps) = (merchant.clone(), steps_by_chance(&world, request.cents));
+        let merchant = merchant.clone();
+        let steps = steps_by_chance(&world, request.cents);
         programs.push(actix::spawn(async move { merchant.act(steps).await }));
     }
     for program in programs {
@@ -390,8 +393,9 @@ async fn withdraw_expired(world: &Arc<World>) {
     for payment in world.store.payments() {
         let has_expired = payment.status() == Status::Expired && payment.method() == Method::Boleto;
         if has_expired && payment.operations.is_empty() && world.chance.per_mille(200) {
-            let (id, requested) = (payment.id, RequestedOperation::Cancel);
-            let request = OperationRequest { id: world.fresh_id(), requested, key: None };
+            let id = payment.id;
+            let requested = RequestedOperation::Cancel;
+            let request = OperationRequest { id: OperationId::new(world.fresh_id()), requested, key: None };
             let Some(node) = world.any_node() else { return };
             let owner = payment.owner.clone();
             drop(node.call(|payments| async move { payments.operate(id, owner, request).await }).await);
@@ -436,7 +440,8 @@ mod tests {
         // In the middle three a store panics again and again; in the next two it is put back, and nodes are told to stop;
         // in the last two merchants make payment links, one of them beside a Pagar.me.
         for number in [2, 7, 11, 185, 205, 209, 2_010, 2_017, 13, 29] {
-            let (once, again) = (seed(number, true), seed(number, true));
+            let once = seed(number, true);
+            let again = seed(number, true);
             assert!(once.trace.len() > 1_000, "little happened in {number}");
             assert!(once.trace == again.trace, "seed {number} told another story");
         }

@@ -7,7 +7,7 @@ mod judge;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use quita_actors::{CreatePayment, Denied, LinkPayments, NotBegun, NotClosed};
+use quita_actors::{CreatePayment, Denied, LinkPaymentError, LinkPayments, NotClosed};
 use quita_domain::card::CardFingerprint;
 use quita_domain::identity::{LinkId, TransactionId};
 use quita_domain::link::{Link, LinkStatus, LinkTerms, LinkUses, NoUse, Offer, PayerInput};
@@ -107,11 +107,13 @@ async fn offer(world: &Arc<World>) {
     let mut programs = Vec::new();
     let payers = u64::from(link.offer.uses) + chance.between(1, 3);
     for _ in 0..payers {
-        let (world, link) = (Arc::clone(world), link.clone());
+        let world = Arc::clone(world);
+        let link = link.clone();
         programs.push(actix::spawn(async move { pay(&world, &link).await }));
     }
     if chance.per_mille(350) {
-        let (world, link) = (Arc::clone(world), link.clone());
+        let world = Arc::clone(world);
+        let link = link.clone();
         programs.push(actix::spawn(async move {
             world.links.pass(2_000, 20_000).await;
             close(&world, &link).await;
@@ -173,7 +175,8 @@ fn link_by_chance(world: &World) -> Link {
 async fn make(world: &Arc<World>, link: &Link) -> bool {
     for _ in 0..TRIES {
         if let Some(node) = world.any_node() {
-            let (made, stored) = (link.clone(), node.parts().0);
+            let made = link.clone();
+            let stored = node.parts().0;
             let inserted = node.serve(async move { stored.insert_link(&made).await }).await;
             world.note(|| format!("link {} at node {}: {inserted:?}", link.id, node.place));
             // One that is there already came by a request whose reply was lost.
@@ -196,7 +199,8 @@ async fn pay(world: &Arc<World>, link: &Link) {
         let form = form_by_chance(world, link);
         let twin = chance.per_mille(200).then(|| {
             let other = chance.per_mille(300).then(|| chance.pick(&link.offer.methods));
-            let (world, link) = (Arc::clone(world), link.clone());
+            let world = Arc::clone(world);
+            let link = link.clone();
             let form = Form { method: other.unwrap_or(form.method), ..form };
             actix::spawn(async move { submit(&world, &link, form).await })
         });
@@ -287,34 +291,37 @@ async fn submit(world: &Arc<World>, link: &Link, form: Form) -> Submitted {
                 world.installation.count(Happening::LinkPaymentBegun);
                 return Submitted::Begun(payment);
             }
-            Ok(Err(NotBegun::NoUse(no_use))) => {
+            Ok(Err(LinkPaymentError::NoUse(no_use))) => {
                 world.installation.count(Happening::NoUseLeft);
                 return Submitted::NoUse(no_use);
             }
-            Ok(Err(NotBegun::NoLink)) => {
+            Ok(Err(LinkPaymentError::NoLink)) => {
                 world.links.watch.lock().unwrap().not_found(world, link.id);
                 return Submitted::Untold;
             }
-            Ok(Err(NotBegun::NotTaken(denied) | NotBegun::NotCreated(denied))) if !denied.is_transient() => {
+            Ok(Err(LinkPaymentError::NotTaken(denied) | LinkPaymentError::NotCreated(denied)))
+                if !denied.is_transient() =>
+            {
                 world.violation(format!("{id}: a good form of link {} was denied: {denied}", link.id));
                 return Submitted::Untold;
             }
-            Ok(Err(NotBegun::NotTaken(_) | NotBegun::NotCreated(_))) | Err(Untold) => {}
+            Ok(Err(LinkPaymentError::NotTaken(_) | LinkPaymentError::NotCreated(_))) | Err(Untold) => {}
         }
         world.links.pass(50, 2_000).await;
     }
     Submitted::Untold
 }
 
-type Begun = Result<Arc<Payment>, NotBegun<Denied>>;
+type Begun = Result<Arc<Payment>, LinkPaymentError<Denied>>;
 
 /// A form at one node, as the page works on it.
 async fn begin(node: &Node, form: Form) -> Result<Begun, Untold> {
     let (store, clock, payments) = node.parts();
-    let (id, method) = (form.id(), form.method);
+    let id = form.id();
+    let method = form.method;
     let serve = async move {
         let Some(link) = store.link(form.link).await.map_err(Denied::from)? else {
-            return Err(NotBegun::NoLink);
+            return Err(LinkPaymentError::NoLink);
         };
         if let Some(known) = payments.read(id).await? {
             return Ok(known);
@@ -325,7 +332,10 @@ async fn begin(node: &Node, form: Form) -> Result<Begun, Untold> {
             Ok(created) => Ok(created.payment),
             // The same form was sent at the same time, perhaps with another method.
             Err(not_begun) => match (payments.read(id).await?, &not_begun) {
-                (Some(known), NotBegun::NotCreated(Denied::KeyReused) | NotBegun::NoUse(_)) => Ok(known),
+                (
+                    Some(known),
+                    LinkPaymentError::NotCreated(Denied::KeyReused) | LinkPaymentError::NoUse(_),
+                ) => Ok(known),
                 (Some(_) | None, _) => Err(not_begun),
             },
         }
@@ -403,7 +413,8 @@ pub(crate) async fn take_what_is_left(world: &Arc<World>) {
         let waits_for_days = |form: &Form| form.method == Method::Boleto;
         let forms: Vec<_> = (0..2).map(|_| form_by_chance(world, &link)).collect();
         let racers = forms.iter().copied().map(|form| {
-            let (world, link) = (Arc::clone(world), link.clone());
+            let world = Arc::clone(world);
+            let link = link.clone();
             actix::spawn(async move { submit(&world, &link, form).await })
         });
         let racers: Vec<_> = racers.collect();

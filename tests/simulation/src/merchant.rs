@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use quita_actors::{CreatePayment, Denied, Operated};
-use quita_domain::identity::TransactionId;
+use quita_domain::identity::{OperationId, TransactionId};
 use quita_domain::money::Money;
+use quita_domain::numbering::DeliveryIndex;
 use quita_domain::operation::{OperationRequest, RequestedOperation};
 use quita_domain::payment::Refusal;
 
@@ -90,7 +91,8 @@ impl Merchant {
 
     /// Reads the payment back: it is there, and never older than anybody was told before.
     pub(crate) async fn read(&self) {
-        let (world, id) = (&self.world, self.request.id());
+        let world = &self.world;
+        let id = self.request.id();
         let Some(node) = world.any_node() else { return };
         let floor = world.told_version(id);
         let owner = owner_of(self.request.merchant);
@@ -118,7 +120,8 @@ impl Merchant {
 
     /// Cancels, captures or refunds; with a key it insists.
     async fn operate(&self, requested: RequestedOperation) {
-        let (world, id) = (&self.world, self.request.id());
+        let world = &self.world;
+        let id = self.request.id();
         let key = world.chance.per_mille(700).then(|| format!("key-{}", world.chance.any()));
         for _ in 0..if key.is_some() { TRIES } else { 1 } {
             let Some(node) = world.any_node() else {
@@ -126,7 +129,8 @@ impl Merchant {
                 continue;
             };
             let floor = world.told_version(id);
-            let request = OperationRequest { id: world.fresh_id(), requested, key: key.clone() };
+            let request =
+                OperationRequest { id: OperationId::new(world.fresh_id()), requested, key: key.clone() };
             let owner = owner_of(self.request.merchant);
             let call = node.call(|payments| async move { payments.operate(id, owner, request).await });
             let answer = self.with_patience(call).await;
@@ -171,11 +175,15 @@ impl Merchant {
     }
 
     async fn redeliver(&self) {
-        let (world, id) = (&self.world, self.request.id());
+        let world = &self.world;
+        let id = self.request.id();
         let has_one = world.store.payment(id).is_some_and(|payment| !payment.outbox.is_empty());
         let Some(node) = world.any_node().filter(|_| has_one) else { return };
         let owner = owner_of(self.request.merchant);
-        drop(node.call(|payments| async move { payments.redeliver(id, owner, 0).await }).await);
+        drop(
+            node.call(|payments| async move { payments.redeliver(id, owner, DeliveryIndex::FIRST).await })
+                .await,
+        );
     }
 
     /// Some clients hang up before they have their answer.

@@ -14,11 +14,13 @@ use prometheus::Registry;
 use quita_actors::{ActorSystem, Limits, NodeIdentity, Operators, Payments, Placement, Ports, WebhookLimits};
 use quita_domain::delivery::DeliveryState;
 use quita_domain::identity::{AcquirerName, TransactionId};
+use quita_domain::numbering::EventSequence;
 use quita_domain::reconciliation::StoredLine;
 use quita_domain::time::Timestamp;
 use quita_ports::{AcquirerFactory, Clock, Dice, Ids, WholeStore};
 use quita_services::reconciliation::{List, Nights, NotReconciled, Reconciler};
 use tokio::sync::Notify;
+use tokio::task::LocalSet;
 use tokio::time::{Instant, sleep, timeout};
 use uuid::Uuid;
 
@@ -40,6 +42,9 @@ const SHUTDOWN_TIME: Duration = Duration::from_secs(10);
 /// Least time before a node stops its actors at which a receiver must have confirmed an event that has to be stored
 /// then, in milliseconds: the answer passes from the worker to the payment.
 const CONFIRMED_BEFORE_MS: u64 = 5;
+/// Time from a node's death until its actors are dropped: what they had under way to the outside has arrived by then,
+/// however late it is.
+const FORGOTTEN_AFTER: Duration = Duration::from_secs(300);
 /// Time for which a write that the store lost keeps the next one of its payment waiting, in milliseconds.
 const WRITE_TIME_OUT_MS: u64 = 10_000;
 
@@ -90,12 +95,18 @@ impl Node {
             dice: node,
             tracer: None,
         };
-        let system = ActorSystem::start(ports, limits(), Placement::Here, identity, &Registry::new());
-        let system = system.unwrap();
-        let (payments, operators) = (system.payments(), system.operators());
+        let tasks = LocalSet::new();
+        let system = {
+            let _tasks = tasks.enter();
+            ActorSystem::start(ports, limits(), Placement::Here, identity, &Registry::new()).unwrap()
+        };
+        forget_after_death(&fuse, tasks);
+        let payments = system.payments();
+        let operators = system.operators();
         operators.route_by(planted::table(world.mistake, &configuration.routes, &world.bank_names()));
         let system = Arc::new(Mutex::new(Some(system)));
-        let (watched, looked_after) = (Arc::clone(&fuse), Arc::clone(&system));
+        let watched = Arc::clone(&fuse);
+        let looked_after = Arc::clone(&system);
         drop(actix::spawn(async move {
             while !watched.is_dead() {
                 sleep(Duration::from_secs(3)).await;
@@ -217,7 +228,8 @@ impl Node {
     /// The id under which it knows a request; `None` if it can't tell now. A node that was not given the key of the store
     /// ends, as a process does at its start.
     pub(crate) async fn id_of(&self, world: &Arc<World>, request: Request) -> Option<TransactionId> {
-        let (node, world) = (self.clone(), Arc::clone(world));
+        let node = self.clone();
+        let world = Arc::clone(world);
         // A panic of the store's adapter ends this question and nothing else.
         let asked = actix::spawn(async move {
             if node.keys.is_locked_out(&world) {
@@ -327,6 +339,18 @@ fn limits() -> Limits {
     }
 }
 
+/// Runs a node's actors, and drops them some time after its death. Nobody can see what they do then, but their timers
+/// would go on for as long as the world does: most of its work.
+fn forget_after_death(fuse: &Arc<Fuse>, tasks: LocalSet) {
+    let tasks = actix::spawn(tasks);
+    let fuse = Arc::clone(fuse);
+    drop(actix::spawn(async move {
+        fuse.death().await;
+        sleep(FORGOTTEN_AFTER).await;
+        tasks.abort();
+    }));
+}
+
 /// Between a node and the outside; when it has blown, nothing passes any more.
 pub(crate) struct Fuse {
     world: Arc<World>,
@@ -346,7 +370,7 @@ pub(crate) struct Fuse {
     /// Says whether it ended because it was told to.
     has_stopped: AtomicBool,
     /// Moments at which receivers confirmed events to this node.
-    confirmed: Mutex<BTreeMap<(TransactionId, u32), u64>>,
+    confirmed: Mutex<BTreeMap<(TransactionId, EventSequence), u64>>,
 }
 
 impl Fuse {
@@ -459,11 +483,11 @@ impl Fuse {
     }
 
     /// A receiver confirmed an event, and its answer came in here.
-    pub(crate) fn note_confirmed(&self, id: TransactionId, sequence: u32) {
+    pub(crate) fn note_confirmed(&self, id: TransactionId, sequence: EventSequence) {
         self.confirmed.lock().unwrap().insert((id, sequence), self.world.clock.elapsed_ms());
     }
 
-    fn confirmed(&self) -> BTreeMap<(TransactionId, u32), u64> {
+    fn confirmed(&self) -> BTreeMap<(TransactionId, EventSequence), u64> {
         self.confirmed.lock().unwrap().clone()
     }
 

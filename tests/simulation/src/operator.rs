@@ -139,7 +139,7 @@ pub(crate) async fn end_what_is_stuck(world: &Arc<World>) {
             accounts.into_iter().any(|account| account.is_never_told)
         };
         if !payment.possible_charge_verdicts(world.clock.now()).is_empty() && is_never_told() {
-            let charge = u32::try_from(payment.state.attempts.len()).unwrap();
+            let charge = payment.last_attempt();
             world.note(|| format!("end charge {charge} of {id}"));
             let end = |operators: Operators| async move {
                 operators.resolve_charge(id, charge, Verdict::Refused).await

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use quita_domain::acquiring::{ChargeAnswer, Decline, DeclineKind, Fact};
 use quita_domain::identity::TransactionId;
+use quita_domain::numbering::AttemptNumber;
 use quita_domain::payment::{Command, Context, NewPayment, Payment};
 use quita_domain::routing::{Considered, Routed};
 use quita_domain::time::Timestamp;
@@ -58,6 +59,6 @@ fn declined(world: &World, card: usize, number: u128, at: Timestamp) -> Payment 
     let opened = Payment::open(new, &opening).next.unwrap();
     let decline = Decline::of_kind("insufficient_funds", DeclineKind::Reversible);
     let answer = ChargeAnswer::known(Fact::Declined(decline));
-    let answered = Command::ChargeAnswered { attempt: 1, answer };
+    let answered = Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer };
     opened.decide(answered, &context((number << 1) + 1)).unwrap().next.unwrap()
 }

@@ -10,11 +10,11 @@ use std::sync::{Arc, mpsc};
 
 use quita_acquirers::exchange::{Failure, Request, Response, Verb};
 use quita_domain::acquiring::{
-    CallFailure, ChargeAnswer, ChargeQuery, Decline, DeclineKind, Fact, Issued, Notice, NoticeContent,
-    OperationAnswer, Reference, Settlement, Statement, Subject,
+    CallFailure, ChargeAnswer, ChargeQuery, Decline, DeclineKind, Fact, HintSubject, Issued, Notice,
+    NoticeContent, OperationAnswer, Reference, Settlement, Statement,
 };
 use quita_domain::delivery::{Delivery, DeliveryState};
-use quita_domain::identity::{AcquirerName, TransactionId};
+use quita_domain::identity::{AcquirerName, OperationId, TransactionId};
 use quita_domain::link::holds_a_use;
 use quita_domain::money::Money;
 use quita_domain::operation::Operation;
@@ -204,7 +204,9 @@ pub(crate) fn run(only: &str, jobs: u64) -> bool {
     let (sender, receiver) = mpsc::channel();
     let all_caught = std::thread::scope(|scope| {
         for _ in 0..jobs.max(1) {
-            let (sender, next, mistakes) = (sender.clone(), &next, &mistakes);
+            let sender = sender.clone();
+            let next = &next;
+            let mistakes = &mistakes;
             scope.spawn(move || {
                 while let Some((mistake, meaning)) = mistakes.get(next.fetch_add(1, Ordering::Relaxed)) {
                     if sender.send((mistake, meaning, first_caught(*mistake))).is_err() {
@@ -490,7 +492,7 @@ pub(crate) fn page_heard(world: &World, mut page: ListPage) -> ListPage {
 }
 
 /// What is heard of a hint.
-pub(crate) fn hints(world: &World, subject: Subject) -> Option<Subject> {
+pub(crate) fn hints(world: &World, subject: HintSubject) -> Option<HintSubject> {
     (world.mistake != Some(Mistake::DropHints)).then_some(subject)
 }
 
@@ -535,7 +537,7 @@ pub(crate) fn failure_heard(
 pub(crate) fn sent(world: &World, operation: &Operation) -> Operation {
     let mut operation = operation.clone();
     if world.mistake == Some(Mistake::NewOperationId) && operation.sent > 1 {
-        operation.id = world.fresh_id();
+        operation.id = OperationId::new(world.fresh_id());
     }
     operation
 }

@@ -114,7 +114,9 @@ impl Provider {
         fuse: &Arc<Fuse>,
         clock: Arc<dyn Clock>,
     ) -> Arc<dyn AcquirerFactory> {
-        let (world, fuse, provider) = (Arc::clone(world), Arc::clone(fuse), Arc::clone(self));
+        let world = Arc::clone(world);
+        let fuse = Arc::clone(fuse);
+        let provider = Arc::clone(self);
         let wire = Wire::new(&world, &fuse, &provider);
         let adapter = match self.trade {
             Trade::ApiPix(_) => api_pix::factory(&self.spec, Arc::new(wire), clock),

@@ -8,10 +8,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use quita_domain::delivery::{DeliveryAttempt, DeliveryState, webhook_id};
 use quita_domain::identity::TransactionId;
+use quita_domain::numbering::EventSequence;
 use quita_domain::status::Status;
 use quita_domain::webhook::schedule::TIME_OUT_MS;
 use quita_domain::webhook::signature::verify;
-use quita_ports::{WebhookRequest, WebhookSender, WebhookSenderFactory};
+use quita_ports::{SentWebhook, WebhookRequest, WebhookSender, WebhookSenderFactory};
 use serde::Deserialize;
 use tokio::time::sleep;
 
@@ -83,7 +84,7 @@ impl Receivers {
 #[serde(rename_all = "camelCase")]
 struct Told {
     transaction_id: TransactionId,
-    sequence: u32,
+    sequence: EventSequence,
     status: Status,
 }
 
@@ -111,15 +112,16 @@ fn check_first(world: &World, id: &str, event: &Told) {
 }
 
 /// An event goes out at once: as soon as it is stored, and the one before it is confirmed.
-fn check_punctual(world: &World, id: &str, (transaction, sequence): (TransactionId, u32)) {
-    let before = sequence.checked_sub(1).filter(|before| *before > 0);
+fn check_punctual(world: &World, id: &str, (transaction, sequence): (TransactionId, EventSequence)) {
+    let before = sequence.get().checked_sub(1).filter(|before| *before > 0).map(EventSequence::new);
     let confirmed = before.map(|before| world.receivers.confirmed_ms(&webhook_id(transaction, before)));
     let (Some(stored_ms), Some(confirmed_ms)) =
         (world.store.stored_ms(transaction, sequence), confirmed.unwrap_or(Some(0)))
     else {
         return;
     };
-    let (since_ms, now_ms) = (stored_ms.max(confirmed_ms), world.clock.elapsed_ms());
+    let since_ms = stored_ms.max(confirmed_ms);
+    let now_ms = world.clock.elapsed_ms();
     if world.was_calm_for(CALM_FOR_MS, stored_ms) && now_ms > since_ms + TOLD_WITHIN_MS {
         world.violation(format!("{id} was told {} ms after it could be", now_ms - since_ms));
     }
@@ -176,23 +178,25 @@ impl Sender {
 
 #[async_trait(?Send)]
 impl WebhookSender for Sender {
-    async fn send(&self, request: WebhookRequest) -> DeliveryAttempt {
+    async fn send(&self, request: WebhookRequest) -> SentWebhook {
         self.fuse.gate("webhook").await;
         let world = &self.world;
         assert!(!world.strikes(Fault::SenderPanic), "the sender of webhooks panics");
-        let (at, began_ms) = (world.clock.now(), world.clock.elapsed_ms());
+        let at = world.clock.now();
+        let began_ms = world.clock.elapsed_ms();
         let status = planted::exchange_heard(world, self.exchange(&request).await);
         self.fuse.gate("webhook answered").await;
         if status == Some(200) {
             self.note_confirmed(&request.body);
         }
-        DeliveryAttempt {
+        let attempt = DeliveryAttempt {
             at,
             duration_ms: world.clock.elapsed_ms() - began_ms,
             status,
             error: status.is_none().then(|| "timeout".into()),
             answer: installation::thanks(world, &request.body),
             retry_after_ms: None,
-        }
+        };
+        attempt.into()
     }
 }

@@ -154,7 +154,8 @@ impl Wish {
 
     fn by(chance: &Chance, banks: usize) -> Self {
         let minutes = |least| u16::try_from(chance.between(least, 1_439)).unwrap();
-        let (from, length) = (minutes(0), minutes(1));
+        let from = minutes(0);
+        let length = minutes(1);
         let method = chance
             .per_mille(600)
             .then(|| chance.pick(&[Method::Pix, Method::Boleto, Method::CreditCard, Method::CreditCard]));

@@ -56,7 +56,8 @@ impl NodeKeys {
         if !world.changes_keys || !request.has_key {
             return Some(request.id());
         }
-        let (owner, key) = (owner_of(request.merchant), format!("order {}", request.number));
+        let owner = owner_of(request.merchant);
+        let key = format!("order {}", request.number);
         let derived = match world.mistake {
             Some(Mistake::DeriveByOwnConfiguration) => IdKeys::of(self.given[0]).transaction_id(&owner, &key),
             Some(_) | None => self.id_keys().await?.transaction_id(&owner, &key),

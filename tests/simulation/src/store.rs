@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use quita_domain::identity::{ApplicationName, MerchantId, Mode, Owner, TransactionId};
+use quita_domain::numbering::EventSequence;
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::signature::WebhookSecret;
@@ -28,7 +29,8 @@ pub(crate) fn owner() -> Owner {
 pub(crate) fn owner_of(merchant: u64) -> Owner {
     let name = if merchant == 0 { "demo".to_owned() } else { format!("merchant{merchant}") };
     let application = if merchant % 3 == 2 { "shop" } else { "default" };
-    let (merchant, application) = (MerchantId::new(name), ApplicationName::new(application));
+    let merchant = MerchantId::new(name);
+    let application = ApplicationName::new(application);
     Owner { merchant, application, mode: Mode::Test }
 }
 
@@ -46,7 +48,7 @@ pub(crate) struct SimStore {
     /// Since when the bank's name of the charge of an attempt is known.
     referenced: Mutex<BTreeMap<(TransactionId, usize), Instant>>,
     /// When each event was stored, by its sequence.
-    told_of: Mutex<BTreeMap<(TransactionId, u32), u64>>,
+    told_of: Mutex<BTreeMap<(TransactionId, EventSequence), u64>>,
     /// Number of times that the store was put back to an earlier state: what was sent to the one before does not
     /// arrive.
     restores: AtomicU64,
@@ -142,7 +144,8 @@ impl SimStore {
 
     /// Answers a lookup of payments.
     fn load(&self, world: &World, ids: &[TransactionId]) -> Vec<Payment> {
-        let (records, before) = (self.lock(), self.before.lock().unwrap());
+        let records = self.lock();
+        let before = self.before.lock().unwrap();
         let shown = |id| {
             let is_stale = world.mistake == Some(Mistake::StaleRead) && world.chance.per_mille(200);
             if is_stale { before.get(id) } else { records.payments.get(id) }
@@ -231,7 +234,7 @@ impl SimStore {
     }
 
     /// When an event was stored.
-    pub(crate) fn stored_ms(&self, id: TransactionId, sequence: u32) -> Option<u64> {
+    pub(crate) fn stored_ms(&self, id: TransactionId, sequence: EventSequence) -> Option<u64> {
         self.told_of.lock().unwrap().get(&(id, sequence)).copied()
     }
 

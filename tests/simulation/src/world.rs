@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use chrono::NaiveDate;
-use quita_domain::identity::{AcquirerName, TransactionId};
+use quita_domain::identity::{AcquirerName, OperationId, TransactionId};
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
 use tokio::time::sleep;
@@ -111,7 +111,7 @@ struct Told {
     /// The highest version of each acknowledged payment that a client has seen.
     versions: BTreeMap<TransactionId, u32>,
     /// Operations that were accepted.
-    operations: Vec<(TransactionId, Uuid)>,
+    operations: Vec<(TransactionId, OperationId)>,
 }
 
 impl World {
@@ -281,7 +281,7 @@ impl World {
         for (id, version) in &mut told.versions {
             *version = (*version).min(stored[id].state.version);
         }
-        let is_stored = |id: &TransactionId, operation: &Uuid| {
+        let is_stored = |id: &TransactionId, operation: &OperationId| {
             stored.get(id).is_some_and(|payment| payment.operations.iter().any(|one| one.id == *operation))
         };
         told.operations.retain(|(id, operation)| is_stored(id, operation));
@@ -291,11 +291,11 @@ impl World {
         self.told.lock().unwrap().versions.keys().copied().collect()
     }
 
-    pub(crate) fn tell_operation(&self, id: TransactionId, operation: Uuid) {
+    pub(crate) fn tell_operation(&self, id: TransactionId, operation: OperationId) {
         self.told.lock().unwrap().operations.push((id, operation));
     }
 
-    pub(crate) fn acknowledged_operations(&self) -> Vec<(TransactionId, Uuid)> {
+    pub(crate) fn acknowledged_operations(&self) -> Vec<(TransactionId, OperationId)> {
         self.told.lock().unwrap().operations.clone()
     }
 

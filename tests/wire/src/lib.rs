@@ -68,13 +68,16 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
         let (script, asked): (Arc<Script>, Arc<Mutex<Vec<Asked>>>) = (Arc::new(script), Arc::default());
-        let (log, done) = (Arc::clone(&asked), Arc::<AtomicUsize>::default());
+        let log = Arc::clone(&asked);
+        let done = Arc::<AtomicUsize>::default();
         let finished = Arc::clone(&done);
         tokio::spawn(async move {
             let mut connection = 0;
             while let Ok((stream, _)) = listener.accept().await {
                 connection += 1;
-                let (script, log, finished) = (Arc::clone(&script), Arc::clone(&log), Arc::clone(&finished));
+                let script = Arc::clone(&script);
+                let log = Arc::clone(&log);
+                let finished = Arc::clone(&finished);
                 tokio::spawn(serve(stream, connection, script, log, finished));
             }
         });

@@ -50,7 +50,8 @@ impl Bank {
 
     /// A refund that the bank took is done after some seconds, or refused.
     pub(super) fn end_refund_later(self: &Rc<Self>, bank: BankKind, id: &str, refund: &str, amount: u64) {
-        let (refund, is_done) = (refund.to_owned(), self.dice.percent(75));
+        let refund = refund.to_owned();
+        let is_done = self.dice.percent(75);
         add(&self.counts.slow_refunds);
         self.later(self.dice.millis(500, 12_000), id, move |me, id| {
             if let Some(entry) = me.books.borrow_mut().entry(bank, id) {
@@ -77,7 +78,8 @@ impl Bank {
 
     /// Does something with a charge after this time.
     fn later(self: &Rc<Self>, after: Duration, id: &str, action: impl FnOnce(&Rc<Self>, &str) + 'static) {
-        let (me, id) = (Rc::clone(self), id.to_owned());
+        let me = Rc::clone(self);
+        let id = id.to_owned();
         self.open.set(self.open.get() + 1);
         spawn_local(async move {
             sleep(after).await;

@@ -28,7 +28,8 @@ impl Bank {
                 }
                 BankKind::SumsOnly => self.hint(bank, id),
             };
-            let (me, event) = (Rc::clone(self), event.to_owned());
+            let me = Rc::clone(self);
+            let event = event.to_owned();
             let late = if self.dice.percent(10) { 6_000 } else { 400 };
             let after = self.dice.millis(0, late);
             self.open.set(self.open.get() + 1);
@@ -57,7 +58,8 @@ impl Bank {
 
     async fn deliver(&self, bank: BankKind, event: &str, body: &str) -> bool {
         let (address, secret) = {
-            let (nodes, secrets) = (self.nodes.borrow(), self.secrets.borrow());
+            let nodes = self.nodes.borrow();
+            let secrets = self.secrets.borrow();
             (nodes[self.dice.index(nodes.len())], secrets[&bank].clone())
         };
         let timestamp_s = SystemClock.now().plus_ms(self.ahead_ms.get()).millis() / 1_000;

@@ -9,6 +9,7 @@ use quita_domain::acquiring::{
 };
 use quita_domain::boleto::business_day;
 use quita_domain::due_terms::DueTerms;
+use quita_domain::identity::OperationId;
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::operation::{Operation, OperationKind};
@@ -111,7 +112,7 @@ pub(crate) struct Entry {
     returned: BTreeMap<String, Returned>,
     expires_at: Timestamp,
     method: Method,
-    answered: BTreeMap<Uuid, OperationAnswer>,
+    answered: BTreeMap<OperationId, OperationAnswer>,
 }
 
 impl Entry {

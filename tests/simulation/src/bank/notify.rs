@@ -58,7 +58,9 @@ fn hint(world: &Arc<World>, bank: &Bank, id: TransactionId) {
     let copies = if world.strikes(Fault::NoticeTwice) { 2 } else { 1 };
     for _ in 0..copies {
         let wait_ms = if world.strikes(Fault::NoticeLate) { world.chance.between(100, LATE_MS) } else { 20 };
-        let (world, name, body) = (Arc::clone(world), bank.name().clone(), body.clone());
+        let world = Arc::clone(world);
+        let name = bank.name().clone();
+        let body = body.clone();
         Arc::clone(&world).errand_of_notice(async move {
             sleep(Duration::from_millis(wait_ms)).await;
             bring_hint(&world, &name, &body).await;

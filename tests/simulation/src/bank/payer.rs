@@ -71,7 +71,8 @@ fn send_payer(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
         let expires_at = bank.books()[&id].expires_at();
         let last_moment = i64::try_from(LAST_MOMENT_MS).unwrap();
         world.appoint(Timestamp::from_millis(expires_at.millis() - last_moment));
-        let (world, bank) = (Arc::clone(world), Arc::clone(bank));
+        let world = Arc::clone(world);
+        let bank = Arc::clone(bank);
         Arc::clone(&world).errand(async move { pay_in_the_last_moment(&world, &bank, id).await });
         return;
     }
@@ -81,7 +82,8 @@ fn send_payer(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     }
     let unregistered_ms = bank.books()[&id].registered_at.ms_since(world.clock.now());
     let wait_ms = unregistered_ms + world.chance.between(100, 20_000);
-    let (world, bank) = (Arc::clone(world), Arc::clone(bank));
+    let world = Arc::clone(world);
+    let bank = Arc::clone(bank);
     let errand = Arc::clone(&world);
     errand.errand(async move {
         sleep(Duration::from_millis(wait_ms)).await;
@@ -103,7 +105,8 @@ async fn pay_in_the_last_moment(world: &Arc<World>, bank: &Arc<Bank>, id: Transa
         if left_ms <= LAST_MOMENT_MS {
             bank.books().get_mut(&id).unwrap().is_in_transit = true;
             let transit_ms = world.chance.between(1, LONGEST_TRANSIT_MS);
-            let (own, bank) = (Arc::clone(world), Arc::clone(bank));
+            let own = Arc::clone(world);
+            let bank = Arc::clone(bank);
             world.errand_of_notice(async move {
                 sleep(Duration::from_millis(transit_ms)).await;
                 pay(&own, &bank, id);
@@ -146,7 +149,8 @@ fn pay(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
         None => Money::ZERO,
     };
     entry.is_odd = asked != Money::ZERO && world.strikes(Fault::PayerErrs);
-    let (now, cent) = (world.clock.now(), Money::from_cents(1));
+    let now = world.clock.now();
+    let cent = Money::from_cents(1);
     let costs_interest = entry.costs_interest(now);
     entry.paid_on = Some(now.sao_paulo_date());
     entry.captured = match entry.is_odd {
@@ -185,7 +189,8 @@ fn later(
     what: fn(&Arc<World>, &Arc<Bank>, TransactionId),
 ) {
     let wait_ms = world.chance.between(10, 15_000);
-    let (world, bank) = (Arc::clone(world), Arc::clone(bank));
+    let world = Arc::clone(world);
+    let bank = Arc::clone(bank);
     let errand = Arc::clone(&world);
     errand.errand(async move {
         sleep(Duration::from_millis(wait_ms)).await;
@@ -210,7 +215,8 @@ fn charge_back(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
         later(world, bank, id, charge_back);
     }
     if world.chance.per_mille(500) {
-        let (own, own_bank) = (Arc::clone(world), Arc::clone(bank));
+        let own = Arc::clone(world);
+        let own_bank = Arc::clone(bank);
         let wait_ms = world.chance.between(10, 15_000);
         world.errand(async move {
             sleep(Duration::from_millis(wait_ms)).await;

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use quita_domain::acquiring::{
-    CallFailure, Charge, ChargeAnswer, ChargeQuery, DeclineKind, Fact, Identified, NoticeContent,
-    OperationAnswer, Reference, Subject,
+    CallFailure, Charge, ChargeAnswer, ChargeQuery, DeclineKind, Fact, HintSubject, Identified,
+    NoticeContent, OperationAnswer, Reference,
 };
 use quita_domain::identity::TransactionId;
 use quita_domain::method::Method;
@@ -57,7 +57,9 @@ pub(crate) struct NodeBank {
 impl NodeBank {
     pub(crate) fn new(world: &Arc<World>, fuse: &Arc<Fuse>, bank: &Arc<Bank>, time_out_ms: u64) -> Self {
         let spec = AcquirerSpec { time_out_ms, ..bank.spec.clone() };
-        let (world, fuse, bank) = (Arc::clone(world), Arc::clone(fuse), Arc::clone(bank));
+        let world = Arc::clone(world);
+        let fuse = Arc::clone(fuse);
+        let bank = Arc::clone(bank);
         Self { world, fuse, bank, spec, throttled_until: Arc::default() }
     }
 
@@ -155,8 +157,8 @@ impl NoticeReader for NodeBank {
         self.admit(&notice.head())?;
         let text = String::from_utf8_lossy(notice.body);
         let subject = match TransactionId::parse(&text) {
-            Some(id) => Subject::Payment(id),
-            None => Subject::Reference(Reference::none().with("id", &text)),
+            Some(id) => HintSubject::Payment(id),
+            None => HintSubject::Reference(Reference::none().with("id", &text)),
         };
         Ok(planted::hints(&self.world, subject).map(NoticeContent::Hint).into_iter().collect())
     }
@@ -166,7 +168,8 @@ impl NodeBank {
     /// A call leaves the node: where an operator had the acquirer drained none does, and none while the bank wants none.
     fn check_call(&self, method: Method) {
         self.check_drained(method);
-        let (name, place) = (self.bank.name(), self.fuse.place());
+        let name = self.bank.name();
+        let place = self.fuse.place();
         // A mistake may swallow the answer that fewer are wanted.
         if self.fuse.is_dead() || self.world.mistake.is_some() {
             return;
@@ -177,7 +180,8 @@ impl NodeBank {
     }
 
     fn check_drained(&self, method: Method) {
-        let (name, place) = (self.bank.name(), self.fuse.place());
+        let name = self.bank.name();
+        let place = self.fuse.place();
         if !self.fuse.is_dead() && self.world.drained.is_at(name, method, place) {
             self.world.violation(format!("{name} is used for {method} by node {place}, which drained it"));
         }
@@ -236,8 +240,10 @@ impl NodeBank {
 
     /// A request for a charge has arrived.
     fn take(&self, charge: &Charge) -> ChargeAnswer {
-        let (world, query) = (&self.world, &charge.query);
-        let (id, now) = (query.id, world.clock.now());
+        let world = &self.world;
+        let query = &charge.query;
+        let id = query.id;
+        let now = world.clock.now();
         if let Some(card) = &query.card {
             world.tries.lock().unwrap().note(card, id, now);
         }
@@ -288,7 +294,8 @@ impl NodeBank {
 
     /// A request for a charge arrives after its payment was given up. While it was not, it is lost.
     async fn take_very_late(&self, charge: &Charge) {
-        let (world, id) = (&self.world, charge.query.id);
+        let world = &self.world;
+        let id = charge.query.id;
         sleep(Duration::from_millis(world.chance.between(VERY_LATE_MS, 2 * VERY_LATE_MS))).await;
         let is_given_up = world.store.payment(id).is_some_and(|payment| {
             payment.status() == Status::Declined && payment.acquirer() == Some(self.bank.name())
@@ -313,12 +320,15 @@ impl NodeBank {
         }
         check_intent(&self.world, self.bank.name(), &charge.query);
         if self.is_only_authorised(charge) && self.world.strikes(Fault::CardIsVeryLate) {
-            let (teller, charge) = (self.clone(), charge.clone());
+            let teller = self.clone();
+            let charge = charge.clone();
             self.world.errand(async move { teller.take_very_late(&charge).await });
             pending::<()>().await;
         }
         if self.world.strikes(Fault::BankLateArrival) {
-            let (teller, charge, wait_ms) = (self.clone(), charge.clone(), self.late_ms());
+            let teller = self.clone();
+            let charge = charge.clone();
+            let wait_ms = self.late_ms();
             self.world.errand(async move {
                 sleep(Duration::from_millis(wait_ms)).await;
                 teller.take(&charge);
@@ -382,7 +392,9 @@ impl NodeBank {
         }
         let operation = planted::sent(&self.world, operation);
         if self.world.strikes(Fault::BankLateArrival) {
-            let (teller, id, wait_ms) = (self.clone(), query.id, self.late_ms());
+            let teller = self.clone();
+            let id = query.id;
+            let wait_ms = self.late_ms();
             self.world.errand(async move {
                 sleep(Duration::from_millis(wait_ms)).await;
                 teller.operate_now(id, &operation);
@@ -435,7 +447,7 @@ impl Acquirer for NodeBank {
             return planted::inquiry_heard(&self.world, ChargeAnswer::Failed(failure));
         }
         // Only the first charge is answered by what lives in the process itself.
-        if self.bank.manner.issues_locally && query.method == Method::Pix && query.attempt <= 1 {
+        if self.bank.manner.issues_locally && query.method == Method::Pix && query.attempt.is_first() {
             payer::issued_locally(&self.world, &self.bank, query);
         }
         let now = self.world.clock.now();

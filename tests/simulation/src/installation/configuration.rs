@@ -86,7 +86,8 @@ impl Configurations {
         for one in known.iter_mut().filter(|one| one.version == new.version) {
             one.left_ms = None;
         }
-        let (routes, version) = (Arc::clone(&new.routes), new.version.clone());
+        let routes = Arc::clone(&new.routes);
+        let version = new.version.clone();
         known.push(Known { routes, version, left_ms: None });
     }
 

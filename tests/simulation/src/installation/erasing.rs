@@ -135,7 +135,8 @@ impl Desk {
         let paid_ms = world.chance.pick(&[0, KEPT_FOR.paid_ms]);
         let store = NodeStore::beside(world, fuse);
         let eraser = Eraser::new((store, Arc::new(NoAuditLog)), (beside.clone(), beside), paid_ms);
-        let (began_ms, restores) = (world.clock.elapsed_ms(), world.store.restores());
+        let began_ms = world.clock.elapsed_ms();
+        let restores = world.store.restores();
         Self { world: Arc::clone(world), eraser, paid_ms, began_ms, restores }
     }
 
@@ -180,7 +181,9 @@ impl Desk {
     }
 
     async fn erase_pages(&self, document: &Document) -> Result<ErasureTally, StoreError> {
-        let (mut place, mut tally, mut failed) = (None, ErasureTally::default(), 0);
+        let mut place = None;
+        let mut tally = ErasureTally::default();
+        let mut failed = 0;
         loop {
             match self.eraser.erase_page_of(document, place.clone()).await {
                 Ok(page) => {
@@ -257,7 +260,8 @@ pub(crate) fn keep(world: &Arc<World>, node: &Node) {
         drop(actix::spawn(follow(Arc::clone(&node.fuse), follower)));
     }
     if plan.retains {
-        let (ids, store) = (Arc::new(Beside(Arc::clone(world))), NodeStore::beside(world, &node.fuse));
+        let ids = Arc::new(Beside(Arc::clone(world)));
+        let store = NodeStore::beside(world, &node.fuse);
         let retention = Retention::new((store.clone(), Arc::new(NoAuditLog)), (clock, ids), KEPT_FOR);
         let retention = Arc::new(AsyncMutex::new(retention));
         drop(actix::spawn(retain(Arc::clone(world), Arc::clone(&node.fuse), (retention, store))));
@@ -289,7 +293,9 @@ async fn retain(
 ) {
     while !fuse.is_dead() {
         sleep(LOOK_EVERY).await;
-        let (world, retention, store) = (Arc::clone(&world), Arc::clone(&retention), Arc::clone(&store));
+        let world = Arc::clone(&world);
+        let retention = Arc::clone(&retention);
+        let store = Arc::clone(&store);
         let erasing = async move {
             let tell = |erased: u64| {
                 (0..erased).for_each(|_| world.installation.count(Happening::KeptForLongEnough));

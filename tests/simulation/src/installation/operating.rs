@@ -105,7 +105,8 @@ async fn lose_an_acquirer(world: &Arc<World>) {
         return;
     }
     let configurations = &world.installation.configurations;
-    let (bank, present) = (world.chance.pick(&able), configurations.present());
+    let bank = world.chance.pick(&able);
+    let present = configurations.present();
     world.note(|| format!("{} is configured no more", world.banks[bank].name()));
     configurations.change(Arc::new(present.routes.without(bank)), present.time_out_ms);
     world.installation.note_gone(world.banks[bank].name());

@@ -123,7 +123,8 @@ fn restore(world: &Arc<World>) {
     world.installation.count(Happening::StoreRestored);
     let forgotten = world.store.restore(backup);
     let records = world.store.lock();
-    let (payments, exceptions) = (records.payments.clone(), records.exceptions.clone());
+    let payments = records.payments.clone();
+    let exceptions = records.exceptions.clone();
     drop(records);
     world.forget_told(&payments);
     world.drained.forget();
@@ -153,14 +154,16 @@ fn restore(world: &Arc<World>) {
 
 /// Balance in the banks' books of a payment of which something was forgotten.
 pub(crate) fn check_set_back(world: &World, payment: &Payment) {
-    let (id, status) = (payment.id, payment.status());
+    let id = payment.id;
+    let status = payment.status();
     let accounts: Vec<_> =
         world.banks.iter().filter_map(|bank| Some((bank, bank.account(world, id)?))).collect();
     for (bank, account) in accounts.iter().filter(|(_, account)| account.authorised > 1) {
         if bank.forgets_keys() {
             world.installation.count(Happening::ChargedOnceMore);
         } else {
-            let (name, times) = (bank.name(), account.authorised);
+            let name = bank.name();
+            let times = account.authorised;
             world.violation(format!(
                 "{id}: the card was charged {times} times at {name}, which knows our ids"
             ));

@@ -280,7 +280,8 @@ impl Till for CieloTill {
             Terms::CreditCard { .. } => Timestamp::from_millis(i64::MAX),
         };
         let is_card = payment.method() == Method::CreditCard;
-        let (amount, is_boleto) = (payment.order.amount, payment.method() == Method::Boleto);
+        let amount = payment.order.amount;
+        let is_boleto = payment.method() == Method::Boleto;
         self.asked.insert(id, Asked { order: order.to_owned(), amount, is_boleto, expires_at });
         let plan = self.plan(world, is_card);
         self.cielo.plan(order, plan);
@@ -389,7 +390,8 @@ impl Till for CieloTill {
 
     fn act(&mut self, id: TransactionId, act: Act, now_ms: i64) -> bool {
         let (Some(asked), Some(sale)) = (self.asked.get(&id), self.acted_on(id, act)) else { return false };
-        let (order, is_late) = (sale.as_str(), asked.expires_at.millis() < now_ms);
+        let order = sale.as_str();
+        let is_late = asked.expires_at.millis() < now_ms;
         let done = match act {
             Act::Pay { amount } if is_late && asked.is_boleto && amount == asked.amount => {
                 // Two per cent of fine: nothing on less than half a real.

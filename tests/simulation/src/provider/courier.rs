@@ -46,7 +46,8 @@ pub(super) fn send(world: &Arc<World>, provider: &Arc<Provider>, letter: &Letter
 
 /// Brings it to any node after a while, until one has taken it, or refused it if that is right.
 pub(super) fn deliver(world: &Arc<World>, provider: &Arc<Provider>, letter: Letter, wait_ms: u64) {
-    let (own, provider) = (Arc::clone(world), Arc::clone(provider));
+    let own = Arc::clone(world);
+    let provider = Arc::clone(provider);
     world.errand_of_notice(async move {
         sleep(Duration::from_millis(wait_ms)).await;
         while !bring(&own, &provider, &letter).await {

@@ -76,7 +76,8 @@ fn wait_until(
     (end, left_ms): (Timestamp, u64),
     what: fn(&Arc<World>, &Arc<Provider>, TransactionId),
 ) {
-    let (own, provider) = (Arc::clone(world), Arc::clone(provider));
+    let own = Arc::clone(world);
+    let provider = Arc::clone(provider);
     world.errand(async move {
         for _ in 0..600 {
             let left = end.ms_since(own.clock.now());
@@ -98,7 +99,8 @@ fn later(
     what: fn(&Arc<World>, &Arc<Provider>, TransactionId),
 ) {
     let wait_ms = world.chance.between(10, 20_000);
-    let (own, provider) = (Arc::clone(world), Arc::clone(provider));
+    let own = Arc::clone(world);
+    let provider = Arc::clone(provider);
     world.errand(async move {
         sleep(Duration::from_millis(wait_ms)).await;
         what(&own, &provider, id);
@@ -162,7 +164,8 @@ fn money_came(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
 /// Days after the money came in, it is taken back or given back, and nobody tells of it.
 fn days_later(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
     let at = world.clock.now().plus_ms(world.chance.between(2, LATEST_DAYS) * DAY_MS);
-    let (own, provider) = (Arc::clone(world), Arc::clone(provider));
+    let own = Arc::clone(world);
+    let provider = Arc::clone(provider);
     world.errand(async move {
         while own.clock.now() < at {
             // The clock may have been there before, and was put back.

@@ -10,6 +10,7 @@ use quita_acquirers::sicoob::settings::{Beneficiary, SicoobSettings};
 use quita_banks::sicoob::{Callbacks, Config, Paying, SicoobBank, Status};
 use quita_banks::{Counterparty, Notice};
 use quita_domain::acquiring::RemovedBy;
+use quita_domain::boleto::NumberDigit;
 use quita_domain::identity::TransactionId;
 use quita_domain::method::Method;
 use quita_domain::money::Money;
@@ -36,6 +37,8 @@ const WEBHOOK_TOKEN: &str = "a-token-that-nobody-guesses";
 const TIME_OUT_MS: u64 = 10_000;
 /// Numbers that are ours alone.
 const NUMBERS: (u32, u32) = (1, 9_999_999);
+/// Cooperative of the contract, which is part of the digits.
+const COOPERATIVE: u64 = 4_027;
 /// Milliseconds for which a title may not be found.
 const LAG_MS: i64 = 8_000;
 /// Milliseconds after a payment at which its money may come.
@@ -54,6 +57,8 @@ pub(crate) struct Ways {
     pub(crate) has_pix: bool,
     /// Tokens last for minutes.
     pub(crate) has_short_tokens: bool,
+    /// It wants a check digit after each number.
+    pub(crate) wants_digits: bool,
 }
 
 impl Ways {
@@ -64,13 +69,19 @@ impl Ways {
             repeats_itself: chance.per_mille(300),
             has_pix: chance.per_mille(500),
             has_short_tokens: chance.per_mille(300),
+            wants_digits: chance.per_mille(300),
         }
+    }
+
+    fn digits(self) -> Option<NumberDigit> {
+        self.wants_digits.then(|| NumberDigit::sicoob(COOPERATIVE, Config::default().customer).unwrap())
     }
 }
 
 /// The bank in this world.
 pub(super) struct SicoobTill {
     bank: SicoobBank,
+    digits: Option<NumberDigit>,
     /// True if new titles are not found for seconds.
     lags: bool,
     /// Amount and last day of each payment's first title.
@@ -93,6 +104,7 @@ pub(super) fn open(place: usize, ways: Ways) -> (AcquirerSpec, Box<dyn Till>) {
     };
     let till = SicoobTill {
         bank: SicoobBank::new(config),
+        digits: ways.digits(),
         lags: ways.lags,
         asked: BTreeMap::new(),
         numbers: BTreeMap::new(),
@@ -125,7 +137,7 @@ pub(super) fn factory(
         document_kind: "DM".to_owned(),
         has_pix: ways.has_pix,
         our_numbers: NUMBERS,
-        number_digit: None,
+        number_digit: ways.digits(),
         beneficiary: Beneficiary { name: "LOJA EXEMPLO".to_owned(), ..Beneficiary::default() },
         webhook: WebhookSettings {
             registration: Registration::Off,
@@ -189,6 +201,12 @@ impl Till for SicoobTill {
 
     fn prepare(&mut self, world: &World, request: &Request) {
         let Some((id, number)) = registered(request) else { return };
+        if let Some(digits) = &self.digits {
+            let whole = u32::try_from(number).unwrap_or_default();
+            if digits.appended(NumberDigit::stripped(whole)) != whole {
+                world.violation(format!("{id} is registered under {number}, whose digit is wrong"));
+            }
+        }
         let now_ms = world.clock.now().millis();
         let is_free = self.bank.account(number, now_ms).is_none();
         if is_free && world.strikes(Fault::ForeignCharge) {
@@ -299,7 +317,8 @@ impl Till for SicoobTill {
     }
 
     fn letter(&self, notice: Notice) -> Letter {
-        let (headers, body) = (notice.headers, notice.body);
+        let headers = notice.headers;
+        let body = notice.body;
         Letter { path_tail: format!("/{WEBHOOK_TOKEN}"), headers, body, is_authentic: true }
     }
 

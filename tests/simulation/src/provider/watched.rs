@@ -94,7 +94,8 @@ impl AcquirerFactory for Watched {
     }
 
     fn lists(&self) -> Option<Rc<dyn ListReader>> {
-        let (world, reader) = (Arc::clone(&self.world), self.adapter.lists()?);
+        let world = Arc::clone(&self.world);
+        let reader = self.adapter.lists()?;
         Some(Rc::new(WatchedList { world, reader }))
     }
 
@@ -157,7 +158,8 @@ struct WatchedAcquirer {
 impl WatchedAcquirer {
     /// A call is made: where an operator had the acquirer drained none is. Whether one is wanted is judged on the wire.
     fn check_call(&self, method: Method) -> CallUnderWay {
-        let (name, place) = (self.provider.name(), self.fuse.place());
+        let name = self.provider.name();
+        let place = self.fuse.place();
         let call = self.fuse.call();
         if self.fuse.is_dead() {
             return call;

@@ -41,7 +41,9 @@ type Throttled = Arc<Mutex<Option<Instant>>>;
 
 impl Wire {
     pub(super) fn new(world: &Arc<World>, fuse: &Arc<Fuse>, provider: &Arc<Provider>) -> Self {
-        let (world, fuse, provider) = (Arc::clone(world), Arc::clone(fuse), Arc::clone(provider));
+        let world = Arc::clone(world);
+        let fuse = Arc::clone(fuse);
+        let provider = Arc::clone(provider);
         Self { world, fuse, provider, throttled: Arc::default() }
     }
 }
@@ -140,7 +142,8 @@ impl Wire {
         // A mistake may swallow the answer that fewer are wanted.
         let is_ours = self.world.mistake.is_none() && !self.fuse.is_dead();
         if is_held && is_ours && !self.provider.is_for_a_token(request) {
-            let (name, place) = (self.provider.name(), self.fuse.place());
+            let name = self.provider.name();
+            let place = self.fuse.place();
             self.world.violation(format!("{name} is called by node {place} although it wants fewer calls"));
         }
     }
@@ -155,7 +158,8 @@ impl Wire {
         if let Some(id) = self.provider.only_authorises(request)
             && world.strikes(Fault::CardIsVeryLate)
         {
-            let (wire, request) = (self.clone(), request.clone());
+            let wire = self.clone();
+            let request = request.clone();
             let wait_ms = world.chance.between(VERY_LATE_MS, 2 * VERY_LATE_MS);
             world.errand(async move {
                 sleep(Duration::from_millis(wait_ms)).await;
@@ -164,7 +168,8 @@ impl Wire {
             pending().await
         }
         if world.strikes(Fault::BankLateArrival) {
-            let (wire, request) = (self.clone(), request.clone());
+            let wire = self.clone();
+            let request = request.clone();
             let (given_up, gives_up) = oneshot::channel::<()>();
             let within_ms = self.provider.arrives_within_ms(&request);
             let wait_ms = world.chance.between(1, within_ms.unwrap_or(LATE_MS));

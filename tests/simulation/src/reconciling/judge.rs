@@ -7,7 +7,7 @@ use std::sync::Arc;
 use chrono::{NaiveDate, NaiveDateTime};
 use quita_domain::exception::Exception;
 use quita_domain::payment::Payment;
-use quita_domain::reconciliation::{ASKED_FOR_MS, MARGIN_MS, Source, StoredLine, Subject, Verdict};
+use quita_domain::reconciliation::{ASKED_FOR_MS, LineSubject, LineVerdict, MARGIN_MS, Source, StoredLine};
 use quita_domain::state::RefundStatus;
 use quita_domain::time::Timestamp;
 
@@ -32,7 +32,8 @@ pub(super) fn day_of(end_to_end_id: &str) -> NaiveDate {
 pub(crate) fn check(world: &World) {
     for bank in &world.banks {
         let Some(received) = bank.received(world) else { continue };
-        let (mut lines, begins) = (lines_of(world, bank), first_day(world, bank));
+        let mut lines = lines_of(world, bank);
+        let begins = first_day(world, bank);
         for one in &received {
             let of_it = lines.remove(&one.end_to_end_id).unwrap_or_default();
             // A list that was never compared begins with the last day: one whose bank was gone until then, too.
@@ -63,7 +64,7 @@ fn lines_of(world: &World, bank: &Party) -> BTreeMap<String, Vec<StoredLine>> {
         if stored.line.source.as_str() != bank.name().as_str() {
             continue;
         }
-        let (Subject::Pix { end_to_end_id, .. } | Subject::Refund { end_to_end_id, .. }) =
+        let (LineSubject::Pix { end_to_end_id, .. } | LineSubject::Refund { end_to_end_id, .. }) =
             &stored.line.subject
         else {
             continue;
@@ -75,7 +76,7 @@ fn lines_of(world: &World, bank: &Party) -> BTreeMap<String, Vec<StoredLine>> {
 
 fn check_pix(world: &World, bank: &Party, received: &Received, lines: &[StoredLine]) {
     let payment = received.id.and_then(|id| world.store.payment(id));
-    let about = |stored: &&StoredLine| matches!(stored.line.subject, Subject::Pix { .. });
+    let about = |stored: &&StoredLine| matches!(stored.line.subject, LineSubject::Pix { .. });
     let (own, refunds): (Vec<_>, Vec<_>) = lines.iter().partition(about);
     let found: Vec<_> = own.iter().map(|stored| stored.verdict()).collect();
     let is_listed = received.slip != Some(Slip::LeftOut);
@@ -83,7 +84,7 @@ fn check_pix(world: &World, bank: &Party, received: &Received, lines: &[StoredLi
     let is_right = match (is_listed, expected) {
         (_, Some(expected)) => found == [Some(expected)],
         // It is about to be missed, or nobody misses it.
-        (false, None) => found.is_empty() || found == [Some(Verdict::MissingThere)],
+        (false, None) => found.is_empty() || found == [Some(LineVerdict::MissingThere)],
         (true, None) => false,
     };
     if !is_right {
@@ -102,17 +103,17 @@ fn expected_of_pix(
     bank: &Party,
     received: &Received,
     payment: Option<&Arc<Payment>>,
-) -> Option<Verdict> {
+) -> Option<LineVerdict> {
     let Some(payment) = payment else {
-        return (received.slip != Some(Slip::LeftOut)).then_some(Verdict::UnknownHere);
+        return (received.slip != Some(Slip::LeftOut)).then_some(LineVerdict::UnknownHere);
     };
     let pays = payment.state.end_to_end_id.as_ref() == Some(&received.end_to_end_id);
     match received.slip {
-        Some(Slip::LeftOut) => (pays && is_missed(world, bank, payment)).then_some(Verdict::MissingThere),
-        Some(Slip::OtherAmount) => Some(Verdict::Different),
+        Some(Slip::LeftOut) => (pays && is_missed(world, bank, payment)).then_some(LineVerdict::MissingThere),
+        Some(Slip::OtherAmount) => Some(LineVerdict::Different),
         Some(Slip::Repeated | Slip::RefundsHidden) | None => {
             let is_odd = bank.account(world, payment.id).is_some_and(|account| account.is_odd);
-            Some(if is_odd && !pays { Verdict::Different } else { Verdict::Matched })
+            Some(if is_odd && !pays { LineVerdict::Different } else { LineVerdict::Matched })
         }
     }
 }
@@ -136,7 +137,7 @@ fn check_returned(
 ) {
     let mut found: Vec<_> = lines.iter().map(|stored| (told(stored), stored.verdict())).collect();
     found.sort_by_key(|(told, _)| *told);
-    let with = |verdict: Verdict| {
+    let with = |verdict: LineVerdict| {
         let mut all: Vec<_> = received.returned.iter().map(|one| (*one, Some(verdict))).collect();
         all.sort_by_key(|(told, _)| *told);
         all
@@ -147,15 +148,15 @@ fn check_returned(
         (Some(Slip::RefundsHidden), None) => found.is_empty(),
         (Some(Slip::RefundsHidden), Some(payment)) => {
             let missing: Vec<_> =
-                with(Verdict::MissingThere).into_iter().filter(|(one, _)| !one.is_disputed).collect();
+                with(LineVerdict::MissingThere).into_iter().filter(|(one, _)| !one.is_disputed).collect();
             // Its day is compared once, in its night.
             let night = turn_of(day_of(&received.end_to_end_id)).unwrap();
             let is_late = payment.state.updated_at.plus_ms(CLOCKS_MS) < night;
             found == missing || (found.is_empty() && !is_late) || is_odd
         }
-        (Some(Slip::OtherAmount | Slip::Repeated) | None, None) => found == with(Verdict::UnknownHere),
+        (Some(Slip::OtherAmount | Slip::Repeated) | None, None) => found == with(LineVerdict::UnknownHere),
         (Some(Slip::OtherAmount | Slip::Repeated) | None, Some(_)) => {
-            found == with(Verdict::Matched) || (is_odd && found.len() == received.returned.len())
+            found == with(LineVerdict::Matched) || (is_odd && found.len() == received.returned.len())
         }
     };
     if !is_right {
@@ -171,8 +172,8 @@ fn check_returned(
 
 fn told(stored: &StoredLine) -> Returned {
     let is_disputed = match &stored.line.subject {
-        Subject::Refund { is_chargeback, .. } => *is_chargeback,
-        Subject::Pix { .. } | Subject::Boleto { .. } | Subject::Charge(_) => false,
+        LineSubject::Refund { is_chargeback, .. } => *is_chargeback,
+        LineSubject::Pix { .. } | LineSubject::Boleto { .. } | LineSubject::Charge(_) => false,
     };
     Returned { amount: stored.line.gross, is_disputed }
 }
@@ -192,7 +193,7 @@ fn check_exceptions(world: &World) {
         let told = stored.exception(Timestamp::default()).map(|exception| exception.id);
         let is_told = told.is_none_or(|told| records.exceptions.iter().any(|known| known.id == told));
         match (stored.verdict(), reported) {
-            (Some(Verdict::Matched), Some(exception)) => {
+            (Some(LineVerdict::Matched), Some(exception)) => {
                 let given_up_at = stored.imported_at.plus_ms(ASKED_FOR_MS);
                 // What was forgotten was nobody's until its merchant asked again.
                 let was_forgotten = world.installation.was_restored();
@@ -200,7 +201,9 @@ fn check_exceptions(world: &World) {
                     violations.push(format!("{id} is reported, and matches: {}", exception.detail));
                 }
             }
-            (Some(Verdict::Different | Verdict::MissingThere | Verdict::UnknownHere), _) if !is_told => {
+            (Some(LineVerdict::Different | LineVerdict::MissingThere | LineVerdict::UnknownHere), _)
+                if !is_told =>
+            {
                 violations.push(format!("{id} differs, and was reported to no operator"));
             }
             (Some(_) | None, _) => {}

@@ -116,7 +116,8 @@ fn wish<'a>(world: &World, routes: &'a Routes, payment: &Payment) -> Option<(usi
 }
 
 fn check_rule(world: &World, routes: &Routes, payment: &Payment) {
-    let (id, wished) = (payment.id, wish(world, routes, payment));
+    let id = payment.id;
+    let wished = wish(world, routes, payment);
     let expected = wished.map(|(place, _)| name_of(place));
     if payment.routed.rule != expected {
         world.violation(format!("{id}: {:?} decided, it should be {expected:?}", payment.routed.rule));
@@ -138,8 +139,10 @@ fn place(world: &World, name: &AcquirerName) -> Place {
 /// Everybody who takes the method was looked at, nobody else; where a rule stops nobody else may have it; and nobody got
 /// it who may not.
 fn check_considered(world: &World, routes: &Routes, payment: &Payment) {
-    let (id, wish) = (payment.id, wish(world, routes, payment).map(|(_, wish)| wish));
-    let (known, expected) = (considered(payment), takers(world, routes, payment));
+    let id = payment.id;
+    let wish = wish(world, routes, payment).map(|(_, wish)| wish);
+    let known = considered(payment);
+    let expected = takers(world, routes, payment);
     if known != expected || known.len() != payment.considered.len() {
         world.violation(format!("{id}: {known:?} were considered, not {expected:?}"));
     }
@@ -205,7 +208,8 @@ fn fee(routes: &Routes, bank: Place, payment: &Payment) -> i128 {
 
 /// After a decline at most one further bank, where the rule wants it, and never after one that is final.
 fn check_further(world: &World, payment: &Payment) {
-    let (id, attempts) = (payment.id, &payment.state.attempts);
+    let id = payment.id;
+    let attempts = &payment.state.attempts;
     let declines = |attempt: &&Attempt| attempt.decline.is_some();
     let Some(first) = attempts.iter().position(|attempt| attempt.decline.is_some()) else {
         check_nobody_after_a_decline(world, payment);
@@ -236,7 +240,8 @@ fn check_further(world: &World, payment: &Payment) {
 
 /// A bank whose issuer declined was the last one.
 fn check_nobody_after_a_decline(world: &World, payment: &Payment) {
-    let (id, attempts) = (payment.id, &payment.state.attempts);
+    let id = payment.id;
+    let attempts = &payment.state.attempts;
     let Some((_, earlier)) = attempts.split_last() else { return };
     for attempt in earlier {
         let account = world.banks[place(world, &attempt.acquirer)].account(world, id);

@@ -99,7 +99,9 @@ impl NodeStore {
 
     /// A batch whose reply does not come: it lands after a while, or never.
     fn apply_late(&self, batch: &[Write]) {
-        let (world, batch, restores) = (Arc::clone(&self.world), batch.to_vec(), self.restores);
+        let world = Arc::clone(&self.world);
+        let batch = batch.to_vec();
+        let restores = self.restores;
         let wait = Duration::from_millis(world.chance.between(LATE_MS.0, LATE_MS.1));
         drop(actix::spawn(async move {
             sleep(wait).await;

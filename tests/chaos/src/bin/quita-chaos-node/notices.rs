@@ -1,7 +1,7 @@
 //! What the banks tell by themselves: one sends facts as the sandbox does, the other one only hints.
 
 use quita_acquirers::sandbox::SandboxNotices;
-use quita_domain::acquiring::{NoticeContent, Reference, Subject};
+use quita_domain::acquiring::{HintSubject, NoticeContent, Reference};
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::time::Timestamp;
 use quita_domain::webhook::signature::{WebhookSecret, verify};
@@ -29,7 +29,8 @@ struct HintReader {
 impl HintReader {
     fn is_authentic(&self, notice: &RawNotice<'_>) -> Option<bool> {
         let timestamp_s = notice.header("webhook-timestamp")?.parse().ok()?;
-        let (id, signature) = (notice.header("webhook-id")?, notice.header("webhook-signature")?);
+        let id = notice.header("webhook-id")?;
+        let signature = notice.header("webhook-signature")?;
         Some(verify(&self.secret, id, timestamp_s, notice.body, signature))
     }
 }
@@ -46,9 +47,11 @@ impl NoticeReader for HintReader {
         }
         let body: Value = serde_json::from_slice(notice.body)
             .map_err(|error| NoticeRefused::Unreadable(error.to_string()))?;
-        let by_our_id = body["transactionId"].as_str().and_then(TransactionId::parse).map(Subject::Payment);
-        let by_number =
-            body["number"].as_str().map(|number| Subject::Reference(Reference::none().with(NUMBER, number)));
+        let by_our_id =
+            body["transactionId"].as_str().and_then(TransactionId::parse).map(HintSubject::Payment);
+        let by_number = body["number"]
+            .as_str()
+            .map(|number| HintSubject::Reference(Reference::none().with(NUMBER, number)));
         by_our_id
             .or(by_number)
             .map(|subject| vec![NoticeContent::Hint(subject)])
