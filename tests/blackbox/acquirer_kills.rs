@@ -38,7 +38,8 @@ fn no_kill_makes_two_charges_or_two_refunds_in_the_books() {
     let kills = usize::try_from(number("QUITA_TEST_KILLS").unwrap_or(6)).unwrap();
     let seed = number("QUITA_TEST_SEED").unwrap_or_else(|| uuid::Uuid::now_v7().as_u64_pair().1);
     println!("QUITA_TEST_SEED={seed}");
-    let (mut left, mut dice) = (kills, Dice::new(seed));
+    let mut left = kills;
+    let mut dice = Dice::new(seed);
     while left > 0 {
         let kills = left.min(KILLS_OF_A_ROUND);
         let acquirers = Acquirers::with_pagarme().and_sicoob();
@@ -84,7 +85,9 @@ struct Round {
 impl Round {
     /// Gives what was violated, after a line that says what was done.
     fn run(self) -> Vec<String> {
-        let (acquirers, began, mut dice) = (&self.acquirers, Instant::now(), Dice::new(self.seed));
+        let acquirers = &self.acquirers;
+        let began = Instant::now();
+        let mut dice = Dice::new(self.seed);
         let mut app = acquirers.builder().start();
         acquirers.send_notices_to(&app);
         let key = app.create_key(&["--merchant", "shop", "--mode", "live"]);
@@ -94,7 +97,9 @@ impl Round {
         let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
             for number in 0..CLIENTS {
-                let (shop, is_over, mut dice) = (&shop, &is_over, Dice::new(dice.throw()));
+                let shop = &shop;
+                let is_over = &is_over;
+                let mut dice = Dice::new(dice.throw());
                 scope.spawn(move || {
                     for life in 0_u64.. {
                         if is_over.load(Ordering::SeqCst) {

@@ -23,7 +23,8 @@ impl Wired {
     fn new() -> Self {
         let acquirers = Acquirers::start();
         let host = |url: String| url.trim_start_matches("https://").to_owned();
-        let (bank, cielo) = (Proxy::to(&host(acquirers.bank.url())), Proxy::to(&host(acquirers.cielo.url())));
+        let bank = Proxy::to(&host(acquirers.bank.url()));
+        let cielo = Proxy::to(&host(acquirers.cielo.url()));
         Self { acquirers, bank, cielo }
     }
 

@@ -26,7 +26,9 @@ struct Marker {
 
 #[test]
 fn no_secret_token_key_or_card_number_leaves_the_service_but_to_its_provider() {
-    let (acquirers, collector, receiver) = (Acquirers::start(), Collector::start(), TestReceiver::start());
+    let acquirers = Acquirers::start();
+    let collector = Collector::start();
+    let receiver = TestReceiver::start();
     let mut app = acquirers
         .builder()
         .arg("--log-level", "trace")
@@ -116,7 +118,9 @@ fn wait_a_little_for_money(client: &Client, path: &str) {
 
 /// What operators and merchants are shown.
 fn pages(app: &TestApp, key: &str) -> Vec<(String, Vec<u8>)> {
-    let (ops, client, operator) = (app.ops(), app.client_with(key), Visitor::operator(app));
+    let ops = app.ops();
+    let client = app.client_with(key);
+    let operator = Visitor::operator(app);
     let merchant = Visitor::signed_in(app, &Account::create(app, "shop", "owner@example.com", "owner"));
     let list = client.get("/pay/payments?limit=100");
     let ids: Vec<String> = list.expect(200)["data"]

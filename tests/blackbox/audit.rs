@@ -36,7 +36,8 @@ fn story_in(app: TestApp) -> TestApp {
 fn clean(finished: &Finished) -> (u64, String) {
     assert_eq!((finished.code, finished.beside_the_store().as_str()), (Some(0), ""), "{finished:?}");
     let line = finished.stdout.trim_end();
-    let (entries, end) = (line.split(' ').next().unwrap(), line.rsplit(' ').next().unwrap());
+    let entries = line.split(' ').next().unwrap();
+    let end = line.rsplit(' ').next().unwrap();
     (entries.parse().unwrap(), end.to_owned())
 }
 

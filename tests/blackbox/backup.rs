@@ -42,7 +42,8 @@ fn a_backup_that_is_made_under_load_is_whole_and_serves_what_it_holds() {
         .map(|_| client.create(&pix(10_027)))
         .map(|record| (record["transactionId"].as_str().unwrap().to_owned(), record))
         .collect();
-    let (made, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let made = AtomicUsize::new(0);
+    let is_over = AtomicBool::new(false);
     let copy = app.directory().join("copies/quita.db");
     fs::create_dir(copy.parent().unwrap()).unwrap();
     thread::scope(|scope| {
@@ -50,9 +51,11 @@ fn a_backup_that_is_made_under_load_is_whole_and_serves_what_it_holds() {
             scope.spawn(|| create_on(&app, &made, &is_over));
         }
         pause(Duration::from_millis(500));
-        let (begun, before) = (Instant::now(), made.load(Ordering::SeqCst));
+        let begun = Instant::now();
+        let before = made.load(Ordering::SeqCst);
         let done = app.quita(&["backup", copy.to_str().unwrap()]);
-        let (took, during) = (begun.elapsed(), made.load(Ordering::SeqCst) - before);
+        let took = begun.elapsed();
+        let during = made.load(Ordering::SeqCst) - before;
         is_over.store(true, Ordering::SeqCst);
         done.output();
         assert!(took < SOON && during > 0, "{took:?}, and {during} were created meanwhile");

@@ -44,7 +44,8 @@ impl PathProxy {
 
 /// Passes one request on, and its answer back; then the connection ends.
 fn pass_on(mut here: TcpStream, target: &str) -> std::io::Result<()> {
-    let (mut bytes, mut buffer) = (Vec::new(), [0; 16 * 1024]);
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 16 * 1024];
     let end = loop {
         if let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") {
             break end;
@@ -69,7 +70,8 @@ fn pass_on(mut here: TcpStream, target: &str) -> std::io::Result<()> {
     let mut there = TcpStream::connect(target)?;
     write!(there, "{method} {slash}{below}\r\n{}\r\nConnection: close\r\n\r\n", kept.join("\r\n"))?;
     there.write_all(&bytes[end + 4..])?;
-    let (mut from, mut to) = (here.try_clone()?, there.try_clone()?);
+    let mut from = here.try_clone()?;
+    let mut to = there.try_clone()?;
     let sending = thread::spawn(move || std::io::copy(&mut from, &mut to));
     std::io::copy(&mut there, &mut here)?;
     here.shutdown(std::net::Shutdown::Both)?;

@@ -37,7 +37,7 @@ fn a_card_goes_to_the_home_of_the_script_or_to_the_address_that_the_page_names()
     let cases = [
         (loaded_from("https://pay.example/checkout/v1.js"), LIVE, Value::Null, "https://pay.example/"),
         (
-            loaded_from("https://pay.example/q/checkout/v1.2.js?a=b"),
+            loaded_from("https://pay.example/q/checkout/v1.3.js?a=b"),
             LIVE,
             Value::Null,
             "https://pay.example/q/",

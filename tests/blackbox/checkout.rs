@@ -118,7 +118,8 @@ fn pay(app: &TestApp, transaction: &str) {
 
 #[test]
 fn a_payer_begins_a_pix_and_the_page_says_that_it_is_paid() {
-    let (app, receiver) = (TestApp::new(), TestReceiver::start());
+    let app = TestApp::new();
+    let receiver = TestReceiver::start();
     let request = link()
         .with("postbackUrl", json!(receiver.url()))
         .with("externalReference", json!("p-1"))
@@ -212,7 +213,8 @@ fn a_form_gives_up_the_payment_that_it_showed_and_no_later_one() {
     let app = TestApp::new();
     let payer = Payer::at(&app, &make(&app, &link()));
     assert_eq!(payer.begin("boleto").status, 303);
-    let (number, first) = (payer.number(), payer.transaction());
+    let number = payer.number();
+    let first = payer.transaction();
     payer.give_up();
     assert_eq!(payer.begin("pix").status, 303);
     let second = payer.transaction();
@@ -391,7 +393,8 @@ fn of_many_who_want_the_last_use_one_begins() {
 fn a_link_for_several_gives_each_payer_a_page_and_is_sold_out_at_last() {
     let app = TestApp::new();
     let made = make(&app, &link().with("uses", json!(2)));
-    let (mut first, mut second) = (Payer::at(&app, &made), Payer::at(&app, &made));
+    let mut first = Payer::at(&app, &made);
+    let mut second = Payer::at(&app, &made);
     first.begin_and_go("pix");
     second.check("open");
     second.begin_and_go("pix");

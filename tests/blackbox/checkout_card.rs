@@ -1,8 +1,12 @@
 //! Cards on the page of a payment link, as the page's script sends them.
 
+use std::io::Write;
+use std::net::TcpStream;
 use std::thread;
+use std::time::Duration;
 
 use serde_json::{Map, Value, json};
+use socket2::SockRef;
 
 use crate::checkout::{Payer, between, form, link, make, read};
 use crate::support::{Answer, Edit, PATIENCE, TestApp, eventually};
@@ -244,7 +248,8 @@ fn a_card_form_that_is_sent_twice_pays_once() {
     let payer = Payer::at(&app, &made);
     let number = payer.number();
     let answers: Vec<_> = thread::scope(|scope| {
-        let (payer, number) = (&payer, &number);
+        let payer = &payer;
+        let number = &number;
         let sent: Vec<_> =
             (0..4).map(|_| scope.spawn(move || payer.send_card_in(number, APPROVED, as_it_is))).collect();
         sent.into_iter().map(|one| one.join().unwrap()).collect()
@@ -259,6 +264,57 @@ fn a_card_form_that_is_sent_twice_pays_once() {
     assert_eq!(changed.expect(200)["location"], json!(location), "the payment of the form is what counts");
     let page = payer.client.get(&location).text();
     assert_eq!(between(&page, "data-status=\"", "\""), "paid");
+}
+
+#[test]
+fn a_card_whose_sender_resets_the_connection_is_counted_as_a_try() {
+    let app = TestApp::builder().arg("--sandbox-time-out", "2s").start();
+    let made = make(&app, &link());
+    let payer = Payer::at(&app, &made);
+    let body = card_form(&payer.number(), "4000000000000119").to_string();
+    let path = &payer.path;
+    let host = app.address();
+    let length = body.len();
+    let mut stream = TcpStream::connect(host).unwrap();
+    write!(
+        stream,
+        "POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
+    )
+    .unwrap();
+    eventually(PATIENCE, "a payment", || {
+        (!read(&app, &made)["payments"].as_array().unwrap().is_empty()).then_some(())
+    });
+    // A reset, not an ordinary end: that one waits for the answer.
+    SockRef::from(&stream).set_linger(Some(Duration::ZERO)).unwrap();
+    drop(stream);
+    // Clear by the time of the answer, or not.
+    let counted = |metrics: &str, outcome| {
+        metrics.contains(&format!("quita_checkout_tries_total{{outcome=\"{outcome}\"}} 1"))
+    };
+    eventually(PATIENCE * 2, "the count of the try", || {
+        let metrics = app.ops().get("/metrics").text();
+        (counted(&metrics, "approved") || counted(&metrics, "unknown")).then_some(())
+    });
+}
+
+#[test]
+fn closing_waits_for_a_card_whose_outcome_is_not_known_yet_and_cancels_what_else_waits() {
+    let app = TestApp::builder().arg("--sandbox-time-out", "2s").start();
+    let made = make(&app, &link().with("uses", json!(5)));
+    let close = format!("/pay/links/{}/close", made["linkId"].as_str().unwrap());
+    let [with_pix, with_card] = [(); 2].map(|()| Payer::at(&app, &made));
+    assert_eq!(with_pix.begin("pix").status, 303);
+    thread::scope(|scope| {
+        scope.spawn(|| with_card.send_card("4000000000000119", as_it_is));
+        eventually(PATIENCE, "the card's payment", || {
+            (read(&app, &made)["payments"].as_array().unwrap().len() == 2).then_some(())
+        });
+        app.client().post(&close, &json!({"cancelPending": true})).expect(200);
+    });
+    let statuses = app.client().get("/pay/payments").expect(200)["data"].clone();
+    let mut statuses: Vec<_> = statuses.as_array().unwrap().iter().map(|one| one["status"].clone()).collect();
+    statuses.sort_by_key(Value::to_string);
+    assert_eq!(statuses, ["cancelled", "paid"]);
 }
 
 #[test]

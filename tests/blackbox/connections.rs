@@ -24,7 +24,8 @@ fn talk(app: &TestApp, bytes: &str) -> String {
     let mut stream = TcpStream::connect(app.address()).unwrap();
     stream.set_read_timeout(Some(Duration::from_secs(1))).unwrap();
     stream.write_all(bytes.as_bytes()).unwrap();
-    let (mut said, mut buffer) = (Vec::new(), [0; 16 * 1024]);
+    let mut said = Vec::new();
+    let mut buffer = [0; 16 * 1024];
     while let Ok(length @ 1..) = stream.read(&mut buffer) {
         said.extend(&buffer[..length]);
     }

@@ -206,7 +206,8 @@ fn links_are_listed_newest_first_by_status_and_page() {
         ("?status=open", &newest_first[..3]),
         ("?status=paid", &[]),
     ] {
-        let (mut listed, mut next) = (Vec::new(), Some(format!("/console/test/links{query}")));
+        let mut listed = Vec::new();
+        let mut next = Some(format!("/console/test/links{query}"));
         while let Some(address) = next {
             let page = viewer.page(&address);
             let rows =
@@ -281,13 +282,15 @@ fn a_paid_link_stays_paid_when_it_is_closed() {
 #[test]
 fn a_viewer_sees_links_without_the_payer_and_changes_none() {
     let app = TestApp::new();
-    let (viewer, owner) = (visitor(&app, "viewer"), visitor(&app, "owner"));
+    let viewer = visitor(&app, "viewer");
+    let owner = visitor(&app, "owner");
     let mut request = link();
     request["customer"] =
         json!({"firstName": "Teodolinda", "document": "52998224725", "email": "teo@example.com"});
     let made = make(&app, &request);
     let page = format!("/console/test/links/{}", made["linkId"].as_str().unwrap());
-    let (seen, whole) = (viewer.page(&page), owner.page(&page));
+    let seen = viewer.page(&page);
+    let whole = owner.page(&page);
     assert!(seen.contains(made["url"].as_str().unwrap()), "{seen}");
     for part in ["Teodolinda", "529.982.247-25", "teo@example.com"] {
         assert!(whole.contains(part), "{part}: {whole}");

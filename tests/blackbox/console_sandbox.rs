@@ -10,6 +10,15 @@ fn developer(app: &TestApp) -> Visitor {
 }
 
 #[test]
+fn the_console_opens_in_test_mode_while_no_acquirer_takes_live_payments() {
+    let app = TestApp::new();
+    let visitor = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "owner"));
+    app.create_key(&["--merchant", "shop", "--mode", "live"]);
+    let opened = visitor.get("/console/");
+    assert_eq!((opened.status, opened.header("location")), (303, Some("/console/test")), "{opened}");
+}
+
+#[test]
 fn a_test_payment_is_made_paid_and_charged_back_by_clicks() {
     let app = TestApp::new();
     let visitor = developer(&app);

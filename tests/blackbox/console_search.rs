@@ -26,7 +26,8 @@ fn payments_are_found_by_whatever_names_them() {
         .with("paymentDetails.document", json!("11144477735"))
         .with("paymentDetails.email", json!("joao@example.com"))
         .with("externalReference", json!("pedido 7/ä"));
-    let (pix, boleto) = (create(joao), create(boleto(10_027)));
+    let pix = create(joao);
+    let boleto = create(boleto(10_027));
     let card = create(card("4242424242424242", 123_456));
     client.wait_for_status(&card, "paid");
     let today = client.payment(&card)["createdAt"].as_str().unwrap()[..10].to_owned();
@@ -81,7 +82,8 @@ fn pages_lead_to_all_payments_once_and_keep_the_search() {
         .collect();
     created.reverse();
     for (query, sizes) in [("", vec![20, 20, 5]), ("method=PIX", vec![20, 20]), ("method=BOLETO", vec![5])] {
-        let (mut pages, mut next) = (Vec::new(), Some(format!("/console/test/payments?{query}")));
+        let mut pages = Vec::new();
+        let mut next = Some(format!("/console/test/payments?{query}"));
         while let Some(address) = next {
             let page = visitor.page(&address);
             assert_eq!(

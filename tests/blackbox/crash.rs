@@ -78,9 +78,12 @@ fn nothing_that_was_answered_is_lost_in_a_crash_under_load() {
     let answered = Mutex::new(Vec::new());
     thread::scope(|scope| {
         for _ in 0..4 {
-            let (client, request, answered) = (app.client(), &request, &answered);
+            let client = app.client();
+            let request = &request;
+            let answered = &answered;
             scope.spawn(move || {
-                let (headers, body) = ([("Content-Type", "application/json")], request.to_string());
+                let headers = [("Content-Type", "application/json")];
+                let body = request.to_string();
                 while let Ok(answer) = client.try_send("POST", "/pay/payments", &headers, body.as_bytes()) {
                     let id = answer.expect(201)["transactionId"].as_str().unwrap().to_owned();
                     answered.lock().unwrap().push(id);
@@ -91,7 +94,8 @@ fn nothing_that_was_answered_is_lost_in_a_crash_under_load() {
         app.kill();
     });
     app.restart();
-    let (client, ids) = (app.client(), answered.into_inner().unwrap());
+    let client = app.client();
+    let ids = answered.into_inner().unwrap();
     assert!(ids.len() >= 50, "{}", ids.len());
     for id in &ids {
         client.wait_for_status(id, "paid");

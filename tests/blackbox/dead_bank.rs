@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::support::{Acquirers, PATIENCE, Proxy, TestApp, Visitor, boleto, eventually, pause, pix};
 
@@ -89,4 +89,43 @@ fn charges_of_the_sandbox_count_for_every_method() {
     }
     let page = Visitor::operator(&app).page("/acquirers");
     assert!(page.contains("1 answered"), "{page}");
+}
+
+/// Longer than calls must be lost for where few are made.
+const LOST_FOR_LONG: Duration = Duration::from_secs(100);
+
+#[test]
+fn a_bank_that_answers_no_inquiry_is_red_after_a_minute_although_nothing_new_is_sent_to_it() {
+    let acquirers = Acquirers::start();
+    let app = acquirers.builder().start();
+    let client = app.client_with(&app.create_key(&["--merchant", "shop", "--mode", "live"]));
+    eventually(PATIENCE, "the bank answers", || {
+        (client.create(&pix(10_000))["status"] == "pending").then_some(())
+    });
+    let faults = |permille: u64| {
+        let any = json!([{"fault": "error-before", "status": 500}]);
+        let plan = json!({"do": "faults", "any": any, "permille": permille, "seed": 1});
+        assert_eq!(acquirers.tell_bank(&plan), json!({"ok": true}));
+    };
+    faults(1_000);
+    for _ in 0..2 {
+        client.create(&pix(10_000));
+    }
+    eventually(LOST_FOR_LONG, "it is shown to fail", || (bank(&app)["state"] == "failing").then_some(()));
+    assert!(bank(&app)["failingSince"].is_string());
+    let ready = app.ops().get("/health/ready").json();
+    assert!(ready["checks"]["failing"].as_array().unwrap().contains(&"bank pix".into()), "{ready:#}");
+    let failing = "quita_route_state{acquirer=\"bank\",method=\"pix\",state=\"failing\"} 1";
+    assert!(app.ops().get("/metrics").text().contains(failing));
+    let page = Visitor::operator(&app).page("/acquirers");
+    assert!(page.contains("badge-failing"), "{page}");
+    assert!(page.contains(" · 2 charges and operations"), "beside more calls of any kind: {page}");
+    eventually(PATIENCE, "the log has it", || {
+        (lines_with(&app, "an acquirer fails: its last calls were lost, and none was") == 1).then_some(())
+    });
+    faults(0);
+    eventually(LOST_FOR_LONG * 4, "an inquiry is answered", || {
+        (lines_with(&app, "an acquirer answers again") == 1).then_some(())
+    });
+    assert_eq!((&bank(&app)["state"], &bank(&app)["failingSince"]), (&"healthy".into(), &Value::Null));
 }

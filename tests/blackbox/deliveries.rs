@@ -122,7 +122,8 @@ fn an_unknown_delivery_is_404() {
 #[test]
 fn deliveries_are_filtered_and_paged() {
     let app = TestApp::new();
-    let (receiver, failing) = (TestReceiver::start(), TestReceiver::start());
+    let receiver = TestReceiver::start();
+    let failing = TestReceiver::start();
     failing.answer(500);
     let client = app.client();
     let good: Vec<_> = (0..3).map(|_| delivered(&client, &receiver)).collect();
@@ -136,7 +137,8 @@ fn deliveries_are_filtered_and_paged() {
     assert_eq!(pending["data"][0]["transactionId"], bad["transactionId"]);
     assert_eq!(pending["data"].as_array().unwrap().len(), 1);
 
-    let (mut seen, mut cursor) = (Vec::new(), String::new());
+    let mut seen = Vec::new();
+    let mut cursor = String::new();
     loop {
         let page = list(&format!("state=delivered&limit=4{cursor}"));
         let ids = page["data"].as_array().unwrap().iter().map(|delivery| delivery["id"].to_string());

@@ -55,7 +55,8 @@ fn create_until_refused(client: &Client) -> Vec<String> {
 }
 
 fn all_ids(client: &Client) -> Vec<String> {
-    let (mut ids, mut path) = (Vec::new(), String::from("/pay/payments?limit=100"));
+    let mut ids = Vec::new();
+    let mut path = String::from("/pay/payments?limit=100");
     loop {
         let page = client.get(&path).expect(200);
         ids.extend(page["data"].as_array().unwrap().iter().map(id_of));
@@ -70,7 +71,8 @@ fn a_full_disk_refuses_charges_nothing_and_passes_by_itself() {
     let url = format!("sqlite:{}", disk.path().join("quita.db").display());
     let mut app =
         TestApp::builder().store(&url).arg("--sandbox-settle-after", "2s").expects_store_away().start();
-    let (receiver, client) = (TestReceiver::start(), app.client());
+    let receiver = TestReceiver::start();
+    let client = app.client();
     let settled_meanwhile = id_of(&client.create(&pix(10_000).with("postbackUrl", json!(receiver.url()))));
     disk.fill();
     let mut confirmed = create_until_refused(&client);
@@ -96,6 +98,9 @@ fn a_full_disk_refuses_charges_nothing_and_passes_by_itself() {
         let agree = ready.status == 503 && metrics.contains("\nquita_ready 0\n");
         (is_full && agree && ready.text().contains("disk is full")).then_some(())
     });
+    let found = app.quita(&["doctor"]).stdout;
+    let line = found.lines().find(|line| line.starts_with("fail  store")).expect(&found);
+    assert!(line.contains("the store's disk is full"), "{line}");
     app.kill();
     app.restart();
     let client = app.client();
@@ -115,12 +120,15 @@ fn a_full_disk_refuses_charges_nothing_and_passes_by_itself() {
         assert_eq!(record["routing"]["attempts"].as_array().unwrap().len(), 1, "{record:#}");
         confirmed.push(id_of(&record));
     }
+    let found = app.quita(&["doctor"]).stdout;
+    assert!(found.lines().any(|line| line.starts_with("ok    store")), "{found}");
     client.wait_for_status_within(Duration::from_secs(60), &settled_meanwhile, "paid");
     let told = receiver.wait_for_told(&settled_meanwhile, "paid", Duration::from_secs(60));
     assert_eq!(told, ["pending", "paid"]);
     app.kill();
     app.restart();
-    let (mut stored, client) = (all_ids(&app.client()), app.client());
+    let mut stored = all_ids(&app.client());
+    let client = app.client();
     confirmed.iter().for_each(|id| assert_eq!(client.payment(id)["transactionId"], **id));
     stored.sort();
     confirmed.sort();
@@ -145,6 +153,19 @@ fn a_disk_that_is_full_from_the_start_or_read_only_is_reported_at_the_start() {
     let refused = serve();
     assert_eq!(refused.code, Some(1), "{refused:?}");
     assert!(refused.stderr.contains("quita.db") && !refused.stderr.contains("panicked"), "{refused:?}");
+}
+
+#[test]
+fn a_backup_onto_a_full_disk_names_the_copy_and_not_the_store() {
+    let Some(disk) = is_embedded().then(|| SmallDisk::mount(1)).flatten() else { return };
+    disk.fill();
+    let app = TestApp::new();
+    let copy = disk.path().join("copy.db");
+    let refused = app.quita(&["backup", copy.to_str().unwrap()]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("copy.db can't be made: "), "{refused:?}");
+    assert!(!refused.stderr.contains("the store's disk"), "the store is well: {refused:?}");
+    assert!(!copy.exists(), "no half of a copy is left");
 }
 
 #[test]
@@ -189,7 +210,13 @@ fn check_failed_sync(when: &str) {
     assert_refused(&client.post_once("/pay/payments", &format!("k{refused}"), &card(CARD, 10_000)));
     assert_eq!(app.ops().get("/health/ready").status, 503, "when={when}");
     assert_eq!(app.ops().get("/health/live").status, 200);
-    assert!(app.log().contains("restart the service"), "{}", app.log());
+    let log = app.log();
+    let errors: Vec<_> = log.lines().filter(|line| line.contains("\"level\":\"ERROR\"")).collect();
+    let [line] = errors[..] else { panic!("one line is enough: {errors:#?}") };
+    assert!(line.contains("fsync failed") && line.contains("restart the service"), "{line}");
+    assert!(!line.contains("backup"), "{line}");
+    let refusal = client.post("/pay/payments", &pix(10_000)).text();
+    assert!(!refusal.contains("nothing is lost"), "nobody knows yet: {refusal}");
     assert_eq!(client.payment(&confirmed[0])["status"], "pending", "reads go on");
     app.kill();
     app.restart();
@@ -237,10 +264,12 @@ fn twenty_kills_in_the_middle_of_writes_lose_nothing() {
         let confirmed = Mutex::new(Vec::new());
         thread::scope(|scope| {
             for writer in 0..4 {
-                let (client, confirmed) = (app.client(), &confirmed);
+                let client = app.client();
+                let confirmed = &confirmed;
                 scope.spawn(move || {
                     let amount = if writer % 2 == 0 { 10_027 } else { 10_000 };
-                    let (headers, body) = ([("Content-Type", "application/json")], pix(amount).to_string());
+                    let headers = [("Content-Type", "application/json")];
+                    let body = pix(amount).to_string();
                     while let Ok(answer) = client.try_send("POST", "/pay/payments", &headers, body.as_bytes())
                     {
                         confirmed.lock().unwrap().push(id_of(&answer.expect(201)));
@@ -255,7 +284,8 @@ fn twenty_kills_in_the_middle_of_writes_lose_nothing() {
             app.kill();
         });
         app.restart();
-        let (client, confirmed) = (app.client(), confirmed.into_inner().unwrap());
+        let client = app.client();
+        let confirmed = confirmed.into_inner().unwrap();
         confirmed.iter().for_each(|id| assert_eq!(client.payment(id)["transactionId"], **id));
         all.extend(confirmed);
     }

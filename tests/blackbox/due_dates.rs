@@ -174,7 +174,8 @@ fn payments_are_listed_by_their_due_date() {
     let due = |request: Value, days| {
         id_of(&client.create(&request.with("dueDate", json!((today() + Days::new(days)).to_string()))))
     };
-    let (early, late) = (due(boleto(10_027), 1), due(pix(10_027), 20));
+    let early = due(boleto(10_027), 1);
+    let late = due(pix(10_027), 20);
     client.create(&pix(10_027));
     let listed = |query: &str| -> Vec<String> {
         let page = client.get(&format!("/pay/payments?{query}")).expect(200);

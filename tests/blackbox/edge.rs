@@ -135,7 +135,8 @@ fn head_is_answered_wherever_get_is_with_the_same_headers_and_no_body() {
     let ops = ["/health/live", "/health/ready", "/ops/exceptions", "/sign-in", "/console/assets/logo.svg"];
     let ops = ops.map(|path| (app.ops(), path.to_owned()));
     for (client, path) in public.into_iter().chain(ops) {
-        let (get, head) = (client.get(&path), client.send("HEAD", &path, &[], b""));
+        let get = client.get(&path);
+        let head = client.send("HEAD", &path, &[], b"");
         assert_eq!((head.status, head.body.len()), (get.status, 0), "{head}");
         assert_eq!(lasting(&head), lasting(&get), "{path}");
         let length = head.header("content-length").and_then(|length| length.parse().ok());
@@ -333,10 +334,12 @@ fn strangers_do_not_send_bodies_before_they_are_refused() {
 #[test]
 fn a_pix_that_is_over_has_no_code_to_pay() {
     let app = TestApp::new();
-    let (client, public) = (app.client(), app.client_without_key());
+    let client = app.client();
+    let public = app.client_without_key();
     for (cents, status) in [(10_000, "paid"), (10_017, "expired"), (10_027, "cancelled")] {
         let record = client.create(&pix(cents));
-        let (path, id) = (path_of(&app, &record["pix"]["qrCode"]), record["transactionId"].as_str().unwrap());
+        let path = path_of(&app, &record["pix"]["qrCode"]);
+        let id = record["transactionId"].as_str().unwrap();
         if status == "cancelled" {
             for kind in ["png", "svg"] {
                 let [first, again] = [(); 2].map(|()| public.get(&format!("{path}.{kind}")));

@@ -16,7 +16,8 @@ fn id_of(record: &Value) -> &str {
 #[test]
 fn a_payment_that_names_no_receiver_takes_the_endpoint_of_its_application_and_keeps_it() {
     let app = TestApp::new();
-    let (first, second) = (TestReceiver::start(), TestReceiver::start());
+    let first = TestReceiver::start();
+    let second = TestReceiver::start();
     let client = app.client();
     assert_eq!(client.create(&pix(10_027))["postbackUrl"], Value::Null);
     set_endpoint(&app, &first.url());

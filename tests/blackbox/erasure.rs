@@ -129,8 +129,10 @@ fn found(app: &TestApp, query: &str) -> usize {
 
 #[test]
 fn a_person_is_unrecognisable_in_every_place_beside_the_service() {
-    let (app, receiver) = (TestApp::new(), talkative());
-    let (client, secret) = (app.client(), app.secret());
+    let app = TestApp::new();
+    let receiver = talkative();
+    let client = app.client();
+    let secret = app.secret();
     let requests =
         [pix(10_000), boleto(10_000), card("4242424242424242", 10_000), card("4000000000000002", 10_000)]
             .map(|request| of_somebody(request, &receiver));
@@ -187,7 +189,8 @@ fn a_person_is_unrecognisable_in_every_place_beside_the_service() {
 
 /// Each event is delivered once more: signed, with the same id, and without anybody.
 fn it_is_told_again_masked(app: &TestApp, receiver: &TestReceiver, record: &Value, secret: &str) {
-    let (client, id) = (app.client(), id_of(record));
+    let client = app.client();
+    let id = id_of(record);
     let told = receiver.events_of(id);
     let deliveries = client.deliveries(id);
     check_tells_nobody("a kept answer", &Value::from(deliveries.clone()).to_string());
@@ -196,7 +199,8 @@ fn it_is_told_again_masked(app: &TestApp, receiver: &TestReceiver, record: &Valu
     let again = receiver.wait_for_events(id, told.len() + 1, PATIENCE).pop().unwrap();
     check_signed(&again, secret);
     let first = told.iter().find(|event| event.webhook_id() == again.webhook_id()).unwrap();
-    let (first, again) = (first.json(), again.json());
+    let first = first.json();
+    let again = again.json();
     check_tells_nobody("an event that is told again", &again.to_string());
     for name in ["event", "sequence", "occurredAt", "status", "previousStatus"] {
         assert_eq!(again[name], first[name], "{name}");
@@ -223,7 +227,8 @@ fn the_console_tells_nobody(app: &TestApp, id: &str) {
 #[test]
 fn whoever_has_the_payment_in_memory_neither_tells_nor_brings_back_who_paid() {
     let node = || TestApp::builder().arg("--idle-after", "1h").arg("--public-url", "http://127.0.0.1:1");
-    let (app, receiver) = (node().start(), talkative());
+    let app = node().start();
+    let receiver = talkative();
     let other = is_mongodb().then(|| node().store(app.store_url()).start());
     let client = app.client();
     let nodes: Vec<_> =
@@ -259,7 +264,8 @@ fn whoever_has_the_payment_in_memory_neither_tells_nor_brings_back_who_paid() {
 
 #[test]
 fn an_erasure_that_was_killed_is_done_by_the_next() {
-    let (app, receiver) = (TestApp::new(), talkative());
+    let app = TestApp::new();
+    let receiver = talkative();
     let client = app.client();
     let record = client.create(&of_somebody(pix(10_000), &receiver));
     client.wait_for_status(id_of(&record), "paid");

@@ -60,7 +60,8 @@ fn a_missing_or_wrong_key_is_401_with_a_challenge() {
     let nobody = app.client_without_key();
     let key = app.key().to_owned();
     let basic = format!("Basic {key}");
-    let (foreign, mistyped) = ("Bearer sk_test_4eC39HqLyjWDarjtT1zdp7dc", "Bearer qk_test_nobody_nothing");
+    let foreign = "Bearer sk_test_4eC39HqLyjWDarjtT1zdp7dc";
+    let mistyped = "Bearer qk_test_nobody_nothing";
     for (header, kind) in [
         (None, "there is no Authorization header"),
         (Some("Bearer"), "must be Bearer and the key"),
@@ -180,7 +181,8 @@ fn every_response_carries_a_request_id() {
     assert_eq!((own.status, own.header("x-request-id")), (200, Some("order-7.retry:2")));
     let error = client.send("GET", "/pay/payments/7", &[("X-Request-Id", "mine")], b"");
     assert_eq!(error.expect_error_shape()["requestId"], "mine");
-    let (first, second) = (client.get("/pay/payments"), client.get("/pay/payments"));
+    let first = client.get("/pay/payments");
+    let second = client.get("/pay/payments");
     assert!(first.header("x-request-id").is_some_and(|id| !id.is_empty()), "{first}");
     assert_ne!(first.header("x-request-id"), second.header("x-request-id"));
     let long = "x".repeat(5_000);
@@ -218,7 +220,8 @@ fn a_refused_card_is_no_error() {
 #[test]
 fn no_answer_of_the_api_is_kept_by_anybody_in_between() {
     let app = TestApp::new();
-    let (client, stranger) = (app.client(), app.client_without_key());
+    let client = app.client();
+    let stranger = app.client_without_key();
     let created = client.post("/pay/payments", &pix(10_027));
     let id = created.json()["transactionId"].as_str().unwrap().to_owned();
     let path = format!("/pay/payments/{id}");

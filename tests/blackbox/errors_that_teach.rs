@@ -51,14 +51,26 @@ fn names_that_were_ignored_are_told_with_a_test_key_only() {
     let created = client.post("/pay/payments", &misspelled);
     assert_eq!(created.status, 201, "what nobody knows stays ignored: {created}");
     let told = created.header("quita-ignored").unwrap();
-    assert_eq!(told, "paymentDetails.cep, postback_url; did you mean postbackUrl?");
+    assert_eq!(
+        told, "postback_url; did you mean postbackUrl?, paymentDetails.cep",
+        "what has a name of ours first"
+    );
     let refused = client.post("/pay/payments", &pix(10_027).with("amout", json!(1)).without("amount"));
     assert_eq!(refused.header("quita-ignored"), Some("amout; did you mean amount?"), "{refused}");
+    assert_eq!(message(&refused), "amount: is required; the request has amout, which is unknown");
     let id = created.json()["transactionId"].as_str().unwrap().to_owned();
     let refund = client.post(&format!("/pay/payments/{id}/refunds"), &json!({"value": 1}));
-    assert_eq!(refund.header("quita-ignored"), Some("value"), "{refund}");
+    assert_eq!(refund.header("quita-ignored"), Some("value; did you mean amount?"), "{refund}");
     let evaluated = client.post("/pay/routing/evaluate", &misspelled);
     assert_eq!(evaluated.header("quita-ignored"), Some(told), "{evaluated}");
+    let cancelled = client.post(&format!("/pay/payments/{id}/cancel"), &json!({"amount": 1}));
+    assert_eq!(cancelled.header("quita-ignored"), Some("amount"), "{cancelled}");
+    let keyed = client.post_with("/pay/payments", &[("X-Idempotency-Key", "q")], &pix(10_027));
+    assert_eq!(
+        keyed.header("quita-ignored"),
+        Some("x-idempotency-key; did you mean Idempotency-Key?"),
+        "{keyed}"
+    );
     let nothing = client.post("/pay/payments", &pix(10_027).with("metadata", json!({"anything": "x"})));
     assert_eq!((nothing.status, nothing.header("quita-ignored")), (201, None), "{nothing}");
     let live = app.create_key(&["--merchant", "shop", "--mode", "live"]);

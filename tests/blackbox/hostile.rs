@@ -24,7 +24,8 @@ fn check_alive(app: &TestApp) {
 }
 
 fn request(app: &TestApp, headers: &str, body: &[u8]) -> Vec<u8> {
-    let (host, key) = (app.address(), app.key());
+    let host = app.address();
+    let key = app.key();
     let head = format!(
         "POST /pay/payments HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {key}\r\n\
          Content-Type: application/json\r\n{headers}\r\n"
@@ -158,7 +159,8 @@ fn a_chunked_body_within_the_limit_is_accepted() {
 #[test]
 fn a_body_that_does_not_come_holds_nobody_for_long() {
     let app = TestApp::new();
-    let (address, head) = (app.address(), request(&app, "Content-Length: 1000\r\n", b"{\"amount\""));
+    let address = app.address();
+    let head = request(&app, "Content-Length: 1000\r\n", b"{\"amount\"");
     let begun = Instant::now();
     let answer = std::thread::scope(|scope| {
         let slow = scope.spawn(|| exchange_slowly(address, &head, &[b' '; 400], Duration::from_millis(100)));

@@ -170,6 +170,9 @@ fn wrong_keys_are_counted_and_the_log_names_the_key_once_a_minute() {
     let log = app.log();
     let told: Vec<_> =
         log.lines().filter(|line| line.contains("calls with an API key are refused")).collect();
-    assert!(told.len() == 1 && told[0].contains(&id), "{told:?}");
+    assert!(told.iter().all(|line| line.contains(&id)), "{told:?}");
+    let of = |why: &str| told.iter().filter(|line| line.contains(why)).count();
+    let each = (of("wrong_secret"), of("\"scope\""), of("revoked_key"));
+    assert_eq!((each, told.len()), ((1, 1, 1), 3), "one for each reason: {told:?}");
     assert!(!log.contains(&key) && !log.contains(&wrong));
 }

@@ -33,7 +33,9 @@ fn some_order_explains_what_many_clients_are_told_about_one_payment() {
     let nodes: Vec<_> = std::iter::once(first.client())
         .chain(second.as_ref().map(|app| app.client_with(first.key())))
         .collect();
-    let (next, checked, began) = (AtomicU64::new(0), AtomicU64::new(0), Instant::now());
+    let next = AtomicU64::new(0);
+    let checked = AtomicU64::new(0);
+    let began = Instant::now();
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
@@ -65,7 +67,8 @@ fn check(number: u64, nodes: &[Client]) {
 }
 
 fn record(number: u64, way: Way, nodes: &[Client]) -> History {
-    let (barrier, began) = (Barrier::new(CLIENTS), Instant::now());
+    let barrier = Barrier::new(CLIENTS);
+    let began = Instant::now();
     let mut operations: Vec<_> = thread::scope(|scope| {
         let barrier = &barrier;
         let clients: Vec<_> = (0..CLIENTS)

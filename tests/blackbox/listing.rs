@@ -57,7 +57,8 @@ fn pages_hold_still_while_payments_are_made() {
     let app = TestApp::new();
     let client = app.client();
     let made: BTreeSet<_> = (0..25).map(|_| id_of(&client.create(&pix(10_027)))).collect();
-    let (mut seen, mut cursor) = (Vec::new(), String::new());
+    let mut seen = Vec::new();
+    let mut cursor = String::new();
     for pages in 1.. {
         let page = list(&client, &format!("limit=4{cursor}"));
         seen.extend(ids(&page));
@@ -119,7 +120,9 @@ fn from_is_inclusive_and_to_is_exclusive() {
     }
     let times: Vec<_> = records.iter().map(|record| record["createdAt"].as_str().unwrap()).collect();
     let found = |query: String| ids(&list(&client, &format!("{query}&limit=100")));
-    let (first, second, third) = (id_of(&records[0]), id_of(&records[1]), id_of(&records[2]));
+    let first = id_of(&records[0]);
+    let second = id_of(&records[1]);
+    let third = id_of(&records[2]);
     let from_second = found(format!("createdFrom={}", times[1]));
     assert!(from_second.contains(&second) && from_second.contains(&third) && !from_second.contains(&first));
     let to_second = found(format!("createdTo={}", times[1]));
@@ -136,7 +139,8 @@ fn a_filter_holds_on_every_page() {
         client.create(&pix(10_027));
         client.create(&boleto(10_027));
     }
-    let (mut found, mut cursor) = (0, String::new());
+    let mut found = 0;
+    let mut cursor = String::new();
     loop {
         let page = list(&client, &format!("paymentMethod=pix&limit=2{cursor}"));
         assert!(page["data"].as_array().unwrap().iter().all(|record| record["paymentMethod"] == "PIX"));
@@ -159,7 +163,9 @@ fn a_status_filter_follows_the_payment() {
 
 /// Every entry of a list of pages of one: what was shown, and what was said to be unreadable.
 fn walk(client: &Client, path: &str) -> (Vec<String>, Vec<String>) {
-    let (mut shown, mut unreadable, mut next) = (Vec::new(), Vec::new(), String::from(path));
+    let mut shown = Vec::new();
+    let mut unreadable = Vec::new();
+    let mut next = String::from(path);
     loop {
         let page = client.get(&next).expect(200);
         shown.extend(ids(&page));
@@ -176,7 +182,8 @@ fn one_payment_that_cannot_be_read_is_named_and_hides_no_other() {
         println!("skipped: the tests of the store damage a document of MongoDB");
         return;
     }
-    let (app, receiver) = (TestApp::builder().expects_errors().start(), TestReceiver::start());
+    let app = TestApp::builder().expects_errors().start();
+    let receiver = TestReceiver::start();
     let client = app.client();
     let request = pix(10_027).with("postbackUrl", json!(receiver.url()));
     let [first, second, third] = [(); 3].map(|()| id_of(&client.create(&request)));

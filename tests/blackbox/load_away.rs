@@ -45,7 +45,8 @@ fn a_service_that_is_killed_during_the_run_is_said_to_be_away_and_accused_of_not
     wait_for_a_payment(&app);
     app.kill();
     assert_eq!(running.wait(PATIENCE).code(), Some(1), "{}", running.stderr());
-    let (shown, said) = (running.stdout(), running.stderr());
+    let shown = running.stdout();
+    let said = running.stderr();
     assert!(shown.starts_with("Attention: the service did not answer from "), "{shown}");
     assert!(said.contains("The service went away during the run"), "{said}");
     for wrong in [
@@ -80,6 +81,29 @@ fn a_service_that_is_killed_during_the_run_is_said_to_be_away_and_accused_of_not
 }
 
 #[test]
+fn a_proxy_that_answers_for_a_dead_service_is_an_absence_and_no_broken_promise() {
+    let service = PlantedService::start(Fault::GoesBehindProxy);
+    let directory = tempfile::tempdir().unwrap();
+    let url = service.url();
+    let options = ["--rate", "10", "--duration", "2s", "--settle", "1s", "--json", "report.json"];
+    let arguments = [&["load", "--url", &url], &options[..]].concat();
+    let finished = Program::new(directory.path(), arguments).env("QUITA_KEY", "qk_test_x_y").run();
+    assert_eq!(finished.code, Some(1), "{finished:?}");
+    assert!(finished.stdout.contains("reached nobody (502 of a proxy)"), "{finished:?}");
+    assert!(finished.stderr.contains("The service went away during the run"), "{finished:?}");
+    for wrong in ["broke a promise", "without the answer", "could not be read"] {
+        assert!(
+            !finished.stdout.contains(wrong) && !finished.stderr.contains(wrong),
+            "{wrong}: {finished:?}"
+        );
+    }
+    let report = report(directory.path());
+    assert_eq!(report["violations"], Value::Array(Vec::new()));
+    let absences = report["absences"].as_array().unwrap();
+    assert_eq!((absences.len(), &absences[0]["cause"]), (1, &"502 of a proxy".into()), "{report}");
+}
+
+#[test]
 fn a_promise_that_was_broken_before_the_service_went_away_stays_broken() {
     let service = PlantedService::start(Fault::RepeatsUnderNewId);
     let directory = tempfile::tempdir().unwrap();
@@ -110,6 +134,106 @@ fn a_promise_that_was_broken_before_the_service_went_away_stays_broken() {
 }
 
 #[test]
+fn a_service_that_hangs_when_the_run_is_stopped_is_away_and_what_waited_is_counted() {
+    let app = TestApp::new();
+    let mut running = start(&app, &["--rate", "20", "--duration", "10m"]);
+    wait_for_a_payment(&app);
+    app.signal("STOP");
+    // Nothing at all is answered for more than 3 s.
+    pause(Duration::from_millis(4_500));
+    running.signal("INT");
+    let ended = running.wait(PATIENCE);
+    app.signal("CONT");
+    assert_eq!(ended.code(), Some(130), "{}", running.stderr());
+    let shown = running.stdout();
+    let said = running.stderr();
+    assert!(shown.contains(" under way without an answer, the oldest for "), "{shown}");
+    assert!(!shown.contains("broke a promise") && !said.contains("broke a promise"), "{shown}{said}");
+    let report = report(app.directory());
+    let unanswered = ["creations", "oldestMs"].map(|name| report["unanswered"][name].as_u64().unwrap());
+    assert!(unanswered[0] >= 60 && unanswered[1] > 3_000, "{report}");
+    let create = &report["latenciesUs"].as_array().unwrap()[0];
+    assert!(create["max"].as_u64().unwrap() > 3_000_000, "their age is a latency: {create}");
+    assert!(create["count"].as_u64() > report["payments"].as_u64(), "{report}");
+    let absences = report["absences"].as_array().unwrap();
+    assert_eq!((absences.len(), &absences[0]["untilMs"]), (1, &Value::Null), "{report}");
+    assert_eq!(report["violations"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn a_service_that_freezes_after_the_load_is_said_to_have_and_its_payments_have_their_time() {
+    let app = TestApp::builder().arg("--sandbox-settle-after", "3s").start();
+    let mut running = start(&app, &["--rate", "5", "--duration", "1s", "--mix", "pix=1", "--settle", "4s"]);
+    wait_for_a_payment(&app);
+    pause(Duration::from_millis(1_500));
+    app.signal("STOP");
+    pause(Duration::from_secs(6));
+    app.signal("CONT");
+    let ended = running.wait(PATIENCE);
+    let shown = running.stdout();
+    assert_eq!(ended.code(), Some(0), "{shown}{}", running.stderr());
+    assert!(shown.starts_with("Attention: a freeze: nothing was answered for "), "{shown}");
+    let report = report(app.directory());
+    assert_eq!(report["verdicts"]["complete"], 5, "{report}");
+    let frozen = report["freezes"]["lengthMs"].as_u64().unwrap();
+    assert!((4_000..9_000).contains(&frozen), "{report}");
+}
+
+#[test]
+fn a_pause_of_the_load_tester_is_not_blamed_on_the_service() {
+    let app = TestApp::new();
+    let mut running = start(&app, &["--rate", "10", "--duration", "8s", "--mix", "pix=1"]);
+    wait_for_a_payment(&app);
+    running.signal("STOP");
+    pause(Duration::from_millis(4_500));
+    running.signal("CONT");
+    assert!(running.wait(PATIENCE).code().is_some(), "{}", running.stderr());
+    let shown = running.stdout();
+    assert!(shown.starts_with("Attention: the load tester itself stood still for "), "{shown}");
+    let report = report(app.directory());
+    assert_eq!((&report["freezes"], &report["absences"]), (&Value::Null, &Value::Array(vec![])), "{report}");
+}
+
+#[test]
+fn payers_who_take_longer_than_the_tester_waits_are_no_broken_promise() {
+    let app = TestApp::builder().arg("--sandbox-settle-after", "1h").start();
+    let mut running = start(&app, &["--rate", "5", "--duration", "1s", "--mix", "pix=1", "--settle", "1s"]);
+    assert_eq!(running.wait(PATIENCE).code(), Some(1), "{}", running.stderr());
+    let shown = running.stdout();
+    let said = running.stderr();
+    assert!(!shown.contains("not settled in time") && !said.contains("broke a promise"), "{shown}{said}");
+    assert!(said.contains("5 still open, because --settle was not longer"), "{said}");
+    assert!(shown.contains("with --settle than the service's sandbox-settle-after"), "{shown}");
+    let report = report(app.directory());
+    assert_eq!(
+        (&report["verdicts"]["still open"], &report["violations"]),
+        (&5.into(), &Value::Array(vec![]))
+    );
+}
+
+#[test]
+fn the_last_questions_heed_the_rate_limit_and_are_no_refusals_of_the_load() {
+    let app = TestApp::builder().arg("--rate-limit", "2").start();
+    let mut running = start(&app, &["--rate", "20", "--duration", "2s", "--mix", "pix=1", "--settle", "30s"]);
+    assert!(running.wait(PATIENCE).code().is_some(), "{}", running.stderr());
+    let shown = running.stdout();
+    let said = running.stderr();
+    assert!(!said.contains("broke a promise"), "{shown}{said}");
+    let report = report(app.directory());
+    assert_eq!(report["verdicts"]["not judged"], 0, "{report}");
+    let rows = report["requests"].as_array().unwrap();
+    let refused = |calls: &[&str]| -> u64 {
+        let matching =
+            rows.iter().filter(|row| row["status"] == 429 && calls.iter().any(|call| row["call"] == *call));
+        matching.map(|row| row["count"].as_u64().unwrap()).sum()
+    };
+    let of_the_load = refused(&["create", "read"]);
+    assert!(of_the_load > 0, "{report}");
+    assert!(refused(&["check"]) <= 30, "they are not hammered: {report}");
+    assert!(shown.contains(&format!("the key's rate limit answered {of_the_load} requests")), "{shown}");
+}
+
+#[test]
 fn ctrl_c_says_how_far_the_run_was_and_a_second_one_ends_at_once() {
     let app = TestApp::new();
     // Nobody reads it, so that the report is never finished.
@@ -118,7 +242,8 @@ fn ctrl_c_says_how_far_the_run_was_and_a_second_one_ends_at_once() {
     wait_for_a_payment(&app);
     running.signal("INT");
     eventually(PATIENCE, "the report", || running.stdout().contains("STOPPED").then_some(()));
-    let (shown, said) = (running.stdout(), running.stderr());
+    let shown = running.stdout();
+    let said = running.stderr();
     let first = shown.lines().next().unwrap();
     assert!(first.starts_with("Attention: interrupted by Ctrl-C after "), "{first}");
     assert!(

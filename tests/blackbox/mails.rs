@@ -1,5 +1,6 @@
 //! Messages by e-mail to owners and operators, by way of a real SMTP server.
 
+use std::net::TcpListener;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -53,7 +54,8 @@ fn owners_are_mailed_of_events_that_were_given_up_and_operators_of_exceptions() 
     // Paid one cent short.
     client.create(&boleto(10_051));
     let messages = server.wait_for(2, MAILED_WITHIN);
-    let (to_ana, to_olga) = (to(&messages, ANA), to(&messages, OLGA));
+    let to_ana = to(&messages, ANA);
+    let to_olga = to(&messages, OLGA);
     assert_eq!((messages.len(), to_ana.len(), to_olga.len()), (2, 1, 1), "{messages:#?}");
     assert_eq!(to_ana[0]["subject"], "Quita: shop needs attention");
     assert_eq!(
@@ -96,6 +98,31 @@ fn a_mail_server_that_takes_nothing_is_a_failed_job_on_the_operators_home() {
     let lines =
         app.log().lines().filter(|line| line.contains("could not be sent; it is tried again")).count();
     assert_eq!(lines, 1, "{}", app.log());
+}
+
+#[test]
+fn a_silent_mail_server_is_a_failed_job_and_holds_back_no_webhook() {
+    // It takes connections, and never says a word.
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let server = format!("smtp://{}", silent.local_addr().unwrap());
+    let app =
+        TestApp::builder().arg("--mail-server", &server).arg("--mail-from", "quita@pay.example").start();
+    let operator = Visitor::operator(&app);
+    let hook = TestReceiver::start();
+    app.quita(&["users", "operators", "webhook", OLGA, &hook.url()]).output();
+    // Paid one cent short: an exception, and news.
+    app.client().create(&boleto(10_051));
+    hook.wait_for(1, MAILED_WITHIN);
+    eventually(MAILED_WITHIN, "the e-mail is given up", || {
+        operator.page("/jobs").contains("the mail server did not answer within 20 s").then_some(())
+    });
+    assert!(operator.page("/").contains("messages: the last e-mail could not be sent"));
+    assert_eq!(hook.received().len(), 1);
+    let metrics = app.ops().get("/metrics").text();
+    assert!(metrics.contains("quita_job_failing{name=\"messages\"} 1\n"), "{metrics}");
+    assert!(!metrics.contains("quita_mails_total{outcome=\"failed\"} 0\n"), "{metrics}");
+    let doctor = app.quita(&["doctor", "--mail-server", &server, "--mail-from", "quita@pay.example"]);
+    assert!(doctor.said().contains("can't be used: the mail server did not answer"), "{doctor:?}");
 }
 
 #[test]

@@ -117,5 +117,6 @@ mod support;
 mod tokens;
 mod traces;
 mod violations;
+mod webhook_failures;
 mod webhook_retries;
 mod webhooks;

@@ -26,7 +26,8 @@ fn occurrences(process: u32) -> Option<(usize, usize)> {
     let maps = fs::read_to_string(format!("/proc/{process}/maps")).ok()?;
     let memory = File::open(format!("/proc/{process}/mem")).ok()?;
     let is_written = |line: &&str| line.split(' ').nth(1).is_some_and(|rights| rights.starts_with("rw"));
-    let (mut all, mut as_sent) = (BTreeSet::new(), BTreeSet::new());
+    let mut all = BTreeSet::new();
+    let mut as_sent = BTreeSet::new();
     for line in maps.lines().filter(is_written) {
         let (begin, end) = line.split(' ').next()?.split_once('-')?;
         let [begin, end] = [begin, end].map(|address| u64::from_str_radix(address, 16).unwrap());
@@ -51,7 +52,8 @@ fn occurrences(process: u32) -> Option<(usize, usize)> {
 
 /// Where the number begins. Most of the memory is empty, and skipped by what is fast in tests too.
 fn places(bytes: &[u8]) -> Vec<usize> {
-    let (mut rest, mut found) = (Cursor::new(bytes), Vec::new());
+    let mut rest = Cursor::new(bytes);
+    let mut found = Vec::new();
     while rest.skip_until(NUMBER.as_bytes()[0]).unwrap() > 0 {
         let place = usize::try_from(rest.position()).unwrap() - 1;
         if bytes[place..].starts_with(NUMBER.as_bytes()) {

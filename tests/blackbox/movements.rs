@@ -70,7 +70,8 @@ fn refunds_of_all_payments_are_listed_with_their_payments() {
     let client = app.client();
     let nothing = json!({"data": [], "hasMore": false, "nextCursor": null});
     assert_eq!(list(&client, "/pay/refunds"), nothing);
-    let (first, second) = (paid(&client, "order 1"), paid(&client, "order 2"));
+    let first = paid(&client, "order 1");
+    let second = paid(&client, "order 2");
     let [early, late] = [2_500, 1].map(|cents| refund(&client, &first, cents));
     let whole = refund(&client, &second, 10_000);
 
@@ -109,7 +110,8 @@ fn disputes_are_listed_open_and_once_they_are_won() {
     let app = TestApp::new();
     let client = app.client();
     let held = client.create(&card("4242424242424242", 5_000));
-    let (first, second) = (paid(&client, "order 1"), held["transactionId"].as_str().unwrap());
+    let first = paid(&client, "order 1");
+    let second = held["transactionId"].as_str().unwrap();
     act(&client, &first, "chargeback");
     act(&client, second, "chargeback");
     let page = list(&client, "/pay/disputes");
@@ -145,7 +147,8 @@ fn pages_neither_skip_nor_repeat_and_a_filter_holds_on_each() {
     made.reverse();
     // Those of one payment stay together, the newest first.
     for limit in [1, 2, 4, 9, 100] {
-        let (mut seen, mut next) = (Vec::new(), String::new());
+        let mut seen = Vec::new();
+        let mut next = String::new();
         loop {
             let page = list(&client, &format!("/pay/refunds?status=succeeded&limit={limit}{next}"));
             let ids = all(&page, "refundId");
@@ -279,7 +282,8 @@ fn what_went_back_stays_listed_when_its_payer_is_erased() {
 fn the_console_lists_refunds_and_disputes_with_the_way_to_their_payment() {
     let app = TestApp::new();
     let client = app.client();
-    let (first, second) = (paid(&client, "order <1>"), paid(&client, "order 2"));
+    let first = paid(&client, "order <1>");
+    let second = paid(&client, "order 2");
     let moved = refund(&client, &first, 2_345);
     act(&client, &second, "chargeback");
     let viewer = Account::create(&app, "shop", "vera@shop.example", "viewer");

@@ -114,7 +114,9 @@ fn whole_requests() -> [Value; 3] {
 fn a_request_with_odd_values_is_created_or_refused_and_never_a_defect() {
     let app = TestApp::new();
     let client = app.client();
-    let (mut dice, odd, requests) = (Dice(20_261_121), odd_values(), whole_requests());
+    let mut dice = Dice(20_261_121);
+    let odd = odd_values();
+    let requests = whole_requests();
     let mut created = 0;
     for _ in 0..2_000 {
         let mut request = requests[dice.roll(requests.len())].clone();

@@ -6,8 +6,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::support::{
-    Acquirers, Edit, PATIENCE, Reply, TestApp, TestReceiver, Visitor, eventually, give_up_runs, is_mongodb,
-    pause, pix,
+    Acquirers, Edit, PATIENCE, Reply, TestApp, TestReceiver, Visitor, add_node_ahead, eventually,
+    give_up_runs, is_mongodb, pause, pix,
 };
 
 /// Longer than the first look of a service that has just started.
@@ -31,7 +31,8 @@ fn id_of(record: &Value) -> String {
 #[test]
 fn each_node_knows_what_the_other_one_did() {
     let Some((first, second)) = two_nodes() else { return };
-    let (here, there) = (first.client(), second.client_with(first.key()));
+    let here = first.client();
+    let there = second.client_with(first.key());
     let id = id_of(&here.create(&pix(10_027)));
     assert_eq!(there.payment(&id)["status"], "pending");
     there.post_empty(&format!("/pay/payments/{id}/cancel")).expect(200);
@@ -206,4 +207,38 @@ fn a_node_that_stops_is_gone_and_one_that_dies_is_lost_until_an_operator_takes_i
     let page = operator.page("/store");
     assert!(!page.contains(&address) && !page.contains(">Lost<"), "{page}");
     assert!(operator.page("/audit").contains("removed from the list the node"));
+}
+
+#[test]
+fn a_node_whose_clock_is_fast_is_shown_with_its_clock_and_never_as_seen_a_moment_ago() {
+    if !is_mongodb() {
+        println!("skipped: an SQLite file belongs to one service");
+        return;
+    }
+    let app = TestApp::new();
+    let operator = Visitor::operator(&app);
+    let own = eventually(PATIENCE, "the node is listed", || {
+        Some(operator.page("/store")).filter(|page| page.contains("a moment ago"))
+    });
+    assert_eq!(own.matches("s ahead").count(), 0, "{own}");
+    add_node_ahead(app.store_url(), "10.0.0.7:8080", Duration::from_secs(600));
+    let page = eventually(PATIENCE, "the other node is listed", || {
+        Some(operator.page("/store")).filter(|page| page.contains("10.0.0.7:8080"))
+    });
+    let (_, row) = page.split_once("10.0.0.7:8080").unwrap();
+    let row = row.split("</tr>").next().unwrap();
+    assert!(row.contains(" s ahead") && row.contains("/runbook#quitanodeclocksdiffer"), "{row}");
+    assert!(!row.contains("a moment ago"), "{row}");
+    assert!(operator.page("/").contains("clocks differ"));
+    eventually(PATIENCE, "the log has it once", || {
+        (app.log().matches("another node's clock differs").count() == 1).then_some(())
+    });
+    let metrics = app.ops().get("/metrics").text();
+    let offset = metrics.lines().find_map(|line| line.strip_prefix("quita_node_clock_offset_seconds "));
+    let offset_s: i64 = offset.unwrap().parse().unwrap();
+    assert!((550..=600).contains(&offset_s), "{offset_s}");
+    // It is dead: it was written once.
+    eventually(MISSED_WITHIN, "it is lost in the usual time", || {
+        operator.page("/store").contains(">Lost<").then_some(())
+    });
 }

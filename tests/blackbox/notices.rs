@@ -139,7 +139,9 @@ fn a_notice_that_is_not_signed_by_its_acquirer_is_401_and_changes_nothing() {
     let sandbox = Acquirer::new(&app, "sandbox");
     let body = notice("e1", &record, &json!({"fact": "expired"}));
     let now = seconds(&record["createdAt"]);
-    let (fresh, old, early) = (now.to_string(), (now - 400).to_string(), (now + 400).to_string());
+    let fresh = now.to_string();
+    let old = (now - 400).to_string();
+    let early = (now + 400).to_string();
     let good = |timestamp: &str| sign(&sandbox.secret, "msg_1", timestamp, body.to_string().as_bytes());
     let other_body = sign(&sandbox.secret, "msg_1", &fresh, b"{}");
     for (timestamp, signature) in [

@@ -53,7 +53,8 @@ fn what_is_answered_has_the_documented_members() {
     client.post_empty(&format!("/sandbox/payments/{id}/chargeback")).expect(200);
     let [refunds, disputes] =
         ["refunds", "disputes"].map(|list| client.get(&format!("/pay/{list}")).expect(200));
-    let (record, events) = (client.payment(&id), client.events(&id));
+    let record = client.payment(&id);
+    let events = client.events(&id);
     for (object, schema) in [
         (&record, "PaymentRecord"),
         (&record["creditCard"], "CardRecord"),

@@ -506,7 +506,8 @@ fn a_password_that_somebody_else_made_opens_nothing_but_its_change() {
 #[test]
 fn every_kind_of_answer_has_headers_against_scripts_and_frames() {
     let app = TestApp::new();
-    let (operator, stranger) = (Visitor::operator(&app), Visitor::at_ops(&app));
+    let operator = Visitor::operator(&app);
+    let stranger = Visitor::at_ops(&app);
     let payment = app.client().create(&boleto(10_000))["transactionId"].clone();
     for (pattern, path) in READ {
         if pattern == "/live" || pattern.ends_with("/stream") {

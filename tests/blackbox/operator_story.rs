@@ -106,7 +106,8 @@ fn every_live_plot_has_its_figures_in_a_table_for_those_who_do_not_see_it() {
 #[test]
 fn an_operator_sees_mailboxes_fill_and_empty_and_looks_into_one_actor() {
     let Some(story) = Story::begin() else { return };
-    let (browser, client) = (&story.browser, story.app.client());
+    let browser = &story.browser;
+    let client = story.app.client();
     browser.wait_for_text("[data-live-state]", "Up to date");
     browser.look("operator-overview");
     story.go_to("/actors");
@@ -115,7 +116,8 @@ fn an_operator_sees_mailboxes_fill_and_empty_and_looks_into_one_actor() {
     assert_eq!(story.shown("kinds.webhook_pool.depth"), 0);
     let receiver = TestReceiver::start();
     let gate = Arc::new(Mutex::new(()));
-    let (closed, passed) = (gate.lock().unwrap(), Arc::clone(&gate));
+    let closed = gate.lock().unwrap();
+    let passed = Arc::clone(&gate);
     receiver.answer_with(move |_| {
         drop(passed.lock());
         Reply::status(200)
@@ -186,7 +188,8 @@ fn an_order_holds_over_a_restart() {
 #[test]
 fn an_exception_is_shown_with_what_to_do_and_is_resolved_with_a_note() {
     let Some(story) = Story::begin() else { return };
-    let (browser, client) = (&story.browser, story.app.client());
+    let browser = &story.browser;
+    let client = story.app.client();
     let open = || story.app.ops().get("/ops/exceptions").expect(200)["data"].as_array().unwrap().clone();
     let id = client.create(&boleto(10_051))["transactionId"].as_str().unwrap().to_owned();
     eventually(PATIENCE, "the odd amount is reported", || (!open().is_empty()).then_some(()));

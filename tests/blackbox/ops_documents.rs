@@ -28,7 +28,8 @@ fn root() -> &'static Path {
 
 /// The texts of all files below a directory that end so.
 fn texts_below(directory: &str, ending: &str) -> Vec<String> {
-    let (mut found, mut waiting) = (Vec::new(), vec![root().join(directory)]);
+    let mut found = Vec::new();
+    let mut waiting = vec![root().join(directory)];
     while let Some(directory) = waiting.pop() {
         for entry in fs::read_dir(directory).unwrap() {
             let path = entry.unwrap().path();
@@ -85,7 +86,12 @@ fn acquirers(folder: &Path) -> String {
 /// Makes a service whose metrics have every label value that appears only once something went so.
 fn eventful_service() -> (TestApp, TestReceiver) {
     let files = tempfile::tempdir().unwrap();
-    let app = TestApp::builder().arg("--acquirer", &acquirers(files.path())).start();
+    // Nobody is there to take mails, but they are counted.
+    let app = TestApp::builder()
+        .arg("--acquirer", &acquirers(files.path()))
+        .arg("--mail-server", "smtp://127.0.0.1:1")
+        .arg("--mail-from", "quita@pay.example")
+        .start();
     let receiver = TestReceiver::start();
     let client = app.client();
     receiver.answer(500);
@@ -108,7 +114,8 @@ fn send_notices(app: &TestApp, now: &str) {
     let now = chrono::DateTime::parse_from_rfc3339(now).unwrap().timestamp().to_string();
     let signature = sign(&secret, "msg_1", &now, b"{}");
     let headers = [("webhook-id", "msg_1"), ("webhook-timestamp", &*now), ("webhook-signature", &*signature)];
-    let (client, path) = (app.client_without_key(), "/acquirers/sandbox/notifications");
+    let client = app.client_without_key();
+    let path = "/acquirers/sandbox/notifications";
     assert_eq!(client.post_with(path, &headers, &json!({})).status, 200);
     client.post(path, &json!({})).expect_error(401, "unauthorized");
 }
@@ -211,7 +218,8 @@ fn tests_of_alerts() -> Vec<String> {
 #[test]
 fn every_alert_is_tried_firing_and_silent() {
     let tests = tests_of_alerts().concat();
-    let (mut firing, mut silent) = (BTreeSet::new(), BTreeSet::new());
+    let mut firing = BTreeSet::new();
+    let mut silent = BTreeSet::new();
     for case in tests.split("- alertname: ").skip(1) {
         let (name, case) = case.split_once('\n').unwrap();
         let (_, expected) = case.split_once("exp_alerts:").unwrap();
@@ -235,7 +243,10 @@ fn the_dashboard_is_sound() {
     for panel in panels {
         let title = panel["title"].as_str().unwrap();
         let place = |name: &str| panel["gridPos"][name].as_u64().unwrap();
-        let (x, y, width, height) = (place("x"), place("y"), place("w"), place("h"));
+        let x = place("x");
+        let y = place("y");
+        let width = place("w");
+        let height = place("h");
         assert!(width > 0 && height > 0 && x + width <= COLUMNS, "{title}");
         for column in x..x + width {
             for line in y..y + height {

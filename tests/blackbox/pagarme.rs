@@ -46,7 +46,8 @@ impl World {
         let pagarme = served(Pagarme::new(config, faults::none()));
         let no_faults: Faults = faults::none();
         let config = cielo::Config::default();
-        let (merchant_id, merchant_key) = (config.merchant_id.clone(), config.merchant_key.clone());
+        let merchant_id = config.merchant_id.clone();
+        let merchant_key = config.merchant_key.clone();
         let cielo = served(Cielo::new(config, no_faults));
         let table = format!(
             "[[acquirer]]\nname = 'cielo'\nadapter = 'cielo'\nmethods = ['credit_card']\npriority = 2\n\

@@ -25,7 +25,8 @@ fn check_page(public: &Client, path: &str, kind: &str) -> Answer {
 fn the_pix_page_shows_the_code_and_the_amount() {
     let app = TestApp::new();
     let record = app.client().create(&pix(1_234_527));
-    let (public, path) = (app.client_without_key(), page_of(&app, &record));
+    let public = app.client_without_key();
+    let path = page_of(&app, &record);
     let page = check_page(&public, &path, "text/html");
     for part in [record["pix"]["code"].as_str().unwrap(), "12.345,27", "Aguardando pagamento", "pt-BR"] {
         assert!(page.text().contains(part), "{part}: {page}");
@@ -46,7 +47,8 @@ fn the_pix_page_follows_the_status() {
     let client = app.client();
     let record = client.create(&pix(10_000));
     client.wait_for_status(record["transactionId"].as_str().unwrap(), "paid");
-    let (public, path) = (app.client_without_key(), page_of(&app, &record));
+    let public = app.client_without_key();
+    let path = page_of(&app, &record);
     assert_eq!(public.get(&format!("{path}/status")).expect(200)["status"], "paid");
     let page = check_page(&public, &path, "text/html").text();
     assert!(page.contains("data-status=\"paid\"") && page.contains("Pago"), "{page}");
@@ -57,7 +59,8 @@ fn the_pix_page_follows_the_status() {
 fn the_boleto_page_shows_the_line_and_has_a_pdf() {
     let app = TestApp::new();
     let record = app.client().create(&boleto(1_234_527));
-    let (public, path) = (app.client_without_key(), page_of(&app, &record));
+    let public = app.client_without_key();
+    let path = page_of(&app, &record);
     let page = check_page(&public, &path, "text/html");
     let digits: String = page.text().chars().filter(char::is_ascii_digit).collect();
     assert!(digits.contains(record["boleto"]["digitableLine"].as_str().unwrap()), "{page}");
@@ -75,7 +78,8 @@ fn once_a_boleto_is_over_its_page_hides_who_pays_and_its_pdf_is_gone() {
     // Paid after a moment, expired at once, and cancelled by the merchant.
     for (cents, status) in [(10_000, "paid"), (10_017, "expired"), (10_027, "cancelled")] {
         let record = client.create(&boleto(cents));
-        let (path, id) = (page_of(&app, &record), record["transactionId"].as_str().unwrap());
+        let path = page_of(&app, &record);
+        let id = record["transactionId"].as_str().unwrap();
         if status == "cancelled" {
             let page = check_page(&public, &path, "text/html").text();
             assert!(shown.iter().all(|part| page.contains(part)), "while it can be paid: {page}");
@@ -120,8 +124,10 @@ fn a_token_that_was_not_made_here_is_404() {
     let app = TestApp::new();
     let client = app.client();
     let public = app.client_without_key();
-    let (pix, boleto) = (client.create(&pix(10_027)), client.create(&boleto(10_027)));
-    let (pix_page, boleto_page) = (page_of(&app, &pix), page_of(&app, &boleto));
+    let pix = client.create(&pix(10_027));
+    let boleto = client.create(&boleto(10_027));
+    let pix_page = page_of(&app, &pix);
+    let boleto_page = page_of(&app, &boleto);
     let last = pix_page.chars().last().unwrap();
     let changed = format!("{}{}", &pix_page[..pix_page.len() - 1], if last == 'A' { 'B' } else { 'A' });
     let id = pix["transactionId"].as_str().unwrap();

@@ -139,7 +139,8 @@ fn a_cards_number_and_cvv_leave_no_trace() {
 fn the_log_has_no_personal_data_and_no_secrets() {
     let app = TestApp::builder().arg("--log-level", "debug").start();
     let receiver = TestReceiver::start();
-    let (client, secret) = (app.client(), app.secret());
+    let client = app.client();
+    let secret = app.secret();
     let record = client.create(&pix(10_000).with("postbackUrl", json!(receiver.url())));
     let id = record["transactionId"].as_str().unwrap();
     receiver.wait_for(2, PATIENCE);

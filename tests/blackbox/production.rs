@@ -3,9 +3,9 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::support::{Account, Edit, Program, TestApp, Visitor, pix};
+use crate::support::{Account, Edit, PATIENCE, Program, TestApp, Visitor, pix};
 
 const SECRET_KEY: &str = "a-key-for-tests-that-is-long-enough-to-be-taken";
 const SANDBOX: &str = "[{ name = \"sandbox\", adapter = \"sandbox\" }]";
@@ -17,6 +17,15 @@ fn production() -> TestApp {
         .env("QUITA_SECRET_KEY", SECRET_KEY)
         .env("QUITA_ACQUIRER", SANDBOX)
         .start()
+}
+
+#[test]
+fn methods_of_live_keys_that_no_acquirer_takes_are_warned_of_at_the_start() {
+    let app = production();
+    let warning = "no acquirer takes these methods of live keys: such payments are refused";
+    assert!(app.log().contains(warning), "{}", app.log());
+    assert!(app.log().contains(r#""methods":"pix, boleto, credit_card""#), "{}", app.log());
+    assert!(!TestApp::new().log().contains(warning), "nobody expects money in development");
 }
 
 #[test]
@@ -145,7 +154,7 @@ fn the_key_that_everybody_knows_serves_this_machine_only() {
     let folder = tempfile::tempdir().unwrap();
     for option in ["--listen", "--ops-listen"] {
         let refused = Program::new(folder.path(), ["serve", option, "0.0.0.0:0"]).run();
-        assert_eq!(refused.code, Some(1), "{}", refused.said());
+        assert_eq!(refused.code, Some(2), "{}", refused.said());
         assert!(
             refused.stderr.contains("secret-key: ") && refused.stderr.contains("loopback"),
             "{}",
@@ -153,4 +162,93 @@ fn the_key_that_everybody_knows_serves_this_machine_only() {
         );
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was made");
+}
+
+/// Lines of a log in JSON at ERROR; other lines are for people.
+fn error_records(said: &str) -> Vec<Value> {
+    let records = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    records.filter(|record| record["level"] == "ERROR").collect()
+}
+
+/// Variables of a configuration, and the beginnings of what is said of it.
+type Refused<'a> = (&'a [(&'a str, &'a str)], &'a [&'a str]);
+
+#[test]
+fn a_refused_configuration_ends_with_2_and_is_told_whole_to_people_and_to_the_log() {
+    let folder = tempfile::tempdir().unwrap();
+    let safe = [("QUITA_PUBLIC_URL", "https://pay.example.com"), ("QUITA_SECRET_KEY", SECRET_KEY)];
+    let key = |key| [safe[0], ("QUITA_SECRET_KEY", key)];
+    let cases: [Refused<'_>; 6] = [
+        (&safe[..1], &["secret-key: "]),
+        (&key("short"), &["secret-key: "]),
+        (&key(" "), &["secret-key: "]),
+        (&[("QUITA_PUBLIC_URL", "http://pay.example.com"), safe[1]], &["public-url: "]),
+        (&[("QUITA_BEHIND_PRXY", "true"), safe[0], safe[1]], &["QUITA_BEHIND_PRXY: "]),
+        (
+            &[("QUITA_BEHIND_PRXY", "true"), ("QUITA_PUBLIC_URL", "http://pay.example.com")],
+            &["QUITA_BEHIND_PRXY: ", "secret-key: ", "public-url: "],
+        ),
+    ];
+    for (variables, told) in cases {
+        let program = |arguments: &[&str]| {
+            let program = Program::new(folder.path(), arguments).env("QUITA_ENVIRONMENT", "production");
+            variables.iter().fold(program, |program, (name, value)| program.env(name, value)).run()
+        };
+        let refused = program(&["serve"]);
+        assert_eq!(refused.code, Some(2), "{}", refused.said());
+        let lines = refused.stderr.lines().filter(|line| line.starts_with("  ")).count();
+        assert_eq!(lines, told.len(), "each on a line of its own: {}", refused.stderr);
+        let records = error_records(&refused.stderr);
+        let [record] = &records[..] else { panic!("{}", refused.stderr) };
+        let error = record["error"].as_str().unwrap();
+        for part in told {
+            assert!(refused.stderr.contains(&format!("\n  {part}")), "{part}: {}", refused.stderr);
+            assert!(error.contains(part), "{part}: {error}");
+        }
+        assert!(refused.stderr.contains("\nthe configuration is refused:\n"), "{}", refused.stderr);
+        let human = program(&["serve", "--log-format", "human"]);
+        assert!(human.stderr.starts_with("the configuration is refused:\n"), "{}", human.stderr);
+        let found = program(&["doctor"]);
+        for part in told {
+            let is_failure = |line: &str| line.starts_with("fail") && line.contains(part);
+            assert!(found.stdout.lines().any(is_failure), "{part}: {}", found.stdout);
+        }
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was made");
+}
+
+#[test]
+fn an_address_in_use_is_a_record_of_a_log_in_json_and_a_sentence_otherwise() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let serve = |format| {
+        let arguments =
+            ["serve", "--listen", &address, "--ops-listen", "127.0.0.1:0", "--log-format", format];
+        Program::new(folder.path(), arguments).run()
+    };
+    let json = serve("json");
+    assert_eq!(json.code, Some(1), "{json:?}");
+    let records = error_records(&json.stderr);
+    let [record] = &records[..] else { panic!("{}", json.stderr) };
+    assert!(record["error"].as_str().unwrap().contains(&address), "{record}");
+    let last = json.stderr.lines().last().unwrap();
+    assert!(!last.starts_with('{'), "for people: {last}");
+    let human = serve("human");
+    assert!(!human.stderr.contains("ERROR") && human.stderr.contains(&address), "{human:?}");
+}
+
+#[test]
+fn a_closed_console_is_warned_of_until_there_is_an_operator() {
+    let mut app = production();
+    let told = |app: &TestApp| app.log().matches("operator-password: none is set").count();
+    let doctor = |app: &TestApp| {
+        let arguments = ["doctor", "--environment", "production", "--public-url", "https://pay.example.com"];
+        app.quita(&arguments).stdout.contains("operator-password: none is set")
+    };
+    assert_eq!((told(&app), doctor(&app)), (1, true), "{}", app.log());
+    app.quita(&["users", "operators", "create", "--email", "olga@ops.example"]).output();
+    app.terminate(PATIENCE);
+    app.restart();
+    assert_eq!((told(&app), doctor(&app)), (1, false), "{}", app.log());
 }

@@ -89,7 +89,8 @@ fn each_mode_has_secrets_of_its_own() {
     let app = TestApp::new();
     let secrets =
         |verb: &str, mode: &str| app.quita(&["secrets", verb, "--merchant", "shop", "--mode", mode]).output();
-    let (test, live) = (secrets("show", "test"), secrets("show", "live"));
+    let test = secrets("show", "test");
+    let live = secrets("show", "live");
     assert_eq!(test, app.secret(), "test is the default");
     assert!(live.starts_with("whsec_") && live != test, "{live}");
     let rotated = secrets("rotate", "live");

@@ -1,8 +1,11 @@
 //! `quita payments`, `quita trigger` and lists for programs: what a developer has instead of curl.
 
+use std::thread;
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
-use crate::support::{Finished, PATIENCE, TestApp, TestReceiver, pix};
+use crate::support::{Finished, PATIENCE, Reply, TestApp, TestReceiver, pix};
 
 /// Calls the program with the key and the address of the service.
 fn call(app: &TestApp, arguments: &[&str]) -> Finished {
@@ -36,6 +39,38 @@ fn a_payment_is_created_without_options_and_printed_for_people() {
     assert_eq!(shown(&printed, "pix code"), record["pix"]["code"]);
     let page = shown(&printed, "page").to_owned();
     assert_eq!(app.client_without_key().get(&page).status, 200, "{page}");
+}
+
+#[test]
+fn a_payment_is_cancelled_captured_and_refunded() {
+    let app = TestApp::new();
+    let made = |options: &[&str]| {
+        let printed = call(&app, &[&["payments", "create"], options].concat()).output();
+        shown(&printed, "payment").to_owned()
+    };
+    let waiting = made(&["--amount", "10027"]);
+    assert_eq!(shown(&call(&app, &["payments", "cancel", &waiting]).output(), "status"), "cancelled");
+    let again = call(&app, &["payments", "cancel", &waiting]);
+    assert_eq!(again.code, Some(1), "{again:?}");
+    assert!(
+        again.stderr.contains("cancel failed with 409") && again.stderr.contains("already cancelled"),
+        "{again:?}"
+    );
+    let held = made(&["--method", "credit_card", "--authorize-only"]);
+    let captured = call(&app, &["payments", "capture", &held, "--amount", "4000"]).output();
+    assert_eq!((shown(&captured, "status"), shown(&captured, "amount")), ("paid", "100.00 BRL"));
+    let refund = ["payments", "refund", &held, "--amount", "1000", "--idempotency-key", "once"];
+    let refunded = call(&app, &refund).output();
+    assert_eq!((shown(&refunded, "amount"), shown(&refunded, "status")), ("10.00", "succeeded"));
+    let replayed = call(&app, &refund);
+    assert!(replayed.stderr.contains("An earlier request had this idempotency key"), "{replayed:?}");
+    assert_eq!(replayed.output(), refunded, "money goes back once");
+    assert_eq!(shown(&call(&app, &["payments", "get", &held]).output(), "refunded"), "10.00");
+    let answer = call(&app, &["payments", "refund", &held, "--json"]).output();
+    assert_eq!(serde_json::from_str::<Value>(&answer).unwrap()["amount"], "30.00", "the rest");
+    let too_much = call(&app, &["payments", "refund", &held]);
+    assert_eq!(too_much.code, Some(1), "{too_much:?}");
+    assert!(too_much.stderr.contains("already refunded in full"), "{too_much:?}");
 }
 
 #[test]
@@ -82,7 +117,8 @@ fn a_body_of_ones_own_is_sent_once_under_one_key() {
     std::fs::write(app.directory().join("body.json"), pix(10_027).to_string()).unwrap();
     let create =
         || call(&app, &["payments", "create", "--file", "body.json", "--idempotency-key", "k1"]).output();
-    let (first, again) = (create(), create());
+    let first = create();
+    let again = create();
     assert_eq!(shown(&first, "payment"), shown(&again, "payment"));
     assert_eq!(shown(&first, "amount"), "100.27 BRL");
     let missing = call(&app, &["payments", "create", "--file", "nowhere.json"]);
@@ -147,23 +183,29 @@ fn payments_are_listed_page_by_page_and_by_status() {
 fn every_event_that_can_be_triggered_reaches_the_receiver() {
     let app = TestApp::new();
     let receiver = TestReceiver::start();
-    for event in [
-        "payment.pending",
-        "payment.approved",
-        "payment.paid",
-        "payment.declined",
-        "payment.expired",
-        "payment.cancelled",
-        "payment.refund",
-        "payment.refund_succeeded",
-        "payment.chargeback",
-    ] {
+    let trigger = |event: &str| {
         let id = call(&app, &["trigger", event, "--postback-url", &receiver.url()]).output();
         assert_eq!(app.client().events(&id).last().unwrap()["event"], event);
         receiver.wait_until(PATIENCE, &format!("{event} of {id}"), |received| {
             received.iter().any(|told| told.text("transactionId") == id && told.text("event") == event)
         });
-    }
+    };
+    // All at once: each waits until its confirmation is stored.
+    thread::scope(|scope| {
+        for event in [
+            "payment.pending",
+            "payment.approved",
+            "payment.paid",
+            "payment.declined",
+            "payment.expired",
+            "payment.cancelled",
+            "payment.refund",
+            "payment.refund_succeeded",
+            "payment.chargeback",
+        ] {
+            scope.spawn(move || trigger(event));
+        }
+    });
     let triggered = call(&app, &["trigger", "payment.paid", "--postback-url", &receiver.url(), "--json"]);
     let printed: Value = serde_json::from_str(&triggered.stdout).unwrap();
     let id = printed["transactionId"].as_str().unwrap();
@@ -264,38 +306,86 @@ fn a_missing_key_is_named_with_its_variable_and_with_the_command_that_creates_on
     }
 }
 
+/// Triggers payment.paid, and gives the exit code and what was said of it; the id is printed in any case.
+#[track_caller]
+fn trigger(app: &TestApp, url: &str) -> (Option<i32>, String) {
+    let done = call(app, &["trigger", "payment.paid", "--postback-url", url]);
+    assert_eq!(app.client().payment(done.stdout.trim())["status"], "paid", "{done:?}");
+    (done.code, done.stderr)
+}
+
 #[test]
-fn a_triggered_event_is_said_to_be_delivered_only_if_somebody_took_it() {
+fn a_triggered_event_is_said_to_be_delivered_if_its_receiver_took_it() {
     let app = TestApp::new();
-    let trigger = |url: &str| {
-        let done = call(&app, &["trigger", "payment.paid", "--postback-url", url]);
-        assert_eq!((done.code, done.stdout.lines().count()), (Some(0), 1), "{done:?}");
-        done.stderr
-    };
     let receiver = TestReceiver::start();
     let url = receiver.url();
-    let taken = [
-        format!("payment.paid happened and is on its way to {url}: no failure within 2 s.\n"),
-        format!("payment.paid was delivered to {url}.\n"),
-    ];
-    let said = trigger(&url);
-    assert!(taken.contains(&said), "{said}");
-    let nobody = "http://127.0.0.1:1/";
-    let said = trigger(nobody);
-    let expected = format!(
-        "payment.paid happened, and was not delivered to {nobody}: nobody accepts connections there.\nStart `quita \
-         listen`, or name another receiver with --postback-url. The service tries again by itself.\n"
-    );
-    assert_eq!(said, expected);
-    receiver.answer(500);
-    let said = trigger(&url);
-    assert!(
-        said.starts_with(&format!("payment.paid happened, and was not delivered to {url}: it answered 500."))
-    );
+    let delivered = |event: &str| (Some(0), format!("{event} was delivered to {url}.\n"));
+    assert_eq!(trigger(&app, &url), delivered("payment.paid"));
+    // The confirmation of one after which a payer is awaited is stored later.
+    let done = call(&app, &["trigger", "payment.pending", "--postback-url", &url]);
+    assert_eq!((done.code, done.stderr), delivered("payment.pending"));
     let scopes = "payments:write,payments:read";
     let key = app.create_key(&["--merchant", "shop", "--scopes", scopes]);
     let program =
-        app.program(&["trigger", "payment.paid", "--postback-url", nobody]).env("QUITA_URL", &app.url());
+        app.program(&["trigger", "payment.paid", "--postback-url", &url]).env("QUITA_URL", &app.url());
     let done = program.env("QUITA_KEY", &key).run();
     assert!(done.code == Some(0) && done.stderr.contains("a key with the scope webhooks"), "{done:?}");
+}
+
+#[test]
+fn a_triggered_event_that_was_not_delivered_fails_and_names_what_helps() {
+    let app = TestApp::new();
+    let nobody = "http://127.0.0.1:1/";
+    let expected = format!(
+        "payment.paid happened, and was not delivered to {nobody}: it waits for payment.pending, whose attempt failed: \
+         connection refused or host unreachable.\nStart `quita listen`, or name another receiver with --postback-url. \
+         The service tries again by itself.\n"
+    );
+    assert_eq!(trigger(&app, nobody), (Some(1), expected));
+    let receiver = TestReceiver::start();
+    let url = receiver.url();
+    for (status, words, advice) in [
+        (301, "301, redirects are not followed.", "Name the final address with --postback-url."),
+        (401, "401.", "is its QUITA_SECRET the one that `quita secrets show --mode test` prints?"),
+        (403, "403.", "is its QUITA_SECRET the one that `quita secrets show --mode test` prints?"),
+        (404, "404.", "the receiver's own fault"),
+        (500, "500.", "the receiver's own fault"),
+        (410, "410, which ends all attempts for the payment.", "Trigger an event of a new one."),
+    ] {
+        receiver.answer(status);
+        let (code, said) = trigger(&app, &url);
+        let first = format!("payment.paid happened, and was not delivered to {url}: it ");
+        assert!(code == Some(1) && said.starts_with(&first), "{status}: {code:?} {said}");
+        for part in ["payment.pending", words, advice] {
+            assert!(said.contains(part), "{part}: {said}");
+        }
+        assert_eq!(said.contains("tries again by itself"), status != 410, "{said}");
+    }
+}
+
+#[test]
+fn a_triggered_event_that_failed_itself_is_the_only_one_that_is_named() {
+    let app = TestApp::new();
+    let receiver = TestReceiver::start();
+    let url = receiver.url();
+    receiver.answer_with(|received| match received.text("event").as_str() {
+        "payment.paid" => Reply::status(500),
+        _ => Reply::status(200),
+    });
+    let (code, said) = trigger(&app, &url);
+    let expected = format!("payment.paid happened, and was not delivered to {url}: 500.\n");
+    assert!(code == Some(1) && said.starts_with(&expected) && !said.contains("payment.pending"), "{said}");
+}
+
+#[test]
+fn a_triggered_event_whose_receiver_hangs_is_not_known_to_be_delivered() {
+    let app = TestApp::new();
+    let receiver = TestReceiver::start();
+    receiver.answer_with(|_| Reply::status(200).after(Duration::from_secs(60)));
+    let (code, said) = trigger(&app, &receiver.url());
+    let expected = format!("payment.paid happened, and is not known to be delivered to {}", receiver.url());
+    assert!(
+        code == Some(1) && said.starts_with(&expected) && said.contains("takes long to answer"),
+        "{said}"
+    );
 }

@@ -190,7 +190,8 @@ fn a_payment_waits_for_a_bank_that_wants_tokens_to_be_asked_for_a_little_later()
 fn a_card_is_authorised_at_cielo_captured_in_part_and_refunded() {
     let files = tempfile::tempdir().unwrap();
     let config = cielo::Config::default();
-    let (merchant_id, merchant_key) = (config.merchant_id.clone(), config.merchant_key.clone());
+    let merchant_id = config.merchant_id.clone();
+    let merchant_key = config.merchant_key.clone();
     let cielo = Served::start_with(Cielo::new(config, faults::none()), Options::default()).unwrap();
     let table = format!(
         "[[acquirer]]\nname = 'cielo'\nadapter = 'cielo'\nmethods = ['credit_card']\nbase-url = '{}'\n\

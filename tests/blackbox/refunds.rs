@@ -145,7 +145,8 @@ fn a_refund_with_a_key_happens_once() {
 fn a_key_of_one_payments_refund_is_free_for_another_payment() {
     let app = TestApp::new();
     let client = app.client();
-    let (first, second) = (paid(&client, &pix(10_000)), paid(&client, &pix(20_000)));
+    let first = paid(&client, &pix(10_000));
+    let second = paid(&client, &pix(20_000));
     client.post_once(&path(&first), "r", &json!({})).expect(201);
     assert_eq!(client.post_once(&path(&second), "r", &json!({})).expect(201)["amount"], "200.00");
 }

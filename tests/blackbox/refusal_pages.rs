@@ -100,7 +100,8 @@ fn an_address_that_leads_nowhere_is_a_page_for_a_payer_and_an_error_for_a_progra
 #[test]
 fn what_can_no_longer_be_paid_and_what_is_sent_in_vain_is_told_by_a_page() {
     let app = TestApp::new();
-    let (merchant, client) = (app.client(), app.client_without_key());
+    let merchant = app.client();
+    let client = app.client_without_key();
     let words = ("peça um novo à loja", "ask the shop for a new one");
     for (record, ending) in
         [(merchant.create(&pix(10_027)), ".png"), (merchant.create(&boleto(10_027)), ".pdf")]

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Account, Edit, PATIENCE, TestApp, Visitor, eventually, is_mongodb, pix};
+use crate::support::{Account, Edit, PATIENCE, TestApp, Visitor, eventually, exchange, is_mongodb, pix};
 
 /// The line of the log about this request.
 fn line(app: &TestApp, request_id: &str) -> Option<String> {
@@ -26,6 +26,79 @@ fn a_refused_request_is_a_line_of_the_log_with_fields_and_without_values() {
     assert!(told.contains("unauthorized"), "{told}");
     let nowhere = app.client().get("/pay/nowhere").expect(404);
     assert!(line(&app, nowhere["requestId"].as_str().unwrap()).is_some());
+}
+
+#[test]
+fn what_is_no_request_is_a_line_of_the_log_with_what_to_do() {
+    let app = TestApp::new();
+    let bytes = b"GET /pay/payments?externalReference=pedido 1 HTTP/1.1\r\nHost: a\r\n\r\n";
+    let refused = exchange(app.address(), bytes).unwrap();
+    let body = refused.expect_error(400, "unreadable_request");
+    assert!(body["message"].as_str().unwrap().contains("without blanks"), "{body}");
+    let told = line(&app, body["requestId"].as_str().unwrap()).expect("there is a line");
+    assert!(told.contains("unreadable_request") && !told.contains("pedido"), "{told}");
+}
+
+#[test]
+fn of_a_request_that_breaks_many_rules_the_first_ten_are_kept() {
+    let app = TestApp::new();
+    let visitor = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "owner"));
+    let client = app.client();
+    let refused =
+        client.post("/pay/payments", &json!({"items": [{}, {}, {}, {}, {}, {}, {}, {}]})).expect(400);
+    let all = refused["details"].as_array().unwrap();
+    assert!(all.len() > 10, "{refused}");
+    let shown = client.get("/pay/requests").expect(200);
+    assert_eq!(shown["data"][0]["details"].as_array().unwrap()[..], all[..10]);
+    let page = visitor.page("/console/test/requests");
+    let has = |detail: &serde_json::Value| page.contains(&format!("{}: ", detail["field"].as_str().unwrap()));
+    assert!(has(&all[9]) && !has(&all[all.len() - 1]), "{page}");
+}
+
+#[test]
+fn a_request_with_a_key_that_has_ended_is_seen_by_its_merchant_only() {
+    let app = TestApp::new();
+    let key = app.create_key(&["--merchant", "shop"]);
+    let id = key.split('_').nth(2).unwrap().to_owned();
+    let client = app.client_with(&key);
+    client.get("/pay/payments").expect(200);
+    app.quita(&["keys", "revoke", &id]);
+    let refused = eventually(PATIENCE, "the key is refused", || {
+        let answer = client.get("/pay/payments");
+        (answer.status == 401).then(|| answer.json())
+    });
+    assert!(refused["message"].as_str().unwrap().starts_with("invalid or missing API key"), "{refused}");
+    let shown = app.client_with(&app.create_key(&["--merchant", "shop"])).get("/pay/requests").expect(200);
+    let shown = &shown["data"][0];
+    assert_eq!((&shown["requestId"], &shown["code"]), (&refused["requestId"], &json!("unauthorized")));
+    assert_eq!((&shown["message"], &shown["keyId"]), (&json!("this key was revoked"), &json!(id)));
+    let wrong = format!("{}x", &key[..key.len() - 1]);
+    app.client_with(&wrong).get("/pay/payments").expect(401);
+    let shown = app.client_with(&app.create_key(&["--merchant", "shop"])).get("/pay/requests").expect(200);
+    assert!(
+        shown["data"].as_array().unwrap().iter().all(|one| one["message"] == "this key was revoked"),
+        "whoever lacks the secret may be anybody: {shown}"
+    );
+}
+
+#[test]
+fn names_that_were_ignored_are_seen_wherever_refusals_are() {
+    let app = TestApp::new();
+    let visitor = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "owner"));
+    let client = app.client_with(&app.create_key(&["--merchant", "shop"]));
+    let misspelt = pix(10_000).with("postback_url", json!("http://127.0.0.1:1/secret"));
+    let record = client.create(&misspelt);
+    let shown = client.get("/pay/requests").expect(200);
+    let ignored = &shown["ignored"][0];
+    assert_eq!(ignored["names"], json!([{"name": "postback_url", "meant": "postbackUrl"}]), "{shown}");
+    assert_eq!((&ignored["statusCode"], &ignored["route"]), (&json!(201), &json!("/pay/payments")));
+    let told = app.log();
+    let told = told.lines().find(|line| line.contains("were ignored") && line.contains("postbackUrl"));
+    assert!(told.is_some_and(|line| !line.contains("secret")), "{told:?}");
+    let page = visitor.page("/console/test/requests");
+    assert!(page.contains("postback_url is unknown and was ignored; did you mean postbackUrl?"), "{page}");
+    let page = visitor.page(&format!("/console/test/payments/{}", record["transactionId"].as_str().unwrap()));
+    assert!(page.contains("Nobody is told of this payment"), "{page}");
 }
 
 #[test]

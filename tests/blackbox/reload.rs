@@ -110,6 +110,25 @@ fn what_waits_for_a_restart_is_told_by_name() {
 }
 
 #[test]
+fn secret_keys_that_cannot_serve_the_store_are_refused_before_the_next_start_is() {
+    let files = Files::new();
+    let [old, new] =
+        ["an-old-secret-key-that-is-long-enough-for-it", "a-new-secret-key-that-is-long-enough-for-it!"];
+    files.write("key", old);
+    let path = files.path("key");
+    let app =
+        TestApp::builder().env("QUITA_SECRET_KEY_FILE", path.to_str().unwrap()).expects_errors().start();
+    files.write("key", new);
+    hang_up(&app, "refused");
+    let log = app.log();
+    let line = log.lines().find(|line| line.contains("works with a secret key")).expect(&log);
+    assert!(line.contains("\"level\":\"ERROR\""), "{line}");
+    assert!(!log.contains("the configuration was read anew"), "{log}");
+    files.write("key", &format!("{new}\n{old}"));
+    hang_up(&app, "unchanged");
+}
+
+#[test]
 fn a_configuration_with_one_mistake_is_refused_whole() {
     let files = Files::new();
     let app = files.serve(&two("", "priority = 2"));
@@ -167,6 +186,10 @@ fn a_certificate_is_taken_with_its_key_and_not_without_it() {
     hang_up(&app, "applied");
     assert_eq!(until(), 3_849_984_000);
     assert!(app.log().contains("acquirer[bank].private-key-file: it is not the key of the certificate"));
+    let key = files.write_certificate(2021);
+    files.write("bank.key", &key);
+    hang_up(&app, "refused");
+    assert!(app.log().contains("acquirer bank: the new certificate has ended on 2021-01-01T00:00:00.000Z"));
     assert_eq!(app.ops().get("/health/ready").status, 200, "no bank has to be there");
 }
 

@@ -85,7 +85,8 @@ impl Shop {
         let mut config = Config { query_lag_ms, ..Config::default() };
         config.notices.headers = [("x-quita-secret".to_owned(), SECRET.to_owned())].into();
         config.notices.url = Some("https://pay.example/acquirers/cielo/notifications".into());
-        let (merchant_id, merchant_key) = (config.merchant_id.clone(), config.merchant_key.clone());
+        let merchant_id = config.merchant_id.clone();
+        let merchant_key = config.merchant_key.clone();
         let lossy = Lossy { cielo: Cielo::new(config, faults::none()), first, kept: BTreeMap::new() };
         let cielo = Served::start_with(lossy, Options::default()).unwrap();
         let table = format!(

@@ -140,7 +140,8 @@ fn calling_back_with(keys: &str, has_digit: bool) -> World {
 fn a_boleto_is_registered_and_paid_by_its_bar_code_after_a_callback() {
     let world = calling_back();
     let record = world.registered(&boleto(10_010));
-    let (id, number) = (id_of(&record), number_of(&record));
+    let id = id_of(&record);
+    let number = number_of(&record);
     let title = &world.titles()[&number];
     assert_eq!(record["acquirerReference"]["yourNumber"], json!(title.your_number), "{record}");
     assert_eq!((title.amount_cents, title.your_number.len()), (10_010, 18));
@@ -270,7 +271,8 @@ fn numbers_that_are_used_up_end_the_acquirer_and_operators_are_warned_before() {
 fn a_callback_of_a_payment_that_nobody_made_changes_nothing() {
     let world = calling_back();
     let record = world.registered(&boleto(10_000));
-    let (id, reads) = (id_of(&record), world.calls("GET /boletos"));
+    let id = id_of(&record);
+    let reads = world.calls("GET /boletos");
     world.tell(&json!({ "do": "forge", "number": number_of(&record) }));
     eventually(PATIENCE, "the bank is asked", || (world.calls("GET /boletos") > reads).then_some(()));
     assert_eq!(world.client.payment(&id)["status"], "pending");
@@ -346,14 +348,16 @@ fn the_movements_of_a_day_are_compared_with_its_payments() {
 fn a_paid_boleto_that_the_movements_lack_is_missed_until_they_have_it() {
     let mut world = calling_back();
     let record = world.registered(&boleto(10_000));
-    let (id, number) = (id_of(&record), number_of(&record));
+    let id = id_of(&record);
+    let number = number_of(&record);
     world.tell(&json!({ "do": "unlist", "number": number }));
     world.tell(&json!({ "do": "pay", "number": number }));
     world.client.wait_for_status_within(PATIENCE, &id, "paid");
     // On a weekend nothing is expected in the list of the day.
     let on = if business_day::is_business_day(today()) { today() } else { business_day::before(today()) };
     let compared = |world: &World| {
-        let (since, until) = (on.pred_opt().unwrap().to_string(), today().to_string());
+        let since = on.pred_opt().unwrap().to_string();
+        let until = today().to_string();
         let list = ["reconcile", "--acquirer", "sicoob", "--since", &since, "--until", &until, "--json"];
         let compared = world.call(&list);
         (compared.code, serde_json::from_str::<Value>(&compared.stdout).unwrap()["lines"].clone())

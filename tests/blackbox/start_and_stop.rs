@@ -79,7 +79,8 @@ fn what_was_accepted_is_finished_before_it_ends() {
 
 /// Sends payments with a key each until nobody answers any more; every key, with the id of what was created.
 fn load(app: &TestApp, thread: usize, receiver: &str) -> Vec<(String, Value, Option<String>)> {
-    let (client, mut sent) = (app.client(), Vec::new());
+    let client = app.client();
+    let mut sent = Vec::new();
     loop {
         let key = format!("{thread}-{}", sent.len());
         // Every fourth one takes the acquirer half a second.
@@ -109,7 +110,8 @@ fn sigterm_under_load_leaves_nothing_that_was_accepted_without_an_answer() {
     let sent: Vec<_> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..8)
             .map(|thread| {
-                let (app, url) = (&app, &url);
+                let app = &app;
+                let url = &url;
                 scope.spawn(move || load(app, thread, url))
             })
             .collect();
@@ -189,6 +191,26 @@ fn a_store_out_of_reach_ends_the_start_with_1_and_says_so() {
 }
 
 #[test]
+fn a_mongodb_uri_that_no_restart_mends_ends_the_start_with_2_and_names_the_mistake() {
+    let directory = tempfile::tempdir().unwrap();
+    for (uri, mistake) in [
+        ("mongodb://ana:hunter2@127.0.0.1:1/quita?replicaSte=rs", "replicaSte"),
+        (
+            "mongodb://ana:hunter2@127.0.0.1:1/quita?replicaSet=rs&tls=true&tlsCAFile=/none/ca.pem",
+            "/none/ca.pem",
+        ),
+        ("mongodb://ana:hunter2@127.0.0.1:1/qui%20ta?replicaSet=rs", "database"),
+        ("mongodb://ana:hunter/2@127.0.0.1:1/quita?replicaSet=rs", "password"),
+    ] {
+        let refused = Program::new(directory.path(), ANY_PORT).env("QUITA_STORE", uri).run();
+        assert_eq!(refused.code, Some(2), "{uri}: {refused:?}");
+        assert!(refused.stderr.contains(mistake), "{mistake}: {refused:?}");
+        assert!(!refused.said().contains("hunter"), "{refused:?}");
+        assert!(!refused.said().contains("broken"), "{refused:?}");
+    }
+}
+
+#[test]
 fn an_address_in_use_ends_the_start_with_1_and_names_the_option() {
     let app = TestApp::new();
     let directory = tempfile::tempdir().unwrap();
@@ -198,6 +220,7 @@ fn an_address_in_use_ends_the_start_with_1_and_names_the_option() {
         let refused = Program::new(directory.path(), arguments).run();
         assert_eq!(refused.code, Some(1), "{refused:?}");
         assert!(refused.stderr.contains(app.address()) && refused.stderr.contains(option), "{refused:?}");
+        assert!(!directory.path().join("data").exists(), "no store is made: {refused:?}");
     }
 }
 

@@ -115,7 +115,8 @@ fn an_outage_is_counted_and_logged_once_although_nobody_asks_for_anything() {
 #[test]
 fn a_load_test_names_the_store_that_was_away_during_the_run() {
     let mut outage = Outage::prepare();
-    let (url, metrics) = (outage.app.url(), format!("{}/metrics", outage.app.ops_url()));
+    let url = outage.app.url();
+    let metrics = format!("{}/metrics", outage.app.ops_url());
     let arguments = ["load", "--url", &url, "--rate", "5", "--duration", "8s", "--metrics", &metrics];
     let mut running = outage.app.program(&arguments).env("QUITA_KEY", outage.app.key()).start("load");
     eventually(PATIENCE, "the first payment", || {
@@ -321,9 +322,20 @@ fn an_embedded_store_whose_file_is_gone_is_called_broken_and_not_silent() {
             told["since"].is_string().then_some(told)
         });
         assert_eq!(told["trouble"], "broken");
+        let log = app.log();
+        let errors: Vec<_> = log.lines().filter(|line| line.contains("\"level\":\"ERROR\"")).collect();
+        let [line] = errors[..] else { panic!("one line is enough: {errors:#?}") };
+        // Whoever restarts first has lost what the process alone still has.
+        for part in ["Before the service ends", "/proc/PID/fd", "put it back"] {
+            assert!(line.contains(part), "{part}: {line}");
+        }
+        let refused = app.client().post("/pay/payments", &pix(10_027));
+        refused.expect_error(503, "store_unavailable");
+        assert!(!refused.text().contains("nothing is lost"), "nobody knows yet: {refused}");
         let ready = app.ops().get("/health/ready");
         assert_eq!(ready.status, 503, "{ready}");
         assert!(ready.text().contains("was deleted or replaced"), "{ready}");
+        assert!(ready.text().contains("/proc/PID/fd"), "{ready}");
         for path in ["/", "/store"] {
             let page = operator.get(path).text();
             assert!(has_bar(&page) && trouble(&page) == "broken", "{page}");

@@ -81,7 +81,9 @@ impl Round {
     fn send(&self, client: &Client) -> Vec<Answer> {
         thread::scope(|scope| {
             let post = |(place, (path, body)): (usize, &(String, Value))| {
-                let (key, path, body) = (format!("{}-{place}", self.name), path.clone(), body.clone());
+                let key = format!("{}-{place}", self.name);
+                let path = path.clone();
+                let body = body.clone();
                 scope.spawn(move || client.post_once(&path, &key, &body))
             };
             let threads: Vec<_> = self.requests.iter().enumerate().map(post).collect();

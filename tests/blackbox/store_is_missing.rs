@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::support::{Finished, Program, TestApp, TestStore, is_mongodb};
+use crate::support::{Finished, PATIENCE, Program, TestApp, TestStore, is_mongodb, pix};
 
 const ID: &str = "01890a5d-ac96-774b-bcce-b302099a8057";
 /// A bank's return file that can be read.
@@ -88,6 +88,69 @@ fn the_doctor_warns_of_a_store_that_is_missing_and_makes_none() {
     let line = found.stdout.lines().find(|line| line.starts_with("warn  store")).unwrap();
     assert!(line.contains("does not exist yet") && line.contains("`quita serve` makes it"), "{line}");
     assert!(!store.exists());
+}
+
+/// Every file of a folder, with its bytes.
+fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let files = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let mut files: Vec<_> =
+        files.map(|path| (path.display().to_string(), std::fs::read(&path).unwrap())).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn nothing_is_made_beside_the_log_of_a_store_whose_file_is_gone() {
+    if is_mongodb() {
+        println!("skipped: MongoDB has the files");
+        return;
+    }
+    let mut app = TestApp::new();
+    let record = app.client().create(&pix(10_027));
+    app.kill();
+    let data = app.directory().join("data");
+    let file = data.join("quita.db");
+    let kept = std::fs::read(&file).unwrap();
+    std::fs::remove_file(&file).unwrap();
+    let left = files(&data);
+    assert!(left.iter().any(|(name, log)| name.ends_with("quita.db-wal") && !log.is_empty()), "the newest");
+    let serve = ["serve", "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0"];
+    for arguments in [&serve[..], &["keys", "list"], &["backup", "copy.db"]] {
+        let refused = app.quita(arguments);
+        assert_eq!(refused.code, Some(1), "{refused:?}");
+        for part in ["quita.db is gone", "quita.db-wal", "Put ", "restore a backup", "new, empty store"] {
+            assert!(refused.stderr.contains(part), "{part}: {refused:?}");
+        }
+        assert_eq!(files(&data), left, "{arguments:?}");
+    }
+    let found = app.quita(&["doctor"]);
+    assert_eq!(found.code, Some(1), "{found:?}");
+    let line = found.stdout.lines().find(|line| line.starts_with("fail  store")).unwrap();
+    assert!(line.contains("quita.db-wal") && line.contains("RUNBOOK.md"), "{line}");
+    assert_eq!(files(&data), left, "the doctor changes nothing");
+    std::fs::write(&file, kept).unwrap();
+    app.restart();
+    let id = record["transactionId"].as_str().unwrap();
+    assert_eq!(app.client().payment(id)["transactionId"], record["transactionId"]);
+}
+
+#[test]
+fn a_new_store_is_a_line_of_the_log_once() {
+    for (environment, level) in [("development", "INFO"), ("production", "WARN")] {
+        let mut app = TestApp::builder()
+            .arg("--environment", environment)
+            .arg("--public-url", "https://pay.example.com")
+            .env("QUITA_SECRET_KEY", "a-key-for-tests-that-is-long-enough-to-be-taken")
+            .start();
+        app.terminate(PATIENCE);
+        app.restart();
+        let log = app.log();
+        let told: Vec<_> = log.lines().filter(|line| line.contains("a new, empty store was made")).collect();
+        let [line] = told[..] else { panic!("{told:#?}") };
+        let (place, _) = app.store_url().split_once('?').unwrap_or((app.store_url(), ""));
+        let is_named = line.contains(place) && line.contains(&format!("\"level\":\"{level}\""));
+        assert!(is_named, "{environment}: {line}");
+    }
 }
 
 #[test]

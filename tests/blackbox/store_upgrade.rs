@@ -34,7 +34,7 @@ fn readiness_version_and_metrics_name_the_form() {
 
 #[test]
 fn a_service_that_an_upgrade_left_behind_writes_nothing_more_and_ends_with_1() {
-    let mut app = TestApp::new();
+    let mut app = TestApp::builder().expects_errors().start();
     let client = app.client();
     let created = client.create(&pix(10_010));
     let id = created["transactionId"].as_str().unwrap();

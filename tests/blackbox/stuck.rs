@@ -27,11 +27,13 @@ fn address_of_end(operator: &Visitor, id: &str) -> String {
 #[test]
 fn an_operator_ends_a_cancellation_that_never_left_and_the_payment_goes_on() {
     let app = TestApp::new();
-    let (client, operator) = (app.client(), Visitor::operator(&app));
+    let client = app.client();
+    let operator = Visitor::operator(&app);
     let id = client.create(&pix(10_027))["transactionId"].as_str().unwrap().to_owned();
     let cancel = format!("/pay/payments/{id}/cancel");
     direct(&operator, "drained");
-    let (path, asking) = (cancel.clone(), app.client());
+    let path = cancel.clone();
+    let asking = app.client();
     let asked = std::thread::spawn(move || asking.post_once(&path, "k", &json!({})));
     let address = address_of_end(&operator, &id);
     client.post_once(&cancel, "other", &json!({})).expect_error(409, "operation_in_progress");
@@ -68,7 +70,8 @@ fn an_operator_ends_a_cancellation_that_never_left_and_the_payment_goes_on() {
 #[test]
 fn an_operation_of_nobody_cannot_be_ended() {
     let app = TestApp::new();
-    let (client, operator) = (app.client(), Visitor::operator(&app));
+    let client = app.client();
+    let operator = Visitor::operator(&app);
     let id = client.create(&pix(10_027))["transactionId"].as_str().unwrap().to_owned();
     let nobody = "01900000-0000-7000-8000-000000000000";
     let fields = [("verdict", "refused"), ("reason", "why")];
@@ -87,7 +90,8 @@ fn an_operation_of_nobody_cannot_be_ended() {
 #[test]
 fn a_charge_that_was_answered_cannot_be_ended() {
     let app = TestApp::new();
-    let (client, operator) = (app.client(), Visitor::operator(&app));
+    let client = app.client();
+    let operator = Visitor::operator(&app);
     let id = client.create(&pix(10_027))["transactionId"].as_str().unwrap().to_owned();
     let nobody = "01900000-0000-7000-8000-000000000000";
     assert!(!operator.page(&format!("/transactions/{id}")).contains("/charges/"));

@@ -50,7 +50,8 @@ pub(crate) use failing_calls::FailingCalls;
 pub(crate) use held_store::HeldStore;
 pub(crate) use mail_server::{MAIL_PASSWORD, MAIL_USER, MailServer};
 pub(crate) use meddler::{
-    copy_payment, give_up_runs, grown_older, paid_earlier, proven_earlier, release_use, take_use, upgrade_to,
+    add_node_ahead, copy_payment, give_up_runs, grown_older, paid_earlier, proven_earlier, release_use,
+    take_use, upgrade_to,
 };
 pub(crate) use own_mongod::OwnMongod;
 pub(crate) use planted::{Fault, PlantedService};

@@ -124,7 +124,8 @@ fn of_many_payments_with_one_token_one_begins() {
     let app = TestApp::new();
     let token = token(&app.client_with(&publishable(&app)), NUMBER);
     let answers: Vec<_> = thread::scope(|scope| {
-        let (app, token) = (&app, &token);
+        let app = &app;
+        let token = &token;
         let one = |number: usize| {
             let key = format!("order-{number}");
             scope.spawn(move || app.client().post_once("/pay/payments", &key, &paid_with(token)))
@@ -283,6 +284,16 @@ fn a_preflight_is_answered_without_a_key_for_origins_of_any_application() {
     assert_eq!(stranger.status, 204);
     let cors = stranger.headers.iter().filter(|(name, _)| name.starts_with("access-control-"));
     assert_eq!(cors.count(), 0, "{stranger}");
+    let told = |origin: &str| {
+        app.log().lines().filter(|line| line.contains("may not send cards") && line.contains(origin)).count()
+    };
+    preflight("/pay/tokens", "https://evil.example");
+    preflight("/pay/tokens", "https://evil.example/4242424242424242");
+    assert_eq!(
+        (told("https://evil.example"), told("4242424242424242"), told(SHOP)),
+        (1, 0, 0),
+        "its page is told nothing"
+    );
     assert_eq!(preflight("/pay/payments", SHOP).status, 405);
 }
 
@@ -337,7 +348,8 @@ fn what_holds_no_card_uses_up_nobodys_tokens() {
 
 #[test]
 fn a_token_outlives_a_change_of_the_secret_key_for_as_long_as_it_is_there() {
-    let (old, new) = ("an-old-secret-key-that-is-long-enough", "a-new-secret-key-that-is-long-enough!");
+    let old = "an-old-secret-key-that-is-long-enough";
+    let new = "a-new-secret-key-that-is-long-enough!";
     let mut app = TestApp::builder().env("QUITA_SECRET_KEY", old).start();
     let [first, second] = [(); 2].map(|()| token(&app.client(), NUMBER));
     app.restart_with("QUITA_SECRET_KEY", &format!("{new}\n{old}"));
@@ -384,18 +396,24 @@ fn the_script_is_served_to_pages_of_other_origins_and_can_be_pinned() {
 fn a_page_of_another_origin_pays_with_a_token() {
     let app = TestApp::new();
     let Some(browser) = Browser::open(&app) else { return };
-    let (shop, key) = (TestReceiver::start(), publishable(&app));
+    let shop = TestReceiver::start();
+    let key = publishable(&app);
     let origin = shop.url().trim_end_matches("/webhooks").to_owned();
     allow(&app, "shop", &origin);
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/cards-on-your-page");
     let page = fs::read_to_string(folder.join("index.html")).unwrap();
     let page = page.replace("https://pay.example.com", &app.url()).replace("qk_pub_test_…", &key);
     let script = fs::read_to_string(folder.join("pay.js")).unwrap();
-    shop.answer_with(move |request| match request.path.as_str() {
-        "/pay.js" => Reply::status(200).header("content-type", "text/javascript").body(&script),
-        "/" => Reply::status(200).header("content-type", "text/html; charset=utf-8").body(&page),
-        _ => Reply::status(204),
-    });
+    let answer_with = |checkout: Reply| {
+        let page = page.clone();
+        let script = script.clone();
+        shop.answer_with(move |request| match request.path.as_str() {
+            "/pay.js" => Reply::status(200).header("content-type", "text/javascript").body(&script),
+            "/" => Reply::status(200).header("content-type", "text/html; charset=utf-8").body(&page),
+            _ => checkout.clone(),
+        });
+    };
+    answer_with(Reply::status(204));
     browser.go_to(&format!("{origin}/"));
     for (field, text) in [
         ("#number", "4242 4242 4242 4242"),
@@ -406,8 +424,17 @@ fn a_page_of_another_origin_pays_with_a_token() {
     ] {
         browser.enter(field, text);
     }
-    browser.click("#card button");
-    browser.wait_for_text("#outcome", "visa …4242");
+    // The page says what the shop's server answered, and never that it was paid when that is not known.
+    for (checkout, said) in [
+        (Reply::status(500).body(r#"{"status":"paid"}"#), "A loja não respondeu se o pagamento foi feito."),
+        (Reply::status(200).body(r#"{"status":"declined"}"#), "Recusado: visa …4242"),
+        (Reply::status(204), "A loja não respondeu se o pagamento foi feito."),
+        (Reply::status(200).body(r#"{"status":"paid"}"#), "Pago: visa …4242"),
+    ] {
+        answer_with(checkout);
+        browser.click("#card button");
+        browser.wait_for_text("#outcome", said);
+    }
     let posted = shop.wait_until(PATIENCE, "the token", |all| all.iter().any(|one| one.method == "POST"));
     let posted = posted.iter().find(|one| one.method == "POST").unwrap().json();
     let token = posted["token"].as_str().unwrap();

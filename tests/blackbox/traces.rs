@@ -50,7 +50,8 @@ fn path_to(span: &ArrivedSpan, spans: &[ArrivedSpan]) -> String {
 #[test]
 fn one_payment_is_one_trace_from_the_call_to_the_webhooks() {
     let collector = Collector::start();
-    let (app, receiver) = (traced(&collector).start(), TestReceiver::start());
+    let app = traced(&collector).start();
+    let receiver = TestReceiver::start();
     let client = app.client();
     let answer = create_traced(&client, &format!("00-{TRACE}-{CALLER}-01"), Some(&receiver.url()));
     let id = answer.expect(201)["transactionId"].as_str().unwrap().to_owned();
@@ -181,7 +182,8 @@ fn check_batches(spans: &[ArrivedSpan], ours: &[&ArrivedSpan]) {
 #[test]
 fn a_payment_that_the_service_takes_up_again_begins_a_trace_of_its_own() {
     let collector = Collector::start();
-    let (app, receiver) = (traced(&collector).start(), TestReceiver::start());
+    let app = traced(&collector).start();
+    let receiver = TestReceiver::start();
     receiver.answer(500);
     let request = pix(10_027).with("postbackUrl", json!(receiver.url()));
     let id = app.client().create(&request)["transactionId"].as_str().unwrap().to_owned();
@@ -238,7 +240,8 @@ fn only_the_share_is_recorded_whatever_a_caller_says() {
     let collector = Collector::start();
     let app = traced(&collector).arg("--otlp-sample", "1%").start();
     let client = app.client();
-    let (taken, left) = (format!("{:032x}", 1), format!("{}{}", "0".repeat(16), "f".repeat(16)));
+    let taken = format!("{:032x}", 1);
+    let left = format!("{}{}", "0".repeat(16), "f".repeat(16));
     for _ in 0..3 {
         create_traced(&client, &format!("00-{left}-{CALLER}-01"), None).expect(201);
     }
@@ -253,7 +256,8 @@ fn a_collector_that_is_away_or_hangs_or_refuses_disturbs_nobody() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         format!("http://{}", listener.local_addr().unwrap())
     };
-    let (hanging, refusing) = (Collector::start(), Collector::start());
+    let hanging = Collector::start();
+    let refusing = Collector::start();
     hanging.answer_after(Duration::from_secs(60));
     refusing.refuse();
     for endpoint in [away, hanging.endpoint(), refusing.endpoint()] {
@@ -314,7 +318,8 @@ fn the_last_spans_are_sent_when_the_service_stops() {
 #[test]
 fn no_personal_data_and_no_secret_is_in_any_exported_byte() {
     let collector = Collector::start();
-    let (app, receiver) = (traced(&collector).arg("--log-level", "trace").start(), TestReceiver::start());
+    let app = traced(&collector).arg("--log-level", "trace").start();
+    let receiver = TestReceiver::start();
     let client = app.client();
     let number = "4242424242424242";
     let hook = format!("{}/hidden-path?token=hidden-token", receiver.url());

@@ -57,7 +57,8 @@ fn later_events_wait_for_an_earlier_one_that_fails() {
 #[test]
 fn redirects_are_not_followed_and_do_not_confirm() {
     let app = TestApp::new();
-    let (receiver, elsewhere) = (TestReceiver::start(), TestReceiver::start());
+    let receiver = TestReceiver::start();
+    let elsewhere = TestReceiver::start();
     let target = elsewhere.url();
     receiver.answer_with(move |_| Reply::status(302).header("Location", &target));
     let client = app.client();
@@ -125,7 +126,8 @@ fn an_answer_that_is_endless_is_cut_off_and_shown_in_part() {
 #[test]
 fn a_receiver_that_never_answers_delays_nobody_else() {
     let app = TestApp::new();
-    let (dead, live) = (TestReceiver::start(), TestReceiver::start());
+    let dead = TestReceiver::start();
+    let live = TestReceiver::start();
     dead.answer_with(|_| Reply::status(200).after(Duration::from_secs(120)));
     let client = app.client();
     for _ in 0..150 {

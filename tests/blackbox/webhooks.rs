@@ -70,7 +70,8 @@ fn the_body_is_the_record_as_of_the_event() {
         assert_eq!(body["data"]["updatedAt"], event["occurredAt"]);
         assert_eq!((&body["mode"], &body["data"]["mode"]), (&json!("test"), &json!("test")));
     }
-    let (first, second) = (requests[0].json(), requests[1].json());
+    let first = requests[0].json();
+    let second = requests[1].json();
     assert!(first["data"]["paidAt"].is_null() && second["data"]["paidAt"].is_string());
     assert!(second["data"]["refundedAt"].is_null() && requests[2].json()["data"]["refundedAt"].is_string());
     assert_eq!(requests[2].json()["data"], client.payment(&id), "the last is the payment as it is");
@@ -80,7 +81,8 @@ fn the_body_is_the_record_as_of_the_event() {
 fn a_webhook_is_a_json_post_signed_as_standard_webhooks_says() {
     let app = TestApp::new();
     let receiver = TestReceiver::start();
-    let (client, secret) = (app.client(), app.secret());
+    let client = app.client();
+    let secret = app.secret();
     assert!(secret.starts_with("whsec_"));
     let request =
         card("4242424242424242", 10_000).with("postbackUrl", json!(format!("{}?a=b%20c", receiver.url())));

@@ -104,7 +104,8 @@ impl Shop<'_> {
     /// What was done, in a line.
     pub(super) fn summary(&self) -> String {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-        let (mut refunds, listed) = (0, self.listed());
+        let mut refunds = 0;
+        let listed = self.listed();
         for id in &listed {
             let record = self.payment(id);
             let text = |name: &str| record[name].as_str().unwrap_or_default().to_owned();
@@ -157,7 +158,8 @@ impl Shop<'_> {
 
     /// The id of every payment that there is.
     fn listed(&self) -> BTreeSet<String> {
-        let (mut all, mut after) = (BTreeSet::new(), String::new());
+        let mut all = BTreeSet::new();
+        let mut after = String::new();
         loop {
             let page = self.get(&format!("/pay/payments?limit=100{after}"));
             let ids = page["data"].as_array().unwrap().iter();
@@ -172,7 +174,8 @@ impl Shop<'_> {
         let events = self.get(&format!("/pay/payments/{id}/events"));
         let events = events["data"].as_array().unwrap().iter();
         let expected: Vec<u64> = events.map(|event| event["sequence"].as_u64().unwrap()).collect();
-        let (mut ids, mut sequences) = (BTreeSet::new(), Vec::new());
+        let mut ids = BTreeSet::new();
+        let mut sequences = Vec::new();
         for (webhook_id, sequence) in told {
             if ids.insert(webhook_id) {
                 sequences.push(*sequence);

@@ -20,7 +20,8 @@ pub(super) fn check_is_sane(answer: &Answer) {
 #[test]
 fn every_kind_of_answer_of_every_route_is_protected() {
     let shops = Shops::open();
-    let (stranger, token) = (Visitor::new(&shops.app), shops.viewer.form_token());
+    let stranger = Visitor::new(&shops.app);
+    let token = shops.viewer.form_token();
     for (route, example) in examples("GET") {
         let attempt = shops.ids.attempt(route, example);
         check_is_sane(&attempt.by(&stranger, ""));

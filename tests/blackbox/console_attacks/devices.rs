@@ -96,10 +96,13 @@ fn a_crowd_that_signs_in_is_turned_away_and_keeps_neither_payments_nor_people_wa
     let ana = shop(&app);
     let laptop = Visitor::new(&app);
     assert_eq!(sign_in_from(&laptop, HOME, &ana.email, &ana.password).status, 303);
-    let (is_over, turned_away) = (AtomicBool::new(false), AtomicUsize::new(0));
+    let is_over = AtomicBool::new(false);
+    let turned_away = AtomicUsize::new(0);
     thread::scope(|scope| {
         for stranger in 0..100 {
-            let (app, is_over, turned_away) = (&app, &is_over, &turned_away);
+            let app = &app;
+            let is_over = &is_over;
+            let turned_away = &turned_away;
             scope.spawn(move || crowd(app, stranger, is_over, turned_away));
         }
         let seen = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -119,7 +122,8 @@ fn a_crowd_that_signs_in_is_turned_away_and_keeps_neither_payments_nor_people_wa
 #[test]
 fn the_mark_of_a_browser_is_good_for_its_own_account_and_can_not_be_made_up() {
     let app = behind_a_proxy();
-    let (ana, bia) = (shop(&app), Account::create(&app, "shop", "bia@shop.example", "viewer"));
+    let ana = shop(&app);
+    let bia = Account::create(&app, "shop", "bia@shop.example", "viewer");
     let thief = Visitor::new(&app);
     assert_eq!(sign_in_from(&thief, HOME, &bia.email, &bia.password).status, 303);
     let own = thief.cookie(DEVICE).expect("the browser is marked");

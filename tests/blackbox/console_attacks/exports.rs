@@ -117,7 +117,8 @@ struct Begun(TcpStream);
 impl Begun {
     fn open(app: &TestApp, visitor: &Visitor) -> Self {
         let mut stream = TcpStream::connect(app.address()).unwrap();
-        let (host, cookies) = (app.address(), visitor.cookie_header());
+        let host = app.address();
+        let cookies = visitor.cookie_header();
         let request = format!(
             "GET /console/test/payments.csv HTTP/1.1\r\nHost: {host}\r\nAccept-Language: en\r\nCookie: {cookies}\r\nConnection: close\r\n\r\n"
         );

@@ -119,7 +119,8 @@ fn nodes_share_codes_guesses_and_sessions() {
     let app = TestApp::new();
     let other = TestApp::builder().store(app.store_url()).start();
     let Some(guarded) = Guarded::new(&app) else { return };
-    let (here, there) = (guarded.half(&app), guarded.half(&other));
+    let here = guarded.half(&app);
+    let there = guarded.half(&other);
     let code = guarded.code();
     assert_eq!(here.give_code(&code, "").status, 303);
     assert_eq!(there.give_code(&code, "").status, 422, "it was used on the other node");
@@ -264,7 +265,8 @@ fn a_session_ends_when_nothing_is_done_in_it_and_a_live_page_keeps_none_alive() 
     let idle = Duration::from_secs(4);
     let app = TestApp::builder().arg("--session-idle", "4s").start();
     let account = Account::create(&app, "shop", "ana@shop.example", "owner");
-    let (busy, watching) = (Visitor::signed_in(&app, &account), Visitor::signed_in(&app, &account));
+    let busy = Visitor::signed_in(&app, &account);
+    let watching = Visitor::signed_in(&app, &account);
     let mut stream = EventStream::open(&app, &watching, "/console/test/payments/stream");
     for _ in 0..6 {
         pause(idle / 4);

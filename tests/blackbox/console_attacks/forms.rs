@@ -55,7 +55,8 @@ fn what_another_site_sends_changes_nothing_even_with_the_right_token() {
     let before = shops.state();
     let multipart = "multipart/form-data; boundary=x";
     for (route, example) in examples("POST") {
-        let (attempt, token) = (shops.ids.attempt(route, example), right_token(route, &shops.owner));
+        let attempt = shops.ids.attempt(route, example);
+        let token = right_token(route, &shops.owner);
         for header in [
             ("Sec-Fetch-Site", "cross-site"),
             ("Sec-Fetch-Site", "same-site"),
@@ -184,7 +185,8 @@ fn a_secret_is_shown_once_and_a_repeated_form_rotates_nothing() {
     let live = base.replace("/test/", "/live/");
     assert!(!shops.owner.page(&live).contains(" · until "), "the other mode has its own");
     let made = shops.owner.post("/console/test/applications", &[("name", "second")]);
-    let (secret, own) = (element(&made.text(), "secret"), way_back(&made));
+    let secret = element(&made.text(), "secret");
+    let own = way_back(&made);
     assert!(secret.starts_with("whsec_") && !shops.owner.page(&own).contains(&secret), "{made}");
     let live_secret = element(&made.text(), "second-secret");
     assert!(live_secret.starts_with("whsec_") && live_secret != secret, "{made}");
@@ -209,7 +211,8 @@ fn the_same_form_sent_often_refunds_once_and_is_noted_once() {
                 ("Cookie", &*cookies),
                 ("Accept-Language", "en"),
             ];
-            let (path, fields) = (&path, &fields);
+            let path = &path;
+            let fields = &fields;
             scope.spawn(move || {
                 let answer = client.send("POST", path, &headers, fields.as_bytes());
                 assert_eq!(answer.status, 303, "{answer}");

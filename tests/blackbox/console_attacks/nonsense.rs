@@ -162,7 +162,8 @@ fn huge_form(app: &TestApp, who: &Visitor, route: &Route, path: &str) -> Answer 
 #[test]
 fn what_a_form_says_is_checked_before_anything_is_done() {
     let shops = Shops::open();
-    let (before, token) = (shops.state(), shops.owner.form_token());
+    let before = shops.state();
+    let token = shops.owner.form_token();
     let long = format!("name={}", "a".repeat(61));
     let receiver = format!("since=2026-01-01T00:00&receiver={}", "a".repeat(260));
     for (path, fields, status) in [

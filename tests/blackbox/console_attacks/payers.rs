@@ -59,7 +59,8 @@ fn a_viewer_sees_payers_masked_on_every_page_and_stream_and_exports_nothing() {
 fn the_way_to_a_boletos_page_is_shown_to_those_alone_who_see_its_payer() {
     let shops = Shops::open();
     let record = shops.app.client().create(&boleto(10_027));
-    let (id, page) = (record["transactionId"].as_str().unwrap(), record["boleto"]["url"].as_str().unwrap());
+    let id = record["transactionId"].as_str().unwrap();
+    let page = record["boleto"]["url"].as_str().unwrap();
     let path = format!("/console/test/payments/{id}");
     for (who, is_told) in [(&shops.owner, true), (&shops.developer, true), (&shops.viewer, false)] {
         let shown = who.page(&path);

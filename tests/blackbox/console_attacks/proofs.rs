@@ -38,7 +38,8 @@ fn what_could_do_harm_wants_a_proof_that_is_at_most_five_minutes_old() {
     Account::create(&app, "shop", "rui@shop.example", "developer");
     let owner = Visitor::signed_in(&app, &account);
     let id = guarded_payment(&app, &owner);
-    let (rotation, refund) = (live_key(&owner), format!("/console/test/payments/{id}/refund"));
+    let rotation = live_key(&owner);
+    let refund = format!("/console/test/payments/{id}/refund");
     let harmful: [(&str, &[(&str, &str)]); 7] = [
         (&rotation, &[]),
         ("/console/live/applications/default/keys", &[("scope", "payments:write")]),

@@ -96,10 +96,8 @@ impl EvilShop {
         let link = link_of(&client);
         pages.extend(["", "/close"].map(|part| format!("/console/test/links/{link}{part}")));
         pages.extend(["", "/secret/rotate"].map(|part| format!("{application}{part}")));
-        let (search, next) = (
-            crate::support::form(&[("q", EVIL), ("amount", EVIL), ("from", EVIL), ("cursor", EVIL)]),
-            crate::support::form(&[("next", EVIL)]),
-        );
+        let search = crate::support::form(&[("q", EVIL), ("amount", EVIL), ("from", EVIL), ("cursor", EVIL)]);
+        let next = crate::support::form(&[("next", EVIL)]);
         pages.push(format!("/console/test/payments?{search}"));
         pages.push(format!("/console/sign-in?{next}"));
         pages.push(format!("/console/test/{}", EVIL.replace(['"', '<', '>', '\'', ' '], "%22")));

@@ -108,7 +108,8 @@ fn a_session_that_is_over_does_not_stand_in_the_way_of_a_new_one() {
 fn a_session_is_made_when_somebody_signs_in_and_never_taken_over() {
     let app = TestApp::new();
     let account = shop(&app);
-    let (victim, attacker) = (Visitor::new(&app), Visitor::new(&app));
+    let victim = Visitor::new(&app);
+    let attacker = Visitor::new(&app);
     let planted = "attackers-choice-of-a-session-AAAAAAAAAAAAA";
     for (name, value) in
         [(SESSION, planted), ("quita_console_visit", "attackers-visit"), ("__Host-quita_console", planted)]
@@ -131,7 +132,8 @@ fn a_session_is_made_when_somebody_signs_in_and_never_taken_over() {
 fn signing_out_ends_the_session_and_not_only_the_cookie() {
     let app = TestApp::new();
     let account = shop(&app);
-    let (here, there) = (Visitor::signed_in(&app, &account), Visitor::signed_in(&app, &account));
+    let here = Visitor::signed_in(&app, &account);
+    let there = Visitor::signed_in(&app, &account);
     let kept = here.cookie(SESSION).unwrap();
     let answer = here.post("/console/sign-out", &[]);
     assert_eq!((answer.status, answer.header("location")), (303, Some("/console/sign-in")), "{answer}");
@@ -146,7 +148,8 @@ fn a_change_of_a_user_counts_at_once_and_closes_open_pages() {
     let app = TestApp::new();
     let owner = Visitor::signed_in(&app, &shop(&app));
     let hired = Account::create(&app, "shop", "dora@shop.example", "developer");
-    let (here, there) = (Visitor::signed_in(&app, &hired), Visitor::signed_in(&app, &hired));
+    let here = Visitor::signed_in(&app, &hired);
+    let there = Visitor::signed_in(&app, &hired);
     let mut open = EventStream::open(&app, &here, "/console/test/payments/stream");
     assert!(open.next().unwrap().contains("No payment"));
     let stolen = here.cookie(SESSION).unwrap();
@@ -177,7 +180,8 @@ fn wrong_words_are_answered_alike_for_every_login_and_only_so_often() {
     let app = TestApp::new();
     let account = shop(&app);
     let visitor = Visitor::new(&app);
-    let (known, unknown) = (account.email.as_str(), "nobody@shop.example");
+    let known = account.email.as_str();
+    let unknown = "nobody@shop.example";
     for attempt in 0..ATTEMPTS {
         let typed = [known.to_uppercase(), unknown.into()]
             .map(|email| if attempt == 0 { email.to_lowercase() } else { email });
@@ -218,7 +222,8 @@ fn an_address_tries_a_bounded_number_of_accounts_whatever_it_says_it_is() {
     let visitor = Visitor::new(&app);
     let token = form_token_in(&visitor.page("/console/sign-in"));
     let attempt = |number: usize| {
-        let (email, from) = (format!("user{number}@shop.example"), format!("203.0.113.{number}"));
+        let email = format!("user{number}@shop.example");
+        let from = format!("203.0.113.{number}");
         let fields = [("formToken", &*token), ("email", &*email), ("password", "12345678901234567890")];
         let headers = [("X-Forwarded-For", &*from), ("Forwarded", "for=203.0.113.1"), ("X-Real-IP", &*from)];
         visitor.post_with("/console/sign-in", &headers, &fields).status

@@ -60,7 +60,8 @@ fn what_is_another_merchants_is_nothing_by_every_route_and_stays_as_it_is() {
 #[test]
 fn lists_and_searches_hold_nothing_of_another_merchant() {
     let shops = Shops::open();
-    let (rival, ids) = (&shops.rival, &shops.ids);
+    let rival = &shops.rival;
+    let ids = &shops.ids;
     // An export is noted.
     let of_owner = listed(&shops.owner, ids);
     let before = shops.state();
@@ -155,7 +156,8 @@ fn what_belongs_to_one_mode_or_application_is_nothing_in_another() {
 fn who_is_not_signed_in_is_sent_to_the_door_and_nothing_is_done() {
     let shops = Shops::open();
     let before = shops.state();
-    let (own, door) = (shops.owner.form_token(), "/console/sign-in");
+    let own = shops.owner.form_token();
+    let door = "/console/sign-in";
     let (stranger, visited, forged) =
         (Visitor::new(&shops.app), Visitor::new(&shops.app), Visitor::new(&shops.app));
     visited.page(door);

@@ -81,7 +81,8 @@ impl Story {
 
     /// Refunds a part: it is asked once more, and nothing happens before.
     fn refund_half(&self, id: &str) {
-        let (browser, client) = (&self.browser, self.app.client());
+        let browser = &self.browser;
+        let client = self.app.client();
         browser.click("a.row-link");
         browser.wait_for_address(&format!("/payments/{id}"));
         assert!(browser.text(".headline").contains("Paid"), "{}", browser.text(".headline"));
@@ -123,7 +124,8 @@ impl Story {
 
     /// Revokes the key, which then stops working.
     fn revoke(&self, key: &str) {
-        let (browser, client) = (&self.browser, self.app.client_with(key));
+        let browser = &self.browser;
+        let client = self.app.client_with(key);
         self.go_to("applications");
         browser.click("a.row-link[href*=\"Loja\"]");
         browser.click("a[href$=\"/revoke\"]");

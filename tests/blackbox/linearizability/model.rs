@@ -109,7 +109,8 @@ pub(crate) struct Model {
 impl Model {
     /// Before it was created.
     pub(crate) fn new(begins_as: &'static str, total: u64) -> Self {
-        let (status, captured) = (None, None);
+        let status = None;
+        let captured = None;
         Self {
             begins_as,
             total,

@@ -184,7 +184,8 @@ impl Recorder {
             _ => refused(answer, requested),
         });
         if answer.is_none_or(|answer| answer.status == 200) {
-            let (steps, told) = (vec![Step::Notice(requested)], format!("  the notice: {name}"));
+            let steps = vec![Step::Notice(requested)];
+            let told = format!("  the notice: {name}");
             let client = self.client;
             self.operations.push(Operation {
                 client,

@@ -168,7 +168,8 @@ fn numbered(name: &str, folder: &Path, numbers: &[(&str, &str)]) -> String {
 
 #[test]
 fn a_file_finds_boletos_by_the_banks_numbers_and_has_them_settled_the_ordinary_way() {
-    let (acquirers, folder) = (Acquirers::start(), tempfile::tempdir().unwrap());
+    let acquirers = Acquirers::start();
+    let folder = tempfile::tempdir().unwrap();
     let app = acquirers.builder().start();
     let client = app.client_with(&app.create_key(&["--merchant", "shop", "--mode", "live"]));
     let [paid, number_of_paid, sale] = registered(&client, 500);
@@ -194,7 +195,8 @@ fn a_file_finds_boletos_by_the_banks_numbers_and_has_them_settled_the_ordinary_w
         })
     };
     let status = json!({"field": "status", "here": "pending", "there": "paid"});
-    let (of_paid, of_open) = ((&*paid, &*number_of_paid), (&*open, &*number_of_open));
+    let of_paid = (&*paid, &*number_of_paid);
+    let of_open = (&*open, &*number_of_open);
     let expected = [
         line("registered", "matched", of_paid, "5.00", Value::Null).with("fee", json!("2.52")),
         line("settled", "matched", of_paid, "5.00", Value::Null),
@@ -213,7 +215,8 @@ fn a_file_finds_boletos_by_the_banks_numbers_and_has_them_settled_the_ordinary_w
 
 #[test]
 fn an_acquirer_that_refuses_the_connection_is_not_said_to_be_late() {
-    let (acquirers, folder) = (Acquirers::start(), tempfile::tempdir().unwrap());
+    let acquirers = Acquirers::start();
+    let folder = tempfile::tempdir().unwrap();
     let wire = Proxy::to(acquirers.cielo.url().trim_start_matches("https://"));
     let to_cielo = format!("https://{}", wire.address());
     let mut app = acquirers.builder_by_way_of(&acquirers.bank.url(), &to_cielo).start();
@@ -258,7 +261,8 @@ fn again_nothing_changes(
 
 #[test]
 fn the_same_number_at_another_bank_is_another_boleto() {
-    let (acquirers, folder) = (Acquirers::start(), tempfile::tempdir().unwrap());
+    let acquirers = Acquirers::start();
+    let folder = tempfile::tempdir().unwrap();
     let app = acquirers.builder().start();
     let client = app.client_with(&app.create_key(&["--merchant", "shop", "--mode", "live"]));
     let [id, number, _] = registered(&client, 10_000);

@@ -90,7 +90,8 @@ fn compare(acquirers: &Acquirers, app: &TestApp, [since, until]: &[String; 2], m
 
 #[test]
 fn a_pix_that_its_bank_does_not_list_is_missed_until_the_bank_lists_it() {
-    let (acquirers, days) = (Acquirers::start(), two_days());
+    let acquirers = Acquirers::start();
+    let days = two_days();
     let mut app = acquirers.builder().start();
     let key = app.create_key(&["--merchant", "shop", "--mode", "live"]);
     acquirers.send_notices_to(&app);

@@ -20,7 +20,7 @@ const MERCHANT: &str = "shop";
 /// The one error that tells of the surroundings and not of the service.
 const STORE_AWAY: &str = "the store is away: ";
 /// What everything secret in the store hangs on.
-const SECRET_KEY: &str = "QUITA_SECRET_KEY";
+const SECRET_KEYS: [&str; 2] = ["QUITA_SECRET_KEY", "QUITA_SECRET_KEY_FILE"];
 
 /// A service that runs. Dropping it kills it, deletes its store, and fails the test if the log has errors.
 pub(crate) struct TestApp {
@@ -141,7 +141,7 @@ impl TestApp {
     /// The same, not yet run: with the secret keys of the service, which open what is stored.
     pub(crate) fn program(&self, arguments: &[&str]) -> Program {
         let program = Program::new(self.directory(), arguments).env("QUITA_STORE", &self.store.url);
-        let keys = self.settings.environment.iter().rfind(|(name, _)| name == SECRET_KEY);
+        let keys = self.settings.environment.iter().rfind(|(name, _)| SECRET_KEYS.contains(&name.as_str()));
         match keys {
             Some((name, keys)) => program.env(name, keys),
             None => program,

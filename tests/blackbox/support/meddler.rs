@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use mongodb::bson::{Binary, Bson, Document, doc, spec::BinarySubtype};
+use quita_domain::control::Node;
 use quita_domain::identity::{LinkId, TransactionId};
 use quita_domain::link::{LinkUses, UnstoredUses};
 use quita_domain::method::Method;
 use quita_domain::people::Session;
-use quita_domain::time::millis_in;
+use quita_domain::time::{Timestamp, millis_in};
 use quita_embedded::EmbeddedStore;
 use quita_machine::SystemClock;
 use quita_mongo::MongoStore;
@@ -115,7 +116,8 @@ pub(crate) fn grown_older(store_url: &str, id: &str, by: Duration) {
 
 /// Lets a payment have been paid, and changed last, so much earlier. The service must not run.
 pub(crate) fn paid_earlier(store_url: &str, id: &str, by: Duration) {
-    let (id, by) = (Uuid::parse_str(id).unwrap(), i64::try_from(by.as_millis()).unwrap());
+    let id = Uuid::parse_str(id).unwrap();
+    let by = i64::try_from(by.as_millis()).unwrap();
     match store_url.strip_prefix("sqlite:") {
         Some(path) => in_sqlite(path, id, by),
         None => block_on(in_mongodb(store_url, id, by)),
@@ -147,6 +149,17 @@ async fn in_mongodb(url: &str, id: Uuid, by: i64) {
     };
     let updated = database.collection::<Document>("payments").update_one(doc! { "_id": id }, earlier).await;
     assert_eq!(updated.unwrap().modified_count, 1);
+}
+
+/// Adds a node that is dead to a MongoDB store: one heartbeat, written by a clock that is this much ahead.
+pub(crate) fn add_node_ahead(store_url: &str, address: &str, ahead: Duration) {
+    block_on(async {
+        let store = open(store_url).await;
+        let node = store.nodes(Timestamp::from_millis(0)).await.unwrap().remove(0);
+        let seen_at = SystemClock.now().plus_ms(millis_in(ahead));
+        let node = Node { id: Uuid::from_u128(7), address: address.into(), seen_at, ..node };
+        store.put_node(&node).await.unwrap();
+    });
 }
 
 /// Frees every run of reconciliation that a node claimed in MongoDB, so that another need not wait for its lease.

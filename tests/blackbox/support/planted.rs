@@ -41,6 +41,8 @@ pub(crate) enum Fault {
     Forgets,
     /// A creation is answered with 500.
     Fails,
+    /// From the creation on, a proxy answers 502 for a service that is gone.
+    GoesBehindProxy,
 }
 
 /// A service that runs. Dropping it stops it.
@@ -106,6 +108,8 @@ impl Shared {
         let path = message.first_line.split(' ').nth(1).unwrap_or_default().to_owned();
         let (status, body) = if message.first_line.starts_with("POST ") {
             self.create(&message)
+        } else if self.is_gone() {
+            (502, json!("Bad Gateway"))
         } else if let Some(query) = path.strip_prefix("/pay/webhooks/deliveries?transactionId=") {
             self.deliveries(query.split('&').next().unwrap_or_default())
         } else if path.starts_with("/pay/payments?") {
@@ -130,17 +134,28 @@ impl Shared {
         if fault == Fault::Fails {
             return (500, json!({}));
         }
+        if self.fault == Fault::GoesBehindProxy && payments.asked_for >= BEFALLEN {
+            return (502, json!("Bad Gateway"));
+        }
         payments.statuses.insert(id.clone(), "pending");
         payments.forgotten = payments.forgotten.take().or((fault == Fault::Forgets).then(|| id.clone()));
         drop(payments);
-        let (shared, told, url) = (Arc::clone(self), id.clone(), request["postbackUrl"].to_string());
+        let shared = Arc::clone(self);
+        let told = id.clone();
+        let url = request["postbackUrl"].to_string();
         thread::spawn(move || shared.tell(&told, url.trim_matches('"'), fault));
         (201, json!({"transactionId": id, "status": "pending"}))
     }
 
+    fn is_gone(&self) -> bool {
+        self.fault == Fault::GoesBehindProxy && self.payments.lock().unwrap().asked_for >= BEFALLEN
+    }
+
     fn read(&self, id: &str) -> (u16, Value) {
         let mut payments = self.payments.lock().unwrap();
-        let Some(status) = payments.statuses.get(id).copied() else { return (404, json!({})) };
+        let Some(status) = payments.statuses.get(id).copied() else {
+            return (404, json!({"code": "not_found", "message": "transaction not found"}));
+        };
         if payments.forgotten.as_deref() == Some(id) {
             payments.statuses.remove(id);
         }
@@ -157,15 +172,19 @@ impl Shared {
     }
 
     fn tell(&self, id: &str, url: &str, fault: Fault) {
-        let (pending, paid) = ((1, "pending", "a"), (2, "paid", "b"));
+        let pending = (1, "pending", "a");
+        let paid = (2, "paid", "b");
         let events = match fault {
             Fault::DropsEvent | Fault::DelaysEvent => vec![pending],
             Fault::RepeatsUnderNewId => vec![pending, paid, (2, "paid", "c")],
             Fault::RepeatsUnderSameId => vec![pending, paid, paid],
             Fault::SwapsOrder => vec![paid, pending],
-            Fault::Nothing | Fault::WrongStatus | Fault::WrongSecret | Fault::Forgets | Fault::Fails => {
-                vec![pending, paid]
-            }
+            Fault::Nothing
+            | Fault::WrongStatus
+            | Fault::WrongSecret
+            | Fault::Forgets
+            | Fault::Fails
+            | Fault::GoesBehindProxy => vec![pending, paid],
         };
         if fault == Fault::DelaysEvent {
             self.payments.lock().unwrap().delivery_states.insert(id.to_owned(), "pending");

@@ -22,7 +22,8 @@ impl Proxy {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let wire = Arc::new(Mutex::new(Wire { is_cut: false, streams: Vec::new() }));
-        let (served, target) = (Arc::clone(&wire), target.to_owned());
+        let served = Arc::clone(&wire);
+        let target = target.to_owned();
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 connect(&served, stream, &target);
@@ -68,7 +69,8 @@ fn connect(wire: &Mutex<Wire>, here: TcpStream, target: &str) {
     }
     let Ok(there) = TcpStream::connect(target) else { return };
     for (from, to) in [(&here, &there), (&there, &here)] {
-        let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+        let from = from.try_clone().unwrap();
+        let to = to.try_clone().unwrap();
         thread::spawn(move || forward(from, to));
     }
     wire.streams.extend([here, there]);

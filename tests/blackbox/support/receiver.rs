@@ -230,7 +230,8 @@ fn answer(mut stream: TcpStream, shared: &Shared) {
 impl From<Message> for Received {
     fn from(message: Message) -> Self {
         let mut words = message.first_line.split(' ').map(str::to_owned);
-        let (method, path) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+        let method = words.next().unwrap_or_default();
+        let path = words.next().unwrap_or_default();
         Self { at: Instant::now(), method, path, headers: message.headers, body: message.body }
     }
 }

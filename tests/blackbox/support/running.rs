@@ -17,7 +17,8 @@ pub(crate) struct Running {
 impl Running {
     /// Starts a command; what it prints goes to `NAME.out` and `NAME.err` in `directory`, after what is there.
     pub(crate) fn start(mut command: Command, directory: &Path, name: &str) -> Self {
-        let (out, err) = (directory.join(format!("{name}.out")), directory.join(format!("{name}.err")));
+        let out = directory.join(format!("{name}.out"));
+        let err = directory.join(format!("{name}.err"));
         let open = |path: &Path| File::options().create(true).append(true).open(path).unwrap();
         command.stdin(Stdio::null()).stdout(open(&out)).stderr(open(&err));
         let child = command.spawn().unwrap_or_else(|error| panic!("{command:?} does not start: {error}"));

@@ -115,7 +115,8 @@ impl Visitor {
         let path = format!("{}/factor", self.root);
         let page = self.page(&path);
         let (_, after) = page.split_once("name=\"secret\" value=\"").expect("it shows a secret");
-        let (secret, token) = (after.split('"').next().unwrap(), form_token_in(&page));
+        let secret = after.split('"').next().unwrap();
+        let token = form_token_in(&page);
         let fields = [("formToken", &*token), ("secret", secret), ("code", &code(secret)), ("next", "")];
         let answer = self.post_with(&path, &[], &fields);
         assert_eq!(answer.status, 200, "{answer}");
