@@ -2,6 +2,7 @@
 const form = document.getElementById("card");
 const outcome = document.getElementById("outcome");
 const value = (id) => document.getElementById(id).value;
+const words = { paid: "Pago", approved: "Aprovado", declined: "Recusado" };
 
 form.addEventListener("submit", async (event) => {
   event.preventDefault();
@@ -17,13 +18,9 @@ form.addEventListener("submit", async (event) => {
       cvv: value("cvv"),
     });
     outcome.dataset.token = token;
-    outcome.textContent = `${brand} …${lastDigits}`;
-    // Your server creates the payment with its secret key and "creditCard": {"token": token}.
-    await fetch(form.dataset.checkout, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ token }),
-    });
+    const status = await pay(token);
+    outcome.dataset.status = status;
+    outcome.textContent = `${words[status] ?? status}: ${brand} …${lastDigits}`;
   } catch (error) {
     outcome.dataset.code = error.code;
     outcome.textContent = error.message;
@@ -31,3 +28,23 @@ form.addEventListener("submit", async (event) => {
     button.disabled = false;
   }
 });
+
+// Your server creates the payment with its secret key, "creditCard": {"token": token}, and an Idempotency-Key of the
+// order, so that who presses twice pays once. It answers the payment's status, {"status": "paid"}.
+async function pay(token) {
+  try {
+    const answer = await fetch(form.dataset.checkout, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ token }),
+    });
+    const { status } = await answer.json();
+    if (answer.ok && status) {
+      return status;
+    }
+    throw new Error(`the shop answered ${answer.status}`);
+  } catch (cause) {
+    const text = "A loja não respondeu se o pagamento foi feito. Fale com ela antes de tentar de novo.";
+    throw Object.assign(new Error(text, { cause }), { code: "shop_unclear" });
+  }
+}

@@ -1,18 +1,22 @@
 // Creates a PIX and waits until it is paid: node create.mjs ORDER CENTS
 
-import { call } from "./quita.mjs";
+import { call, stop, wholeCents } from "./quita.mjs";
 
-const [order, cents] = process.argv.slice(2);
+const [order, amount, ...more] = process.argv.slice(2);
+if (!order || amount === undefined || more.length > 0) {
+  stop("usage: node create.mjs ORDER CENTS", 2);
+}
+const cents = wholeCents(amount);
 
 let payment = await call(
   "POST",
   "/pay/payments",
   {
     paymentMethod: "pix",
-    amount: Number(cents), // 10000 is R$ 100,00
+    amount: cents, // 10000 is R$ 100,00
     currency: "BRL",
     externalReference: order,
-    postbackUrl: process.env.POSTBACK_URL ?? "http://127.0.0.1:8090/",
+    postbackUrl: process.env.POSTBACK_URL || "http://127.0.0.1:8090/",
     paymentDetails: {
       firstName: "Maria",
       lastName: "Silva",

@@ -3,9 +3,22 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 
-const secret = Buffer.from(process.env.QUITA_SECRET.replace(/^whsec_/, ""), "base64");
-const port = Number(process.env.PORT ?? 8090);
+const secret = readSecret(process.env.QUITA_SECRET ?? "");
+const port = Number(process.env.PORT || 8090);
 const maxAgeS = 5 * 60;
+
+// Reads the newest secret. With an empty one, anybody could sign.
+function readSecret(text) {
+  const [newest] = text.trim().split(/\s+/);
+  const secret = Buffer.from(newest.replace(/^whsec_/, ""), "base64");
+  // What is no base64 is skipped by Buffer.from, and so is not the same when it is written again.
+  if (secret.length < 24 || newest !== `whsec_${secret.toString("base64")}`) {
+    const wrong = newest ? "no webhook secret" : "not set";
+    console.error(`QUITA_SECRET is ${wrong}; it is what \`quita secrets show --merchant …\` prints`);
+    process.exit(2);
+  }
+  return secret;
+}
 
 // Says whether Quita sent this, lately.
 function isGenuine(headers, body) {
@@ -27,6 +40,7 @@ const server = createServer(async (request, response) => {
   }
   const body = Buffer.concat(chunks);
   if (!isGenuine(request.headers, body)) {
+    console.error("signature is bad: is QUITA_SECRET the one of this mode, and the clock right?");
     return response.writeHead(401).end();
   }
   const event = JSON.parse(body);

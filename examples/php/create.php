@@ -5,10 +5,13 @@ declare(strict_types=1);
 
 require __DIR__ . '/quita.php';
 
-[, $order, $cents] = $argv;
+if ($argc !== 3 || $argv[1] === '') {
+    stop('usage: php create.php ORDER CENTS', 2);
+}
+$order = $argv[1];
 $payment = call('POST', '/pay/payments', [
     'paymentMethod' => 'pix',
-    'amount' => (int) $cents, // 10000 is R$ 100,00
+    'amount' => whole_cents($argv[2]), // 10000 is R$ 100,00
     'currency' => 'BRL',
     'externalReference' => $order,
     'postbackUrl' => getenv('POSTBACK_URL') ?: 'http://127.0.0.1:8090/',

@@ -5,11 +5,14 @@ declare(strict_types=1);
 
 require __DIR__ . '/quita.php';
 
+if ($argc < 2 || $argc > 3 || $argv[1] === '') {
+    stop('usage: php refund.php TRANSACTION_ID [CENTS]', 2);
+}
 $transactionId = $argv[1];
-$cents = $argv[2] ?? null;
-$body = $cents === null ? [] : ['amount' => (int) $cents]; // all that is left, or a part
-// One key for each refund that you mean: sent again, it gives nothing back twice.
-$key = "Idempotency-Key: refund-$transactionId-" . ($cents ?? 'all');
+$body = $argc === 2 ? [] : ['amount' => whole_cents($argv[2])]; // all that is left, or a part
+// The key belongs to the wish to refund: sent again, it gives nothing back twice. This one is the same for the same
+// sum. A shop that gives back R$ 4,00 twice numbers its wishes in its store: "refund-$wishId".
+$key = "Idempotency-Key: refund-$transactionId-" . ($argv[2] ?? 'all');
 $refund = call('POST', "/pay/payments/$transactionId/refunds", $body, [$key]);
 for ($tries = 0; $tries < 60 && $refund['status'] === 'processing'; $tries++) {
     sleep(1);

@@ -4,7 +4,7 @@ import os
 import sys
 import time
 
-from quita import call
+from quita import call, stop, whole_cents
 
 
 def main(order, cents):
@@ -16,7 +16,7 @@ def main(order, cents):
             "amount": cents,  # 10000 is R$ 100,00
             "currency": "BRL",
             "externalReference": order,
-            "postbackUrl": os.environ.get("POSTBACK_URL", "http://127.0.0.1:8090/"),
+            "postbackUrl": os.environ.get("POSTBACK_URL") or "http://127.0.0.1:8090/",
             "paymentDetails": {
                 "firstName": "Maria",
                 "lastName": "Silva",
@@ -49,4 +49,6 @@ def main(order, cents):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    if len(sys.argv) != 3 or not sys.argv[1]:
+        stop("usage: python3 create.py ORDER CENTS", 2)
+    main(sys.argv[1], whole_cents(sys.argv[2]))

@@ -3,7 +3,7 @@
 import sys
 import time
 
-from quita import call
+from quita import call, stop, whole_cents
 
 
 def main(transaction_id, cents=None):
@@ -11,8 +11,9 @@ def main(transaction_id, cents=None):
         "POST",
         f"/pay/payments/{transaction_id}/refunds",
         {} if cents is None else {"amount": cents},  # all that is left, or a part
-        # One key for each refund that you mean: sent again, it gives nothing back twice.
-        {"Idempotency-Key": f"refund-{transaction_id}-{cents}"},
+        # The key belongs to the wish to refund: sent again, it gives nothing back twice. This one is the same for the
+        # same sum. A shop that gives back R$ 4,00 twice numbers its wishes in its store: f"refund-{wish_id}".
+        {"Idempotency-Key": f"refund-{transaction_id}-{cents or 'all'}"},
     )
     for _ in range(60):
         if refund["status"] != "processing":
@@ -24,4 +25,6 @@ def main(transaction_id, cents=None):
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else None)
+    if len(sys.argv) not in (2, 3) or not sys.argv[1]:
+        stop("usage: python3 refund.py TRANSACTION_ID [CENTS]", 2)
+    main(sys.argv[1], *map(whole_cents, sys.argv[2:]))

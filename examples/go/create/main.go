@@ -3,21 +3,17 @@ package main
 
 import (
 	"fmt"
-	"log"
 	"os"
-	"strconv"
 	"time"
 
 	"quita.example/shop/quita"
 )
 
 func main() {
-	log.SetFlags(0)
-	order := os.Args[1]
-	cents, err := strconv.Atoi(os.Args[2])
-	if err != nil {
-		log.Fatal(err)
+	if len(os.Args) != 3 || os.Args[1] == "" {
+		quita.Stop(2, "usage: go run ./create ORDER CENTS")
 	}
+	order, cents := os.Args[1], quita.WholeCents(os.Args[2])
 	request := map[string]any{
 		"paymentMethod":     "pix",
 		"amount":            cents, // 10000 is R$ 100,00
@@ -44,7 +40,7 @@ func main() {
 	var payment quita.Payment
 	// The same key gets the same payment, however often this is sent.
 	if err := quita.Call("POST", "/pay/payments", "order-"+order, request, &payment); err != nil {
-		log.Fatal(err)
+		quita.Stop(1, err)
 	}
 	fmt.Println(payment.TransactionID, payment.Status)
 	fmt.Println(payment.Pix.Code)
@@ -52,7 +48,7 @@ func main() {
 	for tries := 0; tries < 60 && payment.Status == "pending"; tries++ {
 		time.Sleep(time.Second)
 		if err := quita.Call("GET", "/pay/payments/"+payment.TransactionID, "", nil, &payment); err != nil {
-			log.Fatal(err)
+			quita.Stop(1, err)
 		}
 	}
 	fmt.Println(payment.TransactionID, payment.Status)

@@ -1,4 +1,4 @@
-// Package quita calls Quita's API.
+// Package quita calls Quita's API, and ends the programs when something is wrong.
 package quita
 
 import (
@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"regexp"
+	"strconv"
 	"time"
 )
 
@@ -38,28 +40,58 @@ func Call(method, path, idempotencyKey string, body, answer any) error {
 	if err != nil {
 		return err
 	}
-	request, err := http.NewRequest(method, Env("QUITA_URL", "http://127.0.0.1:8080")+path, bytes.NewReader(encoded))
+	url, key := Env("QUITA_URL", "http://127.0.0.1:8080"), os.Getenv("QUITA_KEY")
+	if key == "" {
+		Stop(2, "QUITA_KEY is not set; it is an API key of yours")
+	}
+	request, err := http.NewRequest(method, url+path, bytes.NewReader(encoded))
 	if err != nil {
 		return err
 	}
-	request.Header.Set("Authorization", "Bearer "+os.Getenv("QUITA_KEY"))
+	request.Header.Set("Authorization", "Bearer "+key)
 	request.Header.Set("Content-Type", "application/json")
 	if idempotencyKey != "" {
 		request.Header.Set("Idempotency-Key", idempotencyKey)
 	}
 	response, err := client.Do(request)
 	if err != nil {
-		return err
+		return fmt.Errorf("no answer of Quita's from %s: %w", url, err)
 	}
 	defer response.Body.Close()
+	if ignored := response.Header.Get("Quita-Ignored"); ignored != "" {
+		fmt.Fprintln(os.Stderr, "Quita-Ignored:", ignored)
+	}
+	if response.Header.Get("Idempotency-Replayed") != "" {
+		fmt.Fprintln(os.Stderr, "Idempotency-Replayed: this key was used before, nothing new was done")
+	}
+	var refusal struct{ Code, Message, RequestID string }
 	if response.StatusCode >= 400 {
-		var refusal struct{ Code, Message, RequestID string }
-		if err := json.NewDecoder(response.Body).Decode(&refusal); err != nil {
-			return err
-		}
+		answer = &refusal
+	}
+	if err := json.NewDecoder(response.Body).Decode(answer); err != nil {
+		return fmt.Errorf("no answer of Quita's from %s: %w", url, err)
+	}
+	if response.StatusCode >= 400 {
 		return fmt.Errorf("%s: %s (requestId %s)", refusal.Code, refusal.Message, refusal.RequestID)
 	}
-	return json.NewDecoder(response.Body).Decode(answer)
+	return nil
+}
+
+var wholeCents = regexp.MustCompile("^[1-9][0-9]{0,9}$")
+
+// WholeCents reads an amount in cents. What has a comma or a point in it is refused: it would be another amount.
+func WholeCents(text string) int64 {
+	cents, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || !wholeCents.MatchString(text) {
+		Stop(2, fmt.Sprintf("%q is no amount in whole cents, such as 1050 for R$ 10,50", text))
+	}
+	return cents
+}
+
+// Stop ends the program with one line and this exit code.
+func Stop(code int, line any) {
+	fmt.Fprintln(os.Stderr, line)
+	os.Exit(code)
 }
 
 // Env reads a variable of the environment.

@@ -3,36 +3,34 @@ package main
 
 import (
 	"fmt"
-	"log"
 	"os"
-	"strconv"
 	"time"
 
 	"quita.example/shop/quita"
 )
 
 func main() {
-	log.SetFlags(0)
+	if len(os.Args) < 2 || len(os.Args) > 3 || os.Args[1] == "" {
+		quita.Stop(2, "usage: go run ./refund TRANSACTION_ID [CENTS]")
+	}
 	id, meant := os.Args[1], "all"
-	body := map[string]int{} // all that is left, or a part
+	body := map[string]int64{} // all that is left, or a part
 	if len(os.Args) > 2 {
-		cents, err := strconv.Atoi(os.Args[2])
-		if err != nil {
-			log.Fatal(err)
-		}
-		body["amount"], meant = cents, os.Args[2]
+		meant = os.Args[2]
+		body["amount"] = quita.WholeCents(meant)
 	}
 	var refund quita.Refund
-	// One key for each refund that you mean: sent again, it gives nothing back twice.
+	// The key belongs to the wish to refund: sent again, it gives nothing back twice. This one is the same for the same
+	// sum. A shop that gives back R$ 4,00 twice numbers its wishes in its store: "refund-" + wishID.
 	key := "refund-" + id + "-" + meant
 	if err := quita.Call("POST", "/pay/payments/"+id+"/refunds", key, body, &refund); err != nil {
-		log.Fatal(err)
+		quita.Stop(1, err)
 	}
 	for tries := 0; tries < 60 && refund.Status == "processing"; tries++ {
 		time.Sleep(time.Second)
 		var payment quita.Payment
 		if err := quita.Call("GET", "/pay/payments/"+id, "", nil, &payment); err != nil {
-			log.Fatal(err)
+			quita.Stop(1, err)
 		}
 		for _, one := range payment.Refunds {
 			if one.RefundID == refund.RefundID {

@@ -16,8 +16,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"quita.example/shop/quita"
 )
 
 const maxAge = 5 * time.Minute
@@ -41,15 +39,32 @@ func isGenuine(secret []byte, header http.Header, body []byte) bool {
 	return false
 }
 
+// readSecret reads the newest secret. With an empty one, anybody could sign.
+func readSecret(text string) []byte {
+	newest := append(strings.Fields(text), "")[0]
+	secret, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(newest, "whsec_"))
+	if err != nil || len(secret) < 24 || !strings.HasPrefix(newest, "whsec_") {
+		wrong := "no webhook secret"
+		if newest == "" {
+			wrong = "not set"
+		}
+		log.Printf("QUITA_SECRET is %s; it is what `quita secrets show --merchant …` prints", wrong)
+		os.Exit(2)
+	}
+	return secret
+}
+
 func main() {
 	log.SetFlags(0)
-	secret, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(os.Getenv("QUITA_SECRET"), "whsec_"))
-	if err != nil {
-		log.Fatal(err)
+	secret := readSecret(os.Getenv("QUITA_SECRET"))
+	port := os.Getenv("PORT")
+	if port == "" {
+		port = "8090"
 	}
 	receive := func(response http.ResponseWriter, request *http.Request) {
 		body, err := io.ReadAll(request.Body)
 		if err != nil || !isGenuine(secret, request.Header, body) {
+			log.Print("signature is bad: is QUITA_SECRET the one of this mode, and the clock right?")
 			response.WriteHeader(http.StatusUnauthorized)
 			return
 		}
@@ -63,7 +78,7 @@ func main() {
 		// Ship nothing unless the mode is "live" and the event is no test: else nobody paid.
 		response.WriteHeader(http.StatusOK)
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:"+quita.Env("PORT", "8090"))
+	listener, err := net.Listen("tcp", "127.0.0.1:"+port)
 	if err != nil {
 		log.Fatal(err)
 	}
