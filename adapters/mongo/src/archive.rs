@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use async_trait::async_trait;
 use bson::{Document, RawDocument, RawDocumentBuf, doc};
 use mongodb::Database;
-use mongodb::options::FindOptions;
+use mongodb::options::{FindOptions, ReadConcern};
 use quita_domain::identity::{MerchantId, Mode, TransactionId};
 use quita_domain::listing::Cursor;
 use quita_domain::payment::Payment;
@@ -213,19 +213,13 @@ impl MongoStore {
 
     /// Loads payments, wherever they are.
     pub(super) async fn load_anywhere(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
-        // All in the first reply, so that no second round is needed.
-        let at_once = u32::try_from(ids.len()).unwrap_or(u32::MAX);
-        let by_id = |ids: &[TransactionId]| doc! { "_id": { "$in": binaries(ids.iter()) } };
-        let options =
-            FindOptions::builder().projection(doc! { "payment": 1, STUB: 1 }).batch_size(at_once).build();
-        let read = |found: &RawDocument| match found.get_bool(STUB) {
+        let payment_or_stub = |found: &RawDocument| match found.get_bool(STUB) {
             Ok(true) => Ok(Err(read_id(found)?)),
             Ok(false) | Err(_) => value_in(found, "payment").map(Ok),
         };
-        let found = find_all(&self.collection(PAYMENTS), by_id(ids), options.clone(), read).await?;
-        let mut payments = Vec::with_capacity(found.len());
+        let mut payments = Vec::with_capacity(ids.len());
         let mut archived = Vec::new();
-        for one in found {
+        for one in self.find_by_id(PAYMENTS, ids, payment_or_stub).await? {
             match one {
                 Ok(payment) => payments.push(payment),
                 Err(id) => archived.push(id),
@@ -234,13 +228,41 @@ impl MongoStore {
         if archived.is_empty() {
             return Ok(payments);
         }
-        let read = |found: &RawDocument| value_in::<Payment>(found, "payment");
-        let found = find_all(&self.collection(ARCHIVE), by_id(&archived), options, read).await?;
+        let payment = |found: &RawDocument| value_in::<Payment>(found, "payment");
+        let found = self.find_by_id(ARCHIVE, &archived, payment).await?;
         if found.len() < archived.len() {
             return Err(StoreError::Unreadable("an archived payment is not in the archive".into()));
         }
         payments.extend(found);
         Ok(payments)
+    }
+
+    /// Applies `read` to the documents with these ids. One is missing only if a majority has none at this moment.
+    async fn find_by_id<T>(
+        &self,
+        collection: &str,
+        ids: &[TransactionId],
+        read: impl Fn(&RawDocument) -> Result<T, StoreError>,
+    ) -> Result<Vec<T>, StoreError> {
+        let collection = self.collection(collection);
+        let by_id = |ids: &[TransactionId]| doc! { "_id": { "$in": binaries(ids.iter()) } };
+        // All in the first reply, so that no second round is needed.
+        let at_once = u32::try_from(ids.len()).unwrap_or(u32::MAX);
+        let options =
+            FindOptions::builder().projection(doc! { "payment": 1, STUB: 1 }).batch_size(at_once).build();
+        let with_id = |found: &RawDocument| Ok((read_id(found)?, read(found)?));
+        let mut found = find_all(&collection, by_id(ids), options.clone(), with_id).await?;
+        let seen: BTreeSet<_> = found.iter().map(|(id, _)| *id).collect();
+        let missing: Vec<_> = ids.iter().copied().filter(|id| !seen.contains(id)).collect();
+        if !missing.is_empty() {
+            // A primary that was elected just now, or has not heard yet that another was, may not see what has been
+            // acknowledged. MongoDB promises this for single documents only; no two of these need be of one moment.
+            let mut confirmed = options;
+            confirmed.read_concern = Some(ReadConcern::linearizable());
+            confirmed.max_time = Some(LIST_TIME_OUT);
+            found.extend(find_all(&collection, by_id(&missing), confirmed, with_id).await?);
+        }
+        Ok(found.into_iter().map(|(_, value)| value).collect())
     }
 
     /// Applies `read` to what a query finds among the payments, and then to what it finds in the archive.

@@ -92,6 +92,13 @@ impl FailPoint {
         self.configure(doc! { "mode": "off" }).await.unwrap()
     }
 
+    /// Lets the server not notice that a majority has what it writes, or notice it again. Everybody's reads are of before
+    /// meanwhile, and everybody's writes wait.
+    pub async fn hide_majority(&self, hides: bool) {
+        let mode = if hides { "alwaysOn" } else { "off" };
+        self.run(doc! { "configureFailPoint": "disableSnapshotting", "mode": mode }).await.unwrap();
+    }
+
     async fn set(&self, mode: impl Into<Bson>, commands: &[&str], how: &Document) -> i64 {
         let mut data = doc! { "failCommands": commands, "appName": &self.application };
         data.extend(how.clone());

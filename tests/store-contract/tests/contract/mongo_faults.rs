@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bson::Document;
+use mongodb::options::ReadConcern;
 use mongodb::{Client, Database};
 use quita_domain::payment::Payment;
 use quita_domain::time::Timestamp;
@@ -249,6 +250,45 @@ async fn a_read_is_whole_or_an_error() {
             assert_eq!(world.store.ping().await, Ok(()), "{} healed", fault.name);
         }
     }
+    world.close().await;
+}
+
+/// Time for which the server does not notice what a majority has; everybody else's writes wait so long.
+const BEHIND: Duration = Duration::from_millis(300);
+
+#[tokio::test]
+async fn a_payment_is_missing_only_if_a_majority_says_so() {
+    let Some(world) = World::open().await else { return };
+    let payment = created_at(1);
+    let new = [insert(&payment)];
+    let raw = world.database.collection::<Document>("payments");
+    let is_written = async || {
+        let any = raw.find_one(Document::new()).read_concern(ReadConcern::local());
+        any.await.unwrap().is_some()
+    };
+    // As on a primary that was elected just now: it has what the one before acknowledged, and does not know that yet.
+    let behind = async {
+        world.point.hide_majority(true).await;
+        let commit = world.witness.commit(&new);
+        let read = async {
+            let begun = Instant::now();
+            while !is_written().await && begun.elapsed() < BEHIND {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            world.store.load(&[payment.id]).await
+        };
+        let healed = async {
+            tokio::time::sleep(BEHIND).await;
+            world.point.hide_majority(false).await;
+            // The next write shows what a majority has.
+            world.witness.commit(&[insert(&created_at(2))]).await
+        };
+        tokio::join!(commit, read, healed)
+    };
+    let (committed, read, healed) = behind.await;
+    assert_eq!((committed, healed), (vec![Ok(())], vec![Ok(())]));
+    assert_eq!(read.map(|found| found.len()), Ok(1), "it was there");
+    assert_eq!(world.store.load(&[created_at(3).id]).await, Ok(Vec::new()));
     world.close().await;
 }
 
