@@ -13,6 +13,7 @@ pub(crate) mod inbox;
 pub(crate) mod inbox_sink;
 pub(crate) mod inquiry_clock;
 mod lost_run;
+pub(crate) mod missing_routes;
 pub(crate) mod notices;
 pub(crate) mod our_numbers;
 pub(crate) mod pace;

@@ -244,6 +244,11 @@ impl Operators {
         self.system.nodes()
     }
 
+    /// Returns true if live nodes have been routing payments by different tables for minutes.
+    pub fn routes_differ(&self) -> bool {
+        self.system.known_nodes.routes_differ()
+    }
+
     /// Removes a lost node from the list, on every node. Returns `false` if no lost node has this id.
     ///
     /// # Errors

@@ -19,6 +19,7 @@ use quita_ports::{Clock, Ids, Listed, NoticeHead, NoticeSink, RawNotice, SinkErr
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::acquirers::inbox_sink::InboxSink;
+use crate::acquirers::missing_routes::RouteKey;
 use crate::acquirers::notices::{NoticeDenied, Notices};
 use crate::acquirers::route_view::RouteHealth;
 use crate::denied::Denied;
@@ -300,6 +301,11 @@ impl Payments {
     /// Returns the health of every route.
     pub fn acquirers(&self) -> Vec<RouteHealth> {
         self.system.route_health()
+    }
+
+    /// Returns the routes that open payments needed lately and that are not configured on this node.
+    pub fn missing_routes(&self) -> Vec<RouteKey> {
+        self.system.missing_routes.known(self.system.clock.now())
     }
 
     /// Asks the store for an answer now. Its state, and with it [`Self::readiness`], takes the result into account.

@@ -29,6 +29,7 @@ use self::builder::Builder;
 use self::parts::SystemParts;
 use crate::acquirers::inbox_sink::InboxSink;
 use crate::acquirers::inquiry_clock::InquiryClock;
+use crate::acquirers::missing_routes::MissingRoutes;
 use crate::actor::crash_cause;
 use crate::actor::slot::{Revive, Slot};
 use crate::actor::supervisor::SupervisorActor;
@@ -122,6 +123,7 @@ impl ActorSystem {
             books: Arc::new(Books::new(store, state, &limits)),
             exceptions: Arc::new(exceptions),
             inquiry_clock: InquiryClock::new(limits.failed_lately),
+            missing_routes: MissingRoutes::default(),
             long_waits: Arc::new(LongWaits::up_to(limits.confirmed_long)),
             samples: Arc::new(Samples::new(&limits)),
             limits,

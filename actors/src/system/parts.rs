@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use crate::acquirers::directives::RouteDirectives;
 use crate::acquirers::inquiry_clock::InquiryClock;
+use crate::acquirers::missing_routes::MissingRoutes;
 use crate::acquirers::route_view::RouteHealth;
 use crate::acquirers::routing::Routes;
 use crate::actor::slot::Slot;
@@ -44,6 +45,7 @@ pub(crate) struct SystemParts {
     /// Id of this process among them.
     pub(crate) own_node: Uuid,
     pub(crate) inquiry_clock: InquiryClock,
+    pub(crate) missing_routes: MissingRoutes,
     pub(crate) long_waits: Arc<LongWaits>,
     pub(crate) samples: Arc<Samples>,
     /// Filled once, at the start.

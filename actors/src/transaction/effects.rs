@@ -128,6 +128,9 @@ impl Calls {
     fn to(system: &Arc<SystemParts>, payment: &Payment, acquirer: &AcquirerName) -> Self {
         let route = system.routes.get().and_then(|routes| routes.find(acquirer, payment.method()));
         let mailbox = route.map(|route| route.slot.mailbox());
+        if mailbox.is_none() {
+            system.missing_routes.note(acquirer, payment.method(), system.clock.now());
+        }
         Self { system: Arc::clone(system), mailbox, id: payment.id }
     }
 

@@ -9,6 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use quita_domain::control::Node;
+use quita_domain::routing::Version;
 use tokio::time::Instant;
 use uuid::Uuid;
 
@@ -59,6 +60,18 @@ impl NodeView {
     }
 }
 
+/// Time for which live nodes may route by different tables: a rolling restart, or a reload on each.
+const ROUTES_MAY_DIFFER: Duration = Duration::from_secs(5 * 60);
+
+/// Change of the agreement about routes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RoutesNews {
+    /// Live nodes have been routing by different tables for minutes.
+    Differ,
+    /// They route by the same table again.
+    Agree,
+}
+
 /// Nodes that were lost or came back.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct NodeNews {
@@ -70,6 +83,8 @@ pub(crate) struct NodeNews {
     pub(crate) replaced: Vec<Node>,
     /// Nodes whose clock began to differ from this one's, or agrees again.
     pub(crate) clocks: Vec<(Node, ClockNews)>,
+    /// Change of the agreement about routes, if there is one.
+    pub(crate) routes: Option<RoutesNews>,
 }
 
 #[derive(Debug, Default)]
@@ -81,6 +96,10 @@ struct NodeSightings {
     lost: HashSet<Uuid>,
     /// Heartbeats of the other nodes.
     heartbeats: Heartbeats,
+    /// Time since which live nodes route by different tables.
+    routes_differ_since: Option<Instant>,
+    /// True if that was reported.
+    routes_differ: bool,
     /// Time of the last view.
     noted_at: Option<Instant>,
     /// Beginning of the views without a gap. During a gap the store was away, or this process was suspended.
@@ -97,6 +116,21 @@ impl NodeSightings {
             self.steady_since = Some(time.read_at);
         }
         self.steady_since.is_none_or(|since| since + time.seen_within <= time.read_at)
+    }
+
+    /// Records by which tables the live nodes route.
+    fn compare_routes(&mut self, nodes: &[NodeView], now: Instant) -> Option<RoutesNews> {
+        let alive = nodes.iter().filter(|view| view.state == NodeState::Alive);
+        let tables: HashSet<_> =
+            alive.filter_map(|view| view.node.routing.as_ref()).map(Version::as_str).collect();
+        let since = (tables.len() > 1).then(|| self.routes_differ_since.unwrap_or(now));
+        self.routes_differ_since = since;
+        let differ = since.is_some_and(|since| since + ROUTES_MAY_DIFFER <= now);
+        match (std::mem::replace(&mut self.routes_differ, differ), differ) {
+            (false, true) => Some(RoutesNews::Differ),
+            (true, false) => Some(RoutesNews::Agree),
+            (_, _) => None,
+        }
     }
 }
 
@@ -149,6 +183,11 @@ impl KnownNodes {
         self.comparison_failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Returns true if live nodes have been routing by different tables for minutes.
+    pub(crate) fn routes_differ(&self) -> bool {
+        self.lock().routes_differ
+    }
+
     /// Returns every node as it was last noted, in the order of their start.
     pub(crate) fn all(&self) -> Vec<NodeView> {
         self.lock().nodes.clone()
@@ -196,7 +235,8 @@ impl KnownNodes {
         let may_live = nodes.iter().filter(|view| !view.is_lost());
         let are_none = may_live.map(|view| view.node.id).eq([own]);
         self.are_none.store(are_none, Ordering::Relaxed);
-        let mut news = NodeNews { replaced, clocks, ..NodeNews::default() };
+        let routes = inner.compare_routes(&nodes, time.read_at);
+        let mut news = NodeNews { replaced, clocks, routes, ..NodeNews::default() };
         for NodeView { node, state, .. } in &nodes {
             match state {
                 NodeState::Alive => {
@@ -231,6 +271,7 @@ impl KnownNodes {
         inner.lost.remove(&id);
     }
 }
+
 #[cfg(test)]
 mod tests {
     use quita_domain::time::Timestamp;
@@ -273,7 +314,10 @@ mod tests {
         }
 
         fn note_all(&self, now_ms: i64, stored: &[(u128, i64)]) -> NodeNews {
-            let stored = stored.iter().map(|(id, seen_ms)| node(*id, *seen_ms)).collect();
+            self.note_nodes(now_ms, stored.iter().map(|(id, seen_ms)| node(*id, *seen_ms)).collect())
+        }
+
+        fn note_nodes(&self, now_ms: i64, stored: Vec<Node>) -> NodeNews {
             let time = ViewTime {
                 begun_at: self.at(now_ms),
                 read_at: self.at(now_ms),
@@ -313,6 +357,27 @@ mod tests {
         fn clock_ahead_s(&self) -> Option<i64> {
             self.known.all().iter().find(|view| !view.is_own).unwrap().clock_ahead_s
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nodes_that_route_by_different_tables_for_minutes_are_reported_once() {
+        let here = Here::new();
+        let note = |minute: i64, other: &str| {
+            let now_ms = minute * 60_000;
+            let version = |digits: &str| serde_json::from_value(digits.into()).ok();
+            let own = Node { routing: version("a"), ..node(OWN, now_ms) };
+            let other = Node { routing: version(other), ..node(2, now_ms) };
+            let news = here.note_nodes(now_ms, vec![own, other]).routes;
+            (news, here.known.routes_differ())
+        };
+        assert_eq!(note(0, "a"), (None, false));
+        assert_eq!(note(1, "b"), (None, false), "a reload reaches one after the other");
+        assert_eq!(note(2, "a"), (None, false));
+        assert_eq!(note(3, "b"), (None, false));
+        assert_eq!(note(7, "b"), (None, false));
+        assert_eq!(note(8, "b"), (Some(RoutesNews::Differ), true));
+        assert_eq!(note(9, "c"), (None, true));
+        assert_eq!(note(10, "a"), (Some(RoutesNews::Agree), false));
     }
 
     #[tokio::test(start_paused = true)]

@@ -18,7 +18,7 @@ use crate::actor::meter::Alive;
 use crate::denied::{Denied, warn_unless_away};
 use crate::limits::Limits;
 use crate::upkeep::heartbeats::{ClockNews, ViewTime};
-use crate::upkeep::known_nodes::{KnownNodes, NodeNews};
+use crate::upkeep::known_nodes::{KnownNodes, NodeNews, RoutesNews};
 
 /// Identity of a process, as others see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -161,6 +161,9 @@ fn tell(news: &NodeNews) {
     for Node { id, address, .. } in &news.back {
         tracing::info!(node.id = %id, address, "a node that was lost is back");
     }
+    if let Some(routes) = news.routes {
+        tell_routes(routes);
+    }
     for (Node { id, address, .. }, clock) in &news.clocks {
         match clock {
             ClockNews::Differs { ahead_s } => {
@@ -170,6 +173,15 @@ fn tell(news: &NodeNews) {
                 tracing::info!(node.id = %id, address, "another node's clock agrees with this one's again");
             }
         }
+    }
+}
+
+fn tell_routes(news: RoutesNews) {
+    match news {
+        RoutesNews::Differ => tracing::warn!(
+            "nodes route payments by different tables: give all of them the same acquirers and routes"
+        ),
+        RoutesNews::Agree => tracing::info!("all nodes route payments by the same table again"),
     }
 }
 

@@ -14,6 +14,7 @@ use crate::upkeep::known_nodes::NodeState;
 pub(crate) struct AtScrape {
     system: Arc<SystemParts>,
     route_states: IntGaugeVec,
+    missing_routes: IntGaugeVec,
     nodes_seen: IntGauge,
     nodes_lost: IntGauge,
     nodes_unknown: IntGauge,
@@ -27,8 +28,13 @@ impl AtScrape {
     /// Fails if another metric has the name of one.
     pub(crate) fn register(system: Arc<SystemParts>, registry: &Registry) -> Result<(), prometheus::Error> {
         let states = Opts::new("quita_route_state", "1 for the state that a route is in, 0 for the others");
+        let missing = Opts::new(
+            "quita_route_missing",
+            "1 for a route that open payments need and that is not configured",
+        );
         let metrics = Self {
             system,
+            missing_routes: IntGaugeVec::new(missing, &["acquirer", "method"])?,
             route_states: IntGaugeVec::new(states, &["acquirer", "method", "state"])?,
             nodes_seen: IntGauge::new(
                 "quita_nodes_seen",
@@ -59,6 +65,19 @@ impl AtScrape {
         }
     }
 
+    fn read_missing_routes(&self) {
+        // One that is configured again is no zero: nothing is left to be said of it.
+        self.missing_routes.reset();
+        let system = &self.system;
+        for (acquirer, method) in system.missing_routes.known(system.clock.now()) {
+            self.missing_routes.with_label_values(&[acquirer.as_str(), method.label()]).set(1);
+        }
+    }
+
+    const fn gauges_of_routes(&self) -> [&IntGaugeVec; 2] {
+        [&self.route_states, &self.missing_routes]
+    }
+
     const fn gauges_of_nodes(&self) -> [&IntGauge; 4] {
         [&self.nodes_seen, &self.nodes_lost, &self.nodes_unknown, &self.clock_offset]
     }
@@ -82,17 +101,19 @@ impl AtScrape {
 impl Collector for AtScrape {
     fn desc(&self) -> Vec<&Desc> {
         let nodes = self.gauges_of_nodes();
-        self.route_states.desc().into_iter().chain(nodes.into_iter().flat_map(Collector::desc)).collect()
+        let routes = self.gauges_of_routes();
+        routes
+            .into_iter()
+            .flat_map(Collector::desc)
+            .chain(nodes.into_iter().flat_map(Collector::desc))
+            .collect()
     }
 
     fn collect(&self) -> Vec<MetricFamily> {
         self.read_routes();
+        self.read_missing_routes();
         self.read_nodes();
-        let nodes = self.gauges_of_nodes();
-        self.route_states
-            .collect()
-            .into_iter()
-            .chain(nodes.into_iter().flat_map(Collector::collect))
-            .collect()
+        let routes = self.gauges_of_routes().into_iter().flat_map(Collector::collect);
+        routes.chain(self.gauges_of_nodes().into_iter().flat_map(Collector::collect)).collect()
     }
 }

@@ -291,9 +291,15 @@ fn refunds_that_are_asked_for_while_their_acquirer_is_gone_are_sent_one_after_th
         refund(&node, 71, Some(2_000)).await;
         let waiting = &node.stored(id(1)).operations[1];
         assert_eq!((waiting.state(), waiting.sent), (OperationState::Processing, 0), "it has its turn");
+        let missing = (AcquirerName::new("first"), Method::CreditCard);
+        assert_eq!(node.payments.missing_routes(), [missing]);
+        let labels = [("acquirer", "first"), ("method", "credit_card")];
+        assert_eq!(node.number("quita_route_missing", &labels), 1);
     });
     world.live(async {
-        world.node().settle().await;
+        let node = world.node();
+        node.settle().await;
+        assert_eq!(node.payments.missing_routes(), []);
         assert_eq!(sent(&world), [(operation_id(70), 0), (operation_id(71), 3_000)]);
     });
 }

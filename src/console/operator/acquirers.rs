@@ -6,7 +6,7 @@ use actix_web::HttpResponse;
 use actix_web::web::{Data, Path};
 use askama::Template;
 use quita_acquirers::api_pix::RegistrationOutcome;
-use quita_actors::{RouteApprovals, RouteState, RouteView, Thousandths};
+use quita_actors::{RouteApprovals, RouteKey, RouteState, RouteView, Thousandths};
 use quita_domain::audit::AuditAction;
 use quita_domain::control::RouteDirective;
 use quita_domain::identity::{AcquirerName, Mode};
@@ -43,6 +43,8 @@ struct AcquirersBody {
     may_direct: bool,
     links: Vec<LinkState>,
     routes: Vec<RouteView>,
+    /// Routes that open payments need and that are not configured.
+    missing_routes: Vec<RouteKey>,
 }
 
 impl AcquirersBody {
@@ -147,7 +149,9 @@ pub(super) async fn show(
 fn body(console: &OperatorConsole, language: Language, may_direct: bool) -> Result<String, PageError> {
     let routes = console.operators.routes();
     let links = console.links.iter().filter_map(|link| link.state()).collect();
-    Ok(AcquirersBody { texts: OperatorTexts::of(language), language, may_direct, links, routes }.render()?)
+    let missing_routes = console.payments.missing_routes();
+    let texts = OperatorTexts::of(language);
+    Ok(AcquirersBody { texts, language, may_direct, links, routes, missing_routes }.render()?)
 }
 
 /// Handles `GET /acquirers/stream`.

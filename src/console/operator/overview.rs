@@ -176,24 +176,27 @@ fn nodes(troubles: &Troubles, texts: &'static OperatorTexts) -> Tile {
     let lost = troubles.lost_nodes();
     let alive = troubles.nodes_in(NodeState::Alive);
     let clocks_differ = troubles.clocks_differ();
+    let routes_differ = troubles.routes_differ;
     let light = match (lost, troubles.nodes_in(NodeState::Unknown)) {
-        (0, _) if clocks_differ => Light::of_stored(false, troubles.away.as_ref()),
+        (0, _) if clocks_differ || routes_differ => Light::of_stored(false, troubles.away.as_ref()),
         (0, 0) => Light::of_stored(true, troubles.away.as_ref()),
         (0, _) => Light::Unknown,
         (_, _) => Light::of_stored(false, troubles.away.as_ref()),
     };
     let are_lost = (lost > 0).then(|| format!("{lost} {}", texts.operators.nodes_lost));
-    let differ = clocks_differ.then(|| texts.operators.clocks_differ.to_owned());
+    let clocks = clocks_differ.then(|| texts.operators.clocks_differ.to_owned());
+    let routes = routes_differ.then(|| texts.operators.routes_differ.to_owned());
     Tile {
         name: texts.operators.nodes,
         value: alive.to_string(),
         light,
-        note: are_lost.into_iter().chain(differ).collect::<Vec<_>>().join(" · "),
+        note: are_lost.into_iter().chain(clocks).chain(routes).collect::<Vec<_>>().join(" · "),
         address: OperatorSection::Store.path(),
-        runbook: match (lost, clocks_differ) {
-            (0, false) => None,
-            (0, true) => Some("quitanodeclocksdiffer"),
-            (_, _) => Some("quitanodelost"),
+        runbook: match (lost, clocks_differ, routes_differ) {
+            (0, false, false) => None,
+            (0, true, _) => Some("quitanodeclocksdiffer"),
+            (0, false, true) => Some("quitanoderoutesdiffer"),
+            (_, _, _) => Some("quitanodelost"),
         },
     }
 }
@@ -202,22 +205,34 @@ fn acquirers(troubles: &Troubles, texts: &'static OperatorTexts, language: Langu
     let name =
         |route: &quita_actors::RouteHealth| format!("{} · {}", route.acquirer, language.method(route.method));
     let failing: Vec<_> = troubles.failing().map(name).collect();
+    let missing = troubles.missing_routes.iter();
+    let missing: Vec<_> =
+        missing.map(|(acquirer, method)| format!("{acquirer} · {}", language.method(*method))).collect();
+    let are_missing = match missing.is_empty() {
+        true => None,
+        false => Some(format!("{} {}", texts.operators.routes_missing, missing.join(", "))),
+    };
     let not_called = match troubles.not_called() {
         0 => None,
         count => Some(format!("{count} {}", texts.operators.not_called_yet)),
     };
-    let light = match (failing.is_empty(), not_called.is_none()) {
+    let light = match (failing.is_empty() && missing.is_empty(), not_called.is_none()) {
         (false, _) => Light::Bad,
         (true, false) => Light::Untried,
         (true, true) => Light::Well,
+    };
+    let runbook = match (failing.is_empty(), missing.is_empty()) {
+        (true, true) => None,
+        (false, _) => Some("quitaacquirerdown"),
+        (true, false) => Some("quitaroutemissing"),
     };
     Tile {
         name: texts.operators.failing_acquirers,
         value: format!("{} / {}", failing.len(), troubles.routes.len()),
         light,
-        note: failing.iter().cloned().chain(not_called).collect::<Vec<_>>().join(", "),
+        note: failing.iter().cloned().chain(are_missing).chain(not_called).collect::<Vec<_>>().join(", "),
         address: OperatorSection::Acquirers.path(),
-        runbook: (!failing.is_empty()).then_some("quitaacquirerdown"),
+        runbook,
     }
 }
 
@@ -398,6 +413,8 @@ impl LivePart for LiveOverview {
 mod tests {
     use std::collections::BTreeMap;
 
+    use quita_domain::identity::AcquirerName;
+    use quita_domain::method::Method;
     use quita_domain::time::Timestamp;
 
     use super::*;
@@ -406,7 +423,9 @@ mod tests {
         Troubles {
             away: None,
             nodes: Vec::new(),
+            routes_differ: false,
             routes: Vec::new(),
+            missing_routes: Vec::new(),
             exceptions: Some(BTreeMap::new()),
             overdue: 0,
             webhooks: 6,
@@ -429,5 +448,21 @@ mod tests {
         let page = body.render().unwrap();
         assert!(page.contains("None delivered since"), "{page}");
         assert!(page.contains("/runbook#quitawebhooksundelivered"), "{page}");
+    }
+
+    #[test]
+    fn nodes_that_route_differently_and_routes_that_are_missing_are_red() {
+        let missing_routes = vec![(AcquirerName::new("old-bank"), Method::Boleto)];
+        let differing = Troubles { routes_differ: true, ..well() };
+        let missing = Troubles { missing_routes, ..well() };
+        for (troubles, words, section) in [
+            (differing, "route differently", "quitanoderoutesdiffer"),
+            (missing, "not configured, with open payments: old-bank · Boleto", "quitaroutemissing"),
+        ] {
+            let body = OverviewBody::of(troubles, Language::English);
+            assert_eq!(body.light, Light::Bad);
+            let page = body.render().unwrap();
+            assert!(page.contains(words) && page.contains(&format!("/runbook#{section}")), "{page}");
+        }
     }
 }

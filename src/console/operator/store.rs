@@ -38,6 +38,8 @@ struct StoreBody {
     away: Option<StoreAway>,
     form: StoreForm,
     nodes: Vec<NodeView>,
+    /// True if live nodes have been routing payments by different tables for minutes.
+    routes_differ: bool,
 }
 
 impl StoreBody {
@@ -73,6 +75,7 @@ fn body(console: &OperatorConsole, language: Language, may_direct: bool) -> Resu
         away: console.payments.store_away(),
         form: console.store_form(),
         nodes: console.operators.nodes(),
+        routes_differ: console.operators.routes_differ(),
     };
     Ok(body.render()?)
 }

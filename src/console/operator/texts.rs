@@ -63,6 +63,11 @@ group! {
         certificates: "certificados", "certificates";
         nodes_lost: "perdidos", "lost";
         clocks_differ: "relógios que diferem", "clocks differ";
+        routes_differ: "roteiam de modos diferentes", "route differently";
+        routes_missing: "não configurados, com pagamentos abertos:", "not configured, with open payments:";
+        nodes_route_differently: "Os nós roteiam pagamentos por tabelas diferentes há minutos.", "The nodes have been routing payments by different tables for minutes.";
+        missing: "Ausente", "Missing";
+        route_missing: "Não está configurado aqui, mas pagamentos abertos precisam dele.", "Not configured here, but open payments need it.";
         count: "Quantas", "Count";
         store_and_nodes: "Armazenamento e nós", "Store and nodes";
         now: "Agora", "Now";

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use quita_actors::{NodeState, NodeView, RouteHealth, RouteState, StoreAway};
+use quita_actors::{NodeState, NodeView, RouteHealth, RouteKey, RouteState, StoreAway};
 use quita_domain::time::Timestamp;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
@@ -49,7 +49,11 @@ impl OpenExceptions {
 pub(super) struct Troubles {
     pub(super) away: Option<StoreAway>,
     pub(super) nodes: Vec<NodeView>,
+    /// True if live nodes have been routing payments by different tables for minutes.
+    pub(super) routes_differ: bool,
     pub(super) routes: Vec<RouteHealth>,
+    /// Routes that open payments need and that are not configured.
+    pub(super) missing_routes: Vec<RouteKey>,
     /// Open exceptions by kind; `None` if they could not be counted yet.
     pub(super) exceptions: Option<BTreeMap<String, usize>>,
     /// Number of payments that are due and still waiting.
@@ -115,7 +119,9 @@ impl OperatorConsole {
         let nodes = self.operators.nodes();
         Troubles {
             away: self.payments.store_away(),
+            routes_differ: self.operators.routes_differ(),
             routes: self.payments.acquirers(),
+            missing_routes: self.payments.missing_routes(),
             exceptions: self.open_exceptions.by_kind(self).await,
             overdue: store.timer_backlog,
             webhooks: store.webhook_backlog,
@@ -213,10 +219,11 @@ impl Troubles {
     pub(super) fn counts(&self) -> Counts {
         Counts {
             exceptions: self.open_exceptions().unwrap_or_default(),
-            acquirers: self.failing().count(),
+            acquirers: self.failing().count().saturating_add(self.missing_routes.len()),
             store_and_nodes: self
                 .lost_nodes()
                 .saturating_add(usize::from(self.clocks_differ()))
+                .saturating_add(usize::from(self.routes_differ))
                 .saturating_add(usize::from(self.away.is_some())),
         }
     }
