@@ -71,7 +71,7 @@ mod tests {
         missing.note(&bank, Method::Pix, hours(0));
         missing.note(&bank, Method::Pix, hours(20));
         missing.note(&bank, Method::Boleto, hours(1));
-        assert_eq!(missing.known(hours(21)), [(bank.clone(), Method::Boleto), (bank.clone(), Method::Pix)]);
+        assert_eq!(missing.known(hours(21)), [(bank.clone(), Method::Pix), (bank.clone(), Method::Boleto)]);
         assert_eq!(missing.known(hours(40)), [(bank, Method::Pix)]);
         assert_eq!(missing.known(hours(57)), Vec::new());
     }

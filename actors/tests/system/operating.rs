@@ -2,7 +2,8 @@
 
 use quita_actors::{Denied, Operated};
 use quita_domain::acquiring::{CallFailure, Fact, OperationAnswer};
-use quita_domain::identity::OperationId;
+use quita_domain::identity::{AcquirerName, OperationId};
+use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::numbering::AttemptNumber;
 use quita_domain::operation::{

@@ -425,6 +425,30 @@ fn a_line_stays_with_the_day_in_whose_list_it_was_judged_first() {
 }
 
 #[test]
+fn a_line_whose_acquirer_did_not_answer_is_settled_by_the_next_list_that_has_it() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        let paid_by = paid_unheard(&world, &node).await;
+        world.bank.is_away(true);
+        let list = list(vec![line(&world, Some(id(1)), &paid_by)]);
+        assert_eq!(run(&world, &list).await, Ok(vec![(paid_by, LineVerdict::Different, false)]));
+        world.bank.is_away(false);
+        pass_ms(120_000).await;
+        let tomorrow = today(&world).succ_opt().unwrap();
+        let mut told = Vec::new();
+        let mut tell = |stored: &StoredLine| {
+            told.push((stored.verdict().unwrap(), stored.is_settled()));
+            Ok(())
+        };
+        let elsewhere = reconciler(&world).reconcile_list(&list, (tomorrow, tomorrow), &mut tell).await;
+        assert_eq!((elsewhere, told), (Ok(0), vec![(LineVerdict::Matched, true)]));
+        assert_eq!(stored(&world).await.0[0].line.day, today(&world), "it keeps its day");
+        node.settle().await;
+    });
+}
+
+#[test]
 fn what_the_first_minutes_of_the_next_day_bring_is_judged_and_is_of_that_day() {
     let world = World::new();
     world.live(async {

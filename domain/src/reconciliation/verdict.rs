@@ -161,6 +161,11 @@ impl StoredLine {
         self.judged.as_ref().map(|judged| judged.finding.verdict())
     }
 
+    /// Returns true if its verdict is final.
+    pub fn is_settled(&self) -> bool {
+        self.judged.as_ref().is_some_and(|judged| judged.is_final)
+    }
+
     /// Returns the exception for operators, if it differs and nobody is left to be asked.
     pub fn exception(&self, now: Timestamp) -> Option<Exception> {
         let judged = self.judged.as_ref().filter(|judged| judged.is_final)?;

@@ -53,12 +53,12 @@ impl Reconciler {
         Ok(imported.elsewhere)
     }
 
-    /// Judges lines that belong to days outside this run, unless they were just judged.
+    /// Judges lines that belong to days outside this run, unless that was done before, and for good.
     async fn judge_astray(&self, list: &List, ids: &[String], tell: Tell<'_>) -> Result<(), NotReconciled> {
         for ids in ids.chunks(RECONCILED_AT_ONCE) {
             let stored = self.store.lines_with_ids(ids).await?;
-            let unjudged = stored.into_iter().filter(|stored| stored.judged.is_none());
-            let judged = self.judge_listed(unjudged.map(|stored| stored.line).collect(), list).await?;
+            let open = stored.into_iter().filter(|stored| !stored.is_settled());
+            let judged = self.judge_listed(open.map(|stored| stored.line).collect(), list).await?;
             judged.iter().try_for_each(&mut *tell)?;
         }
         Ok(())

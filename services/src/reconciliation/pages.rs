@@ -44,9 +44,9 @@ pub struct List {
 pub(super) struct Imported {
     /// Days that were requested.
     days: RangeInclusive<NaiveDate>,
-    /// Lines of other days that were never judged.
+    /// Lines of other days that were never judged, or whose verdict may change.
     pub(super) astray: Vec<String>,
-    /// Number of lines that were judged with the list of another day.
+    /// Number of lines that were judged for good with the list of another day.
     pub(super) elsewhere: u64,
 }
 
@@ -72,13 +72,14 @@ impl Reconciler {
             let lines = self.of_their_days(page.lines, |line| day_of(line, day)).await?;
             let lines = self.with_payments(list, lines, &mut payments).await?;
             let stored = self.as_stored(lines).await?;
-            let (new, known): (Vec<_>, Vec<_>) =
-                stored.into_iter().partition(|stored| stored.judged.is_none());
-            let is_beside = |stored: &&StoredLine| !imported.days.contains(&stored.line.day);
-            let elsewhere = u64::try_from(known.iter().filter(is_beside).count()).unwrap_or(u64::MAX);
-            let astray: Vec<_> = new.iter().filter(is_beside).map(|stored| stored.line.id.clone()).collect();
-            imported.elsewhere = imported.elsewhere.saturating_add(elsewhere);
-            imported.astray.extend(astray);
+            for beside in stored.iter().filter(|stored| !imported.days.contains(&stored.line.day)) {
+                if beside.is_settled() {
+                    imported.elsewhere = imported.elsewhere.saturating_add(1);
+                } else {
+                    imported.astray.push(beside.line.id.clone());
+                }
+            }
+            let new: Vec<_> = stored.into_iter().filter(|stored| stored.judged.is_none()).collect();
             if !new.is_empty() {
                 self.store.put_lines(&new).await?;
             }
