@@ -10,7 +10,7 @@ use chrono::NaiveDate;
 use quita_domain::acquiring::CallFailure;
 use quita_domain::control::RouteDirective;
 use quita_domain::identity::{AcquirerName, Mode};
-use quita_domain::reconciliation::{LineKind, MARGIN_MS, StatementLine, StoredLine};
+use quita_domain::reconciliation::{LineKind, MARGIN_MS, StatementLine};
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::{ListPage, ListPart, ListReader, PageCursor};
 use tokio::time::{sleep, timeout};
