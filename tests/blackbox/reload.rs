@@ -7,7 +7,7 @@ use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::support::{PATIENCE, TestApp, eventually, pix, sign};
+use crate::support::{PATIENCE, TestApp, Visitor, eventually, pix, sign};
 
 /// A configuration that the test may write anew.
 struct Files(TempDir);
@@ -258,4 +258,28 @@ fn routes_that_are_wrong_or_name_who_does_not_run_change_nothing() {
     files.write("quita.toml", &other);
     hang_up(&app, "applied");
     assert_eq!(taker(&app), "b");
+}
+
+#[test]
+fn an_acquirer_that_open_payments_need_is_missed_until_it_is_configured_again() {
+    let files = Files::new();
+    let mut app = files.serve(&two("", "priority = 2"));
+    let id = app.client().create(&pix(10_027))["transactionId"].as_str().unwrap().to_owned();
+    let cancel = format!("/pay/payments/{id}/cancel");
+    let series = "quita_route_missing{acquirer=\"a\",method=\"pix\"}";
+    files.write("quita.toml", "[[acquirer]]\nname = 'b'\nadapter = 'sandbox'\n");
+    app.restart();
+    let home = |app: &TestApp| Visitor::operator(app).page("/");
+    assert!(!home(&app).contains("quitaroutemissing"), "nothing needed it yet");
+    app.client().post_once(&cancel, "withdrawn", &json!({})).expect_error(503, "outcome_unknown");
+    assert_eq!(metric(&app, series), Some(1));
+    assert!(app.log().contains("open payments need an acquirer that is not configured here any more"));
+    for page in [home(&app), Visitor::operator(&app).page("/acquirers")] {
+        assert!(page.contains("/runbook#quitaroutemissing"), "{page}");
+    }
+    files.write("quita.toml", &two("", "priority = 2"));
+    app.restart();
+    app.client().wait_for_status(&id, "cancelled");
+    assert_eq!(metric(&app, series), None);
+    assert!(!home(&app).contains("quitaroutemissing"));
 }
