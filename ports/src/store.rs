@@ -1,5 +1,6 @@
 //! The store: the truth about every payment.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -106,8 +107,23 @@ pub trait PaymentStore: Send + Sync + 'static {
     /// No two writes of one batch are for the same payment.
     async fn commit(&self, batch: &[Write]) -> Vec<Result<(), WriteError>>;
 
-    /// Returns the payments with these ids, in any order; absent ones are left out.
+    /// Returns the payments with these ids, in any order; absent ones are left out. Shortly after an election a replica set
+    /// may leave out one that was acknowledged before.
     async fn load(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError>;
+
+    /// Returns those of these payments that exist although [`Self::load`] left them out. May take as long as a write.
+    async fn load_missing(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError>;
+
+    /// Returns every one of these payments that exists, in any order.
+    async fn load_all(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
+        let mut found = self.load(ids).await?;
+        let seen: BTreeSet<_> = found.iter().map(|payment| payment.id).collect();
+        let missing: Vec<_> = ids.iter().copied().filter(|id| !seen.contains(id)).collect();
+        if !missing.is_empty() {
+            found.extend(self.load_missing(&missing).await?);
+        }
+        Ok(found)
+    }
 
     /// Returns payments that match, newest first by creation and id, after the cursor, at most `limit`.
     async fn list(

@@ -105,7 +105,7 @@ impl Eraser {
     /// # Errors
     /// [`StoreError`]; the payer may be erased or not, and the call may be repeated.
     pub async fn erase(&self, id: TransactionId) -> Result<Option<(MerchantId, ErasureTally)>, StoreError> {
-        let Some(payment) = self.store.load(&[id]).await?.pop() else { return Ok(None) };
+        let Some(payment) = self.store.load_all(&[id]).await?.pop() else { return Ok(None) };
         let merchant = payment.owner.merchant.clone();
         Ok(Some((merchant, self.erase_all(vec![payment]).await?)))
     }
@@ -200,7 +200,7 @@ impl Eraser {
         let found = self.store.resting(status, self.rests_until(status, rested_for_ms), after, PAGE).await?;
         let next = found.last().filter(|_| found.len() == PAGE).copied();
         let ids: Vec<_> = found.iter().map(|place| place.id).collect();
-        let tally = match self.store.load(&ids).await {
+        let tally = match self.store.load_all(&ids).await {
             Ok(payments) => self.erase_all(payments).await?,
             Err(StoreError::Unreadable(_)) => self.erase_readable(&ids).await?,
             Err(error) => return Err(error),
@@ -261,7 +261,7 @@ impl Eraser {
     async fn erase_readable(&self, ids: &[TransactionId]) -> Result<ErasureTally, StoreError> {
         let mut tally = ErasureTally::default();
         for id in ids {
-            tally = tally.plus(match self.store.load(&[*id]).await {
+            tally = tally.plus(match self.store.load_all(&[*id]).await {
                 Ok(payments) => self.erase_all(payments).await?,
                 Err(StoreError::Unreadable(why)) => {
                     tracing::warn!(transaction.id = %id, why, "the payer of a payment can't be erased");
@@ -291,7 +291,7 @@ impl Eraser {
             if raced.is_empty() {
                 return Ok(tally);
             }
-            payments = self.store.load(&raced).await?;
+            payments = self.store.load_all(&raced).await?;
         }
         tally.left = tally.left.saturating_add(count(payments.len()));
         Ok(tally)

@@ -27,6 +27,7 @@ macro_rules! shared_queries {
         $implement! {
             PaymentStore {
                 Read fn load(ids: &[TransactionId]) -> Vec<Payment>;
+                Read fn load_missing(ids: &[TransactionId]) -> Vec<Payment>;
                 Read fn list(filter: &PaymentFilter, after: Option<Cursor>, limit: usize) -> Vec<Listed>;
                 Read fn list_with_deliveries(filter: &DeliveryFilter, after: Option<Cursor>, limit: usize) -> Vec<Listed>;
                 Read fn list_with_movements(filter: &MovementFilter, after: Option<Cursor>, limit: usize) -> Vec<Listed>;

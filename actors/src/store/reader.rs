@@ -1,9 +1,10 @@
 //! The reader: group read.
 //!
 //! Owns nothing. Concurrent lookups become one; two for the same payment share its answer. Never caches: an answer was
-//! read after its question arrived. Recreated by the supervisor when it dies.
+//! read after its question arrived. Payments that are not found are looked up a second time, apart from the others.
+//! Recreated by the supervisor when it dies.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
 use actix::prelude::*;
@@ -42,6 +43,9 @@ pub(crate) struct ReaderActor {
     waiting: BTreeMap<TransactionId, WaitingReaders>,
     /// Payments in the order of their questions, oldest first.
     turns: VecDeque<TransactionId>,
+    /// Payments that were not found, and wait for their second lookup.
+    missing: BTreeMap<TransactionId, WaitingReaders>,
+    is_looking_again: bool,
     lanes: Lanes,
     capacity: usize,
     batch_size: usize,
@@ -54,12 +58,52 @@ impl ReaderActor {
             store,
             waiting: BTreeMap::new(),
             turns: VecDeque::new(),
+            missing: BTreeMap::new(),
+            is_looking_again: false,
             lanes: Lanes::new(limits.reader_in_flight, alive.level()),
             capacity: limits.reader_mailbox,
             batch_size: limits.reader_batch,
             alive,
         }
     }
+
+    /// Looks up what was not found once more: it may take as long as a majority does, so it holds up no other lookup. One
+    /// such lookup at a time is enough, however many ask for what does not exist.
+    fn look_again(&mut self, context: &mut Context<Self>) {
+        if self.missing.is_empty() || std::mem::replace(&mut self.is_looking_again, true) {
+            return;
+        }
+        let rest = self.missing.keys().nth(self.batch_size).copied();
+        let rest = rest.map_or_else(BTreeMap::new, |first| self.missing.split_off(&first));
+        let replies: Vec<_> = std::mem::replace(&mut self.missing, rest).into_iter().collect();
+        let store = Arc::clone(&self.store);
+        let work = async move {
+            let ids: Vec<_> = replies.iter().map(|(id, _)| *id).collect();
+            match store.load_missing(&ids).await {
+                Err(StoreError::Unreadable(_)) if ids.len() > 1 => {
+                    for (id, waiting) in replies {
+                        answer(vec![(id, waiting)], store.load_missing(&[id]).await);
+                    }
+                }
+                loaded => answer(replies, loaded),
+            }
+        };
+        context.spawn(work.into_actor(self).map(|(), reader, context| {
+            reader.is_looking_again = false;
+            reader.look_again(context);
+        }));
+    }
+}
+
+/// Sends what was found. Returns the replies that wait for what was not.
+fn answer_found(
+    replies: Vec<(TransactionId, WaitingReaders)>,
+    found: Vec<Payment>,
+) -> Vec<(TransactionId, WaitingReaders)> {
+    let ids: BTreeSet<_> = found.iter().map(|payment| payment.id).collect();
+    let (answered, missing) = replies.into_iter().partition(|(id, _)| ids.contains(id));
+    answer(answered, Ok(found));
+    missing
 }
 
 fn answer(replies: Vec<(TransactionId, WaitingReaders)>, loaded: Result<Vec<Payment>, StoreError>) {
@@ -77,11 +121,20 @@ fn answer(replies: Vec<(TransactionId, WaitingReaders)>, loaded: Result<Vec<Paym
     }
 }
 
-/// Reads one payment after the other, so that an unreadable one does not fail the others of its batch.
-async fn answer_one_by_one(store: &dyn PaymentStore, replies: Vec<(TransactionId, WaitingReaders)>) {
+/// Reads one payment after the other, so that an unreadable one does not fail the others of its batch. Returns the replies
+/// that wait for what was not found.
+async fn answer_one_by_one(
+    store: &dyn PaymentStore,
+    replies: Vec<(TransactionId, WaitingReaders)>,
+) -> Vec<(TransactionId, WaitingReaders)> {
+    let mut missing = Vec::new();
     for (id, waiting) in replies {
-        answer(vec![(id, waiting)], store.load(&[id]).await);
+        match store.load(&[id]).await {
+            Ok(found) => missing.extend(answer_found(vec![(id, waiting)], found)),
+            Err(error) => answer(vec![(id, waiting)], Err(error)),
+        }
     }
+    missing
 }
 
 impl Gathers for ReaderActor {
@@ -109,13 +162,21 @@ impl Gathers for ReaderActor {
             drop(batch);
             match loaded {
                 Err(StoreError::Unreadable(_)) if ids.len() > 1 => {
-                    answer_one_by_one(store.as_ref(), replies).await;
+                    answer_one_by_one(store.as_ref(), replies).await
                 }
-                loaded => answer(replies, loaded),
+                Ok(found) => answer_found(replies, found),
+                Err(error) => {
+                    answer(replies, Err(error));
+                    Vec::new()
+                }
             }
         };
-        context.spawn(work.into_actor(self).map(move |(), reader, context| {
+        context.spawn(work.into_actor(self).map(move |missing, reader, context| {
             reader.lanes.arrive(count);
+            for (id, waiting) in missing {
+                reader.missing.entry(id).or_default().extend(waiting);
+            }
+            reader.look_again(context);
             reader.pump(context);
         }));
     }
@@ -130,7 +191,7 @@ impl Handler<Ask<Load>> for ReaderActor {
 
     fn handle(&mut self, ask: Ask<Load>, context: &mut Self::Context) {
         let (Load(id), reply, mut handling) = ask.open();
-        if self.waiting.len() >= self.capacity {
+        if self.waiting.len().saturating_add(self.missing.len()) >= self.capacity {
             self.alive.refused();
             reply.send(Err(StoreError::Unavailable("too many reads are waiting".into())));
             return;
@@ -146,12 +207,15 @@ impl Handler<Ask<Load>> for ReaderActor {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use futures_util::future::join_all;
-    use tokio::time::pause;
+    use tokio::time::{Instant, pause};
 
     use super::*;
     use crate::actor::kind::ActorKind;
-    use crate::store::slow_connection::{SlowConnection, meter, start, store_over};
+    use crate::actor::mailbox::Mailbox;
+    use crate::store::slow_connection::{SECOND_LOOK_TAKES, SlowConnection, meter, start, store_over};
     use quita_memory_store::{sample_id as id, sample_payment as payment};
 
     #[actix::test]
@@ -159,13 +223,51 @@ mod tests {
         pause();
         let connection = Arc::<SlowConnection>::default();
         connection.records.lock().unwrap().payments.insert(id(1), Arc::new(payment(1)));
-        let reader = start(&meter(), ActorKind::Reader, |alive| {
-            ReaderActor::new(store_over(&connection), &Limits::default(), alive)
-        });
+        let reader = reader_over(&connection);
         let found = join_all([1, 2, 1].map(|number| reader.ask(Load(id(number))))).await;
         let found: Vec<_> = found.into_iter().map(|found| found.unwrap().unwrap()).collect();
         let [Some(first), None, Some(again)] = found.as_slice() else { panic!("{found:?}") };
         assert!(Arc::ptr_eq(first, again));
         assert_eq!(*connection.calls.lock().unwrap(), [[1, 2]]);
+    }
+
+    #[actix::test]
+    async fn what_is_not_found_is_looked_up_again_and_holds_up_nothing_that_is() {
+        pause();
+        let connection = Arc::<SlowConnection>::default();
+        connection.records.lock().unwrap().payments.insert(id(1), Arc::new(payment(1)));
+        connection.hidden.lock().unwrap().payments.insert(id(2), Arc::new(payment(2)));
+        let reader = reader_over(&connection);
+        let begun = Instant::now();
+        let found_after = |number: u128| {
+            let reader = reader.clone();
+            async move {
+                let found = reader.ask(Load(id(number))).await.unwrap().unwrap();
+                (found.is_some(), begun.elapsed())
+            }
+        };
+        let missing = join_all((2..50).map(found_after));
+        let found = async {
+            let mut slowest = Duration::ZERO;
+            for _ in 0..20 {
+                let asked_at = begun.elapsed();
+                let (is_found, at) = found_after(1).await;
+                assert!(is_found);
+                slowest = slowest.max(at - asked_at);
+            }
+            slowest
+        };
+        let (missing, slowest) = tokio::join!(missing, found);
+        assert!(slowest < SECOND_LOOK_TAKES / 10, "{slowest:?}");
+        let found: Vec<_> = missing.iter().map(|(is_found, _)| *is_found).collect();
+        assert_eq!(found, (2..50).map(|number| number == 2).collect::<Vec<_>>());
+        assert_eq!(connection.second_looks.lock().unwrap().iter().sum::<usize>(), 48);
+        assert!(begun.elapsed() < SECOND_LOOK_TAKES * 3, "in batches: {:?}", begun.elapsed());
+    }
+
+    fn reader_over(connection: &Arc<SlowConnection>) -> Mailbox<ReaderActor> {
+        start(&meter(), ActorKind::Reader, |alive| {
+            ReaderActor::new(store_over(connection), &Limits::default(), alive)
+        })
     }
 }

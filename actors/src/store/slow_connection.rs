@@ -20,6 +20,9 @@ use crate::watch::meter::Meter;
 /// Duration of every call.
 pub(crate) const TAKES: Duration = Duration::from_millis(10);
 
+/// Duration of a second look for payments that were not found.
+pub(crate) const SECOND_LOOK_TAKES: Duration = Duration::from_secs(5);
+
 /// A connection on which every call takes a while, and which records the calls.
 #[derive(Default)]
 pub(crate) struct SlowConnection {
@@ -27,6 +30,10 @@ pub(crate) struct SlowConnection {
     /// The payments of each call.
     pub(crate) calls: Mutex<Vec<Vec<u128>>>,
     pub(crate) is_broken: Mutex<bool>,
+    /// Payments that only the second look sees.
+    pub(crate) hidden: Mutex<Records>,
+    /// Payments of each second look.
+    pub(crate) second_looks: Mutex<Vec<usize>>,
 }
 
 impl SlowConnection {
@@ -66,6 +73,12 @@ impl Connection for SlowConnection {
     async fn load(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
         self.called(ids.iter().copied()).await;
         Ok(self.records.lock().unwrap().load(ids))
+    }
+
+    async fn load_missing(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
+        self.second_looks.lock().unwrap().push(ids.len());
+        sleep(SECOND_LOOK_TAKES).await;
+        Ok(self.hidden.lock().unwrap().load(ids))
     }
 
     fn is_sole_writer(&self) -> bool {

@@ -33,6 +33,16 @@ pub(super) const STUB: &str = "archived";
 /// Copies that are looked at in one call to complete moves.
 const MAX_INCOMPLETE: usize = 1_000;
 
+/// Age of the state that payments are loaded from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum LoadConcern {
+    /// Last state of which the primary knows that a majority has it. One that was elected just now, or has not heard yet that
+    /// another was, may not know it of what others acknowledged.
+    Majority,
+    /// State of this moment.
+    Linearizable,
+}
+
 /// Document that an archived payment leaves in its place.
 #[derive(Serialize)]
 struct Stub<'a> {
@@ -212,14 +222,29 @@ impl MongoStore {
     }
 
     /// Loads payments, wherever they are.
-    pub(super) async fn load_anywhere(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
-        let payment_or_stub = |found: &RawDocument| match found.get_bool(STUB) {
+    pub(super) async fn load_anywhere(
+        &self,
+        ids: &[TransactionId],
+        concern: LoadConcern,
+    ) -> Result<Vec<Payment>, StoreError> {
+        // All in the first reply, so that no second round is needed.
+        let at_once = u32::try_from(ids.len()).unwrap_or(u32::MAX);
+        let by_id = |ids: &[TransactionId]| doc! { "_id": { "$in": binaries(ids.iter()) } };
+        let mut options =
+            FindOptions::builder().projection(doc! { "payment": 1, STUB: 1 }).batch_size(at_once).build();
+        if concern == LoadConcern::Linearizable {
+            // MongoDB promises it for single documents only; no two of these need be of one moment.
+            options.read_concern = Some(ReadConcern::linearizable());
+            options.max_time = Some(LIST_TIME_OUT);
+        }
+        let read = |found: &RawDocument| match found.get_bool(STUB) {
             Ok(true) => Ok(Err(read_id(found)?)),
             Ok(false) | Err(_) => value_in(found, "payment").map(Ok),
         };
-        let mut payments = Vec::with_capacity(ids.len());
+        let found = find_all(&self.collection(PAYMENTS), by_id(ids), options.clone(), read).await?;
+        let mut payments = Vec::with_capacity(found.len());
         let mut archived = Vec::new();
-        for one in self.find_by_id(PAYMENTS, ids, payment_or_stub).await? {
+        for one in found {
             match one {
                 Ok(payment) => payments.push(payment),
                 Err(id) => archived.push(id),
@@ -228,41 +253,13 @@ impl MongoStore {
         if archived.is_empty() {
             return Ok(payments);
         }
-        let payment = |found: &RawDocument| value_in::<Payment>(found, "payment");
-        let found = self.find_by_id(ARCHIVE, &archived, payment).await?;
+        let read = |found: &RawDocument| value_in::<Payment>(found, "payment");
+        let found = find_all(&self.collection(ARCHIVE), by_id(&archived), options, read).await?;
         if found.len() < archived.len() {
             return Err(StoreError::Unreadable("an archived payment is not in the archive".into()));
         }
         payments.extend(found);
         Ok(payments)
-    }
-
-    /// Applies `read` to the documents with these ids. One is missing only if a majority has none at this moment.
-    async fn find_by_id<T>(
-        &self,
-        collection: &str,
-        ids: &[TransactionId],
-        read: impl Fn(&RawDocument) -> Result<T, StoreError>,
-    ) -> Result<Vec<T>, StoreError> {
-        let collection = self.collection(collection);
-        let by_id = |ids: &[TransactionId]| doc! { "_id": { "$in": binaries(ids.iter()) } };
-        // All in the first reply, so that no second round is needed.
-        let at_once = u32::try_from(ids.len()).unwrap_or(u32::MAX);
-        let options =
-            FindOptions::builder().projection(doc! { "payment": 1, STUB: 1 }).batch_size(at_once).build();
-        let with_id = |found: &RawDocument| Ok((read_id(found)?, read(found)?));
-        let mut found = find_all(&collection, by_id(ids), options.clone(), with_id).await?;
-        let seen: BTreeSet<_> = found.iter().map(|(id, _)| *id).collect();
-        let missing: Vec<_> = ids.iter().copied().filter(|id| !seen.contains(id)).collect();
-        if !missing.is_empty() {
-            // A primary that was elected just now, or has not heard yet that another was, may not see what has been
-            // acknowledged. MongoDB promises this for single documents only; no two of these need be of one moment.
-            let mut confirmed = options;
-            confirmed.read_concern = Some(ReadConcern::linearizable());
-            confirmed.max_time = Some(LIST_TIME_OUT);
-            found.extend(find_all(&collection, by_id(&missing), confirmed, with_id).await?);
-        }
-        Ok(found.into_iter().map(|(_, value)| value).collect())
     }
 
     /// Applies `read` to what a query finds among the payments, and then to what it finds in the archive.

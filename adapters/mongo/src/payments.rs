@@ -22,7 +22,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use uuid::Uuid;
 
 use super::MongoStore;
-use super::archive;
+use super::archive::{self, LoadConcern};
 use super::batch::{self, Outcome};
 use super::failure::{LIST_TIME_OUT, older_form, within_time};
 use super::form::stamp;
@@ -200,7 +200,16 @@ impl PaymentStore for MongoStore {
         }
         let store = self.clone();
         let ids = ids.to_vec();
-        self.threads.run(async move { store.load_anywhere(&ids).await }).await?
+        self.threads.run(async move { store.load_anywhere(&ids, LoadConcern::Majority).await }).await?
+    }
+
+    async fn load_missing(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let store = self.clone();
+        let ids = ids.to_vec();
+        self.threads.run(async move { store.load_anywhere(&ids, LoadConcern::Linearizable).await }).await?
     }
 
     async fn list(

@@ -229,7 +229,7 @@ impl Reconciler {
     ) -> Result<BTreeMap<String, Payment>, StoreError> {
         let named = stored.iter().filter_map(|stored| stored.line.named_payment());
         let named: Vec<_> = named.collect::<BTreeSet<_>>().into_iter().collect();
-        let loaded = self.store.load(&named).await?;
+        let loaded = self.store.load_all(&named).await?;
         let loaded = loaded.into_iter().filter(|payment| payment.owner.mode == self.mode);
         let loaded: BTreeMap<_, _> = loaded.map(|payment| (payment.id, payment)).collect();
         let numbered = stored.iter().map(|stored| self.payment_of_slip(&stored.line));
@@ -251,7 +251,7 @@ impl Reconciler {
         let document = document_number.as_deref().and_then(SlipNumber::document);
         for number in [ours, document].into_iter().flatten() {
             let ids = self.store.payments_numbered(self.mode, &number, NAMESAKES).await?;
-            let payments = if ids.is_empty() { Vec::new() } else { self.store.load(&ids).await? };
+            let payments = if ids.is_empty() { Vec::new() } else { self.store.load_all(&ids).await? };
             if let Some(payment) = meant(payments, bank, line) {
                 return Ok(Some(payment));
             }

@@ -1,6 +1,6 @@
 //! How a caller reaches the records, and what goes wrong on the way.
 
-use std::future::Future;
+use std::future::{Future, ready};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use quita_domain::identity::TransactionId;
@@ -31,6 +31,14 @@ pub trait Connection: Send + Sync + 'static {
     /// Payments by their ids: a read, and the only one that sees single payments.
     fn load(&self, ids: &[TransactionId]) -> impl Future<Output = Result<Vec<Payment>, StoreError>> + Send {
         self.read("load", |records| Ok(records.load(ids)))
+    }
+
+    /// Those of these payments that the load before left out. Records have no other state than their newest.
+    fn load_missing(
+        &self,
+        _: &[TransactionId],
+    ) -> impl Future<Output = Result<Vec<Payment>, StoreError>> + Send {
+        ready(Ok(Vec::new()))
     }
 
     /// Whether nobody else writes to these records.

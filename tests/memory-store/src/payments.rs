@@ -26,6 +26,10 @@ impl<C: Connection> PaymentStore for MemoryStore<C> {
         self.0.load(ids).await
     }
 
+    async fn load_missing(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
+        self.0.load_missing(ids).await
+    }
+
     async fn list(
         &self,
         filter: &PaymentFilter,

@@ -56,6 +56,8 @@ faults! {
     StoreLostRequest = 40,
     /// A batch is committed after its writer gave up waiting.
     StoreLate = 30,
+    /// A lookup finds none of its payments, as on a primary that was elected just now.
+    StoreBehind = 30,
     /// A call takes seconds.
     StoreSlow = 30,
     /// A call never comes back, whether it was done or not.

@@ -305,6 +305,7 @@ const FAULTS: &[&[Fault]] = &[
     &[Fault::StoreLostReply],
     &[Fault::StoreLostRequest],
     &[Fault::StoreLate],
+    &[Fault::StoreBehind],
     &[Fault::StoreHang],
     &[Fault::BankRefuses],
     &[Fault::BankSilentBefore],

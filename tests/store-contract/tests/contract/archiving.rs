@@ -90,6 +90,7 @@ macro_rules! passed_on {
 passed_on! {
     PaymentStore {
         fn load(ids: &[TransactionId]) -> Vec<Payment>;
+        fn load_missing(ids: &[TransactionId]) -> Vec<Payment>;
         fn list(filter: &PaymentFilter, after: Option<Cursor>, limit: usize) -> Vec<Listed>;
         fn list_with_deliveries(filter: &DeliveryFilter, after: Option<Cursor>, limit: usize) -> Vec<Listed>;
         fn list_with_movements(filter: &MovementFilter, after: Option<Cursor>, limit: usize) -> Vec<Listed>;

@@ -275,7 +275,7 @@ async fn a_payment_is_missing_only_if_a_majority_says_so() {
             while !is_written().await && begun.elapsed() < BEHIND {
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
-            world.store.load(&[payment.id]).await
+            world.store.load_all(&[payment.id]).await
         };
         let healed = async {
             tokio::time::sleep(BEHIND).await;
@@ -288,7 +288,7 @@ async fn a_payment_is_missing_only_if_a_majority_says_so() {
     let (committed, read, healed) = behind.await;
     assert_eq!((committed, healed), (vec![Ok(())], vec![Ok(())]));
     assert_eq!(read.map(|found| found.len()), Ok(1), "it was there");
-    assert_eq!(world.store.load(&[created_at(3).id]).await, Ok(Vec::new()));
+    assert_eq!(world.store.load_all(&[created_at(3).id]).await, Ok(Vec::new()));
     world.close().await;
 }
 
