@@ -92,6 +92,7 @@ impl Record {
             return Ok(None);
         }
         let (day_and_month, year) = match field.to.saturating_sub(field.from) {
+            // Years of two digits are of this century: returns tell of recent days.
             5 => (number / 100, (number % 100).saturating_add(2000)),
             _ => (number / 10_000, number % 10_000),
         };
@@ -112,6 +113,7 @@ impl Record {
 
     /// Reads the bank's three digits.
     pub(crate) fn bank(&self, field: Field) -> Result<BankCode, ReadError> {
+        // Blanks would read as bank 000.
         let has_digits = self.characters(field).iter().all(char::is_ascii_digit);
         let number = if has_digits { self.number(field)? } else { u64::MAX };
         BankCode::from_number(number).ok_or_else(|| self.no(field, "bank's number"))

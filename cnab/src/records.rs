@@ -39,6 +39,7 @@ impl<R: BufRead> Records<R> {
         if !self.advance()? {
             return Err(self.refused(Problem::Empty));
         }
+        // In ISO-8859-1 these marks are letters. Only with zero bytes do they mean UTF-16.
         if self.bytes.contains(&0)
             && (self.bytes.starts_with(&[0xFF, 0xFE]) || self.bytes.starts_with(&[0xFE, 0xFF]))
         {

@@ -149,5 +149,6 @@ pub(super) fn warnings(config: &Config, store_is_flag: bool, now: Timestamp) -> 
 
 /// Returns whether only this machine reaches an address.
 pub(super) fn is_loopback(address: SocketAddr) -> bool {
+    // A loopback address of IPv4 may be written in IPv6 (`::ffff:127.0.0.1`).
     address.ip().to_canonical().is_loopback()
 }

@@ -68,6 +68,7 @@ impl Settings {
             from_flags.insert(name, given);
         }
         let mut from_variables = settings.read_variables(variables, of_commands);
+        // The flags come last, since they win.
         for layer in [&mut from_variables, &mut from_flags] {
             file = layer.remove(CONFIG_FILE.name).or(file);
         }

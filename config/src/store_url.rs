@@ -94,6 +94,7 @@ fn options_of(url: &str) -> Vec<(String, String)> {
 
 /// A loopback address, or a socket of this machine.
 fn is_this_machine(host: &str) -> bool {
+    // A path of a Unix socket, which MongoDB wants escaped.
     if host.to_ascii_lowercase().contains("%2f") {
         return true;
     }
@@ -130,6 +131,7 @@ fn without_secrets(url: &str) -> String {
     if options.contains('@') {
         return format!("{scheme}://…");
     }
+    // The last one: a password may have an `@` that nobody escaped.
     let hosts = before_options.rsplit_once('@').map_or(before_options, |(_, hosts)| hosts);
     format!("{scheme}://{hosts}")
 }

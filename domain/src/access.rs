@@ -198,6 +198,7 @@ impl ApiKey {
     /// Returns true if `presented` is this key. Takes constant time, wherever they differ.
     pub fn matches(&self, presented: &PresentedKey) -> bool {
         let hash = hash(presented.secret.expose());
+        // In constant time, so that response times reveal nothing about the stored hash.
         let same: bool = hash.as_bytes().ct_eq(self.secret_hash.as_bytes()).into();
         same && presented.mode == self.owner.mode && presented.kind == self.kind
     }

@@ -151,6 +151,7 @@ impl DeliveryId {
         let (id, index) = text.strip_prefix("dlv_")?.split_once('_')?;
         let transaction_id = TransactionId::new(uuid::Uuid::try_parse(id).ok()?);
         let parsed = Self { transaction_id, index: DeliveryIndex::new(index.parse().ok()?) };
+        // Each delivery has one spelling: no second text passes for the same id.
         (parsed.to_string() == text).then_some(parsed)
     }
 }

@@ -190,6 +190,8 @@ impl DueTerms {
     /// Returns the discount that applies on a day: the first that has not passed.
     pub fn discount_on(&self, amount: Money, day: NaiveDate) -> Money {
         let applies = |discount: &&Discount| day <= self.last_day_of(**discount);
+        // Their days rise and their sizes fall, which the request was checked for:
+        // the first is the largest that applies.
         self.discounts.iter().find(applies).map_or(Money::ZERO, |discount| discount.portion.of(amount))
     }
 
@@ -218,6 +220,7 @@ impl DueTerms {
         if that_day.into_iter().chain(owed(business_day::before(day))).any(fits) {
             return Paid::Right;
         }
+        // Too little is only what falls short by either way of counting: the bank may have used the smaller one.
         let least = that_day.into_iter().min().unwrap_or_default();
         if came < least { Paid::TooLittle } else { Paid::TooMuch }
     }

@@ -394,6 +394,7 @@ impl Link {
             Method::CreditCard => false,
         };
         let held_long = if all_last { held } else { uses.held_by_boletos.saturating_add(unstored.boletos) };
+        // At least one, or the last use of a link could never be taken by a boleto.
         if is_long && self.offer.uses > 1 && held_long >= (unpaid / 2).max(1) {
             return Err(NoUse::BoletosHeld);
         }

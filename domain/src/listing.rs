@@ -156,6 +156,7 @@ impl Cursor {
         let (created_at, id) = plain.split_once('.')?;
         let created_at = Timestamp::from_millis(created_at.parse().ok()?);
         let cursor = Self { created_at, id: TransactionId::parse(id)? };
+        // A sign before the time or an id in capitals would parse too, and no list ever gave that out.
         (cursor.to_string() == text).then_some(cursor)
     }
 }

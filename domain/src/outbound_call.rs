@@ -122,11 +122,14 @@ impl<E: Copy> OutboundCall<E> {
         match change {
             CallChange::Unknown { is_over, next_at } => {
                 (self.progress, self.next_at) = (Progress::Unknown, Some(next_at));
+                // Once the caller reported the end it stays known: a lease that ends later tells less.
                 self.is_over |= is_over;
+                // The call may have been under way when these answers were given, so they prove nothing.
                 self.not_found = 0;
             }
             CallChange::Taken(next_at) => {
                 (self.progress, self.next_at) = (Progress::Taken, Some(next_at));
+                // The acquirer has it: the slower schedule of accepted calls begins from its first step.
                 (self.is_over, self.inquiries, self.not_found) = (true, 0, 0);
             }
             CallChange::RefusedPerhaps(why) => self.refusal = Some(why),

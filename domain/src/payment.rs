@@ -238,6 +238,8 @@ impl Payment {
 
     /// Returns the state for a change. The last event keeps a snapshot of the state that it reported.
     fn state_mut(&mut self) -> &mut State {
+        // A webhook shows the state right after its event, however late it is sent. The
+        // copy is made only once the state differs.
         if let Some(event) = self.history.last_mut()
             && event.snapshot.is_none()
         {
@@ -358,6 +360,7 @@ impl Payment {
 
     /// Returns the time at which the timer must look at it: the earliest of all that is open. `None` if nothing is.
     pub fn due_at(&self) -> Option<Timestamp> {
+        // Only the last charge can be open: each earlier one was ended in the write that began its successor.
         let attempt = self.state.attempts.last().filter(|attempt| attempt.call.is_open());
         let operations = self.operations.iter().filter_map(|operation| operation.call.next_at);
         let reports = self.reports.iter().map(|report| report.due_at);
@@ -383,6 +386,7 @@ impl Payment {
     /// Returns the deliveries that may be sent: the first unfinished one, and every redelivery requested by hand.
     pub(crate) fn deliverable(&self) -> impl Iterator<Item = (DeliveryIndex, &Delivery)> {
         let pending = |delivery: &Delivery| delivery.state == DeliveryState::Pending;
+        // Events reach their receiver in order: the next one waits until this one is confirmed or exhausted.
         let first = self.outbox.iter().position(|delivery| pending(delivery) && delivery.repeats.is_none());
         let may_go = move |&(index, delivery): &(usize, &Delivery)| {
             pending(delivery) && (delivery.repeats.is_some() || Some(index) == first)

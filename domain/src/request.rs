@@ -175,6 +175,7 @@ fn read_body(
     let external_reference = root.optional("externalReference").text_of(0..=100);
     let metadata = notes::metadata(root);
 
+    // Nothing ends the reading before this line, so that one answer has all violations.
     currency?;
     let sent = sent?;
     let order = Order {

@@ -42,6 +42,7 @@ impl CallTime {
         if let Some(outer) = &self.outer {
             outer.begin_wait();
         }
+        // Waits may overlap: the first one stops the clock, and the last one lets it go on.
         if self.waits.get() == 0 {
             self.waiting_since.set(Instant::now());
         }
@@ -64,6 +65,7 @@ impl CallTime {
 pub fn within<F: Future>(time_out: Duration, waits_until: Instant, call: F) -> TimedCall<F> {
     let now = Instant::now();
     let outer = here();
+    // A nested call may wait no longer than the call around it.
     let waits_until = outer.as_ref().map_or(waits_until, |outer| waits_until.min(outer.waits_until));
     let time = CallTime {
         outer,

@@ -129,6 +129,7 @@ impl AdapterConfig {
     pub(super) fn max_expiry_s(&self) -> Option<u64> {
         match self {
             Self::Sandbox(_) | Self::ApiPix(_) | Self::Sicoob(_) => None,
+            // The most that Cielo takes as `QrCode.Expiration`.
             Self::Cielo(_) => Some(24 * 3_600),
             Self::Pagarme(pagarme) => pagarme.max_expiry.map(|longest| longest.as_secs()),
         }

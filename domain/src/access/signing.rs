@@ -100,6 +100,7 @@ impl SigningSecrets {
         }
         all.retain(|secret| secret.is_live(now));
         for old in all.iter_mut() {
+            // A secret that is ending keeps its time: another rotation must not prolong it.
             old.expires_at = old.expires_at.or(Some(now.plus_ms(SECRET_OVERLAP_MS)));
         }
         all.insert(0, fresh.into());

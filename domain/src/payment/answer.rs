@@ -18,6 +18,7 @@ use crate::time::Timestamp;
 impl Draft {
     /// Handles the answer to a charge.
     pub(super) fn charge_answered(&mut self, attempt: AttemptNumber, answer: ChargeAnswer) {
+        // A payment is bound to its last charge: news of an earlier one never changes its status.
         if !self.payment.is_last_attempt(attempt) {
             self.keep_what_an_earlier_charge_did(attempt, &answer);
             return;
@@ -51,7 +52,9 @@ impl Draft {
                 self.charge_had_no_effect(GivenUp::NoneAvailable);
             }
             ChargeAnswer::Failed(CallFailure::Unknown(_)) => self.charge_is_unknown(0),
+            // A 429 does not prove that no charge was made. It is asked for, and goes nowhere else meanwhile.
             ChargeAnswer::Failed(CallFailure::Throttled { after_ms }) => self.charge_is_unknown(after_ms),
+            // Withheld is neither a failure nor a try: the call never left this process.
             ChargeAnswer::Failed(CallFailure::Withheld) => self.charge_withheld(),
         }
     }
@@ -208,6 +211,7 @@ impl Draft {
             return;
         }
         self.count_this_charge(attempt, reference);
+        // A repeated answer must not begin the schedule of accepted charges anew.
         if self.payment.last_outcome_is_open() && !self.payment.last_outcome_is(Progress::Taken) {
             self.charge_call(CallChange::Taken(self.after(accepted_wait_ms(0))));
         }
@@ -234,6 +238,7 @@ impl Draft {
     /// Withdraws a charge that has no code at the second answer either: nobody can pay it.
     fn charge_still_has_no_code(&mut self, attempt: AttemptNumber, reference: Reference) {
         let was_asked_again = self.payment.state.attempts.last().is_some_and(|attempt| attempt.without_code);
+        // A payment that a notice has moved on is never withdrawn, whatever an answer lacks.
         if !(was_asked_again
             && self.payment.last_outcome_is_open()
             && self.payment.status() == Status::Initial)
@@ -242,6 +247,7 @@ impl Draft {
             return;
         }
         self.learn_reference(attempt, reference);
+        // It ends as known and not as undelivered: the charge exists at the acquirer, and is withdrawn there below.
         self.make(Change::Attempt(AttemptChange::Ended(ChargeEnd::Known)));
         self.give_up(GivenUp::NoCode);
         self.withdraw();
@@ -269,10 +275,12 @@ impl Draft {
         let about = Some(number.to_string());
         let detail = format!("number {number}: {what}");
         self.discrepancies.push(Discrepancy { kind, detail, stated: "", about });
+        // The number goes first: a next attempt at the same acquirer inherits the number of the one before.
         self.make(Change::Attempt(AttemptChange::NumberTaken));
         self.make(Change::Attempt(AttemptChange::Ended(ChargeEnd::NotDelivered)));
         match self.payment.acquirer().cloned() {
             Some(acquirer) if self.can_charge() => self.start_attempt(acquirer),
+            // `MAX_ATTEMPTS` ends this at a bank where every number is taken.
             Some(_) | None => self.give_up(GivenUp::Refused),
         }
     }
@@ -311,6 +319,7 @@ impl Draft {
             return;
         }
         self.count_this_charge(attempt, reference);
+        // Before the facts are learnt: a decline that is learnt ends the payment, and then no acquirer may follow.
         if self.try_further(attempt, &facts) {
             return;
         }
@@ -348,6 +357,7 @@ impl Draft {
     /// Keeps the effect of a charge that was counted as not delivered: the payer may be charged twice.
     fn keep_what_an_earlier_charge_did(&mut self, attempt: AttemptNumber, answer: &ChargeAnswer) {
         let ChargeAnswer::Known(statement) = answer else { return };
+        // A decline or expiry of an earlier charge was known when the next one began. Only its money is news.
         let takes_money =
             |fact: &Fact| matches!(fact, Fact::Authorized(_) | Fact::Settled(_) | Fact::SecondCharge(_));
         if statement.facts.iter().any(takes_money) {
@@ -367,12 +377,15 @@ impl Draft {
             NotFound::AskAgainAfter(ms) => {
                 self.charge_call(CallChange::NotFound(self.clock().plus_ms(ms)));
             }
+            // What was accepted is never sent again: the acquirer may show it yet, so a person has to look.
             NotFound::Believed if was_taken => {
                 self.contradicted(
                     "the acquirer took the charge, and does not know it",
                     ("taken, and unknown there", None),
                 );
             }
+            // The refusal might have meant that the charge was there already. It counts now
+            // that the acquirer is known to have none.
             NotFound::Believed if was_refused => {
                 self.look_again_later();
                 self.charge_had_no_effect(GivenUp::Refused);

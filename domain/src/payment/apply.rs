@@ -97,6 +97,8 @@ impl Payment {
                 self.with_delivery(index, |delivery| delivery.next_attempt_at = Some(until));
             }
             Change::DeliveryAttempted(index, attempt, next) => self.with_delivery(index, |delivery| {
+                // The receiver's time counts and not that of this write, which may have
+                // waited for seconds (decision 32).
                 delivery.delivered_at = attempt.is_confirmed().then(|| attempt.ended_at());
                 delivery.state = match (attempt.is_confirmed(), next) {
                     (true, _) => DeliveryState::Delivered,
@@ -116,6 +118,7 @@ impl Payment {
             }
             Change::Redelivered(index) => {
                 if let Some(sequence) = self.delivery(index).map(|delivery| delivery.sequence) {
+                    // A new delivery, because places in the outbox are part of the deliveries' ids (decision 7).
                     self.outbox.push(Delivery { repeats: Some(index), ..fresh_delivery(sequence, clock) });
                 }
             }
@@ -168,6 +171,7 @@ impl Payment {
             Status::Initial | Status::Pending | Status::Approved | Status::Declined => None,
         };
         if let Some(moment) = moment {
+            // The first time counts: a won dispute makes a payment `paid` for a second time.
             moment.get_or_insert(now);
         }
         let hinted = self.check.filter(|check| check.planned.is_some());
@@ -203,6 +207,7 @@ impl Payment {
         self.history.push(event);
         if self.order.postback_url.is_some() {
             let mut delivery = fresh_delivery(sequence, clock);
+            // A receiver that answered 410 (Gone) gets nothing more of this payment.
             if self.receiver_is_gone() {
                 delivery.state = DeliveryState::Exhausted;
                 delivery.next_attempt_at = None;
@@ -214,6 +219,7 @@ impl Payment {
     /// Returns true if the receiver answered 410 to the latest attempt that got an answer.
     fn receiver_is_gone(&self) -> bool {
         let attempts = self.outbox.iter().flat_map(|delivery| &delivery.attempts);
+        // A later time-out says nothing: only another answer shows that the receiver is back.
         let answered = attempts.filter(|attempt| attempt.status.is_some());
         answered.max_by_key(|attempt| attempt.at).is_some_and(|attempt| attempt.is_gone())
     }

@@ -13,6 +13,8 @@ impl Payment {
     /// Money can still come, be refunded or be taken back: then it goes on from the archive.
     pub fn is_archivable(&self, until: Timestamp) -> bool {
         let mut tried = self.outbox.iter().filter_map(|delivery| delivery.attempts.last());
+        // A lost dispute stays open for ever, since no acquirer reports its end: such a
+        // payment is never archived (decision 45).
         self.is_finished(until)
             && self.created_at <= until
             && self.state.updated_at <= until

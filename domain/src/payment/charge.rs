@@ -103,6 +103,7 @@ impl Draft {
         let is_first = self.payment.state.attempts.len() == 1 && self.payment.last_outcome_is(Progress::Sent);
         let Some(acquirer) = self.payment.acquirer().cloned() else { return };
         if is_first && self.payment.status() == Status::Initial && self.can_charge() {
+            // The first lease began with a write whose reply was lost, and may be nearly over.
             self.charge_call(CallChange::Due(self.clock().plus_ms(CALL_LEASE_MS)));
             self.effects.push(Effect::Charge(acquirer));
         }

@@ -62,6 +62,7 @@ impl Draft {
     pub(super) fn schedule_first_check(&mut self, news_at: Option<Timestamp>) {
         let now = self.clock();
         let next = self.payment.next_check(now, self.context.dice);
+        // When an acquirer expects news may bring the first check forward, and never puts it off.
         let at = news_at.filter(|at| *at > now).map_or(next, |at| at.min(next));
         self.make(Change::Check(CheckChange::Scheduled(Some(at))));
     }
@@ -132,6 +133,7 @@ impl Draft {
     /// Expires a waiting charge that a check found unpaid, if its time was over when the acquirer was asked. The answer
     /// to an earlier inquiry may predate the payer's last moment.
     pub(super) fn expire_if_over(&mut self, asked_at: Option<Timestamp>) {
+        // The clock may have been ahead when it asked. The earlier time expires no payment whose time is not over.
         let asked_at = asked_at.map_or_else(|| self.clock(), |asked_at| asked_at.min(self.clock()));
         let is_over = self.payment.expiry_check_at().is_some_and(|at| at <= asked_at);
         let may_expire = !self.payment.concluded && !self.awaits_money();

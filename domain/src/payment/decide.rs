@@ -46,9 +46,11 @@ impl Payment {
         context: &Context,
     ) -> Result<Decision, Refusal> {
         let mut draft = Draft::new(self.clone(), *context);
+        // They come first, so that the command can claim the event behind a confirmed one.
         for confirmation in confirmed {
             draft.confirm(confirmation);
         }
+        // Before the command, which compares due times with the clock: after a jump they would lie far ahead.
         draft.pull_due_times_in();
         let origin = Origin::of(&command);
         match command {
@@ -79,6 +81,7 @@ impl Payment {
             Command::PixTaken { pix, other } => draft.pix_is_taken(pix, other),
             Command::ChargeNeverLeft => draft.send_first_charge(),
         }
+        // Whatever the command ended may have made room for the operation behind it.
         draft.send_operation_in_turn();
         draft.ask_again_what_was_hidden();
         Ok(draft.finish(origin))
@@ -88,10 +91,14 @@ impl Payment {
 impl Draft {
     /// Prepares the draft for its write: counts versions, stores reports for operators, claims due deliveries.
     pub(super) fn finish(mut self, origin: Origin) -> Decision {
+        // Versions are counted first, because the source of a report names the version that it was found in.
         self.count_unversioned_changes();
         let unstored = self.store_reports(origin);
         if self.has_changed() {
+            // The write that makes an event also claims its delivery, which saves the
+            // claim a write of its own (decision 22).
             self.claim_due_deliveries(&[]);
+            // Last, since any change above may have brought the payer's data back.
             self.payment.keep_erased();
             self.payment.revision = self.payment.revision.saturating_add(1);
             self.payment.last_op = self.context.op;

@@ -120,6 +120,7 @@ impl Draft {
             match self.payment.status() {
                 // A chargeback of money that was given back already is reported to an operator.
                 Status::Paid | Status::Approved | Status::Chargeback | Status::Refund => {}
+                // The money that it takes back was not reported yet. The notice waits in the inbox for that one.
                 Status::Initial | Status::Pending | Status::Expired | Status::Cancelled => {
                     return Err(self.payment.too_early("charged back", Some(id)));
                 }
@@ -151,6 +152,7 @@ impl Draft {
             Some(named) if self.payment.was_won_by_name(&named) => return Ok(()),
             Some(named) => self.make_way_for(named),
         };
+        // The won dispute overtook its chargeback, and waits in the inbox for it.
         let Some(closed) = closed else { return Err(self.payment.too_early("dispute won", Some(id))) };
         let learnt_at = Some(self.now());
         self.make(Change::DisputeWon(closed, WonDispute { id, names_chargeback, learnt_at }));

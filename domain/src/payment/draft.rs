@@ -61,6 +61,7 @@ impl Draft {
         let now = self.now();
         self.has_changed = true;
         self.has_unversioned_changes |= change.shows();
+        // Counted before the event is made, so that its snapshot has the version that it is told with.
         if change.makes_event() {
             self.count_version();
             self.has_unversioned_changes = false;

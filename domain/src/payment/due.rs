@@ -40,6 +40,8 @@ impl Draft {
         self.continue_operations(|operation| operation.call.next_at.is_some_and(|at| at <= now));
         self.claim_due_reports();
         self.forget_card(now);
+        // `finish` claims deliveries only beside another change. Here a due delivery
+        // alone is reason enough for a write.
         let is_due = self.payment.outbox_at().is_some_and(|at| at <= now);
         if is_due {
             self.claim_due_deliveries(&[]);

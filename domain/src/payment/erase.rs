@@ -67,10 +67,13 @@ impl Payment {
             return Erasure::NotFinished;
         }
         let mut erased = self.clone();
+        // The traces are read first: once the order is masked, nothing tells what to look for in other texts.
         let traces = Traces::of(&self.order);
         erased.cover(&traces);
         erased.erased_at = Some(now);
         erased.keep_erased();
+        // The guard's number rises, so that an actor with the old copy loses and reads
+        // again. The merchant's version stays.
         erased.revision = erased.revision.saturating_add(1);
         erased.last_op = op;
         Erasure::Erased(Box::new(erased))
@@ -83,6 +86,7 @@ impl Payment {
             return;
         }
         Arc::make_mut(&mut self.order).erase();
+        // A receiver's answer may quote the event, and with it the payer.
         for attempt in self.outbox.iter_mut().flat_map(|delivery| &mut delivery.attempts) {
             attempt.answer = None;
         }

@@ -80,6 +80,7 @@ impl Draft {
     pub(super) fn try_further(&mut self, attempt: AttemptNumber, facts: &[Fact]) -> bool {
         let card = self.payment.order.card().zip(self.context.card_tries);
         let further = self.payment.further_acquirer(attempt, facts, self.context.card_at_hand);
+        // Without a count nothing goes further: brands charge for tries beyond their limits (decision 28).
         let (Some((card, tries)), Some((decline, acquirer))) = (card, further) else { return false };
         if further_try(card.brand, decline.advice.as_deref(), tries).is_err() {
             return false;

@@ -44,6 +44,7 @@ impl Draft {
             Some((Progress::Ready | Progress::Sent, _)) => self.remember_hint(),
             Some((Progress::Unknown | Progress::Taken, next_at)) => {
                 self.remember_hint();
+                // A hint brings an inquiry forward and never puts it off.
                 if next_at.is_none_or(|scheduled| scheduled > at) {
                     self.charge_call(CallChange::Due(at));
                 }

@@ -53,6 +53,8 @@ impl NotFound {
             Some(inquiring) => (inquiring.call_is_over, inquiring.for_ms),
             None => (false, 0),
         };
+        // If nobody reported the end of the call, another process may be making it
+        // until its lease is over (decision 9).
         let may_last_ms = if call.is_over && was_over { 0 } else { CALL_LEASE_MS };
         let believed_after_ms =
             if shows_after_ms > NOT_FOUND_AFTER_MS { shows_after_ms } else { NOT_FOUND_AFTER_MS };

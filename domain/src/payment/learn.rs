@@ -38,6 +38,7 @@ impl Payment {
                 false
             }
         };
+        // A capture takes a part or all of what was authorised. Any other amount is for a person.
         waits_for_capture
             && self.method().can_be_captured()
             && (Money::from_cents(1)..=self.order.amount).contains(&settlement.amount)
@@ -66,6 +67,7 @@ impl Draft {
             return;
         }
         let attempts = &self.payment.state.attempts;
+        // A notice names its acquirer and not the number of the charge: the newest one there is meant.
         let place = attempts.iter().rposition(|attempt| attempt.acquirer == *acquirer);
         let number = place.map_or(AttemptNumber::NONE, AttemptNumber::at);
         match fact {
@@ -252,6 +254,7 @@ impl Draft {
         if !self.payment.concluded {
             self.make(Change::Concluded);
         }
+        // A check that a hint brought forward stays: only its answer may end it.
         if self.payment.check.is_some_and(|check| check.planned.is_none()) {
             let look = self.payment.look_for_concluded_money(self.clock()).filter(|_| !has_odd_money);
             self.make(Change::Check(CheckChange::Scheduled(look)));
@@ -328,6 +331,7 @@ impl Draft {
 
     fn learn_settled(&mut self, settlement: Settlement) -> Result<(), Discrepancy> {
         let status = self.payment.status();
+        // The edge from `chargeback` to `paid` belongs to won disputes alone: a settlement ends no dispute.
         if status.allows(Status::Paid) && status != Status::Chargeback {
             let came = self.compare_with_owed(&settlement);
             if came != Paid::Right && !self.payment.was_captured_by_others(&settlement) {
@@ -338,6 +342,8 @@ impl Draft {
                 }
                 self.discrepancies.push(discrepancy);
             }
+            // Both events go into one write, and receivers see `approved` before
+            // `paid` like for a capture in two steps.
             if let Some(approval) = settlement.approval.clone().filter(|_| status == Status::Initial) {
                 self.make(Change::Approved(approval));
                 self.become_status(Status::Approved, None, Cause::Acquirer);
@@ -348,6 +354,7 @@ impl Draft {
             return Ok(());
         }
         let state = &self.payment.state;
+        // A notice and an answer may state the same settlement. Its id makes every repetition without effect.
         if state.settlement_id.as_ref() == Some(&settlement.id) {
             return Ok(());
         }

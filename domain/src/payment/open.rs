@@ -42,6 +42,7 @@ impl Payment {
     pub fn open(new: NewPayment, context: &Context) -> Decision {
         let payment = Self {
             id: new.id,
+            // `finish` counts this write, so the first stored revision is 1, and the insert expects 0.
             revision: 0,
             last_op: context.op,
             owner: new.owner,

@@ -24,6 +24,7 @@ impl Payment {
         let mut operations = self.operations.iter();
         match operations.find(|operation| operation.key.as_ref() == Some(key)) {
             None => Ok(None),
+            // The amount as it was asked for is compared: "the rest" is another sum after each refund.
             Some(known)
                 if known.kind.verb() == request.requested.verb()
                     && known.asked_amount == request.requested.amount() =>
@@ -42,7 +43,9 @@ impl Payment {
         match kind {
             OperationKind::Cancel => match status {
                 Status::Initial | Status::Pending | Status::Approved | Status::Expired => true,
+                // Its charge exists at the acquirer, and is withdrawn so that no late code can be paid.
                 Status::Declined if self.had_no_code() => true,
+                // After the end only an authorisation that came too late is voided.
                 Status::Declined | Status::Cancelled => self.was_never_approved(),
                 Status::Paid | Status::Refund | Status::Chargeback => false,
             },
@@ -108,6 +111,7 @@ impl Draft {
 
     /// Finds the merchant's operation by its key, or begins it.
     pub(super) fn operate(&mut self, request: OperationRequest) -> Result<(), Refusal> {
+        // The replay comes before permission: the first request may itself be what changed the status.
         if let Some(known) = self.payment.find_replay(&request)? {
             self.operation = Some(known);
             self.is_replay = request.key.is_some();
@@ -151,6 +155,8 @@ impl Draft {
             self.make(Change::RefundAdded(refund));
         }
         self.operation = Some(request.id);
+        // An acquirer that knows operations by sums alone can't tell two apart: one
+        // is under way at a time (decision 15).
         let is_first = !self.payment.operations.iter().any(|other| self.payment.waits_for(request.id, other));
         if is_first || !self.context.operates_in_turn {
             self.send_operation(request.id);
@@ -162,11 +168,13 @@ impl Draft {
     pub(super) fn send_operation(&mut self, id: OperationId) {
         let Some(operation) = self.payment.operation_of(id) else { return };
         let kind = operation.kind;
+        // A withheld operation may leave hours after it was permitted, so the status is asked each time (decision 18).
         if operation.is_own() && !self.payment.may_be_sent(kind) {
             self.end_unsent(id, kind);
             return;
         }
         let acquirer = self.payment.acquirer_of(operation).cloned();
+        // Stored with the sending: an acquirer without ids of operations shows the outcome as a change of this sum.
         let before = match (kind, &operation.surplus) {
             (OperationKind::Cancel, _) => Money::ZERO,
             (OperationKind::Capture(_), _) => self.payment.state.captured_amount.unwrap_or_default(),

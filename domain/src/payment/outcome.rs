@@ -65,6 +65,7 @@ impl Draft {
             OperationAnswer::NotFound | OperationAnswer::Failed(CallFailure::Unknown(_)) => {
                 self.operation_is_unknown(&operation, 0);
             }
+            // A 429 does not prove that nothing was done: it is asked for, and not sent again before that.
             OperationAnswer::Failed(CallFailure::Throttled { after_ms }) => {
                 self.operation_is_unknown(&operation, after_ms);
             }
@@ -74,6 +75,7 @@ impl Draft {
             {
                 self.operation_is_unknown(&operation, 0);
             }
+            // It certainly had no effect, so it is sent again without asking (decision 15).
             OperationAnswer::Failed(CallFailure::NotDelivered(_)) => {
                 let due_at = self.after(resend_wait_ms(operation.sent));
                 self.make(Change::Operation(id, OperationChange::NotSent { counts: true, due_at }));
@@ -173,6 +175,7 @@ impl Draft {
     fn operation_not_found(&mut self, operation: &Operation, inquiring: Option<Inquiring>) {
         let id = operation.id;
         let shows_after_ms = match operation.kind {
+            // A refund that its acquirer shows late would be given back twice if "not found" were believed sooner.
             OperationKind::Refund(_) => self.context.refund_shows_after_ms,
             OperationKind::Cancel | OperationKind::Capture(_) => 0,
         };

@@ -11,6 +11,7 @@ use crate::status::Status;
 
 impl Draft {
     pub(super) fn learn_refunded(&mut self, id: String, amount: Option<Money>) -> Result<(), Discrepancy> {
+        // What was given back of another charge is no refund of this payment's own money.
         if self.surplus_was_given_back(&id) {
             return Ok(());
         }

@@ -112,6 +112,7 @@ impl Payment {
             Issued::Pix { expires_at, .. } => Some(*expires_at),
             Issued::Boleto(boleto) => {
                 let payable = self.order.terms.due().map(DueTerms::payable_until);
+                // A slip that is due on a day without banks may be paid on the next business day (Law 7,089/1983).
                 let payable = payable.unwrap_or_else(|| business_day::roll(boleto.due_date));
                 let last = business_day::add(payable, BOLETO_TOLERANCE_DAYS);
                 Some(Timestamp::end_of_sao_paulo_day(last))
@@ -146,6 +147,7 @@ impl Payment {
             Status::Pending => self.check,
             Status::Expired | Status::Cancelled => {
                 let at = clock.plus_ms(spread(step(&LATE_CHECK_STEPS_MS, 0), self.dice));
+                // A concluded charge takes no more money, so there is nothing late to look for.
                 let may_come = self.order.method.may_settle_late() && !self.concluded;
                 may_come.then_some(Check { at, made: 0, withheld: false, planned: None, asked: 0 })
             }
@@ -211,12 +213,16 @@ impl Payment {
                 let by_schedule = after(step(&CHECK_STEPS_MS, made));
                 match self.expiry_check_at() {
                     Some(expiry) if expiry > now => by_schedule.min(expiry),
+                    // Its time is over and no answer has ended it: it is asked about like any
+                    // unknown outcome, at least hourly.
                     Some(_) => unanswered,
                     None => by_schedule,
                 }
             }
             Status::Approved => after(step(&CHECK_STEPS_MS, made)),
             Status::Expired | Status::Cancelled => after(step(&LATE_CHECK_STEPS_MS, made)),
+            // Here a check is a single look, after a hint or long after the payment.
+            // Unanswered, it is repeated within the hour.
             Status::Initial | Status::Declined | Status::Refund | Status::Chargeback | Status::Paid => {
                 unanswered
             }
@@ -227,6 +233,8 @@ impl Payment {
     pub(super) fn each_due_time(&mut self, mut visit: impl FnMut(&mut Timestamp, u64)) {
         let is_asked = self.state.attempts.last().is_some_and(|attempt| attempt.call.next_at.is_some());
         if is_asked && let Some(attempt) = self.state_mut().attempts.last_mut() {
+            // The stored time does not say which schedule it came from. The longest possible one
+            // counts, so that no lease is cut short.
             let longest = CALL_LEASE_MS
                 .max(inquiry_wait_ms(attempt.call.inquiries))
                 .max(accepted_wait_ms(attempt.call.inquiries));
@@ -241,7 +249,9 @@ impl Payment {
         let code_ms = self.expires_at().map_or(0, |end| end.plus_ms(DAY_MS).ms_since(self.created_at));
         if let Some(check) = &mut self.check {
             let scheduled = match status {
+                // The only look that is left is the one a day after it concluded.
                 Status::Pending if is_concluded => CONCLUDED_LOOK_MS,
+                // The look at the end of the code may be as far away as its due date, which is up to a year.
                 Status::Cancelled if check.made > LATE_CHECKS => code_ms,
                 Status::Expired | Status::Cancelled => step(&LATE_CHECK_STEPS_MS, check.made),
                 Status::Paid | Status::Chargeback => PAID_LOOK_STEP_MS,
@@ -321,6 +331,7 @@ pub(super) const fn hint_wait_ms(asked: u32) -> u64 {
     if asked >= HINT_INQUIRIES_OF_A_DAY {
         return 6 * HOUR_MS;
     }
+    // The first step for unknown outcomes, 1 s, is below the gap that every acquirer is granted between inquiries.
     let wait_ms = inquiry_wait_ms(asked);
     if wait_ms > HINT_GAP_MS { wait_ms } else { HINT_GAP_MS }
 }
@@ -332,6 +343,7 @@ pub(super) const fn accepted_wait_ms(inquiries: u32) -> u64 {
 
 /// Returns the wait after this many sendings without effect.
 pub(super) const fn resend_wait_ms(sent: u32) -> u64 {
+    // A sending is counted before its answer, so the first wait belongs to a count of one.
     step(&INQUIRY_STEPS_MS, sent.saturating_sub(1))
 }
 
@@ -342,6 +354,7 @@ pub(super) const fn spread(wait_ms: u64, dice: u64) -> u64 {
 
 /// Spreads a requested wait over the 20 % above it.
 pub(super) const fn spread_upwards(wait_ms: u64, dice: u64) -> u64 {
+    // Never below the requested wait: an acquirer that answered 429 must not be called before its time is over.
     wait_ms.saturating_add((wait_ms / 100).saturating_mul((dice % 41).saturating_sub(20)))
 }
 

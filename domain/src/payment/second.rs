@@ -241,6 +241,7 @@ impl Draft {
             known == Some((&surplus.acquirer, &surplus.id)) && operation.kind.verb() == kind.verb()
         };
         let was_begun = of_surplus.clone().any(is_same);
+        // A charge may need a void, and a refund if its capture was faster: two operations for each one.
         if was_begun || of_surplus.count() >= MAX_OTHERS.saturating_mul(2) {
             return;
         }

@@ -46,6 +46,7 @@ impl Payment {
         let lease_ends = leased.next_attempt_at.filter(|at| *at >= now.plus_ms(CONFIRMED_WITHIN_MS))?;
         let is_again = waiting.iter().any(|known| known.delivery == new.delivery);
         let is_known = self.delivery(new.delivery).is_some();
+        // A failure is stored at once: the time of its next attempt has to survive this process (decision 32).
         if !new.attempt.is_confirmed() || is_again || !is_known {
             return None;
         }
@@ -105,6 +106,7 @@ impl Draft {
             return;
         }
         let made = delivery.attempts.len().saturating_add(1);
+        // After a 410 (Gone) no attempt follows, however much of the schedule is left.
         let is_over = attempt.is_confirmed() || attempt.is_gone();
         let wait = schedule::wait_ms(made, attempt.retry_after_ms, self.context.dice);
         let next = wait.filter(|_| !is_over).map(|wait| self.clock().plus_ms(wait));

@@ -158,6 +158,7 @@ impl Mailing {
         self.begun = 0;
         self.troubles.retain(|reported| is_recent(reported, now));
         for trouble in troubles {
+            // Moved to the end, since only the oldest are dropped when there are too many.
             self.troubles.retain(|reported| reported.trouble != trouble);
             self.troubles.push(ReportedTrouble { trouble, at: now });
         }

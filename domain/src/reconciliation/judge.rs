@@ -68,6 +68,7 @@ fn of_charge(line: &ChargeLine, payment: &Payment, moved: Money) -> LineFinding 
             different(DifferingField::Status, NOTHING, Status::Chargeback.as_str())
         }
         Movement::Chargeback => {
+            // A chargeback for which the acquirer named no amount takes all that is left.
             let left = state.captured_amount.unwrap_or_default().minus(state.refunded_amount());
             let known = payment.chargebacks.iter().map(|known| known.amount.unwrap_or(left)).sum();
             of_amount(known, moved)

@@ -309,6 +309,7 @@ impl StatementLine {
 
     /// Returns true if both have the same content, whatever their positions.
     pub fn says_the_same(&self, other: &Self) -> bool {
+        // A line that a list has now takes the place of the expected one with its id, and is judged anew.
         let is_told_alike = self.is_expected() == other.is_expected();
         let Self { id, source, day, kind, reference, subject, gross, fee, net, on, place: _, other_key } =
             self;

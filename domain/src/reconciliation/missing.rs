@@ -29,6 +29,7 @@ pub fn expected_pix(
     let gross = state.captured_amount?;
     let is_there = payment.method() == Method::Pix && payment.acquirer() == Some(acquirer);
     let paid_at = state.paid_at?;
+    // The bank lists a transfer on its own day, even if it became known here after midnight.
     let day_of_transfer = transferred_at(end_to_end_id).unwrap_or(paid_at).sao_paulo_date();
     if !is_there || day_of_transfer != day || paid_at.plus_ms(MARGIN_MS) > read_at {
         return None;

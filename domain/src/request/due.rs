@@ -51,6 +51,7 @@ pub(super) struct SentDue {
 impl SentDue {
     /// Returns the terms of a boleto.
     pub(super) fn of_boleto(self) -> Option<DueTerms> {
+        // Without a day after the due date, a fine or interest would never apply.
         let may_be_late = self.fine.is_some() || self.interest.is_some();
         self.with_default(if may_be_late { DEFAULT_PAYABLE_DAYS } else { 0 })
     }
@@ -192,6 +193,7 @@ fn discounts(
         }
         discounts.push(Discount { until, portion });
     }
+    // Banks have one kind for all discounts of a charge (API Pix: `desconto.modalidade`).
     let are_amounts = discounts.iter().filter(|discount| name_of(discount.portion) == "amount").count();
     if are_amounts != 0 && are_amounts != discounts.len() {
         field.refuse(Broken::new(code::MIXED, wordings::mixed_discounts()));

@@ -38,6 +38,8 @@ impl<'n> Findings<'n> {
         let rules = self.rules.into_inner();
         let clock = self.clock.into_inner();
         match read {
+            // What depends on the clock refuses no replay: a request that was taken
+            // before its due date is answered after it.
             Some(read) if shape.is_empty() && rules.is_empty() => Ok((read, clock)),
             _ if !shape.is_empty() => Err(Rejection::malformed(shape)),
             _ => Err(Rejection::unprocessable([rules, clock].concat())),
@@ -156,6 +158,7 @@ impl<'n> Fields<'n> {
     /// Checks that a text contains no card number: neither the card's own nor any other.
     pub(super) fn check_card(&self, text: &str) -> Result<(), Broken> {
         match self.findings.card_number {
+            // Asked first, because the card's own number counts anywhere among other digits, and need not pass Luhn.
             Some(number) if holds_number(text, number) => {
                 Err(Broken::new(code::CARD_NUMBER, wordings::own_card_number()))
             }
@@ -374,6 +377,7 @@ impl<'f> Field<'f> {
 fn integer_of(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let nearest = if digits == text { i64::MAX } else { i64::MIN };
+    // Too many digits are still an integer: out of range, and not of the wrong type.
     crate::text::is_digits(digits).then(|| text.parse().unwrap_or(nearest))
 }
 

@@ -215,6 +215,7 @@ impl Writer {
     }
 
     fn card(&mut self, card: &CardData) {
+        // Nothing derived from the security code may be stored after the authorization (PCI DSS 4.0.1, 3.3.1).
         let CardData { number, holder_name, expiry, cvv: _ } = card;
         self.text(number.expose());
         self.text(holder_name);

@@ -89,6 +89,7 @@ impl From<Unreadable> for Rejection {
 }
 
 fn node(raw: &RawValue, depth: usize) -> Result<JsonNode<'_>, Unreadable> {
+    // A `RawValue` begins at its first character, and its syntax was checked with the whole body.
     let text = raw.get();
     match text.bytes().next() {
         Some(b'n') => Ok(JsonNode::Null),

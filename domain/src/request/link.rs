@@ -74,6 +74,8 @@ impl ParsedLink {
         let last = self.offer.due.and_then(end_of_due_date);
         let default = now.plus_ms(DEFAULT_LIFE_MS);
         let expires_at = self.expires_at.or(last).unwrap_or(default);
+        // Filled in after the fingerprint was made: a replay is the same request,
+        // whatever methods can be offered by then.
         let methods = if self.offer.methods.is_empty() { methods.to_vec() } else { self.offer.methods };
         Ok(Link {
             id,
@@ -138,6 +140,7 @@ fn read_body(root: &Fields<'_>, now: Timestamp, limits: &RequestLimits) -> Optio
 
     currency?;
     let mut methods = sent_methods.clone();
+    // The same methods in another order are the same request, with the same fingerprint.
     methods.sort_unstable();
     let offer = Offer {
         title: title?,

@@ -65,6 +65,7 @@ impl Criterion {
     fn covers(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Method(all), Self::Method(some)) => includes(all, some),
+            // Only card payments have what these ask for.
             (Self::Method(all), Self::Brand(_) | Self::Bin(_) | Self::Installments(..)) => {
                 all.contains(&Method::CreditCard)
             }

@@ -22,6 +22,7 @@ impl Lots {
                 reached = reached.saturating_add(weight);
                 lot < reached
             });
+            // None is chosen when nothing left has a weight. Then the original order counts.
             drawn.push(left.remove(chosen.unwrap_or(0)));
         }
         drawn.append(&mut left);

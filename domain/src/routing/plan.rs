@@ -175,9 +175,11 @@ impl Plan<'_> {
     /// # Errors
     /// The reason why none is.
     pub fn is_possible(&self) -> Result<(), NoRoute> {
+        // Refused ones are sorted to the end, so the first choice speaks for all.
         if self.choices.first().is_some_and(|choice| choice.eligible) {
             return Ok(());
         }
+        // A rule matches only if one of its acquirers is a candidate, so that at least one choice is left here.
         let choices = || self.choices.iter().filter(|choice| choice.reason != NOT_IN_RULE);
         let reasons = || choices().map(|choice| choice.reason);
         let never_passes =
@@ -235,6 +237,8 @@ pub fn plan<'a>(
         table.rules.iter().find(|rule| rule.matches(inputs, candidates.iter().map(|one| one.acquirer)));
     let mut placed: Vec<_> =
         candidates.iter().map(|candidate| Placed::of(candidate, rule, table, inputs)).collect();
+    // Draws must not depend on the order of tables in the file, so candidates stand in
+    // the order of their names (decision 26).
     placed.sort_unstable_by_key(|one| (one.class, one.candidate.acquirer));
     let mut lots = Lots::new(if table.sticky { lot_of(inputs.payer) } else { dice });
     let mut ordered = Vec::with_capacity(placed.len());
@@ -255,6 +259,8 @@ fn order<'a>(
 ) -> Vec<Placed<'a>> {
     let is_by_rule = equal.first().is_some_and(|one| one.class == Class::Named);
     match table.prefer {
+        // The shares of a rule are exact, whatever its acquirers cost: who writes 70
+        // and 30 gets 70 and 30 (decision 26).
         Preference::Net if !is_by_rule => by_net(&equal, table, inputs, lots),
         Preference::Net | Preference::Priority => lots.order(equal, Placed::weight),
     }
@@ -365,6 +371,7 @@ impl Candidate<'_> {
 
 /// Returns a number that is always the same for one payer (FNV-1a, 64 bits: Fowler, Noll, Vo).
 fn lot_of(payer: &Document) -> u64 {
+    // A hash with a fixed definition: a replay in another process or release has to draw the same lot.
     payer.as_str().bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })

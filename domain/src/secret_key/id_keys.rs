@@ -30,6 +30,7 @@ impl IdKeys {
     /// Returns the id of a payment that was requested with a key: the same on every node, for ever.
     pub fn transaction_id(&self, owner: &Owner, idempotency_key: &str) -> TransactionId {
         let parts = [owner.merchant.as_str(), owner.mode.as_str(), idempotency_key];
+        // With the lengths in front, no other division of the same characters makes the same id.
         let lengths: Vec<u8> = parts.iter().flat_map(|part| part.len().to_be_bytes()).collect();
         let hash = mac(self.id.expose(), &[&lengths, parts.concat().as_bytes()]);
         let bytes = hash.first_chunk().copied().unwrap_or_default();

@@ -23,6 +23,7 @@ pub fn is_public(ip: IpAddr) -> bool {
 ///
 /// A public name can still resolve to an address that is not: see [`is_public`].
 pub fn is_public_name(name: &str) -> bool {
+    // A dot at the end only makes the name absolute (RFC 1034, section 3.1).
     let name = name.strip_suffix('.').unwrap_or(name).to_ascii_lowercase();
     let Some((_, zone)) = name.rsplit_once('.') else { return false };
     let local_zones =

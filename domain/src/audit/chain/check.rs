@@ -145,6 +145,7 @@ impl ChainCheck {
     /// Takes the next entry, in the order of the indexes, and returns the faults up to it.
     pub fn next(&mut self, entry: &ChainedEntry) -> Vec<ChainFault> {
         let mut faults: Vec<_> = self.gap_before(entry.sequence).into_iter().collect();
+        // Behind a gap the hash of the predecessor is unknown, so only content and index are checked.
         self.is_sound &= faults.is_empty();
         let fault = self.fault_of(entry);
         let is_changed = matches!(fault, Some(ChainFault::Changed { .. }));
@@ -188,6 +189,7 @@ impl ChainCheck {
     /// Counts the erased parts of the entry; those of a changed entry are not known. A genuine entry may account for
     /// erased parts of earlier ones.
     fn account(&mut self, entry: &ChainedEntry, is_changed: bool) {
+        // Whoever writes to the store could add such an entry, but not with the right hashes.
         if let Some(accounted) = entry.accounted()
             && self.is_genuine(entry)
         {

@@ -132,6 +132,7 @@ impl ChainedEntry {
         let NewAuditEntry { entry, salts } = new;
         let head = head.filter(|head| head.sequence >= last && head.is_sealed_with(key));
         let sequence = head.map_or(last, |head| head.sequence).saturating_add(1);
+        // A login is personal data, so it stands in a part of its own that can be erased later (LGPD, Art. 18).
         let (person, subject) = match Login::parse(&entry.subject) {
             Some(_) => (Some(Person { salt: salts.person.clone(), subject: entry.subject.clone() }), None),
             None => (None, Some(entry.subject.clone())),
@@ -207,6 +208,7 @@ impl ChainedEntry {
     /// Returns true if its content is unchanged. Erased parts are not checked.
     pub(super) fn is_as_written(&self, key: &ChainKey) -> bool {
         let Self { links, initiator, person, content, .. } = self;
+        // An erased part has left its hash behind, which the body covers.
         let fits = |hash: Option<&str>, of: Option<String>| of.is_none_or(|of| hash == Some(&of));
         fits(Some(&links.initiator), initiator.as_ref().map(|part| of_initiator(part, key)))
             && fits(links.person.as_deref(), person.as_ref().map(|part| of_person(part, key)))

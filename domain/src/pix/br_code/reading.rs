@@ -86,6 +86,7 @@ fn account<'a>(objects: &Objects<'a>) -> Result<Objects<'a>, BrCodeError> {
 }
 
 fn is_pix(template: &Objects<'_>) -> bool {
+    // Codes that have it in capitals are in use, and must be accepted.
     template.get("00").is_some_and(|gui| gui.eq_ignore_ascii_case(GUI))
 }
 
@@ -98,6 +99,7 @@ fn read_static(objects: &Objects<'_>, account: &Objects<'_>, key: &str) -> Resul
         amount_cents,
         txid: txid(objects)?,
         info: account.get("02").map(str::to_owned),
+        // Nothing is paid by it, so a postal code in another form refuses no code.
         postal_code: objects.get("61").and_then(|cep| Cep::parse(cep).ok()),
         point_of_initiation: point_of_initiation(objects)?,
     })

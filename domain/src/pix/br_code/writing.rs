@@ -31,6 +31,7 @@ pub(super) fn write_dynamic(code: &DynamicBrCode) -> Result<String, BrCodeError>
     push(&mut account, "00", GUI);
     push(&mut account, "25", &code.url);
     let merchant =
+        // Always asterisks in a dynamic code: readers ignore the identifier there.
         Merchant { name: &code.merchant_name, city: &code.merchant_city, postal_code: None, txid: "***" };
     write(Some(PointOfInitiation::SingleUse), &account, None, &merchant)
 }
@@ -63,6 +64,7 @@ fn write(
         ("00", Some("01")),
         ("01", point_of_initiation.map(PointOfInitiation::as_str)),
         ("26", Some(account)),
+        // No merchant category, and the real (ISO 4217).
         ("52", Some("0000")),
         ("53", Some("986")),
         ("54", amount),
@@ -78,6 +80,7 @@ fn write(
             push(&mut payload, id, value);
         }
     }
+    // The checksum covers its own id and length as well (BR Code manual).
     payload.push_str("6304");
     payload.push_str(&crc16::checksum_text(&payload));
     if payload.len() > MAX_LENGTH { Err(BrCodeError::TooLong) } else { Ok(payload) }
