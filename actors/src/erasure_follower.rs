@@ -44,6 +44,7 @@ impl ErasureFollower {
         loop {
             let erased = in_time(self.store.erased_after(self.number, FOLLOWED_AT_ONCE)).await?;
             for (number, id) in &erased {
+                // One after the other: the number moves on only with what was forgotten, so a failure skips none.
                 self.payments.forget(*id).await?;
                 self.number = *number;
             }

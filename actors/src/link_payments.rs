@@ -49,6 +49,7 @@ pub trait CreationFailure {
 impl CreationFailure for Denied {
     fn changed_nothing(&self) -> bool {
         match self {
+            // The payment may be stored after all, so its use is kept until it is seen, or its time is over.
             Self::Interrupted
             | Self::StoreUnavailable(_)
             | Self::Defect(_)
@@ -135,6 +136,7 @@ impl LinkPayments {
         self.take(link, (payment, method)).await?;
         let created = create.await;
         match &created {
+            // From now on the stored payment counts by itself, and the note in the link would count it twice.
             Ok(_) => self.change(link, |link| link.settle(payment)).await,
             Err(failure) if failure.changed_nothing() => {
                 self.change(link, |link| link.release(payment, method)).await;
@@ -158,6 +160,7 @@ impl LinkPayments {
             let now = self.clock.now();
             let mut unstored = UnstoredUses::default();
             for (taken, may_be_boleto) in link.taken_at(now) {
+                // Its own note does not stand in its way: the same form sent twice is one payment.
                 if taken != payment && self.payments.read(taken).await?.is_none() {
                     unstored.all = unstored.all.saturating_add(1);
                     unstored.boletos = unstored.boletos.saturating_add(may_be_boleto.into());

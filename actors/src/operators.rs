@@ -259,6 +259,7 @@ impl Operators {
             return Ok(false);
         }
         let removed = self.system.books.store.remove_node(id).await?;
+        // Else it would be shown here until the list is read again, seconds later.
         self.system.known_nodes.forget(id);
         Ok(removed)
     }

@@ -374,6 +374,7 @@ impl Payments {
             Ok(Ok(payment)) => Some(payment),
             Ok(Err(_)) | Err(_) => self.read(id).await.ok().flatten(),
         };
+        // An older state must not take back what the caller was told before.
         found.filter(|found| found.revision >= payment.revision).unwrap_or_else(|| Arc::clone(payment))
     }
 

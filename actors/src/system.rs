@@ -176,6 +176,7 @@ impl ActorSystem {
 
     /// Stops every actor. The store reports their unfinished work as due again.
     pub async fn stop(self) {
+        // While the actors still run: what is not stored by the end is told to its receivers once more.
         self.system.commands.store_confirmed().await;
         // Gives outcomes on their way to the store a moment; nothing depends on it.
         tokio::time::sleep(Duration::from_millis(50)).await;

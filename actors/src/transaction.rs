@@ -179,6 +179,7 @@ impl Handler<Ask<Await>> for TransactionActor {
         AtomicResponse::new(Box::pin(within(span_context, work).into_actor(self).map(
             move |(core, current), actor, context| {
                 match current {
+                    // One waiter too many gets the present state at once instead of a place.
                     Ok(payment) if !until.has_come(&payment) && actor.waiters.len() < MAX_WAITERS => {
                         actor.waiters.push((until, reply));
                     }

@@ -54,6 +54,7 @@ pub(crate) struct AcquirerActor {
 
 impl AcquirerActor {
     pub(crate) fn new(parts: AcquirerParts, alive: Alive) -> Self {
+        // A predecessor that died may have left its load behind, which would keep new payments away.
         parts.health.set_load(0, 0, false);
         let queue = CallQueue::new(parts.concurrency);
         Self { parts: Rc::new(parts), queue, level: alive.level(), alive }
@@ -120,6 +121,7 @@ impl<C: Call> Handler<Ask<C>> for AcquirerActor {
 impl AcquirerParts {
     /// Returns the failure if an operator's directive forbids the call.
     fn withholds(&self, call: &impl Call) -> Option<CallFailure> {
+        // A charge that another acquirer could not take is a new payment here, and a paused route takes none.
         let sends = self.health.sends() && (self.health.takes_new_payments() || !call.is_failover());
         (!sends).then_some(CallFailure::Withheld)
     }
@@ -181,6 +183,7 @@ impl AcquirerParts {
         let answer = within(span.context().cloned(), call.make(self.acquirer.as_ref()));
         let answer = match call_time::within(self.time_out, waits_until, answer).await {
             Ok(answer) => answer,
+            // The request may have arrived: a time-out never counts as not delivered.
             Err(call_time::TimeOut) => C::failed(CallFailure::Unknown("time-out".into())),
         };
         let took = started.elapsed();

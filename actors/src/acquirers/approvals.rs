@@ -68,6 +68,7 @@ impl Window {
         let word = usize::from(self.next >> 7);
         let bit = 1_u128 << (self.next & 0x7f);
         let Some(word) = self.bits.get_mut(word) else { return };
+        // A full window loses its oldest try, whose bit the new one takes.
         if self.tries < TRIES {
             self.tries = self.tries.saturating_add(1);
         } else if *word & bit != 0 {
@@ -92,6 +93,7 @@ pub(crate) fn ended<'a>(
     let attempts = after.state.attempts.iter().enumerate();
     let was_open = move |place: usize| {
         let known = before.and_then(|payment| payment.state.attempts.get(place));
+        // An attempt that is answered in this process may begin and end with one write.
         known.is_none_or(|attempt| attempt.call.is_open())
     };
     attempts.filter(move |(place, _)| was_open(*place)).filter_map(|(place, attempt)| {

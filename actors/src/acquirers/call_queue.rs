@@ -70,6 +70,7 @@ impl<T> CallQueue<T> {
         let share = usize::try_from(INQUIRY_SHARE).unwrap_or(1).max(1);
         Self {
             urgent: ClassQueue::new(places),
+            // A route with fewer than four places still asks about outcomes.
             inquiries: ClassQueue::new((places / share).max(1)),
             places,
             urgent_in_a_row: 0,

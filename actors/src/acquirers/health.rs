@@ -141,6 +141,7 @@ impl Health {
     pub(crate) fn follow(&self, directive: RouteDirective, at: Option<Timestamp>) -> bool {
         self.past().directed_at = at;
         let before = self.directive.swap(code(Some(directive)), Ordering::AcqRel);
+        // A node that starts has nothing to tell about the routes that are open.
         directive != of_code(before).unwrap_or(RouteDirective::Open)
     }
 
@@ -158,12 +159,14 @@ impl Health {
         match outcome {
             CallOutcome::Answered | CallOutcome::Refused => {
                 past.lost_charges.end();
+                // One answered charge shows that the route works.
                 self.open_until_ms.store(0, Ordering::Relaxed);
             }
             // Neither an answer nor a failure.
             CallOutcome::Throttled => {}
             CallOutcome::NotDelivered | CallOutcome::Unknown => {
                 past.lost_charges.add(now);
+                // Each further loss keeps the breaker open for its whole time again.
                 if past.lost_charges.count >= self.failures_to_open {
                     let until = now.plus_ms(self.open_for_ms);
                     self.open_until_ms.store(until.millis(), Ordering::Relaxed);

@@ -152,6 +152,7 @@ impl InboxActor {
                     let origin = Origin::Submitted(span.context().cloned());
                     inbox.ready.push_back(Ready { notice, tried: 0, origin });
                 } else if is_fresh_here {
+                    // A repetition, or one that was not stored: if the store has it unfinished, the timer brings it.
                     inbox.known.remove(&notice.id);
                 }
                 if stored.is_err() {
@@ -180,6 +181,7 @@ impl InboxActor {
             context.spawn(work.into_actor(self).map(move |worked, inbox, context| {
                 inbox.in_flight = inbox.in_flight.saturating_sub(1);
                 match worked {
+                    // It stays known until the store has it as finished, or the timer would bring it again.
                     Worked::Done => {
                         inbox.parts.failed_notices.succeeded(&id);
                         inbox.done.push(id);
@@ -358,6 +360,7 @@ impl Handler<Ask<Work>> for InboxActor {
         for (notice, tried) in notices {
             let may_try = self.parts.failed_notices.may_try(&notice.id);
             let has_room = self.ready.len() < self.parts.limits.inbox_mailbox;
+            // The insert stands last: a notice that finds no room must not count as known.
             if may_try && has_room && self.known.insert(notice.id.clone()) {
                 self.ready.push_back(Ready { notice, tried, origin: Origin::Stored });
             }

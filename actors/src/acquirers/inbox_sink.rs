@@ -31,7 +31,9 @@ impl InboxSink {
         let Notice { acquirer, fact, .. } = notice;
         let command = Command::Notified { acquirer: acquirer.clone(), fact: fact.clone() };
         let asker = Asker::Acquirer(acquirer.clone());
+        // Whatever keeps the payment from taking it, the inbox stores the fact and brings it again.
         let executed = self.commands.execute_for(asker, notice.transaction_id, command).await.ok()?;
+        // The inbox keeps a fact until the exception about it is stored; the payment holds no such report.
         executed.unstored.is_empty().then_some(executed.is_changed)
     }
 }

@@ -119,6 +119,7 @@ impl Notices {
                 NoticeContent::Fact(notice) => match self.inbox.submit(*notice).await {
                     Ok(true) => Outcome::Taken,
                     Ok(false) => Outcome::Repeated,
+                    // The provider sends the whole notice again; what was taken of it changes nothing the second time.
                     Err(SinkError::Busy) => return Err(Denied::Overloaded),
                     Err(SinkError::Store(error)) => return Err(Denied::StoreUnavailable(error)),
                 },
@@ -150,6 +151,7 @@ impl Notices {
                 None => return Ok(Outcome::Unknown),
             },
         };
+        // A hint that finds nothing else asked needs no write of its own (decision 16).
         if self.ask_at_once(acquirer, id).await {
             return Ok(Outcome::Taken);
         }
@@ -159,6 +161,8 @@ impl Notices {
                 self.system.exceptions.report_all(&executed);
                 Ok(if executed.is_changed { Outcome::Taken } else { Outcome::Repeated })
             }
+            // A hint that overtakes the first write of its payment is dropped: the
+            // schedule finds what it meant (decision 16).
             Err(Denied::NotFound) => {
                 if !charge.is_empty() {
                     self.references.count_nobodys(acquirer, charge);

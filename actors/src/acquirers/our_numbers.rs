@@ -71,6 +71,7 @@ impl NumberStock {
 
     /// Keeps a block that was taken.
     fn took(&mut self, block: NumberBlock) {
+        // A block that was used up in the ordinary way ends the doubling.
         if !self.is_given_up {
             self.given_up = 0;
         }
@@ -108,6 +109,7 @@ impl NumberStock {
         self.given_up_to = Some(self.taken_to);
         self.is_given_up = true;
         self.block = None;
+        // They lie among the numbers that were given up, and are most likely somebody else's too.
         self.given_back.clear();
         self.foreign.clear();
     }
@@ -161,6 +163,7 @@ impl OurNumbers {
             return Ok(false);
         }
         for _ in 0..MOST_QUESTIONS {
+            // Without an answer of the store the bank was not asked, so the next payment asks.
             let first = self.first().await.inspect_err(|_| *was_asked = false)?;
             let Some(number) = first else { break };
             let number = self.range.written(number);
@@ -198,6 +201,7 @@ impl OurNumbers {
     pub(crate) async fn give_back(&self, written: u32) {
         let number = self.range.counted(written);
         let mut kept = self.kept.lock().await;
+        // A number of a block that was given up goes to nobody.
         if kept.given_up_to.is_none_or(|last| last < number) {
             kept.given_back.push(number);
             self.is_used_up.store(false, Ordering::Relaxed);
@@ -230,6 +234,7 @@ impl OurNumbers {
         let taken = self.services.store.take_numbers(&self.range, count.saturating_add(passed_over));
         let late = |_| Err(StoreError::Unavailable("the store takes too long".into()));
         let taken = timeout(self.services.time_out, taken).await.unwrap_or_else(late)?;
+        // The numbers that are passed over come first; only those at the end are given out.
         let last_of = |block: NumberBlock| NumberBlock {
             first: block.last.saturating_sub(count.saturating_sub(1)).max(block.first),
             ..block

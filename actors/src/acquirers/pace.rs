@@ -45,6 +45,7 @@ impl Pace {
     pub(crate) fn throttle(&self, wait: Duration) {
         let until = Instant::now() + wait.min(LONGEST_THROTTLE);
         let mut turns = self.turns();
+        // Answers of concurrent calls come in any order: a shorter wait does not cut a longer one.
         turns.throttled_until = turns.throttled_until.max(Some(until));
     }
 

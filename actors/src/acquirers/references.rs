@@ -54,6 +54,7 @@ impl References {
         if let Some(told) = known.told.get(reference) {
             return Recalled::Told(*told);
         }
+        // A call is counted when it has ended, so it needs room for its own gap in the burst.
         let is_used_up = known.used_until.is_some_and(|until| until > now + (BURST - GAP));
         if is_used_up { Recalled::TooMany } else { Recalled::Unknown }
     }
@@ -91,6 +92,7 @@ impl OfAcquirer {
     }
 
     fn learn(&mut self, now: Instant, reference: Reference, told: Option<TransactionId>) {
+        // It stays in its place: a reference that is hinted at again and again must not outlive its answer.
         if self.told.insert(reference.clone(), told).is_some() {
             return;
         }

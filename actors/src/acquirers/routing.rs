@@ -91,6 +91,7 @@ impl Route {
             (Condition::Healthy | Condition::Failing, Some(wait)) if wait > merchant_waits => {
                 Condition::ThrottledForLong
             }
+            // At the configured rate the call would leave after its merchant has stopped waiting.
             (Condition::Healthy | Condition::Failing, _) if self.pace.backlog() > merchant_waits => {
                 Condition::Busy
             }

@@ -53,6 +53,7 @@ pub(crate) fn listen() {
     ONCE.call_once(|| {
         let others = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
+            // First, since nothing is known about how a hook of others ends.
             note(panic);
             others(panic);
         }));

@@ -230,6 +230,7 @@ struct Stamp {
 impl Stamp {
     /// Counts one more message as waiting. `None` if the mailbox is full.
     fn new(gate: &Arc<Gate>) -> Option<Self> {
+        // Counted before it is compared: of several senders at once no more get in than there is room for.
         if gate.waiting.fetch_add(1, Ordering::Relaxed) >= gate.capacity {
             gate.waiting.fetch_sub(1, Ordering::Relaxed);
             return None;

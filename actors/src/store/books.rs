@@ -109,6 +109,7 @@ impl Books {
                 Err(refused) => refused,
             },
         };
+        // Counted apart from failures: the store did not answer, and mostly was not asked.
         self.state.refused();
         Err(refused)
     }
@@ -120,6 +121,7 @@ impl Books {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(NoAnswer::Full)) => Err(WriteError::NotWritten(StoreError::Unavailable("busy".into()))),
             Ok(Err(NoAnswer::Died)) => Err(lost("the journal died")),
+            // The batch may be under way, so nothing can be said about this write.
             Err(_) => Err(lost("the store takes too long")),
         }
     }

@@ -119,6 +119,7 @@ impl Gathers for JournalActor {
     }
 
     fn depart(&mut self, context: &mut Context<Self>) {
+        // What gathered behind a broken commit is refused unsent: the store could confirm it, and still not keep it.
         if let Err(broken) = self.fuse.check() {
             for (_, writer) in self.waiting.drain(..) {
                 writer.answer(Err(WriteError::NotWritten(broken.clone())));
@@ -173,6 +174,7 @@ impl Handler<Ask<Commit>> for JournalActor {
 
     fn handle(&mut self, ask: Ask<Commit>, context: &mut Self::Context) {
         let (Commit(write), reply, mut handling) = ask.open();
+        // Full means that nothing was done, so the caller may say so and ask again (decision 6).
         if self.waiting.len() >= self.capacity {
             self.alive.refused();
             let full = StoreError::Unavailable("too many writes are waiting".into());

@@ -72,6 +72,7 @@ pub(crate) trait Gathers: Actor<Context = Context<Self>> {
             lanes.is_held_back = true;
             context.run_later(PATIENCE, |actor, context| {
                 actor.lanes().is_held_back = false;
+                // Batches may have left during the pause; whichever is over first makes the next one leave.
                 if actor.lanes().is_one_free() {
                     actor.depart(context);
                 }

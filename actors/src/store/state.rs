@@ -107,6 +107,7 @@ impl Lane {
         let earliest = self.answered_at.map_or(began, |answered_at| answered_at.max(began));
         let since = *self.failing_since.get_or_insert(earliest);
         self.failed_at = Some(now);
+        // Only a success ends it: a pause between two failures is no recovery.
         self.is_away |= now.saturating_duration_since(since) >= GRACE;
     }
 

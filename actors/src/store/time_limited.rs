@@ -80,6 +80,7 @@ shared_queries! {
         let in_time = async {
             match timeout(TIME_OUT, self.store.commit(batch)).await {
                 Ok(results) => results,
+                // The batch may still land, and each of its writes with it.
                 Err(_) => batch.iter().map(|_| Err(WriteError::Unknown(no_answer()))).collect(),
             }
         };

@@ -25,6 +25,7 @@ impl UncertainWrites {
     pub(crate) fn begin(&self, id: TransactionId) {
         let mut ids = self.lock();
         ids.insert(id);
+        // Under the lock, so that the count never belongs to another set than the last one.
         self.count.store(ids.len(), Ordering::Release);
     }
 

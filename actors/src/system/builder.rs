@@ -139,9 +139,11 @@ impl Builder {
         let capacity = self.system.limits.acquirer_mailbox;
         let mut routes = Vec::new();
         for factory in factories {
+            // Connected before any charge can leave, since its notices have no other way.
             if let Some(local) = factory.local_issue() {
                 local.connect(Arc::new(sink.clone()));
             }
+            // One for all methods, because providers limit the calls of a client; health is by method.
             let pace = Arc::new(Pace::of(factory.spec()));
             let numbers = self.numbers(factory.as_ref());
             for method in factory.spec().methods.clone() {
@@ -299,6 +301,7 @@ impl Builder {
 
     pub(super) fn start_supervisor(&mut self) -> Arc<Slot<SupervisorActor>> {
         let thread = self.thread();
+        // Complete only because the supervisor starts last.
         let charges = self.charges.clone();
         self.keep(ActorKind::Supervisor, &thread, NO_MESSAGES, move |system, alive| {
             SupervisorActor::new(charges.clone(), &system.limits, alive)

@@ -51,6 +51,7 @@ impl Commands {
     /// Has every payment store the confirmations that wait for another write, as far as the store takes them in time.
     /// From now on none waits.
     pub(crate) async fn store_confirmed(&self) {
+        // Set before anybody is asked, so that no confirmation begins to wait behind the question.
         self.is_stopping.store(true, Ordering::Relaxed);
         let fronts = self.fronts.get().into_iter().flatten();
         let until = Instant::now() + STORED_AT_STOP;

@@ -126,6 +126,7 @@ impl Core {
             let was_known = self.memory.payment().is_some();
             let payment = self.current().await?;
             let context = self.context_for(&payment, &command).await;
+            // The lease of a call counts from here, so that a slow write shortens it and never lengthens it.
             let decided_at = Instant::now();
             let decision = match asker.may_see(&payment) {
                 true => {
@@ -147,6 +148,7 @@ impl Core {
             if self.note_taken(payment.owner.mode, std::mem::take(&mut decision.stray_pix)).await? {
                 continue;
             }
+            // After the decision, so that a repeated key is a replay and no refusal.
             if begins_refund(&command, &decision) && !self.refunds(&payment) {
                 return Err(Denied::Refused(Refusal::RefundUnsupported));
             }
@@ -170,10 +172,12 @@ impl Core {
             let new_pix = next.pix_bound_since(&payment).to_vec();
             match self.persist(next, payment.revision).await {
                 Ok(stored) => {
+                    // They are part of what was stored by this write.
                     self.confirmed.forget();
                     self.count_events(&stored, payment.history.len());
                     self.count_given_up(&stored, &payment);
                     self.count_tries(Some(&payment), &stored);
+                    // Intent first: nothing leaves before the write that says so is confirmed.
                     self.run(&stored, decision.effects, decided_at);
                     return Ok(executed(stored));
                 }
@@ -212,6 +216,7 @@ impl Core {
     /// Keeps a confirmation without further effects, to be stored with the next write.
     fn keep_for_later(&mut self, command: &Command) -> Option<Executed> {
         let Command::DeliveryAnswered { delivery, attempt } = command else { return None };
+        // A confirmation in memory would be lost with a process that stops, and its event sent once more.
         if self.system.commands.is_stopping() {
             return None;
         }
@@ -220,6 +225,8 @@ impl Core {
         let new = Confirmation { delivery: *delivery, attempt: attempt.clone() };
         let may_wait = payment.may_wait(self.confirmed.waiting(), &new, self.system.clock.now())?;
         if let Some(lease) = may_wait.then {
+            // Another node may have stored the next event, which nobody may send before this
+            // confirmation is stored (decision 32).
             if !self.is_alone() {
                 return None;
             }
@@ -318,6 +325,7 @@ impl Core {
     /// Stores the payment, and only then keeps it as the copy in memory.
     async fn persist(&mut self, next: Payment, expected_revision: u64) -> Result<Arc<Payment>, WriteError> {
         let next = Arc::new(next);
+        // Readers get no answer from memory during the write: a list may show the new state already.
         self.memory.begin();
         self.system.books.commit(Arc::clone(&next), expected_revision).await?;
         self.memory.hold(&next);
@@ -328,6 +336,7 @@ impl Core {
         for effect in effects {
             effects::run(&self.system, payment, (effect, decided_at), self.card.get());
         }
+        // The number is held no longer than a charge may still need it.
         if payment.status() != Status::Initial {
             self.card.release();
         }

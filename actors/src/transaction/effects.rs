@@ -98,6 +98,8 @@ fn report(system: &Arc<SystemParts>, payment: &Payment) {
     let system = Arc::clone(system);
     let id = payment.id;
     actix::spawn(trace::carry(async move {
+        // First the exception, then the report is taken off. A crash in between stores
+        // the same exception under the same id.
         for (_, exception) in &on_their_way {
             exception.store().await;
         }
@@ -144,8 +146,10 @@ impl Calls {
 
     fn inquire(self, payment: &Arc<Payment>, attempt: AttemptNumber) {
         let query = Box::new(payment.query_of(attempt));
+        // As it was stored with this inquiry: by it a decision tells this answer from one to a later inquiry.
         let asked_at = payment.inquired_at;
         let is_last = payment.last_attempt() == attempt;
+        // Only the last charge may be sent again, so the time of asking counts for that one alone.
         let inquiring = is_last.then(|| self.system.inquiry_clock.asks_about_charge(payment)).flatten();
         actix::spawn(trace::carry(async move {
             let answer = self.make(InquireCharge(query)).await;
@@ -183,6 +187,7 @@ impl Calls {
 
     /// Makes a call. An acquirer actor that is full or gone did nothing; one that died may have sent the call.
     async fn make<C: Call>(&self, call: C) -> C::Answer {
+        // Nothing has left, which allows another acquirer now, or the same one once it is configured again.
         let Some(mailbox) = &self.mailbox else {
             return C::failed(CallFailure::NotDelivered("the acquirer is not configured any more".into()));
         };

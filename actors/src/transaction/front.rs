@@ -92,6 +92,7 @@ impl FrontActor {
             Entry::Occupied(mut dead) => {
                 tracing::error!(transaction.id = %id, "a transaction's actor died; it comes back from the store");
                 self.transactions.restarted();
+                // A write of the dead actor may still land, so its successor does not trust its own copy.
                 self.system.books.doubt(id);
                 let live = Live::launch(id, &self.system, &self.transactions);
                 let mailbox = live.mailbox.clone();
@@ -122,6 +123,7 @@ impl FrontActor {
                     reply.send(Err(Denied::Overloaded));
                     return;
                 }
+                // It comes back unhandled from a dead mailbox, so nothing is done twice.
                 Err((same_question, same_reply, NoAnswer::Died)) => {
                     question = same_question;
                     reply = same_reply;
@@ -156,6 +158,7 @@ impl FrontActor {
         let now = Instant::now();
         let idle_after = self.system.limits.idle_after;
         let Entry::Occupied(mut found) = self.live.entry(id) else { return };
+        // Readers of the published state send no message: only the entry shows that it is in use.
         if found.get().is_idle(now, idle_after) && self.system.published.was_read(id) {
             found.get_mut().used_at = now;
         }
@@ -210,6 +213,7 @@ impl Handler<Ask<StoreConfirmed>> for FrontActor {
         actix::spawn(async move {
             let asked = mailboxes.into_iter().map(|mailbox| async move {
                 let answer = timeout_at(question.until, mailbox.ask(question)).await;
+                // Without an answer the confirmation counts as not stored.
                 answer.ok().and_then(Result::ok).unwrap_or(1)
             });
             let unstored = stream::iter(asked).buffer_unordered(at_once);

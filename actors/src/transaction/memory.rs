@@ -29,6 +29,7 @@ impl Memory {
     /// Takes the published entry back before the store is read or written. Until [`Memory::hold`], readers wait for
     /// their turn.
     pub(super) fn begin(&mut self) {
+        // Where other processes write, readers ask the store, and nothing is published.
         if self.books.store.is_sole_writer() {
             self.ticket = Some(self.published.take_back(self.id));
         }

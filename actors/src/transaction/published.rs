@@ -73,6 +73,7 @@ impl Published {
     pub(crate) fn take_back(&self, id: TransactionId) -> Ticket {
         let ticket = Ticket(self.tickets.fetch_add(1, Ordering::Relaxed));
         if let Some(mut part) = self.part(id) {
+            // Kept across the write: a payment that readers ask about stays in memory longer.
             let was_read = part.get(&id).is_some_and(|entry| entry.was_read);
             part.insert(id, Entry { ticket, payment: None, was_read });
         }
@@ -91,6 +92,7 @@ impl Published {
     /// Removes the entry.
     pub(crate) fn give_up(&self, id: TransactionId, ticket: Ticket) {
         let Some(mut part) = self.part(id) else { return };
+        // The entry of an actor that came after this one stays.
         if part.get(&id).is_some_and(|entry| entry.ticket == ticket) {
             part.remove(&id);
         }

@@ -27,6 +27,7 @@ impl Unsent {
     /// the charge.
     pub(super) fn remember(&mut self, write: Uuid) {
         if self.writes.len() >= REMEMBERED {
+            // The lease of the oldest ends first, and with it the use of remembering it.
             self.writes.remove(0);
         }
         self.writes.push(write);

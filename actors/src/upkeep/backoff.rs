@@ -68,6 +68,7 @@ impl<K: Eq + Hash> Backoff<K> {
                 return;
             }
         }
+        // Half of the first wait, because the first failure doubles it as well.
         let failure = known.entry(key).or_insert(Failure { wait: FIRST_WAIT / 2, until: now });
         failure.wait = failure.wait.saturating_mul(2).min(longest);
         failure.until = now + failure.wait;

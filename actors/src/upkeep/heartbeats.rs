@@ -129,6 +129,7 @@ impl Heartbeat {
     /// node is heard for some more heartbeats before it counts as silent.
     fn first(written_at: Timestamp, time: &ViewTime) -> Self {
         let age = Duration::from_millis(time.now.ms_since(written_at));
+        // Its clock may be wrong: a node that looks old gets the time of some heartbeats to be heard.
         let known_age = age.min(time.seen_within.saturating_sub(time.longest_gap));
         let ahead_ms = millis_between(time.now, written_at);
         Self {
@@ -152,6 +153,7 @@ impl Heartbeat {
         let gap_ms = i64::try_from(gap.as_millis()).unwrap_or(i64::MAX);
         let least = millis_between(time.now, written_at);
         let most = least.saturating_add(gap_ms);
+        // Within the uncertainty of the measurement the clocks count as equal.
         let may_agree = least <= 0 && most >= 0;
         self.ahead_ms = Some(if may_agree { 0 } else { least.midpoint(most) });
     }
@@ -163,6 +165,7 @@ impl Heartbeat {
             self.told_ms = Some(ahead_ms);
             return Some(ClockNews::Differs { ahead_s: seconds(ahead_ms) });
         }
+        // A lower bound than for the report, so that a difference at the limit is not told again and again.
         let has_ended = ahead_ms.abs() <= AGREES_MS && self.told_ms.take().is_some();
         has_ended.then_some(ClockNews::Agrees)
     }

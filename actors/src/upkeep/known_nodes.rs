@@ -232,6 +232,8 @@ impl KnownNodes {
             NodeView { is_own: node.id == own, state, clock_ahead_s, node: Node { seen_at, ..node } }
         };
         let nodes: Vec<_> = stored.into_iter().map(view).collect();
+        // A node of unknown state may live. Only where certainly nobody else does may
+        // confirmations wait for long (decision 32).
         let may_live = nodes.iter().filter(|view| !view.is_lost());
         let are_none = may_live.map(|view| view.node.id).eq([own]);
         self.are_none.store(are_none, Ordering::Relaxed);

@@ -131,6 +131,7 @@ async fn be_seen(parts: &NodeParts) -> Result<(), StoreError> {
         seen_at: parts.clock.now(),
         ..parts.node.clone()
     };
+    // Written before the others are read: without its own heartbeat among them nothing is concluded.
     parts.store.put_node(&node).await?;
     let mut stored = parts.store.nodes(Timestamp::from_millis(0)).await?;
     if parts.is_sole_writer {
@@ -147,6 +148,7 @@ async fn be_seen(parts: &NodeParts) -> Result<(), StoreError> {
     };
     let news = parts.known.note(stored, parts.node.id, &time);
     tell(&news);
+    // Only its successor at the address removes it, so that no two nodes do.
     for dead in news.replaced.iter().filter(|dead| dead.address == parts.node.address) {
         parts.store.remove_node(dead.id).await?;
         tracing::info!(node.id = %dead.id, address = dead.address, "a node that died was replaced by this one");

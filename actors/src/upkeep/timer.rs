@@ -154,6 +154,7 @@ async fn wake(parts: &TimerParts, id: TransactionId) {
             parts.failed_payments.succeeded(&id);
             parts.exceptions.report_all(&executed);
         }
+        // It stays due and is found again: a full mailbox is no failure of the payment.
         Err(Denied::Overloaded) => {}
         Err(denied) => {
             warn_unless_away!(denied, transaction.id = %id, error = %denied, "a payment that is due could not be woken");

@@ -114,6 +114,7 @@ impl WebhookPoolActor {
     /// Takes a claimed delivery, which comes from a change of the payment or because its turn had come.
     fn claimed(&mut self, delivery: Deliver, span: Span, context: &mut Context<Self>) {
         let id = delivery.payment.id;
+        // It is being sent, or its outcome is being stored: to send it again would tell the event twice.
         if self.under_way.get(&id).is_some_and(|indexes| indexes.contains(&delivery.index)) {
             return;
         }
@@ -126,11 +127,13 @@ impl WebhookPoolActor {
             self.meter.refused.inc();
         }
         self.pump(context);
+        // Only now: what could leave at once needs its content.
         self.queue.lighten(&id);
     }
 
     /// Begins as many deliveries as there are places for.
     fn pump(&mut self, context: &mut Context<Self>) {
+        // While outcomes can't be stored, sending more would only repeat those events after their leases.
         while self.unstored < self.parts.limits.outcomes
             && let Some(turn) = self.queue.next()
         {
@@ -198,6 +201,7 @@ impl WebhookPoolActor {
             let attempt = answer.ok().flatten();
             let ended = attempt.as_ref().map_or(Ended::Unused, |attempt| ended(attempt, parts.limits.prompt));
             let is_over = attempt.is_none();
+            // The receiver's place is free once it has answered, and does not wait for the store.
             tell(&pool, Sent { worker, has_died, number, id, index, ended, is_over });
             drop(span);
             if let Some(attempt) = attempt {

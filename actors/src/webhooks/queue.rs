@@ -179,6 +179,7 @@ impl Queue {
     ) -> bool {
         let has_room = self.holds(&payment.id) || self.put(receiver, payment.id, None);
         if let Some(waiting) = self.waiting.get_mut(&payment.id) {
+            // A new claim on a delivery follows only an old one that has ended.
             waiting.leases.retain(|held| held.delivery != lease.delivery);
             waiting.leases.push_back(lease);
             waiting.span = Some(span);
@@ -197,6 +198,7 @@ impl Queue {
 
     /// Puts back a payment whose turn could not be used.
     pub(super) fn put_back(&mut self, receiver: &Receiver, id: TransactionId, waiting: Waiting) {
+        // An entry that was made meanwhile has a newer claim and payment.
         if !self.holds(&id) && self.put(receiver.clone(), id, None) {
             self.held_bytes = self.held_bytes.saturating_add(waiting.payment.as_deref().map_or(0, weight_of));
             self.waiting.insert(id, waiting);
@@ -218,6 +220,7 @@ impl Queue {
 
     /// Takes the next delivery that may be sent.
     pub(super) fn next(&mut self) -> Option<Turn> {
+        // Each line has its turn first once in a round, so that neither a mode nor a standing starves another.
         for _ in 0..LINES {
             let line = self.next_line;
             self.next_line = line.saturating_add(1) % LINES;
@@ -270,10 +273,12 @@ impl Queue {
                 record.allowed = record.allowed.saturating_mul(2).min(most);
                 standing = if place.is_slow { Standing::Slow } else { Standing::Prompt };
             }
+            // A silent receiver is tried with one exchange at a time until it answers (decision 22).
             Ended::Silent => {
                 record.allowed = 1;
                 standing = Standing::Slow;
             }
+            // It cost hardly any time, so it keeps its standing and takes no place from others.
             Ended::Unreachable => record.allowed = 1,
             Ended::Unused => {}
         }
@@ -301,6 +306,7 @@ impl Queue {
         }
         let record = self.receivers.entry(Arc::clone(&receiver)).or_default();
         if !fits || record.waiting.len() >= waiting_per_receiver {
+            // The earliest delivery without room decides from where the store is read again.
             record.more_from = record.more_from.into_iter().chain(due).min();
             return false;
         }

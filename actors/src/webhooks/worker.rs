@@ -147,6 +147,7 @@ async fn request(parts: &WorkerParts, payment: &Payment, event: &Event) -> Resul
     }
     let body = body::body(payment, event, &parts.public_url).map_err(|error| error.to_string())?;
     let id = webhook_id(payment.id, event.sequence);
+    // The time of this attempt and not of the event: receivers refuse a signature that is five minutes old.
     let timestamp_s = parts.clock.now().millis().div_euclid(1_000);
     let signature = signature::sign(&secrets, &id, timestamp_s, body.as_bytes());
     Ok(WebhookRequest { url, id, timestamp_s, signature, body })

@@ -28,6 +28,7 @@ impl Lost {
         if stored.last_op == self.write.payment.last_op {
             return Some(Ok(()));
         }
+        // Revisions only rise: the guard of this write can never match again.
         (stored.revision != self.write.expected_revision).then_some(Err(WriteError::Conflict))
     }
 

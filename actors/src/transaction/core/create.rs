@@ -36,6 +36,7 @@ impl Core {
             self.forget_if_others_write();
             return self.was_there(new.fingerprint.as_deref(), new.purchase.card).await;
         }
+        // Until the directives are read once, a payment could go to an acquirer that an operator has paused.
         if !self.system.directives.are_known_within(self.system.limits.write_time_out).await {
             return Err(Denied::StoreUnavailable(StoreError::Unavailable(NO_DIRECTIVES.into())));
         }
@@ -103,6 +104,7 @@ impl Core {
                 }
                 Err(Denied::StoreUnavailable(error))
             }
+            // The number of the slip is not given back: the payment that has it may be stored.
             Err(WriteError::Unknown(error)) => {
                 self.unsent.remember(context.op);
                 Err(Denied::StoreUnavailable(error))
