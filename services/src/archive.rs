@@ -55,6 +55,7 @@ impl Archive {
         if !self.claim(LEASE_MS).await? {
             return Ok(0);
         }
+        // Moves that a process left half done come first: their payments stand in two places (decision 45).
         in_time(self.store.complete_archiving()).await?;
         let until = self.clock.now().minus_ms(self.rested_ms);
         let mut payee = None;
@@ -64,6 +65,7 @@ impl Archive {
             archived = archived.saturating_add(more);
             payee = Some(next);
         }
+        // Given up at once, so that the next pass on any node need not wait for the end of the lease.
         self.claim(0).await?;
         Ok(archived)
     }

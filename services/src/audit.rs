@@ -116,6 +116,7 @@ impl Audit {
             random_bytes().map_err(|_: NoRandomness| SecretKeyError::Vault(VaultError::NoRandomness))?;
         let AuditKey { key, has_begun } = strongbox.establish_audit_key(ChainKey::new(fresh)).await?;
         if !has_begun {
+            // The head comes first: a log that counts as begun and has no head is told as missing.
             store.begin_audit(&ChainHead::beginning(&key)).await?;
             strongbox.note_audit_begun().await?;
         }
@@ -150,6 +151,7 @@ impl Audit {
         let new = NewAuditEntry { entry, salts };
         let mut waits = WAITS.into_iter();
         loop {
+            // Repeated after a lost answer, the entry is found by its id and takes no second place (decision 30).
             match self.store.append_audit(&new, &self.key).await {
                 Ok(place) => {
                     self.appended.notify_one();

@@ -156,6 +156,7 @@ impl Eraser {
                 // Whoever was faster is read again with the next page.
                 is_stuck &= !self.erase_link(link, &mut erased).await?;
             }
+            // If no link of the page could be changed, the same page would come for ever.
             if found.len() < PAGE || is_stuck || self.changes_nothing {
                 break;
             }

@@ -73,6 +73,7 @@ impl<K: Clone + Eq + Hash> Limiter<K> {
         let clock = DefaultClock::default();
         self.keys
             .check_key(key)
+            // Rounded up: who comes back after the whole seconds alone would be refused again.
             .map_err(|refused| refused.wait_time_from(clock.now()).as_secs().saturating_add(1))
     }
 }

@@ -88,6 +88,7 @@ impl RefusedRequests {
     pub fn register(registry: &Registry) -> Result<Self, prometheus::Error> {
         let help = "Requests that were refused because of who asks, by reason";
         let counter = IntCounterVec::new(Opts::new("quita_requests_refused_total", help), &["why"])?;
+        // Created with zero: an alert does not see an increase of a series that did not exist.
         for why in RefusedRequest::ALL {
             counter.with_label_values(&[why.as_str()]);
         }
@@ -135,6 +136,7 @@ impl RefusedRequests {
 
     /// Returns true if a log line about this is due.
     fn is_told(&self, about: &str) -> bool {
+        // First by key: one that was told of lately takes no turn from the others.
         if self.keys.count(&about.to_owned()).is_err() {
             return false;
         }

@@ -195,6 +195,7 @@ impl RefusedSignIns {
         if why.is_unseen() || !has_room {
             return None;
         }
+        // Without an answer of the store the attempt is noted all the same, under no merchant.
         let user = self.people.user(&Login::parse(account)?).await.ok()?;
         let merchant = user.map(|user| user.merchant);
         self.minute().know(account, merchant.clone());

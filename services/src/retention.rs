@@ -63,6 +63,7 @@ impl Retention {
         let mut tally = ErasureTally::default();
         for status in FINISHED_STATUSES {
             let has_resting = in_time(self.eraser.has_resting(status, self.rested_ms)).await?;
+            // Looked up before it is claimed: a pass without work costs no write.
             if has_resting && self.claim(LEASE_MS).await? {
                 tally = tally.plus(self.erase_all(status, &mut tell).await?);
             }
@@ -72,6 +73,7 @@ impl Retention {
             tell(of_links);
             tally = tally.plus(ErasureTally { erased: of_links, ..ErasureTally::default() });
         }
+        // If emptying the log fails, the next pass makes up for it, although that one may erase nothing.
         self.is_to_empty |= tally.erased > 0;
         if self.is_to_empty {
             self.claim(0).await?;

@@ -77,6 +77,7 @@ impl Strongbox {
             let Some(record) = self.store.key_record().await? else {
                 let Some(key) = self.vault.held().last() else { break };
                 let first = self.record_of(key, oldest)?;
+                // If another process was faster, its record counts: what is stored is read next.
                 self.store.replace_key_record(None, &first).await?;
                 continue;
             };

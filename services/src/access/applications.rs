@@ -65,6 +65,7 @@ impl ApplicationReader {
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
         let name = (owner.merchant.clone(), owner.application.clone());
         if slots.len() >= MAX_KEPT && !slots.contains_key(&name) {
+            // Answers in memory only spare questions, so nothing else is lost with them.
             slots.clear();
         }
         Arc::clone(slots.entry(name).or_default())

@@ -31,6 +31,7 @@ impl LastUses {
         store.note_key_uses(&uses).await?;
         let mut noted = self.lock();
         for (id, at) in &uses {
+            // A use that was noted during the write is newer, and waits for the next one.
             if noted.get(id) == Some(at) {
                 noted.remove(id);
             }

@@ -62,9 +62,11 @@ impl KnownOrigins {
         let Ok(_reading) = timeout(LONGEST_WAIT, self.reading.lock()).await else {
             return self.last().known.contains(origin);
         };
+        // Another request may have read the store while this one waited.
         if let Some(answer) = self.last().answer(origin) {
             return answer;
         }
+        // The time before the reading, because a change during it may not be in it.
         let read_at = Instant::now();
         let all = self.all().await;
         let mut last = self.last();

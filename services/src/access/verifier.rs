@@ -201,11 +201,13 @@ impl KeyVerifier {
 
     fn keep(&self, id: &str, key: &Arc<ApiKey>, asked_at: Instant) {
         let mut kept = self.lock();
+        // A slow answer from before must not bring back a key that a newer one showed as revoked.
         if kept.get(id).is_some_and(|entry| entry.asked_at > asked_at) {
             return;
         }
         if kept.len() >= MAX_KEPT && !kept.contains_key(id) {
             kept.retain(|_, entry| entry.asked_at.elapsed() < KEPT_FOR);
+            // So many keys within two seconds: to forget all costs each one lookup, and bounds the memory.
             if kept.len() >= MAX_KEPT {
                 kept.clear();
             }

@@ -42,6 +42,7 @@ impl People {
         }
         let changed = self.change(person.login(), |person: &mut S| {
             let credentials = person.credentials_mut();
+            // Decided on the stored state: the person may have signed in since the list was read.
             if credentials.active_at.is_none() {
                 credentials.active_at = Some(now);
             } else if credentials.is_inactive(now) {

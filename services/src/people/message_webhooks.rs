@@ -47,6 +47,7 @@ impl MessageWebhooks {
         let person: S = self.people.find_someone(login).await?;
         let bytes: [u8; WebhookSecret::BYTES] = random_bytes()?;
         let secret = Secret::new(WebhookSecret::from_bytes(bytes.to_vec()).reveal());
+        // Before the change, which may be made several times and awaits nothing.
         let sealed = self.strongbox.seal_secret(&secret, &person.messages_place()).await?;
         let now = self.people.clock.now();
         let change = |person: &mut S| {

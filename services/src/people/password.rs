@@ -111,6 +111,7 @@ impl Passwords {
         self.in_turn(move || {
             let expected = hash.as_deref().unwrap_or(NOBODYS);
             let is_right = Argon2::default().verify_password(password.expose().as_bytes(), expected).is_ok();
+            // Whatever was typed, an account that does not exist stays closed.
             is_right && hash.is_some()
         })
         .await
@@ -137,6 +138,7 @@ impl Passwords {
             Line::Strangers => (&self.strangers, Some(&self.gate)),
         };
         let place = Arc::clone(places).try_acquire_owned().map_err(|_| PasswordError::Crowded)?;
+        // In this order, strangers wait for the gate and not before known users for a turn.
         let gate = match gate {
             Some(gate) => Some(of(gate).await?),
             None => None,

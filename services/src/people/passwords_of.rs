@@ -41,6 +41,7 @@ impl People {
         let hash = person.as_ref().map(|person| person.credentials().password_hash.clone());
         let is_right = self.passwords.verify(password, hash).await?;
         let Some(person) = person.filter(|_| is_right) else { return Ok(None) };
+        // Only who has the right password learns that the account is disabled.
         if person.credentials().disabled_at.is_some() {
             return Err(PeopleError::Disabled);
         }

@@ -209,7 +209,7 @@ impl SecondFactors {
             Typed::RecoveryCode(code) => {
                 let is_right = factor.take_recovery_code(code);
                 let given = Given::RecoveryCode { left: factor.recovery_codes.len() };
-                // A code of 80 bits can't be guessed, so a wrong one is not counted.
+                // Not even an old code, which has 80 bits, can be guessed, so a wrong one is not counted.
                 return if is_right { Ok(given) } else { Err(PeopleError::WrongCode) };
             }
             Typed::Code(code) => code,

@@ -141,6 +141,7 @@ impl People {
         for _ in 0..MAX_RACES {
             let now = self.clock.now();
             let Some(before) = self.store.session(&session.id).await? else { return Ok(()) };
+            // Refunds are summed from the last proof of identity on, and this is one.
             let refunded = Money::ZERO;
             let after = Session { confirmed_at: now, last_seen_at: now, refunded, ..before.clone() };
             if self.store.replace_session(&before, &after).await? {
@@ -157,6 +158,7 @@ impl People {
         stage: SessionStage,
         origin: SessionOrigin,
     ) -> Result<NewSession<S>, PeopleError> {
+        // A password without the second factor is no use of the account yet.
         if stage == SessionStage::Whole {
             self.note_sign_in(&person).await?;
         }

@@ -118,6 +118,7 @@ impl Reconciler {
         let found = beginnings.iter().map(|beginning| self.store.lines_beginning(beginning, OF_ONE_CHARGE));
         let present: BTreeSet<_> = stored.iter().map(|stored| stored.line.id.as_str()).collect();
         let imported = try_join_all(found).await?.concat();
+        // A line that is judged now would count twice with its stored version.
         let others = imported.iter().filter(|other| !present.contains(other.line.id.as_str()));
         Ok(added_up(others.chain(stored).map(|stored| &stored.line)))
     }
@@ -171,9 +172,11 @@ impl Reconciler {
         let differing = charged.into_values().zip(found).filter_map(|((payment, acquirer), lines)| {
             let own = lines.iter().filter(|stored| stored.line.charge().is_some_and(|charge| charge.is_own));
             let mut fees = own.filter_map(|stored| stored.line.fee).peekable();
+            // Lines without any fee say nothing about the cost.
             fees.peek()?;
             let fees: SignedMoney = fees.sum();
             let known = payment.state.cost.map(SignedMoney::from);
+            // A cost is never negative: fees that came back count as none.
             (known != Some(fees.max(SignedMoney::default()))).then(|| (payment.clone(), acquirer))
         });
         self.hint(&differing.collect::<Vec<_>>()).await.map(drop)

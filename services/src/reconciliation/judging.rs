@@ -90,6 +90,7 @@ impl Reconciler {
                 payment.clone_from(answered);
                 self.look(stored, Some(&*payment), held, &sums);
             }
+            // A payment whose acquirer can't be asked is judged for good by what is known (decision 27).
             let was_asked = asked.answered.contains_key(&payment.id);
             self.settle(stored, was_asked || !is_wanted(&wanted, payment.id));
         }
@@ -135,6 +136,7 @@ impl Reconciler {
         let first = lines.into_iter().filter(|line| seen.insert(line.id.clone()));
         let stored = first.map(|line| match known.remove(&line.id) {
             Some(known) if known.line.says_the_same(&line) => known,
+            // It says something else now and is judged anew. The time for asking still counts from its first import.
             Some(known) => StoredLine { line, imported_at: known.imported_at, judged: None },
             None => StoredLine { line, imported_at, judged: None },
         });
@@ -149,6 +151,7 @@ impl Reconciler {
             Held::Missing => LineFinding::MissingThere,
         };
         stored.judged = Some(Judged {
+            // Without a payment there is nobody to ask, so the verdict is final.
             is_final: finding == LineFinding::Matched || payment.is_none(),
             finding,
             transaction_id: payment.map(|payment| payment.id),

@@ -42,6 +42,8 @@ impl Reconciler {
         let read_at = self.clock.now();
         let days: Vec<_> = from.iter_days().take_while(|day| *day <= until).collect();
         let mut imported = Imported::of(from, until);
+        // All days are imported before one is judged: banks date a line on the day
+        // beside that of its list (decision 35).
         for day in &days {
             self.import(list, *day, &mut imported).await?;
         }
@@ -138,6 +140,7 @@ impl Reconciler {
         // went back with its movement are lists of Pix.
         let first = if list.reader.has_returned() { day } else { business_day::first_rolled_to(day) };
         let from = first.pred_opt().map_or(end, Timestamp::end_of_sao_paulo_day).minus_ms(CLOCK_BEHIND_MS);
+        // What was learnt after the list had been read can't be missed in it.
         let until = end.plus_ms(LEARNT_WITHIN_MS).min(read_at);
         let mut after = None;
         loop {
@@ -197,6 +200,7 @@ impl Reconciler {
     /// Returns true if the acquirer has lines of an expected line's charge or boleto.
     async fn is_listed(&self, list: &List, expected: &StatementLine) -> Result<bool, NotReconciled> {
         let beginning = expected.added_up_with().or_else(|| expected.settlements_begin_with());
+        // What lists have no name for can't be missed in them.
         let Some(beginning) = beginning else { return Ok(true) };
         let imported = self.store.lines_beginning(&beginning, 2).await?;
         if imported.iter().any(|stored| !stored.line.is_expected()) {

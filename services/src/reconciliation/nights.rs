@@ -179,6 +179,7 @@ impl Nights {
                     failures += 1;
                     self.failed.insert(place.clone(), why.clone());
                     let undone_ms = self.clock.now().ms_since(turn_of(due.since, self.at));
+                    // It is tried before anybody is told: most missed days are made up for at once (decision 35).
                     if undone_ms >= DAY_MS {
                         self.report(&list.acquirer, due, &why).await;
                     }
@@ -224,6 +225,7 @@ impl Nights {
         let day = due.task.day();
         match self.store.claim_run(&self.claim(acquirer, due.task)).await {
             Ok(true) => {}
+            // Another node compares it. If that one dies, its claim is over by then.
             Ok(false) => return TaskOutcome::Later(LEASE_MS),
             Err(error) => {
                 tracing::debug!(%acquirer, %day, %error, "a comparison could not be claimed");
@@ -231,6 +233,7 @@ impl Nights {
             }
         }
         match self.compare_claimed(list, due.task).await {
+            // Only a run that leaves no line open is finished; any other one is made again.
             Ok(Outcome { lines, differing, open: 0, elsewhere }) => {
                 tracing::info!(%acquirer, %day, lines, differing, elsewhere, "an acquirer's list was compared");
                 if let Err(error) = self.store.finish_run(&self.claim(acquirer, due.task)).await {

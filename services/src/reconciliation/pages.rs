@@ -79,6 +79,7 @@ impl Reconciler {
                     imported.astray.push(beside.line.id.clone());
                 }
             }
+            // Lines with a verdict are left alone: to store them again would take it away.
             let new: Vec<_> = stored.into_iter().filter(|stored| stored.judged.is_none()).collect();
             if !new.is_empty() {
                 self.store.put_lines(&new).await?;
@@ -205,6 +206,7 @@ impl Pages {
     ) -> Result<Option<PageCursor>, NotReconciled> {
         let name = page.next.as_ref().and_then(|next| next.name.clone());
         if cursor.name.is_none() && name.is_none() {
+            // A list with numbered pages ends with an empty one, whatever that says of a next page.
             return Ok(page.next.clone().filter(|_| page.entries > 0));
         }
         let known = self.lines.len();

@@ -65,6 +65,7 @@ impl Strongbox {
             match self.move_one(which, application, &current).await {
                 Ok(sealed) => moved.sealed = moved.sealed.saturating_add(sealed),
                 Err(SecretKeyError::Store(error)) => return Err(error.into()),
+                // One secret that can't be opened keeps none of the others from being sealed anew.
                 Err(why) => moved.unmoved.push(Unmoved { application: place, why }),
             }
         }
