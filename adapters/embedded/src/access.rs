@@ -47,6 +47,7 @@ impl AccessStore for EmbeddedStore {
         self.write(move |transaction| {
             let merchant = &before.merchant;
             let name = &before.name;
+            // Compared within the transaction that writes: the command line may change it at the same time.
             if find_application(transaction, merchant, name)?.as_ref() != Some(&before) {
                 return Ok(false);
             }
@@ -88,6 +89,7 @@ impl AccessStore for EmbeddedStore {
         let id = id.to_owned();
         self.write(move |transaction| {
             let Some(mut key) = find_key(transaction, &id)? else { return Ok(false) };
+            // A repeated revocation keeps the first time, which the audit log has.
             if key.revoked_at.is_none() {
                 key.revoked_at = Some(now);
                 put_key(transaction, &key)?;

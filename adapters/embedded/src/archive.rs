@@ -131,6 +131,7 @@ impl ArchiveStore for EmbeddedStore {
             let mut moved = 0_u64;
             for (id, revision) in as_given {
                 if transaction.prepare_cached(&copy)?.execute((id.as_bytes(), revision))? == 1 {
+                    // Deleted only if the copy was made, which demands the revision that was judged finished.
                     transaction.prepare_cached(LEAVE)?.execute([id.as_bytes()])?;
                     moved = moved.saturating_add(1);
                 }

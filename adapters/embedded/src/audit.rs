@@ -69,6 +69,8 @@ impl AuditStore for EmbeddedStore {
                 let accounted = known.accounted().ok_or_else(|| entry_exists(known.id))?;
                 return Ok(accounted.count());
             }
+            // The order matters on MongoDB alone: here the parts and
+            // the entry that accounts for them are one transaction.
             let erased = erasing::erase(transaction, &what, signed_limit(limit))?;
             if !erased.is_empty() {
                 append(transaction, &account.accounting_for(&erased), &key)?;
@@ -89,6 +91,7 @@ fn append(transaction: &Transaction<'_>, new: &NewAuditEntry, key: &ChainKey) ->
     let last: i64 = transaction.prepare_cached(last)?.query_row([], |row| row.get(0))?;
     let head = find_head(transaction)?;
     let chained = ChainedEntry::after(head.as_ref(), unsigned(last), new, key);
+    // Entry and head are one transaction here: it dies with its process, unlike one of MongoDB (decision 47).
     rows::insert(transaction, &chained)?;
     put_head(transaction, &ChainHead::of(&chained, key))?;
     Ok(chained.position())

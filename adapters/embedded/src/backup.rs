@@ -60,6 +60,7 @@ pub(super) fn back_up(database: &Path, copy: &Path) -> Result<u64, BackupError> 
         .and_then(|()| number_of(&source).map_err(BackupError::store))
         .and_then(|form_now| unmark(&absolute).map(|()| form..=form_now))
         .and_then(|forms| check(&absolute, &forms))
+        // Synced last: a copy counts only once it was found whole and its bytes and name survive a power failure.
         .and_then(|()| settle(&reserved, &absolute).map_err(cannot));
     if made.is_err() {
         // Nobody must take what there is of it for a copy.
@@ -71,6 +72,7 @@ pub(super) fn back_up(database: &Path, copy: &Path) -> Result<u64, BackupError> 
 /// Makes the file, for its owner's eyes only, if there is nothing of that name.
 fn reserve(copy: &Path) -> io::Result<File> {
     let mut options = OpenOptions::new();
+    // `create_new` excludes both another backup of the same name and a link that somebody put there.
     options.read(true).write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, open::PRIVATE_FILE);
@@ -82,6 +84,7 @@ fn fill(source: &Connection, copy: &Path) -> Result<(), BackupError> {
     let path =
         copy.to_str().ok_or_else(|| BackupError::Copy(copy.into(), io::ErrorKind::InvalidFilename.into()))?;
     source
+        // SQLite demands that the target is missing or empty, so the name can be reserved before.
         .execute("VACUUM INTO ?1", [path])
         .map(drop)
         .map_err(|error| if is_of_target(&error) { of_copy(copy, &error) } else { BackupError::store(error) })
@@ -136,6 +139,7 @@ fn check(copy: &Path, forms: &RangeInclusive<i64>) -> Result<(), BackupError> {
 fn settle(file: &File, path: &Path) -> io::Result<u64> {
     file.sync_all()?;
     if let Some(folder) = path.parent() {
+        // A file's own sync does not cover its directory entry (fsync(2)).
         File::open(folder)?.sync_all()?;
     }
     Ok(file.metadata()?.len())

@@ -36,6 +36,7 @@ pub(super) fn bind(transaction: &Transaction<'_>, payment: &Payment) -> rusqlite
     let mode = payment.owner.mode.as_str();
     let id = payment.id.uuid();
     for pix in &payment.bound_pix {
+        // Each write of the payment comes by here with all its Pix; those that it has already are no conflict.
         transaction.prepare_cached(BIND)?.execute((mode, pix, id.as_bytes()))?;
     }
     Ok(())

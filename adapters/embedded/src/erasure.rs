@@ -91,8 +91,10 @@ pub(super) fn note(
     if unlist(UNLIST)? == 0 && unlist(&of_archive(UNLIST))? == 0 {
         return Ok(());
     }
+    // The number is written with the erasure: the service asks for new numbers and forgets what it has in memory.
     transaction.prepare_cached(NUMBER)?.execute([row.id.as_bytes()])?;
     if transaction.prepare_cached(HAS_SAMPLES)?.query_row([], |row| row.get(0))? {
+        // `PRAGMA optimize` keeps sample keys of indexes, among them documents and e-mail addresses of payers.
         transaction.execute(FORGET_SAMPLES, [])?;
     }
     Ok(())

@@ -24,6 +24,8 @@ impl From<rusqlite::Error> for Failure {
         let text = error.to_string();
         Self(match error.sqlite_error() {
             Some(cause) => classify(*cause, text),
+            // Errors without a code of SQLite are conversions in
+            // rusqlite: a column is not of the type that was written.
             None => StoreError::Unreadable(text),
         })
     }
@@ -31,11 +33,13 @@ impl From<rusqlite::Error> for Failure {
 
 /// Returns whether SQLite certainly undid the transaction whose commit failed in this way: nothing of it was complete.
 pub(super) fn is_undone(error: &rusqlite::Error) -> bool {
+    // A full disk fails before the commit record is complete, and a busy database before anything is written.
     matches!(error.sqlite_error_code(), Some(ErrorCode::DiskFull | ErrorCode::DatabaseBusy))
 }
 
 /// See <https://www.sqlite.org/rescode.html>. What is not known to pass by itself counts as broken.
 fn classify(cause: ffi::Error, text: String) -> StoreError {
+    // The kernel marks pages as clean after a failed fsync, so a repeated one succeeds without writing them.
     if [ffi::SQLITE_IOERR_FSYNC, ffi::SQLITE_IOERR_DIR_FSYNC].contains(&cause.extended_code) {
         return StoreError::Broken(format!("fsync failed: {text}. Check the disk, and restart the service"));
     }

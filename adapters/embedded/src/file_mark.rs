@@ -72,6 +72,7 @@ impl FileMark {
             Err(Failed::Undone(StoreError::Unavailable(_) | StoreError::Full(_))) => false,
             Err(failed) => return Err(failed.into()),
         };
+        // The mark goes into the log first. Only the checkpoint brings it into the file, where the comparison looks.
         settle(writer)?;
         let mut marks = Marks { in_file: None, next, next_is_written, read_of: stat(path) };
         if let Ok(found) = read(path) {
@@ -85,6 +86,7 @@ impl FileMark {
     pub(super) fn write(&self, transaction: &Transaction<'_>) -> rusqlite::Result<Option<Written>> {
         let next = {
             let marks = self.marks();
+            // One mark for each checkpoint is enough; another one in every commit would dirty one page more.
             if marks.next_is_written {
                 return Ok(None);
             }
@@ -106,6 +108,7 @@ impl FileMark {
     /// [`StoreError::Broken`] if it does not.
     pub(super) fn check(&self) -> Result<(), StoreError> {
         let mut marks = self.marks();
+        // Taken before the file is read: a change that comes after it is found by the next check.
         let now = stat(&self.path);
         if now == marks.read_of {
             return Ok(());

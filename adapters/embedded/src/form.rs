@@ -62,6 +62,7 @@ pub(super) fn meet(form: &MetForm, transaction: &Transaction<'_>) -> Result<(), 
     }
     let found = found_in(transaction)?;
     form.note(found.form());
+    // Refused within the write lock: no upgrade can come between this look and the write.
     if number > known() {
         let program = found.program.unwrap_or_default();
         return Err(StoreError::Broken(too_new(number, &program)).into());
@@ -110,6 +111,7 @@ impl UpgradeStore for EmbeddedStore {
             // What is inserted from now on is in the new form.
             let until = "SELECT coalesce(max(rowid), 0) FROM payments";
             let until: i64 = transaction.query_row(until, [], |row| row.get(0))?;
+            // Bound and number change in one transaction, so no payment of the old form is beyond the bound.
             transaction.execute(BROUGHT_BY, (PROGRAM, 0, until))?;
             Ok(transaction.pragma_update(None, "user_version", known())?)
         })
@@ -190,6 +192,7 @@ fn rewrite(
                 step.rewritten = step.rewritten.saturating_add(1);
             }
             Ok(None) => {}
+            // A damaged payment is reported and passed over: it must not keep all payments behind it in the old form.
             Err(_) => step.unreadable.push(payment_id(&id)),
         }
         step.read = step.read.saturating_add(1);

@@ -73,6 +73,7 @@ impl InboxStore for EmbeddedStore {
             for id in ids {
                 finish.execute((id, now.millis()))?;
             }
+            // Old notices go with a write that happens anyway, so no job of its own takes the write lock for them.
             forget_old(transaction, now)
         })
         .await

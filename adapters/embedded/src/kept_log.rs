@@ -71,6 +71,7 @@ impl KeptLog {
             Some(left) if left.of_others == of_others && !shape.may_follow(&left.shape) => {
                 Err(self.meddled_with().into())
             }
+            // A changed `data_version` means that another connection wrote through SQLite, which kept the log valid.
             Some(_) | None => Ok(()),
         }
     }
@@ -81,6 +82,7 @@ impl KeptLog {
     /// [`StoreError::Broken`] if it does not.
     pub(super) fn check_after(&self) -> Result<(), StoreError> {
         let shape = self.shape()?;
+        // An empty log is one that a checkpoint has emptied. Nothing but SQLite writes a header with its magic number.
         let begins_well = shape.length == 0 || MAGIC.iter().any(|magic| shape.header.starts_with(magic));
         if begins_well { Ok(()) } else { Err(self.meddled_with()) }
     }

@@ -115,10 +115,13 @@ impl EmbeddedStore {
         let path = path.as_ref();
         // Before even a lock file is made.
         left_behind::refuse(path)?;
+        // The lock precedes the first write to the file: two services
+        // would each answer from a memory that the other has overtaken.
         let lock = SoleWriter::lock(path)?;
         let mut writer = open::writer(path)?;
         let connection = &mut writer.connection;
         let mark = FileMark::begin(path, connection, |connection| open::settle_log(connection, path))?;
+        // Earlier payments are indexed before the service answers: a list of refunds must not lack what is stored.
         movements::index_earlier(connection)?;
         Ok(Self::over(writer, path, Some((lock, mark)))?)
     }
@@ -144,6 +147,7 @@ impl EmbeddedStore {
     ) -> Result<Self, StoreError> {
         let (sole_writer, mark) = serving.unzip();
         let readers = open::readers(path, READERS)?;
+        // The form is read after the schema was settled, so it is the form in which the file now is.
         let form = open::form_of(&writer, path)?;
         let trust = Arc::new(Trust::of((path, form), &writer, mark));
         Ok(Self {
@@ -162,6 +166,8 @@ impl EmbeddedStore {
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, StoreError> {
+        // Refused before the queue: after a failed sync every queued
+        // write would only find out later that it can't be kept.
         self.trust.check()?;
         let trust = Arc::clone(&self.trust);
         let job = move |connection: &mut Connection| trust.write(connection, work).map_err(StoreError::from);
@@ -199,11 +205,14 @@ impl EmbeddedStore {
         let turn = self.turns.take(lister, time).await?;
         let job = move |connection: &mut Connection| -> Result<T, Failure> {
             let _turn = turn;
+            // The wait in the queue counts: nobody waits any more for
+            // a list whose time is over, so it must not cost a thread.
             if begun.elapsed() >= time {
                 return Err(waited_too_long().into());
             }
             connection.progress_handler(STEPS_PER_LOOK, Some(move || begun.elapsed() >= time))?;
             let result = work(&connection.transaction()?);
+            // The handler belongs to this query: left in place it would end the next query on this connection.
             connection.progress_handler(0, None::<fn() -> bool>)?;
             result
         };
@@ -215,6 +224,7 @@ impl EmbeddedStore {
 impl Store for EmbeddedStore {
     async fn ping(&self) -> Result<(), StoreError> {
         self.trust.check_files()?;
+        // Another process may have written, or the log was cut. Only the writer, with the write lock, can tell which.
         if self.trust.log_has_changed() {
             let trust = Arc::clone(&self.trust);
             self.writer.run(move |connection| trust.look_at_log(connection)).await??;

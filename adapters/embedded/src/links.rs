@@ -138,6 +138,8 @@ impl LinkStore for EmbeddedStore {
         }
         self.write(move |transaction| {
             forget_events(transaction, now)?;
+            // Looked at again under the write lock: between the read
+            // above and this write others may have used the last event.
             if let Some(until) = blocked_until(transaction, &limit, now)? {
                 return Ok(Some(until));
             }

@@ -23,6 +23,7 @@ impl Query {
     /// One merchant's payments in one mode, along this index if it is left to no choice.
     fn of(merchant: &MerchantId, mode: Mode, index: Option<&str>) -> Self {
         let index = index.map(|index| format!(" INDEXED BY {index}")).unwrap_or_default();
+        // The index is named, because the planner's statistics may be of a store that was much smaller.
         let sql = format!("SELECT {COLUMNS} FROM payments{index} WHERE merchant = ? AND mode = ?");
         Self { sql, values: vec![merchant.as_str().to_owned().into(), mode.as_str().to_owned().into()] }
     }

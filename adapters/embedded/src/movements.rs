@@ -179,6 +179,7 @@ fn index_step(transaction: &Transaction<'_>) -> Result<Step, Failure> {
             index(transaction, &payment)?;
         }
     }
+    // Progress and rows are of one transaction, so an interrupted start goes on without a gap.
     transaction.execute(ADVANCE, [to])?;
     Ok(Step::More)
 }

@@ -37,6 +37,7 @@ pub(super) fn writer(path: &Path) -> Result<Writer, StoreError> {
     left_behind::refuse(path)?;
     left_behind::refuse_log_of_another(path)?;
     make_folder(path)?;
+    // An empty file is a new store: SQLite itself creates one before it writes the first page.
     let is_there = fs::metadata(path).is_ok_and(|file| file.len() > 0);
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let known = if is_there { Some(connect(path, flags)?) } else { None };
@@ -177,6 +178,8 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
 /// Returns true if the schema was made.
 fn prepare(connection: &mut Connection) -> Result<bool, Failure> {
     let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+    // SQLite reports the mode that it kept instead of failing:
+    // network file systems lack the shared memory that WAL needs.
     if mode != "wal" {
         let why = format!("its file system does not allow a write-ahead log (journal mode is {mode})");
         return Err(StoreError::Unavailable(why).into());

@@ -218,6 +218,7 @@ fn find(transaction: &Transaction<'_>, id: TransactionId) -> Result<Option<(Uuid
     };
     match find(BY_ID)? {
         Some(found) => Ok(Some(found)),
+        // Both lookups are of one read transaction, so a payment that moves at this moment is in one of the tables.
         None => Ok(find(BY_ARCHIVED_ID)?),
     }
 }
@@ -284,6 +285,8 @@ fn write_all(
     for (write, document) in writes.iter().zip(documents) {
         outcomes.push(match document {
             Ok(document) => {
+                // Checked within the writing transaction, which is the only
+                // one: two payments can't bind one Pix between look and write.
                 let outcome = if bound_pix::is_taken(transaction, &write.payment)? {
                     Err(WriteError::PixTaken)
                 } else if uses_archived_token(transaction, write)? {
@@ -291,6 +294,8 @@ fn write_all(
                 } else {
                     written(write_one(transaction, write, &document))?
                 };
+                // A stale write binds and indexes nothing, or a payment
+                // would hold a Pix that its stored state does not know.
                 if outcome.is_ok() {
                     bound_pix::bind(transaction, &write.payment)?;
                     movements::index(transaction, &write.payment)?;
@@ -331,6 +336,7 @@ fn is_taken(error: &rusqlite::Error) -> bool {
 /// Returns the number of written rows: one, or none if somebody was faster.
 fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> rusqlite::Result<usize> {
     let row = PaymentRow::of(&write.payment);
+    // An archived payment has its id for ever: a replayed creation must find it and not become a second payment.
     if write.expected_revision == 0 && archive::has_id(transaction, row.id)? {
         return Ok(0);
     }
@@ -338,6 +344,7 @@ fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> r
     let delivery_states: i64 = row.delivery_states.iter().copied().map(listing::delivery_bit).sum();
     if write.expected_revision > 0 {
         if write.payment.is_erased() {
+            // Noted before the replace: its guard is the same revision, which the replace raises.
             erasure::note(transaction, &row, write.expected_revision)?;
         }
         let replace = |sql: &str| {
@@ -350,6 +357,7 @@ fn write_one(transaction: &Transaction<'_>, write: &Write, document: &[u8]) -> r
             })
         };
         let replaced = replace(REPLACE)?;
+        // A write is made where the payment is: late refunds and chargebacks of archived payments stay in the archive.
         return if replaced == 0 { replace(&of_archive(REPLACE)) } else { Ok(replaced) };
     }
     transaction.prepare_cached(INSERT)?.execute(named_params! {

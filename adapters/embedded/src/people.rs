@@ -182,6 +182,7 @@ impl PeopleStore for EmbeddedStore {
             let sql = "INSERT INTO sessions (id, person, expires_at, session) VALUES (?1, ?2, ?3, ?4) \
                 ON CONFLICT (id) DO NOTHING";
             transaction.prepare_cached(sql)?.execute(row)?;
+            // SQLite deletes nothing by age itself, so each sign-in takes a bounded number of ended sessions along.
             let sql = "DELETE FROM sessions WHERE id IN \
                 (SELECT id FROM sessions WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)";
             transaction.prepare_cached(sql)?.execute((began_at, MAX_FORGOTTEN_AT_ONCE))?;

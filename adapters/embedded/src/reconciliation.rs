@@ -119,6 +119,7 @@ impl ReconciliationStore for EmbeddedStore {
         let source = claim.source.as_str().to_owned();
         let day = claim.day.to_string();
         let row = (source, day, claim.node.into_bytes(), claim.until.millis(), claim.now.millis());
+        // No row changes while another node's lease lasts, or if the day is finished.
         self.write(move |transaction| Ok(transaction.prepare_cached(CLAIM)?.execute(row)? == 1)).await
     }
 
@@ -126,6 +127,7 @@ impl ReconciliationStore for EmbeddedStore {
         let source = claim.source.as_str().to_owned();
         let day = claim.day.to_string();
         let row = (source, day, claim.node.into_bytes(), claim.now.millis());
+        // A node whose lease went to another finishes nothing: that other one is still at work on the day.
         self.write(move |transaction| Ok(transaction.prepare_cached(FINISH)?.execute(row).map(drop)?)).await
     }
 

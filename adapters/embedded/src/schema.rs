@@ -27,6 +27,7 @@ pub(super) fn refuse_foreign(connection: &Connection) -> Result<(), Failure> {
     let ours = count(
         "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name IN ('payments', 'inbox', 'applications')",
     )?;
+    // Files from before the mark have id 0 as other programs' files do, so they are told by their tables.
     if [0, APPLICATION_ID].contains(&application) && (all == 0 || ours == 3) {
         return Ok(());
     }
@@ -70,6 +71,7 @@ pub(super) fn make(connection: &mut Connection) -> Result<bool, StoreError> {
             }
             _ => drop(form::found_in(transaction)?.check()?),
         }
+        // Columns come before the archive, which copies the statements that made the payments' table and indexes.
         add_columns(transaction)?;
         transaction.execute_batch(ADDITIONS)?;
         archive::make(transaction)?;

@@ -32,6 +32,8 @@ impl SoleWriter {
         let path = lock_of(database);
         let unavailable =
             |error| StoreError::Unavailable(format!("{} can't be locked: {error}", path.display()));
+        // The lock file is never removed: a process that holds a
+        // deleted one and a process with a new one would both serve.
         let file = private_file(&path).map_err(unavailable)?;
         match file.try_lock() {
             Ok(()) => Ok(Self { _file: file }),
@@ -44,6 +46,7 @@ impl SoleWriter {
 /// Returns whether a process serves this file. Makes no lock file, and keeps no lock.
 pub(super) fn is_locked(database: &Path) -> bool {
     let Ok(file) = File::open(lock_of(database)) else { return false };
+    // A shared lock is enough to find an exclusive one, and two commands that look at once do not see each other.
     matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
 }
 

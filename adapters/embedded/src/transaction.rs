@@ -28,12 +28,16 @@ pub(super) fn run<T>(
     work: impl FnOnce(&Transaction<'_>) -> Result<T, Failure>,
 ) -> Result<T, Failed> {
     let undone = |error: Failure| Failed::Undone(error.into());
+    // A transaction that begins as a reader and then writes fails at once if another process wrote meanwhile.
     let begun = connection.transaction_with_behavior(TransactionBehavior::Immediate);
     let transaction = begun.map_err(|error| undone(error.into()))?;
+    // Dropping the transaction rolls it back, so nothing of a failed `work` is written.
     let result = work(&transaction).map_err(undone)?;
     match transaction.commit() {
         Ok(()) => Ok(result),
         Err(error) if is_undone(&error) => Err(undone(error.into())),
+        // After a failed sync the pages may be in the log all the
+        // same, and the next start may find the transaction complete.
         Err(error) => Err(Failed::Unknown(Failure::from(error).into())),
     }
 }

@@ -75,10 +75,12 @@ impl Trust {
             }
             work(transaction)
         });
+        // What is found after the commit can't be undone, so the outcome is unknown and not "not written".
         let checked = || self.log.check_after().and_then(|()| self.check_files()).map_err(Failed::Unknown);
         let done = done.and_then(|done| checked().map(|()| done));
         self.log.remember(writer);
         if let (Ok(_), Some(file), Some(mark)) = (&done, &self.mark, &mark) {
+            // Only after the commit: a mark of a transaction that was rolled back would never appear in the file.
             file.committed(mark);
         }
         done.inspect_err(|failed| match failed {
@@ -119,6 +121,8 @@ impl Trust {
     /// Trusts the store no more if this error says so.
     fn lose_if_broken(&self, error: &StoreError) {
         if let StoreError::Broken(why) = error {
+            // The first cause is kept: later errors are mostly consequences,
+            // and the operator needs the one that tells what to do.
             self.broken.get_or_init(|| {
                 // Who uses the store says so once, at ERROR.
                 tracing::debug!(%error, "the embedded store takes no more writes");

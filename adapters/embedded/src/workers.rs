@@ -55,6 +55,8 @@ impl Workers {
 
 impl Drop for Workers {
     fn drop(&mut self) {
+        // Closing the queue lets the threads finish what is queued:
+        // those writes were accepted and may have been answered for.
         self.queue = None;
         for thread in self.threads.drain(..) {
             // A job's panic was caught, so there is nothing that the thread could tell.
@@ -76,6 +78,7 @@ fn work(mut connection: Connection, jobs: &Mutex<mpsc::Receiver<Job>>) {
 }
 
 fn next(jobs: &Mutex<mpsc::Receiver<Job>>) -> Option<Job> {
+    // The lock is held while waiting, so idle threads queue behind it and one of them takes each job.
     jobs.lock().unwrap_or_else(PoisonError::into_inner).blocking_recv()
 }
 

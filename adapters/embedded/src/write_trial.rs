@@ -62,6 +62,7 @@ fn write_nameless(path: &Path) -> io::Result<()> {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, open::PRIVATE_FILE);
     let mut file = options.open(path)?;
+    // The name goes first: whatever ends the process during the write, no trial file stays beside the store.
     fs::remove_file(path)?;
     file.write_all(&vec![0; ROOM])?;
     // Some file systems look for room only now.

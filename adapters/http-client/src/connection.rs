@@ -101,6 +101,8 @@ impl Connection {
         let keep_for = framing::keep_for(head.status, head.version, &head.headers)
             .map_err(|why| self.failed(why, is_first))?;
         let (body, end) = self.body(body, max_bytes).await;
+        // A body that broke off or was cut leaves bytes on the way,
+        // and the next request must not get them as its answer.
         let may_keep = end == End::Whole && !keep_for.is_zero();
         let keep_for = (may_keep && self.is_at_rest().await).then_some(keep_for);
         let answer = Answer { status: head.status.as_u16(), headers: head.headers, body, end };
@@ -124,6 +126,7 @@ impl Connection {
             if is_too_much {
                 return Poll::Ready(Err(Why::TooManyInterim));
             }
+            // The connection is looked at last: an answer that came with its end is an answer all the same.
             if self.is_over { Poll::Ready(Err(self.why_ended())) } else { Poll::Pending }
         })
         .await
@@ -149,6 +152,8 @@ impl Connection {
             let room = max_bytes.saturating_sub(read.len());
             read.extend(data.iter().take(room));
             if data.len() > room {
+                // The rest is not read, so the connection can't be kept:
+                // what is left would be taken for the next answer.
                 return (read, End::TooLong);
             }
         }

@@ -37,6 +37,7 @@ impl Destination {
         }
         let named = if port == usual_port { name.to_owned() } else { format!("{name}:{port}") };
         let named = HeaderValue::try_from(named).ok()?;
+        // Host names are case-insensitive (RFC 9110, section 4.2.3), so one host keeps one set of connections.
         Some(Self { is_secured, host: host.to_ascii_lowercase(), port, named })
     }
 

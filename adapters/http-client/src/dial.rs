@@ -42,6 +42,7 @@ async fn reach(destination: &Destination, settings: &ClientSettings) -> Result<T
     let mut failed = None;
     let mut is_withheld = false;
     for address in addresses(destination).await? {
+        // Judged between the lookup and the connection: a name that resolves differently the second time gains nothing.
         if !(settings.may_dial)(address.ip()) {
             is_withheld = true;
             continue;
@@ -51,10 +52,12 @@ async fn reach(destination: &Destination, settings: &ClientSettings) -> Result<T
             Err(error) => failed = Some(Why::NoConnection(error.kind())),
         }
     }
+    // A failed attempt says more than a withheld address, which is only the reason if nothing else was tried.
     Err(failed.unwrap_or(if is_withheld { Why::NotAllowed } else { Why::NoName }))
 }
 
 async fn addresses(destination: &Destination) -> Result<Vec<SocketAddr>, Why> {
+    // A literal address passes the same judgement as one from a lookup.
     if let Ok(literal) = destination.host.parse::<IpAddr>() {
         return Ok(vec![SocketAddr::new(literal, destination.port)]);
     }

@@ -59,6 +59,7 @@ fn offered(headers: &HeaderMap) -> Option<Duration> {
             _ => None,
         }
     });
+    // Of several statements the strictest holds: a connection that is kept too long meets a closed end.
     offered.min()
 }
 

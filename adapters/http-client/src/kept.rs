@@ -28,6 +28,7 @@ impl Kept {
     /// The connection there that was used last. Those whose time is over are closed, wherever they lead.
     pub(crate) fn take(&mut self, destination: &Destination, now: Instant) -> Option<Connection> {
         self.idle.retain(|idle| now < idle.until);
+        // The most recently used one is taken: it is the least likely to have been closed meanwhile.
         let place = self.idle.iter().rposition(|idle| idle.destination == *destination)?;
         self.idle.remove(place).map(|idle| idle.connection)
     }

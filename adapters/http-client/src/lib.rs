@@ -141,12 +141,15 @@ impl Client {
                 Ok(heard) => return Ok(self.keep(destination, used, heard)),
                 Err(failure) => failure,
             };
+            // A closed kept connection usually took nothing, but only the count of bytes proves that.
             let may_go_again = !failure.may_have_left || request.is_repeatable;
             if !(used.heard_nothing() && may_go_again) {
                 return Err(failure);
             }
             trail.leave();
         }
+        // A new connection is not replaced by another one: what fails
+        // on it is no stale connection, and may have had an effect.
         let mut fresh = dial::dial(&destination, &self.settings).await?;
         trail.follow(fresh.seen());
         let heard = fresh.exchange(prepared, max_bytes).await?;
@@ -157,6 +160,7 @@ impl Client {
     async fn take(&self, destination: &Destination) -> Option<Connection> {
         loop {
             let mut connection = self.kept.borrow_mut().take(destination, Instant::now())?;
+            // Dropping the connection closes it, so the loop also clears away those that the server has closed.
             if poll_fn(|cx| std::task::Poll::Ready(connection.is_untouched(cx))).await {
                 return Some(connection);
             }

@@ -26,6 +26,7 @@ pub fn tls(
         None => builder.with_no_client_auth(),
         Some(identity) => builder.with_client_cert_resolver(identity),
     };
+    // A server that negotiated HTTP/2 would answer in frames that this client does not read.
     tls.alpn_protocols = vec![b"http/1.1".to_vec()];
     Ok(tls)
 }

@@ -60,6 +60,7 @@ impl Seen {
 
     fn note(&self, error: &io::Error) {
         let mut broken = self.broken.borrow_mut();
+        // The first cause is kept, because later ones are only consequences of a socket that is broken already.
         if broken.is_none() {
             *broken = Some(copy(error));
         }
@@ -123,6 +124,7 @@ impl Wire {
     /// Notes what a writing came to.
     fn wrote(&self, wrote: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
         match &wrote {
+            // Handed to the kernel counts as left: nobody can say whether the network took it.
             Poll::Ready(Ok(count)) if *count > 0 => self.seen.may_have_left.set(true),
             Poll::Ready(Err(error)) => {
                 self.seen.note(error);
@@ -144,6 +146,7 @@ impl Read for Wire {
         mut buffer: ReadBufCursor<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
+        // An answer that waits here belongs to no request of ours, and the next one would take it for its own.
         if this.seen.asks_first.take() && this.socket.holds_something() {
             return Poll::Ready(Err(io::ErrorKind::InvalidData.into()));
         }

@@ -62,6 +62,8 @@ impl Vault for AeadVault {
         place: &SecretPlace,
     ) -> Result<SealedSecret, VaultError> {
         let not_held = || VaultError::NotHeld(key.clone());
+        // The public key of development opens what an earlier version
+        // sealed with it, and must never seal anything again.
         let cipher = self.key(key).filter(|_| self.held.contains(key)).ok_or_else(not_held)?;
         let nonce: [u8; NONCE_LEN] = random_bytes().map_err(|_| VaultError::NoRandomness)?;
         let mut text = secret.expose().as_bytes().to_vec();

@@ -84,6 +84,7 @@ impl AccessStore for MongoStore {
     }
 
     async fn revoke_key(&self, id: &str, now: Timestamp) -> Result<bool, StoreError> {
+        // A repeated revocation keeps the first time, which the audit log has.
         let first = doc! { "$ifNull": ["$apiKey.revokedAt", now.millis()] };
         let change = vec![doc! { "$set": { "apiKey.revokedAt": first } }];
         let revoked =

@@ -107,6 +107,8 @@ async fn run_judged<W>(
 fn is_new(outcome: Outcome) -> Result<bool, StoreError> {
     match outcome {
         Ok(()) => Ok(true),
+        // No collection but that of the payments has these two indexes;
+        // here they only mean that something was there before.
         Err(WriteError::Conflict | WriteError::TokenUsed | WriteError::PixTaken) => Ok(false),
         Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) => Err(error),
     }
@@ -140,6 +142,7 @@ pub(super) async fn run_loose<W>(
 
 async fn run_one_loose(database: &Database, command: RawDocumentBuf) -> Result<(), StoreError> {
     let reply = within_time(database.run_raw_command(command)).await?;
+    // A guard that finds nothing is no error here; what is left are refusals such as a full disk or an older form.
     if let Some(error) = write_errors(&reply).next() {
         return Err(refused(error.get_i32("code").unwrap_or(0)));
     }
@@ -158,10 +161,12 @@ fn split<W>(
     if writes.is_empty() {
         return;
     }
+    // Size is known only once the command is encoded, and hardly any batch is too large, so nothing is measured before.
     let encoded = if writes.len() > MAX_STATEMENTS { Ok(None) } else { command(writes).map(Some) };
     let fitting = encoded.map(|bytes| bytes.filter(|bytes| bytes.as_bytes().len() <= MAX_BYTES));
     match fitting {
         Ok(Some(bytes)) => parts.push((writes.len(), Ok(bytes))),
+        // One payment that can't be encoded must not fail its neighbours, whose callers have nothing to do with it.
         Ok(None) | Err(_) if writes.len() > 1 => {
             let (first, second) = writes.split_at(writes.len() / 2);
             split(first, command, parts);
@@ -183,18 +188,23 @@ async fn run_one(
     match answer_within_time(database.run_raw_command(command)).await {
         Some(Ok(reply)) => judge(&reply, count),
         Some(Err(error)) => vec![Err(write_error(&error)); count],
+        // A time-out leaves the command at the server, which may still finish it.
         None => vec![Err(WriteError::Unknown(no_answer())); count],
     }
 }
 
 /// Reads the outcome of each of `count` writes from the reply to their command.
 fn judge(reply: &Document, count: usize) -> Vec<Outcome> {
+    // Individual errors overwrite this below: without a majority,
+    // only writes that certainly failed have a certain outcome.
     let mut outcomes = vec![remaining(reply, count); count];
     for error in write_errors(reply) {
         let place = error.get_i32("index").ok().and_then(|index| usize::try_from(index).ok());
         let outcome = place.and_then(|place| outcomes.get_mut(place));
         if let Some(outcome) = outcome {
             *outcome = Err(match error.get_i32("code") {
+                // The key pattern tells which unique index refused: a used
+                // token or a bound Pix is no lost race and must not be retried.
                 Ok(DUPLICATE_KEY) if is_of(error, USED_TOKEN) => WriteError::TokenUsed,
                 Ok(DUPLICATE_KEY) if is_of(error, BOUND_PIX) => WriteError::PixTaken,
                 Ok(DUPLICATE_KEY | STALE_GUARD) => WriteError::Conflict,
@@ -233,6 +243,8 @@ fn remaining(reply: &Document, count: usize) -> Outcome {
     }
     let written = reply.get_i32("n").ok().and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
     if written.saturating_add(write_errors(reply).count()) != count {
+        // A count that does not add up means that the reply was
+        // misunderstood. Unknown is safe, because it is looked up.
         return unknown(format!("MongoDB reported {written} writes out of {count}"));
     }
     Ok(())

@@ -24,6 +24,8 @@ pub(super) async fn deployment(client: &Client, hosts: &str) -> Result<(), Store
     }
     match admin.run_command(doc! { "replSetGetConfig": 1 }).await {
         Ok(reply) => judge_config(&reply).map_err(refused),
+        // The service itself has no other use for the privilege to
+        // read the configuration, so a user without it is accepted.
         Err(error) if is_unauthorized(&error) => {
             tracing::warn!(
                 hosts,
@@ -104,6 +106,7 @@ fn judge_hello(hello: &Document) -> Result<Deployment, String> {
 
 fn judge_config(reply: &Document) -> Result<(), String> {
     let config = reply.get_document("config").map_err(|_| "answered replSetGetConfig without a config")?;
+    // Absent means the server's default, which is true.
     if config.get_bool("writeConcernMajorityJournalDefault").unwrap_or(true) {
         return Ok(());
     }

@@ -30,6 +30,7 @@ pub(super) async fn client(uri: &str) -> Result<(Client, String), StoreError> {
     }
     let mut options = ClientOptions::parse(uri).await.map_err(|error| unreadable_uri(&error))?;
     let hosts: Vec<_> = options.hosts.iter().map(ToString::to_string).collect();
+    // Time-outs are defaults: an operator may know a slower network. Durability below is not for the URI to choose.
     options.server_selection_timeout.get_or_insert(SELECTION_TIME_OUT);
     options.connect_timeout.get_or_insert(CONNECT_TIME_OUT);
     options.heartbeat_freq.get_or_insert(HEARTBEAT);

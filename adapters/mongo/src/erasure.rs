@@ -44,6 +44,7 @@ impl ErasureStore for MongoStore {
         }
         let store = self.clone();
         let work = async move { store.find_in_both(filter, options, read).await };
+        // Both collections are read to the limit, so merging and cutting leaves no gap before the last place.
         Ok(merged(self.threads.run(work).await??, |place| *place, limit))
     }
 

@@ -31,6 +31,7 @@ impl ExceptionStore for MongoStore {
             return Ok(true);
         }
         let known = self.exception(&exception.id).await?;
+        // A resolved cause that is found again stays resolved, and its caller does not count or log it once more.
         Ok(known.is_none_or(|known| known.resolution.is_none()))
     }
 

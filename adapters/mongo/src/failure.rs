@@ -37,6 +37,7 @@ fn reach(kind: &ErrorKind) -> Reach {
         | ErrorKind::IncompatibleServer { .. }
         | ErrorKind::SessionsNotSupported => Reach::Nothing,
         ErrorKind::Command(error) if REFUSED_AT_ONCE.contains(&error.code) => Reach::Nothing,
+        // A write error concerns one document: the server refused that one and changed nothing.
         ErrorKind::Write(WriteFailure::WriteError(_)) => Reach::Nothing,
         ErrorKind::Command(_)
         | ErrorKind::Write(_)
@@ -56,6 +57,8 @@ fn reach(kind: &ErrorKind) -> Reach {
         | ErrorKind::Transaction { .. }
         | ErrorKind::MissingResumeToken
         | ErrorKind::Custom(_)
+        // The driver's enum may grow. A kind that nobody has judged
+        // must not count as "not written": that would be written twice.
         | _ => Reach::Perhaps,
     }
 }
@@ -67,6 +70,7 @@ pub(super) fn store_error(error: &Error) -> StoreError {
         return refused(write.code);
     }
     if let ErrorKind::Command(command) = kind
+        // Commands that the driver does not model as writes report these two as command errors.
         && [OUT_OF_DISK_SPACE, VALIDATION_FAILED].contains(&command.code)
     {
         return refused(command.code);

@@ -39,6 +39,7 @@ impl FiguresStore for MongoStore {
                 add(&mut figures, &found)?;
             }
         }
+        // Copies that are on their way stand in both collections. They are counted apart and taken off again.
         let uncounted = self.uncounted(&filter.merchant, filter.mode).await?;
         if !uncounted.is_empty() {
             let mut twice = BTreeMap::new();
@@ -49,6 +50,8 @@ impl FiguresStore for MongoStore {
             }
             for (kind, Figure { count, amount_cents, .. }) in twice {
                 if let Some(figure) = figures.get_mut(&kind) {
+                    // A copy may have been made after the archive was
+                    // counted, so the difference must not fall below zero.
                     figure.count = figure.count.saturating_sub(count);
                     figure.amount_cents = figure.amount_cents.saturating_sub(amount_cents);
                 }

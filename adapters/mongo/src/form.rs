@@ -230,6 +230,7 @@ impl UpgradeStore for MongoStore {
 
     async fn announce_form(&self) -> Result<(), StoreError> {
         let older = doc! { "_id": ID, "version": { "$lt": known() } };
+        // The filter asks for an older number: two upgrades that start together must not reset each other's progress.
         let change = doc! { "$set": { "version": known(), "program": PROGRAM, "upgrade": {} } };
         within_time(forms(&self.database).update_one(older, change)).await?;
         self.read_form().await.map(drop)
@@ -247,6 +248,8 @@ impl UpgradeStore for MongoStore {
             }
             let mark = doc! {
                 "collMod": collection, "validator": { FIELD: { "$gte": known() } },
+                // "strict" also validates changes of documents that were
+                // invalid before, which is how an older program is caught.
                 "validationLevel": "strict", "validationAction": "error", "writeConcern": majority.clone(),
             };
             within_time(self.database.run_command(mark)).await?;
@@ -277,6 +280,7 @@ impl UpgradeStore for MongoStore {
         batch::run_loose(&self.database, &statements, command).await?;
         let count = |number: usize| unsigned(signed_limit(number));
         let read = count(found.len());
+        // A page that is not full is the last one of its collection.
         let last = found.last().filter(|_| found.len() >= limit);
         let change = match last {
             Some(last) => doc! {

@@ -94,6 +94,7 @@ fn query(filter: &PastFilter, after: Option<Cursor>) -> Document {
     let mut query = doc! { "merchant": filter.merchant.as_str(), "mode": filter.mode.as_str() };
     let mut since = filter.since;
     if let Some(Cursor { created_at, id }) = after {
+        // The later bound wins, so that a page begins at its cursor instead of walking the index from the start again.
         since = since.max(created_at);
         let at_once = doc! { "createdAt": created_at.millis(), "_id": { "$gt": binary(id.uuid()) } };
         query.insert("$or", vec![at_once, doc! { "createdAt": { "$gt": created_at.millis() } }]);

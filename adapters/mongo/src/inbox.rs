@@ -78,6 +78,7 @@ impl InboxStore for MongoStore {
 
     async fn finish_notices(&self, ids: &[String], now: Timestamp) -> Result<(), StoreError> {
         let finished = DateTime::from_millis(now.millis());
+        // Finished notices are kept, because a repetition of the acquirer is recognised by its id for 30 days.
         let change = doc! { "$set": { "finishedAt": finished }, "$unset": { "dueAt": "" } };
         let waiting = doc! { "_id": { "$in": ids }, "dueAt": { "$exists": true } };
         within_time(self.collection(INBOX).update_many(waiting, self.form.with(change))).await.map(drop)
@@ -85,6 +86,7 @@ impl InboxStore for MongoStore {
 
     async fn postpone_notice(&self, id: &str, tried: u32, until: Timestamp) -> Result<(), StoreError> {
         let change = doc! { "$set": { "dueAt": until.millis() }, "$inc": { "tries": 1_i64 } };
+        // The number of tries guards against a second node that worked the same notice: only one of them postpones it.
         let waiting = doc! { "_id": id, "tries": i64::from(tried), "dueAt": { "$exists": true } };
         within_time(self.collection(INBOX).update_one(waiting, self.form.with(change))).await.map(drop)
     }

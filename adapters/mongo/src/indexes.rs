@@ -150,6 +150,7 @@ pub(super) async fn make(database: &Database) -> Result<(), StoreError> {
     make_in(database, ARCHIVE, of_archive()).await?;
     let inbox = [
         only_with("dueAt", DUE, doc! { "dueAt": 1, "_id": 1 }),
+        // Deletion by age needs a BSON date, while every other time is an integer (decision 3).
         expiring(FINISHED, "finishedAt", KEEP_FINISHED_MS),
     ];
     make_in(database, INBOX, inbox).await?;
@@ -169,6 +170,8 @@ pub(super) async fn make(database: &Database) -> Result<(), StoreError> {
     let audit = [
         index(NEWEST, doc! { "at": -1, "_id": -1 }),
         only_with("merchant", OF_MERCHANT, doc! { "merchant": 1, "at": -1, "_id": -1 }),
+        // This index orders concurrent appends: of two nodes that take
+        // one place, one gets a duplicate key and reads the end again.
         unique(SEQUENCE, doc! { "sequence": 1 }),
         only_with("subject", OF_SUBJECT, doc! { "subject": 1 }),
         only_with("parts.initiator.who", DONE_BY, doc! { "parts.initiator.who": 1 }),
@@ -196,6 +199,7 @@ pub(super) async fn make(database: &Database) -> Result<(), StoreError> {
     ];
     make_in(database, LINKS, with_customer).await?;
     make_in(database, PAGE_EVENTS, [expiring(SEEN, "seenAt", DAY_MS)]).await?;
+    // MongoDB refuses to create an index whose options differ from those of the existing one of that name.
     keep_nodes_longer(database).await;
     make_in(database, NODES, [expiring(SEEN, "seenAt", KEEP_UNSEEN_NODE_MS)]).await
 }
@@ -291,6 +295,7 @@ fn unique_with(field: &str, name: &str, keys: Document) -> IndexModel {
 /// An index of the documents that have this field, which are few.
 fn only_with(field: &str, name: &str, keys: Document) -> IndexModel {
     let present = doc! { field: { "$exists": true } };
+    // Documents without the field cost no entry: an index of due work stays as small as the work that is due.
     let options = IndexOptions::builder().name(name.to_owned()).partial_filter_expression(present);
     with_options(keys, options.build())
 }

@@ -44,6 +44,7 @@ impl KeyringStore for MongoStore {
     }
 
     async fn expose_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError> {
+        // Only the first exposure is noted: a browser that repeats the request must not fill the audit log.
         let filter = doc! { "_id": id, "apiKey.exposedAt": null };
         let change = doc! { "$set": { "apiKey.exposedAt": at.millis() } };
         let exposed =
@@ -63,6 +64,7 @@ impl KeyringStore for MongoStore {
 
 impl MongoStore {
     fn note_use(&self, (id, at): &(String, Timestamp)) -> Document {
+        // Nodes report uses late and in any order, and a time of last use must not move back.
         let last = doc! { "$max": ["$apiKey.lastUsedAt", at.millis()] };
         let change = vec![doc! { "$set": { "apiKey.lastUsedAt": last } }];
         doc! { "q": { "_id": id }, "u": self.form.with(change) }

@@ -133,6 +133,8 @@ impl Store for MongoStore {
             inbox: count(indexes::INBOX, "dueAt", i64::MAX, indexes::DUE).await?,
             ..Backlog::default()
         };
+        // Archived payments may still owe a delivery or an inquiry: a
+        // late chargeback or refund is worked where the payment is.
         for collection in [indexes::PAYMENTS, indexes::ARCHIVE] {
             let webhooks = count(collection, "outboxAt", i64::MAX, indexes::OUTBOX).await?;
             let due = count(collection, "dueAt", now.millis(), indexes::DUE).await?;
@@ -152,6 +154,7 @@ impl Store for MongoStore {
 async fn reach(uri: &str) -> Result<Database, StoreError> {
     let (client, hosts) = connect::client(uri).await?;
     check::deployment(&client, &hosts).await?;
+    // Checks precede any use of the database, so a deployment that may lose acknowledged writes never gets a document.
     Ok(client.default_database().unwrap_or_else(|| client.database(connect::DEFAULT_DATABASE)))
 }
 
@@ -170,6 +173,7 @@ async fn open_existing(uri: String) -> Result<Option<Opened>, StoreError> {
 /// Notes the form and makes the indexes that are missing.
 async fn make_ready(database: Database) -> Result<Opened, StoreError> {
     let form = form::settle(&database).await?;
+    // Indexes come after the form: a database of a newer program is refused before anything is added to it.
     indexes::make(&database).await?;
     Ok((database, form))
 }

@@ -72,6 +72,7 @@ impl LinkStore for MongoStore {
 
     async fn replace_link(&self, link: &Link) -> Result<bool, StoreError> {
         let next = StoredLink::of(link);
+        // Each change raises the revision by one, so of two that were decided from the same state one fails the guard.
         let before = signed(link.revision).saturating_sub(1);
         let guard = doc! { "_id": binary(link.id.uuid()), "revision": before };
         self.replace_guarded(LINKS, guard, &next).await

@@ -158,6 +158,8 @@ fn go_on_after(query: &mut Document, mut created: Document, after: Option<Cursor
         let at = created_at.millis();
         let id = binary(id.uuid());
         created.insert("$lte", at);
+        // `createdAt` is bounded by `$lte` beside this, so the second
+        // branch only concerns payments of the cursor's own time.
         query.insert("$or", vec![doc! { "createdAt": { "$lt": at } }, doc! { "_id": { "$lt": id } }]);
     }
     if !created.is_empty() {

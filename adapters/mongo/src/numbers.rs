@@ -47,6 +47,8 @@ impl MongoStore {
                 doc! { "_id": &range.key },
                 self.form.with(vec![doc! { "$set": { "next": next } }]),
             )
+            // The block starts where the counter was, and the increment
+            // is one atomic step: no two nodes get one number.
             .return_document(ReturnDocument::Before);
         let Some(before) = within_time(advanced).await? else { return Ok(None) };
         let uncounted = |_| StoreError::Unreadable("a counter of numbers has no number".into());

@@ -189,6 +189,7 @@ impl PaymentStore for MongoStore {
         let store = self.clone();
         let writes = batch.to_vec();
         let work = async move { store.commit_in_its_form(&writes).await };
+        // A lost task may have sent its command before, so each write is looked up before it is made again.
         let lost =
             |error| batch.iter().map(|_| Err(WriteError::Unknown(StoreError::clone(&error)))).collect();
         self.threads.run(work).await.unwrap_or_else(lost)
@@ -290,6 +291,8 @@ impl PaymentStore for MongoStore {
             .limit(signed_limit(PAYMENTS_ARE_COUNTED_TO))
             .max_time(LIST_TIME_OUT)
             .hint(named(BY_CARD));
+        // Archived payments are older than this window (`archive-after`
+        // is 90 days at least), so the archive is not asked.
         let since = now.minus_ms(TRIES_ARE_COUNTED_FOR_MS).millis();
         let filter = doc! { "card": card.as_str(), "createdAt": { "$gt": since } };
         Ok(CardTries::of(&self.find(filter, options.build()).await?, now))
@@ -297,6 +300,7 @@ impl PaymentStore for MongoStore {
 
     async fn payment_of_pix(&self, mode: Mode, pix: &str) -> Result<Option<TransactionId>, StoreError> {
         let options = FindOptions::builder().projection(doc! { "_id": 1 }).limit(1).hint(named(OF_PIX));
+        // Stubs carry the bound Pix of archived payments, so this one collection answers for both.
         let filter = doc! { BOUND_PIX: pix, "mode": mode.as_str() };
         let found = find_all(&self.collection(PAYMENTS), filter, options.build(), read_id).await?;
         Ok(found.into_iter().next())
@@ -317,12 +321,16 @@ impl MongoStore {
             (0..).zip(&outcomes).filter(|(_, one)| is_older(one)).map(|(n, _)| n).collect();
         let again: Vec<Write> = refused.iter().filter_map(|place| writes.get(*place).cloned()).collect();
         let repeated = match self.read_form().await {
+            // Waiting does not help here: no later try of this program
+            // can write that form, so the store counts as broken.
             Ok(found) if found.form().is_too_new() => {
                 let program = found.program.unwrap_or_default();
                 let why = StoreError::Broken(too_new(found.number, &program));
                 vec![Err(WriteError::NotWritten(why)); again.len()]
             }
+            // Repeated once, in the form that was read: no payment fails because of an upgrade (decision 44).
             Ok(found) if found.number > before => commit(&self.database, &again, found.number).await,
+            // The refusal stands: nothing was written, so the callers may try again without a lookup.
             Ok(_) | Err(_) => return outcomes,
         };
         for (place, outcome) in refused.into_iter().zip(repeated) {
@@ -350,6 +358,7 @@ impl MongoStore {
                     let payments = self.collection(collection);
                     let count = payments.count_documents(of_amount.clone());
                     let count = count.limit(MANY).max_time(LIST_TIME_OUT).hint(named(BY_AMOUNT));
+                    // An index without the status would read all of them to find the few of one status.
                     if within_time(count).await? >= MANY {
                         return Ok(PaymentIndex::Kind);
                     }
@@ -371,6 +380,7 @@ impl MongoStore {
             return Ok(Vec::new());
         }
         let options = FindOptions::builder()
+            // The mark is read with each payment, because the archive's pages leave out copies that do not count yet.
             .projection(doc! { "createdAt": 1, "payment": 1, MOVING: 1 })
             .sort(doc! { "createdAt": -1, "_id": -1 })
             .limit(signed_limit(limit))
@@ -379,6 +389,7 @@ impl MongoStore {
             .build();
         let store = self.clone();
         let work = async move {
+            // The turn belongs to the task: a caller that gave up must not free it while the server still works.
             let _turn = turn;
             // In this order nothing is missed that is archived meanwhile.
             let payments = store.collection(PAYMENTS);
@@ -394,6 +405,7 @@ impl MongoStore {
 async fn commit(database: &Database, writes: &[Write], form: i64) -> Vec<Outcome> {
     let (new, known_writes): (Vec<&Write>, Vec<&Write>) =
         writes.iter().partition(|write| write.expected_revision == 0);
+    // Both commands run side by side: a batch never has two writes of one payment (`PaymentStore::commit`).
     let (new, known) = join(
         batch::run(database, &new, |new| {
             batch::insert(

@@ -151,6 +151,7 @@ impl ReconciliationStore for MongoStore {
         if self.insert_one(RUNS, &new).await? {
             return Ok(true);
         }
+        // A node that died in a run loses it with its lease. The node that has it may extend it at any time.
         let is_over = doc! { "leaseUntil": { "$lte": claim.now.millis() } };
         let free = doc! { "_id": id, "finishedAt": Bson::Null, "$or": [is_over, { "node": node }] };
         let change = doc! { "$set": { "node": node, "leaseUntil": lease_until } };
@@ -159,6 +160,7 @@ impl ReconciliationStore for MongoStore {
     }
 
     async fn finish_run(&self, claim: &RunClaim) -> Result<(), StoreError> {
+        // A node that lost its lease to another one must not end the run that the other one makes.
         let own = doc! { "_id": run_of(claim), "node": binary(claim.node), "finishedAt": Bson::Null };
         let change = doc! { "$set": { "finishedAt": claim.now.millis() } };
         within_time(self.collection(RUNS).update_one(own, self.form.with(change))).await.map(drop)

@@ -19,6 +19,7 @@ impl MongoStore {
     /// # Errors
     /// [`StoreError::Full`] if its disk has hardly any room; otherwise why nothing can be written.
     pub async fn try_write(&self) -> Result<(), StoreError> {
+        // A filter without a match still needs a primary that takes writes, and leaves nothing in oplog or journal.
         let nobody = doc! { "_id": "none" };
         let forms = self.collection(STORED_FORM);
         within_time(forms.update_one(nobody, doc! { "$set": { "tried": true } })).await?;
@@ -35,6 +36,7 @@ fn judge_room(stats: &Document) -> Result<(), StoreError> {
     let size = |name| format!("{:.0}", stats.get_f64(name).ok()?).parse::<u64>().ok();
     let (Some(total), Some(used)) = (size("fsTotalSize"), size("fsUsedSize")) else { return Ok(()) };
     let left = total.saturating_sub(used);
+    // Servers whose storage hides the file system report zero.
     if total == 0 || left >= ROOM {
         return Ok(());
     }

@@ -46,6 +46,7 @@ impl Queue {
 
     /// Counts one more that waits, or that is lost if as many wait as may.
     pub(super) fn has_room(&self) -> bool {
+        // Counted before it is compared: two threads that compared first could both take the last place.
         let has_room = self.waiting.fetch_add(1, Ordering::Relaxed) < self.room;
         if !has_room {
             self.waiting.fetch_sub(1, Ordering::Relaxed);

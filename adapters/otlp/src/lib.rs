@@ -73,6 +73,7 @@ impl OtlpTracer {
             .with_http_client(Collector::new(TIME_OUT))
             .with_endpoint(address(endpoint))
             .with_timeout(TIME_OUT)
+            // Traces are worth no queue behind a collector that is away: what it does not take is lost and counted.
             .with_retry_policy(RetryPolicy::disabled())
             .build()
             .map_err(|error| OtlpError(error.to_string()))?;
@@ -121,6 +122,7 @@ impl Tracer for OtlpTracer {
     }
 
     fn ended(&self, span: EndedSpan) {
+        // Counted here, because the processor drops what is too much without telling how many.
         if self.queue.has_room() {
             self.processor.on_end(span_data::of(span, &self.scope));
         }

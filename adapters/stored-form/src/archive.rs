@@ -3,6 +3,7 @@
 /// Puts what both hold in order, and takes the first of it. What is found in both comes once, as it was found first.
 pub fn merged<T, P: Ord>(mut found: Vec<T>, place: impl Fn(&T) -> P, limit: usize) -> Vec<T> {
     found.sort_by_key(&place);
+    // The sort is stable and `dedup_by` keeps the first, so what the payments answered wins over an archived copy.
     found.dedup_by(|later, first| place(later) == place(first));
     found.truncate(limit);
     found

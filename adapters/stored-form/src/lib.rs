@@ -69,6 +69,7 @@ pub fn past_page(read: Vec<PastRead>, limit: usize) -> PastPage {
 
 fn log_unreadable(error: &StoreError) {
     static FOUND: AtomicU64 = AtomicU64::new(0);
+    // Every timer tick and list finds the same damaged payment again; powers of two keep the log readable.
     if FOUND.fetch_add(1, Ordering::Relaxed).saturating_add(1).is_power_of_two() {
         tracing::error!(%error, "something unreadable is left out; restore it from the backup");
     }
@@ -89,6 +90,7 @@ pub fn readable<T>(found: Vec<Result<T, StoreError>>) -> Result<Vec<T>, StoreErr
         }
     }
     match why {
+        // If nothing is readable the store itself is the likelier cause, and an empty answer would hide that.
         Some(error) if kept.is_empty() => Err(error),
         Some(error) => {
             log_unreadable(&error);

@@ -70,6 +70,7 @@ impl<'a> PaymentRow<'a> {
         let outbox_at = payment.outbox_at();
         let (our_number, document_number) = slip_numbers_of(payment);
         let outbox_to = outbox_at.and_then(|_| payment.receiver()).map(|receiver| receiver.address);
+        // The masks of an erased payer are no values to search for: all erased payments would share them.
         let payer = (!payment.is_erased()).then_some(&order.payer);
         Self {
             id: payment.id.uuid(),

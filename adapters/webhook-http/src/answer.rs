@@ -35,6 +35,7 @@ impl Answer {
         let header = answer.headers.get(RETRY_AFTER).and_then(|value| value.to_str().ok());
         let wait_ms = header.and_then(|value| retry_after::wait_ms(value, now));
         let failure = match &answer.end {
+            // The status decides about a delivery, and it was read before the body grew too long.
             End::Whole | End::TooLong => None,
             End::Broken(why) => Some(Failure::of(why)),
         };

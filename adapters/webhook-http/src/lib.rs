@@ -87,6 +87,7 @@ struct WebhookHttp {
 impl WebhookSender for WebhookHttp {
     async fn send(&self, request: WebhookRequest) -> SentWebhook {
         let at = self.clock.now();
+        // The time-out is measured by the monotonic clock; the attempt's time of record comes from the wall clock.
         let begun = Instant::now();
         let outcome = self.exchange(request, begun + self.time_out).await;
         let duration_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -134,6 +135,7 @@ fn written(webhook: WebhookRequest) -> Result<Request, Failure> {
 fn destination(url: &str) -> Result<Url, Failure> {
     let mut url = Url::parse(url).map_err(|_| Failure::InvalidUrl)?;
     let has_credentials = !url.username().is_empty() || url.password().is_some();
+    // Credentials in an address would be stored and shown with the payment's other data.
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() || has_credentials {
         return Err(Failure::InvalidUrl);
     }

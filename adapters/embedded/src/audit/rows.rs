@@ -32,6 +32,8 @@ pub(super) fn find(
         let sequence: i64 = row.get(0)?;
         let entry = match entry_in(row) {
             Ok(Some(entry)) => Ok(with_parts(transaction, entry)?),
+            // An entry that can't be read keeps its place, so that it
+            // neither hides the others nor looks like a gap of the chain.
             Ok(None) | Err(_) => Err(unreadable(sequence)),
         };
         found.push((unsigned(sequence), entry));

@@ -46,6 +46,7 @@ impl MongoStore {
                 return Err(StoreError::Unavailable(why.into()));
             }
             tokio::time::sleep(parted(wait, new, races)).await;
+            // Nodes that collided wait longer each time, so that one of them gets through before the time-out.
             wait = wait.saturating_mul(2).min(LONGEST_WAIT);
             races = races.saturating_add(1);
         }
@@ -76,13 +77,17 @@ impl MongoStore {
     /// Reads the end of the log, and moves the head to an entry whose writer has not. `None` if others append meanwhile.
     async fn end(&self, key: &ChainKey) -> Result<Option<End>, StoreError> {
         let head = self.audit_head().await?;
+        // The head is read before the entries: an append in between makes it look behind, never ahead.
         let audit = self.collection(AUDIT);
         let newest = audit.find_one(doc! {}).sort(doc! { "sequence": -1 }).hint(named(SEQUENCE));
         let newest = within_time(newest).await?;
         let last = newest.as_deref().map(super::sequence_of).transpose()?.unwrap_or(0);
+        // A head ahead of the last entry means that entries were
+        // removed. The next one follows the head, so the gap shows.
         if head.as_ref().map_or(0, |head| head.sequence) >= last {
             return Ok(Some(End { head, last }));
         }
+        // An unreadable last entry can't prove that it follows the head, so it is treated like one that does not.
         let newest = newest.as_deref().and_then(|newest| entry_in(newest).ok());
         let follows = |head: &ChainHead| head.moved_to(newest.as_ref()?, key);
         if let Some(moved) = head.as_ref().and_then(follows) {

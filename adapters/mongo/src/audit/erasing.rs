@@ -26,6 +26,8 @@ impl MongoStore {
         // It was asked for before, and the answer was lost.
         if let Some(known) = self.entry_with_id(account.entry.id).await? {
             let accounted = known.accounted().ok_or_else(|| entry_exists(known.id))?;
+            // The node may have died between the entry and the erasing,
+            // so the parts are taken again; absent ones do no harm.
             self.take_parts(&accounted).await?;
             return Ok(accounted.count());
         }
@@ -63,6 +65,7 @@ impl MongoStore {
     /// Takes these parts off their entries.
     async fn take_parts(&self, parts: &ErasedParts) -> Result<(), StoreError> {
         for part in EntryPart::ALL {
+            // Ranges keep the query small: an erasure may concern thousands of entries in a row.
             let ranges = parts.ranges().filter(|(of, ..)| *of == part);
             let ranges: Vec<_> = ranges.map(|(_, first, last)| within(first, last)).collect();
             if ranges.is_empty() {

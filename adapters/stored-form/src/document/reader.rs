@@ -37,6 +37,7 @@ impl Display for DecodeError {
 }
 
 impl Error for DecodeError {
+    // Serde's message may quote the value that did not fit, and that may be a payer's data.
     fn custom<T: Display>(_: T) -> Self {
         Self::default()
     }
@@ -116,6 +117,7 @@ impl<'de> Deserializer<'de> for Value<'de> {
     }
 
     fn is_human_readable(&self) -> bool {
+        // The compact forms are stored: identifiers as bytes and not as text.
         false
     }
 
