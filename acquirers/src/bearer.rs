@@ -58,10 +58,12 @@ impl Bearer {
             403 => tokens.forbidden(&token),
             _ => false,
         };
+        // Once and not more often: a second refusal is not about the token, and a loop would hammer the bank.
         if is_replaced {
             token = tokens.token(exchange).await?;
             response = self.send(exchange, request(&token)).await?;
             if response.status == 403 {
+                // Without this note each forbidden call would throw away a good token that other calls use.
                 tokens.forbidden_again(&token);
             }
         }
@@ -73,6 +75,7 @@ impl Bearer {
     }
 
     async fn send(&self, exchange: &dyn Exchange, request: Request) -> Result<Response, CallFailure> {
+        // Checked for each sending, so that a call which waited for its token meets a throttling that came meanwhile.
         self.hold.check()?;
         exchange.send(request).await.map_err(|failure| match failure {
             Failure::NotSent(why) => CallFailure::NotDelivered(why),
@@ -88,10 +91,14 @@ impl Bearer {
         let wait_ms = response.retry_after_ms(self.clock.now());
         match (status, wait_ms) {
             (200..=299, _) => read(response),
+            // Authorisation is judged before a request is worked, so this one had no effect.
             (401 | 403, _) => Err(CallFailure::NotDelivered(format!("{status} {}", why()))),
             (404, _) => Ok(Answer::NotFound(why())),
+            // A 503 counts as throttling only with `Retry-After`.
+            // Without it, nothing says that the request was turned away.
             (429 | 503, Some(after_ms)) => Err(CallFailure::Throttled { after_ms }),
             (429, None) => Err(CallFailure::Throttled { after_ms: THROTTLED_MS }),
+            // A server may answer 408 after it has begun to work the request.
             (408, _) => Err(CallFailure::Unknown(format!("408 {}", why()))),
             (400..=499, _) => Ok(Answer::Refused(why())),
             _ => Err(CallFailure::Unknown(format!("{status} {}", why()))),

@@ -264,6 +264,7 @@ impl Cielo {
             Reply::Refused(refusal) if refusal.codes.iter().any(|code| code == DUPLICATE_ORDER) => {
                 return ChargeAnswer::Accepted(Reference::none());
             }
+            // An explicit refusal took nothing, so the payment may go to another acquirer.
             Reply::Refused(refusal) | Reply::NotFound(refusal) => {
                 return ChargeAnswer::Refused(refusal.reason);
             }
@@ -271,6 +272,7 @@ impl Cielo {
         };
         match Sale::read(&body) {
             Ok(sale) => {
+                // The creation counts as a call about the sale under both names, since the next call may use either.
                 self.shared.spacing.also(sale.payment_id.as_str());
                 self.shared.known.learn(&sale);
                 self.reader(line).answer(query, &sale)
@@ -288,6 +290,7 @@ impl Cielo {
         query: &ChargeQuery,
         lookup: Lookup<'_>,
     ) -> Result<PaymentId, OperationAnswer> {
+        // The known name needs no lookup. Queries of Cielo lag behind what is new.
         if let Some(payment_id) = statement::payment_id(&query.reference) {
             return Ok(payment_id);
         }
@@ -329,6 +332,8 @@ impl Cielo {
         let is_capture = matches!(operation.kind, OperationKind::Capture(_));
         let may_show_late = !is_of_the_request && !is_capture;
         match self.ask_about(query, operation, lookup).await {
+            // One look at a query that lags is no proof: refunded
+            // again after a false refusal, the money goes back twice.
             OperationAnswer::NotFound if may_show_late => OperationAnswer::RefusedPerhaps(why),
             OperationAnswer::NotFound | OperationAnswer::Refused(_) => OperationAnswer::Refused(why),
             OperationAnswer::Failed(CallFailure::Throttled { after_ms }) => {
@@ -397,12 +402,14 @@ impl Acquirer for Cielo {
             Err(answer) => return unsent(answer),
         };
         let names = [payment_id.as_str(), &order_id::write(query.id, query.method)];
+        // Waiting for the turn happens before the call: a refusal here means that nothing has left.
         if let Err(failure) = self.shared.spacing.turn(&names, Purpose::Act, lookup.deadline).await {
             return OperationAnswer::Failed(failure);
         }
         let reply = match operation.kind {
             OperationKind::Cancel => line.void(&payment_id, query.amount.cents()).await,
             OperationKind::Capture(amount) => line.capture(&payment_id, amount.cents()).await,
+            // The amount is always stated, because a void without one gives back everything.
             OperationKind::Refund(amount) => line.void(&payment_id, amount.cents()).await,
         };
         let is_of_the_request = operation::refuses_the_request(&reply);

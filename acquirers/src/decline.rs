@@ -35,6 +35,8 @@ static MEANINGS: LazyLock<HashMap<(&'static str, &'static str), Meaning>> = Lazy
         let is_reversible = kind == "reversible";
         let kind = if is_reversible { DeclineKind::Reversible } else { DeclineKind::Irreversible };
         let first = meanings.entry((brand, issuer_code)).or_insert(Meaning { code, kind });
+        // A code with both meanings counts as irreversible: that costs
+        // one try, while brands fine tries after an irreversible decline.
         if kind == DeclineKind::Irreversible {
             first.kind = kind;
         }
@@ -51,6 +53,7 @@ pub(crate) fn decline(brand: Option<Brand>, return_code: Option<&str>, advice: O
         code: meaning.map_or(UNKNOWN, |meaning| meaning.code).to_owned(),
         kind: meaning.map(|meaning| meaning.kind),
         network_code,
+        // Merchant advice codes are Mastercard's, and Hiper goes by them.
         advice: advice.filter(|_| brand.is_some_and(gives_advice)).and_then(two_characters),
     }
 }

@@ -55,6 +55,7 @@ impl<'a> Object<'a> {
         let Some(text) = text_of(value) else {
             return if value.is_string() { Ok(None) } else { Err(Unreadable(name)) };
         };
+        // Some answers write whole cents as `1000.0`. A fraction of a cent is refused, not rounded.
         let whole = text.split_once('.').filter(|(_, rest)| rest.bytes().all(|byte| byte == b'0'));
         let digits = whole.map_or(text.as_str(), |(whole, _)| whole);
         let is_plain = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());

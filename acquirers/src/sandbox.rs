@@ -196,6 +196,7 @@ impl Acquirer for Sandbox {
             Ok(fact) => fact,
             Err(error) => return failed(&error.to_string()),
         };
+        // Awaited, because this script wants the notice to be there before the answer.
         if script.reception == Reception::NoticeFirst && !script.steps.is_empty() {
             let first = script.steps.remove(0);
             self.courier.submit(query.id, &first).await;
@@ -241,6 +242,7 @@ impl Acquirer for Sandbox {
                 if script.is_settled(paid_by.unwrap_or_else(|| self.clock.now())) {
                     return OperationAnswer::Refused("already_paid".into());
                 }
+                // A withdrawn charge must send no notice of a payment that did not happen.
                 self.courier.recall(query.id);
                 OperationAnswer::Done
             }

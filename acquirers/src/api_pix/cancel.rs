@@ -12,6 +12,7 @@ const ALREADY_PAID: &str = "already_paid";
 
 /// Withdraws a charge.
 pub(super) async fn cancel(link: &Link, query: &ChargeQuery) -> OperationAnswer {
+    // The status alone: banks refuse a removal that is combined with another change (API Pix, `PATCH /cob/{txid}`).
     let body = json!({ "status": "REMOVIDA_PELO_USUARIO_RECEBEDOR" });
     let refusal = match link.patch(&cob::path(query), &body).await {
         Ok(Answer::Success(answer)) => match found(link, query, &answer) {
@@ -21,6 +22,7 @@ pub(super) async fn cancel(link: &Link, query: &ChargeQuery) -> OperationAnswer 
         Ok(Answer::NotFound(why) | Answer::Refused(why)) => Some(why),
         Err(failure) => return OperationAnswer::Failed(failure),
     };
+    // A refusal may be the echo of an earlier withdrawal that was done, so the charge itself decides.
     match (unknown_at_most(inquire(link, query).await), refusal) {
         // Still there, because the bank refused to withdraw it.
         (OperationAnswer::NotFound, Some(why)) => OperationAnswer::Refused(why),

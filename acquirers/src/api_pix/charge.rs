@@ -27,6 +27,7 @@ pub(super) async fn charge(link: &Link, charge: &Charge, now: Timestamp) -> Char
             return ChargeAnswer::Failed(CallFailure::NotDelivered("this acquirer takes PIX alone".into()));
         }
     };
+    // `PUT` under a txid of this service: repeated after a lost answer it is the same charge, and an inquiry finds it.
     match link.put(&cob::path(query), &Value::Object(body)).await {
         Ok(Answer::Success(answer)) => stated(&answer, query, link, now),
         Ok(Answer::NotFound(why) | Answer::Refused(why)) => ChargeAnswer::Refused(why),
@@ -42,6 +43,7 @@ pub(super) async fn inquire(link: &Link, query: &ChargeQuery) -> ChargeAnswer {
             stated(&answer, query, link, query.sent_at)
         }
         Ok(Answer::NotFound(_)) => ChargeAnswer::NotFound,
+        // A refused question says nothing of the charge, unlike a refused charge.
         Ok(Answer::Refused(why)) => ChargeAnswer::Failed(CallFailure::Unknown(why)),
         Err(failure) => ChargeAnswer::Failed(failure),
     }

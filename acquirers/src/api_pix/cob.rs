@@ -95,6 +95,7 @@ impl<'a> Cob<'a> {
         if is_checked && text(answer, "txid").is_some_and(|txid| payment_of(txid) != Some(query.id)) {
             return Err(ChargeAnswer::Mismatched("the answer is about another txid".into()));
         }
+        // Money of this charge would go to an account that is not ours, so nothing of the answer counts.
         if text(answer, "chave").is_some_and(|key| !credential.receives(key, query)) {
             return Err(ChargeAnswer::Foreign("another key receives its money".into()));
         }
@@ -105,6 +106,7 @@ impl<'a> Cob<'a> {
                     let why = format!("the answer is about {amount} in place of {}", query.amount);
                     return Err(ChargeAnswer::Mismatched(why));
                 }
+                // An absent amount contradicts nothing. An unreadable one might, so it leaves the charge unknown.
                 None if present(value, "original").is_none() => {}
                 None => {
                     let why = "the amount in the answer can't be read".to_owned();
@@ -122,6 +124,8 @@ impl<'a> Cob<'a> {
         let has_payment = self.income.end_to_end_id().is_some();
         let pending = || self.issued(begun).map(|issued| Fact::Pending { issued, news_at: None });
         let (first, last) = match self.status {
+            // An unknown member of the enumeration ends nothing: the
+            // API Pix document asks clients to ignore such members.
             CobStatus::Active | CobStatus::Unknown => (pending(), None),
             CobStatus::Concluded => (pending(), (!has_payment).then_some(Fact::Concluded)),
             CobStatus::Removed(by) => (None, (!has_payment).then_some(Fact::Removed { by })),
@@ -193,6 +197,7 @@ impl<'a> Cob<'a> {
         let reference = Reference::none().with("txid", &txid(self.query.id));
         // By whichever key of ours it is received: that one stays ours when another one is configured.
         let key = text(self.answer, "chave").unwrap_or(&self.credential.settings.pix_key);
+        // The first key stays: a Pix that comes in later is held against the key that the payer's code named.
         let is_known = self.query.reference.get(Reference::KEY).is_some();
         let reference = if is_known { reference } else { reference.with(Reference::KEY, key) };
         let reference = match self.income.end_to_end_id() {

@@ -24,6 +24,7 @@ pub(super) fn of_charge(answer: &Value, amount: Money, settings: &ApiPixSettings
 /// Returns whether a payer who uses this code pays this charge: it is dynamic, and leads to where the answer says.
 fn is_of_charge(code: &str, location: Option<&str>, amount: Money) -> bool {
     let Ok(BrCode::Dynamic(read)) = BrCode::parse(code) else { return false };
+    // A code that leads elsewhere would take the payer's money to somebody else's charge.
     let leads_there = location.is_none_or(|location| read.url.eq_ignore_ascii_case(location));
     // Zero states nothing: the payer's bank takes the amount from the charge.
     let states = |cents| cents == 0 || cents == amount.cents();

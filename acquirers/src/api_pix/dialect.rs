@@ -112,6 +112,7 @@ impl Fillings {
         ];
         let mut filled = String::new();
         let mut rest = template;
+        // Places are sought in the template alone. A value that looks like a place must not be filled in again.
         while !rest.is_empty() {
             let found = known.iter().find_map(|(place, key, value)| {
                 rest.strip_prefix(place)

@@ -67,6 +67,7 @@ fn of_interest(interest: Interest) -> Value {
 }
 
 fn discounts(first: Discount, all: &[Discount]) -> Value {
+    // The first stands for all: a request with amounts and percentages side by side is refused (`code::MIXED`).
     let (kind, _) = kind_and_size(first.portion);
     let entry = |discount: &Discount| {
         let (_, size) = kind_and_size(discount.portion);

@@ -59,6 +59,7 @@ impl ApiPixFactory {
     /// calls that are under way still end with.
     pub fn reconfigure(&self, settings: ApiPixSettings, exchange: Arc<dyn ExchangeFactory>) {
         let credential = Credential::new(settings, exchange, Arc::clone(&self.clock), self.spec.time_out_ms);
+        // Replaced as a whole: a token is bound to its certificate, and must never leave with another one.
         *self.current.0.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(credential);
     }
 

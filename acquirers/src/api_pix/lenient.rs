@@ -26,6 +26,7 @@ pub(crate) fn money(value: &Value, field: &str) -> Option<Money> {
         Value::Number(number) => number.to_string(),
         Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => return None,
     };
+    // A JSON number drops a trailing zero: 10.5 are ten reais and fifty cents.
     let has_one_decimal = text.rsplit_once('.').is_some_and(|(_, decimals)| decimals.len() == 1);
     let padded = if has_one_decimal { format!("{text}0") } else { text };
     amount::from_text(&padded).map(Money::from_cents)

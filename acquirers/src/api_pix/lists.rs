@@ -115,10 +115,12 @@ pub(super) fn read_page(
     let number = |field| paging.and_then(|paging| whole(paging, field));
     let pages = number("quantidadeDePaginas");
     let total = number("quantidadeTotalDeItens");
+    // A bank that ignores the page number would repeat its first page without end.
     if let Some(other) = number("paginaAtual").filter(|number| *number != u64::from(context.page)) {
         return Err(format!("page {} was asked for, and page {other} came", context.page));
     }
     let entries = list(answer, "pix");
+    // An error page without entries must not count as a day on which nothing came in.
     if answer.get("pix").is_none() && total != Some(0) {
         return Err(String::from("the list has no entries, and does not say that there are none"));
     }
@@ -159,6 +161,7 @@ fn read_pix(
     let gross = money(pix, "valor")?;
     let other_key = text(pix, "chave").filter(|key| !is_ours(key)).map(String::from);
     let transaction_id = text(pix, "txid").and_then(payment_of);
+    // The middle of the period is on the day that was asked for; its ends lie in the margins of the days beside it.
     let day = instant(pix, "horario").unwrap_or_else(|| middle(context.period)).sao_paulo_date();
     let source = Source::list_of(context.acquirer);
     let place = format!("GET /pix, page {}", context.page);

@@ -76,6 +76,7 @@ fn contents(body: &Value) -> Option<Vec<NoticeContent>> {
     for content in entries.into_iter().filter_map(content) {
         if content == NoticeContent::Unrelated {
             unrelated += 1;
+        // One callback may name a charge several times, and one inquiry answers for all of them.
         } else if hints.len() < MAX_HINTS && !hints.contains(&content) {
             hints.push(content);
         }

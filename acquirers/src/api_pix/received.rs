@@ -67,10 +67,12 @@ impl Income {
         let foreign: BTreeSet<_> = others.into_iter().filter_map(end_to_end_id).collect();
         let mut all: Vec<Received> = Vec::new();
         for pix in own.into_iter().filter_map(|pix| Received::read(pix, query.amount)) {
+            // One Pix that stands twice in an answer would count as a double payment.
             if !all.iter().any(|known| known.end_to_end_id == pix.end_to_end_id) {
                 all.push(pix);
             }
         }
+        // Those without a time come last, so that they never displace the Pix that is known to be the first.
         all.sort_by_key(|pix| (pix.at.is_none(), pix.at));
         let known = query.reference.get(END_TO_END_ID);
         let pays = |pix: &Received| pays(query, pix.amount, pix.at);
@@ -157,6 +159,8 @@ impl Returned {
         let times = refund.get("horario");
         let at =
             times.and_then(|times| instant(times, "liquidacao").or_else(|| instant(times, "solicitacao")));
+        // Natures that begin with MED are returns by the banks for fraud
+        // or failure: a chargeback, and no refund of the merchant's.
         let is_disputed = text(refund, "natureza").is_some_and(|nature| nature.starts_with("MED"));
         let id = text(refund, "id").or_else(|| text(refund, "rtrId"))?.to_owned();
         Self::is_done(refund).then_some(Self {

@@ -22,6 +22,7 @@ pub(super) async fn refund(
     let path = match path(link, query, operation).await {
         Ok(Some(path)) => path,
         Ok(None) => return not_sent("the bank does not say which Pix paid the charge"),
+        // Only the lookup has an unknown outcome here. The refund itself has certainly not left yet.
         Err(CallFailure::Unknown(why)) => return not_sent(&why),
         Err(failure) => return OperationAnswer::Failed(failure),
     };
@@ -30,6 +31,7 @@ pub(super) async fn refund(
         // It is refused, unless the bank has it: then it refused the repetition.
         Ok(Answer::NotFound(why) | Answer::Refused(why)) => {
             let known = read(link, &path, operation, amount).await;
+            // A bank refuses an id that was used, so a refused repetition may be a refund that was done.
             if known == OperationAnswer::NotFound {
                 return OperationAnswer::Refused(why);
             }
@@ -97,6 +99,7 @@ fn state(link: &Link, answer: &Value, operation: &Operation, amount: Money) -> O
         return unclear("the answer is about another refund");
     }
     match text(answer, "status").map(str::to_ascii_uppercase).as_deref() {
+        // The bank has the refund and may take days. It must not be sent again meanwhile.
         Some("EM_PROCESSAMENTO") => OperationAnswer::Accepted,
         Some("DEVOLVIDO") => OperationAnswer::Done,
         Some("NAO_REALIZADO") => OperationAnswer::Refused(reason(link, answer)),

@@ -50,6 +50,7 @@ pub(super) async fn register(link: &Link) -> RegistrationOutcome {
         Some(known) if webhook.registration == Registration::Replace => {
             RegistrationOutcome::Replaced(host(&known))
         }
+        // A bank keeps one address for each Pix key: replacing a foreign one would silence another program.
         Some(known) => return RegistrationOutcome::Foreign(host(&known)),
     };
     match link.put_with(&path, &webhook.headers, &json!({ "webhookUrl": address })).await {

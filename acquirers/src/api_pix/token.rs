@@ -176,6 +176,7 @@ impl TokenKeeper {
             kept.token = None;
         }
         match &self.settings {
+            // A configured token has no successor, so a repetition would send the same one.
             TokenSettings::Static(_) => false,
             TokenSettings::ClientCredentials { .. } => true,
         }
@@ -204,6 +205,7 @@ impl TokenKeeper {
 
     /// The one that there is still lasts: if nobody else is at it, this call asks for the next one.
     async fn renewed(&self, lasting: Lasting, exchange: &dyn Exchange) -> Result<Token, NoToken> {
+        // Nobody waits for a renewal while the old token lasts: a slow token endpoint must not slow down payments.
         let Ok(_asking) = self.asking.try_lock() else { return Ok(lasting.token) };
         // Whatever becomes of this try, the next one comes a little later.
         if let Some(kept) = self.kept().token.as_mut() {
@@ -220,6 +222,8 @@ impl TokenKeeper {
             if let Some(lasting) = kept.lasting(Instant::now()) {
                 return Ok(lasting.token);
             }
+            // The one before this call in the queue has failed. Asking
+            // again for each waiting call would flood the bank.
             if kept.failures > failures_before {
                 let held = kept.throttled_until.filter(|until| *until > Instant::now());
                 return Err(held.map_or_else(|| NoToken::Failed(kept.failure.clone()), NoToken::Held));
@@ -262,6 +266,7 @@ impl TokenKeeper {
         let unreadable = || "its answer can't be read".to_owned();
         let answer: Value = text::json(&response.body).ok_or_else(unreadable)?;
         let value = lenient::text(&answer, "access_token").ok_or_else(unreadable)?;
+        // The token becomes a header, where a blank or line break would end it or begin another one.
         if value.len() > MAX_CHARACTERS || !value.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(unreadable());
         }
@@ -273,6 +278,7 @@ impl TokenKeeper {
         let now = Instant::now();
         let lasts = Duration::from_secs(seconds);
         let after = |wait: Duration| now.checked_add(wait).unwrap_or(now);
+        // A tenth keeps tokens of few seconds usable; a minute is enough for those that last for hours.
         let renewed_after = lasts.saturating_sub((lasts / 10).min(MARGIN));
         let mut kept = self.kept();
         kept.count = kept.count.saturating_add(1);

@@ -117,6 +117,7 @@ fn read(response: Response, now: Timestamp) -> Reply {
         429 => Reply::Failed(CallFailure::Throttled {
             after_ms: response.retry_after_ms(now).unwrap_or(DEFAULT_HOLD_MS),
         }),
+        // A 4xx by its number, and no refusal by its meaning: Cielo may go on working the request.
         408 => Reply::Failed(CallFailure::Unknown("HTTP 408".to_owned())),
         status @ 400..=499 => Reply::Refused(Refusal::read(status, &response.body)),
         503 if let Some(after_ms) = response.retry_after_ms(now) => {

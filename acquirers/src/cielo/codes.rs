@@ -54,6 +54,7 @@ fn boleto(query: &ChargeQuery, sale: &Sale, issuer: Issuer<'_>) -> Result<Issued
     let Terms::Boleto(DueTerms { due_date, .. }) = query.terms else { return Err(NoCode("it is no boleto")) };
     let given = sale.boleto.barcode.as_deref().ok_or(NoCode("there is no BarCodeNumber"))?;
     let barcode = Barcode::parse(&slip::digits_of(given)).map_err(|_| NoCode("the bar code is not valid"))?;
+    // The payer's bank takes amount and date from the bar code, whatever the slip says beside it.
     if barcode.amount_cents() != query.amount.cents() {
         return Err(NoCode("the bar code has another amount"));
     }

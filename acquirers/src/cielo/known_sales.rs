@@ -33,6 +33,7 @@ impl KnownSales {
 
     fn remember(&self, sale: &PaymentId, payment: TransactionId) {
         let mut sales = self.sales();
+        // A sale that is known already keeps its place in the queue, or one name would fill it.
         if sales.payments.insert(sale.as_str().to_owned(), payment).is_some() {
             return;
         }

@@ -79,6 +79,7 @@ impl Lookup<'_> {
         }
         match sales.len() {
             0 if !is_listed => Err(Missing::Unknown),
+            // A part of the sales would hide a second charge, so the answer waits until all of them can be read.
             count if count == wanted.len() => Ok(sales),
             _ => Err(unclear("a sale that Cielo names can't be read there")),
         }
@@ -182,6 +183,8 @@ fn with_the_counted_first(query: &ChargeQuery, mut sales: Vec<Sale>) -> Vec<Sale
     let is_unpaid_code = query.method.has_code() && query.paid_amount.is_none();
     sales.sort_by_key(|sale| {
         let standing = standing(query.method, sale);
+        // Only a code can be overtaken so: its payer may have paid
+        // either code, while a card that counted stays the charge.
         let takes_its_place = is_unpaid_code && standing == HOLDS_MONEY;
         let is_counted = counted.as_ref() == Some(&sale.payment_id);
         (!takes_its_place, !is_counted, standing)
@@ -243,6 +246,7 @@ fn second(query: &ChargeQuery, sale: &Sale) -> Option<Fact> {
     let taken = sale.taken();
     let given_back = sale.given_back();
     let holds_money = standing(query.method, sale) == HOLDS_MONEY && taken > given_back;
+    // An authorised second sale takes no money and still blocks the holder's limit, so it is voided too.
     let holds_limit = query.method == Method::CreditCard && sale.status == Status::Authorized;
     let holds = if holds_money {
         Holding::Money { taken, given_back }

@@ -36,6 +36,7 @@ impl Key {
 
     fn is(&self, given: &str) -> bool {
         let secret = self.secret.expose();
+        // Compared in constant time, so that the response time does not reveal the secret byte by byte.
         !secret.is_empty() && bool::from(given.as_bytes().ct_eq(secret.as_bytes()))
     }
 }

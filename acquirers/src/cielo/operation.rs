@@ -114,6 +114,7 @@ impl Outcome {
                 OperationAnswer::Done
             }
             (Some("9"), Some(Status::Voided | Status::Refunded)) => OperationAnswer::Done,
+            // The status is that of the whole sale: after a part was refunded it would prove the wrong amount.
             (None, Some(Status::Voided | Status::Refunded)) if !is_partial => OperationAnswer::Done,
             // A code that is no success, and a status that is.
             (Some(_), Some(Status::Voided | Status::Refunded)) | (Some("0" | "9") | None, _) => {
@@ -147,6 +148,7 @@ fn capture(operation: &Operation, amount: Money, sale: &Sale) -> OperationAnswer
     let is_gone = sale.status != Status::Paid && sale.status != Status::Authorized;
     if captured == operation.before.plus(amount) {
         OperationAnswer::Done
+    // A sum that moved by another amount was moved by somebody else. Sending again would then take or return too much.
     } else if captured != operation.before {
         let before = operation.before;
         OperationAnswer::Contradicted(format!(
@@ -198,6 +200,7 @@ fn refund(query: &ChargeQuery, operation: &Operation, amount: Money, sale: &Sale
         OperationAnswer::Contradicted(format!(
             "{given_back} is given back; it was {before}, and {amount} was asked for"
         ))
+    // Sums that did not move prove nothing while a refund is scheduled at Cielo or was already accepted by it.
     } else if is_on_its_way(operation, sale) {
         OperationAnswer::Accepted
     } else {

@@ -38,6 +38,7 @@ pub(super) fn is_same(one: &str, other: &str) -> bool {
 fn in_base_36(number: u128) -> String {
     let mut rest = number;
     let mut digits = Vec::with_capacity(BASE_36_LENGTH);
+    // Always 25 digits, with leading zeros: the length is how `read` tells this form from the hexadecimal one.
     for _ in 0..BASE_36_LENGTH {
         let digit = u32::try_from(rest % 36).unwrap_or_default();
         digits.push(char::from_digit(digit, 36).unwrap_or('0'));

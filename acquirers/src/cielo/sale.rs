@@ -143,6 +143,7 @@ impl Sale {
             kind: payment.text("Type"),
             currency: payment.text("Currency"),
             status: payment.number("Status")?.map(Status::of).ok_or(Unreadable("Status"))?,
+            // Status and amount decide about money: a sale without one of them is unknown, and never taken as zero.
             amount: payment.money("Amount")?.ok_or(Unreadable("Amount"))?,
             captured: payment.money("CapturedAmount")?.filter(|amount| !amount.is_zero()),
             voided: payment.money("VoidedAmount")?.filter(|amount| !amount.is_zero()),

@@ -93,6 +93,7 @@ impl Spacing {
             return Ok(now.checked_add(GAP));
         }
         if free_at.is_none() {
+            // Taken and noted under one lock: two calls about one sale can't both find it free.
             names.iter().for_each(|name| calls.note(name, now));
         }
         Ok(free_at)
@@ -142,6 +143,8 @@ impl Calls {
             if !is_over && self.made.len() < MAX_NAMES {
                 break;
             }
+            // A later call about the same name has replaced the time,
+            // and that one must not be forgotten with the older entry.
             if let Some((at, name)) = self.made.pop_front()
                 && self.last.get(&name) == Some(&at)
             {

@@ -40,6 +40,7 @@ impl Reader<'_> {
         let was_paid =
             sale.captured.is_some() || query.paid_amount.is_some() || sale.pix.end_to_end_id.is_some();
         match sale.status {
+            // A PIX of which a part went back stays paid. The sums say how much it was.
             Status::Paid | Status::Refunded => known(query, sale, money(query, sale)),
             // A refund is on its way.
             Status::Pending | Status::Voided if was_paid => known(query, sale, money(query, sale)),
@@ -54,6 +55,7 @@ impl Reader<'_> {
         match sale.status {
             Status::Paid => known(query, sale, money(query, sale)),
             Status::Voided | Status::Refunded if was_paid => known(query, sale, money(query, sale)),
+            // Cielo shows a registered boleto as authorised; it is paid only with status 2.
             Status::Authorized | Status::Pending => self.waits(query, sale),
             Status::Voided | Status::Refunded | Status::Denied | Status::Aborted => {
                 self.withdrawn(query, sale)
@@ -97,6 +99,7 @@ impl Reader<'_> {
     /// It waits for its payer, with a code that was checked. What was shown once stays.
     fn waits(self, query: &ChargeQuery, sale: &Sale) -> ChargeAnswer {
         let issued = match (&query.issued, codes::issued(query, sale, self.issuer)) {
+            // A payer may hold the code already, so a later answer can't replace it.
             (Some(issued), _) => Issued::clone(issued),
             (None, Ok(issued)) => issued,
             (None, Err(NoCode(why))) => {
@@ -164,6 +167,7 @@ pub(super) const fn type_of(method: Method) -> &'static str {
 
 /// Money came in, and some of it may have gone back.
 fn money(query: &ChargeQuery, sale: &Sale) -> Vec<Fact> {
+    // A captured card may be the effect of a capture by this service, whose answer is still to come and states it.
     let may_be_our_capture =
         query.method == Method::CreditCard && query.operation_under_way && query.paid_amount.is_none();
     if may_be_our_capture {
@@ -179,6 +183,7 @@ fn money(query: &ChargeQuery, sale: &Sale) -> Vec<Fact> {
 /// recorded once.
 fn refund(query: &ChargeQuery, sale: &Sale) -> Option<Fact> {
     let given_back = sale.given_back();
+    // While a refund by this service is under way, its effect on the sum would be reported as a stranger's.
     if query.operation_under_way || given_back.is_zero() {
         return None;
     }

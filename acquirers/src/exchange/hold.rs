@@ -15,6 +15,7 @@ impl Hold {
     pub fn put(&self, after_ms: u64) {
         let until = Instant::now().checked_add(Duration::from_millis(after_ms));
         let mut held_until = self.held_until();
+        // Answers of parallel calls arrive in any order, and a shorter wait must not release what a longer one holds.
         *held_until = (*held_until).max(until);
     }
 
@@ -28,6 +29,7 @@ impl Hold {
         if left.is_zero() {
             return Ok(());
         }
+        // At least one millisecond: a remainder of microseconds must not read as no wait at all.
         Err(CallFailure::Throttled { after_ms: u64::try_from(left.as_millis()).unwrap_or(u64::MAX).max(1) })
     }
 

@@ -115,9 +115,11 @@ impl Exchange for HttpClient {
     async fn send(&self, request: Request) -> Result<Response, Failure> {
         let patience = self.time_out / 2;
         let place = call_time::waiting(timeout(patience, self.places.acquire())).await;
+        // A request that waits here has certainly not left, so its call may be made elsewhere.
         let Ok(Ok(_place)) = place else {
             return Err(Failure::NotSent(format!("no connection was free within {patience:?}")));
         };
+        // The deadline begins once a connection is free: waiting uses none of a call's time.
         let deadline = Instant::now() + self.time_out;
         let request = prepare(request)?;
         let answer = self.client.send(&request, deadline, self.max_bytes).await;
@@ -132,6 +134,7 @@ impl HttpClient {
         } else {
             failure.why.to_string()
         };
+        // Money depends on this line: what is "not sent" goes to another acquirer, what is unknown is asked for.
         if failure.may_have_left { Failure::Unknown(why) } else { Failure::NotSent(why) }
     }
 
@@ -139,6 +142,7 @@ impl HttpClient {
     fn read(&self, answer: Answer) -> Result<Response, Failure> {
         match answer.end {
             End::Whole => {}
+            // The provider may have done what was asked. Its answer was only too long to be read.
             End::TooLong => {
                 let why = format!("the answer is larger than {} MiB", self.max_bytes / MIB);
                 return Err(Failure::Unknown(why));

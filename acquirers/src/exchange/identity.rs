@@ -30,6 +30,8 @@ impl ClientIdentity {
     pub fn from_pem(certificates: &[u8], key: &[u8]) -> Result<Self, IdentityError> {
         let chain = read_certificates(certificates).map_err(IdentityError::Certificate)?;
         let private = PrivateKeyDer::from_pem_slice(key).map_err(|error| {
+            // A key with a password is an item of another name (RFC 7468,
+            // 11), which the reader passes over as if it were not there.
             let is_locked = matches!(error, pem::Error::NoItemsFound) && is_encrypted(key);
             if is_locked {
                 IdentityError::KeyEncrypted
@@ -88,6 +90,7 @@ fn of_no_use(error: &rustls::Error) -> IdentityError {
     if matches!(error, rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch)) {
         return IdentityError::DoNotFit;
     }
+    // The key is compared with the first certificate alone, so no other one can be meant.
     if matches!(error, rustls::Error::InvalidCertificate(_)) {
         return IdentityError::Certificate("its first certificate can't be read".into());
     }
@@ -106,6 +109,7 @@ impl Authorities {
     pub fn from_pem(certificates: &[u8]) -> Result<Self, String> {
         let certificates = read_certificates(certificates)?;
         let authorities = Self(certificates);
+        // Built only as a trial: a bad authority must show when its file is read, and not in a handshake.
         authorities.roots().map(|_| authorities)
     }
 

@@ -69,6 +69,7 @@ impl TokenOutcome {
     fn of(outcome: &Result<Response, Failure>) -> Self {
         match outcome {
             Ok(Response { status: 200..=299, .. }) => Self::Granted,
+            // Neither is a decision about the credential, although both are 4xx.
             Ok(Response { status: 408 | 429, .. }) => Self::Failed,
             Ok(Response { status: 400..=499, .. }) => Self::Refused,
             Ok(_) | Err(_) => Self::Failed,
@@ -132,6 +133,7 @@ impl LinkStatus {
     /// Logs the first request of a row that brings no token, and the first that brings one again.
     fn tell_token(&self, token: TokenOutcome, outcome: &Result<Response, Failure>) {
         let has_none = token != TokenOutcome::Granted;
+        // Every call asks for a token while there is none, so only the change is logged.
         if self.has_no_token.swap(has_none, Ordering::Relaxed) == has_none {
             return;
         }

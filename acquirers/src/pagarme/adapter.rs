@@ -93,6 +93,7 @@ impl Pagarme {
             payables::sum(&payables, Movement::DisputeWon).is_some_and(|returned| returned >= taken)
         });
         let is_new = |at: Timestamp| reader.now.ms_since(at) < PAYABLES_LAG_MS;
+        // Stated too early, a disputed part would be recorded as a chargeback of everything that is left.
         if is_disputed && reader.charged_back.is_none() && first.updated_at.is_some_and(is_new) {
             let why = "the payables do not show the chargeback yet";
             return ChargeAnswer::Failed(CallFailure::Unknown(why.to_owned()));
@@ -119,6 +120,8 @@ impl Pagarme {
                 return ChargeAnswer::Failed(CallFailure::Unknown(why));
             }
         };
+        // Pagar.me keeps the first answer under a key and repeats
+        // it for 24 hours, whatever happened to the order since.
         let is_repeated = !query.attempt.is_first();
         let charges = if is_repeated {
             match line.order_by_id(&order.id).await {
@@ -200,6 +203,8 @@ impl Pagarme {
             Reply::Failed(failure) => return OperationAnswer::Failed(failure),
             Reply::Refused(why) | Reply::NotFound(why) => why,
             Reply::Body(body) => match ChargeThere::read(&body) {
+                // Only the first sending has an answer of its own; later
+                // ones may get the stored answer of an earlier one.
                 Ok(charge) if statement::mismatch(query, &charge).is_none() && operation.sent <= 1 => {
                     return done_by_now(operation::by_sums(query, operation, &charge));
                 }
@@ -251,6 +256,7 @@ impl Acquirer for Pagarme {
     }
 
     async fn operate(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
+        // A boleto goes back to a bank account of its payer (`bank_account`), which no request names.
         if matches!(operation.kind, OperationKind::Refund(_)) && query.method == Method::Boleto {
             return OperationAnswer::Refused("refund_unsupported".to_owned());
         }
@@ -262,6 +268,7 @@ impl Acquirer for Pagarme {
         };
         let known = operation::before_sending(query, operation, (&charge, self.shared.clock.now()));
         let is_withdrawal = operation.kind == OperationKind::Cancel && query.method == Method::Pix;
+        // After the tenth Pagar.me takes one try in a quarter of an hour, so from here on the charge is only read.
         if is_withdrawal && operation.sent > PIX_CANCEL_TRIES {
             return known.unwrap_or(OperationAnswer::NotFound);
         }
@@ -286,6 +293,7 @@ impl Acquirer for Pagarme {
 fn done_by_now(answer: OperationAnswer) -> OperationAnswer {
     match answer {
         OperationAnswer::Failed(failure) => OperationAnswer::Failed(unknown(failure)),
+        // A 2xx that shows no effect proves neither outcome, and "not found" would have it sent again.
         OperationAnswer::NotFound => operation::unclear("Pagar.me's answer does not show the operation"),
         answer @ (OperationAnswer::Done
         | OperationAnswer::Accepted

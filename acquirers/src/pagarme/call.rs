@@ -126,6 +126,7 @@ impl Line {
             ("Idempotency-Key".to_owned(), key.to_owned()),
         ];
         let url = format!("{}{path}", self.settings.base_url);
+        // Repeatable although it acts: the key makes the second sending return the first one's answer.
         self.send(Request { verb, url, headers, body, is_repeatable: true }).await
     }
 

@@ -49,10 +49,12 @@ impl Line {
     pub(super) async fn listed(&self, query: &ChargeQuery) -> Result<Vec<Order>, Missing> {
         let code = code::write(query.id);
         let listed = Order::read_list(&body(self.orders_of(&code).await)?).map_err(unreadable)?;
+        // A full page may hide further orders, one of which may hold money.
         if listed.len() >= MAX_ORDERS {
             return Err(unclear("the code has too many orders"));
         }
         let mut orders: Vec<Order> =
+            // The filter of the query is not relied upon: an order of another code must never speak for this payment.
             listed.into_iter().filter(|order| order.code.as_deref() == Some(code.as_str())).collect();
         orders.sort_by_key(|order| order.created_at);
         if orders.is_empty() { Err(Missing::Unknown) } else { Ok(orders) }
@@ -97,9 +99,11 @@ impl Line {
             query.extend(cursor.as_deref().map(|cursor| ("cursor", cursor)));
             let page = self.page_of_payables(&query).await?;
             found.extend(page.payables.into_iter().filter(|payable| payable.charge_id.as_ref() == Some(id)));
+            // A cursor that was seen before means that the list goes in circles.
             cursor = page.cursor.filter(|cursor| cursors.insert(cursor.clone()));
             if cursor.is_none() {
                 found.sort_by(|one: &Payable, other| one.id.cmp(&other.id));
+                // A list that goes in circles brings some of them again, and sums must not count them twice.
                 found.dedup_by(|one, other| one.id == other.id);
                 return Ok(found);
             }

@@ -42,6 +42,7 @@ impl Credentials {
         let Some(("Basic" | "basic" | "BASIC", encoded)) = header.split_once(' ') else { return false };
         let Ok(given) = STANDARD.decode(encoded.trim()).map(Zeroizing::new) else { return false };
         let expected = Zeroizing::new(format!("{}:{}", self.user, self.password.expose()));
+        // Where no password is configured, an empty one must not be accepted.
         !self.password.expose().is_empty() && bool::from(given.as_slice().ct_eq(expected.as_bytes()))
     }
 }
@@ -81,6 +82,7 @@ impl NoticeReader for PagarmeNotices {
         let code = data.object("order").and_then(|order| order.text("code")).or_else(|| data.text("code"));
         if let Some(code) = code {
             let charge =
+                // In the event of an order this is the order's own id. Only the id of a charge says which one changed.
                 data.text("id").filter(|id| !id.starts_with("or_")).and_then(|id| ChargeId::parse(&id));
             let ours = code::read(&code).map(|id| match charge {
                 Some(charge) => HintSubject::Charge(id, Reference::none().with(CHARGE_ID, charge.as_str())),

@@ -64,6 +64,7 @@ pub(super) fn before_sending(
     }
     match answer {
         OperationAnswer::NotFound => None,
+        // The sums were right without any sending of ours: somebody at Pagar.me's desk moved the same amount.
         OperationAnswer::Done if !was_sent => Some(OperationAnswer::Contradicted(
             "the charge's sums moved by this amount before it was asked for".to_owned(),
         )),
@@ -181,6 +182,7 @@ fn refund(operation: &Operation, amount: Money, charge: &Charge) -> OperationAns
         | Step::Failed
         | Step::ChargedBack
         | Step::Other(_) => match operation.call.is_taken() {
+            // A refund that was accepted is never sent again. It takes days, and the sum moves at its end.
             true => OperationAnswer::Accepted,
             false => OperationAnswer::NotFound,
         },

@@ -43,6 +43,7 @@ impl Pace {
     /// # Errors
     /// Failure of a call whose turn did not come in time.
     pub(super) async fn turn(&self, resource: Resource) -> Result<(), CallFailure> {
+        // Asked again after each wait, because others that waited for the same moment may have taken the room.
         while let Some(free_at) = self.take(resource) {
             let waited = call_time::waiting(sleep_until(free_at)).await;
             waited.map_err(|_| CallFailure::NotDelivered(TOO_MANY.to_owned()))?;

@@ -129,6 +129,7 @@ fn cents(line: Object<'_>, name: &'static str) -> Result<Option<SignedMoney>, Un
 /// Returns the day in Brasília of a moment. Midnight in UTC stands for a day of the calendar.
 fn day(text: &str) -> Option<NaiveDate> {
     let (date, time) = text.split_at_checked(10)?;
+    // Midnight in UTC would be the evening before in Brasília.
     let is_whole_day = time.is_empty() || time.starts_with("T00:00:00");
     let at = Timestamp::parse(text).filter(|_| !is_whole_day).map(Timestamp::sao_paulo_date);
     at.or_else(|| NaiveDate::parse_from_str(date, "%Y-%m-%d").ok())

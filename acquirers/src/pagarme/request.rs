@@ -102,6 +102,7 @@ pub(super) fn body(charge: &Charge, settings: &PagarmeSettings) -> Result<Zeroiz
         code: &code,
         closed: true,
         antifraud_enabled: settings.antifraud,
+        // An item without a code is answered with 200 and a failed charge ("The item Code is required.").
         items: [Item { code: &code, description: "Pedido", amount, quantity: 1 }],
         customer: Customer::of(&order.payer)?,
         payments: [payment],

@@ -72,6 +72,7 @@ pub(super) fn rules(
         recipient_id,
         r#type: "flat",
         amount,
+        // The account itself bears fees, remainders and chargebacks, so that recipients get exactly their shares.
         options: Options { liable: is_own, charge_processing_fee: is_own, charge_remainder_fee: is_own },
     };
     // A rule of nothing would be refused.

@@ -39,6 +39,7 @@ impl Reader<'_> {
             return ChargeAnswer::Mismatched(what);
         }
         match (&charge.status, &charge.last.step) {
+            // First of all: a word that is not known must not be read by the rest of the pair.
             (ChargeStatus::Other(_), _) | (_, Step::Other(_)) => unclear(charge),
             (ChargeStatus::ChargedBack, _) => self.charged_back(query, charge),
             (ChargeStatus::Paid, step) => self.paid(query, charge, step),
@@ -131,6 +132,8 @@ impl Reader<'_> {
             (Step::Undecided(_), _) | (Step::Failed | Step::Missing, Gateway::Error) => {
                 ChargeAnswer::Accepted(self.reference(query, charge))
             }
+            // The gateway refused the request before an issuer saw it,
+            // so it is no decline and another acquirer may take it.
             (Step::Failed | Step::NotAuthorized, Gateway::Refused)
                 if charge.last.return_code.is_none() && query.issued.is_none() =>
             {
@@ -221,6 +224,7 @@ enum Gateway {
 
 /// Returns what in the answer belongs to another order, or is for another amount.
 pub(super) fn mismatch(query: &ChargeQuery, charge: &Charge) -> Option<String> {
+    // An absent code is a mismatch too: ids are Pagar.me's own, and only the code ties a charge to a payment.
     if charge.code.as_deref() != Some(&code::write(query.id)) {
         return Some("the charge is of another order".to_owned());
     }
@@ -246,6 +250,7 @@ fn money(query: &ChargeQuery, charge: &Charge) -> Vec<Fact> {
     if query.method.has_code() {
         facts.push(Fact::Concluded);
     }
+    // A won dispute has no status of its own: the charge is paid again, and only the stored note tells of the dispute.
     if charge.status == ChargeStatus::Paid && query.reference.get(DISPUTED) == Some(charge.id.as_str()) {
         facts.push(dispute_won(charge));
     }

@@ -136,6 +136,7 @@ fn steps_of_code(query: &ChargeQuery, reception: Reception, timing: Timing) -> V
         41 => vec![settled(soon), refunded(later, query)],
         51 if query.method == Method::Boleto => vec![paid(soon, owed(soon).minus(cent))],
         52 if query.method == Method::Boleto => vec![paid(soon, owed(soon).plus(cent))],
+        // The same settlement under one id of a notice twice, and under another: it may count once only.
         61 => vec![settled(soon), settled(soon), Step { event: "settled-again", ..settled(soon) }],
         62 => vec![settled(created_at)],
         71 => vec![expired(soon), settled(later)],

@@ -98,6 +98,7 @@ async fn register(link: &Link, reader: &Reader<'_>, registration: &Registration)
     };
     match (find(link, reader.query, reader.our_number).await, refusal) {
         (TitleLookup::Title(title), _) => reader.answer(&title),
+        // Refused and absent under its number: both together prove that there is no title.
         (TitleLookup::None, Some(why)) => ChargeAnswer::Refused(why),
         (TitleLookup::None, None) => {
             ChargeAnswer::Failed(CallFailure::Unknown("the answer has no title".to_owned()))

@@ -70,6 +70,8 @@ impl SicoobFactory {
         let digit = settings.number_digit.clone();
         // Numbers with a digit are others than those without.
         let suffix = if digit.is_some() { " digit" } else { "" };
+        // The key has everything that makes numbers distinct at the
+        // bank, so that two counters never give out the same one.
         let key = format!("sicoob {customer} {portfolio} {first}{suffix}");
         let numbers = NumberRange { key, first, last, digit };
         let credential = Credential::new(settings, exchange, Arc::clone(&clock), spec.time_out_ms);

@@ -105,6 +105,7 @@ impl ListReader for Movements {
         };
         let read = self.read(day, (id, *file), cursor.number).await;
         let next = left.next().map(|_| cursor.next(None));
+        // An order whose file is damaged would fail alike at every further try.
         if next.is_none() || read.is_err() {
             self.drop_order(day);
         }
@@ -153,6 +154,8 @@ impl Movements {
             Some(order) => order,
             None => Order { id: self.ordered(day).await?, files: None, counts: Arc::default() },
         };
+        // Kept before it is waited for: a try that runs out of time
+        // continues with the same order, and the bank makes one list.
         self.kept().insert(day, order.clone());
         if let Some((files, total)) = order.files {
             return Ok((order.id, files, total));
@@ -230,6 +233,7 @@ fn unzipped(encoded: &str) -> Result<Vec<Value>, &'static str> {
     }
     let file = archive.by_index(0).map_err(|_| "the ZIP can't be read")?;
     let mut content = Vec::new();
+    // One byte more than the bound tells a file that is too large from one that fits exactly.
     file.take(MAX_BYTES.saturating_add(1))
         .read_to_end(&mut content)
         .map_err(|_| "the ZIP can't be unzipped")?;

@@ -39,6 +39,7 @@ impl NoticeReader for SicoobNotices {
         self.admit(&notice.head())?;
         let unreadable = |why: &str| NoticeRefused::Unreadable(why.to_owned());
         let body = text::json(notice.body).ok_or_else(|| unreadable("it is no JSON"))?;
+        // The bank validates a new address before there is any payment, and takes 200, 201 or 204 alone.
         if present(&body, "validacaoWebhook").is_some() {
             return Ok(Vec::new());
         }

@@ -58,6 +58,7 @@ pub(super) async fn register(link: &Link) -> RegistrationOutcome {
         Some(known) if is_older(&known.url, address, token) => {
             (RegistrationChange::Change(known.id), RegistrationOutcome::Registered)
         }
+        // An address that the bank has given up serves nobody, so replacing it silences no other program.
         Some(known) if !known.is_active || webhook.registration == Registration::Replace => {
             (RegistrationChange::Change(known.id), RegistrationOutcome::Replaced(host(&known.url)))
         }

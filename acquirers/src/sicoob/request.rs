@@ -131,6 +131,7 @@ impl Registration {
             codigo_modalidade: settings.portfolio,
             numero_conta_corrente: settings.account,
             codigo_especie_documento: settings.document_kind.clone(),
+            // The day of creation, and not of sending: a registration that is sent again must have the same body.
             data_emissao: created_at.sao_paulo_date(),
             nosso_numero: our_number,
             seu_numero: your_number,
@@ -148,6 +149,7 @@ impl Registration {
             late: Late::of(due),
             pagador: Payer::of(&charge.order.payer),
             mensagens_instrucao: messages.filter(|text| !text.is_empty()).collect(),
+            // Code 0 would leave it to the contract with the bank, so the other two state it outright.
             codigo_cadastrar_pix: if settings.has_pix { 1 } else { 2 },
             gerar_pdf: false,
         }
@@ -164,6 +166,7 @@ impl Discounts {
         let first = next();
         let second = next();
         let third = next();
+        // The first stands for all: a request with amounts and percentages side by side is refused (`code::MIXED`).
         let kind = due.discounts.first().map_or(0, |first| kind_of(first.portion));
         Self {
             tipo_desconto: kind,

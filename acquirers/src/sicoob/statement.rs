@@ -84,6 +84,7 @@ impl Reader<'_> {
     fn states(&self, title: &Title) -> ChargeAnswer {
         match &title.status {
             TitleStatus::Open => self.waits(title),
+            // "Baixa operacional" of a callback can be taken back. Only this status says that the money came.
             TitleStatus::Settled => self.paid(title),
             TitleStatus::WrittenOff => {
                 // After its last day the bank withdraws a title by itself.

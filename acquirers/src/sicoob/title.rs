@@ -96,6 +96,7 @@ fn unwrapped(answer: &Value) -> Option<&Value> {
 fn settlements(fields: &Value) -> Vec<SettlementLine> {
     let lines = list(fields, "listaHistorico").iter().take(MAX_LINES);
     let mut found: Vec<SettlementLine> = lines
+        // A fee of the bank ends in an amount too ("TARIFA … R$ 0,75"), and must not be read as a payment.
         .filter(|line| whole(line, "tipoHistorico") == Some(SETTLEMENT))
         .map(|line| {
             let written_at = text(line, "dataHistorico").unwrap_or_default();

@@ -69,6 +69,7 @@ impl<'a> CardPayment<'a> {
                 holder: Zeroizing::new(holder),
                 expiration_date: Zeroizing::new(expiration_date),
                 security_code: card.cvv.expose(),
+                // Storing the card at Cielo would keep it longer than this payment needs it.
                 save_card: false,
                 brand: brand::spelling(card.number.brand()),
             },
