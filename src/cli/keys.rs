@@ -112,6 +112,7 @@ pub(super) async fn run(command: KeysCommand) -> Result<(), Failure> {
             let key = access.create_key(NewKey { owner, kind, scopes, expires_in: lifetime.0 }).await?;
             let draft = AuditDraft::of(&merchant, AuditAction::KeyCreated, &key.id).after(summary);
             audited::note(&audit, draft).await;
+            // Only the key goes to standard output, so that a script can take it; advice goes to standard error.
             output::result(&key.reveal())?;
             let advice = match kind {
                 KeyKind::Secret => "Store it now: it is not shown again.",

@@ -102,6 +102,7 @@ pub(super) async fn run(command: SecretsCommand) -> Result<(), Failure> {
 async fn rewrap(flags: StoreAccessFlags) -> Result<(), Failure> {
     let opened = CommandStore::open(flags).await?;
     let strongbox = opened.strongbox();
+    // The store switches first: whatever is sealed during the walk below is under the newest key already.
     strongbox.work_with_newest(&opened.secret_keys.id_keys()).await?;
     let newest = opened.secret_keys.newest().id();
     output::note(&format!("The store now uses the secret key {newest}; every node follows within 2 s."));
@@ -130,6 +131,7 @@ async fn rewrap(flags: StoreAccessFlags) -> Result<(), Failure> {
         output::note("The key of the audit log was re-encrypted.");
     }
     let people = rewrap_people(&strongbox).await?;
+    // What was sealed with the old key is overwritten too, since that key may be the reason for this command.
     strongbox.forget_replaced().await?;
     output::note(&format!("{sealed} of {looked_at} webhook secrets were re-encrypted."));
     output::note(&format!("Of {} secrets of people, {} were re-encrypted.", people.looked_at, people.sealed));

@@ -77,6 +77,7 @@ pub(in crate::cli) fn judge(
     if !secrets.iter().any(|secret| verify(secret, id, timestamp_s, body, signature)) {
         return SignatureCheck::Bad("not made with this secret");
     }
+    // The time is judged last: that only the clock is off is known from a signature that is genuine.
     let off_s = now.millis().div_euclid(1_000).abs_diff(timestamp_s);
     if off_s > TOLERANCE_S { SignatureCheck::Stale { off_s } } else { SignatureCheck::Good }
 }

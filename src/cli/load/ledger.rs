@@ -136,6 +136,7 @@ impl Ledger {
 
     /// Records the final state that the service reported, and the status that the merchant had received before.
     pub(super) fn find(&mut self, transaction: Uuid, status_before: Option<Status>, found: ReportedStatus) {
+        // Measured by the payments of this run: a slow machine settles all of them later, and none is missing.
         let allowed = OVERDUE_AFTER + self.allowed;
         let due = self.longest_settlement.map(|longest| longest.saturating_mul(2) + allowed);
         self.change(transaction, |account| {
@@ -205,6 +206,7 @@ impl Account {
         self.flaws.new_id |= self.heard.iter().any(is_beside);
         let overtakes = |known: &ReceivedEvent| known.sequence > sequence || !known.is_confirmed;
         self.flaws.out_of_order |= self.heard.iter().any(overtakes);
+        // What waits behind a refused event is late on purpose, and would spoil the measured latency.
         let is_prompt = self.heard.iter().all(|known| !known.was_refused);
         let was_refused = id % 100 < refused_percent;
         self.heard.push(ReceivedEvent { sequence, status, is_confirmed: !was_refused, was_refused, id });

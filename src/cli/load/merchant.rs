@@ -78,6 +78,7 @@ impl LastingRefusal {
     /// Waits until there is one, and returns its cause.
     pub(super) async fn wait(&self) -> String {
         loop {
+            // Registered before the look: a refusal that comes between the two would wake nobody.
             let noted = self.noted.notified();
             if let Some(cause) = self.cause.borrow().clone() {
                 return cause;
@@ -164,6 +165,8 @@ impl Merchant {
         let ticket = {
             let mut measures = self.board.measures();
             measures.late.saturating_record(micros(intended.elapsed()));
+            // Measured from when the payment was due: a tester that
+            // falls behind would hide the service's delay otherwise.
             measures.begin(PendingCall::Create(creation), intended)
         };
         let waiting = Instant::now();

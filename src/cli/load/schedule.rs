@@ -107,6 +107,7 @@ impl Schedule {
             millionths_before += stage.due_until(micros(stage.length));
             number = u64::try_from(millionths_before.div_ceil(PAYMENT)).unwrap_or(u64::MAX);
             (first..number).map(move |number| {
+                // Counted from the beginning of the run: rounding at each stage would lose or add payments.
                 let wanted = (u128::from(number) * PAYMENT).saturating_sub(before);
                 Due { number, stage: index, at: began + Duration::from_micros(stage.time_of(wanted)) }
             })

@@ -36,6 +36,7 @@ pub(super) async fn wait(merchant: &Merchant, deadline: Instant) {
 
 /// Returns the deadline of a service that was silent after the load: that time does not count.
 fn extended(board: &Board, deadline: Instant) -> Instant {
+    // A bound, because a service that never answers again must not keep the run from ending.
     deadline + board.measures().contact.lost_after_load().min(MAX_EXTENSION)
 }
 
@@ -99,6 +100,7 @@ pub(super) async fn trace(merchant: &Merchant) {
 async fn ask(merchant: &Merchant, transactions: Vec<Uuid>) {
     merchant.board.enter(Phase::Checking { done: 0, total: transactions.len() });
     let ask = |transaction| async move {
+        // Read before the question: an event that arrives during it may be newer than the answer.
         let status_before = merchant.board.ledger().last_status(transaction);
         let found = merchant.check(transaction).await;
         let silent = merchant.board.measures().contact.lost();

@@ -51,6 +51,7 @@ impl CallsUnderWay {
     /// Adds a call that is due since then.
     pub(super) fn begin(&mut self, call: PendingCall, since: Instant) -> CallTicket {
         self.begun += 1;
+        // Calls may be due at the same instant. The number keeps each a place of its own.
         let ticket = CallTicket { since, number: self.begun };
         self.calls.insert(ticket, call);
         ticket

@@ -97,6 +97,7 @@ impl Verdict {
     /// Judges one payment.
     pub(super) fn of(account: &Account) -> Self {
         let flaws = account.flaws;
+        // The receiver saw these faults itself, so no answer of the service, nor its absence, excuses them.
         if flaws.bad_signature {
             return Self::BadSignature;
         }
@@ -116,6 +117,7 @@ impl Verdict {
             | None => return Self::Unjudged,
         };
         let told = account.told();
+        // A status beyond the last one that was told is an event that did not arrive, even if no number is missing.
         if !account.is_whole() || (told != found && leads_to(told, found)) {
             match account.deliveries {
                 Some(ReportedDeliveries::Pending) => Self::Late,
