@@ -76,6 +76,7 @@ impl Cookies {
         Cookie::build(name, value)
             .path(path)
             .http_only(true)
+            // Strict: no link or form of another site arrives with a session.
             .same_site(SameSite::Strict)
             .secure(self.is_secure)
             .max_age(lifetime)
@@ -117,6 +118,7 @@ impl Cookies {
 
 /// Returns the token that binds a form to a session or a visit. It is a hash of a cookie that other sites cannot read.
 pub(crate) fn form_token(cookie: &Secret<String>) -> String {
+    // A hash and not the cookie itself: the token stands in pages, and a page must not give the session away.
     let hash = Sha256::new_with_prefix(b"quita form 1 ").chain_update(cookie.expose().as_bytes());
     hex(&hash.finalize())
 }

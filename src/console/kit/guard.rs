@@ -57,6 +57,7 @@ async fn guard<B: MessageBody + 'static>(
         let only_reads = is_reading(request.method());
         let answered = match only_reads {
             true => next.call(request).await?,
+            // A handler ends with its connection, and a change without its audit entry would be left behind.
             false => to_its_end(context, request, next).await?,
         };
         if let Some(why) = refusal(answered.response().error()) {
@@ -115,6 +116,7 @@ fn is_reading(method: &Method) -> bool {
 fn is_from_elsewhere(request: &HttpRequest) -> bool {
     let only_reads = is_reading(request.method());
     let sent_from = request.headers().get(SENT_FROM);
+    // Old browsers and programs send no such header; for them the form token alone decides.
     !only_reads && sent_from.is_some_and(|from| from != "same-origin")
 }
 

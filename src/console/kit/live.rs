@@ -165,6 +165,7 @@ impl<P: LivePart> OpenStream<P> {
     async fn next(mut self) -> Option<(Bytes, Self)> {
         loop {
             tokio::select! {
+                // The end of the service goes first, or a busy stream could keep it from stopping.
                 biased;
                 _ = self.closing.wait_for(|is_closing| *is_closing) => return None,
                 _ = self.ticks.tick() => {}
@@ -172,6 +173,7 @@ impl<P: LivePart> OpenStream<P> {
             let tick = self.ticked;
             self.ticked = tick.wrapping_add(1);
             let is_check = tick.is_multiple_of(TICKS_PER_CHECK);
+            // A session may end while its page is open, and the stream must not go on showing payments.
             if is_check && !self.part.may_watch().await {
                 return None;
             }

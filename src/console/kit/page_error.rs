@@ -91,6 +91,7 @@ struct FailurePage {
 impl PageError {
     /// Returns the failure for a request without a session. After signing in, a page that was asked for is shown.
     pub(crate) fn signed_out(request: &HttpRequest) -> Self {
+        // Only a page can be returned to: after signing in, a form would be sent again without its person asking.
         let only_looks = *request.method() == Method::GET;
         Self::SignedOut(only_looks.then(|| PageContext::current().address_of(request)))
     }

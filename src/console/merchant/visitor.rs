@@ -146,6 +146,7 @@ async fn signed_in(request: &HttpRequest, presence: Presence) -> Result<Visitor,
     let token = console.accounts.cookies().session(request).ok_or_else(signed_out)?;
     let signed = match presence {
         Presence::Acts => console.people.visit::<User>(token.expose()).await?,
+        // An open page asks every second. If that counted as activity, a session left open would never end.
         Presence::Watches => console.people.watch::<User>(token.expose()).await?,
     };
     let Signed { person: user, session } = signed.ok_or_else(signed_out)?;

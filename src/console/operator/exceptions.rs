@@ -188,6 +188,7 @@ async fn resolve(
     let note = sent.form.lines("note", MAX_NOTE_CHARACTERS, texts.bad_note)?;
     let resolution =
         Resolution { at: console.clock.now(), by: sent.visitor.who.login.to_string(), note: note.clone() };
+    // Two operators may act on one exception. The second is refused, so that one note does not replace the other.
     if !console.operators.resolve(&exception.id, &resolution).await? {
         return Err(PageError::Refused(texts.already_resolved.into()));
     }

@@ -109,6 +109,7 @@ impl Confirmed {
         let console = console_of(request)?;
         let signed_out = || PageError::signed_out(request);
         let token = console.accounts.cookies().session(request).ok_or_else(signed_out)?;
+        // The memory of this node is not asked here: what it remembers is good for viewing alone (decision 37).
         let asked = timeout(STORE_TIME_OUT, console.people.visit::<people::Operator>(token.expose()));
         let silent = || PageError::Unavailable("the store does not say whose session it is".into());
         let signed = asked.await.map_err(|_| silent())??.ok_or_else(signed_out)?;
@@ -213,6 +214,7 @@ impl FromRequest for DirectorForm {
         let (request, sent) = (request.clone(), OwnForm::from_request(request, payload));
         Box::pin(async move {
             let SignedForm { visitor: Settled(visitor), form } = sent.await?;
+            // The role is checked before a proof is asked for: who may not direct would prove it for nothing.
             visitor.operator.must_direct()?;
             let accounts = &console_of(&request)?.accounts;
             accounts.require_recent_proof(&request, &visitor.holder(), &form).await?;

@@ -29,6 +29,8 @@ impl Accounts {
         holder: &AccountHolder<S>,
         form: &Form,
     ) -> Result<(), PageError> {
+        // A proof that comes with the form is checked even if an
+        // earlier one would do: a wrong one must not pass unnoticed.
         if form.text(PROOF_FIELD).is_empty() && self.people.is_confirmed(&holder.signed.session) {
             return Ok(());
         }
@@ -65,6 +67,7 @@ impl Accounts {
         if form.text(PROOF_FIELD).is_empty() {
             return Err(self.ask_proof(request, holder, form, false));
         }
+        // Counted before the proof is checked: a thief of a session could otherwise guess as fast as the node hashes.
         self.count_proof(holder).await?;
         match self.prove(holder, form).await {
             Ok(()) => Ok(()),

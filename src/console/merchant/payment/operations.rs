@@ -97,6 +97,7 @@ pub(crate) async fn ask(
     let amount = verb.most(&payment).map(|most| (most, field));
     let mut page = AskPage::new(frame, words, back, verb.as_str());
     page.is_grave = verb != PaymentAction::Capture;
+    // The key is made with the question and not with the answer, so a double click is a replay.
     page.payment = Some(AskedPayment { payment, amount, key: Uuid::now_v7() });
     page.show()
 }
@@ -126,6 +127,7 @@ pub(crate) async fn act(
     let request = OperationRequest {
         id: OperationId::new(Uuid::now_v7()),
         requested: verb.requested(amount),
+        // No `Idempotency-Key` of the API has a blank, so the two never meet.
         key: Some(format!("console {key}")),
     };
     let before = payment.status();
@@ -140,6 +142,7 @@ pub(crate) async fn act(
     };
     let is_none = operated.is_replay || operated.operation.state() == OperationState::Refused;
     uncount_refund(counted.filter(|_| is_none), &visitor, &console).await;
+    // A replay did nothing, so it gets no second entry.
     if !operated.is_replay {
         let after = audit_summary(&operated, amount);
         console.audit.note(&visitor.initiator(), draft.after(after)).await;
@@ -167,6 +170,8 @@ async fn count_refund(
     }
     if !console.people.count_refund(&visitor.session, amount, limit).await? {
         console.accounts.require_recent_proof(request, &visitor.holder(), form).await?;
+        // A proof begins a new sum, of which this refund is the
+        // first. It may exceed the limit alone, so none is applied.
         console.people.count_refund(&visitor.session, amount, None).await?;
     }
     Ok(Some(amount))

@@ -57,6 +57,8 @@ impl Chosen {
                 {
                     return Ok(done);
                 }
+                // Moved only past a whole payment. Of one that broke off, `given_up` skips what was redelivered
+                // already.
                 done.after = Some(place_of(listed));
             }
             if payments.len() < READ {
