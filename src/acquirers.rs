@@ -57,6 +57,7 @@ impl Site {
 
     /// Returns the keys of the names that payers see on the boletos of a bank. No address has their epoch.
     pub(crate) fn name_keys(&self, acquirer: &AcquirerConfig) -> CallbackTokens {
+        // The epoch changes the address of callbacks. Names that payers see on boletos must stay the same.
         self.keyring.callback_tokens(&acquirer.spec.name, NO_EPOCH)
     }
 

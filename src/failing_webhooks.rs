@@ -102,6 +102,7 @@ impl LastLines {
             if reason.is_none() {
                 last.reason = None;
             }
+            // A reason that the pause holds back is not stored, so it still counts as new at the next failure.
             if last.reason == reason || !may_tell {
                 return None;
             }

@@ -241,6 +241,7 @@ async fn keep_running<P: Into<Pass>>(job: Arc<Job>, clock: Arc<dyn Clock>, mut r
         job.change(|state| state.next_at = Some(clock.now().plus_ms(millis_in(wait))));
         tokio::select! {
             () = sleep(wait) => {}
+            // A request during a run is kept as one permit, so one more run follows and not one for each request.
             () = job.wake.notified() => {}
         }
         let began = Instant::now();
@@ -259,7 +260,9 @@ async fn keep_running<P: Into<Pass>>(job: Arc<Job>, clock: Arc<dyn Clock>, mut r
             state.succeeded_at = outcome.is_ok().then(|| clock.now()).or(state.succeeded_at);
             state.failure = outcome.err();
         });
+        // The rhythm is from beginning to beginning, so a slow pass does not shift the following ones.
         let in_rhythm = job.rhythm.every.saturating_sub(took);
+        // A failed pass is repeated before its rhythm, if that is long, and never later than its rhythm.
         wait = again_in.unwrap_or_else(|| in_rhythm.min(retry_after(failures_in_a_row)));
     }
 }
@@ -283,6 +286,7 @@ async fn run_once<P: Into<Pass>>(name: JobName, run: &mut impl AsyncFnMut() -> P
                 running_for_s = name.may_take().as_secs(),
                 "a background job takes much longer than it should; it runs on"
             );
+            // Not aborted: a pass may be in the middle of writes, and an operator sees that it takes too long.
             running.await
         }
     };

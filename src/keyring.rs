@@ -127,6 +127,7 @@ impl Keyring {
     /// Makes new things with this key from now on, or none if this node does not have it.
     pub(crate) fn make_with(&self, current: Option<&SecretKeyId>) {
         let place = self.held.iter().position(|derived| Some(&derived.id) == current);
+        // No key is better than an old one: what it made would not be recognised once that key is taken away.
         self.current.store(place.unwrap_or(NONE), Ordering::Relaxed);
     }
 

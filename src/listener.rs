@@ -65,6 +65,7 @@ impl Listener {
             .workers(workers)
             .max_concurrent_connections(places.share_of(workers))
             .shutdown_timeout(shutdown_time.as_secs())
+            // Signals are handled in `serve/until_stopped.rs`, which stops both listeners in their order.
             .disable_signals();
         let stopping = server.graceful_shutdown_signal();
         let name = places.listener();
@@ -93,6 +94,8 @@ type Admitted = (Connection<TcpStream>, Protocol, Option<SocketAddr>);
 fn admit(stream: TcpStream, places: &Places, tells_refusals: bool) -> Ready<Result<Admitted, DispatchError>> {
     let admitted = stream.peer_addr().and_then(|peer| {
         let Some(place) = places.take(peer.ip()) else {
+            // A reset leaves nothing of the connection in the kernel,
+            // which a flood of refused ones would fill otherwise.
             connection::cut(&stream);
             return Err(io::ErrorKind::ConnectionRefused.into());
         };

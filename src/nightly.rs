@@ -65,6 +65,7 @@ impl Nightly {
         }
         let failures = nights.failures();
         let failure = (!failures.is_empty()).then(|| failures.join(BETWEEN_FAILURES));
+        // Reported also without a failure, or nodes would go on showing one that has passed.
         self.operators.report_comparison(failure.as_deref());
         failure.map_or(Ok(()), Err)
     }

@@ -43,6 +43,7 @@ pub(crate) fn listen(
     let registry = Data::new(registry);
     listener.serve(move || {
         let hosts = hosts.clone();
+        // The last `wrap` is the outermost one, so every refusal below it has a request id and safe headers.
         App::new()
             .wrap(from_fn(as_get))
             .wrap(from_fn(move |request, next| known_hosts::only(hosts.clone(), request, next)))

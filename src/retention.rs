@@ -72,6 +72,7 @@ impl RetentionRunner {
             Ok(ErasureTally { erased: 0, left: 0, .. }) => Pass::from(Ok(())),
             Ok(ErasureTally { erased, left, .. }) => {
                 tracing::info!(erased, left, "payers were erased that were kept for long enough");
+                // What is left can't be read and stays due, so the usual rhythm would try it every 15 seconds for ever.
                 if left > 0 { Pass::again_in(Ok(()), LOOK_AGAIN_AFTER) } else { Pass::from(Ok(())) }
             }
             Err(error) => {

@@ -73,6 +73,7 @@ pub async fn run(config: Config, reread: Reread) -> anyhow::Result<()> {
 pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let (mut resources, sockets) = Resources::open(&config, outside).await?;
     announce_missing_acquirers(&config);
+    // Actors start before the servers accept: the first request must not find a service that can't answer it.
     let mut core = Core::start(&config, &resources).await?;
     let audit_watch = Recorders::begin(&resources, &core).await?;
     let background = Background::prepare(&config, &resources, &core)?;
@@ -98,17 +99,21 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
         "the service is ready"
     );
     welcome.print(&config, api_address, ops_address);
+    // Jobs start only now, because nothing after this line can fail and leave them running.
     background.start(&mut core.jobs, edge.clone());
     let recorders = Recorders::start(audit_watch, &core);
     // If a listener fails, what waits to be stored is stored all the same.
     let parts = (&core.system, reload, &*resources.store);
     let served = serve(api, ops, parts, config.shutdown_time, || console.streams.close()).await;
+    // Jobs end before the actors: a pass that still ran would ask a system that is gone.
     core.jobs.stop();
+    // The job stores them every 15 seconds, so without this the last ones would be lost at each restart.
     if tokio::time::timeout(LAST_WRITE_WITHIN, store_last_uses(&edge)).await.is_err() {
         tracing::debug!("when keys were last used could not be stored in time");
     }
     recorders.stop(LAST_WRITE_WITHIN).await;
     let node = core.system.operators();
+    // The actors stop after the servers, so that accepted requests get their answers and confirmations are stored.
     core.system.stop().await;
     if !matches!(tokio::time::timeout(LAST_WRITE_WITHIN, node.leave()).await, Ok(Ok(()))) {
         tracing::warn!("the other nodes could not be told that this one has stopped: they show it as lost");

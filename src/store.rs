@@ -78,6 +78,7 @@ impl OpenError {
     pub const fn is_refusal(&self) -> bool {
         match self {
             Self::Misnamed { .. } => true,
+            // A restart may mend these: the other process ends, the volume is mounted, the database answers again.
             Self::Missing { .. } | Self::Served { .. } | Self::Unusable { .. } => false,
         }
     }

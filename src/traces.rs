@@ -39,6 +39,7 @@ impl Traces {
     /// Sends the remaining spans, for two seconds at most.
     pub(crate) async fn stop(self) {
         let Some(tracer) = self.0 else { return };
+        // `stop` blocks its thread, and the tasks of this one must go on to end meanwhile.
         if let Err(error) = tokio::task::spawn_blocking(move || tracer.stop()).await {
             tracing::error!(%error, "the last traces were not sent");
         }

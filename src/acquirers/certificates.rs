@@ -67,6 +67,7 @@ impl ReportedAges {
     fn tell(&mut self, acquirer: &AcquirerName, until: Timestamp, now: Timestamp) -> bool {
         let age = Age::of(until, now);
         let before = self.0.insert(acquirer.clone(), age).unwrap_or(Age::Good);
+        // Logged when its age changes: the same line each minute would hide everything else.
         if before == age {
             return false;
         }

@@ -212,6 +212,7 @@ impl Link {
                 _,
             ) => return,
         }
+        // Noted after the factory took it, so that the state never shows an address or certificate that is not in use.
         *self.configured() = acquirer;
     }
 

@@ -72,6 +72,8 @@ async fn is_to_be_tried_again(link: &Link, wait: Duration) -> bool {
         RegistrationOutcome::Failed(why) => {
             let wait_s = wait.as_secs();
             tracing::warn!(%acquirer, why, wait_s, "the bank can't be told where to call back; it is tried again");
+            // Only a failure is tried again. A foreign address is a decision
+            // of its owner, and stays until somebody decides otherwise.
             return true;
         }
     }

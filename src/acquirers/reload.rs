@@ -117,6 +117,7 @@ impl Reload {
 
     fn take(&self, config: &Config) -> ReloadOutcome {
         let routes = self.routes(config);
+        // Everything is judged before the first change is applied: half of a configuration is worse than the old one.
         if !self.can_start_with(config) || !self.fits(&routes) {
             return ReloadOutcome::Refused;
         }
@@ -147,6 +148,8 @@ impl Reload {
                 "options besides those of acquirers have changed: they are taken at the next start"
             );
         }
+        // Compared with the routes in use and not with those of the
+        // start, because an earlier reload may have changed them.
         let has_other_routes = self.operators.routing_version() != Some(routes.version());
         if changes.is_empty() && !has_other_routes {
             return ReloadOutcome::Unchanged;
@@ -205,6 +208,8 @@ impl Reload {
     }
 
     fn apply(&self, changes: Vec<Change<'_>>) {
+        // Addresses come from the configuration of the start: a
+        // changed public URL takes effect at the next start alone.
         let site = Site::new(&self.started, Arc::clone(&self.keyring));
         for Change { link, acquirer, standing, prepared } in changes {
             if let Some(Standing { priority, weight }) = standing {

@@ -59,6 +59,7 @@ async fn authorize(request: &HttpRequest, scope: Scope) -> Result<Caller, ApiErr
         edge.verifier.refused().count_key(RefusedRequest::Scope, &caller.key_id);
         return Err(ApiError::new(ErrorCode::PublishableKey, wordings::publishable_key()));
     }
+    // Counted after the key is known and before anything else costs work: unknown keys have limits of their own.
     edge.rate_limit.count(&caller.key_id)?;
     require(edge, &caller, scope)?;
     query::refuse_unread(request)?;
@@ -80,6 +81,7 @@ pub(super) async fn identify(request: &HttpRequest) -> Result<Caller, ApiError> 
     let mut sent = request.headers().get_all(AUTHORIZATION);
     let only = match (sent.next(), sent.next()) {
         (Some(header), None) => header.to_str().map_err(|_| wordings::no_bearer()),
+        // Of two headers, a proxy and this service could each believe a different one.
         (Some(_), Some(_)) => Err(wordings::several_authorizations()),
         (None, _) => Err(wordings::no_authorization()),
     };

@@ -74,6 +74,7 @@ fn no_json() -> ApiError {
 /// Reads a body of any kind.
 pub(crate) async fn read(request: &HttpRequest, payload: Payload) -> Result<RequestBody, ApiError> {
     let announced = announced_length(request);
+    // Refused by its announcement, so that nothing of a body that is too large is read.
     if announced.is_some_and(|length| length > MAX_BYTES) {
         return Err(too_large());
     }
@@ -91,6 +92,7 @@ async fn collect(mut payload: Payload, room: usize) -> Result<RequestBody, ApiEr
     let mut body = RequestBody::new(Vec::with_capacity(room));
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|_| ApiError::new(ErrorCode::UnreadableBody, wordings::broken_body()))?;
+        // Checked again while reading: a chunked body announces no length, and an announced one need not be true.
         if body.len().saturating_add(chunk.len()) > MAX_BYTES {
             return Err(too_large());
         }

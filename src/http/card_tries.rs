@@ -86,6 +86,7 @@ pub(super) async fn settle(edge: &Data<Edge>, counted: CountedTry, payment: &Pay
 async fn follow(edge: Data<Edge>, counted: CountedTry, id: TransactionId) {
     for _ in 0..MOST_LOOKS {
         sleep(LOOK_AFTER).await;
+        // An outage of the store ends no look: the outcome is still unknown, and a robot must not gain by it.
         let Ok(Some(payment)) = edge.payments.read(id).await else { continue };
         match outcome_of(&payment) {
             TryOutcome::Unknown | TryOutcome::Limited => {}
@@ -102,6 +103,7 @@ fn outcome_of(payment: &Payment) -> TryOutcome {
     match payment.status() {
         Status::Initial | Status::Pending => TryOutcome::Unknown,
         Status::Approved | Status::Paid | Status::Refund | Status::Chargeback => TryOutcome::Approved,
+        // A card that ended without approval was tried all the same, whatever ended it.
         Status::Declined | Status::Expired | Status::Cancelled => TryOutcome::Declined,
     }
 }
@@ -131,10 +133,12 @@ impl CountedTry {
     }
 
     async fn note_approval(&self, edge: &Edge) -> Result<(), StoreError> {
+        // An approved card uses up such a link, so there is nothing that another try could be allowed for.
         if self.link.is_for_one() {
             return Ok(());
         }
         let name = name_of(edge, &self.link, "approved");
+        // Approvals are counted for the limit of tries, and never refused themselves.
         let limit = EventLimit { name, most: u32::MAX, within_ms: HOUR_MS };
         edge.links.count_event(&limit, edge.clock.now()).await.map(drop)
     }

@@ -164,6 +164,7 @@ async fn visit<'a>(
 async fn payment_of(edge: &Edge, link: &Link, token: &str) -> Result<Payment, Refused> {
     let id = edge.keyring.page_payment(token).ok_or_else(Refused::nothing_here)?;
     let payment = edge.payments.read(id).await.map_err(ApiError::from)?.ok_or_else(Refused::nothing_here)?;
+    // A key that was replaced can still make a valid token, but not the one that the payment stored.
     let is_own: bool = payment.page_token.as_bytes().ct_eq(token.as_bytes()).into();
     let is_of_link = payment.link == Some(link.id) && !link.is_for_one();
     if is_own && is_of_link { Ok(payment.as_ref().clone()) } else { Err(Refused::nothing_here()) }
@@ -176,6 +177,7 @@ async fn submitted(
     (token, payment_token): (&str, Option<&str>),
     (request, payload): (&HttpRequest, Payload),
 ) -> Result<HttpResponse, Refused> {
+    // Refused before the body is read: another site must not have a payer's browser send a form here.
     if is_from_elsewhere(edge, request) {
         return Err(Refused::foreign());
     }
@@ -187,6 +189,7 @@ async fn submitted(
         return visit.pay_by_card(&fields, card, &network).await;
     }
     let fields = read_form(request, payload).await?;
+    // The number makes a repeated form the same payment, so one that is not ours could be sent without end.
     if !edge.keyring.is_form_number(visit.link.id, text_of(&fields, "form")) {
         return Err(Refused::foreign());
     }
@@ -402,6 +405,8 @@ impl Visit<'_> {
 
     fn path_of(&self, payment: Option<&Payment>) -> String {
         match payment.filter(|_| !self.link.is_for_one()) {
+            // The page of a link for many is open to everybody, so
+            // each payment has an address that only its payer knows.
             Some(payment) => format!("{}/{}", self.path(), payment.page_token),
             None => self.path(),
         }

@@ -63,6 +63,8 @@ pub(super) async fn with_origin<B: MessageBody>(
     let edge = request.app_data::<Data<Edge>>().cloned();
     let mut response = next.call(request).await?;
     let noted = response.request().extensions().get::<IsAllowed>().copied();
+    // Also without an origin: a cache must not give one page's
+    // answer to another (Fetch, CORS protocol and HTTP caches).
     response.headers_mut().append(VARY, HeaderValue::from_static("Origin"));
     let (Some(origin), Some(edge)) = (origin, edge) else { return Ok(response) };
     let is_allowed = match noted {

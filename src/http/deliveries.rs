@@ -118,6 +118,7 @@ pub(crate) async fn redeliver(
     let id = DeliveryId::parse(&id).ok_or_else(unreadable)?;
     let redelivered = edge.payments.redeliver(id.transaction_id, caller.0.owner, id.index).await;
     let (payment, index) = redelivered.map_err(|denied| {
+        // The caller named a delivery, so an unknown payment reads as an unknown delivery.
         let is_unknown = denied == Denied::NotFound;
         if is_unknown { Refusal::NoSuchDelivery.into() } else { ApiError::from(denied) }
     })?;

@@ -37,11 +37,14 @@ pub(super) async fn page<L: EntryList>(
 ) -> Result<HttpResponse, ApiError> {
     let mut found = rest_of_payment(edge, owner, list, cursor).await?;
     let mut after = cursor.map(|cursor| cursor.payment);
+    // One entry beyond the limit shows that a further page follows.
     while found.len() <= limit {
         let listed = list.read(after, limit).await?;
         let Some(last) = listed.last() else { break };
         after = Some(place_of(last));
         found.extend(listed.iter().flat_map(|listed| entries_of(list, listed)));
+        // Payments decide, not entries: a payment that is listed
+        // may hold fewer matching entries than there is room for.
         if listed.len() < limit {
             break;
         }
@@ -70,6 +73,7 @@ async fn rest_of_payment<L: EntryList>(
     let Some(after) = cursor.filter(|after| after.index > 0) else { return Ok(Vec::new()) };
     let listed = match edge.payments.read_own(after.payment.id, owner).await {
         Ok(payment) => Ok(Payment::clone(&payment)),
+        // A payment that can't be read any more is named in the page, as in the rest of the list, and does not end it.
         Err(Denied::StoreUnavailable(StoreError::Unreadable(_))) => Err(Unreadable(after.payment)),
         Err(denied) => return Err(denied.into()),
     };

@@ -198,6 +198,7 @@ impl ApiError {
                 tracing::debug!(request.id = request_id::current(), %error, "a request met a store out of reach");
                 Self::unavailable(ErrorCode::StoreUnavailable, wordings::of_store(error))
             }
+            // Repeating the request helps with an outage. What is damaged stays so until a person restores it.
             StoreError::Unreadable(why) => Self::defect(why),
         }
     }

@@ -88,6 +88,7 @@ async fn begin_to_its_end(
     // Who is over a limit takes no use meanwhile: payers of the link would find it crowded.
     refuse_over(edge, &limits, now).await?;
     let creation = async {
+        // Counted after the use is taken and before the card leaves, so a try that is under way counts already.
         count(edge, &limits, now).await.map_err(NotCreated::NotCounted)?;
         let created = create_keyed(edge, (link.owner.clone(), Some(link.id)), (parsed, None), &key).await;
         created.map_err(NotCreated::Refused)
@@ -98,6 +99,7 @@ async fn begin_to_its_end(
             return Ok(created.payment);
         }
         Err(quita_actors::LinkPaymentError::NotCreated(NotCreated::Refused(error))) => {
+            // After any other failure the payment may be stored, and a card that was tried must stay counted.
             if error.changed_nothing() {
                 uncount(edge, &limits, now).await;
             }
@@ -196,6 +198,7 @@ async fn count(edge: &Edge, limits: &[EventLimit], now: Timestamp) -> Result<(),
             Ok(Some(until)) => NotBegun::TooMany(until),
             Err(error) => ApiError::from(Denied::from(error)).into(),
         };
+        // Only the limits before this one were counted; the one that refused has counted nothing.
         uncount(edge, limits.get(..place).unwrap_or_default(), now).await;
         return Err(refused);
     }

@@ -167,6 +167,8 @@ async fn matching(
         if is_last {
             return Ok((found, None));
         }
+        // The status follows from the uses and is in no index, so
+        // a rare one would have a request look through every link.
         if looked_at >= LOOKED_AT {
             return Ok((found, after));
         }

@@ -29,6 +29,7 @@ pub(crate) async fn receive(
     edge.payments.admit_notice(&name, &NoticeHead { path_tail: &path_tail, headers: &headers })?;
     let body = read(&request, payload).await?;
     let notice = RawNotice { path_tail: &path_tail, headers: &headers, body: &body };
+    // The 200 comes after this: until then the provider keeps the notice and sends it again if the process dies.
     edge.payments.take_notice(&name, &notice).await?;
     Ok(HttpResponse::Ok().finish())
 }

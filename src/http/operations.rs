@@ -102,6 +102,7 @@ fn ended(operated: &Operated) -> Result<(), ApiError> {
     let status = operated.payment.status();
     let refusal = operated.operation.call.refusal.as_deref();
     match operated.operation.state() {
+        // The withdrawal ended, and the payment did not become cancelled: its payer was faster.
         OperationState::Done if operated.operation.kind == OperationKind::Cancel && !was_cancelled() => {
             let message = wordings::became_while_cancelled(status).then(&allowed(&operated.payment));
             Err(ApiError::new(ErrorCode::StatusConflict, message))
@@ -116,6 +117,7 @@ fn ended(operated: &Operated) -> Result<(), ApiError> {
             let message = message.then(&allowed(&operated.payment));
             Err(ApiError::new(ErrorCode::RefusedByAcquirer, message))
         }
+        // Not an error of the operation: it is stored and goes on. The same key asks again without sending it twice.
         OperationState::Processing => {
             Err(ApiError::unavailable(ErrorCode::OutcomeUnknown, wordings::no_answer_yet(verb, verbo)))
         }

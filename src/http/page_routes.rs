@@ -95,6 +95,7 @@ pub(crate) async fn asset(name: Path<String>) -> Result<HttpResponse, ApiError> 
     let mut response = HttpResponse::Ok();
     Ok(response
         .content_type(found.content_type)
+        // The pages of a PIX and of a boleto name no version, so a browser must ask again soon after a new release.
         .insert_header((CACHE_CONTROL, "max-age=300"))
         .body(found.body))
 }

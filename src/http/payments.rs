@@ -45,6 +45,7 @@ pub(crate) async fn create(
             create_keyed(&edge, (owner.clone(), None), (parsed, used_token.clone()), &key).await
         }
         (Ok(parsed), None) => {
+            // Without a key nothing tells a repetition from a second purchase, so the id is always new.
             let id = TransactionId::new(Uuid::now_v7());
             let endpoint = edge.endpoint(&parsed.purchase.order, &owner).await;
             let name = PaymentIdentity { id, fingerprint: None, used_token: used_token.clone() };
@@ -116,6 +117,7 @@ pub(crate) async fn create_keyed(
     (parsed, used_token): (ParsedRequest, Option<UsedToken>),
     key: &str,
 ) -> Result<Created, ApiError> {
+    // The id follows from the key, so two nodes that get one request at once insert the same payment and one wins.
     let id = edge.keyring.transaction_id(&owner, key);
     let fingerprint = parsed.fingerprint(edge.keyring.fingerprint());
     let is_new_refused = !parsed.clock_violations.is_empty()
@@ -154,6 +156,7 @@ async fn create_new(
     let mut purchase = parsed.into_purchase()?;
     edge.check_form(&purchase.order)?;
     purchase.order.postback_url = endpoint.map_err(Denied::StoreUnavailable)?;
+    // Refused before anything is stored: a payment without a page token could never be shown to its payer.
     let page_token = edge.keyring.page_token(id).ok_or_else(ApiError::secret_key_missing)?;
     let card = purchase.card.as_ref();
     let (card_fingerprint, other_card_fingerprints) =
@@ -217,5 +220,6 @@ pub(crate) async fn events(
 /// Returns the caller's payment with this id.
 pub(crate) async fn own(edge: &Edge, id: &str, owner: &Owner) -> Result<Arc<Payment>, ApiError> {
     let id = TransactionId::parse(id).ok_or_else(ApiError::unreadable_id)?;
+    // Another merchant's payment reads like one that does not exist, so that ids can't be probed.
     Ok(edge.payments.read_own(id, owner).await?)
 }

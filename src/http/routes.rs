@@ -85,6 +85,7 @@ fn api(config: &mut ServiceConfig) {
 /// Registers the addresses for browsers. Links to them may carry parameters of third parties, which are ignored.
 fn pages(config: &mut ServiceConfig) {
     config
+        // The first address that matches answers, so fixed names stand before `/checkout/{token}`.
         .service(reading("/checkout/v1.js", web::get().to(card_script::script)))
         .service(reading("/checkout/v1.{number:[0-9]+}.js", web::get().to(card_script::script)))
         .service(reading("/checkout/integrity.json", web::get().to(card_script::integrity)))

@@ -144,6 +144,7 @@ async fn make(edge: &Edge, request: &HttpRequest, payload: Payload) -> Result<Ht
     if !edge.keyring.has_key_of_now() {
         return Err(ApiError::secret_key_missing());
     }
+    // Sealed for one merchant and mode, and stored nowhere: a thief of the store has no card.
     let token = edge.keyring.seal_card(&caller.owner, &contents);
     let token = token.ok_or_else(|| ApiError::defect("a card could not be sealed"))?;
     Ok(HttpResponse::Created().json(TokenAnswer {

@@ -54,6 +54,7 @@ impl JobMetrics {
             self.succeeded_at.with_label_values(&name).set(at.millis().div_euclid(1_000));
         }
         let failures = self.failures.with_label_values(&name);
+        // A counter of Prometheus can't be set, so only what came since the last scrape is added.
         failures.inc_by(state.failures.saturating_sub(failures.get()));
         let is_failing = state.failure.is_some() || state.overrun(rhythm).is_some();
         self.failing.with_label_values(&name).set(i64::from(is_failing));

@@ -42,6 +42,7 @@ impl Sealing {
             return Pass::from(Ok(()));
         }
         let Err(error) = seal_unprotected(&self.strongbox).await else {
+            // Sealed once, a secret stays sealed: every later one is sealed when it is stored.
             self.is_done = true;
             return Pass::from(Ok(()));
         };
@@ -85,6 +86,7 @@ async fn seal_unprotected(strongbox: &Strongbox) -> Result<(), SecretKeyError> {
     sealed = sealed.saturating_add(of_people);
     let is_audit_key_moved = strongbox.move_audit_key(Which::Unprotected).await?;
     if sealed > 0 || is_audit_key_moved {
+        // The old ciphertext or clear text is still in the write-ahead log until that is emptied.
         strongbox.forget_replaced().await?;
         tracing::info!(sealed, "secrets that were readable in the store are encrypted now");
     }
@@ -144,6 +146,7 @@ impl CurrentKey {
                 tracing::debug!(%error, "the store does not say with which secret key it works");
             }
             Err(error) => {
+                // The pass runs every two seconds, and one line at the change is enough.
                 if !std::mem::replace(&mut self.is_missing, true) {
                     tracing::error!(%error, "new payments are refused on this node");
                 }

@@ -33,6 +33,7 @@ impl<'k> OwnTokens<'k> {
 
 impl CardTokens for OwnTokens<'_> {
     fn open(&self, token: &str) -> Option<TokenContents> {
+        // The mark is taken before the token is opened: a replay must be recognised although the key is gone meanwhile.
         *self.seen.borrow_mut() = self.keyring.mark_of_token(token);
         let sealed = sealed_bytes(token)?;
         let context = context(self.owner);

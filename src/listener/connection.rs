@@ -75,6 +75,7 @@ impl<S: Cut> Connection<S> {
     }
 
     fn check_silence(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        // The timer is moved only when it runs out: a write costs a look at the clock and no timer (decision 20).
         while self.silence.as_mut().poll(context).is_ready() {
             let Some(end) = self.sent_at.checked_add(SILENCE_TIME_OUT).filter(|end| *end > Instant::now())
             else {
@@ -86,6 +87,7 @@ impl<S: Cut> Connection<S> {
     }
 
     fn time_out(&self) -> io::Error {
+        // Unsent bytes are dropped with the connection, or the kernel would keep them for a client that takes nothing.
         self.stream.cut();
         io::ErrorKind::TimedOut.into()
     }
@@ -113,6 +115,7 @@ impl<S: AsyncWrite + Cut + Unpin> Connection<S> {
             }
             Poll::Pending => {
                 let untaken = self.untaken.get_or_insert_with(|| Box::pin(sleep(TAKE_TIME_OUT)));
+                // The timer begins when the client takes nothing and ends with any byte, so slow clients are served.
                 ready!(untaken.as_mut().poll(context));
                 Poll::Ready(Err(self.time_out()))
             }

@@ -131,6 +131,7 @@ impl Places {
 
     /// Takes a slot for a connection from this address, if one is free.
     pub(super) fn take(&self, from: IpAddr) -> Option<ConnectionSlot> {
+        // An IPv6 network of one subscriber has more addresses than a limit could count.
         let network = network_of(from);
         let mut taken = self.0.lock();
         let own = taken.by_network.get(&network).copied().unwrap_or_default();
@@ -180,6 +181,7 @@ impl Drop for ConnectionSlot {
             if *own.get() > 1 {
                 *own.get_mut() = own.get().saturating_sub(1);
             } else {
+                // Removed at zero, or the map would keep every address that ever connected.
                 own.remove();
             }
         }

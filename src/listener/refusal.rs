@@ -43,6 +43,7 @@ impl LibraryRefusal {
         let headers: Vec<_> = lines.map(|line| line.split_once(": ")).collect::<Option<_>>()?;
         let value = |name| headers.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
         let is_bare = headers.iter().all(|(name, _)| OWN_HEADERS.contains(name));
+        // Answers of ours always have a request id, so a bare head can only be the library's own.
         (is_bare && value("content-length") == Some("0")).then(|| Self {
             starts_at: tail_at.saturating_add(head_at),
             status,

@@ -54,6 +54,8 @@ fn page(mode: Mode, name: &str) -> String {
 /// Returns true if one of the warnings before this end falls into a time.
 pub(super) fn is_warned_of(end: Timestamp, since: Timestamp, until: Timestamp) -> bool {
     let warnings = WARNINGS_MS.map(|before| end.minus_ms(before));
+    // Without the beginning and with the end, so a warning falls
+    // into exactly one of two periods that follow each other.
     warnings.into_iter().any(|warning| warning > since && warning <= until)
 }
 

@@ -245,8 +245,10 @@ impl Notifier {
         if round.failures.get() >= MAX_FAILURES {
             return Ok(());
         }
+        // The claim in the store comes before the message, so that of several nodes one sends it.
         let Some(claim) = self.people.claim_message(person, Channel::Mail).await? else { return Ok(()) };
         if self.mail(person, &digest).await {
+            // Noted after the server took it: a message that is lost in between is sent again, and none is left out.
             self.people.note_message::<S>(person.login(), &claim, round.until, &digest.troubles).await?;
         } else {
             round.failures.update(|failures| failures.saturating_add(1));
@@ -284,6 +286,7 @@ impl Notifier {
                 let login = person.login();
                 self.people.note_message::<S>(login, &claim, round.until, &digest.troubles).await
             }
+            // The claim has set the next try already (`Mailing::begin`), so a failure leaves nothing to note.
             WebhookOutcome::Failed => Ok(()),
             WebhookOutcome::Gone => self.forget_receiver(person).await,
         }

@@ -40,6 +40,7 @@ pub(super) async fn read(
     // Newer payments had no time to fail for an hour, and might fill the whole list.
     let hour_ago = Cursor { created_at: now.minus_ms(HOUR_MS), id: TransactionId::new(Uuid::nil()) };
     let waiting = list(DeliveryState::Pending, Some(hour_ago)).await?;
+    // Confirmations can only clear a receiver. Where none fails without them, they need not be read.
     if failing(&waiting, &[], now).is_empty() {
         return Ok(Vec::new());
     }

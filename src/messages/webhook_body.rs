@@ -89,6 +89,7 @@ impl<S: WebhookReader + Someone> WebhookMessage<'_, S> {
         let mut hash = Sha256::new_with_prefix(b"quita message id 1 ");
         hash.update(reported_until.millis().to_be_bytes());
         for part in [self.person.login().as_str(), self.person.role(), &self.digest.list()] {
+            // With its length in front, no part can pass for the beginning of the next one.
             hash.update(part.len().to_be_bytes());
             hash.update(part.as_bytes());
         }

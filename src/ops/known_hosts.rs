@@ -32,6 +32,7 @@ impl KnownHosts {
     fn has(&self, host: &str) -> bool {
         let name = name_of(host).to_ascii_lowercase();
         let bare = name.trim_start_matches('[').trim_end_matches(']');
+        // An IPv4 address in the form of IPv6 (`::ffff:127.0.0.1`) is this machine as well.
         let is_loopback = bare.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
         name == "localhost" || is_loopback || self.0.contains(&name)
     }
@@ -44,6 +45,7 @@ pub(super) async fn only<B: MessageBody + 'static>(
     next: Next<B>,
 ) -> Result<ServiceResponse<EitherBody<B>>, Error> {
     let mut sent = request.headers().get_all(HOST);
+    // Two Host headers name no host (RFC 9112, 3.2), so none of them makes a request known.
     let host = sent.next().filter(|_| sent.next().is_none()).and_then(|host| host.to_str().ok());
     if host.is_some_and(|host| hosts.has(host)) || FOR_ANYBODY.contains(&request.path()) {
         return Ok(next.call(request).await?.map_into_left_body());

@@ -53,6 +53,7 @@ impl ProcessMetrics {
         let stat = process.stat()?;
         let seconds = |ticks: u64| figure(ticks) / figure(ticks_per_second().max(1));
         let used = seconds(stat.utime.saturating_add(stat.stime));
+        // Two scrapes at once may count in another order than they read, and a counter never falls.
         self.cpu.inc_by((used - self.cpu.get()).max(0.0));
         self.memory.set(figure(stat.rss.saturating_mul(page_size())));
         self.address_space.set(figure(stat.vsize));

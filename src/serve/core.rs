@@ -41,11 +41,13 @@ impl Core {
         let system = start_actors(config, resources)?;
         ReadyMetric::register(system.payments(), &resources.registry)?;
         let state = system.payments().store_state();
+        // The actors have a watch of their own, so they get the bare store; everything else reports through this one.
         let store: Arc<dyn WholeStore> = Arc::new(WatchedStore::new(resources.store.clone(), state));
         let strongbox = Strongbox::new(store.clone(), Arc::clone(&resources.vault));
         let mut jobs = Jobs::new(Arc::clone(&resources.clock));
         JobMetrics::register(jobs.board(), &resources.registry)?;
         let probed = store.clone();
+        // The probe runs from the first moment on: without traffic nobody else would notice that the store went away.
         jobs.start(PROBE, async move || probe(&*probed).await);
         let refused_requests = Arc::new(RefusedRequests::register(&resources.registry)?);
         let audit = Audit::open(store.clone(), &strongbox, Arc::clone(&resources.clock)).await?;

@@ -38,6 +38,7 @@ impl Recorders {
 
     /// Ends the tasks, each within a time.
     pub(super) async fn stop(self, within: Duration) {
+        // Refused sign-ins end first: their last entry goes into the audit log, whose watch then still sees it.
         self.refused.stop();
         if tokio::time::timeout(within, self.counting).await.is_err() {
             tracing::warn!("who was not let in could not be noted in time");

@@ -57,6 +57,8 @@ impl Resources {
         let store = store::open_to_serve(&config.store, config.environment).await?;
         let vault: Arc<dyn Vault> = Arc::new(config.secret_keys.vault());
         let strongbox = Strongbox::new(store.clone(), Arc::clone(&vault));
+        // The store says which key derives ids, so nothing that
+        // makes an id may exist before it was asked (decision 29).
         let keyring = Keyring::establish(&strongbox, &config.secret_keys).await?;
         let clock = Arc::clone(&outside.clock);
         let (acquirers, links, reread) = connect(config, outside, &keyring)?;
@@ -119,6 +121,7 @@ fn connect(config: &Config, outside: Outside, keyring: &Arc<Keyring>) -> anyhow:
 fn webhooks(config: &Config, clock: &Arc<dyn Clock>) -> anyhow::Result<Arc<dyn WebhookSenderFactory>> {
     let policy = match config.environment {
         Environment::Development => AddressPolicy::Any,
+        // Merchants name these addresses. In production none of them may reach the network behind the service.
         Environment::Production => AddressPolicy::PublicOnly,
     };
     let senders = Arc::new(WebhookHttpFactory::new(policy, Arc::clone(clock))?);

@@ -74,6 +74,7 @@ impl Servers {
         .on_node(resources.api_address.to_string(), background.ending_keys.last_count());
         let api = listener(sockets.api, Places::new("api", of_api, &connections), workers);
         let api = listen(api, (edge.clone(), console.clone()), (resources.traces.tracer(), observer))?;
+        // One worker is enough for a few operators, and leaves the cores to payments.
         let ops = listener(sockets.ops, Places::new("ops", of_ops, &connections), 1);
         let operators = (Data::new(operators), KnownHosts::new(&config.ops_hosts));
         let ops = ops::listen(ops, core.system.payments(), resources.registry.clone(), operators)?;
@@ -122,6 +123,7 @@ fn listen(
             .wrap(from_fn(refuse_card_number))
             .wrap(from_fn(move |request, next| observed(observer.clone(), request, next)))
             .wrap(from_fn(with_refusal_pages))
+            // Middleware runs from the last `wrap` inwards: the id exists before anything that logs or refuses.
             .wrap(from_fn(with_request_id))
             .wrap(from_fn(move |request, next| with_safe_headers(mount, request, next)))
             .wrap(from_fn(with_own_headers))

@@ -46,6 +46,8 @@ pub(super) async fn serve(
         tokio::select! {
             _ = watch.tick() => {
                 system.watch();
+                // A heartbeat or a write met a newer form. What this program
+                // would write on is refused by the store (decision 44).
                 if store.form().is_too_new() {
                     end_streams();
                     api_handle.stop(false).await;
@@ -60,16 +62,19 @@ pub(super) async fn serve(
             }
             _ = terminate.recv() => break,
             _ = interrupt.recv() => break,
+            // A listener that ends by itself ends the service, because nobody would be served by what is left of it.
             ended = &mut api => return ended?,
             ended = &mut ops => return ended?,
         }
     }
     tracing::info!(within_s = within.as_secs(), "stopping: what was accepted is finished");
+    // Live pages never end by themselves, so a graceful stop would wait for them until its time is over.
     end_streams();
     if tokio::time::timeout(within, api_handle.stop(true)).await.is_err() {
         tracing::warn!("some connections did not end in time");
         api_handle.stop(false).await;
     }
+    // The operators' listener ends last: during the stop health and metrics are still answered.
     ops_handle.stop(false).await;
     Ok(())
 }

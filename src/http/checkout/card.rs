@@ -128,6 +128,7 @@ impl Visit<'_> {
                     words: Some([state.label, state.sentence]),
                     transaction_id: Some(payment.id.to_string()),
                     mistakes: vec![self.decline(payment).into()],
+                    // A new number for another card: under the old one the declined payment would be returned again.
                     form: Some(self.form_number()?),
                     ..CardAnswer::default()
                 }
@@ -181,6 +182,7 @@ impl Visit<'_> {
         if error.changed_nothing() {
             return Err(Refused::unavailable());
         }
+        // The card may have been charged. The same form is sent again and finds that payment, if there is one.
         Ok(self.later("unclear", (StatusCode::SERVICE_UNAVAILABLE, CROWDED_RETRY_S)))
     }
 

@@ -26,9 +26,12 @@ pub(super) fn is_from_elsewhere(edge: &Edge, request: &HttpRequest) -> bool {
     let is_ours = |origin: &str| ours.as_deref() == Ok(origin);
     let origin_is_foreign = match header(ORIGIN.as_str()) {
         None => false,
+        // `null` comes with the `no-referrer` policy of the page itself, and alone it says nothing of the site.
         Some("null") => sent_from.is_none(),
         Some(origin) => !is_ours(origin),
     };
+    // `none` is a request that the payer began, such as a reload.
+    // `same-site` is another host, which has no form of this page.
     origin_is_foreign || sent_from.is_some_and(|site| !matches!(site, "same-origin" | "none"))
 }
 

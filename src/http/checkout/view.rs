@@ -48,6 +48,7 @@ impl Visit<'_> {
         Ok(PaymentView {
             transaction_id: payment.id.to_string(),
             is_waiting,
+            // This address answers for payments of any method, not of PIX alone.
             status_path: format!("{}/pix/{}/status", self.edge.mount, payment.page_token),
             pix,
             boleto,
