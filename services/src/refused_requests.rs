@@ -1,5 +1,6 @@
 //! Requests refused for lack of authority: counted in a metric, and logged so seldom that nobody can flood the log.
 
+use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -8,10 +9,10 @@ use quita_domain::access::Origins;
 
 use super::limiter::{Limiter, Pace};
 
-/// Rate of log lines about one key.
-const OF_ONE_KEY: Pace = Pace { burst: 1, period: Duration::from_secs(60) };
-/// Rate of log lines about all keys.
-const OF_ALL_KEYS: Pace = Pace { burst: 10, period: Duration::from_secs(6) };
+/// Rate of log lines about one subject.
+const OF_ONE_SUBJECT: Pace = Pace { burst: 1, period: Duration::from_secs(60) };
+/// Rate of log lines about all subjects of a kind.
+const OF_ALL_SUBJECTS: Pace = Pace { burst: 10, period: Duration::from_secs(6) };
 
 /// Declares the reasons of refusals, with their names in the metric.
 macro_rules! refusals {
@@ -59,13 +60,50 @@ refusals! {
     SignIn = "sign_in",
 }
 
+/// Log lines of one kind: about each subject one a minute, about all of them a few.
+struct LoggedLines {
+    /// Hashes of the subjects: strangers choose some of them, and a hash is small however long its subject is.
+    subjects: Limiter<u64>,
+    hasher: RandomState,
+    all: Limiter<()>,
+    /// True if the log says already that not every refusal is logged.
+    is_full: AtomicBool,
+    /// Line of the log that says so.
+    more: &'static str,
+}
+
+impl LoggedLines {
+    fn new(more: &'static str) -> Self {
+        Self {
+            subjects: Limiter::new(OF_ONE_SUBJECT),
+            hasher: RandomState::new(),
+            all: Limiter::new(OF_ALL_SUBJECTS),
+            is_full: AtomicBool::new(false),
+            more,
+        }
+    }
+
+    /// Returns true if a line about this is due.
+    fn is_due(&self, subject: &str) -> bool {
+        // First by subject: one that was told of lately takes no turn from the others.
+        if self.subjects.count(&self.hasher.hash_one(subject)).is_err() {
+            return false;
+        }
+        let has_room = self.all.count(&()).is_ok();
+        let was_full = self.is_full.swap(!has_room, Ordering::Relaxed);
+        if !has_room && !was_full {
+            tracing::warn!("{}; quita_requests_refused_total has all of it", self.more);
+        }
+        has_room
+    }
+}
+
 /// Counter of refused requests, on this node.
 pub struct RefusedRequests {
     counter: Option<IntCounterVec>,
-    keys: Limiter<String>,
-    all_keys: Limiter<()>,
-    /// True if the log says already that not every refusal is logged.
-    is_full: AtomicBool,
+    keys: LoggedLines,
+    /// Apart from those of keys: anybody can state an origin, and must not silence a warning about a key.
+    origins: LoggedLines,
 }
 
 impl Default for RefusedRequests {
@@ -73,9 +111,8 @@ impl Default for RefusedRequests {
     fn default() -> Self {
         Self {
             counter: None,
-            keys: Limiter::new(OF_ONE_KEY),
-            all_keys: Limiter::new(OF_ALL_KEYS),
-            is_full: AtomicBool::new(false),
+            keys: LoggedLines::new("more is refused of API keys than is told one by one"),
+            origins: LoggedLines::new("more pages may not send cards than are told one by one"),
         }
     }
 }
@@ -106,7 +143,7 @@ impl RefusedRequests {
     /// Counts a refusal with the id of an existing key, and warns about that key and reason once a minute.
     pub fn count_key(&self, why: RefusedRequest, key_id: &str) {
         self.count(why);
-        if self.is_told(&format!("{key_id} {}", why.as_str())) {
+        if self.keys.is_due(&format!("{key_id} {}", why.as_str())) {
             tracing::warn!(key.id = key_id, why = why.as_str(), "calls with an API key are refused");
         }
     }
@@ -114,7 +151,7 @@ impl RefusedRequests {
     /// Counts a refusal in a console, and warns about that console once a minute.
     pub fn count_page(&self, why: RefusedRequest, door: &'static str) {
         self.count(why);
-        if self.is_told(&format!("{door} {}", why.as_str())) {
+        if self.keys.is_due(&format!("{door} {}", why.as_str())) {
             tracing::warn!(door, why = why.as_str(), "requests of somebody in a console are refused");
         }
     }
@@ -125,27 +162,13 @@ impl RefusedRequests {
         // Anybody can send this header, and anything in it.
         let origin = Origins::parse([origin], true).ok();
         if let Some(origin) = origin.as_ref().and_then(|origins| origins.iter().next())
-            && self.is_told(origin)
+            && self.origins.is_due(origin)
         {
             tracing::warn!(
                 origin,
                 "a page may not send cards: no application lists its origin (quita applications origins)"
             );
         }
-    }
-
-    /// Returns true if a log line about this is due.
-    fn is_told(&self, about: &str) -> bool {
-        // First by key: one that was told of lately takes no turn from the others.
-        if self.keys.count(&about.to_owned()).is_err() {
-            return false;
-        }
-        let has_room = self.all_keys.count(&()).is_ok();
-        let was_full = self.is_full.swap(!has_room, Ordering::Relaxed);
-        if !has_room && !was_full {
-            tracing::warn!("more is refused of API keys than is told one by one; the metric has all of it");
-        }
-        has_room
     }
 }
 
@@ -173,5 +196,15 @@ mod tests {
             let expected = refusals.iter().filter(|refusal| *refusal == why).map(|_| 1.0).sum::<f64>();
             assert_eq!(found.map(|(_, count)| *count), Some(expected), "{why:?}");
         }
+    }
+
+    #[test]
+    fn a_flood_of_origins_takes_no_line_from_keys() {
+        let refused = RefusedRequests::default();
+        let told =
+            (0..100).filter(|number| refused.origins.is_due(&format!("https://h{number}.example"))).count();
+        assert_eq!(told, 10, "the first ones");
+        assert!(refused.keys.is_due("a wrong_secret"));
+        assert!(!refused.keys.is_due("a wrong_secret"), "once a minute");
     }
 }

@@ -16,6 +16,8 @@ use super::errors::{ApiError, ErrorCode, wordings};
 
 /// The largest body (contract §1.1).
 const MAX_BYTES: usize = 256 * 1024;
+/// The largest form of a payer.
+const MAX_FORM_BYTES: usize = 64 * 1024;
 /// Initial capacity of a body, unless a smaller length is announced.
 const FIRST_ROOM: usize = 8 * 1024;
 /// Time within which a caller must send the body.
@@ -26,9 +28,22 @@ pub(crate) type RequestBody = Zeroizing<Vec<u8>>;
 
 /// Reads a JSON body.
 pub(crate) async fn read_json(request: &HttpRequest, payload: Payload) -> Result<RequestBody, ApiError> {
+    read_json_within(request, payload, MAX_BYTES).await
+}
+
+/// Reads a form that a payer's page sends as JSON.
+pub(crate) async fn read_json_form(request: &HttpRequest, payload: Payload) -> Result<RequestBody, ApiError> {
+    read_json_within(request, payload, MAX_FORM_BYTES).await
+}
+
+async fn read_json_within(
+    request: &HttpRequest,
+    payload: Payload,
+    most: usize,
+) -> Result<RequestBody, ApiError> {
     refuse_encoded(request)?;
     let is_json = request.content_type().eq_ignore_ascii_case("application/json");
-    if is_json { read(request, payload).await } else { Err(no_json()) }
+    if is_json { read_within(request, payload, most).await } else { Err(no_json()) }
 }
 
 /// Reads an optional JSON body. Without a body the content type may be missing too.
@@ -73,13 +88,22 @@ fn no_json() -> ApiError {
 
 /// Reads a body of any kind.
 pub(crate) async fn read(request: &HttpRequest, payload: Payload) -> Result<RequestBody, ApiError> {
+    read_within(request, payload, MAX_BYTES).await
+}
+
+/// Reads a form of a payer.
+pub(crate) async fn read_form(request: &HttpRequest, payload: Payload) -> Result<RequestBody, ApiError> {
+    read_within(request, payload, MAX_FORM_BYTES).await
+}
+
+async fn read_within(request: &HttpRequest, payload: Payload, most: usize) -> Result<RequestBody, ApiError> {
     let announced = announced_length(request);
     // Refused by its announcement, so that nothing of a body that is too large is read.
-    if announced.is_some_and(|length| length > MAX_BYTES) {
-        return Err(too_large());
+    if announced.is_some_and(|length| length > most) {
+        return Err(too_large(most));
     }
     let room = announced.map_or(FIRST_ROOM, |announced| announced.min(FIRST_ROOM));
-    match timeout(BODY_TIME_OUT, collect(payload, room)).await {
+    match timeout(BODY_TIME_OUT, collect(payload, room, most)).await {
         Ok(body) => body,
         Err(_) => {
             let message = wordings::late_body(BODY_TIME_OUT.as_secs());
@@ -88,13 +112,13 @@ pub(crate) async fn read(request: &HttpRequest, payload: Payload) -> Result<Requ
     }
 }
 
-async fn collect(mut payload: Payload, room: usize) -> Result<RequestBody, ApiError> {
+async fn collect(mut payload: Payload, room: usize, most: usize) -> Result<RequestBody, ApiError> {
     let mut body = RequestBody::new(Vec::with_capacity(room));
     while let Some(chunk) = payload.next().await {
         let chunk = chunk.map_err(|_| ApiError::new(ErrorCode::UnreadableBody, wordings::broken_body()))?;
         // Checked again while reading: a chunked body announces no length, and an announced one need not be true.
-        if body.len().saturating_add(chunk.len()) > MAX_BYTES {
-            return Err(too_large());
+        if body.len().saturating_add(chunk.len()) > most {
+            return Err(too_large(most));
         }
         append(&mut body, &chunk);
     }
@@ -114,8 +138,8 @@ fn append(body: &mut RequestBody, chunk: &[u8]) {
     body.extend_from_slice(chunk);
 }
 
-fn too_large() -> ApiError {
-    ApiError::new(ErrorCode::PayloadTooLarge, wordings::large_body(MAX_BYTES / 1024))
+fn too_large(most: usize) -> ApiError {
+    ApiError::new(ErrorCode::PayloadTooLarge, wordings::large_body(most / 1024))
 }
 
 #[cfg(test)]

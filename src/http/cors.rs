@@ -15,16 +15,20 @@ use super::edge::Edge;
 /// Time for which a browser keeps the answer to a preflight, in seconds.
 const MAX_AGE: &str = "600";
 
+/// Maximum length of an origin: a scheme, a name of 253 characters (RFC 1035, section 2.3.4) and a port.
+const MAX_LENGTH: usize = "https://".len() + 253 + ":65535".len();
+
 /// Decision about the origin of a request whose key is known.
 #[derive(Clone, Copy)]
 struct IsAllowed(bool);
 
-/// Returns the origin that a request states. Several, or one that is no text, are an origin that nobody has.
+/// Returns the origin that a request states. Several, one that is no text, or one that is too long are an origin that
+/// nobody has.
 pub(super) fn origin_of(headers: &HeaderMap) -> Option<&str> {
     let mut sent = headers.get_all(ORIGIN);
     match (sent.next(), sent.next()) {
         (None, _) => None,
-        (Some(only), None) => Some(only.to_str().unwrap_or("")),
+        (Some(only), None) => Some(only.to_str().ok().filter(|only| only.len() <= MAX_LENGTH).unwrap_or("")),
         (Some(_), Some(_)) => Some(""),
     }
 }
@@ -76,4 +80,25 @@ pub(super) async fn with_origin<B: MessageBody>(
         response.headers_mut().insert(ACCESS_CONTROL_ALLOW_ORIGIN, value);
     }
     Ok(response)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_that_no_page_can_have_is_nobody_s() {
+        let stated = |origins: &[&str]| {
+            let mut headers = HeaderMap::new();
+            for origin in origins {
+                headers.append(ORIGIN, HeaderValue::from_str(origin).unwrap());
+            }
+            origin_of(&headers).map(str::to_owned)
+        };
+        let longest = format!("https://{}.com:65535", "a".repeat(249));
+        assert_eq!(stated(&[]), None);
+        assert_eq!(stated(&[&longest]), Some(longest.clone()));
+        assert_eq!(stated(&[&format!("{longest}0")]), Some(String::new()));
+        assert_eq!(stated(&["https://a.example", "https://b.example"]), Some(String::new()));
+    }
 }

@@ -289,7 +289,7 @@ fn is_separator(character: char) -> bool {
         '.' | '/' | '-' | '\u{2010}'..='\u{2015}' | '\u{2212}' | '\u{fe58}' | '\u{fe63}' | '\u{ff0d}'..='\u{ff0f}'
     );
     // Soft hyphens, joiners and direction marks are invisible, and occur in copied text.
-    let is_unseen = matches!(character, '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}' | '\u{feff}');
+    let is_unseen = matches!(character, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2064}' | '\u{feff}');
     is_typeset || is_unseen || character.is_whitespace() || is_combining_mark(character)
 }
 
@@ -334,7 +334,7 @@ fn tagged_numbers(text: &str) -> impl Iterator<Item = &str> {
         }
         let (length, rest) = rest.split_at_checked(2)?;
         let value = rest.get(..usize::from_str_radix(length, 16).ok()?.checked_mul(2)?)?;
-        let number = value.get(..value.bytes().take_while(u8::is_ascii_digit).count())?;
+        let number = value.get(..digits_at_the_beginning(value))?;
         let mut behind = value.bytes().skip(number.len());
         let is_ended = match is_track {
             true => behind.next().is_some_and(|byte| byte.eq_ignore_ascii_case(&b'D')),
@@ -344,10 +344,16 @@ fn tagged_numbers(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
+/// Returns the number of digits that a text begins with, up to one more than a card number has.
+fn digits_at_the_beginning(text: &str) -> usize {
+    // A text may hold a tag at every second character, so each must cost no more than a number's length.
+    text.bytes().take(LENGTHS.end() + 1).take_while(u8::is_ascii_digit).count()
+}
+
 /// Returns true if hexadecimal digits begin with a card number and a separator or padding, as track 2 does (ISO/IEC
 /// 7813).
 fn begins_track_2(digits: &str) -> bool {
-    let length = digits.bytes().take_while(u8::is_ascii_digit).count();
+    let length = digits_at_the_beginning(digits);
     let is_ended = matches!(digits.as_bytes().get(length), Some(b'D' | b'd' | b'F' | b'f'));
     let number = digits.get(..length).filter(|number| is_ended && LENGTHS.contains(&number.len()));
     number.is_some_and(|number| CardNumber::parse(number).is_ok())

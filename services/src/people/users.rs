@@ -175,15 +175,16 @@ impl People {
         Ok(self.store.put_profile(merchant, profile).await?)
     }
 
-    /// Returns what a user has to do before anything else.
+    /// Returns the duty of a user. The password comes first, as for operators.
     ///
     /// # Errors
     /// Fails if the store does not answer.
     pub async fn duty(&self, user: &User) -> Result<Option<Duty>, PeopleError> {
-        let has_factor = user.credentials.second_factor.is_some();
-        if !has_factor && self.policy(&user.merchant).await?.second_factor_required {
-            return Ok(Some(Duty::SetUpFactor));
+        if self.must_change_password(&user.credentials) {
+            return Ok(Some(Duty::ChangePassword));
         }
-        Ok(self.must_change_password(&user.credentials).then_some(Duty::ChangePassword))
+        let has_factor = user.credentials.second_factor.is_some();
+        let is_missing = !has_factor && self.policy(&user.merchant).await?.second_factor_required;
+        Ok(is_missing.then_some(Duty::SetUpFactor))
     }
 }

@@ -56,7 +56,7 @@ pub(super) async fn read_card_form(
     request: &HttpRequest,
     payload: Payload,
 ) -> Result<(FormFields, CardInput), Refused> {
-    let body = body::read_json(request, payload).await?;
+    let body = body::read_json_form(request, payload).await?;
     let SentCardForm { fields, card } = card_form::parse(&body).map_err(|_| Refused::foreign())?;
     Ok((Zeroizing::new(fields), card))
 }
@@ -70,7 +70,7 @@ pub(super) async fn read_form(request: &HttpRequest, payload: Payload) -> Result
     if !kind.starts_with("application/x-www-form-urlencoded") {
         return Err(Refused::foreign());
     }
-    let body = body::read(request, payload).await?;
+    let body = body::read_form(request, payload).await?;
     Ok(Zeroizing::new(form_urlencoded::parse(&body).into_owned().collect()))
 }
 

@@ -87,6 +87,18 @@ impl Refused {
         )
     }
 
+    /// The form did not come in time, as over a bad line.
+    const fn late() -> Self {
+        Self::new(
+            StatusCode::REQUEST_TIMEOUT,
+            ("O formulário não chegou a tempo", "The form did not arrive in time"),
+            (
+                "A conexão parece lenta. Abra o link de novo e envie outra vez; nada foi cobrado.",
+                "The connection seems slow. Open the link again and send it once more; nothing was charged.",
+            ),
+        )
+    }
+
     /// The body is compressed, which no form of this page is.
     const fn encoded() -> Self {
         Self::new(
@@ -217,14 +229,15 @@ impl Refused {
 impl From<ApiError> for Refused {
     fn from(error: ApiError) -> Self {
         let code = error.error_code();
-        let is_unreadable = [ErrorCode::UnreadableBody, ErrorCode::RequestTimeout].contains(&code);
         if code == ErrorCode::NotFound {
             Self::nothing_here()
         } else if code == ErrorCode::PayloadTooLarge {
             Self::too_large()
         } else if code == ErrorCode::UnsupportedContentEncoding {
             Self::encoded()
-        } else if is_unreadable {
+        } else if code == ErrorCode::RequestTimeout {
+            Self::late()
+        } else if code == ErrorCode::UnreadableBody {
             Self::foreign()
         } else {
             Self::unavailable()

@@ -1,6 +1,6 @@
 //! Passwords that have to be changed, and factors that are required.
 
-use quita_domain::people::{Operator, OperatorRole};
+use quita_domain::people::{MerchantPolicy, Operator, OperatorRole};
 use quita_domain::time::DAY_MS;
 
 use super::*;
@@ -73,4 +73,24 @@ async fn operators_change_a_given_password_before_they_set_a_second_factor_up() 
     office.factors.set_up(&given, &secret, &office.code(&secret)).await.unwrap();
     own.credentials.second_factor = operator().await.credentials.second_factor;
     assert_eq!([true, false].map(|needs| duty(&own, needs)), [None; 2]);
+}
+
+#[tokio::test]
+async fn users_change_a_given_password_before_they_set_a_required_factor_up() {
+    let office = office();
+    let ana = login("ana@loja.example");
+    office.people.create_own(merchant("loja"), ana.clone(), Role::Owner).await.unwrap();
+    let policy = MerchantPolicy { second_factor_required: true, ..MerchantPolicy::default() };
+    office.people.set_policy(&merchant("loja"), &policy).await.unwrap();
+    let duty = async || {
+        let user = office.people.user(&merchant("loja"), &ana).await.unwrap();
+        office.people.duty(&user).await.unwrap()
+    };
+    assert_eq!(duty().await, Some(Duty::SetUpFactor), "the password is its user's own");
+    let given = office.people.reset_password(&merchant("loja"), &ana).await.unwrap();
+    assert_eq!(duty().await, Some(Duty::ChangePassword), "whoever made it could set the factor up");
+    let token = office.sign_in("ana@loja.example", &given).await.unwrap().token;
+    let own = Secret::new(String::from("um barco verde na janela dela"));
+    office.people.replace_given_password(&office.signed(&token).await, &own).await.unwrap();
+    assert_eq!(duty().await, Some(Duty::SetUpFactor));
 }
