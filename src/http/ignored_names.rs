@@ -61,7 +61,7 @@ pub(super) fn note(request: &HttpRequest, caller: &Caller, unknown: &[UnknownNam
 /// Returns the header that was meant as `Idempotency-Key`. Without that, a repetition makes a second payment.
 fn misspelt_key(request: &HttpRequest) -> Option<UnknownName> {
     let headers = request.headers();
-    let is_meant = |name: &str| name.contains("idempotency") || name.contains("idempotent");
+    let is_meant = |name: &str| name.contains("idempoten");
     let sent = headers.keys().find(|name| is_meant(name.as_str()))?;
     let meant = (!headers.contains_key(IDEMPOTENCY_KEY)).then(|| "Idempotency-Key".to_owned())?;
     Some(UnknownName { path: sent.to_string(), meant: Some(meant) })

@@ -24,9 +24,12 @@ pub fn parse(body: &[u8]) -> Result<OperationBody, Rejection> {
     let object = json::read(body)?;
     let findings = Findings::default();
     let root = Fields::of_body(&object, &findings);
-    let amount = root.optional("amount").cents_from(1);
-    root.refuse_card_numbers(&[]);
     let unknown = unknown_names::find(&object, &unknown_names::OPERATION);
+    let is_meant = unknown.iter().any(|name| name.is_meant_as("amount"));
+    // A misspelt amount that was ignored would move everything that is left.
+    let amount = if is_meant { root.required("amount") } else { root.optional("amount") };
+    let amount = amount.cents_from(1);
+    root.refuse_card_numbers(&[]);
     match findings.conclude(Some(amount)) {
         Ok((amount, _)) => Ok(OperationBody { amount, unknown }),
         Err(rejection) => Err(rejection.with_unknown(unknown)),
@@ -64,6 +67,20 @@ mod tests {
         }
         for (body, cents) in [("{\"amount\":1}", 1), (" {\"amount\": 9999999999} ", 9_999_999_999)] {
             assert_eq!(parse(body.as_bytes()).unwrap().amount, Some(Money::from_cents(cents)), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_seems_to_mean_the_amount_moves_nothing() {
+        for name in
+            ["amout", "Amount", "value", "valor", "amount_cents", "amountInCents", "refundAmount", "total"]
+        {
+            let rejection = parse(format!("{{\"{name}\":1000}}").as_bytes()).unwrap_err();
+            let violation = &rejection.violations[0];
+            assert_eq!((violation.field.as_str(), violation.code), ("amount", code::REQUIRED), "{name}");
+            assert!(violation.message.english().contains(name), "{}", violation.message.english());
+            let both = format!("{{\"amount\":500,\"{name}\":1000}}");
+            assert_eq!(parse(both.as_bytes()).unwrap().amount, Some(Money::from_cents(500)), "{name}");
         }
     }
 

@@ -169,7 +169,8 @@ wordings! {
 
     // Queries.
     pub(crate) unknown_status =
-        "must be a status of a payment, such as paid", "deve ser um status de pagamento, como paid";
+        "must be initial, pending, approved, paid, declined, expired, cancelled, refund or chargeback; repeat it for several",
+        "deve ser initial, pending, approved, paid, declined, expired, cancelled, refund ou chargeback; repita para vários";
     pub(crate) unknown_refund_status =
         "must be processing, succeeded or failed", "deve ser processing, succeeded ou failed";
     pub(crate) unknown_dispute_status = "must be open or won", "deve ser open ou won";

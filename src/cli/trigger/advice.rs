@@ -32,8 +32,8 @@ pub(super) fn advice(attempt: &AttemptOutcome) -> String {
             "Name another receiver with --postback-url."
         }
         (None, _) => {
-            "The log of the service says why, as does a test event from the console. Is the URL http:// or https://, as \
-             its port expects?"
+            "A test event from the console says why, and the log of the service says it for one of several reasons in a \
+             row. Is the URL http:// or https://, as its port expects?"
         }
     };
     if attempt.is_last() { advice.to_owned() } else { format!("{advice} {AGAIN}") }

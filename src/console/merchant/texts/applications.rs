@@ -116,7 +116,8 @@ group! {
             "Sends a sample payment.paid now, signed with the secret of this application and mode, and shows request and response.";
         send_to: "Enviar para", "Send to";
         send: "Enviar", "Send";
-        bad_url: "O endereço precisa ser https, de um lugar público.", "The address must be https, on a public host.";
+        bad_url: "O endereço precisa ser uma URL inteira, http:// ou https://, sem usuário, senha e fragmento; em produção, https num lugar público.",
+            "The address must be a whole URL, http:// or https://, without user, password and fragment; in production https on a public host.";
         request: "Pedido", "Request";
         answer: "Resposta", "Answer";
         no_answer: "Sem resposta", "No answer";
