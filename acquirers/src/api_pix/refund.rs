@@ -33,7 +33,13 @@ pub(super) async fn refund(
             let known = read(link, &path, operation, amount).await;
             // A bank refuses an id that was used, so a refused repetition may be a refund that was done.
             if known == OperationAnswer::NotFound {
-                return OperationAnswer::Refused(why);
+                // A refund that was sent before may be done and not yet shown: a payer who is told that it failed gets it twice.
+                let was_sent_before = operation.sent > 1;
+                return if was_sent_before {
+                    OperationAnswer::RefusedPerhaps(why)
+                } else {
+                    OperationAnswer::Refused(why)
+                };
             }
             unknown_at_most(known)
         }

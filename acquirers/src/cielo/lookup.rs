@@ -159,21 +159,24 @@ fn read_list(body: &[u8]) -> Result<Vec<PaymentId>, Unreadable> {
     }
     // Dates of one form sort as text; those of several, or none, keep their order as far as they can.
     listed.sort_by(|(one, _), (other, _)| one.cmp(other));
-    let mut ids: Vec<PaymentId> = listed.into_iter().map(|(_, payment_id)| payment_id).collect();
-    ids.dedup();
-    Ok(ids)
+    Ok(each_once(listed.into_iter().map(|(_, payment_id)| payment_id)))
+}
+
+/// Returns each sale once, in the order in which it came first. One that was named twice would count as a second charge.
+fn each_once(sales: impl Iterator<Item = PaymentId>) -> Vec<PaymentId> {
+    let mut once = Vec::new();
+    for payment_id in sales {
+        if !once.contains(&payment_id) {
+            once.push(payment_id);
+        }
+    }
+    once
 }
 
 /// The sales that a question names: the one that counts until now first.
 fn named_in(query: &ChargeQuery) -> Vec<PaymentId> {
     let references = std::iter::once(&query.reference).chain(&query.others);
-    let mut named = Vec::new();
-    for payment_id in references.filter_map(statement::payment_id) {
-        if !named.contains(&payment_id) {
-            named.push(payment_id);
-        }
-    }
-    named
+    each_once(references.filter_map(statement::payment_id))
 }
 
 /// Puts the sale first that speaks for the payment: the one that counted until now. Of a PIX or boleto that nobody paid
