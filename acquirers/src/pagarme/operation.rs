@@ -64,6 +64,12 @@ pub(super) fn before_sending(
     }
     match answer {
         OperationAnswer::NotFound => None,
+        // It never left, so none of what moved is its own. A withdrawal that its payer crossed gives everything back.
+        OperationAnswer::Done | OperationAnswer::Contradicted(_)
+            if !was_sent && operation.is_own() && is_more_than_left(operation, charge) =>
+        {
+            Some(OperationAnswer::Refused("less than that is left of the charge at Pagar.me".to_owned()))
+        }
         // The sums were right without any sending of ours: somebody at Pagar.me's desk moved the same amount.
         OperationAnswer::Done if !was_sent => Some(OperationAnswer::Contradicted(
             "the charge's sums moved by this amount before it was asked for".to_owned(),
@@ -75,6 +81,14 @@ pub(super) fn before_sending(
         ))),
         answer @ OperationAnswer::Accepted => Some(answer),
         OperationAnswer::Refused(_) | OperationAnswer::RefusedPerhaps(_) | OperationAnswer::Failed(_) => None,
+    }
+}
+
+/// Returns true if a refund is of more than the charge has left.
+fn is_more_than_left(operation: &Operation, charge: &Charge) -> bool {
+    match operation.kind {
+        OperationKind::Refund(amount) => amount > charge.taken().minus(charge.given_back()),
+        OperationKind::Cancel | OperationKind::Capture(_) => false,
     }
 }
 
@@ -117,6 +131,7 @@ fn cancellation(query: &ChargeQuery, charge: &Charge) -> OperationAnswer {
             | Step::GivenBack(_)
             | Step::Undecided(_)
             | Step::Failed
+            | Step::Expired
             | Step::ChargedBack
             | Step::Other(_) => unclear("the charge is not decided"),
         },
@@ -180,6 +195,7 @@ fn refund(operation: &Operation, amount: Money, charge: &Charge) -> OperationAns
         | Step::Waiting
         | Step::Undecided(_)
         | Step::Failed
+        | Step::Expired
         | Step::ChargedBack
         | Step::Other(_) => match operation.call.is_taken() {
             // A refund that was accepted is never sent again. It takes days, and the sum moves at its end.

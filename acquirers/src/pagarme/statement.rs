@@ -72,6 +72,7 @@ impl Reader<'_> {
             | Step::Waiting
             | Step::Undecided(Undecided::Review | Undecided::Processing)
             | Step::Failed
+            | Step::Expired
             | Step::ChargedBack
             | Step::Other(_) => unclear(charge),
         }
@@ -94,9 +95,11 @@ impl Reader<'_> {
             Step::GivenBack(_) | Step::Missing | Step::Undecided(Undecided::Error) if was_paid => {
                 self.known(query, charge, money(query, charge))
             }
-            Step::GivenBack(_) | Step::Missing | Step::Undecided(Undecided::Error) | Step::Failed => {
-                self.known(query, charge, vec![self.withdrawn(query, charge)])
-            }
+            Step::GivenBack(_)
+            | Step::Missing
+            | Step::Undecided(Undecided::Error)
+            | Step::Failed
+            | Step::Expired => self.known(query, charge, vec![self.withdrawn(query, charge)]),
             Step::Held
             | Step::Taken
             | Step::NotAuthorized
@@ -129,12 +132,14 @@ impl Reader<'_> {
             (Step::Undecided(Undecided::Review), _) => {
                 ChargeAnswer::UnderReview(self.reference(query, charge))
             }
-            (Step::Undecided(_), _) | (Step::Failed | Step::Missing, Gateway::Error) => {
+            // Its own word needs no clock of ours: that of the node that made the payment may have been ahead.
+            (Step::Expired, _) if !is_card => self.known(query, charge, vec![Fact::Expired]),
+            (Step::Undecided(_), _) | (Step::Failed | Step::Expired | Step::Missing, Gateway::Error) => {
                 ChargeAnswer::Accepted(self.reference(query, charge))
             }
             // The gateway refused the request before an issuer saw it,
             // so it is no decline and another acquirer may take it.
-            (Step::Failed | Step::NotAuthorized, Gateway::Refused)
+            (Step::Failed | Step::Expired | Step::NotAuthorized, Gateway::Refused)
                 if charge.last.return_code.is_none() && query.issued.is_none() =>
             {
                 ChargeAnswer::Refused(refusal(charge))
@@ -143,7 +148,7 @@ impl Reader<'_> {
                 let brand = query.card.as_ref().map(|card| card.brand);
                 self.known(query, charge, vec![Fact::Declined(decline::of_card(brand, &charge.last))])
             }
-            (Step::Failed, _) if is_card && charge.last.return_code.is_some() => {
+            (Step::Failed | Step::Expired, _) if is_card && charge.last.return_code.is_some() => {
                 let brand = query.card.as_ref().map(|card| card.brand);
                 self.known(query, charge, vec![Fact::Declined(decline::of_card(brand, &charge.last))])
             }

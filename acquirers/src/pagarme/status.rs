@@ -51,8 +51,10 @@ pub(super) enum Step {
     Waiting,
     /// Not decided, or not known: asked for again.
     Undecided(Undecided),
-    /// Failed at the gateway, or its time is over.
+    /// Failed at the gateway, or its time is over and Pagar.me does not say so.
     Failed,
+    /// Its time is over, by Pagar.me's clock.
+    Expired,
     /// Taken back by the holder.
     ChargedBack,
     /// Not known to this program.
@@ -93,7 +95,8 @@ impl Step {
             "analyzing" | "pendingreview" => Self::Undecided(Undecided::Review),
             "processing" => Self::Undecided(Undecided::Processing),
             "witherror" => Self::Undecided(Undecided::Error),
-            "failed" | "expired" => Self::Failed,
+            "failed" => Self::Failed,
+            "expired" => Self::Expired,
             "chargedback" => Self::ChargedBack,
             "" => Self::Missing,
             _ => Self::Other(shown(text)),

@@ -222,6 +222,21 @@ async fn nothing_is_sent_where_the_sums_moved_before_it_was_asked_for() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_refund_that_never_left_is_refused_where_less_than_it_is_left() {
+    for (desk_cents, cents) in [(15_700, 700), (15_700, 15_700), (15_100, 700)] {
+        let there = There::open();
+        let query = there.made(&charge(Method::CreditCard, 15_700)).await;
+        there.control(json!({ "do": "cancel", "charge": CODE, "amountCents": desk_cents }));
+        let answer = there.adapter().operate(&query, &refund(cents, 0)).await;
+        assert!(matches!(answer, OperationAnswer::Refused(_)), "{answer:?}");
+        let again = Operation { sent: 2, ..refund(cents, 0) };
+        let answer = there.adapter().operate(&query, &again).await;
+        assert!(!matches!(answer, OperationAnswer::Refused(_)), "it may have been done: {answer:?}");
+        assert!(!there.left().iter().any(|what| what.starts_with("DELETE")), "{:?}", there.left());
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn the_failure_of_a_refund_is_not_that_of_the_next_one_while_that_may_still_arrive() {
     let there = There::at(Config { refund_takes_ms: 60_000, ..Config::default() });
     let adapter = there.adapter();

@@ -159,7 +159,7 @@ async fn each_status_of_a_pix_or_boleto_has_its_meaning() {
         ),
         ("canceled", "voided", &nothing, "removed"),
         ("failed", "failed", &nothing, "declined:acquirer_refused"),
-        ("failed", "expired", &nothing, "declined:acquirer_refused"),
+        ("failed", "expired", &nothing, "expired"),
         ("failed", "failed", &json!({ "gateway_response": { "code": "412" } }), "refused"),
         ("failed", "failed", &json!({ "gateway_response": { "code": "503" } }), "accepted"),
         ("failed", "with_error", &nothing, "accepted"),
