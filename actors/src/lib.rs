@@ -32,7 +32,7 @@ pub use limits::{Limits, WebhookLimits};
 pub use link_payments::{CreationFailure, LinkPaymentError, LinkPayments, NotClosed, is_waiting};
 pub use operators::{Asked, Operators};
 pub use payments::{Operated, Payments, Readiness};
-pub use store::state::{StoreAway, StoreCall, StoreState, StoreTrouble};
+pub use store::state::{FailingReads, StoreAway, StoreCall, StoreState, StoreTrouble};
 pub use store::watched::WatchedStore;
 pub use system::{ActorSystem, Placement, Ports};
 pub use transaction::messages::{CreatePayment, Created};

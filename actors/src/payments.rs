@@ -23,7 +23,7 @@ use crate::acquirers::missing_routes::RouteKey;
 use crate::acquirers::notices::{NoticeDenied, Notices};
 use crate::acquirers::route_view::RouteHealth;
 use crate::denied::Denied;
-use crate::store::state::{StoreAway, StoreState};
+use crate::store::state::{FailingReads, StoreAway, StoreState};
 use crate::system::parts::SystemParts;
 use crate::transaction::messages::{
     Asker, Await, Create, CreatePayment, Created, Execute, Forget, Read, Until,
@@ -301,6 +301,11 @@ impl Payments {
     /// Returns the health of every route.
     pub fn acquirers(&self) -> Vec<RouteHealth> {
         self.system.route_health()
+    }
+
+    /// Returns reads of the store that fail while it answers otherwise.
+    pub fn failing_reads(&self) -> Option<FailingReads> {
+        self.system.books.state.failing_reads()
     }
 
     /// Returns the routes that open payments needed lately and that are not configured on this node.

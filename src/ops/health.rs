@@ -40,6 +40,8 @@ struct ReadinessView {
 struct Checks {
     store: HealthCheck,
     mailboxes: HealthCheck,
+    /// Some acquirer takes new payments.
+    routes: HealthCheck,
     acquirers: Vec<AcquirerCheck>,
     /// Failing acquirers, as `NAME METHOD`. Payments are taken as long as any acquirer takes them.
     failing: Vec<String>,
@@ -78,6 +80,12 @@ pub(super) async fn ready(payments: Data<Payments>, console: Data<OperatorConsol
     let store = HealthCheck { ok: store_away.is_none(), message: store_away.as_ref().map(message) };
     let recreated = (!takes_messages).then(|| String::from("an actor is being recreated"));
     let mailboxes = HealthCheck { ok: takes_messages, message: recreated };
+    let no_routes = match (routes.is_empty(), routes.iter().any(|route| route.state.takes_new_payments())) {
+        (_, true) => None,
+        (true, false) => Some(String::from("no acquirer is configured")),
+        (false, false) => Some(String::from("every acquirer is paused or drained for every method")),
+    };
+    let open_routes = HealthCheck { ok: no_routes.is_none(), message: no_routes };
     let failing = routes.iter().filter(|route| route.state == RouteState::Failing);
     let failing = failing.map(|route| format!("{} {}", route.acquirer, route.method.label())).collect();
     let acquirers = routes.into_iter().map(|route| AcquirerCheck {
@@ -87,7 +95,7 @@ pub(super) async fn ready(payments: Data<Payments>, console: Data<OperatorConsol
         state: route.state.as_str(),
         failing_since: route.failing_since.map(|since| since.to_string()),
     });
-    let checks = Checks { store, mailboxes, acquirers: acquirers.collect(), failing };
+    let checks = Checks { store, mailboxes, routes: open_routes, acquirers: acquirers.collect(), failing };
     let mut response = if is_ready { HttpResponse::Ok() } else { HttpResponse::ServiceUnavailable() };
     let status = if is_ready { "ready" } else { "not_ready" };
     let BuildInfo { version, commit, stored_form } = build_info();

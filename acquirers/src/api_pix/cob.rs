@@ -188,7 +188,8 @@ impl<'a> Cob<'a> {
                 transaction.id = %self.query.id,
                 %stated,
                 ours = %begun,
-                "the bank's clock is off: it says that it made the charge then; our own time is used"
+                "the bank's clock differs from ours, and one of them is off: it says that it made the charge then. Our own \
+                 time is used; quita doctor compares it with others"
             );
         }
     }

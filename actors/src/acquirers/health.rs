@@ -57,6 +57,8 @@ struct CallHistory {
     lost_charges: LostRun,
     /// Calls of any kind lost since the last answered one. They are for display.
     lost_calls: LostRun,
+    /// Inquiries lost since the last answered one: a payment that came in is seen by these alone. They are for display.
+    lost_inquiries: LostRun,
     /// Beginning of the failure that the log already has.
     told_since: Option<Timestamp>,
 }
@@ -92,8 +94,8 @@ impl CallHistory {
             || charges.lasts(now)
             || (charges.count > 0 && !self.has_answered);
         let by_charges = charges.since.filter(|_| charges_fail);
-        let by_any = self.lost_calls.since.filter(|_| self.lost_calls.lasts(now));
-        by_charges.into_iter().chain(by_any).min()
+        let lasting = [&self.lost_calls, &self.lost_inquiries].into_iter().filter(|lost| lost.lasts(now));
+        by_charges.into_iter().chain(lasting.filter_map(|lost| lost.since)).min()
     }
 }
 
@@ -188,6 +190,13 @@ impl Health {
     ) -> Option<HealthChange> {
         let mut past = self.past();
         past.note(outcome, took, now, why);
+        match outcome {
+            CallOutcome::Answered | CallOutcome::Refused => past.lost_inquiries.end(),
+            CallOutcome::Throttled => {}
+            // Without an error it was answered, about something that is not what was asked for.
+            CallOutcome::NotDelivered | CallOutcome::Unknown if why.is_none() => {}
+            CallOutcome::NotDelivered | CallOutcome::Unknown => past.lost_inquiries.add(now),
+        }
         self.judge(&mut past, now)
     }
 
@@ -204,7 +213,9 @@ impl Health {
         match (past.failing_since(self.failures_to_open, now), past.told_since) {
             (Some(since), None) => {
                 past.told_since = Some(since);
-                let lost = past.lost_calls.count.max(past.lost_charges.count);
+                let lost =
+                    [&past.lost_calls, &past.lost_charges, &past.lost_inquiries].map(|lost| lost.count);
+                let lost = lost.into_iter().max().unwrap_or_default();
                 Some(HealthChange::Fails { lost, is_tried_last: self.is_open(now) })
             }
             (None, Some(since)) => {
@@ -447,6 +458,22 @@ mod tests {
         let answers = HealthChange::Answers { after_ms: 61_000 };
         assert_eq!(inquired(CallOutcome::Answered, 62, None), Some(answers));
         assert_eq!(health.state(NOW.plus_ms(62_000)), RouteState::Healthy);
+    }
+
+    #[test]
+    fn inquiries_that_all_fail_show_beside_charges_that_all_succeed() {
+        let health = health();
+        health.follow(RouteDirective::Open, None);
+        for second in 0..=70 {
+            let now = NOW.plus_ms(second * 1_000);
+            health.ended(CallOutcome::Answered, Duration::ZERO, now, None);
+            health.inquired(CallOutcome::Unknown, Duration::ZERO, now, Some("403"));
+        }
+        let now = NOW.plus_ms(70_000);
+        assert_eq!(health.state(now), RouteState::Failing);
+        assert_eq!(health.condition(now), Condition::Healthy, "charges go there as before");
+        health.inquired(CallOutcome::Answered, Duration::ZERO, now, None);
+        assert_eq!(health.state(now), RouteState::Healthy);
     }
 
     #[test]

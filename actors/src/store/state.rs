@@ -116,9 +116,61 @@ impl Lane {
     }
 }
 
+/// Time of failing reads without a success after which they are a trouble, though the store answers probes.
+const READS_FAIL_FOR: Duration = Duration::from_secs(60);
+/// Longest rhythm of log lines about failing reads.
+const READS_LOGGED_EVERY: Duration = Duration::from_secs(60);
+
+/// Reads that fail while the store answers otherwise.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FailingReads {
+    /// Time since which none succeeded.
+    pub since: Timestamp,
+    /// Error of the last one.
+    pub why: Arc<str>,
+    /// True if some data is damaged. This lasts until a restart, however many other reads succeed.
+    pub is_damage: bool,
+}
+
+/// Reads, apart from probes: data may be damaged or forbidden while the server answers.
+#[derive(Debug, Default)]
+struct Queries {
+    failing: Option<(Instant, FailingReads)>,
+    logged_at: Option<Instant>,
+}
+
+impl Queries {
+    fn answered(&mut self) {
+        self.failing.take_if(|(_, failing)| !failing.is_damage);
+    }
+
+    /// Records a failure. Returns true if a log line about it is due.
+    fn failed(&mut self, now: Instant, since: Timestamp, error: &StoreError) -> bool {
+        let is_new_damage =
+            is_broken(error) && !self.failing.as_ref().is_some_and(|(_, failing)| failing.is_damage);
+        let (begun_at, failing) = self
+            .failing
+            .get_or_insert_with(|| (now, FailingReads { since, why: "".into(), is_damage: false }));
+        if is_new_damage {
+            (*begun_at, failing.since, failing.is_damage) = (now, since, true);
+        }
+        if is_new_damage || !failing.is_damage {
+            failing.why = error.to_string().into();
+        }
+        let was_logged =
+            self.logged_at.is_some_and(|at| now.saturating_duration_since(at) < READS_LOGGED_EVERY);
+        let is_due = is_new_damage || !was_logged;
+        if is_due {
+            self.logged_at = Some(now);
+        }
+        is_due
+    }
+}
+
 #[derive(Debug, Default)]
 struct StoreCondition {
     reads: Lane,
+    queries: Queries,
     writes: Lane,
     is_broken: bool,
     /// True if a write failed because the disk is full, and none was made since.
@@ -179,6 +231,13 @@ impl StoreState {
     /// Returns the absence of the store; `None` while it is up.
     pub fn away(&self) -> Option<StoreAway> {
         self.lock().away.as_ref().map(|(_, away)| away.clone())
+    }
+
+    /// Returns reads that fail while the store answers: for a minute without a success, or because data is damaged.
+    pub fn failing_reads(&self) -> Option<FailingReads> {
+        let inner = self.lock();
+        let (begun_at, failing) = inner.queries.failing.as_ref()?;
+        (failing.is_damage || begun_at.elapsed() >= READS_FAIL_FOR).then(|| failing.clone())
     }
 
     /// Returns true if the store answers and takes writes.
@@ -248,6 +307,9 @@ impl StoreState {
                 inner.reads.answered(now);
             }
             StoreCall::Read | StoreCall::Probe => {
+                if kind == StoreCall::Read {
+                    inner.queries.answered();
+                }
                 // The store is back from a complete outage. If it still takes no writes, the next write shows that.
                 if inner.reads.is_away {
                     inner.is_full = false;
@@ -277,6 +339,10 @@ impl StoreState {
         }
         tracing::debug!(%error, kind = kind.label(), count, "a call of the store failed");
         self.follow(&mut inner, now, &error.to_string());
+        let is_read = kind == StoreCall::Read;
+        if is_read && inner.queries.failed(now, self.clock.now(), error) && inner.away.is_none() {
+            log_read(error);
+        }
     }
 
     /// Logs once when the store goes away, and once when it is back.
@@ -327,6 +393,15 @@ fn log(StoreAway { since, trouble, why }: &StoreAway) {
             %since, trouble = trouble.as_str(), error = &**why,
             "the store is away: requests are answered 503, and nothing that was answered is lost"
         );
+    }
+}
+
+/// Logs a read that failed while the store is not away.
+fn log_read(error: &StoreError) {
+    if is_broken(error) {
+        tracing::error!(%error, "data of the store is damaged: what needs it is answered 503, and the rest goes on");
+    } else {
+        tracing::warn!(%error, "reads of the store fail while it answers others; this is said once a minute");
     }
 }
 
@@ -399,6 +474,34 @@ mod tests {
 
     fn trouble(state: &StoreState) -> Option<StoreTrouble> {
         state.away().map(|away| away.trouble)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn reads_that_fail_beside_probes_that_succeed_are_a_trouble_until_one_succeeds() {
+        let state = state();
+        for _ in 0..61 {
+            fails(&state, StoreCall::Read).await;
+            answers(&state, StoreCall::Probe).await;
+            answers(&state, StoreCall::Write).await;
+            advance(Duration::from_secs(1)).await;
+        }
+        assert!(state.is_up(), "writes are taken");
+        let failing = state.failing_reads().unwrap();
+        assert!(failing.why.contains("nobody is there") && !failing.is_damage, "{failing:?}");
+        answers(&state, StoreCall::Read).await;
+        assert_eq!(state.failing_reads(), None);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn damage_that_one_read_met_stays_known_whatever_others_find() {
+        let state = state();
+        let damaged = async { Err(StoreError::Broken("malformed".into())) };
+        state.watch::<()>(StoreCall::Read, damaged).await.unwrap_err();
+        answers(&state, StoreCall::Read).await;
+        fails(&state, StoreCall::Read).await;
+        answers(&state, StoreCall::Read).await;
+        let failing = state.failing_reads().unwrap();
+        assert!(state.is_up() && failing.is_damage && failing.why.contains("malformed"), "{failing:?}");
     }
 
     #[tokio::test(start_paused = true)]

@@ -308,7 +308,8 @@ impl Core {
             },
             // The acquirer is no longer configured, and may identify operations by their amounts alone. Until it is
             // back, they are sent one after the other.
-            None => Context { operates_in_turn: true, ..context },
+            // A card that a notice approves meanwhile is to be read then: nothing else would begin that schedule.
+            None => Context { operates_in_turn: true, reads_approved: true, ..context },
         }
     }
 

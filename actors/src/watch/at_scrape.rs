@@ -15,6 +15,7 @@ pub(crate) struct AtScrape {
     system: Arc<SystemParts>,
     route_states: IntGaugeVec,
     missing_routes: IntGaugeVec,
+    reads_failing: IntGauge,
     nodes_seen: IntGauge,
     nodes_lost: IntGauge,
     nodes_unknown: IntGauge,
@@ -35,6 +36,10 @@ impl AtScrape {
         let metrics = Self {
             system,
             missing_routes: IntGaugeVec::new(missing, &["acquirer", "method"])?,
+            reads_failing: IntGauge::new(
+                "quita_store_reads_failing",
+                "1 if reads of the store fail for a minute, or met damaged data, while it answers otherwise",
+            )?,
             route_states: IntGaugeVec::new(states, &["acquirer", "method", "state"])?,
             nodes_seen: IntGauge::new(
                 "quita_nodes_seen",
@@ -78,8 +83,8 @@ impl AtScrape {
         [&self.route_states, &self.missing_routes]
     }
 
-    const fn gauges_of_nodes(&self) -> [&IntGauge; 4] {
-        [&self.nodes_seen, &self.nodes_lost, &self.nodes_unknown, &self.clock_offset]
+    const fn gauges_of_nodes(&self) -> [&IntGauge; 5] {
+        [&self.reads_failing, &self.nodes_seen, &self.nodes_lost, &self.nodes_unknown, &self.clock_offset]
     }
 
     fn read_nodes(&self) {
@@ -112,6 +117,7 @@ impl Collector for AtScrape {
     fn collect(&self) -> Vec<MetricFamily> {
         self.read_routes();
         self.read_missing_routes();
+        self.reads_failing.set(i64::from(self.system.books.state.failing_reads().is_some()));
         self.read_nodes();
         let routes = self.gauges_of_routes().into_iter().flat_map(Collector::collect);
         routes.chain(self.gauges_of_nodes().into_iter().flat_map(Collector::collect)).collect()

@@ -183,6 +183,23 @@ fn days_on_which_no_node_was_up_are_made_up_for_by_another_one() {
 }
 
 #[test]
+fn after_more_than_ninety_days_without_a_node_the_last_ninety_are_made_up_for() {
+    let world = World::new();
+    world.live(async {
+        let lists = Rc::<Lists>::default();
+        let (mut before, _) = nights(&world, 1);
+        before.pass(&lists.list()).await;
+        drop(before);
+        pass_ms(120 * DAY_MS).await;
+        let (mut after, _) = nights(&world, 2);
+        live(&mut after, &lists, 1).await;
+        let days = lists.days();
+        assert_eq!(days[..2], ["2026-11-20", "2026-12-20"]);
+        assert_eq!((days.len(), days[91].as_str()), (92, "2027-03-20"));
+    });
+}
+
+#[test]
 fn a_list_of_which_one_day_is_never_readable_is_compared_on_all_others() {
     let world = World::new();
     world.live(async {

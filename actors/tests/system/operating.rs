@@ -1,7 +1,7 @@
 //! Refunds and cancellations that acquirers take their time for, or answer unclearly: asked for, never done twice.
 
 use quita_actors::{Denied, Operated};
-use quita_domain::acquiring::{CallFailure, Fact, OperationAnswer};
+use quita_domain::acquiring::{Approval, CallFailure, Fact, OperationAnswer};
 use quita_domain::identity::{AcquirerName, OperationId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
@@ -302,6 +302,34 @@ fn refunds_that_are_asked_for_while_their_acquirer_is_gone_are_sent_one_after_th
         node.settle().await;
         assert_eq!(node.payments.missing_routes(), []);
         assert_eq!(sent(&world), [(operation_id(70), 0), (operation_id(71), 3_000)]);
+    });
+}
+
+#[test]
+fn a_card_that_is_approved_while_its_acquirer_is_gone_is_read_when_it_is_back() {
+    let world = World::new().for_hours();
+    let authorised = || Fact::Authorized(Approval { authorization_code: "123456".into() });
+    world.bank.next([Answer::TakesSilently]);
+    world.live(async {
+        drop(world.node().begin(card(1, false)));
+        pass_ms(100).await;
+    });
+    world.bank.states(id(1), authorised());
+    world.live(async {
+        let node = world.node_without_acquirers();
+        node.payments.submit(node.notice("e1", id(1), authorised())).await.unwrap();
+        pass_ms(5_000).await;
+        assert_eq!(node.stored(id(1)).status(), Status::Approved);
+    });
+    world.live(async {
+        let node = world.node();
+        pass_ms(3_700_000).await;
+        assert_eq!(node.stored(id(1)).status(), Status::Approved, "its charge is known again");
+        world.bank.states(id(1), Fact::Expired);
+        pass_ms(8 * 3_600_000).await;
+        let gone = node.stored(id(1)).state;
+        let end = (gone.status, gone.status_reason.as_deref());
+        assert_eq!(end, (Status::Declined, Some("authorization_expired")));
     });
 }
 

@@ -50,7 +50,7 @@ fn unreachable_server(hosts: &str, error: &StoreError) -> StoreError {
 }
 
 /// Words of the driver and of the system, and what helps against what they say.
-const REMEDIES: [(&[&str], &str); 5] = [
+const REMEDIES: [(&[&str], &str); 7] = [
     (
         &["Authentication failed", "authentication", "SCRAM"],
         "check that user and password are right, and that authSource names their database",
@@ -61,10 +61,18 @@ const REMEDIES: [(&[&str], &str); 5] = [
     ),
     (&["Connection refused"], "check that MongoDB runs, and listens there"),
     (
+        &["tls handshake", "invalid peer certificate", "TLS"],
+        "check that MongoDB speaks TLS there (tls=), and that its certificate is trusted (tlsCAFile=)",
+    ),
+    (&["RsSecondary", "RsOther"], "check with rs.status() that a majority of its members runs"),
+    (
+        &["timed out"],
+        "it does not answer: check that it is not hung, and that no firewall drops packets on the way",
+    ),
+    (
         &["RsGhost", "Type: Unknown"],
         "check that the replica set was initiated (rs.initiate()), and that replicaSet has its name",
     ),
-    (&["RsSecondary", "RsOther"], "check with rs.status() that a majority of its members runs"),
 ];
 
 /// Returns what helps, as far as the words of a failure tell.
@@ -147,6 +155,12 @@ mod tests {
             ("db:1 (I/O error: failed to lookup address information: Name or service not known)", "DNS"),
             ("no server of MongoDB takes writes: db:27017 (Type: RsGhost)", "rs.initiate()"),
             ("no server of MongoDB takes writes: db:27017 (Type: RsSecondary)", "rs.status()"),
+            (
+                "no server of MongoDB takes writes: a:1 (Type: RsSecondary), b:1 (I/O error: timed out)",
+                "rs.status()",
+            ),
+            ("no server of MongoDB takes writes: db:27017 (I/O error: timed out)", "hung"),
+            ("no server of MongoDB takes writes: db:27017 (I/O error: tls handshake eof)", "tls="),
         ] {
             let told = unreachable_server("db", &StoreError::Unavailable(why.into())).to_string();
             let (_, told) = told.split_once("; ").unwrap();

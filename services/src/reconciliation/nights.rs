@@ -200,8 +200,16 @@ impl Nights {
         let acquirer = &list.acquirer;
         let last = last_day(now, self.at);
         let from = last.checked_sub_days(Days::new(MADE_UP_WITHIN_DAYS)).unwrap_or(NaiveDate::MIN);
-        let days = self.store.runs(&Source::list_of(acquirer), from, last).await?;
-        let first = days.first().map_or(last, |run| run.day);
+        let source = Source::list_of(acquirer);
+        let days = self.store.runs(&source, from, last).await?;
+        let first = if let Some(run) = days.first() {
+            run.day
+        } else if self.store.runs(&source, NaiveDate::default(), from).await?.is_empty() {
+            last
+        } else {
+            // It was compared before, and not for longer than is made up for.
+            from
+        };
         let is_done = |day: &NaiveDate| days.iter().any(|run| run.day == *day && run.is_finished);
         let open = first.iter_days().take_while(|day| *day <= last).filter(|day| !is_done(day));
         let mut due: Vec<_> = open.map(|day| Due { task: Task::Day(day), since: day }).collect();

@@ -21,7 +21,9 @@ const POLL_EVERY: Duration = Duration::from_secs(1);
 /// Number of polls in a row with changes after which only every third tick polls: nobody reads faster.
 const BUSY_AFTER: u32 = 5;
 const TICKS_PER_BUSY_POLL: u32 = 3;
-/// Ticks between two keep-alive comments, and between two checks that the visitor is still signed in.
+/// Keep-alive. An event and no comment, so that the page's script hears it and knows a silent connection for one.
+const ALIVE: &str = "event: alive\ndata:\n\n";
+/// Ticks between two keep-alives, and between two checks that the visitor is still signed in.
 const TICKS_PER_CHECK: u32 = 10;
 /// Time for which a poll's result serves other streams too.
 const SHARED_FOR: Duration = Duration::from_millis(800);
@@ -194,7 +196,7 @@ impl<P: LivePart> OpenStream<P> {
                 None => self.changes = 0,
             }
             if is_check {
-                return Some((Bytes::from_static(b": alive\n\n"), self));
+                return Some((Bytes::from_static(ALIVE.as_bytes()), self));
             }
         }
     }
@@ -290,7 +292,7 @@ mod tests {
         counted.show("2");
         assert_eq!(events.next().await.unwrap(), "event: fragment\ndata: 2\n\n");
         let before = Instant::now();
-        assert_eq!(events.next().await.unwrap(), ": alive\n\n");
+        assert_eq!(events.next().await.unwrap(), ALIVE);
         assert!(before.elapsed() >= POLL_EVERY * (TICKS_PER_CHECK - 2), "{:?}", before.elapsed());
     }
 
@@ -317,7 +319,7 @@ mod tests {
         }
         assert_eq!(slow.polls.load(Ordering::SeqCst), 1);
         let begun = Instant::now();
-        assert_eq!(open[0].next().await.unwrap(), ": alive\n\n");
+        assert_eq!(open[0].next().await.unwrap(), ALIVE);
         assert_eq!(slow.polls.load(Ordering::SeqCst), 1 + TICKS_PER_CHECK);
         assert_eq!(begun.elapsed(), (POLL_EVERY + takes) * TICKS_PER_CHECK);
     }

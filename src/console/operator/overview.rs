@@ -6,6 +6,8 @@ use actix_web::HttpResponse;
 use actix_web::web::Data;
 use askama::Template;
 use quita_actors::{NodeState, StoreAway, StoreTrouble};
+use quita_domain::identity::Mode;
+use quita_domain::method::Method;
 use quita_domain::time::millis_in;
 
 use super::OperatorConsole;
@@ -162,6 +164,18 @@ fn store(troubles: &Troubles, texts: &'static OperatorTexts, language: Language)
         Some(StoreTrouble::Broken) => texts.operators.store_broken,
     };
     let words = |away: &StoreAway| OutageWords::of(away.trouble, ConsoleKind::Operator, &texts.everywhere);
+    if let (None, Some(failing)) = (away, &troubles.failing_reads) {
+        let texts = &texts.operators;
+        let value = if failing.is_damage { texts.store_is_damaged } else { texts.store_reads_fail };
+        return Tile {
+            name: texts.store,
+            value: value.into(),
+            light: Light::Bad,
+            note: format!("{} · {}", language.time(failing.since), failing.why),
+            address: OperatorSection::Store.path(),
+            runbook: Some("quitastorereadsfail"),
+        };
+    }
     Tile {
         name: texts.operators.store,
         value: value.into(),
@@ -212,25 +226,43 @@ fn acquirers(troubles: &Troubles, texts: &'static OperatorTexts, language: Langu
         true => None,
         false => Some(format!("{} {}", texts.operators.routes_missing, missing.join(", "))),
     };
+    let in_words = |(mode, method): &(Mode, Method)| {
+        let mode = if *mode == Mode::Test { texts.everywhere.test } else { texts.everywhere.live };
+        format!("{} ({mode})", language.method(*method))
+    };
+    let closed: Vec<_> = troubles.closed().iter().map(in_words).collect();
+    let are_closed = match closed.is_empty() {
+        true => None,
+        false => Some(format!("{} {}", texts.operators.nobody_takes, closed.join(", "))),
+    };
+    let paused: Vec<_> = troubles.paused().map(name).collect();
+    let are_paused = match paused.is_empty() {
+        true => None,
+        false => Some(format!("{} {}", texts.operators.paused_routes, paused.join(", "))),
+    };
     let not_called = match troubles.not_called() {
         0 => None,
         count => Some(format!("{count} {}", texts.operators.not_called_yet)),
     };
-    let light = match (failing.is_empty() && missing.is_empty(), not_called.is_none()) {
+    let is_well = failing.is_empty() && missing.is_empty() && closed.is_empty();
+    let light = match (is_well, not_called.is_none()) {
         (false, _) => Light::Bad,
         (true, false) => Light::Untried,
         (true, true) => Light::Well,
     };
-    let runbook = match (failing.is_empty(), missing.is_empty()) {
-        (true, true) => None,
-        (false, _) => Some("quitaacquirerdown"),
-        (true, false) => Some("quitaroutemissing"),
+    let runbook = match (failing.is_empty(), missing.is_empty(), closed.is_empty()) {
+        (true, true, true) => None,
+        (false, _, _) => Some("quitaacquirerdown"),
+        (true, false, _) => Some("quitaroutemissing"),
+        (true, true, false) => Some("quitamethodclosed"),
     };
+    let notes =
+        failing.iter().cloned().chain(are_missing).chain(are_closed).chain(are_paused).chain(not_called);
     Tile {
         name: texts.operators.failing_acquirers,
         value: format!("{} / {}", failing.len(), troubles.routes.len()),
         light,
-        note: failing.iter().cloned().chain(are_missing).chain(not_called).collect::<Vec<_>>().join(", "),
+        note: notes.collect::<Vec<_>>().join(", "),
         address: OperatorSection::Acquirers.path(),
         runbook,
     }
@@ -413,8 +445,8 @@ impl LivePart for LiveOverview {
 mod tests {
     use std::collections::BTreeMap;
 
+    use quita_actors::{FailingReads, RouteHealth, RouteState};
     use quita_domain::identity::AcquirerName;
-    use quita_domain::method::Method;
     use quita_domain::time::Timestamp;
 
     use super::*;
@@ -422,6 +454,7 @@ mod tests {
     fn well() -> Troubles {
         Troubles {
             away: None,
+            failing_reads: None,
             nodes: Vec::new(),
             routes_differ: false,
             routes: Vec::new(),
@@ -451,13 +484,35 @@ mod tests {
     }
 
     #[test]
-    fn nodes_that_route_differently_and_routes_that_are_missing_are_red() {
+    fn what_stops_payments_though_nothing_failed_is_red() {
         let missing_routes = vec![(AcquirerName::new("old-bank"), Method::Boleto)];
         let differing = Troubles { routes_differ: true, ..well() };
+        let why = "malformed".into();
+        let failing_reads = FailingReads { since: Timestamp::from_millis(0), why, is_damage: true };
+        let damaged = Troubles { failing_reads: Some(failing_reads), ..well() };
+        let route = |acquirer: &str, method, state| RouteHealth {
+            acquirer: AcquirerName::new(acquirer),
+            method,
+            mode: Mode::Live,
+            state,
+            failing_since: None,
+        };
+        let routes = vec![
+            route("bank", Method::Pix, RouteState::Paused),
+            route("bank", Method::Boleto, RouteState::Healthy),
+            route("other", Method::Boleto, RouteState::Paused),
+        ];
+        let closed = Troubles { routes, ..well() };
         let missing = Troubles { missing_routes, ..well() };
         for (troubles, words, section) in [
             (differing, "route differently", "quitanoderoutesdiffer"),
             (missing, "not configured, with open payments: old-bank · Boleto", "quitaroutemissing"),
+            (damaged, "malformed", "quitastorereadsfail"),
+            (
+                closed,
+                "no acquirer takes: PIX (Live), paused: bank · PIX, other · Boleto",
+                "quitamethodclosed",
+            ),
         ] {
             let body = OverviewBody::of(troubles, Language::English);
             assert_eq!(body.light, Light::Bad);

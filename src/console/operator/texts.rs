@@ -63,6 +63,10 @@ group! {
         certificates: "certificados", "certificates";
         nodes_lost: "perdidos", "lost";
         clocks_differ: "relógios que diferem", "clocks differ";
+        nobody_takes: "nenhum adquirente recebe:", "no acquirer takes:";
+        paused_routes: "pausados:", "paused:";
+        store_reads_fail: "Leituras falham", "Reads fail";
+        store_is_damaged: "Dados danificados", "Data is damaged";
         routes_differ: "roteiam de modos diferentes", "route differently";
         routes_missing: "não configurados, com pagamentos abertos:", "not configured, with open payments:";
         nodes_route_differently: "Os nós roteiam pagamentos por tabelas diferentes há minutos.", "The nodes have been routing payments by different tables for minutes.";

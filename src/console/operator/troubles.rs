@@ -1,9 +1,11 @@
 //! Current problems as this node sees them, for the home page and for the navigation's counts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use quita_actors::{NodeState, NodeView, RouteHealth, RouteKey, RouteState, StoreAway};
+use quita_actors::{FailingReads, NodeState, NodeView, RouteHealth, RouteKey, RouteState, StoreAway};
+use quita_domain::identity::Mode;
+use quita_domain::method::Method;
 use quita_domain::time::Timestamp;
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
@@ -48,6 +50,8 @@ impl OpenExceptions {
 /// Current problems, as the home page shows them.
 pub(super) struct Troubles {
     pub(super) away: Option<StoreAway>,
+    /// Reads of the store that fail while it answers otherwise.
+    pub(super) failing_reads: Option<FailingReads>,
     pub(super) nodes: Vec<NodeView>,
     /// True if live nodes have been routing payments by different tables for minutes.
     pub(super) routes_differ: bool,
@@ -119,6 +123,7 @@ impl OperatorConsole {
         let nodes = self.operators.nodes();
         Troubles {
             away: self.payments.store_away(),
+            failing_reads: self.payments.failing_reads(),
             routes_differ: self.operators.routes_differ(),
             routes: self.payments.acquirers(),
             missing_routes: self.payments.missing_routes(),
@@ -205,6 +210,21 @@ impl Troubles {
         self.routes.iter().filter(|route| route.state == RouteState::Failing)
     }
 
+    /// Returns the methods of a mode that no acquirer takes, although some is configured for them.
+    pub(super) fn closed(&self) -> BTreeSet<(Mode, Method)> {
+        let kinds: BTreeSet<_> = self.routes.iter().map(|route| (route.mode, route.method)).collect();
+        let takes = |kind: &(Mode, Method)| {
+            let mut of_kind = self.routes.iter().filter(|route| (route.mode, route.method) == *kind);
+            of_kind.any(|route| route.state.takes_new_payments())
+        };
+        kinds.into_iter().filter(|kind| !takes(kind)).collect()
+    }
+
+    /// Returns the routes that an operator closed.
+    pub(super) fn paused(&self) -> impl Iterator<Item = &RouteHealth> {
+        self.routes.iter().filter(|route| !route.state.takes_new_payments())
+    }
+
     /// Returns the number of open routes that nothing is known about: no call was answered since the start.
     pub(super) fn not_called(&self) -> usize {
         self.routes.iter().filter(|route| route.state == RouteState::NotCalled).count()
@@ -224,7 +244,8 @@ impl Troubles {
                 .lost_nodes()
                 .saturating_add(usize::from(self.clocks_differ()))
                 .saturating_add(usize::from(self.routes_differ))
-                .saturating_add(usize::from(self.away.is_some())),
+                .saturating_add(usize::from(self.away.is_some()))
+                .saturating_add(usize::from(self.failing_reads.is_some())),
         }
     }
 }

@@ -382,8 +382,9 @@ pub(crate) async fn step(world: &Arc<World>) {
     let next = world.store.next_due_but_for(is_reported).into_iter().chain(world.next_appointment()).min();
     let is_awaited = world.has_notices_on_the_way() || world.has_calls_under_way();
     if let Some(next) = next.filter(|_| !is_awaited) {
-        let skipped_ms = world.clock.put_forward_to(next.plus_ms(1));
-        world.store.skip(skipped_ms);
+        // Nobody is awake for a moment in months: each process looks for nights before more time goes by.
+        let until = next.plus_ms(1).min(reconciling::looked_until(world));
+        world.store.skip(world.clock.put_forward_to(until));
     }
     sleep(if invariants::is_a_refund_unknown(world) { STEP * 4 } else { STEP }).await;
 }

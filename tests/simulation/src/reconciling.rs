@@ -3,17 +3,15 @@
 
 mod judge;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
 use chrono::{NaiveDate, NaiveTime};
 use quita_domain::exception::Exception;
-use quita_domain::identity::AcquirerName;
-use quita_domain::operation::Operation;
-use quita_domain::payment::Payment;
+use quita_domain::identity::{AcquirerName, OperationId};
 use quita_domain::reconciliation::StoredLine;
-use quita_domain::time::Timestamp;
+use quita_domain::time::{DAY_MS, Timestamp};
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 
@@ -31,6 +29,10 @@ pub(crate) const NIGHT: NaiveTime = NaiveTime::from_hms_opt(5, 0, 0).unwrap();
 
 /// Interval at which a process looks whether that is so.
 const LOOK_EVERY: Duration = Duration::from_secs(15);
+
+/// Time that goes by at most until every process has looked again. With forty days until money goes back, and what follows
+/// that, it is less than the ninety for which lists are made up for.
+const UNSEEN_MS: u64 = 7 * DAY_MS;
 
 /// Longest time of one look.
 const PASS_TIME_OUT: Duration = Duration::from_secs(300);
@@ -75,14 +77,24 @@ async fn compare(world: &Arc<World>, node: Node, bank: AcquirerName, day: NaiveD
 
 /// Every process looks often whether a night has come, at a time of its own.
 pub(crate) async fn live_nights(world: Arc<World>) {
+    world.note_look_for_nights(world.clock.now());
     loop {
         sleep(LOOK_EVERY).await;
+        let begun = world.clock.now();
         for place in 0..world.node_count() {
             if let Some(node) = world.node(place) {
                 pass(&world, node).await;
             }
         }
+        world.note_look_for_nights(begun);
     }
+}
+
+/// How far time may go by before every process looks again: they look every few seconds, and a list that is waited for
+/// comes or fails within minutes.
+pub(crate) fn looked_until(world: &World) -> Timestamp {
+    let looked_at = world.looked_for_nights_at().filter(|_| banks(world).next().is_some());
+    looked_at.map_or(Timestamp::from_millis(i64::MAX), |at| at.plus_ms(UNSEEN_MS))
 }
 
 /// Compares what is due of a node's nights. Says whether nothing is left to do; a pass may panic as an adapter does.
@@ -128,9 +140,10 @@ pub(crate) async fn end_nights(world: &Arc<World>) -> bool {
 
 /// Compares every list of every day on which something came in once more, which changes nothing.
 async fn compare_again(world: &Arc<World>) -> bool {
-    // A refund that its bank still works on may end between the two, and is a line of the second list only.
-    let is_under_way = |payment: &Arc<Payment>| payment.operations.iter().any(Operation::is_processing);
-    if world.store.payments().iter().any(is_under_way) {
+    // A refund that its bank still works on may end between the two, and is a line of the second list only. So may one that
+    // begins by what the first one asked about.
+    let known = operations(world);
+    if known.values().any(|is_processing| *is_processing) {
         return true;
     }
     if !compare_days(world).await {
@@ -139,6 +152,9 @@ async fn compare_again(world: &Arc<World>) -> bool {
     let before = content(world);
     let is_settled = compare_days(world).await;
     let after = content(world);
+    if operations(world) != known {
+        return is_settled;
+    }
     if is_settled && !is_unchanged(&before, &after) {
         let changed: Vec<_> = after.0.iter().filter(|one| !before.0.contains(one)).collect();
         let was = |one: &&StoredLine| changed.iter().any(|now| now.line.id == one.line.id);
@@ -148,6 +164,13 @@ async fn compare_again(world: &Arc<World>) -> bool {
         world.violation("lists that were compared twice changed something".to_owned());
     }
     is_settled
+}
+
+/// Every operation, and whether it is under way.
+fn operations(world: &World) -> BTreeMap<OperationId, bool> {
+    let payments = world.store.payments();
+    let all = payments.iter().flat_map(|payment| payment.operations.iter());
+    all.map(|operation| (operation.id, operation.is_processing())).collect()
 }
 
 async fn compare_days(world: &Arc<World>) -> bool {

@@ -101,6 +101,8 @@ pub(crate) struct World {
     notices_on_the_way: AtomicU64,
     /// The last day in Brasília on which money was moved.
     moved_on: Mutex<Option<NaiveDate>>,
+    /// When every process had looked last whether a night has come, if they do.
+    looked_for_nights_at: Mutex<Option<Timestamp>>,
     /// Moments at which something happens outside: time is not skipped beyond them.
     appointments: Mutex<BTreeSet<Timestamp>>,
 }
@@ -144,6 +146,7 @@ impl World {
             errands: AtomicU64::new(0),
             notices_on_the_way: AtomicU64::new(0),
             moved_on: Mutex::default(),
+            looked_for_nights_at: Mutex::default(),
             appointments: Mutex::default(),
         });
         past::remember(&world, &setting.tried_before);
@@ -337,6 +340,15 @@ impl World {
 
     pub(crate) fn moved_on(&self) -> Option<NaiveDate> {
         *self.moved_on.lock().unwrap()
+    }
+
+    /// Every process that is up has looked for nights since this moment.
+    pub(crate) fn note_look_for_nights(&self, at: Timestamp) {
+        *self.looked_for_nights_at.lock().unwrap() = Some(at);
+    }
+
+    pub(crate) fn looked_for_nights_at(&self) -> Option<Timestamp> {
+        *self.looked_for_nights_at.lock().unwrap()
     }
 
     /// Somebody outside waits for this moment.

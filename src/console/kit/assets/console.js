@@ -6,6 +6,9 @@
   const language = root.lang || "en";
   const HIDDEN_MS = 60_000;
   const SLOWEST_MS = 30_000;
+  // Streams send something every ten seconds.
+  const SILENT_MS = 25_000;
+  const ASKED_MS = 10_000;
   const MARK_MS = 4000;
   const SELECTION_MS = 15_000;
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
@@ -198,7 +201,7 @@
 
   class Stream {
     constructor(url, event, take, opened) {
-      Object.assign(this, { url, event, take, opened, state: "reconnecting", failures: 0, timer: 0, source: null });
+      Object.assign(this, { url, event, take, opened, state: "reconnecting", failures: 0, timer: 0, silence: 0, source: null });
       streams.push(this);
     }
 
@@ -208,18 +211,30 @@
       this.source = new EventSource(this.url);
       this.source.addEventListener("open", () => {
         this.failures = 0;
+        this.hear();
         this.become("live");
         this.opened?.();
       });
-      this.source.addEventListener(this.event, (event) => this.take(event.data));
+      this.source.addEventListener("alive", () => this.hear());
+      this.source.addEventListener(this.event, (event) => {
+        this.hear();
+        this.take(event.data);
+      });
       this.source.addEventListener("error", () => {
         this.become("reconnecting");
         if (this.source?.readyState === EventSource.CLOSED) this.askWhy();
       });
     }
 
+    // A service that hangs and a network that drops everything end no connection: only their silence tells.
+    hear() {
+      clearTimeout(this.silence);
+      this.silence = setTimeout(() => this.askWhy(), SILENT_MS);
+    }
+
     close(state) {
       clearTimeout(this.timer);
+      clearTimeout(this.silence);
       this.source?.close();
       this.source = null;
       this.become(state);
@@ -234,7 +249,7 @@
     async askWhy() {
       this.close("reconnecting");
       const request = new AbortController();
-      const limit = setTimeout(() => request.abort(), 10_000);
+      const limit = setTimeout(() => request.abort(), ASKED_MS);
       try {
         const answer = await fetch(this.url, { cache: "no-store", redirect: "manual", signal: request.signal });
         const isFinal = answer.type === "opaqueredirect" || [401, 403, 404, 410].includes(answer.status);
@@ -341,7 +356,11 @@
   async function askOutage(bar) {
     if (document.hidden) return;
     try {
-      const answer = await fetch(bar.dataset.outage, { cache: "no-store", headers: { Accept: "application/json" } });
+      const answer = await fetch(bar.dataset.outage, {
+        cache: "no-store",
+        headers: { Accept: "application/json" },
+        signal: AbortSignal.timeout(ASKED_MS),
+      });
       if (!answer.ok) return;
       const { since, trouble } = await answer.json();
       bar.hidden = since === null;
