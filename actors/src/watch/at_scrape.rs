@@ -71,9 +71,12 @@ impl AtScrape {
     }
 
     fn read_missing_routes(&self) {
-        // One that is configured again is no zero: nothing is left to be said of it.
+        // A route of no configuration has no zero either: nothing is left to be said of it.
         self.missing_routes.reset();
         let system = &self.system;
+        for route in system.route_health() {
+            self.missing_routes.with_label_values(&[route.acquirer.as_str(), route.method.label()]).set(0);
+        }
         for (acquirer, method) in system.missing_routes.known(system.clock.now()) {
             self.missing_routes.with_label_values(&[acquirer.as_str(), method.label()]).set(1);
         }

@@ -301,6 +301,10 @@ fn refunds_that_are_asked_for_while_their_acquirer_is_gone_are_sent_one_after_th
         let node = world.node();
         node.settle().await;
         assert_eq!(node.payments.missing_routes(), []);
+        assert_eq!(
+            node.number("quita_route_missing", &[("acquirer", "first"), ("method", "credit_card")]),
+            0
+        );
         assert_eq!(sent(&world), [(operation_id(70), 0), (operation_id(71), 3_000)]);
     });
 }

@@ -53,7 +53,7 @@ mod tests {
             (error("dns"), "Name another receiver"),
             (error("tls"), "http:// or https://"),
             (error("protocol"), "http:// or https://"),
-            (error("of_yore"), "The log of the service"),
+            (error("of_yore"), "test event from the console"),
             (status(301), "Name the final address with --postback-url."),
             (status(399), "Name the final address"),
             (status(400), "receiver's own fault"),
