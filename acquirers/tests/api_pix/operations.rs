@@ -193,7 +193,8 @@ async fn a_refund_that_the_bank_refuses_is_failed_unless_the_bank_knows_it() {
 #[tokio::test(start_paused = true)]
 async fn a_repetition_that_is_refused_fails_no_refund_that_the_bank_shows_late() {
     let world = World::paid().await;
-    world.bank.insists(Verb::Put, "/devolucao/", Reply::Answer(409, json!({"detail": "id em uso"})));
+    let in_use = || Reply::Answer(409, json!({"detail": "id em uso"}));
+    world.bank.next(Verb::Put, "/devolucao/", in_use()).next(Verb::Put, "/devolucao/", in_use());
     let sent = |times: u32| Operation { sent: times, ..refund() };
     let refused = OperationAnswer::Refused("id em uso".into());
     assert_eq!(world.adapter.operate(&paid_query(), &sent(1)).await, refused, "nothing was sent before");
