@@ -118,6 +118,8 @@ impl Lane {
 
 /// Time of failing reads without a success after which they are a trouble, though the store answers probes.
 const READS_FAIL_FOR: Duration = Duration::from_secs(60);
+/// Time after which failing reads are logged: the beginning of an outage has a line of its own by then.
+const READS_LOGGED_AFTER: Duration = Duration::from_secs(10);
 /// Longest rhythm of log lines about failing reads.
 const READS_LOGGED_EVERY: Duration = Duration::from_secs(60);
 
@@ -159,7 +161,8 @@ impl Queries {
         }
         let was_logged =
             self.logged_at.is_some_and(|at| now.saturating_duration_since(at) < READS_LOGGED_EVERY);
-        let is_due = is_new_damage || !was_logged;
+        let lasts = now.saturating_duration_since(*begun_at) >= READS_LOGGED_AFTER;
+        let is_due = is_new_damage || lasts && !was_logged;
         if is_due {
             self.logged_at = Some(now);
         }
@@ -236,7 +239,7 @@ impl StoreState {
     /// Returns reads that fail while the store answers: for a minute without a success, or because data is damaged.
     pub fn failing_reads(&self) -> Option<FailingReads> {
         let inner = self.lock();
-        let (begun_at, failing) = inner.queries.failing.as_ref()?;
+        let (begun_at, failing) = inner.queries.failing.as_ref().filter(|_| inner.away.is_none())?;
         (failing.is_damage || begun_at.elapsed() >= READS_FAIL_FOR).then(|| failing.clone())
     }
 
