@@ -23,7 +23,8 @@ use crate::acquirers::missing_routes::RouteKey;
 use crate::acquirers::notices::{NoticeDenied, Notices};
 use crate::acquirers::route_view::RouteHealth;
 use crate::denied::Denied;
-use crate::store::state::{FailingReads, StoreAway, StoreState};
+use crate::store::failing_reads::FailingReads;
+use crate::store::state::{StoreAway, StoreState};
 use crate::system::parts::SystemParts;
 use crate::transaction::messages::{
     Asker, Await, Create, CreatePayment, Created, Execute, Forget, Read, Until,

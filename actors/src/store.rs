@@ -2,6 +2,7 @@
 
 pub(crate) mod batch_span;
 pub(crate) mod books;
+pub(crate) mod failing_reads;
 pub(crate) mod fuse;
 pub(crate) mod journal;
 pub(crate) mod lanes;

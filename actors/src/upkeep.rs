@@ -5,4 +5,5 @@ pub(crate) mod heartbeats;
 pub(crate) mod known_nodes;
 pub(crate) mod node;
 pub(crate) mod reporting;
+pub(crate) mod route_agreement;
 pub(crate) mod timer;

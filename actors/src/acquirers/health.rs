@@ -67,18 +67,14 @@ impl CallHistory {
     /// Keeps what the views show of a call.
     fn note(&mut self, outcome: CallOutcome, took: Duration, now: Timestamp, why: Option<&str>) {
         self.recent.add(outcome, took, Instant::now());
+        self.lost_calls.note(outcome, now, why);
         match outcome {
             CallOutcome::Answered | CallOutcome::Refused => {
                 self.last_answer_at = Some(now);
                 self.has_answered = true;
-                self.lost_calls.end();
             }
             CallOutcome::Throttled => {}
             CallOutcome::NotDelivered | CallOutcome::Unknown => {
-                // Without an error it was answered, about something that is not what was asked for.
-                if why.is_some() {
-                    self.lost_calls.add(now);
-                }
                 let what = why.unwrap_or_default().chars().take(CAUSE_LENGTH).collect();
                 self.last_failure = Some(RouteFailure { at: now, what });
             }
@@ -190,13 +186,7 @@ impl Health {
     ) -> Option<HealthChange> {
         let mut past = self.past();
         past.note(outcome, took, now, why);
-        match outcome {
-            CallOutcome::Answered | CallOutcome::Refused => past.lost_inquiries.end(),
-            CallOutcome::Throttled => {}
-            // Without an error it was answered, about something that is not what was asked for.
-            CallOutcome::NotDelivered | CallOutcome::Unknown if why.is_none() => {}
-            CallOutcome::NotDelivered | CallOutcome::Unknown => past.lost_inquiries.add(now),
-        }
+        past.lost_inquiries.note(outcome, now, why);
         self.judge(&mut past, now)
     }
 

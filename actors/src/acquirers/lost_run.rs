@@ -2,6 +2,8 @@
 
 use quita_domain::time::Timestamp;
 
+use crate::acquirers::call_outcome::CallOutcome;
+
 /// Lost calls in a row that show a failing route where few calls are made, and the time over which they are.
 const FEW_LOST: u32 = 3;
 const FEW_LOST_FOR_MS: u64 = 60_000;
@@ -16,6 +18,17 @@ pub(crate) struct LostRun {
 }
 
 impl LostRun {
+    /// Records the end of a call for display. `why` is the error if it brought no answer.
+    pub(crate) fn note(&mut self, outcome: CallOutcome, now: Timestamp, why: Option<&str>) {
+        match outcome {
+            CallOutcome::Answered | CallOutcome::Refused => self.end(),
+            CallOutcome::Throttled => {}
+            // Without an error it was answered, about something that is not what was asked for.
+            CallOutcome::NotDelivered | CallOutcome::Unknown if why.is_none() => {}
+            CallOutcome::NotDelivered | CallOutcome::Unknown => self.add(now),
+        }
+    }
+
     /// Adds a lost call that ended now.
     pub(crate) fn add(&mut self, now: Timestamp) {
         self.count = self.count.saturating_add(1);

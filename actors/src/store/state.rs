@@ -13,6 +13,7 @@ use quita_ports::{Clock, StoreError, WriteError};
 use serde::Serialize;
 use tokio::time::Instant;
 
+use crate::store::failing_reads::{self, FailedReads, FailingReads};
 use crate::watch::actor_view::ago;
 use crate::watch::metric::enter;
 
@@ -116,64 +117,10 @@ impl Lane {
     }
 }
 
-/// Time of failing reads without a success after which they are a trouble, though the store answers probes.
-const READS_FAIL_FOR: Duration = Duration::from_secs(60);
-/// Time after which failing reads are logged: the beginning of an outage has a line of its own by then.
-const READS_LOGGED_AFTER: Duration = Duration::from_secs(10);
-/// Longest rhythm of log lines about failing reads.
-const READS_LOGGED_EVERY: Duration = Duration::from_secs(60);
-
-/// Reads that fail while the store answers otherwise.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FailingReads {
-    /// Time since which none succeeded.
-    pub since: Timestamp,
-    /// Error of the last one.
-    pub why: Arc<str>,
-    /// True if some data is damaged. This lasts until a restart, however many other reads succeed.
-    pub is_damage: bool,
-}
-
-/// Reads, apart from probes: data may be damaged or forbidden while the server answers.
-#[derive(Debug, Default)]
-struct Queries {
-    failing: Option<(Instant, FailingReads)>,
-    logged_at: Option<Instant>,
-}
-
-impl Queries {
-    fn answered(&mut self) {
-        self.failing.take_if(|(_, failing)| !failing.is_damage);
-    }
-
-    /// Records a failure. Returns true if a log line about it is due.
-    fn failed(&mut self, now: Instant, since: Timestamp, error: &StoreError) -> bool {
-        let is_new_damage =
-            is_broken(error) && !self.failing.as_ref().is_some_and(|(_, failing)| failing.is_damage);
-        let (begun_at, failing) = self
-            .failing
-            .get_or_insert_with(|| (now, FailingReads { since, why: "".into(), is_damage: false }));
-        if is_new_damage {
-            (*begun_at, failing.since, failing.is_damage) = (now, since, true);
-        }
-        if is_new_damage || !failing.is_damage {
-            failing.why = error.to_string().into();
-        }
-        let was_logged =
-            self.logged_at.is_some_and(|at| now.saturating_duration_since(at) < READS_LOGGED_EVERY);
-        let lasts = now.saturating_duration_since(*begun_at) >= READS_LOGGED_AFTER;
-        let is_due = is_new_damage || lasts && !was_logged;
-        if is_due {
-            self.logged_at = Some(now);
-        }
-        is_due
-    }
-}
-
 #[derive(Debug, Default)]
 struct StoreCondition {
     reads: Lane,
-    queries: Queries,
+    failed_reads: FailedReads,
     writes: Lane,
     is_broken: bool,
     /// True if a write failed because the disk is full, and none was made since.
@@ -239,8 +186,7 @@ impl StoreState {
     /// Returns reads that fail while the store answers: for a minute without a success, or because data is damaged.
     pub fn failing_reads(&self) -> Option<FailingReads> {
         let inner = self.lock();
-        let (begun_at, failing) = inner.queries.failing.as_ref().filter(|_| inner.away.is_none())?;
-        (failing.is_damage || begun_at.elapsed() >= READS_FAIL_FOR).then(|| failing.clone())
+        inner.failed_reads.trouble().filter(|_| inner.away.is_none())
     }
 
     /// Returns true if the store answers and takes writes.
@@ -311,7 +257,7 @@ impl StoreState {
             }
             StoreCall::Read | StoreCall::Probe => {
                 if kind == StoreCall::Read {
-                    inner.queries.answered();
+                    inner.failed_reads.end();
                 }
                 // The store is back from a complete outage. If it still takes no writes, the next write shows that.
                 if inner.reads.is_away {
@@ -343,8 +289,8 @@ impl StoreState {
         tracing::debug!(%error, kind = kind.label(), count, "a call of the store failed");
         self.follow(&mut inner, now, &error.to_string());
         let is_read = kind == StoreCall::Read;
-        if is_read && inner.queries.failed(now, self.clock.now(), error) && inner.away.is_none() {
-            log_read(error);
+        if is_read && inner.failed_reads.add(now, self.clock.now(), error) && inner.away.is_none() {
+            failing_reads::log(error);
         }
     }
 
@@ -399,16 +345,7 @@ fn log(StoreAway { since, trouble, why }: &StoreAway) {
     }
 }
 
-/// Logs a read that failed while the store is not away.
-fn log_read(error: &StoreError) {
-    if is_broken(error) {
-        tracing::error!(%error, "data of the store is damaged: what needs it is answered 503, and the rest goes on");
-    } else {
-        tracing::warn!(%error, "reads of the store fail while it answers others; this is said once a minute");
-    }
-}
-
-const fn is_broken(error: &StoreError) -> bool {
+pub(super) const fn is_broken(error: &StoreError) -> bool {
     matches!(error, StoreError::Broken(_))
 }
 

@@ -9,12 +9,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use quita_domain::control::Node;
-use quita_domain::routing::Version;
 use tokio::time::Instant;
 use uuid::Uuid;
 
 use crate::limits::CAUSE_LENGTH;
 use crate::upkeep::heartbeats::{ClockNews, Heartbeats, ViewTime};
+use crate::upkeep::route_agreement::{RouteAgreement, RoutesNews};
 
 /// A process on this store, as operators see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,18 +60,6 @@ impl NodeView {
     }
 }
 
-/// Time for which live nodes may route by different tables: a rolling restart, or a reload on each.
-const ROUTES_MAY_DIFFER: Duration = Duration::from_secs(5 * 60);
-
-/// Change of the agreement about routes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RoutesNews {
-    /// Live nodes have been routing by different tables for minutes.
-    Differ,
-    /// They route by the same table again.
-    Agree,
-}
-
 /// Nodes that were lost or came back.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct NodeNews {
@@ -96,10 +84,7 @@ struct NodeSightings {
     lost: HashSet<Uuid>,
     /// Heartbeats of the other nodes.
     heartbeats: Heartbeats,
-    /// Time since which live nodes route by different tables.
-    routes_differ_since: Option<Instant>,
-    /// True if that was reported.
-    routes_differ: bool,
+    agreement: RouteAgreement,
     /// Time of the last view.
     noted_at: Option<Instant>,
     /// Beginning of the views without a gap. During a gap the store was away, or this process was suspended.
@@ -116,21 +101,6 @@ impl NodeSightings {
             self.steady_since = Some(time.read_at);
         }
         self.steady_since.is_none_or(|since| since + time.seen_within <= time.read_at)
-    }
-
-    /// Records by which tables the live nodes route.
-    fn compare_routes(&mut self, nodes: &[NodeView], now: Instant) -> Option<RoutesNews> {
-        let alive = nodes.iter().filter(|view| view.state == NodeState::Alive);
-        let tables: HashSet<_> =
-            alive.filter_map(|view| view.node.routing.as_ref()).map(Version::as_str).collect();
-        let since = (tables.len() > 1).then(|| self.routes_differ_since.unwrap_or(now));
-        self.routes_differ_since = since;
-        let differ = since.is_some_and(|since| since + ROUTES_MAY_DIFFER <= now);
-        match (std::mem::replace(&mut self.routes_differ, differ), differ) {
-            (false, true) => Some(RoutesNews::Differ),
-            (true, false) => Some(RoutesNews::Agree),
-            (_, _) => None,
-        }
     }
 }
 
@@ -185,7 +155,7 @@ impl KnownNodes {
 
     /// Returns true if live nodes have been routing by different tables for minutes.
     pub(crate) fn routes_differ(&self) -> bool {
-        self.lock().routes_differ
+        self.lock().agreement.is_broken()
     }
 
     /// Returns every node as it was last noted, in the order of their start.
@@ -237,7 +207,9 @@ impl KnownNodes {
         let may_live = nodes.iter().filter(|view| !view.is_lost());
         let are_none = may_live.map(|view| view.node.id).eq([own]);
         self.are_none.store(are_none, Ordering::Relaxed);
-        let routes = inner.compare_routes(&nodes, time.read_at);
+        let alive = nodes.iter().filter(|view| view.state == NodeState::Alive);
+        let routes =
+            inner.agreement.compare(alive.filter_map(|view| view.node.routing.as_ref()), time.read_at);
         let mut news = NodeNews { replaced, clocks, routes, ..NodeNews::default() };
         for NodeView { node, state, .. } in &nodes {
             match state {

@@ -18,7 +18,8 @@ use crate::actor::meter::Alive;
 use crate::denied::{Denied, warn_unless_away};
 use crate::limits::Limits;
 use crate::upkeep::heartbeats::{ClockNews, ViewTime};
-use crate::upkeep::known_nodes::{KnownNodes, NodeNews, RoutesNews};
+use crate::upkeep::known_nodes::{KnownNodes, NodeNews};
+use crate::upkeep::route_agreement::RoutesNews;
 
 /// Identity of a process, as others see it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -196,21 +196,11 @@ impl PaymentStore for MongoStore {
     }
 
     async fn load(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
-        if ids.is_empty() {
-            return Ok(Vec::new());
-        }
-        let store = self.clone();
-        let ids = ids.to_vec();
-        self.threads.run(async move { store.load_anywhere(&ids, LoadConcern::Majority).await }).await?
+        self.load_by(LoadConcern::Majority, ids).await
     }
 
     async fn load_missing(&self, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
-        if ids.is_empty() {
-            return Ok(Vec::new());
-        }
-        let store = self.clone();
-        let ids = ids.to_vec();
-        self.threads.run(async move { store.load_anywhere(&ids, LoadConcern::Linearizable).await }).await?
+        self.load_by(LoadConcern::Linearizable, ids).await
     }
 
     async fn list(
@@ -308,6 +298,15 @@ impl PaymentStore for MongoStore {
 }
 
 impl MongoStore {
+    async fn load_by(&self, concern: LoadConcern, ids: &[TransactionId]) -> Result<Vec<Payment>, StoreError> {
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let store = self.clone();
+        let ids = ids.to_vec();
+        self.threads.run(async move { store.load_anywhere(&ids, concern).await }).await?
+    }
+
     /// Writes in the form that is known. If the database was upgraded since, it refuses that: then its form is read, and
     /// what was refused is written in it, if this program knows it.
     async fn commit_in_its_form(&self, writes: &[Write]) -> Vec<Outcome> {

@@ -222,24 +222,15 @@ fn acquirers(troubles: &Troubles, texts: &'static OperatorTexts, language: Langu
     let missing = troubles.missing_routes.iter();
     let missing: Vec<_> =
         missing.map(|(acquirer, method)| format!("{acquirer} · {}", language.method(*method))).collect();
-    let are_missing = match missing.is_empty() {
-        true => None,
-        false => Some(format!("{} {}", texts.operators.routes_missing, missing.join(", "))),
-    };
+    let are_missing = introduced(texts.operators.routes_missing, &missing);
     let in_words = |(mode, method): &(Mode, Method)| {
         let mode = if *mode == Mode::Test { texts.everywhere.test } else { texts.everywhere.live };
         format!("{} ({mode})", language.method(*method))
     };
     let closed: Vec<_> = troubles.closed().iter().map(in_words).collect();
-    let are_closed = match closed.is_empty() {
-        true => None,
-        false => Some(format!("{} {}", texts.operators.nobody_takes, closed.join(", "))),
-    };
+    let are_closed = introduced(texts.operators.nobody_takes, &closed);
     let paused: Vec<_> = troubles.paused().map(name).collect();
-    let are_paused = match paused.is_empty() {
-        true => None,
-        false => Some(format!("{} {}", texts.operators.paused_routes, paused.join(", "))),
-    };
+    let are_paused = introduced(texts.operators.paused_routes, &paused);
     let not_called = match troubles.not_called() {
         0 => None,
         count => Some(format!("{count} {}", texts.operators.not_called_yet)),
@@ -266,6 +257,11 @@ fn acquirers(troubles: &Troubles, texts: &'static OperatorTexts, language: Langu
         address: OperatorSection::Acquirers.path(),
         runbook,
     }
+}
+
+/// Returns names behind the words that introduce them; `None` without names.
+fn introduced(words: &str, names: &[String]) -> Option<String> {
+    (!names.is_empty()).then(|| format!("{words} {}", names.join(", ")))
 }
 
 fn exceptions(troubles: &Troubles, texts: &'static OperatorTexts) -> Tile {

@@ -90,7 +90,7 @@ pub(crate) async fn live_nights(world: Arc<World>) {
     }
 }
 
-/// How far time may go by before every process looks again: they look every few seconds, and a list that is waited for
+/// Moment up to which time may go by before every process looks again: they look every few seconds, and a list that is waited for
 /// comes or fails within minutes.
 pub(crate) fn looked_until(world: &World) -> Timestamp {
     let looked_at = world.looked_for_nights_at().filter(|_| banks(world).next().is_some());

@@ -101,7 +101,7 @@ pub(crate) struct World {
     notices_on_the_way: AtomicU64,
     /// The last day in Brasília on which money was moved.
     moved_on: Mutex<Option<NaiveDate>>,
-    /// When every process had looked last whether a night has come, if they do.
+    /// Moment at which every process had looked last for a night that has come, if they do.
     looked_for_nights_at: Mutex<Option<Timestamp>>,
     /// Moments at which something happens outside: time is not skipped beyond them.
     appointments: Mutex<BTreeSet<Timestamp>>,
