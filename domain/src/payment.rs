@@ -23,6 +23,7 @@ mod dispute;
 mod draft;
 mod due;
 mod effect;
+mod elsewhere;
 mod erase;
 mod erasure_text;
 mod further;
@@ -305,8 +306,10 @@ impl Payment {
 
     /// Returns the query by which the acquirer identifies the charge of an operation.
     pub fn query_for(&self, operation: &Operation) -> ChargeQuery {
-        let own = self.query();
-        let Some(surplus) = &operation.surplus else { return own };
+        let Some(surplus) = &operation.surplus else { return self.query() };
+        let attempts = &self.state.attempts;
+        let place = attempts.iter().rposition(|attempt| attempt.acquirer == surplus.acquirer);
+        let own = self.query_of(place.map_or(AttemptNumber::NONE, AttemptNumber::at));
         let is_of_money = matches!(operation.kind, OperationKind::Refund(_));
         ChargeQuery {
             reference: surplus.reference.clone(),

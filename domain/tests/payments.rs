@@ -14,6 +14,7 @@ mod payments {
     pub(crate) mod crosswise;
     pub(crate) mod deliveries;
     pub(crate) mod disputes;
+    pub(crate) mod elsewhere;
     pub(crate) mod erasure;
     pub(crate) mod further;
     pub(crate) mod hints;

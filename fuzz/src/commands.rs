@@ -70,6 +70,7 @@ pub fn context(input: &mut Unstructured<'_>, choice: Choice, last: Timestamp, op
         card_at_hand,
         operates_in_turn: choice.in_turn,
         charge_name: None,
+        charge_name_there: None,
         // Around what is asked for here.
         refund_shows_after_ms: if choice.in_turn { 60_000 } else { 0 },
         hint_gap_ms: 2_000,

@@ -77,6 +77,7 @@ impl SystemParts {
             card_at_hand,
             operates_in_turn: false,
             charge_name: None,
+            charge_name_there: None,
             refund_shows_after_ms: 0,
             hint_gap_ms: HINT_GAP_MS,
             asked_at: None,

@@ -286,7 +286,12 @@ impl Core {
             Some(card) => self.count_tries_so_far(card).await,
             None => None,
         };
-        Context { card_tries, ..self.context_of(payment, card_at_hand) }
+        let charge_name_there = command
+            .answer_about_a_charge()
+            .and_then(|(attempt, _)| payment.attempt(attempt))
+            .and_then(|attempt| self.route(payment, &attempt.acquirer))
+            .and_then(|route| route.factory.charge_name());
+        Context { card_tries, charge_name_there, ..self.context_of(payment, card_at_hand) }
     }
 
     /// Returns the same without counting tries.
@@ -298,7 +303,7 @@ impl Core {
             Some(route) => Context {
                 operates_in_turn: route.factory.operates_in_turn(),
                 charge_name: route.factory.charge_name(),
-                refund_shows_after_ms: route.factory.refund_shows_after_ms(payment.method()),
+                refund_shows_after_ms: self.refund_shows_after_ms(payment),
                 hint_gap_ms: route.spec().hint_gap_ms,
                 // An acquirer inside this process changes nothing by itself.
                 reads_approved: route.factory.local_issue().is_none(),
@@ -311,6 +316,13 @@ impl Core {
             // A card that a notice approves meanwhile is to be read then: nothing else would begin that schedule.
             None => Context { operates_in_turn: true, reads_approved: true, ..context },
         }
+    }
+
+    /// Returns the longest time before one of its acquirers shows a refund: what an earlier one holds is given back too.
+    fn refund_shows_after_ms(&self, payment: &Payment) -> u64 {
+        let routes =
+            payment.state.attempts.iter().filter_map(|attempt| self.route(payment, &attempt.acquirer));
+        routes.map(|route| route.factory.refund_shows_after_ms(payment.method())).max().unwrap_or_default()
     }
 
     /// Returns how often a card was tried, under any secret key; `None` if the store does not count it in time.

@@ -83,6 +83,11 @@ impl Reference {
         self.get(name).zip(other.get(name)).is_some_and(|(own, theirs)| own != theirs)
     }
 
+    /// Returns true if this is one of its ids, under any name.
+    pub fn has(&self, id: &str) -> bool {
+        self.0.values().any(|known| known == id)
+    }
+
     /// Returns true if all ids of `other` are known already.
     pub fn contains(&self, other: &Self) -> bool {
         other.0.iter().all(|(name, value)| self.get(name) == Some(value))

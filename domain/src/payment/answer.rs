@@ -67,6 +67,9 @@ impl Draft {
         answer: ChargeAnswer,
     ) {
         if !self.payment.is_last_attempt(attempt) {
+            if matches!(answer, ChargeAnswer::Failed(_)) {
+                self.inquiry_elsewhere_failed(attempt);
+            }
             self.keep_what_an_earlier_charge_did(attempt, &answer);
             return;
         }
@@ -189,6 +192,10 @@ impl Draft {
                 GivenUp::Refused => ChargeEnd::Declined,
                 GivenUp::NoneAvailable | GivenUp::Interrupted | GivenUp::NoCode => ChargeEnd::NotDelivered,
             };
+            if self.payment.is_sent_again() {
+                // Of an earlier sending it is only believed that it had no effect.
+                self.look_again_at_this_acquirer();
+            }
             self.make(Change::Attempt(AttemptChange::Ended(end)));
             self.charge_elsewhere(if_none_is_left);
         }
@@ -264,10 +271,10 @@ impl Draft {
     /// Skips the number of the slip, which is somebody else's at the acquirer: none of ours can be there under it. The
     /// charge is sent again, and gets another number.
     fn number_is_taken(&mut self, attempt: AttemptNumber, what: &str) {
+        let had_no_effect = self.payment.last_charge_had_no_effect();
+        let is_open = self.payment.last_outcome_is_open() && !self.payment.was_told_by_notice();
         let number = self.payment.query_of(attempt).our_number;
-        let Some(number) =
-            number.filter(|_| self.payment.last_outcome_is_open() && !self.payment.was_told_by_notice())
-        else {
+        let Some(number) = number.filter(|_| is_open || had_no_effect) else {
             self.charge_is_foreign(what);
             return;
         };
@@ -275,6 +282,10 @@ impl Draft {
         let about = Some(number.to_string());
         let detail = format!("number {number}: {what}");
         self.discrepancies.push(Discrepancy { kind, detail, stated: "", about });
+        if had_no_effect {
+            // It was refused before this answer came, perhaps because of its number.
+            return;
+        }
         // The number goes first: a next attempt at the same acquirer inherits the number of the one before.
         self.make(Change::Attempt(AttemptChange::NumberTaken));
         self.make(Change::Attempt(AttemptChange::Ended(ChargeEnd::NotDelivered)));
@@ -356,6 +367,11 @@ impl Draft {
 
     /// Keeps the effect of a charge that was counted as not delivered: the payer may be charged twice.
     fn keep_what_an_earlier_charge_did(&mut self, attempt: AttemptNumber, answer: &ChargeAnswer) {
+        let acquirer = self.payment.attempt(attempt).map(|attempt| attempt.acquirer.clone());
+        if let Some(acquirer) = acquirer.filter(|acquirer| self.payment.has_left(acquirer)) {
+            self.learn_of_charge_elsewhere((attempt, acquirer), answer);
+            return;
+        }
         let ChargeAnswer::Known(statement) = answer else { return };
         // A decline or expiry of an earlier charge was known when the next one began. Only its money is news.
         let takes_money =
@@ -387,7 +403,6 @@ impl Draft {
             // The refusal might have meant that the charge was there already. It counts now
             // that the acquirer is known to have none.
             NotFound::Believed if was_refused => {
-                self.look_again_later();
                 self.charge_had_no_effect(GivenUp::Refused);
             }
             NotFound::Believed if self.payment.was_told_by_notice() => self.keep_that_notice_was_right(),

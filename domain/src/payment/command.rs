@@ -175,3 +175,30 @@ impl Command {
         }
     }
 }
+
+impl Command {
+    /// Returns the answer that it brings about a charge, and the charge's number.
+    pub const fn answer_about_a_charge(&self) -> Option<(AttemptNumber, &ChargeAnswer)> {
+        match self {
+            Self::ChargeAnswered { attempt, answer } | Self::Inquired { attempt, answer, .. } => {
+                Some((*attempt, answer))
+            }
+            Self::Notified { .. }
+            | Self::Hinted { .. }
+            | Self::Operate(_)
+            | Self::OperationAnswered { .. }
+            | Self::OperationInquired { .. }
+            | Self::OperationResolved { .. }
+            | Self::ChargeResolved { .. }
+            | Self::MismatchEnded
+            | Self::DeliveryAnswered { .. }
+            | Self::Deliver { .. }
+            | Self::Redeliver { .. }
+            | Self::Wake
+            | Self::InquireNow
+            | Self::Reported(_)
+            | Self::PixTaken { .. }
+            | Self::ChargeNeverLeft => None,
+        }
+    }
+}

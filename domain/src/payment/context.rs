@@ -22,6 +22,8 @@ pub struct Context {
     /// Name of the reference by which the acquirer distinguishes several charges of one payment: it makes another one
     /// whenever one is sent again. `None` if it identifies charges by our id.
     pub charge_name: Option<&'static str>,
+    /// The same of the acquirer whose answer the command brings, which the payment may have left.
+    pub charge_name_there: Option<&'static str>,
     /// Time after a refund's call during which the acquirer may not show the refund yet, in milliseconds.
     pub refund_shows_after_ms: u64,
     /// Shortest time between an inquiry and the next one that a hint causes, in milliseconds. Set by the acquirer that
@@ -54,6 +56,7 @@ impl Context {
             card_at_hand: false,
             operates_in_turn: false,
             charge_name: None,
+            charge_name_there: None,
             refund_shows_after_ms: 0,
             hint_gap_ms: HINT_GAP_MS,
             asked_at: None,

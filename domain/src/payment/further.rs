@@ -16,27 +16,7 @@ impl Payment {
     /// Returns the card whose tries must be counted before this command is decided: only if a further try depends on
     /// them.
     pub fn card_to_count(&self, command: &Command, card_at_hand: bool) -> Option<&CardFingerprint> {
-        let (attempt, answer) = match command {
-            Command::ChargeAnswered { attempt, answer } | Command::Inquired { attempt, answer, .. } => {
-                (*attempt, answer)
-            }
-            Command::Notified { .. }
-            | Command::Hinted { .. }
-            | Command::Operate(_)
-            | Command::OperationAnswered { .. }
-            | Command::OperationInquired { .. }
-            | Command::OperationResolved { .. }
-            | Command::ChargeResolved { .. }
-            | Command::MismatchEnded
-            | Command::DeliveryAnswered { .. }
-            | Command::Deliver { .. }
-            | Command::Redeliver { .. }
-            | Command::Wake
-            | Command::InquireNow
-            | Command::Reported(_)
-            | Command::PixTaken { .. }
-            | Command::ChargeNeverLeft => return None,
-        };
+        let (attempt, answer) = command.answer_about_a_charge()?;
         let ChargeAnswer::Known(statement) = answer else { return None };
         self.further_acquirer(attempt, &statement.facts, card_at_hand)?;
         self.card_fingerprint.as_ref()

@@ -35,7 +35,11 @@ impl Draft {
         let now = self.clock();
         let gap_ends = self.payment.hint_gap_ends(&self.context).unwrap_or(now);
         if self.payment.acquirer() != Some(acquirer) {
-            self.inquire_about_earlier_charge(acquirer, gap_ends <= now);
+            if gap_ends <= now {
+                self.inquire_about_earlier_charge(acquirer);
+            } else {
+                self.look_elsewhere_at(acquirer, gap_ends);
+            }
             return;
         }
         self.remember_charge(charge);

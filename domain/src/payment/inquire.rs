@@ -68,11 +68,11 @@ impl NotFound {
 }
 
 impl Draft {
-    /// Asks an acquirer about an earlier charge, unless it was asked just now. It was believed not to have that charge.
-    pub(super) fn inquire_about_earlier_charge(&mut self, acquirer: &AcquirerName, may_ask: bool) {
+    /// Asks an acquirer about an earlier charge. It was believed not to have that charge.
+    pub(super) fn inquire_about_earlier_charge(&mut self, acquirer: &AcquirerName) {
         let attempts = self.payment.state.attempts.iter().enumerate();
         let mut earlier = attempts.rev().skip(1).filter(|(_, attempt)| attempt.acquirer == *acquirer);
-        if let Some((index, _)) = earlier.next().filter(|_| may_ask) {
+        if let Some((index, _)) = earlier.next() {
             self.push_inquiry_about(acquirer.clone(), AttemptNumber::at(index));
         }
     }

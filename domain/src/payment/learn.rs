@@ -71,7 +71,11 @@ impl Draft {
         let place = attempts.iter().rposition(|attempt| attempt.acquirer == *acquirer);
         let number = place.map_or(AttemptNumber::NONE, AttemptNumber::at);
         match fact {
-            Fact::Authorized(_) | Fact::Settled(_) => self.earlier_charge_was_accepted(number),
+            Fact::Authorized(_) | Fact::Settled(_) | Fact::SecondCharge(_) => {
+                self.earlier_charge_was_accepted(number);
+                // The answer tells what is to be given back.
+                self.look_elsewhere_at(acquirer, self.clock());
+            }
             Fact::Refunded { refund_id: id, .. }
             | Fact::RefundedInTotal { refund_id: id, .. }
             | Fact::ChargedBack { id, .. }
@@ -82,7 +86,6 @@ impl Draft {
             // That charge is over, and known to be.
             Fact::Pending { .. } | Fact::Declined(_) | Fact::Expired | Fact::Cancelled => {}
             Fact::Removed { .. } | Fact::Concluded | Fact::Hint => {}
-            Fact::SecondCharge(_) => self.earlier_charge_was_accepted(number),
             Fact::PixCodeMissing | Fact::AmountUnknown | Fact::Cost { .. } => {}
             Fact::Unclear { .. } | Fact::PaidToOthers { .. } => self.learn_and_keep_discrepancy(fact),
         }

@@ -60,7 +60,9 @@ impl Draft {
     fn surplus_was_kept(&mut self, id: OperationId, why: &str) {
         let Some(operation) = self.payment.operation_of(id) else { return };
         let Some(surplus) = operation.surplus.clone() else { return };
-        let is_second = self.payment.others.iter().any(|other| surplus.reference.contains(other));
+        let is_elsewhere = self.payment.has_left(&surplus.acquirer);
+        let is_second =
+            is_elsewhere || self.payment.others.iter().any(|other| surplus.reference.contains(other));
         let kind = if is_second { DiscrepancyKind::SecondCharge } else { DiscrepancyKind::PaidAfterDecline };
         let detail = format!("what charge {} holds could not be given back: {why}", surplus.id);
         self.discrepancies.push(Discrepancy {
@@ -140,6 +142,9 @@ impl Draft {
 
     pub(super) fn begin(&mut self, request: OperationRequest, kind: OperationKind, surplus: Option<Surplus>) {
         let now = self.now();
+        // Of an acquirer that the payment has left it is not known here how it knows operations.
+        let goes_in_turn = self.context.operates_in_turn
+            || surplus.as_ref().is_some_and(|surplus| self.payment.has_left(&surplus.acquirer));
         self.make(Change::OperationRequested(Operation {
             key: request.key,
             asked_amount: request.requested.amount(),
@@ -158,7 +163,7 @@ impl Draft {
         // An acquirer that knows operations by sums alone can't tell two apart: one
         // is under way at a time (decision 15).
         let is_first = !self.payment.operations.iter().any(|other| self.payment.waits_for(request.id, other));
-        if is_first || !self.context.operates_in_turn {
+        if is_first || !goes_in_turn {
             self.send_operation(request.id);
         }
     }

@@ -15,6 +15,11 @@ impl Payment {
         self.operations.iter().find(|operation| operation.id == id)
     }
 
+    /// Returns true if an operation was begun under this id.
+    pub(super) fn began(&self, id: &str) -> bool {
+        self.operations.iter().any(|operation| operation.id.to_string() == id)
+    }
+
     /// Returns true if this operation is about the payment's own charge.
     pub(super) fn is_own(&self, id: OperationId) -> bool {
         self.operation_of(id).is_some_and(Operation::is_own)

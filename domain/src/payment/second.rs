@@ -47,6 +47,17 @@ impl SecondLook {
         step(&SECOND_LOOK_STEPS_MS, self.made)
     }
 
+    /// First wait of the schedule.
+    pub(super) const FIRST_STEP_MS: u64 = SECOND_LOOK_STEPS_MS[0];
+
+    /// Last wait of the schedule, the longest.
+    pub(super) const LAST_STEP_MS: u64 = SECOND_LOOK_STEPS_MS[1];
+
+    /// Makes a look after which none is scheduled.
+    pub(super) const fn last(acquirer: AcquirerName, at: Timestamp) -> Self {
+        Self { acquirer, at, made: 1 }
+    }
+
     /// Returns true if the schedule has none after this many.
     fn is_over(made: u32) -> bool {
         usize::try_from(made).is_ok_and(|made| made >= SECOND_LOOK_STEPS_MS.len())
@@ -64,6 +75,9 @@ impl Payment {
     /// Returns true if what a surplus gives back is of the last charge: money of a declined payment. `charge_name` is the
     /// name under which references have the acquirer's name of a charge, if it names them.
     fn is_of_last_charge(&self, surplus: &Surplus, charge_name: Option<&str>) -> bool {
+        if self.has_left(&surplus.acquirer) {
+            return false;
+        }
         let Some(last) = self.state.attempts.last().map(|attempt| &attempt.reference) else { return false };
         // Other names in a reference change with each step of the charge.
         match charge_name.and_then(|name| surplus.reference.get(name).map(|given| (name, given))) {
@@ -162,9 +176,14 @@ impl Draft {
     /// Schedules one more inquiry for a charge that the acquirer was believed not to have, after late requests have
     /// arrived.
     pub(super) fn look_again_later(&mut self) {
-        if self.context.charge_name.is_some()
-            && let Some(acquirer) = self.payment.acquirer().cloned()
-        {
+        if self.context.charge_name.is_some() {
+            self.look_again_at_this_acquirer();
+        }
+    }
+
+    /// Schedules the same whether or not the acquirer names charges: no other charge goes there.
+    pub(super) fn look_again_at_this_acquirer(&mut self) {
+        if let Some(acquirer) = self.payment.acquirer().cloned() {
             self.schedule_look(acquirer, 0);
         }
     }
@@ -179,9 +198,16 @@ impl Draft {
     pub(super) fn look_again(&mut self, now: Timestamp) {
         let Some(look) = self.payment.second_look.clone().filter(|look| look.at <= now) else { return };
         self.schedule_look(look.acquirer.clone(), look.made.saturating_add(1));
-        if self.payment.acquirer() != Some(&look.acquirer) {
-            self.inquire_about_earlier_charge(&look.acquirer, true);
-        } else if !self.payment.last_outcome_is_open() {
+        // One look is kept, so it is for every acquirer that the payment has left in doubt.
+        let mut left = self.payment.left_in_doubt();
+        if self.payment.has_left(&look.acquirer) && !left.contains(&look.acquirer) {
+            left.push(look.acquirer.clone());
+        }
+        for acquirer in &left {
+            self.inquire_about_earlier_charge(acquirer);
+        }
+        let is_in_doubt = !self.payment.has_left(&look.acquirer) || self.payment.is_sent_again();
+        if is_in_doubt && !self.payment.last_outcome_is_open() {
             // As after a hint, it is asked until there is an answer.
             self.bring_check_forward(now);
         }
@@ -195,6 +221,11 @@ impl Draft {
         if self.payment.last_outcome_is_open() {
             return Ok(());
         }
+        Err(self.give_back_second(second, acquirer))
+    }
+
+    /// Gives back what a charge beside the one that counts holds, and returns the exception that tells of it.
+    pub(super) fn give_back_second(&mut self, second: SecondCharge, acquirer: AcquirerName) -> Discrepancy {
         let SecondCharge { id, reference, holds } = second;
         let (kind, held, detail) = match holds {
             Holding::Limit => {
@@ -207,16 +238,17 @@ impl Draft {
             }
         };
         let (taken, given_back) = held;
+        let place = if self.payment.has_left(&acquirer) { format!(" at {acquirer}") } else { String::new() };
         self.give_back(Surplus { id: id.clone(), acquirer, reference, taken, given_back }, kind);
-        Err(Discrepancy {
+        Discrepancy {
             kind: DiscrepancyKind::SecondCharge,
             detail: format!(
-                "a second charge of the payment, {id}, {detail}; it is given back by that id, and the payment is {}",
+                "a second charge of the payment{place}, {id}, {detail}; it is given back by that id, and the payment is {}",
                 self.payment.status()
             ),
             stated: "",
             about: Some(id),
-        })
+        }
     }
 
     /// Gives back money that came in for a declined payment.

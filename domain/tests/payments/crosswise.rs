@@ -115,15 +115,17 @@ fn a_refused_refund_that_was_done_after_all_is_an_exception_if_its_money_went_ba
 }
 
 #[test]
-fn a_charge_that_had_an_effect_after_another_one_followed_is_an_exception() {
+fn a_charge_that_had_an_effect_after_another_one_followed_is_looked_at_again() {
     let failed = ChargeAnswer::Failed(CallFailure::NotDelivered("no".into()));
     let opened = open(pix_order()).next.unwrap();
     let second =
         after(&opened, Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer: failed }, 10);
     let late = ChargeAnswer::known(settled("s1", 10_000));
+    let told = after(&second, Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer: late }, 20);
     assert_eq!(
-        discrepancy(&second, Command::ChargeAnswered { attempt: AttemptNumber::FIRST, answer: late }),
-        DiscrepancyKind::Contradiction
+        told.second_look.unwrap().acquirer,
+        AcquirerName::new("first"),
+        "once it is known which one counts"
     );
 }
 

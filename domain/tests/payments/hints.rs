@@ -262,7 +262,7 @@ fn a_hint_about_an_earlier_charge_has_that_acquirer_asked_about_that_charge() {
     let asked = hinted.next.unwrap();
     assert!(asked.decide(hint(), &at(1_500)).unwrap().effects.is_empty(), "once in two seconds");
     let found = asked.decide(checked(&asked, vec![settled("s1", 10_000)]), &at(1_600)).unwrap();
-    assert_eq!(found.discrepancies[0].kind, DiscrepancyKind::Contradiction, "paid twice, perhaps");
+    assert_eq!(found.discrepancies[0].kind, DiscrepancyKind::SecondCharge, "it is given back");
 }
 
 #[test]

@@ -6,18 +6,18 @@ use quita_domain::operation::{Operation, OperationKind, Verdict};
 use crate::payments::unknown_outcomes::{charge_answered, unknown};
 use crate::*;
 
-const MINUTE: u64 = 60_000;
+pub(crate) const MINUTE: u64 = 60_000;
 
 /// An acquirer that makes another charge whenever one is sent again.
-fn by_name(ms: u64) -> Context {
+pub(crate) fn by_name(ms: u64) -> Context {
     Context { operates_in_turn: true, charge_name: Some("paymentId"), hint_gap_ms: 5_000, ..at(ms) }
 }
 
-fn decided(payment: &Payment, command: Command, ms: u64) -> Decision {
+pub(crate) fn decided(payment: &Payment, command: Command, ms: u64) -> Decision {
     payment.decide(command, &Context { card_at_hand: true, ..by_name(ms) }).unwrap()
 }
 
-fn decide(payment: &Payment, command: Command, ms: u64) -> Payment {
+pub(crate) fn decide(payment: &Payment, command: Command, ms: u64) -> Payment {
     reported(decided(payment, command, ms).next.unwrap_or_else(|| payment.clone()), ms)
 }
 
@@ -30,11 +30,11 @@ fn hint(number: u32) -> Command {
     Command::Hinted { acquirer: AcquirerName::new("first"), charge }
 }
 
-fn told(facts: Vec<Fact>, number: u32) -> ChargeAnswer {
+pub(crate) fn told(facts: Vec<Fact>, number: u32) -> ChargeAnswer {
     ChargeAnswer::Known(Statement { facts, reference: sale(number) })
 }
 
-fn inquired(payment: &Payment, attempt: u32, answer: ChargeAnswer) -> Command {
+pub(crate) fn inquired(payment: &Payment, attempt: u32, answer: ChargeAnswer) -> Command {
     Command::Inquired {
         attempt: AttemptNumber::new(attempt),
         asked_at: payment.inquired_at,
@@ -50,7 +50,7 @@ fn not_found(payment: &Payment) -> Command {
 }
 
 /// A payment whose first charge was believed not to be there, and that was sent again.
-fn sent_again(order: Order) -> Payment {
+pub(crate) fn sent_again(order: Order) -> Payment {
     let opened = Payment { order: Arc::new(order), ..open(pix_order()).next.unwrap() };
     let lost = decide(&opened, charge_answered(unknown()), 8_000);
     let once = decide(&lost, not_found(&lost), 20_000);
@@ -80,20 +80,20 @@ fn paid_by(number: u32) -> Fact {
 }
 
 /// The same of a card, whose approval is told with it.
-fn captured(number: u32) -> Fact {
+pub(crate) fn captured(number: u32) -> Fact {
     let Fact::Settled(settlement) = paid_by(number) else { panic!("a settlement") };
     let approval = Some(Approval { authorization_code: "123456".into() });
     Fact::Settled(Settlement { approval, ..settlement })
 }
 
-fn given_back(payment: &Payment) -> Vec<(String, OperationKind, OperationState)> {
+pub(crate) fn given_back(payment: &Payment) -> Vec<(String, OperationKind, OperationState)> {
     let told = |operation: &'_ Operation| {
         Some((operation.surplus.as_ref()?.id.clone(), operation.kind, operation.state()))
     };
     payment.operations.iter().filter_map(told).collect()
 }
 
-fn whole() -> OperationKind {
+pub(crate) fn whole() -> OperationKind {
     OperationKind::Refund(Money::from_cents(10_000))
 }
 

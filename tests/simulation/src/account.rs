@@ -40,6 +40,8 @@ pub(crate) struct Account {
     pub(crate) came_after_its_time: bool,
     /// True if its sums are all that tells of operations, and none but the desk moves them.
     pub(crate) tells_by_sums: bool,
+    /// The charge that counts there, if the bank may have several.
+    pub(crate) counted: Option<Beside>,
     /// Charges of the payment beside the one that counts.
     pub(crate) others: Vec<Beside>,
     /// True if the bank may know a charge minutes later only: a second one may come to be, and is no defect.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use quita_domain::acquiring::RemovedBy;
 use quita_domain::delivery::{DeliveryState, webhook_id};
 use quita_domain::exception::Exception;
-use quita_domain::identity::TransactionId;
+use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::money::Money;
 use quita_domain::operation::{Operation, OperationKind, Verdict};
 use quita_domain::order::Terms;
@@ -210,7 +210,16 @@ fn check_books(world: &World, payment: &Payment) {
     if world.installation.was_set_back(id) {
         return installation::check_set_back(world, payment);
     }
-    let accounts: Vec<_> = world.banks.iter().filter_map(|bank| bank.account(world, id)).collect();
+    let mut accounts = Vec::new();
+    let mut left = Vec::new();
+    for bank in world.banks.iter() {
+        let Some(account) = bank.account(world, id) else { continue };
+        if account.is_blind && was_left_in_doubt(payment, bank.name()) {
+            left.push(account);
+        } else {
+            accounts.push(account);
+        }
+    }
     let authorised: u32 = accounts.iter().map(|account| account.authorised).sum();
     if authorised > 1 {
         world.violation(format!("{id}: the card was charged {authorised} times"));
@@ -221,6 +230,10 @@ fn check_books(world: &World, payment: &Payment) {
     }
     for account in &accounts {
         account.others.iter().for_each(|other| check_beside(world, payment, account, other));
+    }
+    for account in &left {
+        let charges = account.counted.iter().chain(&account.others);
+        charges.for_each(|charge| check_beside(world, payment, account, charge));
     }
     let captured: Vec<_> = accounts.iter().filter(|account| account.holding == Holding::Captured).collect();
     if captured.len() > 1 {
@@ -262,6 +275,13 @@ fn check_books(world: &World, payment: &Payment) {
             }
         }
     }
+}
+
+/// Returns true if the payment was sent to this bank more than once and then went on to another one: a charge may turn up
+/// there, as one beside the one that counts.
+fn was_left_in_doubt(payment: &Payment, bank: &AcquirerName) -> bool {
+    let sent = payment.state.attempts.iter().filter(|attempt| attempt.acquirer == *bank);
+    payment.acquirer() != Some(bank) && sent.count() > 1
 }
 
 /// Of several charges one counts. Whatever another one took or held was given back, or a person has to; an operator was told

@@ -172,6 +172,7 @@ impl Entry {
     pub(crate) fn account(&self) -> Account {
         Account {
             tells_by_sums: false,
+            counted: None,
             others: Vec::new(),
             is_blind: false,
             is_never_told: false,

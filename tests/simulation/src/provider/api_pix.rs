@@ -316,6 +316,7 @@ impl Till for PixTill {
         let is_ours = !is_foreign;
         Some(Account {
             tells_by_sums: false,
+            counted: None,
             others: Vec::new(),
             is_blind: false,
             is_never_told: false,

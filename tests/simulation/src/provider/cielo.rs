@@ -180,6 +180,16 @@ fn beside(entry: &Entry) -> Beside {
     }
 }
 
+/// Returns true if nothing tells what becomes of the payment: a sale that never finishes speaks for it before one that was
+/// declined.
+fn is_never_told(entries: &[Entry]) -> bool {
+    let speaks_first = |entry: &Entry| {
+        entry.captured_cents > 0 || matches!(entry.status, Status::Authorized | Status::Pending)
+    };
+    let is_unfinished = entries.iter().any(|entry| entry.status == Status::NotFinished);
+    is_unfinished && !entries.iter().any(speaks_first)
+}
+
 fn is_sale(request: &Request) -> bool {
     let path = wire::path(request);
     request.verb == Verb::Post && path.trim_end_matches('/') == "/1/sales"
@@ -359,10 +369,11 @@ impl Till for CieloTill {
             sums_moved: false,
             is_late: false,
             came_after_its_time: false,
+            counted: Some(beside(main)),
             others: entries.iter().filter(|entry| entry.payment_id != main.payment_id).map(beside).collect(),
             is_blind,
             tells_by_sums: true,
-            is_never_told: main.status == Status::NotFinished,
+            is_never_told: is_never_told(&entries),
             may_be_contradicted: self.settings.query_lag_ms > 0,
         })
     }

@@ -240,6 +240,7 @@ impl Till for PagarmeTill {
             sums_moved: false,
             is_late: false,
             came_after_its_time: false,
+            counted: Some(beside(main)),
             others: entries.iter().filter(|entry| entry.charge_id != main.charge_id).map(beside).collect(),
             is_blind: false,
             tells_by_sums: true,

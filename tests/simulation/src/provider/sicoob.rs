@@ -252,6 +252,7 @@ impl Till for SicoobTill {
         };
         Some(Account {
             tells_by_sums: false,
+            counted: None,
             others: titles.iter().filter(|(known, _)| *known != number).map(beside).collect(),
             is_blind: false,
             is_never_told: false,

@@ -1,0 +1,219 @@
+//! Charges at acquirers that the payment has left.
+//!
+//! An acquirer that was believed not to have a charge may have it all the same: the request arrives minutes later, or was
+//! not shown yet. Meanwhile the payment may have gone on to another acquirer. So the one that it left is asked until it
+//! tells, and what it holds is given back, once. Source: the contract of acquirers, "If a second charge of one payment
+//! holds money or is held".
+
+use super::draft::Draft;
+use super::second::SecondLook;
+use super::{Change, Payment};
+use crate::acquiring::{ChargeAnswer, Fact, Holding, Issued, SecondCharge, Settlement, Statement};
+use crate::identity::AcquirerName;
+use crate::money::Money;
+use crate::numbering::AttemptNumber;
+use crate::time::{DAY_MS, Timestamp};
+
+/// Time for which an acquirer that gives no answer is asked about a charge that the payment has left.
+const ASKED_FOR_MS: u64 = 7 * DAY_MS;
+
+impl Payment {
+    /// Returns the acquirers that the payment has left although they may have a charge of it: each was believed to have
+    /// none, and got it again.
+    pub(super) fn left_in_doubt(&self) -> Vec<AcquirerName> {
+        let attempts = &self.state.attempts;
+        let mut left: Vec<AcquirerName> = Vec::new();
+        for (before, after) in attempts.iter().zip(attempts.iter().skip(1)) {
+            let was_sent_again =
+                before.acquirer == after.acquirer && Some(&after.acquirer) != self.acquirer();
+            if was_sent_again && !left.contains(&after.acquirer) {
+                left.push(after.acquirer.clone());
+            }
+        }
+        left
+    }
+
+    /// Returns true if this acquirer is one that the payment has left.
+    pub(super) fn has_left(&self, acquirer: &AcquirerName) -> bool {
+        self.acquirer() != Some(acquirer)
+    }
+
+    /// Returns true if the charge with this id is the one that counts.
+    fn counts(&self, id: &str) -> bool {
+        let is_last = self.state.attempts.last().is_some_and(|last| last.reference.has(id));
+        is_last || self.state.settlement_id.as_deref() == Some(id)
+    }
+
+    /// Returns true if this is the code that the payer has.
+    fn shows(&self, issued: &Issued) -> bool {
+        self.state.issued.as_deref() == Some(issued)
+    }
+}
+
+impl Draft {
+    /// Handles what an acquirer that the payment has left says of its charge.
+    pub(super) fn learn_of_charge_elsewhere(
+        &mut self,
+        (attempt, acquirer): (AttemptNumber, AcquirerName),
+        answer: &ChargeAnswer,
+    ) {
+        match answer {
+            ChargeAnswer::Known(statement) if holds_something(&statement.facts) => {
+                self.learn_reference(attempt, statement.reference.clone());
+                if self.payment.last_outcome_is_open() {
+                    // It may be the same charge, if both acquirers are one account: that is known once it has an id.
+                    self.look_elsewhere_at(&acquirer, self.after(SecondLook::FIRST_STEP_MS));
+                } else {
+                    self.give_back_elsewhere((attempt, acquirer), statement);
+                }
+            }
+            ChargeAnswer::Known(statement) if statement.facts.contains(&Fact::AmountUnknown) => {
+                self.look_elsewhere_again(acquirer);
+            }
+            ChargeAnswer::Accepted(_) | ChargeAnswer::UnderReview(_) | ChargeAnswer::WithoutCode(_) => {
+                self.look_elsewhere_again(acquirer);
+            }
+            // A decline or an end was known when the next charge began, or holds nothing. A failed inquiry is
+            // repeated by whoever handles it.
+            ChargeAnswer::Known(_)
+            | ChargeAnswer::Failed(_)
+            | ChargeAnswer::Foreign(_)
+            | ChargeAnswer::Mismatched(_)
+            | ChargeAnswer::NumberTaken(_)
+            | ChargeAnswer::Refused(_)
+            | ChargeAnswer::NotFound => {}
+        }
+    }
+
+    /// Repeats an inquiry that had no answer.
+    pub(super) fn inquiry_elsewhere_failed(&mut self, attempt: AttemptNumber) {
+        let acquirer = self.payment.attempt(attempt).map(|attempt| attempt.acquirer.clone());
+        if let Some(acquirer) = acquirer.filter(|acquirer| self.payment.has_left(acquirer)) {
+            self.look_elsewhere_again(acquirer);
+        }
+    }
+
+    /// Asks once more within the hour, for as long as an answer can be hoped for. Then a person has to look.
+    fn look_elsewhere_again(&mut self, acquirer: AcquirerName) {
+        let sent = self.payment.state.attempts.iter().rfind(|attempt| attempt.acquirer == acquirer);
+        let Some(sent_at) = sent.map(|attempt| attempt.at) else { return };
+        if self.payment.second_look.is_some() {
+            return;
+        }
+        if self.clock().ms_since(sent_at) > ASKED_FOR_MS {
+            let detail = format!("{acquirer} did not tell whether it has a charge too");
+            self.outcome_is_unknown(detail, Some(format!("charge at {acquirer}")));
+            return;
+        }
+        let at = self.after(SecondLook::LAST_STEP_MS);
+        self.make(Change::SecondLook(Some(SecondLook::last(acquirer, at))));
+    }
+
+    /// Has an acquirer that the payment has left asked at this time, unless it is asked before.
+    pub(super) fn look_elsewhere_at(&mut self, acquirer: &AcquirerName, at: Timestamp) {
+        let is_before = |look: &SecondLook| look.acquirer == *acquirer && look.at <= at;
+        let was_charged = self.payment.state.attempts.iter().any(|attempt| attempt.acquirer == *acquirer);
+        if was_charged && !self.payment.second_look.as_ref().is_some_and(is_before) {
+            self.make(Change::SecondLook(Some(SecondLook::last(acquirer.clone(), at))));
+        }
+    }
+
+    /// Gives back what the charges there hold.
+    fn give_back_elsewhere(
+        &mut self,
+        (attempt, acquirer): (AttemptNumber, AcquirerName),
+        statement: &Statement,
+    ) {
+        let facts = &statement.facts;
+        if facts.iter().any(is_dispute) {
+            // The bank may have given the money back, or be about to.
+            self.earlier_charge_was_accepted(attempt);
+            return;
+        }
+        let held: Vec<_> = facts.iter().filter_map(|fact| self.held_by(fact, attempt, facts)).collect();
+        for second in held {
+            // Two acquirers of the configuration may be one account: both show the charge that counts.
+            if !self.payment.counts(&second.id) {
+                let discrepancy = self.give_back_second(second, acquirer.clone());
+                self.discrepancies.push(discrepancy);
+            }
+        }
+    }
+
+    /// Returns what is held by the charge there, or by one beside it, as one of its facts tells.
+    fn held_by(&self, fact: &Fact, attempt: AttemptNumber, facts: &[Fact]) -> Option<SecondCharge> {
+        match fact {
+            Fact::SecondCharge(second) => Some(second.clone()),
+            Fact::Settled(settlement) => self.money_left(attempt, settlement, facts),
+            Fact::Authorized(_) => {
+                let is_held = !facts.iter().any(|fact| is_over(fact) || is_money(fact));
+                is_held.then(|| self.charge_there(attempt, Holding::Limit))
+            }
+            Fact::Pending { issued, .. } => {
+                let is_open = !facts.iter().any(is_over) && !self.payment.shows(issued);
+                is_open.then(|| self.charge_there(attempt, Holding::Code))
+            }
+            Fact::Declined(_) | Fact::Expired | Fact::Cancelled | Fact::Removed { .. } => None,
+            Fact::Concluded | Fact::PaidToOthers { .. } | Fact::AmountUnknown => None,
+            Fact::Refunded { .. } | Fact::RefundedInTotal { .. } => None,
+            Fact::ChargedBack { .. } | Fact::DisputeWon { .. } => None,
+            Fact::Unclear { .. } | Fact::PixCodeMissing | Fact::Cost { .. } | Fact::Hint => None,
+        }
+    }
+
+    /// Returns the money that is left of a settlement there. `None` if all of it went back.
+    fn money_left(
+        &self,
+        attempt: AttemptNumber,
+        settlement: &Settlement,
+        facts: &[Fact],
+    ) -> Option<SecondCharge> {
+        let taken = settlement.amount;
+        let went_back = facts.iter().filter_map(|fact| {
+            if let Fact::RefundedInTotal { total, .. } = fact {
+                Some(*total)
+            } else if let Fact::Refunded { refund_id, amount } = fact
+                && !self.payment.began(refund_id)
+            {
+                Some(amount.unwrap_or(taken))
+            } else {
+                None
+            }
+        });
+        let given_back: Money = went_back.sum();
+        let charge = self.charge_there(attempt, Holding::Money { taken, given_back });
+        (taken > given_back).then(|| SecondCharge { id: settlement.id.clone(), ..charge })
+    }
+
+    /// Names the charge there: by the acquirer's name of it, or ours if it uses that.
+    fn charge_there(&self, attempt: AttemptNumber, holds: Holding) -> SecondCharge {
+        let reference =
+            self.payment.attempt(attempt).map(|attempt| attempt.reference.clone()).unwrap_or_default();
+        let named = self.context.charge_name_there.and_then(|name| reference.get(name));
+        let id = named.map_or_else(|| self.payment.id.to_string(), str::to_owned);
+        SecondCharge { id, reference, holds }
+    }
+}
+
+/// Returns true if a charge with these facts may hold money, a limit or a code.
+fn holds_something(facts: &[Fact]) -> bool {
+    let holds =
+        |fact: &Fact| matches!(fact, Fact::Authorized(_) | Fact::Pending { .. } | Fact::SecondCharge(_));
+    facts.iter().any(|fact| holds(fact) || is_money(fact))
+}
+
+const fn is_money(fact: &Fact) -> bool {
+    matches!(fact, Fact::Settled(_))
+}
+
+const fn is_dispute(fact: &Fact) -> bool {
+    matches!(fact, Fact::ChargedBack { .. } | Fact::DisputeWon { .. })
+}
+
+/// Returns true if nothing can be held or paid any more after this fact.
+const fn is_over(fact: &Fact) -> bool {
+    matches!(
+        fact,
+        Fact::Cancelled | Fact::Removed { .. } | Fact::Expired | Fact::Declined(_) | Fact::Concluded
+    )
+}
