@@ -64,6 +64,11 @@ impl Bank {
         self.manner.forgets_keys
     }
 
+    /// Says whether answers have sums alone, while notices name each refund.
+    pub(crate) const fn tells_refunds_twice(&self) -> bool {
+        self.manner.knows_sums_only
+    }
+
     /// The books.
     pub(crate) fn books(&self) -> MutexGuard<'_, BTreeMap<TransactionId, Entry>> {
         self.books.lock().unwrap()

@@ -356,7 +356,7 @@ fn has_last_night_come(world: &World) -> bool {
 }
 
 /// Starts again what died or can't go on; some nodes die of a wound from the storm.
-fn restart_fallen(world: &Arc<World>) {
+pub(crate) fn restart_fallen(world: &Arc<World>) {
     for place in 0..world.node_count() {
         let Some(node) = world.node(place) else {
             world.put_node(place, Node::start(world, place, None));

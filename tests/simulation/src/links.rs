@@ -25,6 +25,7 @@ pub(crate) use self::judge::{check, check_stored, note_changed};
 use self::judge::Watch;
 use crate::chance::{Chance, Fault};
 use crate::installation::Happening;
+use crate::life;
 use crate::node::{Node, Untold};
 use crate::orders::{CARDS, PERSONS, fingerprint_of};
 use crate::store::owner_of;
@@ -39,6 +40,9 @@ const TRIES: u32 = 12;
 /// Time for which a use that was taken may be held by a payment that was never stored, with what is left of its
 /// second.
 const NOTES_LAST: Duration = Duration::from_secs(121);
+
+/// Time within which a node that died is back.
+const RESTARTED_WITHIN: Duration = Duration::from_secs(1);
 
 /// Limits of what the page of a link takes.
 const LIMITS: RequestLimits =
@@ -398,8 +402,23 @@ async fn close(world: &Arc<World>, link: &Link) {
     }
 }
 
-/// All is calm: whatever use is left is taken by somebody, and nobody gets one that is not.
+/// All is calm: whatever use is left is taken by somebody, and nobody gets one that is not. Nodes that die of a wound from the
+/// storm meanwhile come back.
 pub(crate) async fn take_what_is_left(world: &Arc<World>) {
+    let watcher = actix::spawn({
+        let world = Arc::clone(world);
+        async move {
+            loop {
+                life::restart_fallen(&world);
+                sleep(RESTARTED_WITHIN).await;
+            }
+        }
+    });
+    take_all(world).await;
+    watcher.abort();
+}
+
+async fn take_all(world: &Arc<World>) {
     let links: Vec<_> = world.store.lock().links.values().cloned().collect();
     for link in links {
         if !link.taken_at(world.clock.now()).is_empty() {

@@ -84,6 +84,15 @@ impl Party {
         }
     }
 
+    /// Says whether a refund that was forgotten is taken for the next one of its amount, and a notice of it counts too: its
+    /// sums have no ids, and its notices have. No real acquirer is so.
+    pub(crate) fn tells_refunds_twice(&self) -> bool {
+        match self {
+            Self::Drawn(bank) => bank.tells_refunds_twice(),
+            Self::Provider(_) => false,
+        }
+    }
+
     /// Learns which charge of a payment counts for the service, if it may have several.
     pub(crate) fn learn_counted(&self, payment: &Payment) {
         match self {
