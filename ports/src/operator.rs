@@ -67,6 +67,9 @@ pub trait OperatorStore: Send + Sync + 'static {
     /// Returns nodes that were seen at this time or later, the oldest start first.
     async fn nodes(&self, seen_since: Timestamp) -> Result<Vec<Node>, StoreError>;
 
+    /// Returns the time by the clock of the store's server; `None` if the store is a part of this process.
+    async fn server_now(&self) -> Result<Option<Timestamp>, StoreError>;
+
     /// Reads the form of the store, and writes in it from now on, if this program knows it.
     async fn follow_form(&self) -> Result<StoreForm, StoreError>;
 

@@ -78,6 +78,7 @@ macro_rules! shared_queries {
                 Write fn put_node(node: &Node) -> ();
                 Write fn remove_node(id: Uuid) -> bool;
                 Read fn nodes(seen_since: Timestamp) -> Vec<Node>;
+                Read fn server_now() -> Option<Timestamp>;
                 Read fn follow_form() -> StoreForm;
             }
             fn form(&self) -> StoreForm {

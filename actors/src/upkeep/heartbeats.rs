@@ -31,6 +31,8 @@ pub(crate) struct ViewTime {
     pub(crate) seen_within: Duration,
     /// Time between two views above which heartbeats could not be written.
     pub(crate) longest_gap: Duration,
+    /// Milliseconds by which this node's clock is ahead of that of the store's server, if that is known.
+    pub(crate) ahead_of_server_ms: Option<i64>,
 }
 
 /// Change of the difference between another node's clock and this one's.
@@ -55,7 +57,13 @@ struct Heartbeat {
     last_seen_at: Timestamp,
     /// True until it changes, if it was old already when this node saw it first.
     is_awaited: bool,
-    /// Difference of the clocks, as far as it is known.
+    clock: ClockDifference,
+}
+
+/// Difference of one clock from another.
+#[derive(Debug, Default)]
+struct ClockDifference {
+    /// Milliseconds by which the one is ahead, as far as that is known.
     ahead_ms: Option<i64>,
     /// Difference that was reported and has not ended.
     told_ms: Option<i64>,
@@ -65,6 +73,8 @@ struct Heartbeat {
 #[derive(Debug, Default)]
 pub(crate) struct Heartbeats {
     of: HashMap<Uuid, Heartbeat>,
+    /// This node's clock, from that of the store's server.
+    own_clock: ClockDifference,
     /// Beginning of the view before.
     last_begun_at: Option<Instant>,
 }
@@ -91,9 +101,20 @@ impl Heartbeats {
                 }
                 None => self.of.entry(node.id).or_insert(Heartbeat::first(node.seen_at, time)),
             };
-            news.extend(heartbeat.news().map(|news| (node.clone(), news)));
+            news.extend(heartbeat.clock.news().map(|news| (node.clone(), news)));
         }
         news
+    }
+
+    /// Records the comparison of this node's clock with that of the store's server. Returns a change to report.
+    pub(crate) fn compare_with_server(&mut self, time: &ViewTime) -> Option<ClockNews> {
+        self.own_clock.ahead_ms = time.ahead_of_server_ms.or(self.own_clock.ahead_ms);
+        self.own_clock.news()
+    }
+
+    /// Returns the seconds by which this node's clock is ahead of the server's, if they differ by more than a few.
+    pub(crate) fn own_clock_ahead_s(&self) -> Option<i64> {
+        self.own_clock.shown_s()
     }
 
     /// Returns true if the heartbeat of this node has not changed for longer than a live node may be silent.
@@ -114,8 +135,7 @@ impl Heartbeats {
 
     /// Returns the seconds by which the node's clock is ahead of this one's, if they differ by more than a few.
     pub(crate) fn clock_ahead_s(&self, id: Uuid) -> Option<i64> {
-        let ahead_ms = self.of.get(&id)?.ahead_ms?;
-        (ahead_ms.abs() > DIFFERS_MS).then(|| seconds(ahead_ms))
+        self.of.get(&id)?.clock.shown_s()
     }
 
     /// Forgets the nodes that are not wanted.
@@ -138,8 +158,7 @@ impl Heartbeat {
             last_seen_at: written_at.min(time.now),
             is_awaited: age > time.seen_within,
             // It was written before it was read: it can't be from later.
-            ahead_ms: (ahead_ms > 0).then_some(ahead_ms),
-            told_ms: None,
+            clock: ClockDifference { ahead_ms: (ahead_ms > 0).then_some(ahead_ms), told_ms: None },
         }
     }
 
@@ -155,7 +174,14 @@ impl Heartbeat {
         let most = least.saturating_add(gap_ms);
         // Within the uncertainty of the measurement the clocks count as equal.
         let may_agree = least <= 0 && most >= 0;
-        self.ahead_ms = Some(if may_agree { 0 } else { least.midpoint(most) });
+        self.clock.ahead_ms = Some(if may_agree { 0 } else { least.midpoint(most) });
+    }
+}
+
+impl ClockDifference {
+    /// Returns the seconds, if they are more than a few.
+    fn shown_s(&self) -> Option<i64> {
+        self.ahead_ms.filter(|ahead_ms| ahead_ms.abs() > DIFFERS_MS).map(seconds)
     }
 
     fn news(&mut self) -> Option<ClockNews> {

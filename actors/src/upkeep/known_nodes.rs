@@ -26,7 +26,8 @@ pub struct NodeView {
     /// State of the process.
     pub state: NodeState,
     /// Difference of its clock from the clock of the process that makes this view, in seconds; positive if it is ahead.
-    /// `None` while they agree within a few seconds, and while it is not known.
+    /// Of that process itself, from the clock of the store's server. `None` while they agree within a few seconds, and
+    /// while it is not known.
     pub clock_ahead_s: Option<i64>,
 }
 
@@ -71,6 +72,8 @@ pub(crate) struct NodeNews {
     pub(crate) replaced: Vec<Node>,
     /// Nodes whose clock began to differ from this one's, or agrees again.
     pub(crate) clocks: Vec<(Node, ClockNews)>,
+    /// Change of this node's clock against that of the store's server, if there is one.
+    pub(crate) own_clock: Option<ClockNews>,
     /// Change of the agreement about routes, if there is one.
     pub(crate) routes: Option<RoutesNews>,
 }
@@ -186,6 +189,7 @@ impl KnownNodes {
         let is_steady = inner.is_steady(time);
         let others = stored.iter().filter(|node| node.id != own);
         let clocks = inner.heartbeats.hear(others, time);
+        let own_clock = inner.heartbeats.compare_with_server(time);
         let NodeSightings { heartbeats, alive, .. } = &*inner;
         let is_silent = |node: &Node| node.id != own && heartbeats.is_silent(node.id, time);
         let replaced = take_replaced(&mut stored, is_silent);
@@ -198,8 +202,10 @@ impl KnownNodes {
                 (true, false) => NodeState::Unknown,
             };
             let seen_at = heartbeats.last_seen_at(node.id).unwrap_or(node.seen_at);
-            let clock_ahead_s = heartbeats.clock_ahead_s(node.id);
-            NodeView { is_own: node.id == own, state, clock_ahead_s, node: Node { seen_at, ..node } }
+            let is_own = node.id == own;
+            let clock_ahead_s =
+                if is_own { heartbeats.own_clock_ahead_s() } else { heartbeats.clock_ahead_s(node.id) };
+            NodeView { is_own, state, clock_ahead_s, node: Node { seen_at, ..node } }
         };
         let nodes: Vec<_> = stored.into_iter().map(view).collect();
         // A node of unknown state may live. Only where certainly nobody else does may
@@ -210,7 +216,7 @@ impl KnownNodes {
         let alive = nodes.iter().filter(|view| view.state == NodeState::Alive);
         let routes =
             inner.agreement.compare(alive.filter_map(|view| view.node.routing.as_ref()), time.read_at);
-        let mut news = NodeNews { replaced, clocks, routes, ..NodeNews::default() };
+        let mut news = NodeNews { replaced, clocks, own_clock, routes, ..NodeNews::default() };
         for NodeView { node, state, .. } in &nodes {
             match state {
                 NodeState::Alive => {
@@ -298,6 +304,7 @@ mod tests {
                 now: Timestamp::from_millis(now_ms),
                 seen_within: Duration::from_secs(60),
                 longest_gap: Duration::from_secs(15),
+                ahead_of_server_ms: None,
             };
             self.known.note(stored, Uuid::from_u128(OWN), &time)
         }

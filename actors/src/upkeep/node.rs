@@ -5,6 +5,7 @@
 //! the last directives hold. Recreated by the supervisor when it dies.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use actix::prelude::*;
 use quita_domain::control::Node;
@@ -20,6 +21,9 @@ use crate::limits::Limits;
 use crate::upkeep::heartbeats::{ClockNews, ViewTime};
 use crate::upkeep::known_nodes::{KnownNodes, NodeNews};
 use crate::upkeep::route_agreement::RoutesNews;
+
+/// Time within which the store's server must tell its time. A slower answer tells little.
+const TIME_TOLD_WITHIN: Duration = Duration::from_secs(2);
 
 /// Identity of a process, as others see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -140,12 +144,14 @@ async fn be_seen(parts: &NodeParts) -> Result<(), StoreError> {
         stored.retain(|node| node.id == parts.node.id);
     }
     let limits = &parts.limits;
+    let ahead_of_server_ms = ahead_of_server_ms(parts).await;
     let time = ViewTime {
         begun_at,
         read_at: Instant::now(),
         now: parts.clock.now(),
         seen_within: limits.node_seen_within,
         longest_gap: limits.longest_heartbeat_gap(),
+        ahead_of_server_ms,
     };
     let news = parts.known.note(stored, parts.node.id, &time);
     tell(&news);
@@ -157,12 +163,32 @@ async fn be_seen(parts: &NodeParts) -> Result<(), StoreError> {
     Ok(())
 }
 
+/// Compares this node's clock with that of the store's server. `None` if that does not tell its time soon enough.
+async fn ahead_of_server_ms(parts: &NodeParts) -> Option<i64> {
+    let asked_at = Instant::now();
+    let asked = parts.store.server_now();
+    let server = timeout(TIME_TOLD_WITHIN, asked).await.ok()?.ok()??;
+    let way_back_ms = i64::try_from(asked_at.elapsed().as_millis() / 2).ok()?;
+    let now_there_ms = server.millis().saturating_add(way_back_ms);
+    Some(parts.clock.now().millis().saturating_sub(now_there_ms))
+}
+
 fn tell(news: &NodeNews) {
     for Node { id, address, seen_at, .. } in &news.lost {
         tracing::warn!(node.id = %id, address, %seen_at, "another node was lost: it did not stop, and is not seen any more");
     }
     for Node { id, address, .. } in &news.back {
         tracing::info!(node.id = %id, address, "a node that was lost is back");
+    }
+    match news.own_clock {
+        Some(ClockNews::Differs { ahead_s }) => tracing::warn!(
+            ahead_s,
+            "this node's clock differs from that of the store's server: set the one that is wrong with NTP"
+        ),
+        Some(ClockNews::Agrees) => {
+            tracing::info!("this node's clock agrees with that of the store's server again");
+        }
+        None => {}
     }
     if let Some(routes) = news.routes {
         tell_routes(routes);

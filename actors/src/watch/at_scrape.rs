@@ -55,7 +55,7 @@ impl AtScrape {
             )?,
             clock_offset: IntGauge::new(
                 "quita_node_clock_offset_seconds",
-                "Largest difference of another live process's clock from this one's; positive if the other is ahead",
+                "Largest difference of a live process's clock from this one's, or of this one's from the store's server",
             )?,
         };
         registry.register(Box::new(metrics))

@@ -7,6 +7,7 @@ use std::time::Duration;
 use quita_domain::exception::Exception;
 use quita_domain::identity::TransactionId;
 use quita_domain::payment::{Command, Context, Payment};
+use quita_domain::time::Timestamp;
 use quita_memory_store::{Connection, MemoryStore, Records, judge};
 use quita_ports::{Clock, Store, StoreError, WholeStore, Write, WriteError};
 use tokio::time::sleep;
@@ -201,6 +202,11 @@ impl TestStore {
     }
 
     /// Number of stored nodes.
+    /// Has the store tell this as the time of its server.
+    pub(crate) fn tell_time(&self, server_now: Timestamp) {
+        self.records().server_now = Some(server_now);
+    }
+
     pub(crate) fn nodes(&self) -> usize {
         self.records().nodes.len()
     }

@@ -387,6 +387,32 @@ fn a_node_that_starts_at_the_address_of_one_that_died_takes_its_place() {
 }
 
 #[test]
+fn a_node_whose_own_clock_differs_from_its_stores_server_shows_it_and_says_it_once() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        let own = || node.operators.nodes().remove(0).clock_ahead_s;
+        let told = |text: &str| world.logs.warnings().iter().filter(|line| line.contains(text)).count();
+        let pass_with_server_behind_by = async |behind_s: i64| {
+            for _ in 0..20 {
+                let now_ms = world.clock.now().millis();
+                world.store.tell_time(Timestamp::from_millis(now_ms - behind_s * 1_000));
+                pass_ms(1_000).await;
+            }
+        };
+        pass_with_server_behind_by(0).await;
+        assert_eq!(own(), None);
+        pass_with_server_behind_by(300).await;
+        let is_near = |ahead_s: i64| (299..=302).contains(&ahead_s);
+        assert!(own().is_some_and(is_near), "{:?}", own());
+        assert!(is_near(node.number("quita_node_clock_offset_seconds", &[])));
+        assert_eq!(told("this node's clock differs from that of the store's server"), 1);
+        pass_with_server_behind_by(0).await;
+        assert_eq!((own(), node.number("quita_node_clock_offset_seconds", &[])), (None, 0));
+    });
+}
+
+#[test]
 fn a_node_with_a_wrong_clock_is_shown_with_its_clock_and_is_lost_in_the_usual_time() {
     for offset_s in [600_i64, -300] {
         let world = World::new();

@@ -97,6 +97,10 @@ impl OperatorStore for EmbeddedStore {
         Ok(nodes)
     }
 
+    async fn server_now(&self) -> Result<Option<Timestamp>, StoreError> {
+        Ok(None)
+    }
+
     async fn follow_form(&self) -> Result<StoreForm, StoreError> {
         self.read_form().await
     }

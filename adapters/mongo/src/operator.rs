@@ -14,6 +14,7 @@ use super::MongoStore;
 use super::failure::within_time;
 use super::indexes::{BY_ID, EXCEPTIONS, NODES, RESOLVED, RESOLVED_AT, ROUTE_CONTROLS, SEEN, named};
 use super::reading::{binary, find_all, value_in};
+use super::server_time::told_time;
 use quita_stored_form::{AsDocument, signed_limit};
 
 /// A directive as it is stored.
@@ -97,6 +98,11 @@ impl OperatorStore for MongoStore {
         let mut nodes: Vec<Node> = find_all(&nodes, filter, options, |found| value_in(found, "node")).await?;
         nodes.sort_by_key(|node| (node.started_at, node.id));
         Ok(nodes)
+    }
+
+    async fn server_now(&self) -> Result<Option<Timestamp>, StoreError> {
+        let admin = self.database.client().database("admin");
+        told_time(&within_time(admin.run_command(doc! { "hello": 1 })).await?).map(Some)
     }
 
     async fn follow_form(&self) -> Result<StoreForm, StoreError> {

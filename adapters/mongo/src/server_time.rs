@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use bson::doc;
+use bson::{Document, doc};
+use quita_domain::time::Timestamp;
 use quita_ports::{Clock, StoreError};
 
 use super::connect;
@@ -27,8 +28,13 @@ async fn compare(uri: String, clock: Arc<dyn Clock>) -> Result<i64, StoreError> 
     let asked_at = clock.now();
     let hello = within_time(admin.run_command(doc! { "hello": 1 })).await?;
     let answered_at = clock.now();
-    let server = hello.get_datetime("localTime");
-    let server = server.map_err(|_| StoreError::Unavailable("the server does not tell its time".into()))?;
     let middle_ms = asked_at.millis().midpoint(answered_at.millis());
-    Ok(server.timestamp_millis().saturating_sub(middle_ms))
+    Ok(told_time(&hello)?.millis().saturating_sub(middle_ms))
+}
+
+/// Returns the time that a server tells in its answer to `hello`.
+pub(super) fn told_time(hello: &Document) -> Result<Timestamp, StoreError> {
+    let told = hello.get_datetime("localTime");
+    let told = told.map_err(|_| StoreError::Unavailable("the server does not tell its time".into()))?;
+    Ok(Timestamp::from_millis(told.timestamp_millis()))
 }

@@ -100,6 +100,10 @@ impl<C: Connection> OperatorStore for MemoryStore<C> {
             .await
     }
 
+    async fn server_now(&self) -> Result<Option<Timestamp>, StoreError> {
+        self.0.read("server_now", |records| Ok(records.server_now)).await
+    }
+
     async fn follow_form(&self) -> Result<StoreForm, StoreError> {
         // Nobody upgrades these records.
         self.0.read("follow_form", |_| Ok(StoreForm::FIRST)).await

@@ -42,6 +42,8 @@ pub struct Records {
     pub controls: Vec<RouteControl>,
     /// Nodes by their ids.
     pub nodes: BTreeMap<Uuid, Node>,
+    /// Time by the clock of the server that the store pretends to be on, if it has one.
+    pub server_now: Option<Timestamp>,
     /// Applications by merchant and name.
     pub applications: BTreeMap<(MerchantId, ApplicationName), Application>,
     /// With which secret key the store works.

@@ -143,6 +143,7 @@ passed_on! {
         fn put_node(node: &Node) -> ();
         fn remove_node(id: Uuid) -> bool;
         fn nodes(seen_since: Timestamp) -> Vec<Node>;
+        fn server_now() -> Option<Timestamp>;
         fn follow_form() -> StoreForm;
     }
     fn form(&self) -> StoreForm {

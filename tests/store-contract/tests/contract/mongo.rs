@@ -546,3 +546,16 @@ async fn every_query_of_the_consoles(store: &MongoStore) {
     assert_eq!(store.route_controls().await, Ok(vec![control]));
     assert_eq!(store.figures(&of_all_time(merchant)).await.unwrap().len(), 1);
 }
+
+#[tokio::test]
+async fn a_server_tells_its_time() {
+    let Some(server) = Server::connect().await else { return };
+    let test = |store: Arc<MongoStore>, _| async move {
+        let first = store.server_now().await.unwrap().unwrap();
+        let second = store.server_now().await.unwrap().unwrap();
+        assert!(first <= second && second.ms_since(first) < 60_000, "{first} {second}");
+        let beginning_of_2026 = Timestamp::from_millis(1_767_225_600_000);
+        assert!(first > beginning_of_2026, "{first}");
+    };
+    server.run(test).await;
+}
