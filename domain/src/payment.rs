@@ -58,6 +58,7 @@ use crate::delivery::{Delivery, DeliveryState, Receiver, address_of};
 use crate::event::Event;
 use crate::identity::{AcquirerName, LinkId, Owner, TransactionId};
 use crate::method::Method;
+use crate::money::Money;
 use crate::numbering::{AttemptNumber, DeliveryIndex, EventSequence};
 use crate::operation::{Operation, OperationKind};
 use crate::order::Order;
@@ -341,6 +342,20 @@ impl Payment {
             return own;
         }
         let meant = self.attempt(attempt);
+        let own = if meant.is_some_and(|meant| self.has_left(&meant.acquirer)) {
+            // What the payment went through since then is of another acquirer's charge.
+            ChargeQuery {
+                paid_amount: None,
+                refunded_amount: Money::ZERO,
+                expired_at: None,
+                cancelled_at: None,
+                issued: None,
+                operation_under_way: false,
+                ..own
+            }
+        } else {
+            own
+        };
         ChargeQuery {
             attempt,
             sent_at: meant.map_or(self.created_at, |attempt| attempt.at),

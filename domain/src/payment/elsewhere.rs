@@ -44,6 +44,12 @@ impl Payment {
         is_last || self.state.settlement_id.as_deref() == Some(id)
     }
 
+    /// Returns true if an operation was begun to give this charge back.
+    fn gives_back(&self, acquirer: &AcquirerName, id: &str) -> bool {
+        let mut surplus = self.operations.iter().filter_map(|operation| operation.surplus.as_ref());
+        surplus.any(|surplus| surplus.acquirer == *acquirer && surplus.id == id)
+    }
+
     /// Returns true if this is the code that the payer has.
     fn shows(&self, issued: &Issued) -> bool {
         self.state.issued.as_deref() == Some(issued)
@@ -132,8 +138,11 @@ impl Draft {
         }
         let held: Vec<_> = facts.iter().filter_map(|fact| self.held_by(fact, attempt, facts)).collect();
         for second in held {
-            // Two acquirers of the configuration may be one account: both show the charge that counts.
-            if !self.payment.counts(&second.id) {
+            // Two acquirers of the configuration may be one account: both show the charge that counts. A charge that is
+            // being given back may look like one that waits for its payer.
+            let is_money = matches!(second.holds, Holding::Money { .. });
+            let is_begun = !is_money && self.payment.gives_back(&acquirer, &second.id);
+            if !self.payment.counts(&second.id) && !is_begun {
                 let discrepancy = self.give_back_second(second, acquirer.clone());
                 self.discrepancies.push(discrepancy);
             }

@@ -4,7 +4,7 @@ use quita_domain::acquiring::{Holding, SecondCharge};
 use quita_domain::operation::OperationKind;
 
 use crate::payments::second::{
-    MINUTE, by_name, captured, decide, decided, given_back, inquired, sent_again, told, whole,
+    MINUTE, by_name, captured, decide, decided, given_back, inquired, paid_by, sent_again, told, whole,
 };
 use crate::*;
 
@@ -85,6 +85,23 @@ fn money_that_turns_up_where_the_payment_was_believed_not_to_be_is_given_back_th
     assert!(!again.effects.iter().any(|effect| matches!(effect, Effect::Operate(..))), "once");
     let done = decide(&twice, operated(operation.id, OperationAnswer::Done), 702_000);
     assert_eq!((done.status(), done.state.refundable_amount().cents()), (Status::Paid, 10_000));
+}
+
+#[test]
+fn the_question_about_it_tells_nothing_of_the_charge_that_counts() {
+    let asked = asks_there(&paid_elsewhere());
+    let query = asked.query_of(AttemptNumber::new(SECOND_TRY));
+    assert_eq!((query.paid_amount, query.refunded_amount), (None, Money::ZERO));
+    assert_eq!(asked.query().paid_amount, Some(Money::from_cents(10_000)));
+}
+
+#[test]
+fn a_charge_that_is_being_given_back_and_looks_unpaid_is_not_withdrawn_too() {
+    let asked = asks_there(&taken_elsewhere(pix_order(), settled("other-1", 10_000)));
+    let twice = learns(&asked, vec![paid_by(1)], 700_000).next.unwrap();
+    let again = learns(&twice, vec![pending_fact()], 701_000);
+    assert!(again.discrepancies.is_empty(), "{:?}", again.discrepancies);
+    assert_eq!(given_back(&twice), [("sale-1".to_owned(), whole(), OperationState::Processing)]);
 }
 
 #[test]

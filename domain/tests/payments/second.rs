@@ -75,7 +75,7 @@ fn holding(number: u32, holds: Holding) -> Fact {
 }
 
 /// Money, by the id that the acquirer has for its sale.
-fn paid_by(number: u32) -> Fact {
+pub(crate) fn paid_by(number: u32) -> Fact {
     settled(&format!("sale-{number}"), 10_000)
 }
 
