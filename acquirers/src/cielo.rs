@@ -169,6 +169,11 @@ impl AcquirerFactory for CieloFactory {
         &self.spec
     }
 
+    fn account(&self) -> String {
+        let settings = Arc::clone(&self.shared.configured().settings);
+        format!("{} {}", settings.base_url, settings.merchant_id)
+    }
+
     fn build(&self) -> Rc<dyn Acquirer> {
         Rc::new(Cielo { shared: Arc::clone(&self.shared), opened: RefCell::default() })
     }

@@ -99,6 +99,10 @@ impl AcquirerFactory for SandboxFactory {
         &self.spec
     }
 
+    fn account(&self) -> String {
+        String::new()
+    }
+
     fn build(&self) -> Rc<dyn Acquirer> {
         Rc::new(self.sandbox.clone())
     }

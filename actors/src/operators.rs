@@ -244,7 +244,7 @@ impl Operators {
         self.system.nodes()
     }
 
-    /// Returns true if live nodes have been routing payments by different tables for minutes.
+    /// Returns true if live nodes have been routing payments by different tables or accounts for minutes.
     pub fn routes_differ(&self) -> bool {
         self.system.known_nodes.routes_differ()
     }

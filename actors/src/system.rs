@@ -111,6 +111,7 @@ impl ActorSystem {
             address,
             version,
             routing: None,
+            accounts: None,
             comparison_failure: None,
             knows_form: form.known,
             writes_form: form.number,

@@ -67,6 +67,9 @@ pub struct Node {
     /// Version of the table of routes that it uses. Absent on a node of a version from before such tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<RoutingVersion>,
+    /// Version of the addresses and accounts that its acquirers have. Absent on a node of an earlier version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accounts: Option<RoutingVersion>,
     /// Reason why its comparison of acquirers' lists failed and has not succeeded since, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison_failure: Option<String>,

@@ -101,6 +101,10 @@ pub trait AcquirerFactory: Send + Sync + 'static {
     /// Builds the acquirer.
     fn build(&self) -> Rc<dyn Acquirer>;
 
+    /// Returns the address and account that calls go to, as they are configured now. Nodes compare it: it is hashed, and
+    /// shown to nobody.
+    fn account(&self) -> String;
+
     /// Returns the preparation that calls need before they can leave, if any.
     fn preparation(&self) -> Option<&dyn Preparation>;
 

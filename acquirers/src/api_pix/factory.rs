@@ -117,6 +117,12 @@ impl AcquirerFactory for ApiPixFactory {
         &self.spec
     }
 
+    fn account(&self) -> String {
+        let credential = self.current.credential();
+        let settings = &credential.settings;
+        format!("{} {} {}", settings.base_url, settings.token.client_id(), settings.pix_key)
+    }
+
     fn build(&self) -> Rc<dyn Acquirer> {
         Rc::new(ApiPix::new(Arc::clone(&self.current), Arc::clone(&self.clock)))
     }

@@ -50,6 +50,16 @@ pub enum TokenSettings {
     },
 }
 
+impl TokenSettings {
+    /// Returns the client's id; empty for a token that is given.
+    pub(crate) fn client_id(&self) -> &str {
+        match self {
+            Self::Static(_) => "",
+            Self::ClientCredentials { client_id, .. } => client_id,
+        }
+    }
+}
+
 /// Forms of a token's request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TokenForm {

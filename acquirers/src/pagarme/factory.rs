@@ -120,6 +120,12 @@ impl AcquirerFactory for PagarmeFactory {
         &self.spec
     }
 
+    fn account(&self) -> String {
+        let settings = Arc::clone(&self.shared.configured().settings);
+        // The key is all that names an account. The hash of so long a text of chance reveals nothing of it.
+        format!("{} {}", settings.base_url, settings.secret_key.expose())
+    }
+
     fn build(&self) -> Rc<dyn Acquirer> {
         Rc::new(Pagarme::new(&self.shared))
     }

@@ -160,6 +160,12 @@ impl AcquirerFactory for SicoobFactory {
         &self.spec
     }
 
+    fn account(&self) -> String {
+        let credential = self.current.credential();
+        let SicoobSettings { base_url, client_id, customer, account, portfolio, .. } = &credential.settings;
+        format!("{base_url} {client_id} {customer} {account} {portfolio}")
+    }
+
     fn build(&self) -> Rc<dyn Acquirer> {
         Rc::new(Sicoob::new(Arc::clone(&self.current)))
     }

@@ -1,5 +1,6 @@
 //! Another configuration holds from the next call on.
 
+use quita_acquirers::cielo::settings::CieloSettings;
 use quita_domain::acquiring::CallFailure;
 use quita_domain::identity::Mode;
 use quita_domain::method::Method;
@@ -38,6 +39,22 @@ async fn new_secrets_and_exchanges_are_taken_without_a_new_adapter() {
     assert_eq!(read(&[("x-quita-secret", "unguessable")]), Err(NoticeRefused::NoSuchAddress));
     assert_eq!(read(&[("x-changed", "unguessable")]), Err(NoticeRefused::NotAuthentic));
     assert!(read(&[("x-changed", "changed")]).is_ok());
+}
+
+#[test]
+fn its_account_is_address_and_merchant_as_they_are_now() {
+    let factory = factory(settings(), Mode::Live, Scripted::with([]).factory());
+    let before = factory.account();
+    let renewed = CieloSettings { merchant_key: Secret::new("another".into()), ..settings() };
+    factory.reconfigure(renewed, Scripted::with([]).factory());
+    assert_eq!(factory.account(), before, "a new key of the same merchant");
+    for other in [
+        CieloSettings { merchant_id: "another".into(), ..settings() },
+        CieloSettings { base_url: "https://another.example".into(), ..settings() },
+    ] {
+        factory.reconfigure(other, Scripted::with([]).factory());
+        assert_ne!(factory.account(), before);
+    }
 }
 
 #[tokio::test]

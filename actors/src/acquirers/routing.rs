@@ -155,6 +155,12 @@ impl Routes {
         self.running().version.clone()
     }
 
+    /// Returns the version of the accounts that its acquirers have now.
+    pub(crate) fn accounts(&self) -> Version {
+        let accounts = self.all.iter().map(|route| (route.spec().name.clone(), route.factory.account()));
+        Version::of_accounts(&accounts.collect())
+    }
+
     /// Returns true if tries of a card are counted, because a rule sends declined charges to a further acquirer.
     pub(crate) fn count_tries(&self) -> bool {
         self.running().counts_tries

@@ -156,7 +156,7 @@ impl KnownNodes {
         self.comparison_failure.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns true if live nodes have been routing by different tables for minutes.
+    /// Returns true if live nodes have been routing by different tables or accounts for minutes.
     pub(crate) fn routes_differ(&self) -> bool {
         self.lock().agreement.is_broken()
     }
@@ -214,8 +214,7 @@ impl KnownNodes {
         let are_none = may_live.map(|view| view.node.id).eq([own]);
         self.are_none.store(are_none, Ordering::Relaxed);
         let alive = nodes.iter().filter(|view| view.state == NodeState::Alive);
-        let routes =
-            inner.agreement.compare(alive.filter_map(|view| view.node.routing.as_ref()), time.read_at);
+        let routes = inner.agreement.compare(alive.map(|view| &view.node), time.read_at);
         let mut news = NodeNews { replaced, clocks, own_clock, routes, ..NodeNews::default() };
         for NodeView { node, state, .. } in &nodes {
             match state {
@@ -270,6 +269,7 @@ mod tests {
             address,
             version,
             routing: None,
+            accounts: None,
             comparison_failure: None,
             knows_form: 1,
             writes_form: 1,
@@ -359,6 +359,27 @@ mod tests {
         assert_eq!(note(8, "b"), (Some(RoutesNews::Differ), true));
         assert_eq!(note(9, "c"), (None, true));
         assert_eq!(note(10, "a"), (Some(RoutesNews::Agree), false));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nodes_with_different_accounts_for_minutes_are_reported_too_and_older_ones_are_not() {
+        let here = Here::new();
+        let note = |minute: i64, accounts: Option<&str>| {
+            let now_ms = minute * 60_000;
+            let version = |digits: &str| serde_json::from_value(digits.into()).ok();
+            let own = Node { routing: version("a"), accounts: version("c"), ..node(OWN, now_ms) };
+            let accounts = accounts.and_then(version);
+            let other = Node { routing: version("a"), accounts, ..node(2, now_ms) };
+            here.note_nodes(now_ms, vec![own, other]).routes
+        };
+        for minute in 0..10 {
+            assert_eq!(note(minute, None), None, "it tells none");
+        }
+        for minute in 10..15 {
+            assert_eq!(note(minute, Some("d")), None, "{minute}");
+        }
+        assert_eq!(note(15, Some("d")), Some(RoutesNews::Differ));
+        assert_eq!(note(16, Some("c")), Some(RoutesNews::Agree));
     }
 
     #[tokio::test(start_paused = true)]

@@ -130,6 +130,7 @@ async fn be_seen(parts: &NodeParts) -> Result<(), StoreError> {
     let begun_at = Instant::now();
     let node = Node {
         routing: Some(parts.routes.version()),
+        accounts: Some(parts.routes.accounts()),
         comparison_failure: parts.known.comparison_failure(),
         knows_form: form.known,
         writes_form: form.number,
@@ -208,9 +209,9 @@ fn tell(news: &NodeNews) {
 fn tell_routes(news: RoutesNews) {
     match news {
         RoutesNews::Differ => tracing::warn!(
-            "nodes route payments by different tables: give all of them the same acquirers and routes"
+            "nodes route payments by different tables or accounts: give all of them the same acquirers and routes"
         ),
-        RoutesNews::Agree => tracing::info!("all nodes route payments by the same table again"),
+        RoutesNews::Agree => tracing::info!("all nodes route payments by the same table and accounts again"),
     }
 }
 

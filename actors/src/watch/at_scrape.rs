@@ -15,6 +15,7 @@ pub(crate) struct AtScrape {
     system: Arc<SystemParts>,
     route_states: IntGaugeVec,
     missing_routes: IntGaugeVec,
+    accounts: IntGaugeVec,
     reads_failing: IntGauge,
     nodes_seen: IntGauge,
     nodes_lost: IntGauge,
@@ -33,8 +34,13 @@ impl AtScrape {
             "quita_route_missing",
             "1 for a route that open payments need and that is not configured",
         );
+        let accounts = Opts::new(
+            "quita_accounts_version",
+            "1 for the version of the accounts by which acquirers are reached",
+        );
         let metrics = Self {
             system,
+            accounts: IntGaugeVec::new(accounts, &["version"])?,
             missing_routes: IntGaugeVec::new(missing, &["acquirer", "method"])?,
             reads_failing: IntGauge::new(
                 "quita_store_reads_failing",
@@ -82,8 +88,15 @@ impl AtScrape {
         }
     }
 
-    const fn gauges_of_routes(&self) -> [&IntGaugeVec; 2] {
-        [&self.route_states, &self.missing_routes]
+    fn read_accounts(&self) {
+        self.accounts.reset();
+        if let Some(routes) = self.system.routes.get() {
+            self.accounts.with_label_values(&[routes.accounts().as_str()]).set(1);
+        }
+    }
+
+    const fn gauges_of_routes(&self) -> [&IntGaugeVec; 3] {
+        [&self.route_states, &self.missing_routes, &self.accounts]
     }
 
     const fn gauges_of_nodes(&self) -> [&IntGauge; 5] {
@@ -120,6 +133,7 @@ impl Collector for AtScrape {
     fn collect(&self) -> Vec<MetricFamily> {
         self.read_routes();
         self.read_missing_routes();
+        self.read_accounts();
         self.reads_failing.set(i64::from(self.system.books.state.failing_reads().is_some()));
         self.read_nodes();
         let routes = self.gauges_of_routes().into_iter().flat_map(Collector::collect);

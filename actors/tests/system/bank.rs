@@ -378,6 +378,10 @@ impl AcquirerFactory for BankFactory {
         &self.0.spec
     }
 
+    fn account(&self) -> String {
+        String::new()
+    }
+
     fn build(&self) -> Rc<dyn Acquirer> {
         Rc::new(Teller(Arc::clone(&self.0)))
     }

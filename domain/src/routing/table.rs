@@ -29,8 +29,7 @@ impl RoutingTable {
     /// Returns the version: the same for the same rules, costs and standings, however they were written.
     pub fn version(&self) -> Version {
         let written = serde_json::to_vec(self).unwrap_or_default();
-        let hash = Sha256::digest(&written);
-        Version(hex(hash.get(..6).unwrap_or_default()))
+        Version::of(&written)
     }
 
     /// Returns priority and weight of an acquirer.
@@ -44,12 +43,23 @@ impl RoutingTable {
     }
 }
 
-/// Version of a table of routes: twelve hexadecimal digits.
+/// Version of a table of routes, or of acquirers' accounts: twelve hexadecimal digits.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Version(String);
 
 impl Version {
+    /// Returns the version of the accounts that acquirers are reached by, in whichever order they come.
+    pub fn of_accounts(accounts: &BTreeMap<AcquirerName, String>) -> Self {
+        let written = serde_json::to_vec(accounts).unwrap_or_default();
+        Self::of(&written)
+    }
+
+    fn of(written: &[u8]) -> Self {
+        let hash = Sha256::digest(written);
+        Self(hex(hash.get(..6).unwrap_or_default()))
+    }
+
     /// Returns the digits.
     pub fn as_str(&self) -> &str {
         &self.0

@@ -38,7 +38,7 @@ struct StoreBody {
     away: Option<StoreAway>,
     form: StoreForm,
     nodes: Vec<NodeView>,
-    /// True if live nodes have been routing payments by different tables for minutes.
+    /// True if live nodes have been routing payments by different tables or accounts for minutes.
     routes_differ: bool,
 }
 

@@ -69,7 +69,7 @@ group! {
         store_is_damaged: "Dados danificados", "Data is damaged";
         routes_differ: "roteiam de modos diferentes", "route differently";
         routes_missing: "não configurados, com pagamentos abertos:", "not configured, with open payments:";
-        nodes_route_differently: "Os nós roteiam pagamentos por tabelas diferentes há minutos.", "The nodes have been routing payments by different tables for minutes.";
+        nodes_route_differently: "Os nós roteiam pagamentos por tabelas ou contas diferentes há minutos.", "The nodes have been routing payments by different tables or accounts for minutes.";
         missing: "Ausente", "Missing";
         route_missing: "Não está configurado aqui, mas pagamentos abertos precisam dele.", "Not configured here, but open payments need it.";
         count: "Quantas", "Count";
@@ -288,7 +288,7 @@ group! {
         take_off_effect: "Este nó não parou e não é mais visto: morreu, ou perdeu o armazenamento. Se ainda viver, volta à lista sozinho; nada do que fazia se perde, os outros continuam.",
             "This node did not shut down and no longer sends heartbeats: it crashed, or lost the store. If it is still running, it returns to the list by itself. Nothing that it did is lost; the other nodes continue.";
         node: "Nó", "Node";
-        routing_version: "Rotas", "Routes";
+        routing_version: "Rotas · contas", "Routes · accounts";
         stored_form: "Forma armazenada", "Stored form";
         form_is_older: "O armazenamento tem uma forma anterior", "The store has an earlier form";
         form_is_older_sentence:

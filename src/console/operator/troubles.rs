@@ -53,7 +53,7 @@ pub(super) struct Troubles {
     /// Reads of the store that fail while it answers otherwise.
     pub(super) failing_reads: Option<FailingReads>,
     pub(super) nodes: Vec<NodeView>,
-    /// True if live nodes have been routing payments by different tables for minutes.
+    /// True if live nodes have been routing payments by different tables or accounts for minutes.
     pub(super) routes_differ: bool,
     pub(super) routes: Vec<RouteHealth>,
     /// Routes that open payments need and that are not configured.

@@ -74,6 +74,10 @@ impl AcquirerFactory for NodeBank {
         &self.spec
     }
 
+    fn account(&self) -> String {
+        String::new()
+    }
+
     fn build(&self) -> Rc<dyn Acquirer> {
         Rc::new(self.clone())
     }

@@ -39,6 +39,10 @@ impl AcquirerFactory for Watched {
         self.adapter.spec()
     }
 
+    fn account(&self) -> String {
+        self.adapter.account()
+    }
+
     fn build(&self) -> Rc<dyn Acquirer> {
         Rc::new(WatchedAcquirer {
             world: Arc::clone(&self.world),

@@ -1,12 +1,13 @@
 //! What operators decide, and the nodes that they see.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use quita_domain::control::{Node, RouteControl, RouteDirective};
 use quita_domain::exception::{Exception, Resolution};
 use quita_domain::identity::AcquirerName;
 use quita_domain::method::Method;
-use quita_domain::routing::RoutingTable;
+use quita_domain::routing::{RoutingTable, Version};
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_ports::Store;
 use uuid::Uuid;
@@ -38,6 +39,7 @@ pub fn node(number: u128, started_at: i64, seen_at: Timestamp) -> Node {
         address: String::from("http://127.0.0.1:8080"),
         version: String::from("0.1.0"),
         routing: number.is_multiple_of(2).then(|| RoutingTable::default().version()),
+        accounts: number.is_multiple_of(2).then(|| Version::of_accounts(&BTreeMap::new())),
         comparison_failure: (!number.is_multiple_of(2)).then(|| String::from("bank, 2026-11-22: 503")),
         knows_form: 2,
         writes_form: 1,

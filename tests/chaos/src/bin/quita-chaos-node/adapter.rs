@@ -60,6 +60,10 @@ impl AcquirerFactory for BankFactory {
         &self.spec
     }
 
+    fn account(&self) -> String {
+        String::new()
+    }
+
     fn build(&self) -> Rc<dyn Acquirer> {
         Rc::new(self.bank)
     }
