@@ -48,6 +48,9 @@ pub enum SecretKeyError {
 }
 
 fn listed(keys: &[SecretKeyId]) -> String {
+    if keys.is_empty() {
+        return "none".into();
+    }
     keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
 

@@ -58,7 +58,7 @@ group! {
         failing_acquirers: "Adquirentes falhando", "Failing acquirers";
         not_called_yet: "ainda não chamados", "not called yet";
         open_exceptions: "Exceções abertas", "Open exceptions";
-        ends_soon: "Terminam em 30 dias", "End within 30 days";
+        ends_soon: "Terminaram ou terminam em 30 dias", "Ended, or end within 30 days";
         keys: "chaves", "keys";
         certificates: "certificados", "certificates";
         nodes_lost: "perdidos", "lost";
