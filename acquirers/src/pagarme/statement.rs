@@ -189,7 +189,8 @@ impl Reader<'_> {
     fn time_is_over(self, query: &ChargeQuery) -> bool {
         match &query.terms {
             Terms::Pix { expires_in_s } => {
-                query.created_at.plus_ms(expires_in_s.saturating_mul(1000)) <= self.now
+                // Its time runs from the sending that made it, as the code shows it.
+                query.sent_at.plus_ms(expires_in_s.saturating_mul(1000)) <= self.now
             }
             Terms::DuePix(due) | Terms::Boleto(due) => due.payable_before() <= self.now,
             Terms::CreditCard { .. } => false,

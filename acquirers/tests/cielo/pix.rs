@@ -146,13 +146,16 @@ fn issued() -> Issued {
 #[tokio::test(start_paused = true)]
 async fn one_that_ended_unpaid_is_removed_before_its_time_and_expired_after_it() {
     let gone = json(200, &sale(&json!({"Status": 10})));
-    let exchange = Scripted::with([gone.clone(), gone.clone(), gone]);
+    let exchange = Scripted::with([gone.clone(), gone.clone(), gone.clone(), gone]);
     let cielo = adapter(exchange.factory());
     let mut shown = named(query(Method::Pix, 10_000), SALE);
     shown.issued = Some(Arc::new(issued()));
     assert_eq!(facts(cielo.inquire(&shown).await), [Fact::Removed { by: RemovedBy::Receiver }]);
     tokio::time::advance(std::time::Duration::from_secs(3_600)).await;
     assert_eq!(facts(cielo.inquire(&shown).await), [Fact::Expired]);
+    shown.sent_at = created_at().plus_ms(60_000);
+    let by = RemovedBy::Receiver;
+    assert_eq!(facts(cielo.inquire(&shown).await), [Fact::Removed { by }], "it was sent a minute later");
     shown.cancelled_at = Some(created_at());
     assert_eq!(facts(cielo.inquire(&shown).await), [Fact::Cancelled]);
 }

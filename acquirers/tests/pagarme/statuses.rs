@@ -174,7 +174,7 @@ async fn each_status_of_a_pix_or_boleto_has_its_meaning() {
 
 #[tokio::test(start_paused = true)]
 async fn what_failed_after_its_end_is_expired_and_what_we_cancelled_is_cancelled() {
-    let over = ChargeQuery { created_at: created_at().minus_ms(3_600_000), ..query(Method::Pix, 10_000) };
+    let over = ChargeQuery { sent_at: created_at().minus_ms(3_600_000), ..query(Method::Pix, 10_000) };
     assert_eq!(short(&read(&over, "failed", "failed", &json!({})).await), "expired");
     let ours = ChargeQuery { cancelled_at: Some(created_at()), ..query(Method::Pix, 10_000) };
     assert_eq!(short(&read(&ours, "canceled", "voided", &json!({})).await), "cancelled");
