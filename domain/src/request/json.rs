@@ -32,6 +32,16 @@ pub(super) enum JsonNode<'a> {
 /// The members of a JSON object by name.
 pub(super) type Object<'a> = BTreeMap<Cow<'a, str>, JsonNode<'a>>;
 
+/// Returns true if this is a number or contains one.
+pub(super) fn holds_number(node: &JsonNode<'_>) -> bool {
+    match node {
+        JsonNode::Number(_) => true,
+        JsonNode::List(entries) => entries.iter().any(holds_number),
+        JsonNode::Object(members) => members.values().any(holds_number),
+        JsonNode::Null | JsonNode::Bool(_) | JsonNode::Text(_) => false,
+    }
+}
+
 /// Reads a body that must be one JSON object.
 pub(super) fn read(body: &[u8]) -> Result<Object<'_>, Rejection> {
     let syntax = |message| Rejection::unreadable(String::new(), code::SYNTAX, message);

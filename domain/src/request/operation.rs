@@ -1,6 +1,7 @@
 //! The body of a capture or refund: `{"amount": cents}`, or nothing.
 
 use super::fields::{Fields, Findings};
+use super::json::{Object, holds_number};
 use super::{Rejection, UnknownName, json, unknown_names};
 use crate::money::Money;
 
@@ -24,7 +25,10 @@ pub fn parse(body: &[u8]) -> Result<OperationBody, Rejection> {
     let object = json::read(body)?;
     let findings = Findings::default();
     let root = Fields::of_body(&object, &findings);
-    let unknown = unknown_names::find(&object, &unknown_names::OPERATION);
+    let mut unknown = unknown_names::find(&object, &unknown_names::OPERATION);
+    if !object.contains_key("amount") {
+        take_for_amounts(&mut unknown, &object);
+    }
     let is_meant = unknown.iter().any(|name| name.is_meant_as("amount"));
     // A misspelt amount that was ignored would move everything that is left.
     let amount = if is_meant { root.required("amount") } else { root.optional("amount") };
@@ -33,6 +37,16 @@ pub fn parse(body: &[u8]) -> Result<OperationBody, Rejection> {
     match findings.conclude(Some(amount)) {
         Ok((amount, _)) => Ok(OperationBody { amount, unknown }),
         Err(rejection) => Err(rejection.with_unknown(unknown)),
+    }
+}
+
+/// Takes every unknown name with a number for the amount, whatever it is called and however deep the number is: without an
+/// amount everything that is left would move.
+fn take_for_amounts(unknown: &mut [UnknownName], object: &Object<'_>) {
+    for name in unknown.iter_mut().filter(|name| name.meant.is_none()) {
+        if object.get(name.path.as_str()).is_some_and(holds_number) {
+            name.meant = Some("amount".to_owned());
+        }
     }
 }
 
@@ -82,6 +96,25 @@ mod tests {
             let both = format!("{{\"amount\":500,\"{name}\":1000}}");
             assert_eq!(parse(both.as_bytes()).unwrap().amount, Some(Money::from_cents(500)), "{name}");
         }
+    }
+
+    #[test]
+    fn a_number_under_any_name_moves_nothing_without_an_amount() {
+        for (body, name) in [
+            ("{\"cents\":5}", "cents"),
+            ("{\"quantia\":5}", "quantia"),
+            ("{\"data\":{\"amount\":1}}", "data"),
+            ("{\"refund\":{\"lines\":[{\"net\":100}]}}", "refund"),
+        ] {
+            let rejection = parse(body.as_bytes()).unwrap_err();
+            let violation = &rejection.violations[0];
+            assert_eq!((violation.field.as_str(), violation.code), ("amount", code::REQUIRED), "{body}");
+            assert!(violation.message.english().contains(name), "{}", violation.message.english());
+        }
+        for body in ["{\"reason\":\"5\"}", "{\"metadata\":{\"by\":\"x\"},\"notify\":true}"] {
+            assert_eq!(parse(body.as_bytes()).unwrap().amount, None, "{body}");
+        }
+        assert!(parse(b"{\"amount\":500,\"cents\":5}").is_ok());
     }
 
     #[test]
