@@ -18,8 +18,8 @@ use serde::Serialize;
 
 use crate::console::operator::{self, OperatorConsole};
 use crate::http::{
-    ApiError, Mount, as_get, reading, refuse_bad_host, refuse_card_number, refuse_query, with_request_id,
-    with_safe_headers,
+    ApiError, Mount, as_get, in_pieces, reading, refuse_bad_host, refuse_card_number, refuse_query,
+    with_request_id, with_safe_headers,
 };
 use crate::listener::Listener;
 pub(crate) use health::ReadyMetric;
@@ -51,6 +51,7 @@ pub(crate) fn listen(
             .wrap(from_fn(refuse_card_number))
             .wrap(from_fn(with_request_id))
             .wrap(from_fn(|request, next| with_safe_headers(Mount::ROOT, request, next)))
+            .wrap(from_fn(in_pieces))
             .app_data(payments.clone())
             .app_data(registry.clone())
             .app_data(store_state.clone())

@@ -18,6 +18,8 @@ use super::errors::{ApiError, ErrorCode, wordings};
 const MAX_BYTES: usize = 256 * 1024;
 /// The largest form of a payer.
 const MAX_FORM_BYTES: usize = 64 * 1024;
+/// The largest body with a card, which has its number, its holder's name and two short texts.
+const MAX_CARD_BYTES: usize = 8 * 1024;
 /// Initial capacity of a body, unless a smaller length is announced.
 const FIRST_ROOM: usize = 8 * 1024;
 /// Time within which a caller must send the body.
@@ -34,6 +36,11 @@ pub(crate) async fn read_json(request: &HttpRequest, payload: Payload) -> Result
 /// Reads a form that a payer's page sends as JSON.
 pub(crate) async fn read_json_form(request: &HttpRequest, payload: Payload) -> Result<RequestBody, ApiError> {
     read_json_within(request, payload, MAX_FORM_BYTES).await
+}
+
+/// Reads a JSON body with nothing but a card: anybody may send one with the key that stands in a page.
+pub(crate) async fn read_json_card(request: &HttpRequest, payload: Payload) -> Result<RequestBody, ApiError> {
+    read_json_within(request, payload, MAX_CARD_BYTES).await
 }
 
 async fn read_json_within(

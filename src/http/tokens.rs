@@ -15,7 +15,7 @@ use quita_domain::request::token::{self, CardToTokenize};
 use quita_ports::{EventLimit, KeyringStore, WholeStore};
 use serde::Serialize;
 
-use super::body::read_json;
+use super::body::read_json_card;
 use super::client_address::address_of;
 use super::edge::Edge;
 use super::errors::{ApiError, ErrorCode, wordings};
@@ -129,7 +129,7 @@ async fn make(edge: &Edge, request: &HttpRequest, payload: Payload) -> Result<Ht
         KeyKind::Publishable => permit_page(edge, request, &caller).await?,
     }
     super::query::refuse_unread(request)?;
-    let body = read_json(request, payload).await?;
+    let body = read_json_card(request, payload).await?;
     let now = edge.clock.now();
     let parsed = token::parse(&body, now);
     let unknown = parsed.as_ref().map_or_else(|rejection| &rejection.unknown, |parsed| &parsed.unknown);

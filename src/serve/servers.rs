@@ -18,9 +18,9 @@ use super::resources::{Resources, Sockets};
 use crate::console::merchant::{self, MerchantConsole};
 use crate::console::operator::OperatorConsole;
 use crate::http::{
-    self, CheckoutMetrics, Edge, Observer, RequestMetrics, Tokens, announce_public_url, as_get, observed,
-    refuse_bad_host, refuse_card_number, traced, with_ignored_names, with_key_expiry, with_own_headers,
-    with_refusal_pages, with_request_id, with_safe_headers,
+    self, CheckoutMetrics, Edge, Observer, RequestMetrics, Tokens, announce_public_url, as_get, in_pieces,
+    observed, refuse_bad_host, refuse_card_number, traced, with_ignored_names, with_key_expiry,
+    with_own_headers, with_refusal_pages, with_request_id, with_safe_headers,
 };
 use crate::listener::{ConnectionLimits, ConnectionMetrics, Listener, Places};
 use crate::ops::{self, KnownHosts};
@@ -127,6 +127,7 @@ fn listen(
             .wrap(from_fn(with_request_id))
             .wrap(from_fn(move |request, next| with_safe_headers(mount, request, next)))
             .wrap(from_fn(with_own_headers))
+            .wrap(from_fn(in_pieces))
             .configure(|config| merchant::configure(config, console))
             .configure(|config| http::configure(config, edge))
     })

@@ -161,7 +161,8 @@ codes! {
         ("The code or slip can't be paid any more.", "O código ou boleto não pode mais ser pago."),
         ("Create a new payment.", "Crie um novo pagamento.");
     PayloadTooLarge = "payload_too_large", PAYLOAD_TOO_LARGE,
-        ("The body is larger than 256 KiB.", "O corpo tem mais de 256 KiB."),
+        ("The body is larger than 256 KiB, or than 8 KiB for a card token.",
+         "O corpo tem mais de 256 KiB, ou de 8 KiB para um token de cartão."),
         ("Send less: no field needs that much.", "Envie menos: nenhum campo precisa de tanto.");
     UnsupportedMediaType = "unsupported_media_type", UNSUPPORTED_MEDIA_TYPE,
         ("The body is not said to be JSON.", "O corpo não é declarado como JSON."),

@@ -1,0 +1,99 @@
+//! Long answers, given to their connection in pieces.
+//!
+//! The HTTP library copies all that it is given of a body into the buffer of the connection. A client that reads nothing
+//! would hold a copy of a long page for as long as a connection may wait. With pieces it holds a few of them: the library
+//! asks for the next one when there is room.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use actix_web::Error;
+use actix_web::body::{BodySize, BoxBody, MessageBody};
+use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::middleware::Next;
+use actix_web::web::Bytes;
+
+/// Size of a piece in bytes. The library takes two to four of them at once.
+const PIECE: usize = 8 * 1024;
+
+/// Middleware that gives long answers to their connection in pieces.
+pub(crate) async fn in_pieces(
+    request: ServiceRequest,
+    next: Next<impl MessageBody + 'static>,
+) -> Result<ServiceResponse<BoxBody>, Error> {
+    let response = next.call(request).await?.map_into_boxed_body();
+    Ok(response.map_body(|_, body| match body.try_into_bytes() {
+        Ok(whole) if whole.len() > PIECE => BoxBody::new(Pieces { rest: whole }),
+        Ok(whole) => BoxBody::new(whole),
+        // It comes in pieces already: a stream.
+        Err(body) => body,
+    }))
+}
+
+/// Body that is given piece by piece. Nothing is copied: each piece is a part of the whole.
+struct Pieces {
+    rest: Bytes,
+}
+
+impl MessageBody for Pieces {
+    type Error = Infallible;
+
+    fn size(&self) -> BodySize {
+        BodySize::Sized(u64::try_from(self.rest.len()).unwrap_or(u64::MAX))
+    }
+
+    fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Self::Error>>> {
+        let rest = &mut self.get_mut().rest;
+        if rest.is_empty() {
+            return Poll::Ready(None);
+        }
+        let piece = rest.split_to(PIECE.min(rest.len()));
+        Poll::Ready(Some(Ok(piece)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use actix_web::middleware::from_fn;
+    use actix_web::test::{TestRequest, call_service, init_service};
+    use actix_web::{App, HttpResponse, web};
+    use std::future::poll_fn;
+
+    use super::*;
+
+    /// Sizes of the pieces of an answer, and the answer.
+    async fn served(length: usize) -> (BodySize, Vec<usize>, Vec<u8>) {
+        let text: Vec<u8> = (0..length).map(|place| b'a' + u8::try_from(place % 26).unwrap()).collect();
+        let answer = web::to(move || {
+            let text = text.clone();
+            async move { HttpResponse::Ok().body(text) }
+        });
+        let app = init_service(App::new().wrap(from_fn(in_pieces)).default_service(answer)).await;
+        let mut body = call_service(&app, TestRequest::default().to_request()).await.into_body();
+        let size = body.size();
+        let (mut sizes, mut whole) = (Vec::new(), Vec::new());
+        while let Some(piece) = poll_fn(|context| Pin::new(&mut body).poll_next(context)).await {
+            let piece = piece.unwrap();
+            sizes.push(piece.len());
+            whole.extend_from_slice(&piece);
+        }
+        (size, sizes, whole)
+    }
+
+    #[actix_web::test]
+    async fn a_long_answer_comes_in_pieces_and_is_the_same() {
+        let length = 3 * PIECE + 5;
+        let (size, sizes, whole) = served(length).await;
+        assert_eq!(size, BodySize::Sized(u64::try_from(length).unwrap()));
+        assert_eq!(sizes, [PIECE, PIECE, PIECE, 5]);
+        assert!(whole.iter().enumerate().all(|(place, byte)| usize::from(byte - b'a') == place % 26));
+    }
+
+    #[actix_web::test]
+    async fn a_short_answer_is_one_piece() {
+        for length in [1, PIECE] {
+            assert_eq!(served(length).await.1, [length]);
+        }
+    }
+}
