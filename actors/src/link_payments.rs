@@ -167,7 +167,7 @@ impl LinkPayments {
                 }
             }
             let uses = self.links.link_uses(&link).await.map_err(Denied::from)?;
-            match link.take(payment, method, (&uses, unstored), now) {
+            match link.take(payment, method, &uses, unstored, now) {
                 Ok(taken) => {
                     if self.links.replace_link(&taken).await.map_err(Denied::from)? {
                         return Ok(());

@@ -373,7 +373,8 @@ impl Link {
         &self,
         payment: TransactionId,
         method: Method,
-        (uses, unstored): (&LinkUses, UnstoredUses),
+        uses: &LinkUses,
+        unstored: UnstoredUses,
         now: Timestamp,
     ) -> Result<Self, NoUse> {
         match self.status(uses, now) {

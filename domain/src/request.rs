@@ -101,7 +101,7 @@ pub fn parse_with(
     now: Timestamp,
     limits: &RequestLimits,
 ) -> Result<ParsedRequest, Rejection> {
-    parse_for(tokens, body, now, (limits, NeedsAddress::Always))
+    parse_for(tokens, body, now, limits, NeedsAddress::Always)
 }
 
 /// Reads the same body as it is made for a payment link. A PIX without a due date needs no address there.
@@ -113,21 +113,22 @@ pub fn parse_of_link(
     now: Timestamp,
     limits: &RequestLimits,
 ) -> Result<ParsedRequest, Rejection> {
-    parse_for(&NoTokens, body, now, (limits, NeedsAddress::UnlessPix))
+    parse_for(&NoTokens, body, now, limits, NeedsAddress::UnlessPix)
 }
 
 fn parse_for(
     tokens: &dyn CardTokens,
     body: &[u8],
     now: Timestamp,
-    (limits, needs_address): (&RequestLimits, NeedsAddress),
+    limits: &RequestLimits,
+    needs_address: NeedsAddress,
 ) -> Result<ParsedRequest, Rejection> {
     let object = json::read(body)?;
     let token = SentToken::find(&object, tokens);
     let number = token.as_ref().and_then(SentToken::number).or_else(|| sent_card_number(&object));
     let findings = Findings::with_card_number(number);
     let root = Fields::of_body(&object, &findings);
-    let read = read_body(&root, now, limits, (CardForm::ForCharge(token.as_ref()), needs_address));
+    let read = read_body(&root, now, limits, CardForm::ForCharge(token.as_ref()), needs_address);
     root.refuse_card_numbers(&CARD_DATA);
     let unknown = unknown_names::find(&object, &unknown_names::CREATION);
     match findings.conclude(read) {
@@ -149,7 +150,8 @@ fn read_body(
     root: &Fields<'_>,
     now: Timestamp,
     limits: &RequestLimits,
-    (card_form, needs_address): (CardForm<'_>, NeedsAddress),
+    card_form: CardForm<'_>,
+    needs_address: NeedsAddress,
 ) -> Option<ParsedRequest> {
     let method = root.required("paymentMethod").parsed(|text| {
         let broken = || Broken::new(code::UNKNOWN_VALUE, wordings::unknown_method());
@@ -168,7 +170,7 @@ fn read_body(
     let postback_url = postback::read(root, limits.postback);
     let splits = splits::read(root, amount);
     let utm = notes::utm(root);
-    let sent = terms::read(root, (method, amount), now, (limits.max_installments, card_form));
+    let sent = terms::read(root, method, amount, now, limits.max_installments, card_form);
     if let (Some(amount), Some(due)) = (amount, sent.as_ref().and_then(|sent| sent.terms.due())) {
         splits::check_against_discount(root, &splits, amount, due.greatest_discount(amount));
     }

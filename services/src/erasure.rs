@@ -310,7 +310,7 @@ impl Eraser {
         let now = self.clock.now();
         let mut writes = Vec::new();
         for payment in payments {
-            match payment.erase_payer(now.minus_ms(self.paid_for_ms), (now, self.ids.fresh())) {
+            match payment.erase_payer(now.minus_ms(self.paid_for_ms), now, self.ids.fresh()) {
                 Erasure::Erased(erased) => {
                     let expected_revision = payment.revision;
                     writes.push(Write { payment: Arc::new(*erased), expected_revision });

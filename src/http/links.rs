@@ -72,7 +72,7 @@ pub(crate) async fn make(
     if !edge.keyring.has_key_of_now() {
         return Err(ApiError::secret_key_missing());
     }
-    let link = parsed.into_link(id, (owner, fingerprint.clone()), &methods, edge.clock.now())?;
+    let link = parsed.into_link(id, owner, fingerprint.clone(), &methods, edge.clock.now())?;
     if edge.links.insert_link(&link).await.map_err(Denied::from)? {
         return Ok((link, false));
     }

@@ -14,7 +14,7 @@ pub(super) fn link_of(extra: &str) -> Link {
     };
     let parsed = parse(body.as_bytes(), NOW, &limits()).unwrap();
     let id = LinkId::new(uuid::Uuid::from_u128(7));
-    parsed.into_link(id, (owner, None), &[Method::Pix, Method::Boleto], NOW).unwrap()
+    parsed.into_link(id, owner, None, &[Method::Pix, Method::Boleto], NOW).unwrap()
 }
 
 fn limits() -> RequestLimits {
@@ -88,7 +88,7 @@ fn no_more_uses_are_taken_than_there_are() {
         (&due, uses(0, 2, 0), unstored(0, 0), Method::Boleto, Err(NoUse::BoletosHeld)),
         (&due, uses(0, 2, 0), unstored(0, 0), Method::CreditCard, Ok(())),
     ] {
-        let taken = link.take(payment(1), method, (&counted, not_stored), NOW).map(drop);
+        let taken = link.take(payment(1), method, &counted, not_stored, NOW).map(drop);
         assert_eq!(taken, expected, "{counted:?} {not_stored:?} {method:?}");
     }
 }
@@ -96,7 +96,7 @@ fn no_more_uses_are_taken_than_there_are() {
 #[test]
 fn a_taken_use_is_free_again_when_its_payment_was_never_stored() {
     let link = link_of("");
-    let taken = link.take(payment(1), Method::Pix, (&uses(0, 0, 0), unstored(0, 0)), NOW).unwrap();
+    let taken = link.take(payment(1), Method::Pix, &uses(0, 0, 0), unstored(0, 0), NOW).unwrap();
     assert_eq!(taken.taken_at(NOW), BTreeMap::from([(payment(1), false)]));
     assert_eq!(taken.taken_at(NOW.plus_ms(TAKEN_FOR_MS)), BTreeMap::new());
     let settled = taken.settle(payment(1)).unwrap();
@@ -106,9 +106,9 @@ fn a_taken_use_is_free_again_when_its_payment_was_never_stored() {
 
 #[test]
 fn a_failed_attempt_releases_its_own_note_alone() {
-    let none = (&uses(0, 0, 0), unstored(0, 0));
-    let once = link_of("").take(payment(1), Method::Pix, none, NOW).unwrap();
-    let twice = once.take(payment(1), Method::Boleto, none, NOW).unwrap();
+    let unused = uses(0, 0, 0);
+    let once = link_of("").take(payment(1), Method::Pix, &unused, unstored(0, 0), NOW).unwrap();
+    let twice = once.take(payment(1), Method::Boleto, &unused, unstored(0, 0), NOW).unwrap();
     let released = twice.release(payment(1), Method::Boleto).unwrap();
     assert_eq!((&released.taken, released.revision), (&once.taken, 4));
     assert_eq!(released.release(payment(1), Method::Boleto), None);
@@ -117,8 +117,8 @@ fn a_failed_attempt_releases_its_own_note_alone() {
 
 #[test]
 fn a_taken_use_without_a_method_counts_as_a_boletos() {
-    let none = (&uses(0, 0, 0), unstored(0, 0));
-    let taken = link_of("").take(payment(1), Method::Pix, none, NOW).unwrap();
+    let unused = uses(0, 0, 0);
+    let taken = link_of("").take(payment(1), Method::Pix, &unused, unstored(0, 0), NOW).unwrap();
     let mut stored = serde_json::to_value(&taken).unwrap();
     assert_eq!(stored["taken"][0].as_object_mut().unwrap().remove("method").unwrap(), "PIX");
     let read: Link = serde_json::from_value(stored).unwrap();
@@ -314,7 +314,7 @@ fn refused_with(title: &str, extra: &str) -> Vec<(String, &'static str)> {
     let body = format!(r#"{{"amount":5000,"currency":"BRL","title":"{title}"{extra}}}"#);
     let parsed = parse(body.as_bytes(), NOW, &limits()).and_then(|parsed| {
         let owner = link_of("").owner;
-        parsed.into_link(LinkId::new(uuid::Uuid::from_u128(7)), (owner, None), &[Method::Pix], NOW)
+        parsed.into_link(LinkId::new(uuid::Uuid::from_u128(7)), owner, None, &[Method::Pix], NOW)
     });
     let violations = parsed.err().map(|rejection| rejection.violations).unwrap_or_default();
     violations.into_iter().map(|one| (one.field, one.code)).collect()

@@ -315,7 +315,8 @@ impl<'a> Query<'a> {
         self.pairs.iter().filter(|(given, _)| given == name).map(|(_, value)| value.as_str()).collect()
     }
 
-    fn refuse_value(&mut self, name: &str, (code, message): ParameterRefusal) {
+    fn refuse_value(&mut self, name: &str, refusal: ParameterRefusal) {
+        let (code, message) = refusal;
         self.refuse(name, code, message());
     }
 

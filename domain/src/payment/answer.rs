@@ -62,7 +62,8 @@ impl Draft {
     /// Handles the answer to an inquiry about a charge, made at this time.
     pub(super) fn charge_inquired(
         &mut self,
-        (attempt, asked_at): (AttemptNumber, Option<Timestamp>),
+        attempt: AttemptNumber,
+        asked_at: Option<Timestamp>,
         inquiring: Option<Inquiring>,
         answer: ChargeAnswer,
     ) {
@@ -130,7 +131,7 @@ impl Draft {
                 // A hint may come before the change can be read at the acquirer.
                 let may_lag = self.payment.check.is_some_and(|check| check.may_lag());
                 if was_a_check && !may_lag {
-                    self.contradicted("the acquirer does not know the payment", ("unknown there", None));
+                    self.contradicted("the acquirer does not know the payment", "unknown there", None);
                     self.check_answered(is_newest);
                 }
             }
@@ -300,7 +301,7 @@ impl Draft {
     /// person.
     fn answer_mismatched(&mut self, what: &str) {
         if self.payment.mismatches > 0 {
-            self.contradicted(what, ("an answer about another charge", Some("answers".into())));
+            self.contradicted(what, "an answer about another charge", Some("answers".into()));
         } else {
             self.make(Change::Mismatched);
         }
@@ -318,7 +319,7 @@ impl Draft {
     fn keep_that_notice_was_right(&mut self) {
         // No notice could report a charge without effect. Another charge would charge the payer twice.
         self.make(Change::Attempt(AttemptChange::Ended(ChargeEnd::Known)));
-        self.contradicted("the acquirer does not know the payment", ("unknown there", None));
+        self.contradicted("the acquirer does not know the payment", "unknown there", None);
     }
 
     /// Applies the acquirer's statement about the charge.
@@ -369,7 +370,7 @@ impl Draft {
     fn keep_what_an_earlier_charge_did(&mut self, attempt: AttemptNumber, answer: &ChargeAnswer) {
         let acquirer = self.payment.attempt(attempt).map(|attempt| attempt.acquirer.clone());
         if let Some(acquirer) = acquirer.filter(|acquirer| self.payment.has_left(acquirer)) {
-            self.learn_of_charge_elsewhere((attempt, acquirer), answer);
+            self.learn_of_charge_elsewhere(attempt, acquirer, answer);
             return;
         }
         let ChargeAnswer::Known(statement) = answer else { return };
@@ -397,7 +398,8 @@ impl Draft {
             NotFound::Believed if was_taken => {
                 self.contradicted(
                     "the acquirer took the charge, and does not know it",
-                    ("taken, and unknown there", None),
+                    "taken, and unknown there",
+                    None,
                 );
             }
             // The refusal might have meant that the charge was there already. It counts now

@@ -67,7 +67,7 @@ impl Payment {
             Change::Settled(settlement) => self.apply_settlement(settlement, clock),
             Change::Cost(amount) => self.state_mut().cost = Some(amount),
             Change::Declined(decline) => self.state_mut().decline = Some(decline),
-            Change::StatusChanged { to, reason, cause } => self.apply_status(to, reason, cause, (now, clock)),
+            Change::StatusChanged { to, reason, cause } => self.apply_status(to, reason, cause, now, clock),
             Change::Captured(amount) => self.state_mut().captured_amount = Some(amount),
             Change::CaptureRefused => self.state_mut().status_reason = Some("capture_refused".into()),
             Change::RefundAdded(refund) => self.state_mut().refunds.push(refund),
@@ -79,7 +79,7 @@ impl Payment {
                 refund.status = RefundStatus::Failed;
                 refund.failure_reason = Some(why);
             }),
-            Change::RefundReported(id, cause) => self.apply_refund_event(&id, cause, (now, clock)),
+            Change::RefundReported(id, cause) => self.apply_refund_event(&id, cause, now, clock),
             Change::ChargedBack(chargeback) => self.chargebacks.push(chargeback),
             Change::DisputeWon(id, won) => {
                 if let Some(chargeback) = self.chargebacks.iter_mut().find(|chargeback| chargeback.id == id) {
@@ -156,7 +156,8 @@ impl Payment {
         to: Status,
         reason: Option<String>,
         cause: Cause,
-        (now, clock): (Timestamp, Timestamp),
+        now: Timestamp,
+        clock: Timestamp,
     ) {
         let previous_status = self.state.status;
         let state = self.state_mut();
@@ -181,7 +182,7 @@ impl Payment {
     }
 
     /// Adds the event of a refund that ended without a change of status.
-    fn apply_refund_event(&mut self, id: &str, cause: Cause, (now, clock): (Timestamp, Timestamp)) {
+    fn apply_refund_event(&mut self, id: &str, cause: Cause, now: Timestamp, clock: Timestamp) {
         let refund = self.state.refunds.iter().find(|refund| refund.id == id).map(EndedRefund::of);
         self.push_event(Event { refund, ..self.next_event(cause, now) }, clock);
     }

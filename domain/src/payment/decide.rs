@@ -56,7 +56,7 @@ impl Payment {
         match command {
             Command::ChargeAnswered { attempt, answer } => draft.charge_answered(attempt, answer),
             Command::Inquired { attempt, asked_at, inquiring, answer } => {
-                draft.charge_inquired((attempt, asked_at), inquiring, answer);
+                draft.charge_inquired(attempt, asked_at, inquiring, answer);
             }
             Command::Notified { acquirer, fact } => draft.notified(&acquirer, fact),
             Command::Hinted { acquirer, charge } => draft.hinted(&acquirer, &charge),
@@ -65,7 +65,7 @@ impl Payment {
                 draft.operation_answered(operation, sending, answer);
             }
             Command::OperationInquired { operation, sending, inquiring, answer } => {
-                draft.operation_inquired((operation, sending), inquiring, answer);
+                draft.operation_inquired(operation, sending, inquiring, answer);
             }
             Command::OperationResolved { operation, verdict } => {
                 draft.operation_resolved(operation, verdict)?;

@@ -172,7 +172,7 @@ impl Payment {
 impl Draft {
     /// Reports to operators that an acquirer's statement contradicts the payment: `stated` in few words, and its
     /// subject.
-    pub(super) fn contradicted(&mut self, what: &str, (stated, about): (&'static str, Option<String>)) {
+    pub(super) fn contradicted(&mut self, what: &str, stated: &'static str, about: Option<String>) {
         let detail = format!("{what}, but the payment is {}", self.payment.status());
         let kind = DiscrepancyKind::Contradiction;
         self.discrepancies.push(Discrepancy { kind, detail, stated, about });

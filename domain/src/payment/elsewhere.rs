@@ -60,7 +60,8 @@ impl Draft {
     /// Handles what an acquirer that the payment has left says of its charge.
     pub(super) fn learn_of_charge_elsewhere(
         &mut self,
-        (attempt, acquirer): (AttemptNumber, AcquirerName),
+        attempt: AttemptNumber,
+        acquirer: AcquirerName,
         answer: &ChargeAnswer,
     ) {
         match answer {
@@ -70,7 +71,7 @@ impl Draft {
                     // It may be the same charge, if both acquirers are one account: that is known once it has an id.
                     self.look_elsewhere_at(&acquirer, self.after(SecondLook::FIRST_STEP_MS));
                 } else {
-                    self.give_back_elsewhere((attempt, acquirer), statement);
+                    self.give_back_elsewhere(attempt, acquirer, statement);
                 }
             }
             ChargeAnswer::Known(statement) if statement.facts.contains(&Fact::AmountUnknown) => {
@@ -125,11 +126,7 @@ impl Draft {
     }
 
     /// Gives back what the charges there hold.
-    fn give_back_elsewhere(
-        &mut self,
-        (attempt, acquirer): (AttemptNumber, AcquirerName),
-        statement: &Statement,
-    ) {
+    fn give_back_elsewhere(&mut self, attempt: AttemptNumber, acquirer: AcquirerName, statement: &Statement) {
         let facts = &statement.facts;
         if facts.iter().any(is_dispute) {
             // The bank may have given the money back, or be about to.

@@ -59,7 +59,7 @@ impl Payment {
     /// Erases the payer's data, if it is finished. Makes no event, and no version that its merchant sees: nothing
     /// happened to the payment.
     #[must_use]
-    pub fn erase_payer(&self, paid_until: Timestamp, (now, op): (Timestamp, Uuid)) -> Erasure {
+    pub fn erase_payer(&self, paid_until: Timestamp, now: Timestamp, op: Uuid) -> Erasure {
         if self.is_erased() {
             return Erasure::ErasedBefore;
         }

@@ -81,7 +81,7 @@ impl Draft {
             | Fact::ChargedBack { id, .. }
             | Fact::DisputeWon { id, .. } => {
                 let what = format!("money of charge {number} was moved although another one followed it");
-                self.contradicted(&what, ("moved", Some(id)));
+                self.contradicted(&what, "moved", Some(id));
             }
             // That charge is over, and known to be.
             Fact::Pending { .. } | Fact::Declined(_) | Fact::Expired | Fact::Cancelled => {}

@@ -87,7 +87,8 @@ impl Draft {
         &mut self,
         id: OperationId,
         kind: OperationKind,
-        (why, cause): (String, Cause),
+        why: String,
+        cause: Cause,
     ) {
         if !self.payment.is_own(id) {
             self.surplus_was_kept(id, &why);
@@ -205,7 +206,7 @@ impl Draft {
             return;
         }
         self.make(Change::Operation(id, OperationChange::Refused(STATUS_CHANGED.into())));
-        self.operation_refused(id, kind, (STATUS_CHANGED.into(), Cause::Service));
+        self.operation_refused(id, kind, STATUS_CHANGED.into(), Cause::Service);
         if self.payment.was_captured_unheard() {
             // Somebody else captured it, and the amount is unknown.
             self.bring_check_forward(self.clock());

@@ -36,7 +36,7 @@ impl Draft {
             (OperationState::Processing | OperationState::Done | OperationState::Refused, _) => return,
         };
         let what = format!("a {} that an operator resolved otherwise was {said}", operation.kind.verb());
-        self.contradicted(&what, (said, Some(id.to_string())));
+        self.contradicted(&what, said, Some(id.to_string()));
     }
 
     /// Handles the answer to an operation. A failure counts only for the last sending.
@@ -91,7 +91,8 @@ impl Draft {
     /// Handles the answer to an inquiry about an operation.
     pub(super) fn operation_inquired(
         &mut self,
-        (id, sending): (OperationId, u32),
+        id: OperationId,
+        sending: u32,
         inquiring: Option<Inquiring>,
         answer: OperationAnswer,
     ) {
@@ -135,7 +136,7 @@ impl Draft {
         if !operation.contradicted {
             self.make(Change::Operation(operation.id, OperationChange::Contradicted));
         }
-        self.contradicted(what, (SUMS_DO_NOT_FIT, Some(operation.id.to_string())));
+        self.contradicted(what, SUMS_DO_NOT_FIT, Some(operation.id.to_string()));
     }
 
     /// Schedules an inquiry: the operation may have had an effect.
@@ -155,7 +156,7 @@ impl Draft {
             OperationAnswer::Refused(why) => {
                 let why = shortened(&why);
                 self.make(Change::Operation(id, OperationChange::Refused(why.clone())));
-                self.operation_refused(id, kind, (why, Cause::Acquirer));
+                self.operation_refused(id, kind, why, Cause::Acquirer);
                 // It contradicts our view of the charge: another refund was made at the acquirer before.
                 self.bring_check_forward(self.clock());
             }
@@ -186,11 +187,11 @@ impl Draft {
             }
             NotFound::Believed if operation.call.is_taken() => {
                 let what = format!("the acquirer took a {}, and does not know it", operation.kind.verb());
-                self.contradicted(&what, ("taken, and unknown there", Some(id.to_string())));
+                self.contradicted(&what, "taken, and unknown there", Some(id.to_string()));
             }
             NotFound::Believed if operation.contradicted => {
                 let what = format!("the acquirer's sums tell nothing of a {}", operation.kind.verb());
-                self.contradicted(&what, (SUMS_DO_NOT_FIT, Some(id.to_string())));
+                self.contradicted(&what, SUMS_DO_NOT_FIT, Some(id.to_string()));
             }
             NotFound::Believed if operation.call.refusal.is_some() => {
                 let why = operation.call.refusal.clone().unwrap_or_default();
@@ -240,7 +241,7 @@ impl Draft {
                 } else if self.payment.was_captured_unheard() {
                     self.make(Change::Captured(amount));
                 } else if self.payment.state.captured_amount != Some(amount) {
-                    self.contradicted("captured", ("captured", Some(id.to_string())));
+                    self.contradicted("captured", "captured", Some(id.to_string()));
                 }
             }
             OperationKind::Refund(_) => {

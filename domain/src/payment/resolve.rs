@@ -61,7 +61,7 @@ impl Draft {
         match verdict {
             Verdict::Done => self.operation_done(id, kind),
             Verdict::Refused => {
-                self.operation_refused(id, kind, (RESOLVED_BY_OPERATOR.into(), Cause::Service));
+                self.operation_refused(id, kind, RESOLVED_BY_OPERATOR.into(), Cause::Service);
                 // Others may have captured, withdrawn or refunded; there may have been no room to record it.
                 self.bring_check_forward(self.clock());
             }

@@ -116,7 +116,7 @@ impl Draft {
 
     pub(super) fn earlier_charge_was_accepted(&mut self, attempt: AttemptNumber) {
         let what = format!("charge {attempt} was accepted although another one followed it");
-        self.contradicted(&what, ("accepted", Some(format!("charge {attempt}"))));
+        self.contradicted(&what, "accepted", Some(format!("charge {attempt}")));
     }
 
     /// Remembers a charge that its acquirer named. Returns true if it was not known.

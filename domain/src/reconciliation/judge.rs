@@ -19,7 +19,7 @@ pub fn judge(line: &StatementLine, payment: Option<&Payment>, added_up: SignedMo
     match &line.subject {
         LineSubject::Pix { end_to_end_id, .. } => of_pix(line, end_to_end_id, payment),
         LineSubject::Refund { end_to_end_id, refund_id, is_chargeback, .. } => {
-            of_refund(line, (end_to_end_id, refund_id), *is_chargeback, payment)
+            of_refund(line, end_to_end_id, refund_id, *is_chargeback, payment)
         }
         LineSubject::Boleto { interest, .. } => of_boleto(line, *interest, payment),
         LineSubject::Charge(charge) => of_charge(charge, payment, added_up.magnitude()),
@@ -93,7 +93,8 @@ fn of_pix(line: &StatementLine, end_to_end_id: &str, payment: &Payment) -> LineF
 
 fn of_refund(
     line: &StatementLine,
-    (end_to_end_id, refund_id): (&str, &str),
+    end_to_end_id: &str,
+    refund_id: &str,
     is_chargeback: bool,
     payment: &Payment,
 ) -> LineFinding {

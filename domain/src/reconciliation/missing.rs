@@ -22,7 +22,8 @@ pub const MARGIN_MS: u64 = 10 * 60_000;
 pub fn expected_pix(
     payment: &Payment,
     acquirer: &AcquirerName,
-    (day, read_at): (NaiveDate, Timestamp),
+    day: NaiveDate,
+    read_at: Timestamp,
 ) -> Option<StatementLine> {
     let state = &payment.state;
     let end_to_end_id = state.end_to_end_id.as_ref()?;
@@ -63,8 +64,10 @@ const LISTED_WITHIN_MS: u64 = 60 * 60_000;
 /// references have the acquirer's name of a charge.
 pub fn expected_charge(
     payment: &Payment,
-    (acquirer, name): (&AcquirerName, &str),
-    (day, read_at): (NaiveDate, Timestamp),
+    acquirer: &AcquirerName,
+    name: &str,
+    day: NaiveDate,
+    read_at: Timestamp,
 ) -> Option<StatementLine> {
     let state = &payment.state;
     let attempt = state.attempts.last().filter(|attempt| attempt.acquirer == *acquirer)?;
@@ -109,7 +112,8 @@ pub fn expected_charge(
 pub fn expected_boleto(
     payment: &Payment,
     acquirer: &AcquirerName,
-    (day, read_at): (NaiveDate, Timestamp),
+    day: NaiveDate,
+    read_at: Timestamp,
 ) -> Option<StatementLine> {
     let state = &payment.state;
     let attempt = state.attempts.last().filter(|attempt| attempt.acquirer == *acquirer)?;

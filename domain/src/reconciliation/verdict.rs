@@ -314,7 +314,8 @@ impl ReconciliationKind {
 pub fn list_not_compared(
     source: &Source,
     acquirer: &AcquirerName,
-    (day, why): (NaiveDate, &str),
+    day: NaiveDate,
+    why: &str,
     now: Timestamp,
 ) -> Exception {
     let kind = ReconciliationKind::ListNotCompared;

@@ -55,7 +55,7 @@ pub fn parse_with(
     let sent_at = at(&root);
     let dice = dice(&root);
     let at = sent_at.unwrap_or(now);
-    let read = read_body(&root, at, limits, (CardForm::ForRoute(token.as_ref()), NeedsAddress::Always));
+    let read = read_body(&root, at, limits, CardForm::ForRoute(token.as_ref()), NeedsAddress::Always);
     let [number, cvv] = CARD_DATA;
     root.refuse_card_numbers(&[number, cvv, DICE]);
     let unknown = unknown_names::find(&object, &unknown_names::EVALUATION);

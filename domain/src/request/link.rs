@@ -64,7 +64,8 @@ impl ParsedLink {
     pub fn into_link(
         self,
         id: LinkId,
-        (owner, fingerprint): (Owner, Option<String>),
+        owner: Owner,
+        fingerprint: Option<String>,
         methods: &[Method],
         now: Timestamp,
     ) -> Result<Link, Rejection> {

@@ -42,9 +42,11 @@ pub(super) struct SentDates {
 /// Reads the fields of the method, and refuses those of other methods.
 pub(super) fn read(
     root: &Fields<'_>,
-    (method, amount): (Option<Method>, Option<Money>),
+    method: Option<Method>,
+    amount: Option<Money>,
     now: Timestamp,
-    (max_installments, card_form): (u8, CardForm<'_>),
+    max_installments: u8,
+    card_form: CardForm<'_>,
 ) -> Option<SentTerms> {
     let installments = root.optional("installments").integer();
     let card = root.optional("creditCard").object();

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use super::route_inputs::OrderInputs;
 use super::{Considered, RouteInputs, Routed};
 use crate::document::Document;
 use crate::identity::Owner;
@@ -73,8 +74,8 @@ impl PastPayment {
     /// Returns the payment's criteria for a route.
     pub fn inputs(&self) -> RouteInputs<'_> {
         let PastOrder { method, amount, payer, metadata, terms } = &self.order;
-        let asked = (*method, *amount, terms);
-        RouteInputs::with(asked, &payer.document, metadata, (&self.owner.merchant, self.created_at))
+        let order = OrderInputs { method: *method, amount: *amount, terms, payer: &payer.document, metadata };
+        RouteInputs::with(order, &self.owner.merchant, self.created_at)
     }
 }
 

@@ -43,20 +43,37 @@ pub struct RouteInputs<'a> {
     pub minute: u16,
 }
 
+/// Inputs of a route that come from the order alone.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct OrderInputs<'a> {
+    /// Payment method.
+    pub(super) method: Method,
+    /// Amount to be paid.
+    pub(super) amount: Money,
+    /// Terms of the method.
+    pub(super) terms: &'a Terms,
+    /// Document of the payer.
+    pub(super) payer: &'a Document,
+    /// The merchant's own notes.
+    pub(super) metadata: &'a BTreeMap<String, String>,
+}
+
 impl<'a> RouteInputs<'a> {
     /// Returns the properties of a merchant's order at this time.
     pub fn of(order: &'a Order, merchant: &'a MerchantId, at: Timestamp) -> Self {
-        let asked = (order.method, order.amount, &order.terms);
-        Self::with(asked, &order.payer.document, &order.metadata, (merchant, at))
+        let order = OrderInputs {
+            method: order.method,
+            amount: order.amount,
+            terms: &order.terms,
+            payer: &order.payer.document,
+            metadata: &order.metadata,
+        };
+        Self::with(order, merchant, at)
     }
 
-    /// Returns the properties for this method, amount and terms, payer, notes, merchant and time.
-    pub(super) fn with(
-        (method, amount, terms): (Method, Money, &'a Terms),
-        payer: &'a Document,
-        metadata: &'a BTreeMap<String, String>,
-        (merchant, at): (&'a MerchantId, Timestamp),
-    ) -> Self {
+    /// Returns the properties of these inputs of an order, of a merchant, at this time.
+    pub(super) fn with(order: OrderInputs<'a>, merchant: &'a MerchantId, at: Timestamp) -> Self {
+        let OrderInputs { method, amount, terms, payer, metadata } = order;
         let expires_in_s = match terms {
             Terms::Pix { expires_in_s } => Some(*expires_in_s),
             Terms::DuePix(_) | Terms::Boleto(_) | Terms::CreditCard { .. } => None,

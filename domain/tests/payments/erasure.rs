@@ -101,8 +101,7 @@ fn check_knows_nobody(payment: &Payment) {
 
 fn erased(payment: &Payment, ms: u64) -> Payment {
     let now = START.plus_ms(ms);
-    let Erasure::Erased(erased) =
-        payment.erase_payer(now.minus_ms(HALF_A_YEAR_MS), (now, Uuid::from_u128(7)))
+    let Erasure::Erased(erased) = payment.erase_payer(now.minus_ms(HALF_A_YEAR_MS), now, Uuid::from_u128(7))
     else {
         panic!("{:?} can't be erased", payment.status())
     };
@@ -171,12 +170,12 @@ fn expired_pix() -> Payment {
 #[test]
 fn only_what_is_finished_is_erased_and_once() {
     let now = START.plus_ms(HALF_A_YEAR_MS * 2);
-    let at = (now, Uuid::from_u128(7));
+    let op = Uuid::from_u128(7);
     for status in Status::ALL {
         let payment = with_status(status, pix_order());
         let expected =
             matches!(status, Status::Declined | Status::Refund | Status::Cancelled | Status::Expired);
-        let done = payment.erase_payer(now, at);
+        let done = payment.erase_payer(now, now, op);
         assert_eq!(matches!(done, Erasure::Erased(_)), expected, "{status}");
         assert!(expected || done == Erasure::NotFinished, "{status}");
         let rests = expected || status == Status::Paid;
@@ -184,10 +183,10 @@ fn only_what_is_finished_is_erased_and_once() {
     }
     let paid = paid();
     let paid_at = paid.state.paid_at.unwrap();
-    assert_eq!(paid.erase_payer(paid_at.minus_ms(1), at), Erasure::NotFinished);
-    assert!(matches!(paid.erase_payer(paid_at, at), Erasure::Erased(_)));
+    assert_eq!(paid.erase_payer(paid_at.minus_ms(1), now, op), Erasure::NotFinished);
+    assert!(matches!(paid.erase_payer(paid_at, now, op), Erasure::Erased(_)));
     let once = erased(&paid, HALF_A_YEAR_MS * 2);
-    assert_eq!(once.erase_payer(now, at), Erasure::ErasedBefore);
+    assert_eq!(once.erase_payer(now, now, op), Erasure::ErasedBefore);
 }
 
 #[test]

@@ -152,7 +152,7 @@ fn a_boletos_line_matches_what_became_of_the_payment() {
 }
 
 /// A settlement of a boleto in a file that was imported at this time, found to agree with its payment.
-fn settlement(id: &str, (on, cents): (u32, u64), imported_ms: u64) -> StoredLine {
+fn settlement(id: &str, on: u32, cents: u64, imported_ms: u64) -> StoredLine {
     let line = boleto(LineKind::Settled, cents, 0);
     let on = line.on.with_day(on).unwrap();
     let transaction_id = Some(paid().id);
@@ -164,14 +164,14 @@ fn settlement(id: &str, (on, cents): (u32, u64), imported_ms: u64) -> StoredLine
 
 #[test]
 fn a_boleto_that_files_settle_twice_was_paid_twice() {
-    let first = settlement("b:1", (20, 10_000), 0);
+    let first = settlement("b:1", 20, 10_000, 0);
     for (second, is_paid_twice) in [
-        (settlement("a:1", (21, 10_000), 1), true),
-        (settlement("c:1", (20, 10_200), 1), true),
+        (settlement("a:1", 21, 10_000, 1), true),
+        (settlement("c:1", 20, 10_200, 1), true),
         // Twice in one file, imported at the same moment.
-        (settlement("b:2", (20, 10_000), 0), true),
+        (settlement("b:2", 20, 10_000, 0), true),
         // Reported again, with another date of credit.
-        (settlement("c:1", (20, 10_000), 1), false),
+        (settlement("c:1", 20, 10_000, 1), false),
         (first.clone(), false),
     ] {
         let both = [second.clone(), first.clone()];
@@ -186,9 +186,9 @@ fn a_boleto_that_files_settle_twice_was_paid_twice() {
             assert!(difference.there.starts_with("settled again on 2026-11-2"), "{difference:?}");
         }
     }
-    let mut other = settlement("a:1", (19, 10_000), 0);
+    let mut other = settlement("a:1", 19, 10_000, 0);
     other.judged = other.judged.map(|judged| Judged { transaction_id: None, ..judged });
-    let second = settlement("c:1", (21, 10_000), 1);
+    let second = settlement("c:1", 21, 10_000, 1);
     assert_eq!(settled_before(&second, &[other]), None, "another payment's");
     let registered = StatementLine { kind: LineKind::Registered, ..first.line.clone() };
     assert_eq!(settled_before(&second, &[StoredLine { line: registered, ..first }]), None);
@@ -228,7 +228,7 @@ fn a_list_should_have_each_boleto_that_was_paid_an_hour_before() {
     let later = learnt_at.plus_ms(60 * 60_000);
     let first = bank();
     let second = AcquirerName::new("second");
-    let expected = expected_boleto(&paid, &first, (day, later)).unwrap();
+    let expected = expected_boleto(&paid, &first, day, later).unwrap();
     assert_eq!((expected.kind, expected.gross.cents(), expected.on), (LineKind::Boleto, 10_233, day));
     assert_eq!(expected.id, "first:ours:12:not listed");
     assert!(expected.is_expected());
@@ -245,10 +245,10 @@ fn a_list_should_have_each_boleto_that_was_paid_an_hour_before() {
         (&paid, &first, day, later.minus_ms(1)),
         (&paid_by(E2E), &first, today(), later),
     ] {
-        assert_eq!(expected_boleto(payment, acquirer, (day, read_at)), None, "{day} {read_at}");
+        assert_eq!(expected_boleto(payment, acquirer, day, read_at), None, "{day} {read_at}");
     }
     let dated_later = paid_boleto("2027-01-04");
-    let expected = expected_boleto(&dated_later, &first, (learnt_on, later)).unwrap();
+    let expected = expected_boleto(&dated_later, &first, learnt_on, later).unwrap();
     assert_eq!(expected.on, learnt_on, "the day on which it is known");
 }
 
@@ -262,8 +262,8 @@ fn a_boleto_that_was_paid_on_a_weekend_should_be_in_the_list_of_the_business_day
         let later = paid.state.paid_at.unwrap().plus_ms(60 * 60_000);
         let (paid_on, listed_on): (NaiveDate, NaiveDate) =
             (paid_on.parse().unwrap(), listed_on.parse().unwrap());
-        assert_eq!(expected_boleto(&paid, &bank(), (paid_on, later)), None, "{paid_on}");
-        let expected = expected_boleto(&paid, &bank(), (listed_on, later)).unwrap();
+        assert_eq!(expected_boleto(&paid, &bank(), paid_on, later), None, "{paid_on}");
+        let expected = expected_boleto(&paid, &bank(), listed_on, later).unwrap();
         assert_eq!(expected.on, listed_on);
         assert!(business_day::first_rolled_to(listed_on) <= paid_on, "{paid_on}");
     }
@@ -275,7 +275,7 @@ fn a_boleto_that_was_paid_on_a_weekend_should_be_in_the_list_of_the_business_day
 fn a_line_that_no_list_had_settles_no_boleto() {
     let paid = paid_boleto("2026-11-24");
     let later = paid.state.paid_at.unwrap().plus_ms(DAY_MS);
-    let missed = expected_boleto(&paid, &bank(), ("2026-11-24".parse().unwrap(), later)).unwrap();
+    let missed = expected_boleto(&paid, &bank(), "2026-11-24".parse().unwrap(), later).unwrap();
     let listed = StatementLine {
         id: "first:ours:12:2026-11-25-10233:4.1".into(),
         on: "2026-11-25".parse().unwrap(),
@@ -302,7 +302,7 @@ fn a_line_that_no_list_had_settles_no_boleto() {
 fn a_list_should_have_what_was_paid_on_its_day_a_while_ago() {
     let paid = paid_by(E2E);
     let later = START.plus_ms(DAY_MS);
-    let expected = expected_pix(&paid, &bank(), (today(), later)).unwrap();
+    let expected = expected_pix(&paid, &bank(), today(), later).unwrap();
     assert_eq!((expected.gross.cents(), expected.named_payment()), (10_000, Some(paid.id)));
     assert_eq!(expected.id, StatementLine::pix_id(&Source::list_of(&bank()), E2E));
     assert!(expected.is_expected() && !expected.says_the_same(&pix(E2E, 10_000)));
@@ -314,13 +314,13 @@ fn a_list_should_have_what_was_paid_on_its_day_a_while_ago() {
         (&pending(), &bank(), today(), later),
         (&crate::paid(), &bank(), today(), later),
     ] {
-        assert_eq!(expected_pix(payment, acquirer, (day, read_at)), None, "{day} {read_at}");
+        assert_eq!(expected_pix(payment, acquirer, day, read_at), None, "{day} {read_at}");
     }
     // Learnt days later, it is missed in the list of the day that its name tells.
     let late = "E00000000202611192359abcdefghijk";
     let day = "2026-11-19".parse().unwrap();
-    assert!(expected_pix(&paid_by(late), &bank(), (day, later)).is_some());
-    assert!(expected_pix(&paid_by(late), &bank(), (today(), later)).is_none());
+    assert!(expected_pix(&paid_by(late), &bank(), day, later).is_some());
+    assert!(expected_pix(&paid_by(late), &bank(), today(), later).is_none());
 }
 
 #[test]
@@ -539,14 +539,14 @@ fn a_movement_of_the_account_needs_no_payment() {
 fn a_paid_charge_is_expected_in_its_days_list_an_hour_later() {
     let paid = charged(vec![]);
     let first = bank();
-    let expected = |day, ms| expected_charge(&paid, (&first, "chargeId"), (day, START.plus_ms(ms)));
+    let expected = |day, ms| expected_charge(&paid, &first, "chargeId", day, START.plus_ms(ms));
     assert_eq!(expected(today(), 10 + 3_600_000 - 1), None);
     let line = expected(today(), 10 + 3_600_000).unwrap();
     assert!(line.is_expected() && line.id.starts_with("first:charge:ch_1:credit:"), "{line:?}");
     assert_eq!((line.gross.cents(), line.named_payment()), (10_000, Some(paid.id)));
     assert_eq!(expected(today().succ_opt().unwrap(), DAY_MS), None);
     assert_eq!(
-        expected_charge(&paid, (&AcquirerName::new("second"), "chargeId"), (today(), START.plus_ms(DAY_MS))),
+        expected_charge(&paid, &AcquirerName::new("second"), "chargeId", today(), START.plus_ms(DAY_MS)),
         None
     );
 }

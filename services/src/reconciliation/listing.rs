@@ -151,15 +151,15 @@ impl Reconciler {
             let payments: Vec<Payment> = self.store.load(&ids).await?;
             match list.reader.charges() {
                 None => {
-                    let expected = |payment| expected_pix(payment, &list.acquirer, (day, read_at));
+                    let expected = |payment| expected_pix(payment, &list.acquirer, day, read_at);
                     self.tell_missing(payments.iter().filter_map(expected).collect(), tell).await?;
-                    let expected = |payment| expected_boleto(payment, &list.acquirer, (day, read_at));
+                    let expected = |payment| expected_boleto(payment, &list.acquirer, day, read_at);
                     let expected = payments.iter().filter_map(expected).collect();
                     self.tell_missing_on_every_day(list, expected, tell).await?;
                 }
                 Some(charges) => {
-                    let named = (&list.acquirer, charges.name());
-                    let expected = |payment| expected_charge(payment, named, (day, read_at));
+                    let name = charges.name();
+                    let expected = |payment| expected_charge(payment, &list.acquirer, name, day, read_at);
                     let expected = payments.iter().filter_map(expected).collect();
                     self.tell_missing_on_every_day(list, expected, tell).await?;
                 }

@@ -307,7 +307,7 @@ impl Nights {
     /// Reports to operators a task that was not done within a day after its turn. Each is reported once.
     async fn report(&mut self, acquirer: &AcquirerName, due: Due, why: &str) {
         let source = due.task.source(acquirer);
-        let exception = list_not_compared(&source, acquirer, (due.since, why), self.clock.now());
+        let exception = list_not_compared(&source, acquirer, due.since, why, self.clock.now());
         if self.reported.contains(&exception.id) {
             return;
         }

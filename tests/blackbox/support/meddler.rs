@@ -66,8 +66,9 @@ pub(crate) fn take_use(store_url: &str, link: &str) -> TransactionId {
         let store = open(store_url).await;
         let link = store.link(LinkId::parse(link).unwrap()).await.unwrap().unwrap();
         let payment = TransactionId::new(Uuid::now_v7());
-        let none = (&LinkUses::default(), UnstoredUses::default());
-        let taken = link.take(payment, Method::Pix, none, SystemClock.now()).unwrap();
+        let uses = LinkUses::default();
+        let unstored = UnstoredUses::default();
+        let taken = link.take(payment, Method::Pix, &uses, unstored, SystemClock.now()).unwrap();
         assert!(store.replace_link(&taken).await.unwrap());
         payment
     })

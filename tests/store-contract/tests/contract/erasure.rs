@@ -32,7 +32,7 @@ pub fn of_somebody_under(id: TransactionId, at: i64) -> Payment {
 /// Its payer erased.
 pub fn erased(payment: &Payment, at: i64) -> Payment {
     let now = Timestamp::from_millis(at);
-    match payment.erase_payer(now, (now, Uuid::now_v7())) {
+    match payment.erase_payer(now, now, Uuid::now_v7()) {
         Erasure::Erased(erased) => *erased,
         other @ (Erasure::ErasedBefore | Erasure::NotFinished) => panic!("{other:?}"),
     }

@@ -36,7 +36,7 @@ fn link_of(merchant: &str, mode: Mode, body: &str, at: i64) -> Link {
     let owner = Owner { merchant: MerchantId::new(merchant), application, mode };
     let parsed = parse(body.as_bytes(), now, &limits).unwrap();
     let fingerprint = Some(parsed.fingerprint(b"key"));
-    parsed.into_link(LinkId::new(Uuid::now_v7()), (owner, fingerprint), &[Method::Pix], now).unwrap()
+    parsed.into_link(LinkId::new(Uuid::now_v7()), owner, fingerprint, &[Method::Pix], now).unwrap()
 }
 
 pub fn whole(at: i64) -> Link {
@@ -66,7 +66,7 @@ pub async fn of_many_replacements_of_a_link_one_wins(store: Arc<dyn WholeStore>)
     let now = Timestamp::from_millis(1_000);
     let take = |number: u128| {
         let payment = TransactionId::new(Uuid::from_u128(number));
-        link.take(payment, Method::Pix, (&LinkUses::default(), UnstoredUses::default()), now).unwrap()
+        link.take(payment, Method::Pix, &LinkUses::default(), UnstoredUses::default(), now).unwrap()
     };
     let taken: Vec<_> = (1..=8).map(take).collect();
     let replaced = join_all(taken.iter().map(|link| store.replace_link(link))).await;
