@@ -31,7 +31,8 @@ pub use mail::{Mail, MailError, Mailer};
 pub use numbers::{NumberBlock, NumberRange, NumberStore};
 pub use operator::{OperatorStore, StoreForm, UpgradeStore, Upgraded};
 pub use reconciliation::{
-    ChargeReader, ListPage, ListPart, ListReader, PageCursor, PaidPlace, ReconciliationStore, Run, RunClaim,
+    ChargeReader, ListPage, ListPart, ListReader, PageCursor, PaidPlace, Period, ReconciliationStore, Run,
+    RunClaim,
 };
 pub use secret_keys::{ApplicationPlace, SecretKeyStore, Vault, VaultError};
 pub use store::{

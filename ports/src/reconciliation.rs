@@ -21,6 +21,15 @@ pub enum ListPart {
     Returned,
 }
 
+/// Period between two instants. Its user says whether the end is included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Period {
+    /// First instant.
+    pub from: Timestamp,
+    /// End.
+    pub until: Timestamp,
+}
+
 /// Position of a page in its list.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PageCursor {
@@ -73,7 +82,7 @@ pub trait ListReader {
     async fn page(
         &self,
         part: ListPart,
-        period: (Timestamp, Timestamp),
+        period: Period,
         cursor: &PageCursor,
     ) -> Result<ListPage, CallFailure>;
 }
@@ -172,7 +181,7 @@ pub trait ReconciliationStore: Send + Sync + 'static {
     async fn paid_between(
         &self,
         mode: Mode,
-        period: (Timestamp, Timestamp),
+        period: Period,
         after: Option<PaidPlace>,
         limit: usize,
     ) -> Result<Vec<PaidPlace>, StoreError>;

@@ -9,7 +9,7 @@ use quita_domain::acquiring::{CallFailure, ChargeQuery};
 use quita_domain::identity::AcquirerName;
 use quita_domain::reconciliation::{LineKind, LineSubject, Source, StatementLine};
 use quita_domain::time::Timestamp;
-use quita_ports::{ChargeReader, ListPage, ListPart, ListReader, PageCursor};
+use quita_ports::{ChargeReader, ListPage, ListPart, ListReader, PageCursor, Period};
 use serde_json::Value;
 use url::form_urlencoded;
 
@@ -57,7 +57,7 @@ impl ListReader for PixList {
     async fn page(
         &self,
         part: ListPart,
-        period: (Timestamp, Timestamp),
+        period: Period,
         cursor: &PageCursor,
     ) -> Result<ListPage, CallFailure> {
         let is_ours = |key: &str| self.link.credential.is_our_key(key);
@@ -74,11 +74,12 @@ impl ListReader for PixList {
 /// Of what a page is.
 pub(super) struct PageContext<'a> {
     pub(super) acquirer: &'a AcquirerName,
-    pub(super) period: (Timestamp, Timestamp),
+    pub(super) period: Period,
     pub(super) page: u32,
 }
 
-fn address(part: ListPart, (from, until): (Timestamp, Timestamp), page: u32) -> String {
+fn address(part: ListPart, period: Period, page: u32) -> String {
+    let Period { from, until } = period;
     let mut query = form_urlencoded::Serializer::new(String::new());
     query.append_pair("inicio", &to_the_second(from, 0)).append_pair("fim", &to_the_second(until, 999));
     if part == ListPart::Returned {
@@ -208,8 +209,8 @@ fn read_pix(
     Some(())
 }
 
-fn middle((from, until): (Timestamp, Timestamp)) -> Timestamp {
-    from.plus_ms(until.ms_since(from) / 2)
+fn middle(period: Period) -> Timestamp {
+    period.from.plus_ms(period.until.ms_since(period.from) / 2)
 }
 
 #[cfg(test)]
@@ -222,9 +223,9 @@ mod tests {
 
     fn read(answer: &Value) -> Result<ListPage, String> {
         let acquirer = AcquirerName::new("bank");
-        let period = ("2026-11-22T03:00:00Z", "2026-11-23T02:59:59Z");
         let at = |text| Timestamp::parse(text).unwrap();
-        let context = PageContext { acquirer: &acquirer, period: (at(period.0), at(period.1)), page: 1 };
+        let period = Period { from: at("2026-11-22T03:00:00Z"), until: at("2026-11-23T02:59:59Z") };
+        let context = PageContext { acquirer: &acquirer, period, page: 1 };
         read_page(answer, &context, |key| key == "ours")
     }
 
@@ -237,7 +238,7 @@ mod tests {
     #[test]
     fn a_page_is_asked_for_by_seconds_that_hold_the_whole_period() {
         let at = |text| Timestamp::parse(text).unwrap();
-        let period = (at("2026-11-22T03:00:00.400Z"), at("2026-11-23T02:59:59.999Z"));
+        let period = Period { from: at("2026-11-22T03:00:00.400Z"), until: at("2026-11-23T02:59:59.999Z") };
         let expected = "/pix?inicio=2026-11-22T03%3A00%3A00Z&fim=2026-11-23T03%3A00%3A00Z\
             &paginacao.paginaAtual=2&paginacao.itensPorPagina=100";
         assert_eq!(address(ListPart::All, period, 2), expected);

@@ -11,7 +11,7 @@ use quita_domain::order::Order as MerchantOrder;
 use quita_domain::time::DAY_MS;
 use quita_ports::{
     Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListPart, ListReader, LocalIssue, NoticeReader,
-    NumberRange, PageCursor, Preparation,
+    NumberRange, PageCursor, Period, Preparation,
 };
 use uuid::Uuid;
 
@@ -111,7 +111,8 @@ impl PagarmeFactory {
     async fn list_something(&self) -> Result<(), CallFailure> {
         let Some(list) = self.lists() else { return Ok(()) };
         let now = self.shared.clock.now();
-        list.page(ListPart::All, (now.minus_ms(DAY_MS), now), &PageCursor::default()).await.map(drop)
+        let last_day = Period { from: now.minus_ms(DAY_MS), until: now };
+        list.page(ListPart::All, last_day, &PageCursor::default()).await.map(drop)
     }
 }
 

@@ -5,8 +5,7 @@ use quita_domain::acquiring::{CallFailure, Identified, Reference};
 use quita_domain::identity::AcquirerName;
 use quita_domain::money::SignedMoney;
 use quita_domain::reconciliation::{ChargeLine, LineSubject, Source, StatementLine};
-use quita_domain::time::Timestamp;
-use quita_ports::{ChargeReader, ListPage, ListPart, ListReader, PageCursor};
+use quita_ports::{ChargeReader, ListPage, ListPart, ListReader, PageCursor, Period};
 
 use super::CHARGE_ID;
 use super::adapter::Pagarme;
@@ -39,14 +38,9 @@ impl ListReader for PayableList {
         Some(self)
     }
 
-    async fn page(
-        &self,
-        _: ListPart,
-        (from, until): (Timestamp, Timestamp),
-        cursor: &PageCursor,
-    ) -> Result<ListPage, CallFailure> {
-        let from = from.to_string();
-        let until = until.to_string();
+    async fn page(&self, _: ListPart, period: Period, cursor: &PageCursor) -> Result<ListPage, CallFailure> {
+        let from = period.from.to_string();
+        let until = period.until.to_string();
         let mut query =
             vec![("created_since", from.as_str()), ("created_until", until.as_str()), ("size", PAGE_SIZE)];
         if let Some(name) = &cursor.name {

@@ -18,8 +18,7 @@ use quita_domain::acquiring::CallFailure;
 use quita_domain::identity::AcquirerName;
 use quita_domain::money::Money;
 use quita_domain::reconciliation::{LineKind, LineSubject, MARGIN_MS, Source, StatementLine};
-use quita_domain::time::Timestamp;
-use quita_ports::{ChargeReader, ListPage, ListPart, ListReader, PageCursor};
+use quita_ports::{ChargeReader, ListPage, ListPart, ListReader, PageCursor, Period};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 use zip::ZipArchive;
@@ -88,14 +87,9 @@ impl ListReader for Movements {
         None
     }
 
-    async fn page(
-        &self,
-        _: ListPart,
-        (from, _): (Timestamp, Timestamp),
-        cursor: &PageCursor,
-    ) -> Result<ListPage, CallFailure> {
+    async fn page(&self, _: ListPart, period: Period, cursor: &PageCursor) -> Result<ListPage, CallFailure> {
         // A period begins a margin before its day.
-        let day = from.plus_ms(MARGIN_MS).sao_paulo_date();
+        let day = period.from.plus_ms(MARGIN_MS).sao_paulo_date();
         let (id, files, total) = self.ready(day).await?;
         let mut left =
             usize::try_from(cursor.number).ok().and_then(|number| files.get(number..)).into_iter().flatten();

@@ -6,7 +6,7 @@ use quita_domain::identity::TransactionId;
 use quita_domain::method::Method;
 use quita_domain::reconciliation::{LineKind, StatementLine};
 use quita_domain::time::Timestamp;
-use quita_ports::{AcquirerFactory as _, ListPart, ListReader, PageCursor};
+use quita_ports::{AcquirerFactory as _, ListPart, ListReader, PageCursor, Period};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -17,9 +17,9 @@ fn list(there: &There) -> Rc<dyn ListReader> {
     factory(settings(), there.factory()).lists().unwrap()
 }
 
-fn day() -> (Timestamp, Timestamp) {
+fn day() -> Period {
     let at = |text| Timestamp::parse(text).unwrap();
-    (at("2026-11-21T03:00:00Z"), at("2026-11-22T02:59:59Z"))
+    Period { from: at("2026-11-21T03:00:00Z"), until: at("2026-11-22T02:59:59Z") }
 }
 
 async fn lines(there: &There) -> Vec<StatementLine> {

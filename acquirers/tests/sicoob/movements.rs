@@ -3,15 +3,15 @@
 use quita_domain::acquiring::CallFailure;
 use quita_domain::reconciliation::{LineKind, LineSubject, MARGIN_MS, StatementLine};
 use quita_domain::time::Timestamp;
-use quita_ports::{AcquirerFactory as _, ListPage, ListPart, ListReader, PageCursor};
+use quita_ports::{AcquirerFactory as _, ListPage, ListPart, ListReader, PageCursor, Period};
 use serde_json::json;
 
 use crate::world::{NUMBER, World, charge, spec};
 
 /// The period of the day on which charges are made here.
-fn period() -> (Timestamp, Timestamp) {
+fn period() -> Period {
     let start = Timestamp::parse("2026-11-23T03:00:00Z").unwrap();
-    (start.minus_ms(MARGIN_MS), start.plus_ms(24 * 3_600_000 + MARGIN_MS))
+    Period { from: start.minus_ms(MARGIN_MS), until: start.plus_ms(24 * 3_600_000 + MARGIN_MS) }
 }
 
 /// Two boletos, of which the second was paid twice.
@@ -139,8 +139,8 @@ async fn orders_of_two_days_wait_side_by_side() {
     let world = paid().await;
     world.tell(json!({ "do": "set", "config": { "movementsAfterMs": 60_000 } }));
     let reader = world.factory().lists().unwrap();
-    let (from, to) = period();
-    let before = (from.minus_ms(24 * 3_600_000), to.minus_ms(24 * 3_600_000));
+    let Period { from, until } = period();
+    let before = Period { from: from.minus_ms(24 * 3_600_000), until: until.minus_ms(24 * 3_600_000) };
     for period in [before, period(), before, period()] {
         reader.page(ListPart::All, period, &PageCursor::default()).await.unwrap_err();
     }

@@ -29,8 +29,8 @@ use quita_ports::{
     AccessStore, ApplicationPlace, ArchiveStore, AuditRead, AuditStore, Backlog, DueDelivery, ErasureStore,
     EventLimit, ExceptionStore, FiguresStore, HistoryStore, InboxStore, KeyringStore, LinkStore, Listed,
     NumberBlock, NumberRange, NumberStore, OperatorStore, OutboxPlace, PaidPlace, PastFilter, PastPage,
-    PaymentStore, PeopleStore, ReconciliationStore, RestingPlace, Run, RunClaim, SecretKeyStore, Store,
-    StoreError, StoreForm, WholeStore, Write, WriteError,
+    PaymentStore, PeopleStore, Period, ReconciliationStore, RestingPlace, Run, RunClaim, SecretKeyStore,
+    Store, StoreError, StoreForm, WholeStore, Write, WriteError,
 };
 use uuid::Uuid;
 
@@ -155,7 +155,7 @@ watched! {
         Read fn runs(source: &Source, from: NaiveDate, until: NaiveDate) -> Vec<Run>;
         Read fn payments_numbered(mode: Mode, number: &SlipNumber, limit: usize) -> Vec<TransactionId>;
         Read fn paid_between(
-            mode: Mode, period: (Timestamp, Timestamp), after: Option<PaidPlace>, limit: usize
+            mode: Mode, period: Period, after: Option<PaidPlace>, limit: usize
         ) -> Vec<PaidPlace>;
     }
 }

@@ -11,7 +11,7 @@ use quita_domain::identity::{AcquirerName, Mode};
 use quita_domain::money::Money;
 use quita_domain::reconciliation::{LineKind, LineSubject, ReconciliationKind, Source, StatementLine};
 use quita_domain::time::{DAY_MS, Timestamp};
-use quita_ports::{ChargeReader, Clock, ListPage, ListPart, ListReader, PageCursor};
+use quita_ports::{ChargeReader, Clock, ListPage, ListPart, ListReader, PageCursor, Period};
 use quita_services::reconciliation::{List, Nights, Reconciler};
 use uuid::Uuid;
 
@@ -56,12 +56,8 @@ impl ListReader for Reader {
         None
     }
 
-    async fn page(
-        &self,
-        listed: ListPart,
-        (from, until): (Timestamp, Timestamp),
-        _: &PageCursor,
-    ) -> Result<ListPage, CallFailure> {
+    async fn page(&self, listed: ListPart, period: Period, _: &PageCursor) -> Result<ListPage, CallFailure> {
+        let Period { from, until } = period;
         let lists = &self.0;
         let day = until.minus_ms(HOUR_MS).sao_paulo_date();
         let is_broken = listed == ListPart::All && lists.broken.get() == Some(day);

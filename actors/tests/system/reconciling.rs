@@ -16,7 +16,7 @@ use quita_domain::reconciliation::{
 };
 use quita_domain::status::Status;
 use quita_domain::time::Timestamp;
-use quita_ports::{ChargeReader, Clock, ListPage, ListPart, ListReader, PageCursor};
+use quita_ports::{ChargeReader, Clock, ListPage, ListPart, ListReader, PageCursor, Period};
 use quita_services::reconciliation::{List, NotReconciled, Reconciler};
 
 use crate::bank::Call;
@@ -98,13 +98,8 @@ impl ListReader for Lines {
         None
     }
 
-    async fn page(
-        &self,
-        _: ListPart,
-        (from, until): (Timestamp, Timestamp),
-        cursor: &PageCursor,
-    ) -> Result<ListPage, CallFailure> {
-        assert!(from <= until);
+    async fn page(&self, _: ListPart, period: Period, cursor: &PageCursor) -> Result<ListPage, CallFailure> {
+        assert!(period.from <= period.until);
         let lines = self.lines.borrow();
         let pages: Vec<_> = lines.chunks(self.page_size).collect();
         let number = usize::try_from(cursor.number).unwrap();

@@ -7,7 +7,7 @@ use quita_domain::reconciliation::{
     LineCursor, LineFilter, LineSum, LineVerdict, SlipNumber, Source, StoredLine,
 };
 use quita_domain::time::Timestamp;
-use quita_ports::{PaidPlace, ReconciliationStore, Run, RunClaim, StoreError};
+use quita_ports::{PaidPlace, Period, ReconciliationStore, Run, RunClaim, StoreError};
 use rusqlite::types::Value;
 use rusqlite::{Row, Transaction, params_from_iter};
 use uuid::Uuid;
@@ -168,25 +168,25 @@ impl ReconciliationStore for EmbeddedStore {
     async fn paid_between(
         &self,
         mode: Mode,
-        (from, until): (Timestamp, Timestamp),
+        period: Period,
         after: Option<PaidPlace>,
         limit: usize,
     ) -> Result<Vec<PaidPlace>, StoreError> {
-        self.read(move |transaction| paid(transaction, mode, (from, until), after, limit)).await
+        self.read(move |transaction| paid(transaction, mode, period, after, limit)).await
     }
 }
 
 fn paid(
     transaction: &Transaction<'_>,
     mode: Mode,
-    (from, until): (Timestamp, Timestamp),
+    period: Period,
     after: Option<PaidPlace>,
     limit: usize,
 ) -> Result<Vec<PaidPlace>, Failure> {
     let (after_at, after_id) =
         after.map_or((i64::MIN, Uuid::nil()), |place| (place.at.millis(), place.id.uuid()));
-    let from = from.millis();
-    let until = until.millis();
+    let from = period.from.millis();
+    let until = period.until.millis();
     let bounds = (mode.as_str(), from, until, after_at, after_id.into_bytes(), signed_limit(limit));
     let found = read_both(transaction, PAID, bounds, |row| {
         let id = TransactionId::new(Uuid::from_bytes(row.get(1)?));

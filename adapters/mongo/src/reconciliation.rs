@@ -9,7 +9,7 @@ use quita_domain::reconciliation::{
     LineCursor, LineFilter, LineSum, LineVerdict, SlipNumber, Source, StoredLine,
 };
 use quita_domain::time::Timestamp;
-use quita_ports::{PaidPlace, ReconciliationStore, Run, RunClaim, StoreError, WriteError};
+use quita_ports::{PaidPlace, Period, ReconciliationStore, Run, RunClaim, StoreError, WriteError};
 use serde::Serialize;
 
 use super::failure::{LIST_TIME_OUT, within_time};
@@ -196,7 +196,7 @@ impl ReconciliationStore for MongoStore {
     async fn paid_between(
         &self,
         mode: Mode,
-        (from, until): (Timestamp, Timestamp),
+        period: Period,
         after: Option<PaidPlace>,
         limit: usize,
     ) -> Result<Vec<PaidPlace>, StoreError> {
@@ -208,6 +208,7 @@ impl ReconciliationStore for MongoStore {
             .sort(doc! { PAID_AT: 1, "_id": 1 })
             .limit(signed_limit(limit))
             .hint(named(PAID));
+        let Period { from, until } = period;
         let paid_at = doc! { "$gte": from.millis(), "$lt": until.millis() };
         let mut query = doc! { "mode": mode.as_str(), PAID_AT: paid_at };
         if let Some(PaidPlace { at, id }) = after {

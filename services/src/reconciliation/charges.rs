@@ -10,7 +10,7 @@ use quita_domain::money::SignedMoney;
 use quita_domain::payment::Payment;
 use quita_domain::reconciliation::{DifferingField, LineSubject, MARGIN_MS, StatementLine, StoredLine};
 use quita_domain::time::{DAY_MS, Timestamp};
-use quita_ports::{ChargeReader, StoreError};
+use quita_ports::{ChargeReader, Period, StoreError};
 
 use super::pages::{List, told};
 use super::{NotReconciled, RECONCILED_AT_ONCE, Reconciler};
@@ -95,7 +95,8 @@ impl Reconciler {
         day: NaiveDate,
     ) -> Result<BTreeMap<String, TransactionId>, StoreError> {
         let end = Timestamp::end_of_sao_paulo_day(day);
-        let period = (end.minus_ms(DAY_MS.saturating_add(MARGIN_MS)), end.plus_ms(MARGIN_MS));
+        let from = end.minus_ms(DAY_MS.saturating_add(MARGIN_MS));
+        let period = Period { from, until: end.plus_ms(MARGIN_MS) };
         let mut found = BTreeMap::new();
         let mut after = None;
         loop {

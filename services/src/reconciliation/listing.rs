@@ -10,7 +10,7 @@ use quita_domain::reconciliation::{
     expected_boleto, expected_charge, expected_pix, expected_refunds,
 };
 use quita_domain::time::{DAY_MS, Timestamp};
-use quita_ports::StoreError;
+use quita_ports::{Period, StoreError};
 
 use super::pages::{Imported, List, told};
 use super::{NotReconciled, RECONCILED_AT_ONCE, Reconciler};
@@ -142,9 +142,10 @@ impl Reconciler {
         let from = first.pred_opt().map_or(end, Timestamp::end_of_sao_paulo_day).minus_ms(CLOCK_BEHIND_MS);
         // What was learnt after the list had been read can't be missed in it.
         let until = end.plus_ms(LEARNT_WITHIN_MS).min(read_at);
+        let period = Period { from, until };
         let mut after = None;
         loop {
-            let places = self.store.paid_between(self.mode, (from, until), after, RECONCILED_AT_ONCE).await?;
+            let places = self.store.paid_between(self.mode, period, after, RECONCILED_AT_ONCE).await?;
             let Some(last) = places.last() else { return Ok(()) };
             after = Some(*last);
             let ids: Vec<_> = places.iter().map(|place| place.id).collect();

@@ -12,7 +12,7 @@ use quita_domain::control::RouteDirective;
 use quita_domain::identity::{AcquirerName, Mode};
 use quita_domain::reconciliation::{LineKind, MARGIN_MS, StatementLine};
 use quita_domain::time::{DAY_MS, Timestamp};
-use quita_ports::{ListPage, ListPart, ListReader, PageCursor};
+use quita_ports::{ListPage, ListPart, ListReader, PageCursor, Period};
 use tokio::time::{sleep, timeout};
 
 use super::charges::ChargedPayments;
@@ -179,7 +179,7 @@ impl Reconciler {
 /// Progress of reading a list.
 pub(super) struct Pages {
     part: ListPart,
-    period: (Timestamp, Timestamp),
+    period: Period,
     /// Position of the next page; none after the last one.
     next: Option<PageCursor>,
     entries: u64,
@@ -190,7 +190,7 @@ pub(super) struct Pages {
 
 impl Pages {
     /// Starts with the first page.
-    pub(super) fn of(part: ListPart, period: (Timestamp, Timestamp)) -> Self {
+    pub(super) fn of(part: ListPart, period: Period) -> Self {
         let next = Some(PageCursor::default());
         Self { part, period, next, entries: 0, names: BTreeSet::new(), lines: BTreeSet::new() }
     }
@@ -231,11 +231,11 @@ fn day_of(line: &StatementLine, day: NaiveDate) -> NaiveDate {
 }
 
 /// Returns the time of a day in Brasília with a margin on either side, but not beyond now.
-fn period(day: NaiveDate, now: Timestamp) -> (Timestamp, Timestamp) {
+fn period(day: NaiveDate, now: Timestamp) -> Period {
     let end = Timestamp::end_of_sao_paulo_day(day);
     let before = i64::try_from(DAY_MS.saturating_add(MARGIN_MS)).unwrap_or(i64::MAX);
     let from = Timestamp::from_millis(end.millis().saturating_sub(before).saturating_add(1));
-    (from, end.plus_ms(MARGIN_MS).min(now).max(from))
+    Period { from, until: end.plus_ms(MARGIN_MS).min(now).max(from) }
 }
 
 /// Refuses a list with fewer entries than its total says: it was cut off.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use chrono::{Days, NaiveDate};
 use quita_domain::reconciliation::{LineKind, StatementLine};
 use quita_domain::time::{DAY_MS, Timestamp};
-use quita_ports::ListPart;
+use quita_ports::{ListPart, Period};
 
 use super::pages::{List, Pages};
 use super::{NotReconciled, RECONCILED_AT_ONCE, Reconciler, Tell};
@@ -53,7 +53,8 @@ impl Reconciler {
         let begins = Timestamp::end_of_sao_paulo_day(from).millis().saturating_sub(begins);
         let ends = Timestamp::end_of_sao_paulo_day(until).min(self.clock.now());
         let begins = Timestamp::from_millis(begins);
-        let mut pages = Pages::of(ListPart::Returned, (begins, ends.max(begins)));
+        let period = Period { from: begins, until: ends.max(begins) };
+        let mut pages = Pages::of(ListPart::Returned, period);
         while let Some(page) = self.next_page(list, &mut pages).await? {
             let lines = self.of_their_days(returned(page.lines), |line| line.day).await?;
             let ours = self.ours(lines).await?;

@@ -9,8 +9,7 @@ use quita_domain::payment::Payment;
 use quita_domain::reconciliation::{
     LineCursor, LineFilter, LineSum, SlipNumber, Source, StoredLine, slip_numbers_of,
 };
-use quita_domain::time::Timestamp;
-use quita_ports::{PaidPlace, ReconciliationStore, Run, RunClaim, StoreError};
+use quita_ports::{PaidPlace, Period, ReconciliationStore, Run, RunClaim, StoreError};
 
 use crate::MemoryStore;
 use crate::connection::Connection;
@@ -130,7 +129,7 @@ impl<C: Connection> ReconciliationStore for MemoryStore<C> {
     async fn paid_between(
         &self,
         mode: Mode,
-        (from, until): (Timestamp, Timestamp),
+        period: Period,
         after: Option<PaidPlace>,
         limit: usize,
     ) -> Result<Vec<PaidPlace>, StoreError> {
@@ -140,7 +139,8 @@ impl<C: Connection> ReconciliationStore for MemoryStore<C> {
                 let places = of_mode
                     .filter_map(|payment| Some(PaidPlace { at: payment.state.paid_at?, id: payment.id }));
                 let is_wanted = |place: &PaidPlace| {
-                    (from..until).contains(&place.at) && after.is_none_or(|after| *place > after)
+                    (period.from..period.until).contains(&place.at)
+                        && after.is_none_or(|after| *place > after)
                 };
                 let mut places: Vec<_> = places.filter(is_wanted).collect();
                 places.sort_unstable();

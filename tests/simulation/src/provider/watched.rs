@@ -16,7 +16,8 @@ use quita_domain::order::Order;
 use quita_domain::time::Timestamp;
 use quita_ports::{
     Acquirer, AcquirerFactory, AcquirerSpec, ChargeReader, ListPage, ListPart, ListReader, LocalIssue,
-    NoticeHead, NoticeReader, NoticeRefused, NumberRange, PageCursor, Preparation, RawNotice, call_time,
+    NoticeHead, NoticeReader, NoticeRefused, NumberRange, PageCursor, Period, Preparation, RawNotice,
+    call_time,
 };
 use tokio::time::Instant;
 
@@ -142,7 +143,7 @@ impl ListReader for WatchedList {
     async fn page(
         &self,
         part: ListPart,
-        period: (Timestamp, Timestamp),
+        period: Period,
         cursor: &PageCursor,
     ) -> Result<ListPage, CallFailure> {
         if part == ListPart::Returned && self.world.mistake == Some(Mistake::ForgetWhatComesLater) {

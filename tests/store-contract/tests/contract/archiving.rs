@@ -29,8 +29,8 @@ use quita_ports::{
     AccessStore, ApplicationPlace, ArchiveStore, AuditRead, AuditStore, Backlog, DueDelivery, ErasureStore,
     EventLimit, ExceptionStore, FiguresStore, HistoryStore, InboxStore, KeyringStore, LinkStore, Listed,
     NumberBlock, NumberRange, NumberStore, OperatorStore, OutboxPlace, PaidPlace, PastFilter, PastPage,
-    PaymentStore, PeopleStore, ReconciliationStore, RestingPlace, Run, RunClaim, SecretKeyStore, Store,
-    StoreError, StoreForm, WholeStore, Write, WriteError,
+    PaymentStore, PeopleStore, Period, ReconciliationStore, RestingPlace, Run, RunClaim, SecretKeyStore,
+    Store, StoreError, StoreForm, WholeStore, Write, WriteError,
 };
 use uuid::Uuid;
 
@@ -242,7 +242,7 @@ passed_on! {
         fn finish_run(claim: &RunClaim) -> ();
         fn runs(source: &Source, from: NaiveDate, until: NaiveDate) -> Vec<Run>;
         fn payments_numbered(mode: Mode, number: &SlipNumber, limit: usize) -> Vec<TransactionId>;
-        fn paid_between(mode: Mode, period: (Timestamp, Timestamp), after: Option<PaidPlace>, limit: usize) -> Vec<PaidPlace>;
+        fn paid_between(mode: Mode, period: Period, after: Option<PaidPlace>, limit: usize) -> Vec<PaidPlace>;
     }
 }
 

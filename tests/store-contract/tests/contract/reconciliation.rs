@@ -15,7 +15,7 @@ use quita_domain::reconciliation::{
 };
 use quita_domain::slip::IssuedBoleto;
 use quita_domain::time::{DAY_MS, Timestamp};
-use quita_ports::{PaidPlace, Run, RunClaim, WholeStore};
+use quita_ports::{PaidPlace, Period, Run, RunClaim, WholeStore};
 use uuid::Uuid;
 
 use quita_store_contract::samples::{Sample, context, insert, paid, pending, replace};
@@ -314,16 +314,19 @@ pub async fn payments_are_found_by_the_time_at_which_they_were_paid(store: Arc<d
         places.push(PaidPlace { at, id: payment.id });
     }
     places.sort_unstable();
-    let day_after = start.plus_ms(DAY_MS);
     let mut seen = Vec::new();
     let mut after = None;
-    while let Some(place) = store.paid_between(Mode::Test, (start, day_after), after, 1).await.unwrap().pop()
-    {
+    let since_start = |until| Period { from: start, until };
+    let day = since_start(start.plus_ms(DAY_MS));
+    while let Some(place) = store.paid_between(Mode::Test, day, after, 1).await.unwrap().pop() {
         after = Some(place);
         seen.push(place);
     }
     assert_eq!(seen, places[..4]);
-    assert_eq!(store.paid_between(Mode::Test, (start, start.plus_ms(1)), None, 9).await, Ok(vec![places[0]]));
-    assert_eq!(store.paid_between(Mode::Test, (start, start), None, 9).await, Ok(Vec::new()));
-    assert_eq!(store.paid_between(Mode::Live, (start, day_after), None, 9).await, Ok(Vec::new()));
+    assert_eq!(
+        store.paid_between(Mode::Test, since_start(start.plus_ms(1)), None, 9).await,
+        Ok(vec![places[0]])
+    );
+    assert_eq!(store.paid_between(Mode::Test, since_start(start), None, 9).await, Ok(Vec::new()));
+    assert_eq!(store.paid_between(Mode::Live, day, None, 9).await, Ok(Vec::new()));
 }
