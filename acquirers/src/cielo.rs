@@ -330,7 +330,8 @@ impl Cielo {
         query: &ChargeQuery,
         operation: &Operation,
         lookup: Lookup<'_>,
-        (why, is_of_the_request): (String, bool),
+        why: String,
+        is_of_the_request: bool,
     ) -> OperationAnswer {
         // Sums show late what went back: queries lag, and a PIX is given back some time after it was asked for. A second
         // capture of one sale takes nothing more.
@@ -420,7 +421,7 @@ impl Acquirer for Cielo {
         let is_of_the_request = operation::refuses_the_request(&reply);
         match operation::answer(query, operation, reply) {
             OperationAnswer::Refused(why) => {
-                self.refused_by_sums_too(query, operation, lookup, (why, is_of_the_request)).await
+                self.refused_by_sums_too(query, operation, lookup, why, is_of_the_request).await
             }
             answer @ (OperationAnswer::Done
             | OperationAnswer::Accepted

@@ -163,7 +163,7 @@ impl Pagarme {
 
     async fn ask_about(&self, query: &ChargeQuery, operation: &Operation, line: &Line) -> OperationAnswer {
         match self.charge_of(query, line).await {
-            Ok(charge) => operation::known_by_now(query, operation, (&charge, self.shared.clock.now())),
+            Ok(charge) => operation::known_by_now(query, operation, &charge, self.shared.clock.now()),
             Err(answer) => answer,
         }
     }
@@ -195,7 +195,8 @@ impl Pagarme {
     /// answer.
     async fn operated(
         &self,
-        (query, operation): (&ChargeQuery, &Operation),
+        query: &ChargeQuery,
+        operation: &Operation,
         reply: Reply,
         line: &Line,
     ) -> OperationAnswer {
@@ -266,7 +267,7 @@ impl Acquirer for Pagarme {
             Ok(charge) => charge,
             Err(answer) => return unsent(answer),
         };
-        let known = operation::before_sending(query, operation, (&charge, self.shared.clock.now()));
+        let known = operation::before_sending(query, operation, &charge, self.shared.clock.now());
         let is_withdrawal = operation.kind == OperationKind::Cancel && query.method == Method::Pix;
         // After the tenth Pagar.me takes one try in a quarter of an hour, so from here on the charge is only read.
         if is_withdrawal && operation.sent > PIX_CANCEL_TRIES {
@@ -276,7 +277,7 @@ impl Acquirer for Pagarme {
             return known;
         }
         let reply = self.send(query, operation, &charge.id, &line).await;
-        self.operated((query, operation), reply, &line).await
+        self.operated(query, operation, reply, &line).await
     }
 
     async fn inquire_operation(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {

@@ -30,7 +30,7 @@ pub(super) fn issued(
 ) -> Result<Issued, NoCode> {
     match &query.terms {
         Terms::Pix { expires_in_s } => pix(query, charge, *expires_in_s),
-        Terms::Boleto(due) => boleto(query, charge, (due, issuer)).map(|slip| Issued::Boleto(Box::new(slip))),
+        Terms::Boleto(due) => boleto(query, charge, due, issuer).map(|slip| Issued::Boleto(Box::new(slip))),
         Terms::DuePix(_) => Err(NoCode("Pagar.me has no PIX with a due date")),
         Terms::CreditCard { .. } => Err(NoCode("a card has no code")),
     }
@@ -50,7 +50,8 @@ fn pix(query: &ChargeQuery, charge: &Charge, expires_in_s: u64) -> Result<Issued
 fn boleto(
     query: &ChargeQuery,
     charge: &Charge,
-    (due, issuer): (&DueTerms, &BoletoSettings),
+    due: &DueTerms,
+    issuer: &BoletoSettings,
 ) -> Result<IssuedBoleto, NoCode> {
     let due_date = due.due_date;
     let given = &charge.last.boleto;

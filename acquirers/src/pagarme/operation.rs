@@ -27,7 +27,8 @@ pub(super) fn by_sums(query: &ChargeQuery, operation: &Operation, charge: &Charg
 pub(super) fn known_by_now(
     query: &ChargeQuery,
     operation: &Operation,
-    (charge, now): (&Charge, Timestamp),
+    charge: &Charge,
+    now: Timestamp,
 ) -> OperationAnswer {
     let may_arrive = |at: Option<Timestamp>| at.is_some_and(|at| now.ms_since(at) < REFUND_SHOWS_AFTER_MS);
     match (by_sums(query, operation, charge), operation.kind) {
@@ -50,11 +51,12 @@ pub(super) fn known_by_now(
 pub(super) fn before_sending(
     query: &ChargeQuery,
     operation: &Operation,
-    (charge, now): (&Charge, Timestamp),
+    charge: &Charge,
+    now: Timestamp,
 ) -> Option<OperationAnswer> {
     let was_sent = operation.sent > 1;
     let answer = if was_sent {
-        known_by_now(query, operation, (charge, now))
+        known_by_now(query, operation, charge, now)
     } else {
         by_sums(query, operation, charge)
     };

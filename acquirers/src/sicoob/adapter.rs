@@ -126,7 +126,7 @@ impl Acquirer for Sicoob {
         // Once the bank showed a name of it, it keeps that.
         let shown = query.reference.get(super::YOUR_NUMBER).map(str::to_owned);
         let your_number = shown.unwrap_or_else(|| names::your_number(key, query.id));
-        let registration = Registration::new(charge, due, (our_number, your_number), settings);
+        let registration = Registration::new(charge, due, our_number, your_number, settings);
         let reader = Reader { credential: &link.credential, query, our_number };
         register(&link, &reader, &registration).await
     }

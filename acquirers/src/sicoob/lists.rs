@@ -97,7 +97,7 @@ impl ListReader for Movements {
             self.drop_order(day);
             return Ok(ListPage { lines: Vec::new(), entries: 0, total: Some(total), next: None });
         };
-        let read = self.read(day, (id, *file), cursor.number).await;
+        let read = self.read(day, id, *file, cursor.number).await;
         let next = left.next().map(|_| cursor.next(None));
         // An order whose file is damaged would fail alike at every further try.
         if next.is_none() || read.is_err() {
@@ -121,7 +121,8 @@ impl Movements {
     async fn read(
         &self,
         day: NaiveDate,
-        (id, file): (u64, u64),
+        id: u64,
+        file: u64,
         place_of_file: u32,
     ) -> Result<(Vec<StatementLine>, u64), CallFailure> {
         let records = self.download(id, file).await?;

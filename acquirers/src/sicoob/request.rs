@@ -121,7 +121,8 @@ impl Registration {
     pub(super) fn new(
         charge: &Charge,
         due: &DueTerms,
-        (our_number, your_number): (u32, String),
+        our_number: u32,
+        your_number: String,
         settings: &SicoobSettings,
     ) -> Self {
         let ChargeQuery { id, amount, created_at, .. } = &charge.query;

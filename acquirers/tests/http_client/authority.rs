@@ -14,6 +14,12 @@ pub(crate) enum Validity {
     Over,
 }
 
+/// Certificate of a server, with its private key.
+pub(crate) struct ServerIdentity {
+    pub(crate) certificate: CertificateDer<'static>,
+    pub(crate) key: PrivateKeyDer<'static>,
+}
+
 pub(crate) struct Authority {
     pem: String,
     der: CertificateDer<'static>,
@@ -53,13 +59,14 @@ impl Authority {
     }
 
     /// Somebody who is called under the name `localhost`.
-    pub(crate) fn server(&self, validity: Validity) -> (CertificateDer<'static>, PrivateKeyDer<'static>) {
+    pub(crate) fn server(&self, validity: Validity) -> ServerIdentity {
         let mut params = CertificateParams::new(vec!["localhost".into()]).unwrap();
         if matches!(validity, Validity::Over) {
             (params.not_before, params.not_after) = (date_time_ymd(2020, 1, 1), date_time_ymd(2021, 1, 1));
         }
         let key = KeyPair::generate().unwrap();
         let certificate = params.signed_by(&key, &self.issuer).unwrap();
-        (certificate.der().clone(), PrivateKeyDer::try_from(key.serialize_der()).unwrap())
+        let key = PrivateKeyDer::try_from(key.serialize_der()).unwrap();
+        ServerIdentity { certificate: certificate.der().clone(), key }
     }
 }

@@ -2,7 +2,6 @@
 
 use std::sync::{Arc, Mutex};
 
-use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
@@ -11,7 +10,7 @@ use tokio_rustls::rustls::server::WebPkiClientVerifier;
 use tokio_rustls::rustls::version::{TLS12, TLS13};
 use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
-use crate::authority::{Authority, Validity};
+use crate::authority::{Authority, ServerIdentity, Validity};
 
 /// Which TLS it speaks.
 #[derive(Debug, Clone, Copy)]
@@ -67,14 +66,14 @@ impl Bank {
     }
 
     pub(crate) async fn start_as(
-        certificate: (CertificateDer<'static>, PrivateKeyDer<'static>),
+        identity: ServerIdentity,
         callers: &Authority,
         versions: Versions,
         behaviour: Behaviour,
     ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let acceptor = TlsAcceptor::from(Arc::new(tls(certificate, callers, versions)));
+        let acceptor = TlsAcceptor::from(Arc::new(tls(identity, callers, versions)));
         let seen = Arc::new(Mutex::new(Seen::default()));
         tokio::spawn({
             let seen = Arc::clone(&seen);
@@ -102,11 +101,8 @@ impl Bank {
     }
 }
 
-fn tls(
-    (certificate, key): (CertificateDer<'static>, PrivateKeyDer<'static>),
-    callers: &Authority,
-    versions: Versions,
-) -> ServerConfig {
+fn tls(identity: ServerIdentity, callers: &Authority, versions: Versions) -> ServerConfig {
+    let ServerIdentity { certificate, key } = identity;
     let provider = Arc::new(ring::default_provider());
     let mut roots = RootCertStore::empty();
     roots.add(callers.certificate()).unwrap();

@@ -121,8 +121,8 @@ async fn a_bank_whose_certificate_is_over_or_of_a_stranger_is_sent_nothing() {
     for (bank_of, validity, expected) in
         [(&authority, Validity::Over, "xpired"), (&stranger, Validity::Now, "UnknownIssuer")]
     {
-        let certificate = bank_of.server(validity);
-        let bank = Bank::start_as(certificate, &authority, Versions::Tls13, Behaviour::answers(b"{}")).await;
+        let identity = bank_of.server(validity);
+        let bank = Bank::start_as(identity, &authority, Versions::Tls13, Behaviour::answers(b"{}")).await;
         let why = not_sent(send(settings(&authority), put(&bank)).await);
         assert!(why.starts_with("the handshake failed: ") && why.contains(expected), "{why}");
         assert_eq!(bank.requests(), [""; 0]);
