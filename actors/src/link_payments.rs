@@ -130,10 +130,11 @@ impl LinkPayments {
     pub async fn begin<T, E: CreationFailure>(
         &self,
         link: LinkId,
-        (payment, method): (TransactionId, Method),
+        payment: TransactionId,
+        method: Method,
         create: impl Future<Output = Result<T, E>>,
     ) -> Result<T, LinkPaymentError<E>> {
-        self.take(link, (payment, method)).await?;
+        self.take(link, payment, method).await?;
         let created = create.await;
         match &created {
             // From now on the stored payment counts by itself, and the note in the link would count it twice.
@@ -150,7 +151,8 @@ impl LinkPayments {
     async fn take<E>(
         &self,
         link: LinkId,
-        (payment, method): (TransactionId, Method),
+        payment: TransactionId,
+        method: Method,
     ) -> Result<(), LinkPaymentError<E>> {
         let mut races = 0;
         let mut waits = 0;

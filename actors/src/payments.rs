@@ -158,7 +158,7 @@ impl Payments {
         let dice = dice.unwrap_or_else(|| self.system.dice.roll());
         let now = self.system.clock.now();
         let merchant_waits = self.system.limits.answer_within;
-        Ok(routes.evaluate(order, owner, (now, at), dice, merchant_waits))
+        Ok(routes.evaluate(order, owner, now, at, dice, merchant_waits))
     }
 
     /// Returns true if an acquirer that gets new payments could take this order: its amount, terms and recipients.

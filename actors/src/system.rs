@@ -151,7 +151,7 @@ impl ActorSystem {
         };
         let routes = builder.start_acquirers(ports.acquirers, &sink);
         let secrets = Secrets::new(Arc::clone(&system.books.store), ports.vault, Arc::clone(&system.clock));
-        builder.start_webhooks((ports.webhooks, secrets), public_url, ports.tracer.clone());
+        builder.start_webhooks(ports.webhooks, secrets, public_url, ports.tracer.clone());
         builder.start_fronts();
         builder.start_timer(inbox, ports.tracer, failed_notices);
         builder.start_watch(node, routes);

@@ -93,7 +93,7 @@ async fn begin_to_its_end(
         let created = create_keyed(edge, (link.owner.clone(), Some(link.id)), (parsed, None), &key).await;
         created.map_err(NotCreated::Refused)
     };
-    let not_begun = match edge.link_payments.begin(link.id, (id, form.method), creation).await {
+    let not_begun = match edge.link_payments.begin(link.id, id, form.method, creation).await {
         Ok(created) => {
             note_created(edge, (link, form.method), (limits, now), &created).await;
             return Ok(created.payment);

@@ -10,8 +10,8 @@ use quita_domain::money::Money;
 use quita_domain::order::Order;
 use quita_domain::payment::{Context, Payment};
 use quita_domain::routing::{
-    Approvals, Candidate, Condition, Considered, CostLine, Evaluated, NoRoute, RouteInputs, Routed,
-    RoutingTable, Standing, Version, plan,
+    Candidate, Condition, Considered, CostLine, Evaluated, NoRoute, RouteInputs, Routed, RoutingTable,
+    Standing, Version, plan,
 };
 use quita_domain::time::Timestamp;
 use quita_ports::{AcquirerFactory, AcquirerSpec, Preparation};
@@ -52,9 +52,14 @@ impl Route {
     pub(crate) fn view(&self, now: Timestamp) -> RouteView {
         let throttled_ms =
             self.pace.throttled_for().map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+        let approvals = self.approvals.all().into_iter().map(|(brand, known)| RouteApprovals {
+            brand,
+            approved: known.approved,
+            tries: known.tries,
+        });
         RouteView {
             throttled_until: throttled_ms.map(|wait_ms| now.plus_ms(wait_ms)),
-            approvals: self.approvals.all().into_iter().map(RouteApprovals::from).collect(),
+            approvals: approvals.collect(),
             ..self.health.view(self.health(now), now)
         }
     }
@@ -102,12 +107,6 @@ impl Route {
         let is_used_up = self.numbers.as_ref().is_some_and(|numbers| numbers.are_used_up());
         let objection = self.factory.objection(order).or(is_used_up.then_some(NUMBERS_USED_UP));
         Candidate { objection, ..self.spec().candidate(condition, self.approvals.of(brand)) }
-    }
-}
-
-impl From<(Option<Brand>, Approvals)> for RouteApprovals {
-    fn from((brand, Approvals { approved, tries }): (Option<Brand>, Approvals)) -> Self {
-        Self { brand, approved, tries }
     }
 }
 
@@ -214,12 +213,14 @@ impl Routes {
         self.all.iter().filter(takes).map(|route| route.candidate(now, merchant_waits, order)).collect()
     }
 
-    /// Evaluates how an order would be routed at this time, with the current state of the acquirers. Has no effect.
+    /// Evaluates how an order would be routed at this time, with the state that the acquirers have now. Has no
+    /// effect.
     pub(crate) fn evaluate(
         &self,
         order: &Order,
         owner: &Owner,
-        (now, at): (Timestamp, Timestamp),
+        now: Timestamp,
+        at: Timestamp,
         dice: u64,
         merchant_waits: Duration,
     ) -> Evaluated {

@@ -192,7 +192,8 @@ impl Builder {
 
     pub(super) fn start_webhooks(
         &mut self,
-        (senders, secrets): (Arc<dyn WebhookSenderFactory>, Secrets),
+        senders: Arc<dyn WebhookSenderFactory>,
+        secrets: Secrets,
         public_url: String,
         tracer: Option<Arc<dyn Tracer>>,
     ) {

@@ -347,7 +347,7 @@ impl Core {
 
     fn run(&mut self, payment: &Arc<Payment>, effects: Vec<Effect>, decided_at: Instant) {
         for effect in effects {
-            effects::run(&self.system, payment, (effect, decided_at), self.card.get());
+            effects::run(&self.system, payment, effect, decided_at, self.card.get());
         }
         // The number is held no longer than a charge may still need it.
         if payment.status() != Status::Initial {

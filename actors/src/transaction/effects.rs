@@ -25,7 +25,8 @@ use crate::webhooks::deliver::Deliver;
 pub(super) fn run(
     system: &Arc<SystemParts>,
     payment: &Arc<Payment>,
-    (effect, decided_at): (Effect, Instant),
+    effect: Effect,
+    decided_at: Instant,
     card: Option<&CardData>,
 ) {
     // By the monotonic clock, and from before the write: the lease that others see can't end any earlier.

@@ -332,7 +332,7 @@ async fn begin(node: &Node, form: Form) -> Result<Begun, Untold> {
         }
         let new = form.new_payment(&link, clock.now());
         let links = LinkPayments::new(payments.clone(), store);
-        match links.begin(form.link, (id, method), payments.create(new)).await {
+        match links.begin(form.link, id, method, payments.create(new)).await {
             Ok(created) => Ok(created.payment),
             // The same form was sent at the same time, perhaps with another method.
             Err(not_begun) => match (payments.read(id).await?, &not_begun) {
