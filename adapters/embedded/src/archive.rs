@@ -15,7 +15,7 @@ use uuid::Uuid;
 
 use super::EmbeddedStore;
 use super::failure::Failure;
-use super::payments::read_payment;
+use super::payments::{StoredPayment, read_payment};
 use quita_stored_form::turns::Lister;
 use quita_stored_form::{listed, signed, signed_limit, unsigned};
 
@@ -93,26 +93,27 @@ pub(super) fn read_both<T>(
 impl ArchiveStore for EmbeddedStore {
     async fn unarchived(
         &self,
-        (merchant, mode): &(MerchantId, Mode),
+        payee: &(MerchantId, Mode),
         until: Timestamp,
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Vec<Listed>, StoreError> {
-        let merchant = merchant.clone();
-        let mode = *mode;
+        let (merchant, mode) = payee.clone();
         self.list(Lister::Operators, move |transaction| {
             let (at, id) = after.map_or((i64::MIN, Vec::new()), |place| {
                 (place.created_at.millis(), place.id.uuid().as_bytes().to_vec())
             });
             let bounds = (merchant.as_str(), mode.as_str(), until.millis(), at, id, signed_limit(limit));
             let mut statement = transaction.prepare_cached(UNARCHIVED)?;
-            let rows = statement
-                .query_map(bounds, |row| Ok(((Uuid::from_bytes(row.get(0)?), row.get(2)?), row.get(1)?)))?;
+            let rows = statement.query_map(bounds, |row| {
+                let stored = StoredPayment { id: Uuid::from_bytes(row.get(0)?), document: row.get(2)? };
+                Ok((stored, row.get(1)?))
+            })?;
             rows.map(|row| {
                 let (stored, created_at) = row?;
                 let place = Cursor {
                     created_at: Timestamp::from_millis(created_at),
-                    id: TransactionId::new(stored.0),
+                    id: TransactionId::new(stored.id),
                 };
                 Ok(listed(read_payment(&stored), place))
             })

@@ -12,6 +12,7 @@ use rusqlite::{OptionalExtension, Transaction, params_from_iter};
 
 use super::EmbeddedStore;
 use super::failure::Failure;
+use super::page_query::PageQuery;
 use quita_stored_form::rules::entry_exists;
 use quita_stored_form::{signed, signed_limit, unsigned};
 
@@ -49,7 +50,7 @@ impl AuditStore for EmbeddedStore {
         after: Option<AuditCursor>,
         limit: usize,
     ) -> Result<Vec<ChainedEntry>, StoreError> {
-        let (sql, values) = page(scope, after, limit);
+        let PageQuery { sql, values } = page(scope, after, limit);
         let found = self.read(move |transaction| rows::find(transaction, &sql, params_from_iter(values)));
         found.await?.into_iter().map(|(_, entry)| entry).collect()
     }
@@ -112,7 +113,7 @@ fn put_head(transaction: &Transaction<'_>, head: &ChainHead) -> Result<(), Failu
     Ok(())
 }
 
-fn page(scope: &AuditScope, after: Option<AuditCursor>, limit: usize) -> (String, Vec<Value>) {
+fn page(scope: &AuditScope, after: Option<AuditCursor>, limit: usize) -> PageQuery {
     let mut sql = format!("{} WHERE ", rows::COLUMNS);
     let mut values: Vec<Value> = Vec::new();
     match scope {
@@ -128,7 +129,7 @@ fn page(scope: &AuditScope, after: Option<AuditCursor>, limit: usize) -> (String
     }
     sql.push_str(" ORDER BY at DESC, id DESC LIMIT ?");
     values.push(signed_limit(limit).into());
-    (sql, values)
+    PageQuery { sql, values }
 }
 
 #[cfg(test)]
@@ -149,7 +150,7 @@ mod tests {
             (&of_merchant, after, "audit_of_merchant "),
             (&AuditScope::Everything, after, "audit_newest "),
         ] {
-            let (sql, values) = page(scope, after, 10);
+            let PageQuery { sql, values } = page(scope, after, 10);
             plan::check(&sql, params_from_iter(values), index);
         }
         plan::check(rows::IN_ORDER, (1, 10), "INTEGER PRIMARY KEY");

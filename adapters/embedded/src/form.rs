@@ -150,7 +150,8 @@ fn upgrade_step(transaction: &Transaction<'_>, limit: usize) -> Result<Upgraded,
     };
     let whole = unsigned(signed_limit(limit));
     if up_to < until {
-        let last = rewrite(transaction, &mut step, (NEXT, REWRITE), (up_to, until), limit)?;
+        let statements = TableStatements { next: NEXT, rewrite: REWRITE };
+        let last = rewrite(transaction, &mut step, statements, up_to, until, limit)?;
         if step.read < whole {
             // What was archived meanwhile is there.
             transaction.execute(ADVANCE, [until])?;
@@ -159,10 +160,9 @@ fn upgrade_step(transaction: &Transaction<'_>, limit: usize) -> Result<Upgraded,
         }
         return Ok(step);
     }
-    let next = of_archive(NEXT);
-    let of_archive = of_archive(REWRITE);
-    let bounds = (up_to.saturating_sub(until), i64::MAX);
-    let last = rewrite(transaction, &mut step, (&next, &of_archive), bounds, limit)?;
+    let statements = TableStatements { next: &of_archive(NEXT), rewrite: &of_archive(REWRITE) };
+    let read_there = up_to.saturating_sub(until);
+    let last = rewrite(transaction, &mut step, statements, read_there, i64::MAX, limit)?;
     if step.read < whole {
         note_whole(transaction)?;
         step.is_done = true;
@@ -172,15 +172,24 @@ fn upgrade_step(transaction: &Transaction<'_>, limit: usize) -> Result<Upgraded,
     Ok(step)
 }
 
+/// Statements about one table of payments.
+struct TableStatements<'a> {
+    /// Reads payments between two rowids.
+    next: &'a str,
+    /// Replaces the document of one.
+    rewrite: &'a str,
+}
+
 /// Rewrites the next payments of one table, and returns the rowid of the last one.
 fn rewrite(
     transaction: &Transaction<'_>,
     step: &mut Upgraded,
-    (next, write): (&str, &str),
-    (mut up_to, until): (i64, i64),
+    statements: TableStatements<'_>,
+    mut up_to: i64,
+    until: i64,
     limit: usize,
 ) -> Result<i64, Failure> {
-    let mut statement = transaction.prepare_cached(next)?;
+    let mut statement = transaction.prepare_cached(statements.next)?;
     let rows = statement.query_map((up_to, until, signed_limit(limit)), |row| {
         Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?, row.get::<_, Vec<u8>>(2)?))
     })?;
@@ -188,7 +197,7 @@ fn rewrite(
         let (rowid, document, id) = row?;
         match upgraded(&document) {
             Ok(Some(next)) => {
-                transaction.prepare_cached(write)?.execute((rowid, next.as_bytes()))?;
+                transaction.prepare_cached(statements.rewrite)?.execute((rowid, next.as_bytes()))?;
                 step.rewritten = step.rewritten.saturating_add(1);
             }
             Ok(None) => {}

@@ -25,6 +25,7 @@ mod movements;
 mod numbers;
 mod open;
 mod operator;
+mod page_query;
 mod payments;
 mod people;
 mod reading;
@@ -149,7 +150,7 @@ impl EmbeddedStore {
         let readers = open::readers(path, READERS)?;
         // The form is read after the schema was settled, so it is the form in which the file now is.
         let form = open::form_of(&writer, path)?;
-        let trust = Arc::new(Trust::of((path, form), &writer, mark));
+        let trust = Arc::new(Trust::of(path, form, &writer, mark));
         Ok(Self {
             writer: Workers::start("quita-store-writer", vec![writer])?,
             readers: Workers::start("quita-store-reader", readers)?,

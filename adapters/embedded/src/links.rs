@@ -14,6 +14,7 @@ use rusqlite::{OptionalExtension, Transaction, params_from_iter};
 
 use super::archive::read_both;
 use super::failure::Failure;
+use super::page_query::PageQuery;
 use super::reading::{find_all, find_one};
 use super::{EmbeddedStore, MAX_FORGOTTEN_AT_ONCE};
 use quita_stored_form::rules::unknown_word;
@@ -88,7 +89,7 @@ impl LinkStore for EmbeddedStore {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Vec<Link>, StoreError> {
-        let (sql, values) = of_links(filter, after, limit);
+        let PageQuery { sql, values } = of_links(filter, after, limit);
         self.read(move |transaction| find_all(transaction, &sql, params_from_iter(values), "the link")).await
     }
 
@@ -200,7 +201,7 @@ fn forget_events(transaction: &Transaction<'_>, now: Timestamp) -> Result<(), Fa
 }
 
 /// Links that match, newest first.
-fn of_links(filter: &LinkFilter, after: Option<Cursor>, limit: usize) -> (String, Vec<Value>) {
+fn of_links(filter: &LinkFilter, after: Option<Cursor>, limit: usize) -> PageQuery {
     let index =
         if filter.external_reference.is_some() { "links_by_external_reference" } else { "links_newest" };
     let mut sql =
@@ -217,7 +218,7 @@ fn of_links(filter: &LinkFilter, after: Option<Cursor>, limit: usize) -> (String
     }
     sql.push_str(" ORDER BY created_at DESC, id DESC LIMIT ?");
     values.push(signed_limit(limit).into());
-    (sql, values)
+    PageQuery { sql, values }
 }
 
 #[cfg(test)]
@@ -242,7 +243,7 @@ mod tests {
         {
             let filter =
                 LinkFilter { merchant: MerchantId::new("loja"), mode: Mode::Test, external_reference };
-            let (sql, values) = of_links(&filter, after, 10);
+            let PageQuery { sql, values } = of_links(&filter, after, 10);
             plan::check(&sql, params_from_iter(values), index);
         }
     }

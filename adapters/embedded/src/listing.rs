@@ -10,16 +10,12 @@ use rusqlite::types::Value;
 use quita_stored_form::PaymentIndex;
 use quita_stored_form::{signed, signed_limit};
 
+use super::page_query::PageQuery;
+
 /// Columns that are read of each payment.
 const COLUMNS: &str = "id, created_at, payment";
 
-/// A query that grows by conditions.
-struct Query {
-    sql: String,
-    values: Vec<Value>,
-}
-
-impl Query {
+impl PageQuery {
     /// One merchant's payments in one mode, along this index if it is left to no choice.
     fn of(merchant: &MerchantId, mode: Mode, index: Option<&str>) -> Self {
         let index = index.map(|index| format!(" INDEXED BY {index}")).unwrap_or_default();
@@ -41,25 +37,21 @@ impl Query {
         self.values.extend(values);
     }
 
-    fn newest_first(mut self, after: Option<Cursor>, limit: usize) -> (String, Vec<Value>) {
+    fn newest_first(mut self, after: Option<Cursor>, limit: usize) -> Self {
         if let Some(Cursor { created_at, id }) = after {
             let id = id.uuid().as_bytes().to_vec();
             self.and_all("(created_at, id) < (?, ?)", [created_at.millis().into(), id.into()]);
         }
         self.sql.push_str(" ORDER BY created_at DESC, id DESC LIMIT ?");
         self.values.push(signed_limit(limit).into());
-        (self.sql, self.values)
+        self
     }
 }
 
 /// Payments that match, newest first.
-pub(super) fn of_payments(
-    filter: &PaymentFilter,
-    after: Option<Cursor>,
-    limit: usize,
-) -> (String, Vec<Value>) {
+pub(super) fn of_payments(filter: &PaymentFilter, after: Option<Cursor>, limit: usize) -> PageQuery {
     let Some(index) = index_for(filter) else { return of_kinds(filter, after, limit) };
-    let mut query = Query::of(&filter.merchant, filter.mode, Some(index));
+    let mut query = PageQuery::of(&filter.merchant, filter.mode, Some(index));
     query.and("id = ?", filter.id.map(|id| id.uuid().as_bytes().to_vec()));
     query.and("document = ?", filter.document.clone());
     query.and("email = ?", filter.email.clone());
@@ -103,7 +95,7 @@ fn has_every_status(filter: &PaymentFilter) -> bool {
 
 /// Each status and method has a part of the index that is in order, and SQLite merges the parts as far as the limit
 /// wants: nothing is sorted, and nothing read that is not shown, even if no payment matches.
-fn of_kinds(filter: &PaymentFilter, after: Option<Cursor>, limit: usize) -> (String, Vec<Value>) {
+fn of_kinds(filter: &PaymentFilter, after: Option<Cursor>, limit: usize) -> PageQuery {
     let statuses = if filter.statuses.is_empty() { Status::ALL.to_vec() } else { filter.statuses.clone() };
     let methods = filter.method.map_or_else(|| Method::ALL.to_vec(), |method| vec![method]);
     let mut values: Vec<Value> = vec![
@@ -148,19 +140,15 @@ fn of_kinds(filter: &PaymentFilter, after: Option<Cursor>, limit: usize) -> (Str
     let kinds = statuses.iter().flat_map(|status| methods.iter().map(move |method| (status, method)));
     let parts: Vec<_> = kinds.map(part).collect();
     let sql = format!("{} ORDER BY created_at DESC, id DESC LIMIT ?3", parts.join(" UNION ALL "));
-    (sql, values)
+    PageQuery { sql, values }
 }
 
 /// Payments that hold a delivery that matches, newest first.
-pub(super) fn of_deliveries(
-    filter: &DeliveryFilter,
-    after: Option<Cursor>,
-    limit: usize,
-) -> (String, Vec<Value>) {
+pub(super) fn of_deliveries(filter: &DeliveryFilter, after: Option<Cursor>, limit: usize) -> PageQuery {
     let wanted = filter.state.map_or(ANY_DELIVERY, delivery_bit);
     match filter.transaction_id {
         Some(id) => {
-            let mut query = Query::of(&filter.merchant, filter.mode, None);
+            let mut query = PageQuery::of(&filter.merchant, filter.mode, None);
             query.and("id = ?", Some(id.uuid().as_bytes().to_vec()));
             query.and("(delivery_states & ?) <> 0", Some(wanted));
             query.newest_first(after, limit)
@@ -171,7 +159,7 @@ pub(super) fn of_deliveries(
 
 /// Each combination of states has a part of the index that is in order, and SQLite merges the parts as far as the limit
 /// wants: nothing is sorted, and nothing read that is not shown.
-fn merged(filter: &DeliveryFilter, wanted: i64, after: Option<Cursor>, limit: usize) -> (String, Vec<Value>) {
+fn merged(filter: &DeliveryFilter, wanted: i64, after: Option<Cursor>, limit: usize) -> PageQuery {
     let goes_on = if after.is_some() { " AND (created_at, id) < (?4, ?5)" } else { "" };
     let part = |states: i64| {
         // The last condition is spelt as that of the partial index, which is only taken for the same words.
@@ -190,7 +178,7 @@ fn merged(filter: &DeliveryFilter, wanted: i64, after: Option<Cursor>, limit: us
     if let Some(Cursor { created_at, id }) = after {
         values.extend([created_at.millis().into(), id.uuid().as_bytes().to_vec().into()]);
     }
-    (sql, values)
+    PageQuery { sql, values }
 }
 
 /// Every bit of `delivery_states`.
@@ -220,8 +208,8 @@ mod tests {
     }
 
     #[track_caller]
-    fn check((sql, values): (String, Vec<Value>), index: &str) {
-        plan::check(&sql, rusqlite::params_from_iter(values), index);
+    fn check(query: PageQuery, index: &str) {
+        plan::check(&query.sql, rusqlite::params_from_iter(query.values), index);
     }
 
     #[test]
@@ -283,9 +271,9 @@ mod tests {
         ] {
             let filter = PaymentFilter { statuses, method, amount, created_to, ..everything() };
             for after in [None, after] {
-                let (sql, values) = of_payments(&filter, after, 10);
+                let PageQuery { sql, values } = of_payments(&filter, after, 10);
                 let index = "USING INDEX payments_by_kind (merchant=? AND mode=? AND status=? AND method=?";
-                plan::check_merged(&sql, rusqlite::params_from_iter(values), (index, parts));
+                plan::check_merged(&sql, rusqlite::params_from_iter(values), index, parts);
             }
         }
     }
@@ -302,9 +290,9 @@ mod tests {
         };
         for (state, parts) in [None].into_iter().chain(DeliveryState::ALL.map(Some)).zip([7, 4, 4, 4]) {
             for after in [None, after] {
-                let (sql, values) = of_deliveries(&filter(state, None), after, 10);
+                let PageQuery { sql, values } = of_deliveries(&filter(state, None), after, 10);
                 let index = "USING INDEX payments_by_deliveries (merchant=? AND mode=? AND delivery_states=?";
-                plan::check_merged(&sql, rusqlite::params_from_iter(values), (index, parts));
+                plan::check_merged(&sql, rusqlite::params_from_iter(values), index, parts);
                 check(
                     of_deliveries(&filter(state, Some(id)), after, 10),
                     "sqlite_autoindex_payments_1 (id=?)",

@@ -12,6 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params_from_iter};
 use uuid::Uuid;
 
 use super::failure::Failure;
+use super::page_query::PageQuery;
 use super::transaction::{self, Failed};
 use quita_stored_form::{decode, signed_limit};
 
@@ -45,32 +46,25 @@ pub(super) fn index(transaction: &Transaction<'_>, payment: &Payment) -> rusqlit
     if !refunds.is_empty() {
         for status in RefundStatus::ALL {
             let is_held = refunds.iter().any(|refund| refund.status == status);
-            put(transaction, payment, (refund_code(status), is_held))?;
+            put(transaction, payment, refund_code(status), is_held)?;
         }
     }
     if !chargebacks.is_empty() {
         for status in DisputeStatus::ALL {
             let is_held = chargebacks.iter().any(|chargeback| chargeback.status() == status);
-            put(transaction, payment, (dispute_code(status), is_held))?;
+            put(transaction, payment, dispute_code(status), is_held)?;
         }
     }
     Ok(())
 }
 
-fn put(
-    transaction: &Transaction<'_>,
-    payment: &Payment,
-    (status, is_held): (i64, bool),
-) -> rusqlite::Result<()> {
+fn put(transaction: &Transaction<'_>, payment: &Payment, status: i64, is_held: bool) -> rusqlite::Result<()> {
     let owner = &payment.owner;
     let created_at = payment.created_at.millis();
     let id = payment.id.uuid();
     let row = (owner.merchant.as_str(), owner.mode.as_str(), status, created_at, id.as_bytes());
     transaction.prepare_cached(if is_held { ADD } else { REMOVE })?.execute(row).map(drop)
 }
-
-/// Query of one page: SQL and its values.
-pub(super) type PageQuery = (String, Vec<Value>);
 
 /// Returns the query of a page. Each status has a part of the table that is in order. SQLite merges the parts as far as
 /// the limit asks, and a payment that is in several of them comes once.
@@ -100,7 +94,7 @@ pub(super) fn page_of(filter: &MovementFilter, after: Option<Cursor>, limit: usi
     };
     let parts: Vec<_> = codes(&filter.movements).into_iter().map(part).collect();
     let sql = format!("{} ORDER BY created_at DESC, payment DESC LIMIT ?3", parts.join(" UNION "));
-    (sql, values)
+    PageQuery { sql, values }
 }
 
 /// Returns the numbers of the statuses that match.
@@ -111,12 +105,9 @@ fn codes(movements: &Movements) -> Vec<i64> {
 }
 
 /// Returns the places of the payments of a page, newest first.
-pub(super) fn places(
-    transaction: &Transaction<'_>,
-    (sql, values): &PageQuery,
-) -> Result<Vec<Cursor>, Failure> {
-    let mut statement = transaction.prepare_cached(sql)?;
-    let rows = statement.query_map(params_from_iter(values), |row| {
+pub(super) fn places(transaction: &Transaction<'_>, page: &PageQuery) -> Result<Vec<Cursor>, Failure> {
+    let mut statement = transaction.prepare_cached(&page.sql)?;
+    let rows = statement.query_map(params_from_iter(&page.values), |row| {
         let id = TransactionId::new(Uuid::from_bytes(row.get(1)?));
         Ok(Cursor { created_at: Timestamp::from_millis(row.get(0)?), id })
     })?;
@@ -213,13 +204,13 @@ mod tests {
             (Movements::Disputes(vec![]), 2),
         ] {
             for after in [None, after] {
-                let (sql, values) = page_of(&filter(movements.clone()), after, 10);
-                plan::check_merged(&sql, params_from_iter(values), (index, parts));
+                let PageQuery { sql, values } = page_of(&filter(movements.clone()), after, 10);
+                plan::check_merged(&sql, params_from_iter(values), index, parts);
             }
         }
         let one = filter(Movements::Disputes(vec![DisputeStatus::Won]));
         for after in [None, after] {
-            let (sql, values) = page_of(&one, after, 10);
+            let PageQuery { sql, values } = page_of(&one, after, 10);
             plan::check(&sql, params_from_iter(values), index);
         }
     }

@@ -14,8 +14,7 @@ use quita_domain::routing::{CardTries, PAYMENTS_ARE_COUNTED_TO, TRIES_ARE_COUNTE
 use quita_domain::time::Timestamp;
 use quita_ports::{DueDelivery, Listed, OutboxPlace, PaymentStore, StoreError, Write, WriteError};
 use rusqlite::ffi::SQLITE_CONSTRAINT_UNIQUE;
-use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension, Transaction, named_params, params_from_iter};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params, params_from_iter};
 use uuid::Uuid;
 
 use super::archive::{self, of_archive, read_both};
@@ -23,6 +22,7 @@ use super::bound_pix;
 use super::erasure;
 use super::failure::Failure;
 use super::open::READERS;
+use super::page_query::PageQuery;
 use super::transaction::Failed;
 use super::trust::Trust;
 use super::{EmbeddedStore, listing, movements};
@@ -147,8 +147,7 @@ impl PaymentStore for EmbeddedStore {
             let (after_at, after_id) =
                 after.map_or((i64::MIN, Uuid::nil()), |place| (place.at.millis(), place.id.uuid()));
             let bounds = (now.millis(), after_at, after_id.into_bytes(), signed_limit(limit));
-            let found =
-                read_both(transaction, OUTBOX, bounds, |row| Ok(due_delivery(WaitingRow::try_from(row)?)?))?;
+            let found = read_both(transaction, OUTBOX, bounds, due_delivery)?;
             Ok(merged(found, |due| due.place, limit))
         })
         .await
@@ -193,15 +192,15 @@ impl EmbeddedStore {
     async fn page(
         &self,
         merchant: &MerchantId,
-        (sql, values): (String, Vec<Value>),
+        query: PageQuery,
         limit: usize,
     ) -> Result<Vec<Listed>, StoreError> {
         self.list(Lister::Merchant(merchant.as_str().into()), move |transaction| {
-            let found = read_both(transaction, &sql, params_from_iter(values), |row| {
+            let found = read_both(transaction, &query.sql, params_from_iter(query.values), |row| {
                 let id = Uuid::from_bytes(row.get(0)?);
                 let created_at = Timestamp::from_millis(row.get(1)?);
                 let place = Cursor { created_at, id: TransactionId::new(id) };
-                Ok((place, (id, row.get(2)?)))
+                Ok((place, StoredPayment { id, document: row.get(2)? }))
             })?;
             let page = merged(found, |(place, _)| Reverse((place.created_at, place.id)), limit);
             Ok(page.into_iter().map(|(place, stored)| listed(read_payment(&stored), place)).collect())
@@ -211,7 +210,7 @@ impl EmbeddedStore {
 }
 
 /// Returns a payment as it is stored, in whichever table it is.
-fn find(transaction: &Transaction<'_>, id: TransactionId) -> Result<Option<(Uuid, Vec<u8>)>, Failure> {
+fn find(transaction: &Transaction<'_>, id: TransactionId) -> Result<Option<StoredPayment>, Failure> {
     let find = |sql: &str| {
         let mut statement = transaction.prepare_cached(sql)?;
         statement.query_row([id.uuid().as_bytes()], stored).optional()
@@ -223,15 +222,16 @@ fn find(transaction: &Transaction<'_>, id: TransactionId) -> Result<Option<(Uuid
     }
 }
 
-/// Its time, its id, its mode, whose it is, where it goes.
-type WaitingRow = (i64, [u8; 16], String, String, Option<String>);
-
-fn due_delivery((at, id, mode, merchant, address): WaitingRow) -> Result<DueDelivery, StoreError> {
-    let id = TransactionId::new(Uuid::from_bytes(id));
+/// Reads a row: time, id, mode, merchant and address.
+fn due_delivery(row: &Row<'_>) -> Result<DueDelivery, Failure> {
+    let id = TransactionId::new(Uuid::from_bytes(row.get(1)?));
     let unreadable = || StoreError::Unreadable(format!("the mode of payment {id}"));
+    let mode: String = row.get(2)?;
     let mode = Mode::parse(&mode).ok_or_else(unreadable)?;
+    let merchant: String = row.get(3)?;
+    let address: Option<String> = row.get(4)?;
     Ok(DueDelivery {
-        place: OutboxPlace { at: Timestamp::from_millis(at), id },
+        place: OutboxPlace { at: Timestamp::from_millis(row.get(0)?), id },
         receiver: Receiver {
             mode,
             merchant: MerchantId::new(merchant),
@@ -240,13 +240,19 @@ fn due_delivery((at, id, mode, merchant, address): WaitingRow) -> Result<DueDeli
     })
 }
 
-/// Id and document as they are stored.
-fn stored(row: &rusqlite::Row<'_>) -> rusqlite::Result<(Uuid, Vec<u8>)> {
-    Ok((Uuid::from_bytes(row.get(0)?), row.get(1)?))
+/// Payment as it is stored.
+pub(super) struct StoredPayment {
+    pub(super) id: Uuid,
+    pub(super) document: Vec<u8>,
 }
 
-pub(super) fn read_payment((id, document): &(Uuid, Vec<u8>)) -> Result<Payment, StoreError> {
-    decode(document, &format!("payment {id}"))
+/// Reads a row: id and document.
+fn stored(row: &Row<'_>) -> rusqlite::Result<StoredPayment> {
+    Ok(StoredPayment { id: Uuid::from_bytes(row.get(0)?), document: row.get(1)? })
+}
+
+pub(super) fn read_payment(stored: &StoredPayment) -> Result<Payment, StoreError> {
+    decode(&stored.document, &format!("payment {}", stored.id))
 }
 
 /// One outcome for each write, also if the transaction failed.

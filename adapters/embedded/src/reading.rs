@@ -55,11 +55,7 @@ pub(super) mod plan {
     /// The query must merge this many parts of an index, each by a search, and sort nothing; the same query about the
     /// archive too.
     #[track_caller]
-    pub(in super::super) fn check_merged(
-        sql: &str,
-        bounds: impl Params + Clone,
-        (index, parts): (&str, usize),
-    ) {
+    pub(in super::super) fn check_merged(sql: &str, bounds: impl Params + Clone, index: &str, parts: usize) {
         let folder = tempfile::tempdir().unwrap();
         let connection = super::super::open::writer(&folder.path().join("quita.db")).unwrap().connection;
         for (sql, index) in [(sql.into(), index.into()), (of_archive(sql), of_archive(index))] {

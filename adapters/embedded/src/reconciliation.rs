@@ -15,6 +15,7 @@ use uuid::Uuid;
 use super::EmbeddedStore;
 use super::archive::read_both;
 use super::failure::Failure;
+use super::page_query::PageQuery;
 use super::reading::find_all;
 use quita_stored_form::rules::{end_of_lines, unknown_word};
 use quita_stored_form::turns::Lister;
@@ -95,7 +96,7 @@ impl ReconciliationStore for EmbeddedStore {
         after: Option<&LineCursor>,
         limit: usize,
     ) -> Result<Vec<StoredLine>, StoreError> {
-        let (sql, values) = of_lines(filter, after, limit);
+        let PageQuery { sql, values } = of_lines(filter, after, limit);
         let work = move |transaction: &Transaction<'_>| {
             find_all(transaction, &sql, params_from_iter(values), "line")
         };
@@ -196,7 +197,7 @@ fn paid(
 }
 
 /// Lines by day and id, along an index that has them in that order.
-fn of_lines(filter: &LineFilter, after: Option<&LineCursor>, limit: usize) -> (String, Vec<Value>) {
+fn of_lines(filter: &LineFilter, after: Option<&LineCursor>, limit: usize) -> PageQuery {
     let index = match filter.verdict {
         Some(_) => "statement_lines_by_verdict",
         None => "statement_lines_of_source",
@@ -215,7 +216,7 @@ fn of_lines(filter: &LineFilter, after: Option<&LineCursor>, limit: usize) -> (S
     }
     sql.push_str(" ORDER BY day, id LIMIT ?");
     values.push(signed_limit(limit).into());
-    (sql, values)
+    PageQuery { sql, values }
 }
 
 fn sum(row: &Row<'_>) -> Result<LineSum, Failure> {
@@ -253,7 +254,7 @@ mod tests {
             (Some(LineVerdict::Different), "statement_lines_by_verdict (source=? AND verdict=?"),
         ] {
             for after in [None, Some(&after)] {
-                let (sql, values) = of_lines(&filter(verdict), after, 10);
+                let PageQuery { sql, values } = of_lines(&filter(verdict), after, 10);
                 plan::check(&sql, params_from_iter(values), index);
             }
         }

@@ -29,7 +29,7 @@ pub(super) struct Trust {
 
 impl Trust {
     /// Trusts the files of a store that is open.
-    pub(super) fn of((path, form): (&Path, StoreForm), writer: &Connection, mark: Option<FileMark>) -> Self {
+    pub(super) fn of(path: &Path, form: StoreForm, writer: &Connection, mark: Option<FileMark>) -> Self {
         Self {
             broken: OnceLock::new(),
             file: SameFile::of(path),

@@ -93,7 +93,7 @@ impl Guarded {
 impl ArchiveStore for MongoStore {
     async fn unarchived(
         &self,
-        (merchant, mode): &(MerchantId, Mode),
+        payee: &(MerchantId, Mode),
         until: Timestamp,
         after: Option<Cursor>,
         limit: usize,
@@ -102,6 +102,7 @@ impl ArchiveStore for MongoStore {
         if limit == 0 {
             return Ok(Vec::new());
         }
+        let (merchant, mode) = payee;
         let mut created = doc! { "$lte": until.millis() };
         let mut query = doc! { "merchant": merchant.as_str(), "mode": mode.as_str() };
         if let Some(Cursor { created_at, id }) = after {

@@ -53,8 +53,8 @@ impl KeyringStore for MongoStore {
     }
 
     async fn note_key_uses(&self, uses: &[(String, Timestamp)]) -> Result<(), StoreError> {
-        let command =
-            |part: &[_]| batch::update(API_KEYS, part.iter().map(|used| self.note_use(used)).collect());
+        let note = |(id, at): &(String, Timestamp)| self.note_use(id, *at);
+        let command = |part: &[_]| batch::update(API_KEYS, part.iter().map(note).collect());
         for part in uses.chunks(USES_AT_ONCE) {
             batch::run_loose(&self.database, part, command).await?;
         }
@@ -63,7 +63,7 @@ impl KeyringStore for MongoStore {
 }
 
 impl MongoStore {
-    fn note_use(&self, (id, at): &(String, Timestamp)) -> Document {
+    fn note_use(&self, id: &str, at: Timestamp) -> Document {
         // Nodes report uses late and in any order, and a time of last use must not move back.
         let last = doc! { "$max": ["$apiKey.lastUsedAt", at.millis()] };
         let change = vec![doc! { "$set": { "apiKey.lastUsedAt": last } }];

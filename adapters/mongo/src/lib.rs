@@ -95,7 +95,8 @@ impl MongoStore {
         self.is_new
     }
 
-    fn over((database, Settled { form, is_new }): Opened, threads: Arc<Threads>) -> Self {
+    fn over(opened: Opened, threads: Arc<Threads>) -> Self {
+        let Opened { database, settled: Settled { form, is_new } } = opened;
         let turns = Arc::new(Turns::new(LISTS_AT_ONCE));
         Self { database, threads, turns, form: Arc::new(Form::of(form)), audit_turn: Arc::default(), is_new }
     }
@@ -158,8 +159,11 @@ async fn reach(uri: &str) -> Result<Database, StoreError> {
     Ok(client.default_database().unwrap_or_else(|| client.database(connect::DEFAULT_DATABASE)))
 }
 
-/// A database that is ready, and its form.
-type Opened = (Database, Settled);
+/// Database that is ready, and its form.
+struct Opened {
+    database: Database,
+    settled: Settled,
+}
 
 async fn open(uri: String) -> Result<Opened, StoreError> {
     make_ready(reach(&uri).await?).await
@@ -172,8 +176,8 @@ async fn open_existing(uri: String) -> Result<Option<Opened>, StoreError> {
 
 /// Notes the form and makes the indexes that are missing.
 async fn make_ready(database: Database) -> Result<Opened, StoreError> {
-    let form = form::settle(&database).await?;
+    let settled = form::settle(&database).await?;
     // Indexes come after the form: a database of a newer program is refused before anything is added to it.
     indexes::make(&database).await?;
-    Ok((database, form))
+    Ok(Opened { database, settled })
 }

@@ -15,11 +15,12 @@ use crate::records::{Records, first_by};
 impl<C: Connection> ArchiveStore for MemoryStore<C> {
     async fn unarchived(
         &self,
-        (merchant, mode): &(MerchantId, Mode),
+        payee: &(MerchantId, Mode),
         until: Timestamp,
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Vec<Listed>, StoreError> {
+        let (merchant, mode) = payee;
         let place = |payment: &Payment| (payment.created_at, payment.id);
         let is_wanted = |records: &Records, payment: &Payment| {
             (&payment.owner.merchant, payment.owner.mode) == (merchant, *mode)

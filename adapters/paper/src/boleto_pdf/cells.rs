@@ -108,7 +108,7 @@ pub(super) fn barcode(sheet: &mut Sheet, top_um: i64, slip: &BoletoSlip) {
 }
 
 /// Draws a QR code of this side, without its quiet zone; nothing if the text is too long for one.
-pub(super) fn qr_code(sheet: &mut Sheet, (left_um, top_um): (i64, i64), side_um: i64, text: &str) {
+pub(super) fn qr_code(sheet: &mut Sheet, left_um: i64, top_um: i64, side_um: i64, text: &str) {
     let Ok(image) = QrImage::new(text) else { return };
     let Ok(modules) = i64::try_from(image.side().max(1)) else { return };
     let at = |module: usize| i64::try_from(module).unwrap_or_default() * side_um / modules;

@@ -68,7 +68,7 @@ pub(super) fn draw(sheet: &mut Sheet, slip: &BoletoSlip) {
 fn pix(sheet: &mut Sheet, slip: &BoletoSlip) {
     let Some(code) = &slip.pix_code else { return };
     let left_um = LEFT_UM + WIDTH_UM - QR_UM;
-    cells::qr_code(sheet, (left_um, QR_TOP_UM), QR_UM, code);
+    cells::qr_code(sheet, left_um, QR_TOP_UM, QR_UM, code);
     let words =
         Area { left_um: left_um - 46_000, top_um: BARCODE_TOP_UM, width_um: 43_000, height_um: 13_000 };
     for (line, down_um) in
@@ -130,9 +130,9 @@ fn instructions(sheet: &mut Sheet, top_um: i64, slip: &BoletoSlip) {
     let small = TextStyle { size_um: 2_100, ..VALUE };
     let lines = lines_of(slip, usual, area);
     if lines.len() <= FEW_LINES {
-        write_lines(sheet, area, usual, &lines, (6_000, 3_400));
+        write_lines(sheet, area, usual, &lines, 6_000, 3_400);
     } else {
-        write_lines(sheet, area, small, &lines_of(slip, small, area), (5_100, 2_500));
+        write_lines(sheet, area, small, &lines_of(slip, small, area), 5_100, 2_500);
     }
     let right = ["(-) Desconto / abatimento", "(+) Mora / multa", "(=) Valor cobrado"];
     for (label, down) in right.into_iter().zip([0, ROW_UM, 2 * ROW_UM]) {
@@ -145,7 +145,8 @@ fn write_lines(
     area: Area,
     look: TextStyle,
     lines: &[String],
-    (first_um, step_um): (i64, usize),
+    first_um: i64,
+    step_um: usize,
 ) {
     for (line, down_um) in lines.iter().take(MOST_LINES).zip((first_um..).step_by(step_um)) {
         sheet.text(room(area, down_um), look, line);
