@@ -83,7 +83,7 @@ pub(super) fn read(settings: &mut Settings, surroundings: &Surroundings<'_>) -> 
         Reader { surroundings, names: Vec::new(), banks: Vec::new(), is_every_adapter_known: true };
     let mut acquirers = Vec::new();
     for (index, table) in tables.into_iter().enumerate() {
-        acquirers.extend(reader.acquirer(&mut AcquirerTable::new(settings, &origin, (OPTION, index), table)));
+        acquirers.extend(reader.acquirer(&mut AcquirerTable::new(settings, &origin, OPTION, index, table)));
     }
     // An acquirer that was not understood may have secrets of any name.
     if reader.is_every_adapter_known {
@@ -136,7 +136,7 @@ impl Reader<'_> {
         let kind = kind?;
         let (mode, methods) =
             (mode.unwrap_or(kind.default_mode()), methods.unwrap_or_else(|| kind.methods().to_vec()));
-        let adapter = AdapterConfig::read(kind, table, self.surroundings, (mode, &methods));
+        let adapter = AdapterConfig::read(kind, table, self.surroundings, mode, &methods);
         self.refuse_shared_numbers(table, adapter.as_ref());
         table.refuse_unknown();
         if table.is_refused() {

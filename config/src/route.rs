@@ -67,7 +67,7 @@ fn each<T>(
     let Some((tables, origin)) = tables_of(settings, option, given, form) else { return Vec::new() };
     let tables = tables.into_iter().enumerate();
     let read = tables.filter_map(|(index, table)| {
-        let mut table = OptionTable::new(settings, &origin, (option, index), table);
+        let mut table = OptionTable::new(settings, &origin, option, index, table);
         let value = read(&mut table);
         table.refuse_unknown();
         value.filter(|_| !table.is_refused())

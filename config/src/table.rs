@@ -32,7 +32,8 @@ impl<'a> OptionTable<'a> {
     pub(super) fn new(
         settings: &'a mut Settings,
         origin: &'a Origin,
-        (option, index): (&'static str, usize),
+        option: &'static str,
+        index: usize,
         table: Table,
     ) -> Self {
         let name = None;

@@ -198,7 +198,8 @@ impl AdapterConfig {
         kind: AdapterKind,
         table: &mut AcquirerTable<'_>,
         surroundings: &Surroundings<'_>,
-        (mode, methods): (Mode, &[Method]),
+        mode: Mode,
+        methods: &[Method],
     ) -> Option<Self> {
         match kind {
             AdapterKind::Sandbox => Some(Self::Sandbox(SandboxConfig::read(table, surroundings.sandbox))),

@@ -59,7 +59,7 @@ impl ApiPixConfig {
         let hosts = Hosts::read(table, surroundings, dialect, mode);
         let fillings = extras::fillings(table, dialect);
         let cobv = truth(table, "cobv").unwrap_or(dialect.cobv);
-        let token = token::read(table, surroundings, dialect, (mode, cobv), fillings.client_id.as_deref());
+        let token = token::read(table, surroundings, dialect, mode, cobv, fillings.client_id.as_deref());
         let headers = extras::headers(table, dialect, &fillings);
         let query = extras::query(table, dialect, &fillings);
         let pix_key = table.required("pix-key", PIX_KEY_FORM, |text| {

@@ -35,7 +35,7 @@ fn bank(folder: &Path, table: &str, variables: &[(&str, &str)]) -> Result<Bank, 
     let variables = variables.iter().map(|(name, text)| (OsString::from(name), OsString::from(text)));
     let mut settings = Settings::gather([], variables);
     let origin = Origin::File { path: folder.join("quita.toml"), key: OPTION.into() };
-    let mut table = AcquirerTable::new(&mut settings, &origin, (OPTION, 0), table.parse().unwrap());
+    let mut table = AcquirerTable::new(&mut settings, &origin, OPTION, 0, table.parse().unwrap());
     table.set_name("my-bank");
     let bank = Bank::read(&mut table);
     table.refuse_unknown();

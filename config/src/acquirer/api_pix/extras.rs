@@ -31,7 +31,8 @@ impl Templates {
     fn read(
         table: &mut AcquirerTable<'_>,
         key: &str,
-        (dialect, is_same): (&BTreeMap<String, String>, impl Fn(&str, &str) -> bool),
+        dialect: &BTreeMap<String, String>,
+        is_same: impl Fn(&str, &str) -> bool,
         fillings: &Fillings,
     ) -> Self {
         let own = table.texts(key);
@@ -97,7 +98,7 @@ pub(super) fn fillings(table: &mut AcquirerTable<'_>, dialect: &Dialect) -> Fill
 
 pub(super) fn headers(table: &mut AcquirerTable<'_>, dialect: &Dialect, fillings: &Fillings) -> Templates {
     let is_same = |one: &str, other: &str| one.eq_ignore_ascii_case(other);
-    let templates = Templates::read(table, "headers", (&dialect.headers, is_same), fillings);
+    let templates = Templates::read(table, "headers", &dialect.headers, is_same, fillings);
     for Template { name, text, .. } in &templates.0 {
         let is_header = HeaderName::try_from(name.as_str()).is_ok() && HeaderValue::try_from(text).is_ok();
         if !is_header || OURS.contains(&name.to_ascii_lowercase().as_str()) {
@@ -109,5 +110,5 @@ pub(super) fn headers(table: &mut AcquirerTable<'_>, dialect: &Dialect, fillings
 
 pub(super) fn query(table: &mut AcquirerTable<'_>, dialect: &Dialect, fillings: &Fillings) -> Templates {
     let is_same = |one: &str, other: &str| one == other;
-    Templates::read(table, "query", (&dialect.query, is_same), fillings)
+    Templates::read(table, "query", &dialect.query, is_same, fillings)
 }

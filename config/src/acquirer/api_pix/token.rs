@@ -35,7 +35,8 @@ pub(super) fn read(
     table: &mut AcquirerTable<'_>,
     surroundings: &Surroundings<'_>,
     dialect: &Dialect,
-    (mode, cobv): (Mode, bool),
+    mode: Mode,
+    cobv: bool,
     client_id: Option<&str>,
 ) -> Option<TokenSettings> {
     let is_wrong = |table: &AcquirerTable<'_>| table.contains("token-auth");
