@@ -44,7 +44,7 @@ impl ArchiveRunner {
         registry.register(Box::new(archived.clone()))?;
         let archive = config
             .archive_after
-            .map(|after| Archive::new(store, (clock, Arc::new(SystemIds)), millis_in(after)));
+            .map(|after| Archive::new(store, clock, Arc::new(SystemIds), millis_in(after)));
         Ok(Self { archive, archived })
     }
 

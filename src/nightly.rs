@@ -44,7 +44,7 @@ impl Nightly {
         let counter = operators.clone();
         let nights = config.reconcile_at.map(|at| {
             let count = Arc::new(move |kind| counter.count_exception(kind));
-            Nights::new(reconciler, (store, clock), (at, Uuid::now_v7()), count)
+            Nights::new(reconciler, store, clock, at, Uuid::now_v7(), count)
         });
         Self { nights, links, operators }
     }

@@ -55,7 +55,7 @@ impl RetentionRunner {
         registry.register(Box::new(erased.clone()))?;
         let retention = config.retain_personal_data.map(|kept_for| {
             let kept_for = KeptFor { rested_ms: millis_in(kept_for), paid_ms: PAID_FOR_MS };
-            Retention::new((store, audit), (clock, Arc::new(SystemIds)), kept_for)
+            Retention::new(store, audit, clock, Arc::new(SystemIds), kept_for)
         });
         Ok(Self { retention, erased })
     }

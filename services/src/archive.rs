@@ -38,11 +38,7 @@ pub struct Archive {
 
 impl Archive {
     /// Archives in this store what has rested for so many milliseconds.
-    pub fn new(
-        store: Arc<dyn WholeStore>,
-        (clock, ids): (Arc<dyn Clock>, Arc<dyn Ids>),
-        rested_ms: u64,
-    ) -> Self {
+    pub fn new(store: Arc<dyn WholeStore>, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>, rested_ms: u64) -> Self {
         Self { store, clock, rested_ms, node: ids.fresh() }
     }
 

@@ -87,8 +87,10 @@ pub struct Eraser {
 impl Eraser {
     /// Erases in this store and in its audit log. A payment is finished once it was paid this many milliseconds ago.
     pub fn new(
-        (store, audit): (Arc<dyn WholeStore>, Arc<dyn AuditEraser>),
-        (clock, ids): (Arc<dyn Clock>, Arc<dyn Ids>),
+        store: Arc<dyn WholeStore>,
+        audit: Arc<dyn AuditEraser>,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn Ids>,
         paid_for_ms: u64,
     ) -> Self {
         Self { store, audit, clock, ids, paid_for_ms, changes_nothing: false }

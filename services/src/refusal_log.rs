@@ -81,12 +81,12 @@ impl RefusalLog {
 
     /// Returns the last refusals of a merchant, newest first.
     pub fn newest(&self, merchant: &MerchantId, mode: Mode, count: usize) -> Vec<Refusal> {
-        self.of((merchant, mode), |kept| newest(&kept.refusals, count))
+        self.of(merchant, mode, |kept| newest(&kept.refusals, count))
     }
 
     /// Returns the last requests of a merchant with ignored names, newest first.
     pub fn newest_ignored(&self, merchant: &MerchantId, mode: Mode, count: usize) -> Vec<IgnoredNames> {
-        self.of((merchant, mode), |kept| newest(&kept.ignored, count))
+        self.of(merchant, mode, |kept| newest(&kept.ignored, count))
     }
 
     fn with(&self, owner: &Owner, change: impl FnOnce(&mut MerchantLog)) {
@@ -94,7 +94,7 @@ impl RefusalLog {
         change(kept.entry((owner.merchant.clone(), owner.mode)).or_default());
     }
 
-    fn of<T>(&self, (merchant, mode): (&MerchantId, Mode), read: impl Fn(&MerchantLog) -> Vec<T>) -> Vec<T> {
+    fn of<T>(&self, merchant: &MerchantId, mode: Mode, read: impl Fn(&MerchantLog) -> Vec<T>) -> Vec<T> {
         let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.get(&(merchant.clone(), mode)).map(read).unwrap_or_default()
     }

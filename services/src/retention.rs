@@ -46,12 +46,14 @@ pub struct Retention {
 impl Retention {
     /// Erases in this store and in its audit log.
     pub fn new(
-        (store, audit): (Arc<dyn WholeStore>, Arc<dyn AuditEraser>),
-        (clock, ids): (Arc<dyn Clock>, Arc<dyn Ids>),
+        store: Arc<dyn WholeStore>,
+        audit: Arc<dyn AuditEraser>,
+        clock: Arc<dyn Clock>,
+        ids: Arc<dyn Ids>,
         kept_for: KeptFor,
     ) -> Self {
         let node = ids.fresh();
-        let eraser = Eraser::new((store.clone(), audit), (Arc::clone(&clock), ids), kept_for.paid_ms);
+        let eraser = Eraser::new(store.clone(), audit, Arc::clone(&clock), ids, kept_for.paid_ms);
         Self { eraser, store, clock, rested_ms: kept_for.rested_ms, node, is_to_empty: false }
     }
 

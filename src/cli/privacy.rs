@@ -165,7 +165,7 @@ impl PayerEraser {
     fn new(store: Arc<dyn WholeStore>, audit: Audit, paid_before: Duration, changes_nothing: bool) -> Self {
         let paid_for_ms = millis_in(paid_before);
         let log = audit.eraser(Initiator::command_line());
-        let eraser = Eraser::new((store, log), (Arc::new(SystemClock), Arc::new(SystemIds)), paid_for_ms);
+        let eraser = Eraser::new(store, log, Arc::new(SystemClock), Arc::new(SystemIds), paid_for_ms);
         let eraser = if changes_nothing { eraser.that_only_counts() } else { eraser };
         Self { eraser, audit, changes_nothing }
     }

@@ -75,14 +75,13 @@ impl Background {
             audit: audit.clone(),
             node: node.clone(),
         };
-        let noted = (audit.clone(), node.clone());
         Ok(Self {
             nightly: Nightly::new(config, store.clone(), Arc::clone(clock), acquirers),
             retention: RetentionRunner::new(config, (store.clone(), eraser), Arc::clone(clock), registry)?,
             archive: ArchiveRunner::new(config, store.clone(), Arc::clone(clock), registry)?,
             follower: ErasureFollower::new(store.clone(), system.payments(), core.last_erasure),
             messages: MessageRunner::new(parts, watched, registry)?,
-            inactive: InactiveAccounts::new((store.clone(), Arc::clone(clock)), noted),
+            inactive: InactiveAccounts::new(store.clone(), Arc::clone(clock), audit.clone(), node.clone()),
             ending_keys: EndingKeys::register(store.clone(), Arc::clone(clock), registry)?,
             links: links.clone(),
             strongbox: strongbox.clone(),

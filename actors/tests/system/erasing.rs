@@ -91,7 +91,7 @@ async fn stage(payments: &[Payment], races: usize) -> (Arc<MemoryStore<Raced>>, 
     connection.races.store(races, Ordering::SeqCst);
     let clock = Arc::new(TestClock::default());
     let ids = Arc::new(TestIds::default());
-    let eraser = Eraser::new((store.clone(), Arc::new(NoAuditLog)), (clock, ids), 0);
+    let eraser = Eraser::new(store.clone(), Arc::new(NoAuditLog), clock, ids, 0);
     (store, eraser)
 }
 

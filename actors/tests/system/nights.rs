@@ -107,7 +107,7 @@ fn nights(world: &World, node: u128) -> (Nights, Arc<Mutex<Vec<ReconciliationKin
     let count = Arc::new(move |kind| own.lock().unwrap().push(kind));
     let at = NaiveTime::from_hms_opt(5, 0, 0).unwrap();
     let store = world.store.open_whole();
-    (Nights::new(reconciler, (store, clock), (at, Uuid::from_u128(node)), count), counted)
+    (Nights::new(reconciler, store, clock, at, Uuid::from_u128(node), count), counted)
 }
 
 /// Passes often, for so many hours.

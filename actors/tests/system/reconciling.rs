@@ -132,7 +132,7 @@ async fn run(world: &World, list: &List) -> Result<Vec<(String, LineVerdict, boo
         Ok(())
     };
     let day = today(world);
-    reconciler(world).reconcile_list(list, (day, day), &mut tell).await?;
+    reconciler(world).reconcile_list(list, day, day, &mut tell).await?;
     told.sort();
     Ok(told)
 }
@@ -264,7 +264,7 @@ fn after_half_a_day_without_an_answer_an_operator_hears_of_it() {
             is_final = stored.judged.as_ref().unwrap().is_final;
             Ok(())
         };
-        reconciler(&world).reconcile_list(&list, (day, day), &mut tell).await.unwrap();
+        reconciler(&world).reconcile_list(&list, day, day, &mut tell).await.unwrap();
         assert!(is_final);
         let kinds: Vec<_> = world.store.exceptions().into_iter().map(|exception| exception.kind).collect();
         assert!(kinds.contains(&String::from("status_differs")), "{kinds:?}");
@@ -412,7 +412,7 @@ fn a_line_stays_with_the_day_in_whose_list_it_was_judged_first() {
             told += 1;
             Ok(())
         };
-        let elsewhere = reconciler(&world).reconcile_list(&list, (tomorrow, tomorrow), &mut tell).await;
+        let elsewhere = reconciler(&world).reconcile_list(&list, tomorrow, tomorrow, &mut tell).await;
         assert_eq!((elsewhere, told), (Ok(1), 0), "the next list has it too, in its first minutes");
         assert_eq!(stored(&world).await, before);
         node.settle().await;
@@ -436,7 +436,7 @@ fn a_line_whose_acquirer_did_not_answer_is_settled_by_the_next_list_that_has_it(
             told.push((stored.verdict().unwrap(), stored.is_settled()));
             Ok(())
         };
-        let elsewhere = reconciler(&world).reconcile_list(&list, (tomorrow, tomorrow), &mut tell).await;
+        let elsewhere = reconciler(&world).reconcile_list(&list, tomorrow, tomorrow, &mut tell).await;
         assert_eq!((elsewhere, told), (Ok(0), vec![(LineVerdict::Matched, true)]));
         assert_eq!(stored(&world).await.0[0].line.day, today(&world), "it keeps its day");
         node.settle().await;

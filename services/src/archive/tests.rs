@@ -32,7 +32,7 @@ impl World {
     }
 
     fn node(&self) -> Archive {
-        Archive::new(self.store.clone(), (self.clock.clone(), self.ids.clone()), KEPT_MS)
+        Archive::new(self.store.clone(), self.clock.clone(), self.ids.clone(), KEPT_MS)
     }
 
     /// Stores a payment that was over at this time, or is not over.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use prometheus::{IntCounter, IntGauge, Registry};
 use quita_domain::audit::AuditAction;
-use quita_domain::audit::chain::{ChainCheck, ChainFault, ChainHead, ChainPlace};
+use quita_domain::audit::chain::{ChainCheck, ChainFault, ChainHead, ChainPlace, ChainedEntry};
 use quita_ports::{AuditRead, StoreError};
 use tokio::sync::Notify;
 use tokio::time::{MissedTickBehavior, interval};
@@ -147,9 +147,9 @@ impl AuditWatch {
                 continue;
             }
             let mut is_at_end = true;
-            for read in page {
+            for (sequence, read) in page {
                 is_at_end = false;
-                self.take(&read);
+                self.take(sequence, &read);
             }
             if !is_at_end {
                 continue;
@@ -162,13 +162,13 @@ impl AuditWatch {
     }
 
     /// Logs the line of an entry, and its faults.
-    fn take(&mut self, (sequence, read): &AuditRead) {
+    fn take(&mut self, sequence: u64, read: &Result<ChainedEntry, StoreError>) {
         let faults = match read {
             Ok(entry) => {
                 tracing::info!(action = entry.action.as_str(), "audit entry {sequence} {}", entry.links.hash);
                 self.check.next(entry)
             }
-            Err(_) => self.check.unreadable(*sequence),
+            Err(_) => self.check.unreadable(sequence),
         };
         for fault in faults {
             self.cry(&fault);
@@ -246,8 +246,9 @@ impl AuditWatch {
 }
 
 /// Returns true for the entry of that position. One that can't be read has no hash.
-fn is_at((sequence, read): &AuditRead, place: &ChainPlace) -> bool {
-    let hash = read.as_ref().map_or("", |entry| entry.links.hash.as_str());
+fn is_at(read: &AuditRead, place: &ChainPlace) -> bool {
+    let (sequence, entry) = read;
+    let hash = entry.as_ref().map_or("", |entry| entry.links.hash.as_str());
     *sequence == place.sequence && hash == place.hash
 }
 

@@ -73,10 +73,7 @@ pub struct InactiveAccounts {
 
 impl InactiveAccounts {
     /// Works on this store.
-    pub fn new(
-        (store, clock): (Arc<dyn PeopleStore>, Arc<dyn Clock>),
-        (audit, node): (Audit, Initiator),
-    ) -> Self {
+    pub fn new(store: Arc<dyn PeopleStore>, clock: Arc<dyn Clock>, audit: Audit, node: Initiator) -> Self {
         Self { people: People::new(Arc::clone(&store), clock), store, audit, node }
     }
 

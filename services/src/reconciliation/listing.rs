@@ -36,7 +36,8 @@ impl Reconciler {
     pub async fn reconcile_list(
         &self,
         list: &List,
-        (from, until): (NaiveDate, NaiveDate),
+        from: NaiveDate,
+        until: NaiveDate,
         tell: Tell<'_>,
     ) -> Result<u64, NotReconciled> {
         let read_at = self.clock.now();
@@ -49,7 +50,7 @@ impl Reconciler {
         }
         for day in days {
             let read_at = self.latest_reading(list, day).await?.map_or(read_at, |before| before.max(read_at));
-            self.judge_list(list, (day, read_at), tell).await?;
+            self.judge_list(list, day, read_at, tell).await?;
         }
         self.judge_astray(list, &imported.astray, tell).await?;
         Ok(imported.elsewhere)
@@ -87,7 +88,8 @@ impl Reconciler {
     async fn judge_list(
         &self,
         list: &List,
-        (day, read_at): (NaiveDate, Timestamp),
+        day: NaiveDate,
+        read_at: Timestamp,
         tell: Tell<'_>,
     ) -> Result<(), NotReconciled> {
         let source = Source::list_of(&list.acquirer);
@@ -104,7 +106,7 @@ impl Reconciler {
             let expected = self.expected_with(&judged, read_at).await?;
             self.tell_missing(expected, tell).await?;
         }
-        self.miss_paid(list, (day, read_at), tell).await
+        self.miss_paid(list, day, read_at, tell).await
     }
 
     /// Returns the refunds that should be listed with these Pix.
@@ -132,7 +134,8 @@ impl Reconciler {
     async fn miss_paid(
         &self,
         list: &List,
-        (day, read_at): (NaiveDate, Timestamp),
+        day: NaiveDate,
+        read_at: Timestamp,
         tell: Tell<'_>,
     ) -> Result<(), NotReconciled> {
         let end = Timestamp::end_of_sao_paulo_day(day);

@@ -118,8 +118,10 @@ impl Nights {
     /// Compares with the payments in this store, at this time of day in Brasília.
     pub fn new(
         reconciler: Reconciler,
-        (store, clock): (Arc<dyn WholeStore>, Arc<dyn Clock>),
-        (at, node): (NaiveTime, Uuid),
+        store: Arc<dyn WholeStore>,
+        clock: Arc<dyn Clock>,
+        at: NaiveTime,
+        node: Uuid,
         count: Count,
     ) -> Self {
         let put_off = BTreeMap::new();
@@ -273,7 +275,7 @@ impl Nights {
         let reconciler = self.reconciler.clone().of_mode(list.mode);
         let run = async {
             match task {
-                Task::Day(day) => reconciler.reconcile_list(list, (day, day), &mut tell).await,
+                Task::Day(day) => reconciler.reconcile_list(list, day, day, &mut tell).await,
                 Task::Returned(until) => {
                     reconciler.reconcile_returned(list, until, &mut tell).await.map(|()| 0)
                 }

@@ -31,13 +31,13 @@ impl Reconciler {
     ) -> Result<(), NotReconciled> {
         self.check_open(list).await?;
         let from = back(until, RETURNED_WITHIN_DAYS.saturating_sub(1));
-        let whole = self.judge_returned(list, (from, until), tell).await;
+        let whole = self.judge_returned(list, from, until, tell).await;
         let Err(NotReconciled::NoList(why)) = whole else { return whole };
         tracing::debug!(acquirer = %list.acquirer, why, "the list of refunds is asked for in weeks");
         let mut first = from;
         while first <= until {
             let last = forth(first, WEEK_DAYS.saturating_sub(1)).min(until);
-            self.judge_returned(list, (first, last), tell).await?;
+            self.judge_returned(list, first, last, tell).await?;
             first = forth(last, 1);
         }
         Ok(())
@@ -46,7 +46,8 @@ impl Reconciler {
     async fn judge_returned(
         &self,
         list: &List,
-        (from, until): (NaiveDate, NaiveDate),
+        from: NaiveDate,
+        until: NaiveDate,
         tell: Tell<'_>,
     ) -> Result<(), NotReconciled> {
         let begins = i64::try_from(DAY_MS).map_or(i64::MAX, |day_ms| day_ms.saturating_sub(1));

@@ -82,7 +82,7 @@ impl ListComparison {
         let head = RunHeader { source: list.acquirer.as_str().to_owned(), days: Some((*from, *until)) };
         let mut printer = LinePrinter::new(head, json);
         let mut tell = |line: &StoredLine| printer.line(line);
-        let elsewhere = reconciler.reconcile_list(list, (*from, *until), &mut tell).await.map_err(failed)?;
+        let elsewhere = reconciler.reconcile_list(list, *from, *until, &mut tell).await.map_err(failed)?;
         printer.end().map_err(failed)?;
         if elsewhere > 0 {
             output::note(&format!(

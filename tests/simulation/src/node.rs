@@ -119,8 +119,8 @@ impl Node {
         let askable = acquirers.iter().map(|factory| factory.spec().name.clone());
         let whole: Arc<dyn WholeStore> = Arc::clone(&store);
         let reconciler = Reconciler::new(Arc::clone(&whole), Arc::clone(&clock), askable);
-        let when = (NIGHT, world.fresh_id());
-        let nights = Nights::new(reconciler, (whole, Arc::clone(&clock)), when, Arc::new(|_| ()));
+        let id = world.fresh_id();
+        let nights = Nights::new(reconciler, whole, Arc::clone(&clock), NIGHT, id, Arc::new(|_| ()));
         let node = Self {
             place,
             fuse,
@@ -283,7 +283,7 @@ impl Node {
             is_final &= stored.judged.as_ref().is_some_and(|judged| judged.is_final);
             Ok(())
         };
-        let compared = reconciler.reconcile_list(&list, (day, day), &mut tell);
+        let compared = reconciler.reconcile_list(&list, day, day, &mut tell);
         let compared = tokio::select! {
             biased;
             () = self.fuse.death() => return Err(Untold),

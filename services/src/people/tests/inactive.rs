@@ -13,7 +13,7 @@ async fn job(office: &Office) -> InactiveAccounts {
     let audit = Audit::open(office.store.clone(), &strongbox, office.clock.clone()).await.unwrap();
     let node = Initiator::service("127.0.0.1:8080");
     let clock: Arc<dyn Clock> = office.clock.clone();
-    InactiveAccounts::new((office.store.clone(), clock), (audit, node))
+    InactiveAccounts::new(office.store.clone(), clock, audit, node)
 }
 
 async fn disabled(office: &Office) -> Vec<String> {

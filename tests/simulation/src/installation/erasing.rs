@@ -134,7 +134,7 @@ impl Desk {
         let beside = Arc::new(Beside(Arc::clone(world)));
         let paid_ms = world.chance.pick(&[0, KEPT_FOR.paid_ms]);
         let store = NodeStore::beside(world, fuse);
-        let eraser = Eraser::new((store, Arc::new(NoAuditLog)), (beside.clone(), beside), paid_ms);
+        let eraser = Eraser::new(store, Arc::new(NoAuditLog), beside.clone(), beside, paid_ms);
         let began_ms = world.clock.elapsed_ms();
         let restores = world.store.restores();
         Self { world: Arc::clone(world), eraser, paid_ms, began_ms, restores }
@@ -262,7 +262,7 @@ pub(crate) fn keep(world: &Arc<World>, node: &Node) {
     if plan.retains {
         let ids = Arc::new(Beside(Arc::clone(world)));
         let store = NodeStore::beside(world, &node.fuse);
-        let retention = Retention::new((store.clone(), Arc::new(NoAuditLog)), (clock, ids), KEPT_FOR);
+        let retention = Retention::new(store.clone(), Arc::new(NoAuditLog), clock, ids, KEPT_FOR);
         let retention = Arc::new(AsyncMutex::new(retention));
         drop(actix::spawn(retain(Arc::clone(world), Arc::clone(&node.fuse), (retention, store))));
     }
