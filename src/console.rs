@@ -7,5 +7,6 @@ mod kit;
 pub(crate) mod merchant;
 pub(crate) mod operator;
 
+pub(crate) use kit::accounts::AccountsParts;
 pub(crate) use kit::language::Language;
 pub(crate) use kit::texts::group;

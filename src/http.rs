@@ -58,6 +58,7 @@ pub(crate) use card_script::{card_script_hashes, card_scripts};
 pub(crate) use checkout::PAGE_HEADERS;
 pub(crate) use checkout_metrics::CheckoutMetrics;
 pub use edge::Edge;
+pub(crate) use edge::EdgeParts;
 pub use request_metrics::RequestMetrics;
 pub use routes::configure;
 pub use tokens::Tokens;

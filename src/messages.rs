@@ -94,7 +94,7 @@ impl MessageRunner {
         let metrics = MessageMetrics::of_webhooks(registry)?;
         let by_webhook = ByWebhook::new(sender, webhooks, Arc::clone(&clock), metrics);
         let channels = Channels { by_mail, by_webhook };
-        let notifier = Notifier::new((store, clock), channels, (audit, node), public_url);
+        let notifier = Notifier::new(store, clock, channels, audit, node, public_url);
         Ok(Self { notifier, service, operators: Vec::new(), outage: OutageReport::default() })
     }
 

@@ -37,7 +37,8 @@ impl Nightly {
         config: &Config,
         store: Arc<dyn WholeStore>,
         clock: Arc<dyn Clock>,
-        (links, operators): (Vec<Arc<Link>>, Operators),
+        links: Vec<Arc<Link>>,
+        operators: Operators,
     ) -> Self {
         let askable = links.iter().map(|link| link.config().spec.name);
         let reconciler = Reconciler::new(store.clone(), Arc::clone(&clock), askable);

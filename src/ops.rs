@@ -36,7 +36,8 @@ pub(crate) fn listen(
     listener: Listener,
     payments: Payments,
     registry: Registry,
-    (console, hosts): (Data<OperatorConsole>, KnownHosts),
+    console: Data<OperatorConsole>,
+    hosts: KnownHosts,
 ) -> io::Result<Server> {
     let store_state = Data::from(payments.store_state());
     let payments = Data::new(payments);

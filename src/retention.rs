@@ -44,7 +44,8 @@ impl RetentionRunner {
     /// Fails if the metric is registered already.
     pub(crate) fn new(
         config: &Config,
-        (store, audit): (Arc<dyn WholeStore>, Arc<dyn AuditEraser>),
+        store: Arc<dyn WholeStore>,
+        audit: Arc<dyn AuditEraser>,
         clock: Arc<dyn Clock>,
         registry: &Registry,
     ) -> prometheus::Result<Self> {

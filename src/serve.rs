@@ -79,7 +79,7 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let background = Background::prepare(&config, &resources, &core)?;
     let reload = reload(&config, &mut resources, &core.system)?;
     let Servers { edge, console, api, ops } =
-        Servers::open(&config, (&resources, sockets), &core, &background)?;
+        Servers::open(&config, &resources, sockets, &core, &background)?;
     let people = People::new(core.store.clone(), Arc::clone(&resources.clock));
     if let Some(warning) = config.closed_console()
         && !people.has_operators().await?
@@ -103,8 +103,9 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     background.start(&mut core.jobs, edge.clone());
     let recorders = Recorders::start(audit_watch, &core);
     // If a listener fails, what waits to be stored is stored all the same.
-    let parts = (&core.system, reload, &*resources.store);
-    let served = serve(api, ops, parts, config.shutdown_time, || console.streams.close()).await;
+    let end_streams = || console.streams.close();
+    let served =
+        serve(api, ops, &core.system, reload, &*resources.store, config.shutdown_time, end_streams).await;
     // Jobs end before the actors: a pass that still ran would ask a system that is gone.
     core.jobs.stop();
     // The job stores them every 15 seconds, so without this the last ones would be lost at each restart.

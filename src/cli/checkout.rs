@@ -135,7 +135,7 @@ impl PageComparison {
     }
 
     /// Fetches an address as a payer's browser does.
-    async fn fetch(&self, url: &Url, (usage, language): (Use, &str)) -> Result<Fetched, Failure> {
+    async fn fetch(&self, url: &Url, usage: Use, language: &str) -> Result<Fetched, Failure> {
         let (accept, [site, mode, destination]) = usage.headers();
         let mut request = self
             .client
@@ -161,7 +161,7 @@ impl PageComparison {
 
     /// Compares the page: its headers, and every tag of it.
     async fn page(&mut self, language: &str) -> Result<PageFindings, Failure> {
-        let page = self.fetch(&self.url, (Use::Page, language)).await?;
+        let page = self.fetch(&self.url, Use::Page, language).await?;
         if page.status == 404 {
             let why = format!(
                 "{} answers 404: no link has this page. Copy the address from the link's record.",
@@ -211,7 +211,7 @@ impl PageComparison {
     }
 
     async fn contents(&mut self, url: &Url, usage: Use, expected: &str) -> Result<(), Failure> {
-        let fetched = self.fetch(url, (usage, PORTUGUESE)).await?;
+        let fetched = self.fetch(url, usage, PORTUGUESE).await?;
         self.scripts = self.scripts.saturating_add(1);
         if fetched.status != 200 {
             self.differ(format!("{url} answers {}, and not 200", fetched.status));
@@ -228,7 +228,7 @@ impl PageComparison {
             self.contents(&url, Use::ScriptOfOtherPage, content).await?;
         }
         let Ok(url) = self.at_home(HASHES) else { return Ok(()) };
-        let fetched = self.fetch(&url, (Use::Data, PORTUGUESE)).await?;
+        let fetched = self.fetch(&url, Use::Data, PORTUGUESE).await?;
         let hashes: Option<BTreeMap<String, String>> = serde_json::from_slice(&fetched.body).ok();
         if fetched.status != 200 || hashes != Some(card_script_hashes()) {
             self.differ(format!("{url} has other hashes than in this version"));

@@ -119,7 +119,7 @@ async fn stored(config: &Config) -> Vec<Finding> {
     let store = opened.whole();
     let strongbox = config.secret_keys.strongbox(store.clone());
     findings.extend(checks::key_of_store(&strongbox, &config.secret_keys).await);
-    findings.extend(checks::webhook_secrets((&*store, &strongbox), &keys, now).await);
+    findings.extend(checks::webhook_secrets(&*store, &strongbox, &keys, now).await);
     findings
 }
 

@@ -61,7 +61,7 @@ pub(super) async fn run(command: ReconcileCommand) -> Result<(), Failure> {
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
     // Errors in the usage, or in a file, are reported before the store is touched.
     let compared = match acquirer {
-        Some(name) => Compared::List(lists::ListComparison::of(&config, &clock, &name, (since, until))?),
+        Some(name) => Compared::List(lists::ListComparison::of(&config, &clock, &name, since, until)?),
         None => Compared::Files(files::CheckedFiles::all(&cnab)?),
     };
     let mode = match &compared {

@@ -32,9 +32,8 @@ use std::sync::Arc;
 
 use actix_web::web::Data;
 use quita_ports::{Clock, WebhookSenderFactory, WholeStore};
-use quita_services::secret_keys::Strongbox;
 
-use super::kit::accounts::Accounts;
+use super::kit::accounts::{Accounts, AccountsParts};
 use super::kit::console_kind::ConsoleKind;
 use super::kit::live::Streams;
 use crate::http::Edge;
@@ -46,7 +45,6 @@ use quita_services::audit::Audit;
 use quita_services::holdings::Keyholders;
 use quita_services::people::People;
 use quita_services::refused_requests::RefusedRequests;
-use quita_services::refused_sign_ins::RefusedSignIns;
 use user_limits::UserLimits;
 
 pub(crate) use routes::configure;
@@ -81,18 +79,20 @@ impl MerchantConsole {
         edge: Data<Edge>,
         store: Arc<dyn WholeStore>,
         webhooks: Arc<dyn WebhookSenderFactory>,
-        (config, strongbox): (&Config, Strongbox),
-        (audit, refused): (Audit, Arc<RefusedSignIns>),
+        config: &Config,
+        parts: AccountsParts,
     ) -> Self {
         let clock = Arc::clone(&edge.clock);
         let people = People::new(store.clone(), Arc::clone(&clock)).with_idle(config.session_idle);
-        let secured = (people.clone(), strongbox.clone());
-        let logs = (audit.clone(), refused);
+        let audit = parts.audit.clone();
+        let access = Access::new(store.clone(), parts.strongbox.clone(), Arc::clone(&clock));
+        let accounts =
+            Accounts::new(ConsoleKind::Merchant, config, people.clone(), parts, Arc::clone(&clock));
         Self {
             edge,
-            accounts: Accounts::new(ConsoleKind::Merchant, config, secured, logs, Arc::clone(&clock)),
+            accounts,
             people,
-            access: Access::new(store.clone(), strongbox, Arc::clone(&clock)),
+            access,
             audit,
             keyholders: Keyholders::new(store.clone(), Arc::clone(&clock)),
             store,

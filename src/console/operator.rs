@@ -35,9 +35,8 @@ use std::sync::Arc;
 use actix_web::web::Data;
 use quita_actors::{Operators, Payments};
 use quita_ports::{Clock, StoreForm, WholeStore};
-use quita_services::secret_keys::Strongbox;
 
-use super::kit::accounts::Accounts;
+use super::kit::accounts::{Accounts, AccountsParts};
 use super::kit::console_kind::ConsoleKind;
 use super::kit::live::Streams;
 use crate::acquirers::Link;
@@ -47,7 +46,6 @@ use quita_services::access::EndingKeyCount;
 use quita_services::audit::Audit;
 use quita_services::people::{People, SetupPassword};
 use quita_services::refused_requests::RefusedRequests;
-use quita_services::refused_sign_ins::RefusedSignIns;
 
 pub(crate) use routes::configure;
 pub(crate) use words::kind as exception_kind;
@@ -84,19 +82,21 @@ impl OperatorConsole {
     pub(crate) fn new(
         operators: Operators,
         payments: Payments,
-        (store, clock): (Arc<dyn WholeStore>, Arc<dyn Clock>),
-        (config, strongbox): (&Config, Strongbox),
-        (audit, refused): (Audit, Arc<RefusedSignIns>),
+        store: Arc<dyn WholeStore>,
+        clock: Arc<dyn Clock>,
+        config: &Config,
+        parts: AccountsParts,
     ) -> Self {
         let recent = Arc::<recent::RecentSessions>::default();
         let people = People::new(store.clone(), Arc::clone(&clock)).with_idle(config.session_idle);
         let people = people.with_memory(recent.clone());
-        let secured = (people.clone(), strongbox);
-        let logs = (audit.clone(), refused);
+        let audit = parts.audit.clone();
+        let accounts =
+            Accounts::new(ConsoleKind::Operator, config, people.clone(), parts, Arc::clone(&clock));
         Self {
             operators,
             payments,
-            accounts: Accounts::new(ConsoleKind::Operator, config, secured, logs, Arc::clone(&clock)),
+            accounts,
             people,
             audit,
             store,

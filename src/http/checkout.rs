@@ -43,7 +43,9 @@ use super::errors::{ApiError, ErrorCode};
 use super::link_payments::{NotBegun, Submitted, begin, is_being_cancelled, newest};
 use super::links::{METHODS_OF_PAGE, status_of};
 use super::pages::checkout_card::decline;
-use super::pages::checkout_page::{self, CheckoutPage, FormMistake, StateView, UnneededView, field_of};
+use super::pages::checkout_page::{
+    self, CheckoutPage, FilledForm, FormMistake, StateView, UnneededView, field_of,
+};
 use super::pages::checkout_words::{
     mistake, no_method, sold_out, state_of, state_of_cancelling, state_of_link,
 };
@@ -76,7 +78,7 @@ struct Visit<'a> {
 pub(crate) async fn show(edge: Data<Edge>, token: Path<String>, request: HttpRequest) -> HttpResponse {
     let language = language_of(&request);
     let shown = async { visit(&edge, language, &token, None).await?.page().await };
-    shown.await.unwrap_or_else(|refused| refusal_of_look(&edge, language, (&request, refused)))
+    shown.await.unwrap_or_else(|refused| refusal_of_look(&edge, language, &request, refused))
 }
 
 /// `GET /checkout/{token}/{payment token}`
@@ -87,7 +89,7 @@ pub(crate) async fn show_payment(
 ) -> HttpResponse {
     let language = language_of(&request);
     let shown = async { visit(&edge, language, &tokens.0, Some(&tokens.1)).await?.page().await };
-    shown.await.unwrap_or_else(|refused| refusal_of_look(&edge, language, (&request, refused)))
+    shown.await.unwrap_or_else(|refused| refusal_of_look(&edge, language, &request, refused))
 }
 
 /// `POST /checkout/{token}`
@@ -98,8 +100,8 @@ pub(crate) async fn submit(
     payload: Payload,
 ) -> HttpResponse {
     let language = language_of(&request);
-    let answered = submitted(&edge, language, (&token, None), (&request, payload)).await;
-    answered.unwrap_or_else(|refused| refusal_of_post(&edge, language, (&request, &refused)))
+    let answered = submitted(&edge, language, &token, None, &request, payload).await;
+    answered.unwrap_or_else(|refused| refusal_of_post(&edge, language, &request, &refused))
 }
 
 /// `POST /checkout/{token}/{payment token}`
@@ -110,32 +112,29 @@ pub(crate) async fn submit_payment(
     payload: Payload,
 ) -> HttpResponse {
     let language = language_of(&request);
-    let answered = submitted(&edge, language, (&tokens.0, Some(&tokens.1)), (&request, payload)).await;
-    answered.unwrap_or_else(|refused| refusal_of_post(&edge, language, (&request, &refused)))
+    let answered = submitted(&edge, language, &tokens.0, Some(&tokens.1), &request, payload).await;
+    answered.unwrap_or_else(|refused| refusal_of_post(&edge, language, &request, &refused))
 }
 
 fn refusal_of_post(
     edge: &Edge,
     language: Language,
-    (request, refused): (&HttpRequest, &Refused),
+    request: &HttpRequest,
+    refused: &Refused,
 ) -> HttpResponse {
     if is_script(request) {
         card::refusal(language, refused)
     } else {
-        refusal(edge, language, (request, refused))
+        refusal(edge, language, request, refused)
     }
 }
 
 /// Returns the page that says why none is shown, or the error for a program.
-fn refusal_of_look(
-    edge: &Edge,
-    language: Language,
-    (request, refused): (&HttpRequest, Refused),
-) -> HttpResponse {
+fn refusal_of_look(edge: &Edge, language: Language, request: &HttpRequest, refused: Refused) -> HttpResponse {
     if asks_for_json(request) {
         return HttpResponse::from_error(refused.error());
     }
-    refusal(edge, language, (request, &refused.of_look()))
+    refusal(edge, language, request, &refused.of_look())
 }
 
 fn language_of(request: &HttpRequest) -> Language {
@@ -174,8 +173,10 @@ async fn payment_of(edge: &Edge, link: &Link, token: &str) -> Result<Payment, Re
 async fn submitted(
     edge: &Data<Edge>,
     language: Language,
-    (token, payment_token): (&str, Option<&str>),
-    (request, payload): (&HttpRequest, Payload),
+    token: &str,
+    payment_token: Option<&str>,
+    request: &HttpRequest,
+    payload: Payload,
 ) -> Result<HttpResponse, Refused> {
     // Refused before the body is read: another site must not have a payer's browser send a form here.
     if is_from_elsewhere(edge, request) {
@@ -223,7 +224,9 @@ impl Visit<'_> {
                 // The words stand over an empty form, at no field.
                 let whole = |payment: &Payment| FormMistake { field: "", ..self.decline(payment) };
                 let mistakes = declined.as_ref().map(whole).into_iter().collect();
-                self.form_page((None, &PayerInput::default(), mistakes), StatusCode::OK).await
+                let typed = PayerInput::default();
+                let empty = FilledForm { chosen: None, typed: &typed, mistakes };
+                self.form_page(empty, StatusCode::OK).await
             }
             LinkStatus::Paid | LinkStatus::Expired | LinkStatus::Closed => {
                 self.notice(state_of_link(self.language, status), StatusCode::OK).await
@@ -250,7 +253,8 @@ impl Visit<'_> {
         }
         // Without a choice the other fields are checked for the first method, so that all mistakes show at once.
         let Some(method) = chosen.or_else(|| methods.first().copied()) else {
-            return self.form_page((None, &typed, mistakes), StatusCode::UNPROCESSABLE_ENTITY).await;
+            let filled = FilledForm { chosen: None, typed: &typed, mistakes };
+            return self.form_page(filled, StatusCode::UNPROCESSABLE_ENTITY).await;
         };
         if chosen == Some(Method::CreditCard) {
             mistakes.push(mistake(self.language, "method", "needs_script"));
@@ -261,8 +265,8 @@ impl Visit<'_> {
             let checked = if method == Method::CreditCard { Method::Boleto } else { method };
             let rejection = self.rejection(checked, &typed);
             self.add(&mut mistakes, rejection.as_ref());
-            let form = (chosen, &typed, mistakes);
-            return self.form_page(form, StatusCode::UNPROCESSABLE_ENTITY).await;
+            let filled = FilledForm { chosen, typed: &typed, mistakes };
+            return self.form_page(filled, StatusCode::UNPROCESSABLE_ENTITY).await;
         }
         let form = Submitted {
             method,
@@ -274,26 +278,26 @@ impl Visit<'_> {
             Ok(payment) => Ok(self.redirect(Some(&payment))),
             Err(NotBegun::Mistakes(rejection)) => {
                 self.add(&mut mistakes, Some(&rejection));
-                let form = (Some(method), &typed, mistakes);
-                self.form_page(form, StatusCode::UNPROCESSABLE_ENTITY).await
+                let filled = FilledForm { chosen: Some(method), typed: &typed, mistakes };
+                self.form_page(filled, StatusCode::UNPROCESSABLE_ENTITY).await
             }
             Err(NotBegun::NoUse(NoUse::BoletosHeld)) => {
                 let all_last = self.link.offer.due.is_some();
                 let code = if all_last { "half_held" } else { "boletos_held" };
-                self.form_for_later((method, &typed), code, (StatusCode::CONFLICT, HELD_RETRY_S)).await
+                self.form_for_later(method, &typed, code, StatusCode::CONFLICT, HELD_RETRY_S).await
             }
             // The page shows what is so: what waits, sold out, expired.
             Err(NotBegun::NoUse(NoUse::Over(_) | NoUse::AllHeld)) => Ok(self.redirect(None)),
             Err(NotBegun::NoUse(NoUse::Crowded)) => {
-                let later = (StatusCode::SERVICE_UNAVAILABLE, CROWDED_RETRY_S);
-                self.form_for_later((method, &typed), "crowded", later).await
+                let status = StatusCode::SERVICE_UNAVAILABLE;
+                self.form_for_later(method, &typed, "crowded", status, CROWDED_RETRY_S).await
             }
             Err(NotBegun::TooMany(until)) => {
                 let seconds = (until.ms_since(self.edge.clock.now()) / 1_000).saturating_add(1);
-                let later = (StatusCode::TOO_MANY_REQUESTS, seconds);
-                self.form_for_later((method, &typed), "too_many", later).await
+                let status = StatusCode::TOO_MANY_REQUESTS;
+                self.form_for_later(method, &typed, "too_many", status, seconds).await
             }
-            Err(NotBegun::Failed(error)) => self.failed((method, &typed), &error).await,
+            Err(NotBegun::Failed(error)) => self.failed(method, &typed, &error).await,
         }
     }
 
@@ -315,7 +319,8 @@ impl Visit<'_> {
     /// Returns the page after a payment was refused as a whole, or the service failed.
     async fn failed(
         self,
-        (method, typed): (Method, &PayerInput),
+        method: Method,
+        typed: &PayerInput,
         error: &ApiError,
     ) -> Result<HttpResponse, Refused> {
         let code = error.error_code();
@@ -325,7 +330,8 @@ impl Visit<'_> {
             return Err(Refused::unavailable());
         }
         let mistakes = vec![mistake(self.language, "", "method_unavailable")];
-        self.form_page((Some(method), typed, mistakes), StatusCode::UNPROCESSABLE_ENTITY).await
+        let filled = FilledForm { chosen: Some(method), typed, mistakes };
+        self.form_page(filled, StatusCode::UNPROCESSABLE_ENTITY).await
     }
 
     /// Adds a mistake if the postal code is another state's.
@@ -424,22 +430,15 @@ impl Visit<'_> {
         self.edge.keyring.form_number(self.link.id, random).ok_or_else(Refused::unavailable)
     }
 
-    async fn form_page(
-        &self,
-        (chosen, typed, mistakes): (Option<Method>, &PayerInput, Vec<FormMistake>),
-        status: StatusCode,
-    ) -> Result<HttpResponse, Refused> {
+    async fn form_page(&self, filled: FilledForm<'_>, status: StatusCode) -> Result<HttpResponse, Refused> {
         let methods = self.methods();
         if methods.is_empty() {
             return self.notice(no_method(self.language), StatusCode::SERVICE_UNAVAILABLE).await;
         }
-        let place = (self.path(), self.form_number()?);
-        let form = checkout_page::form(
-            (self.language, &self.link),
-            place,
-            (&methods, &self.plans()),
-            (chosen, typed, mistakes),
-        );
+        let number = self.form_number()?;
+        let plans = self.plans();
+        let form =
+            checkout_page::form(self.language, &self.link, self.path(), number, &methods, &plans, filled);
         let state = state_of_link(self.language, LinkStatus::Open);
         let page = CheckoutPage { form: Some(form), ..self.bare(state).await? };
         Ok(rendered(&page, status))
@@ -448,12 +447,15 @@ impl Visit<'_> {
     /// Returns the form with what was typed, for another try after this number of seconds.
     async fn form_for_later(
         &self,
-        (method, typed): (Method, &PayerInput),
+        method: Method,
+        typed: &PayerInput,
         code: &'static str,
-        (status, seconds): (StatusCode, u64),
+        status: StatusCode,
+        seconds: u64,
     ) -> Result<HttpResponse, Refused> {
         let mistakes = vec![mistake(self.language, "", code)];
-        let mut response = self.form_page((Some(method), typed, mistakes), status).await?;
+        let filled = FilledForm { chosen: Some(method), typed, mistakes };
+        let mut response = self.form_page(filled, status).await?;
         response.headers_mut().insert(RETRY_AFTER, seconds.into());
         Ok(response)
     }

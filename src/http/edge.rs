@@ -54,16 +54,23 @@ pub struct Edge {
     acquirers: Vec<AcquirerConfig>,
 }
 
+/// Parts of the service that the handlers use.
+pub(crate) struct EdgeParts {
+    pub(crate) payments: Payments,
+    pub(crate) verifier: KeyVerifier,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) public_url: String,
+    pub(crate) store: Arc<dyn WholeStore>,
+    pub(crate) keyring: Arc<Keyring>,
+    pub(crate) tokens: Tokens,
+    pub(crate) checkout_metrics: CheckoutMetrics,
+}
+
 impl Edge {
     /// Gathers the state that the handlers need.
-    pub(crate) fn new(
-        payments: Payments,
-        verifier: KeyVerifier,
-        clock: Arc<dyn Clock>,
-        public_url: String,
-        store: Arc<dyn WholeStore>,
-        (config, keyring, tokens, checkout_metrics): (&Config, Arc<Keyring>, Tokens, CheckoutMetrics),
-    ) -> Self {
+    pub(crate) fn new(config: &Config, parts: EdgeParts) -> Self {
+        let EdgeParts { payments, verifier, clock, public_url, store, keyring, tokens, checkout_metrics } =
+            parts;
         Self {
             link_payments: LinkPayments::new(payments.clone(), store.clone()),
             payments,

@@ -90,12 +90,12 @@ async fn begin_to_its_end(
     let creation = async {
         // Counted after the use is taken and before the card leaves, so a try that is under way counts already.
         count(edge, &limits, now).await.map_err(NotCreated::NotCounted)?;
-        let created = create_keyed(edge, (link.owner.clone(), Some(link.id)), (parsed, None), &key).await;
+        let created = create_keyed(edge, link.owner.clone(), Some(link.id), parsed, None, &key).await;
         created.map_err(NotCreated::Refused)
     };
     let not_begun = match edge.link_payments.begin(link.id, id, form.method, creation).await {
         Ok(created) => {
-            note_created(edge, (link, form.method), (limits, now), &created).await;
+            note_created(edge, link, form.method, limits, now, &created).await;
             return Ok(created.payment);
         }
         Err(quita_actors::LinkPaymentError::NotCreated(NotCreated::Refused(error))) => {
@@ -137,8 +137,10 @@ impl CreationFailure for NotCreated {
 /// Counts a payment that was created, or takes back what was counted for one that was there.
 async fn note_created(
     edge: &Data<Edge>,
-    (link, method): (&Link, Method),
-    (limits, at): ([EventLimit; 2], Timestamp),
+    link: &Link,
+    method: Method,
+    limits: [EventLimit; 2],
+    at: Timestamp,
     created: &Created,
 ) {
     if created.is_replay {

@@ -42,17 +42,17 @@ pub(crate) async fn create(
     let owner = caller.0.owner;
     let created = match (parsed, key) {
         (Ok(parsed), Some(key)) => {
-            create_keyed(&edge, (owner.clone(), None), (parsed, used_token.clone()), &key).await
+            create_keyed(&edge, owner.clone(), None, parsed, used_token.clone(), &key).await
         }
         (Ok(parsed), None) => {
             // Without a key nothing tells a repetition from a second purchase, so the id is always new.
             let id = TransactionId::new(Uuid::now_v7());
             let endpoint = edge.endpoint(&parsed.purchase.order, &owner).await;
             let name = PaymentIdentity { id, fingerprint: None, used_token: used_token.clone() };
-            create_new(&edge, (owner.clone(), None), parsed, name, endpoint).await
+            create_new(&edge, owner.clone(), None, parsed, name, endpoint).await
         }
         (Err(rejection), key) => {
-            sealed_by_a_lost_key(&edge, (&owner, &body), rejection, (key, &used_token)).await
+            sealed_by_a_lost_key(&edge, &owner, &body, rejection, key, &used_token).await
         }
     };
     if used_token.is_some() {
@@ -85,9 +85,11 @@ fn count_token(edge: &Edge, created: &Result<Created, ApiError>) {
 /// [`ErrorCode::IdempotencyKeyReused`] if that payment is another purchase.
 async fn sealed_by_a_lost_key(
     edge: &Edge,
-    (owner, body): (&Owner, &[u8]),
+    owner: &Owner,
+    body: &[u8],
     rejection: Rejection,
-    (key, used_token): (Option<String>, &Option<UsedToken>),
+    key: Option<String>,
+    used_token: &Option<UsedToken>,
 ) -> Result<Created, ApiError> {
     let is_lost = rejection.violations.iter().all(|wrong| wrong.code == code::TOKEN_UNKNOWN);
     if let Some(key) = key.filter(|_| is_lost)
@@ -113,8 +115,10 @@ fn is_same_purchase(sent: &Order, known: &Order) -> bool {
 /// Creates a payment under an idempotency key, or answers with the one that has the key.
 pub(crate) async fn create_keyed(
     edge: &Edge,
-    (owner, link): (Owner, Option<LinkId>),
-    (parsed, used_token): (ParsedRequest, Option<UsedToken>),
+    owner: Owner,
+    link: Option<LinkId>,
+    parsed: ParsedRequest,
+    used_token: Option<UsedToken>,
     key: &str,
 ) -> Result<Created, ApiError> {
     // The id follows from the key, so two nodes that get one request at once insert the same payment and one wins.
@@ -136,7 +140,7 @@ pub(crate) async fn create_keyed(
         };
     }
     let named = PaymentIdentity { id, fingerprint: Some(fingerprint), used_token };
-    create_new(edge, (owner, link), parsed, named, endpoint).await
+    create_new(edge, owner, link, parsed, named, endpoint).await
 }
 
 /// Id of a new payment, the fingerprint of a request with an idempotency key, and the mark of its token.
@@ -148,7 +152,8 @@ struct PaymentIdentity {
 
 async fn create_new(
     edge: &Edge,
-    (owner, link): (Owner, Option<LinkId>),
+    owner: Owner,
+    link: Option<LinkId>,
     parsed: ParsedRequest,
     PaymentIdentity { id, fingerprint, used_token }: PaymentIdentity,
     endpoint: Result<Option<String>, StoreError>,

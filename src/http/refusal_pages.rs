@@ -44,7 +44,7 @@ fn page_of<B>(response: &ServiceResponse<B>) -> Option<HttpResponse> {
     let is_mistyped = first == "pay" && request.match_pattern().is_none();
     let (mut page, vary) = if OF_PAYERS.contains(&first) || is_mistyped {
         let language = Language::asked_for(request).unwrap_or_default();
-        (refusal(edge, language, (request, &Refused::of_page(error))), "Accept, Accept-Language")
+        (refusal(edge, language, request, &Refused::of_page(error)), "Accept, Accept-Language")
     } else if first == "docs" && error.error_code() == ErrorCode::NotFound {
         (unknown_guide::page(edge.mount, request), "Accept, Accept-Language, Cookie")
     } else {

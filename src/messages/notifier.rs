@@ -75,9 +75,11 @@ pub(super) struct Notifier {
 impl Notifier {
     /// Works on this store, and sends messages on these ways.
     pub(super) fn new(
-        (store, clock): (Arc<dyn WholeStore>, Arc<dyn Clock>),
+        store: Arc<dyn WholeStore>,
+        clock: Arc<dyn Clock>,
         channels: Channels,
-        (audit, node): (Audit, Initiator),
+        audit: Audit,
+        node: Initiator,
         public_url: String,
     ) -> Self {
         let people = People::new(store.clone(), Arc::clone(&clock));

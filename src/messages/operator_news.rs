@@ -68,7 +68,7 @@ impl OperatorNews {
         let since = operator.unreported_since(round.now);
         let texts = MessageTexts::of(language);
         let mut digest = Digest::default();
-        self.add_exceptions(&mut digest, language, (since, round.until));
+        self.add_exceptions(&mut digest, language, since, round.until);
         for (route, since) in &self.failing {
             let acquirer = route.acquirer.as_str();
             let method = language.method(route.method);
@@ -99,12 +99,7 @@ impl OperatorNews {
     }
 
     /// Adds exceptions that were reported within a time, by kind.
-    fn add_exceptions(
-        &self,
-        digest: &mut Digest,
-        language: Language,
-        (since, until): (Timestamp, Timestamp),
-    ) {
+    fn add_exceptions(&self, digest: &mut Digest, language: Language, since: Timestamp, until: Timestamp) {
         let texts = MessageTexts::of(language);
         let mut kinds: BTreeMap<&str, Vec<Timestamp>> = BTreeMap::new();
         for exception in &self.exceptions {

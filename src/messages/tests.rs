@@ -96,13 +96,14 @@ async fn office() -> Office {
     let strongbox =
         Strongbox::new(store.clone(), Arc::new(AeadVault::new([&b"a secret key of the tests"[..]], [])));
     let receiver = Rc::new(Receiver::default());
-    let service = (&store, &clock, &strongbox);
-    let notifier = notifier(service, Some(&mailbox), &receiver).await;
+    let notifier = notifier(&store, &clock, &strongbox, Some(&mailbox), &receiver).await;
     Office { store, clock, mailbox, receiver, people, strongbox, notifier, _folder: folder }
 }
 
 async fn notifier(
-    (store, clock, strongbox): (&Arc<EmbeddedStore>, &Arc<HandClock>, &Strongbox),
+    store: &Arc<EmbeddedStore>,
+    clock: &Arc<HandClock>,
+    strongbox: &Strongbox,
     mailbox: Option<&Arc<Mailbox>>,
     receiver: &Rc<Receiver>,
 ) -> Notifier {
@@ -113,9 +114,9 @@ async fn notifier(
     let metrics = MessageMetrics::of_webhooks(&registry).unwrap();
     let by_webhook = ByWebhook::new(receiver.clone(), webhooks, Arc::clone(&clock), metrics);
     let audit = Audit::open(store.clone(), strongbox, Arc::clone(&clock)).await.unwrap();
-    let log = (audit, Initiator::service("127.0.0.1:8080"));
+    let node = Initiator::service("127.0.0.1:8080");
     let channels = Channels { by_mail, by_webhook };
-    Notifier::new((store.clone(), clock), channels, log, "https://pay.example".into())
+    Notifier::new(store.clone(), clock, channels, audit, node, "https://pay.example".into())
 }
 
 fn login(text: &str) -> Login {
@@ -153,7 +154,7 @@ impl Office {
 
     /// Starts another node.
     async fn another(&self, mailbox: Option<&Arc<Mailbox>>) -> Notifier {
-        notifier((&self.store, &self.clock, &self.strongbox), mailbox, &self.receiver).await
+        notifier(&self.store, &self.clock, &self.strongbox, mailbox, &self.receiver).await
     }
 
     /// Sends the messages to Ana to a URL; returns its secret, if it is a new one.

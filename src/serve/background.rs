@@ -58,7 +58,6 @@ impl Background {
         let registry = &resources.registry;
         let Core { system, strongbox, audit, node, .. } = core;
         let links = &resources.links;
-        let acquirers = (links.clone(), system.operators());
         let eraser = audit.eraser(node.clone());
         let watched = WatchedService {
             operators: system.operators(),
@@ -76,8 +75,14 @@ impl Background {
             node: node.clone(),
         };
         Ok(Self {
-            nightly: Nightly::new(config, store.clone(), Arc::clone(clock), acquirers),
-            retention: RetentionRunner::new(config, (store.clone(), eraser), Arc::clone(clock), registry)?,
+            nightly: Nightly::new(
+                config,
+                store.clone(),
+                Arc::clone(clock),
+                links.clone(),
+                system.operators(),
+            ),
+            retention: RetentionRunner::new(config, store.clone(), eraser, Arc::clone(clock), registry)?,
             archive: ArchiveRunner::new(config, store.clone(), Arc::clone(clock), registry)?,
             follower: ErasureFollower::new(store.clone(), system.payments(), core.last_erasure),
             messages: MessageRunner::new(parts, watched, registry)?,

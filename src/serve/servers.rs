@@ -15,11 +15,12 @@ use quita_services::access::KeyVerifier;
 use super::background::Background;
 use super::core::Core;
 use super::resources::{Resources, Sockets};
+use crate::console::AccountsParts;
 use crate::console::merchant::{self, MerchantConsole};
 use crate::console::operator::OperatorConsole;
 use crate::http::{
-    self, CheckoutMetrics, Edge, Observer, RequestMetrics, Tokens, announce_public_url, as_get, in_pieces,
-    observed, refuse_bad_host, refuse_card_number, traced, with_ignored_names, with_key_expiry,
+    self, CheckoutMetrics, Edge, EdgeParts, Observer, RequestMetrics, Tokens, announce_public_url, as_get,
+    in_pieces, observed, refuse_bad_host, refuse_card_number, traced, with_ignored_names, with_key_expiry,
     with_own_headers, with_refusal_pages, with_request_id, with_safe_headers,
 };
 use crate::listener::{ConnectionLimits, ConnectionMetrics, Listener, Places};
@@ -37,7 +38,8 @@ impl Servers {
     /// Makes the servers.
     pub(super) fn open(
         config: &Config,
-        (resources, sockets): (&Resources, Sockets),
+        resources: &Resources,
+        sockets: Sockets,
         core: &Core,
         background: &Background,
     ) -> anyhow::Result<Self> {
@@ -46,8 +48,8 @@ impl Servers {
             edge.clone(),
             core.store.clone(),
             resources.webhooks.clone(),
-            (config, core.strongbox.clone()),
-            (core.audit.clone(), Arc::clone(&core.refused_sign_ins)),
+            config,
+            accounts_parts(core),
         ));
         let connections = ConnectionMetrics::register(&resources.registry)?;
         let of_api = ConnectionLimits::of_api(resources.open_files, config.behind_proxy);
@@ -65,20 +67,31 @@ impl Servers {
         let operators = OperatorConsole::new(
             core.system.operators(),
             core.system.payments(),
-            (core.store.clone(), Arc::clone(&resources.clock)),
-            (config, core.strongbox.clone()),
-            (core.audit.clone(), Arc::clone(&core.refused_sign_ins)),
+            core.store.clone(),
+            Arc::clone(&resources.clock),
+            config,
+            accounts_parts(core),
         )
         .with_links(resources.links.clone())
         .with_jobs(core.jobs.board())
         .on_node(resources.api_address.to_string(), background.ending_keys.last_count());
         let api = listener(sockets.api, Places::new("api", of_api, &connections), workers);
-        let api = listen(api, (edge.clone(), console.clone()), (resources.traces.tracer(), observer))?;
+        let api = listen(api, edge.clone(), console.clone(), resources.traces.tracer(), observer)?;
         // One worker is enough for a few operators, and leaves the cores to payments.
         let ops = listener(sockets.ops, Places::new("ops", of_ops, &connections), 1);
-        let operators = (Data::new(operators), KnownHosts::new(&config.ops_hosts));
-        let ops = ops::listen(ops, core.system.payments(), resources.registry.clone(), operators)?;
+        let payments = core.system.payments();
+        let hosts = KnownHosts::new(&config.ops_hosts);
+        let ops = ops::listen(ops, payments, resources.registry.clone(), Data::new(operators), hosts)?;
         Ok(Self { edge, console, api, ops })
+    }
+}
+
+/// Returns the parts that the accounts of a console need.
+fn accounts_parts(core: &Core) -> AccountsParts {
+    AccountsParts {
+        strongbox: core.strongbox.clone(),
+        audit: core.audit.clone(),
+        refused: Arc::clone(&core.refused_sign_ins),
     }
 }
 
@@ -87,22 +100,27 @@ fn edge(config: &Config, resources: &Resources, core: &Core) -> anyhow::Result<E
     let refused = Arc::clone(&core.refused_requests);
     let verifier = KeyVerifier::new(core.store.clone(), Arc::clone(&resources.clock)).with_refused(refused);
     let tokens = Tokens::new(core.store.clone(), core.audit.clone(), &resources.registry)?;
-    let checkout = CheckoutMetrics::register(&resources.registry)?;
+    let checkout_metrics = CheckoutMetrics::register(&resources.registry)?;
     announce_public_url(&resources.public_url);
-    Ok(Edge::new(
-        core.system.payments(),
+    let parts = EdgeParts {
+        payments: core.system.payments(),
         verifier,
-        Arc::clone(&resources.clock),
-        resources.public_url.clone(),
-        core.store.clone(),
-        (config, Arc::clone(&resources.keyring), tokens, checkout),
-    ))
+        clock: Arc::clone(&resources.clock),
+        public_url: resources.public_url.clone(),
+        store: core.store.clone(),
+        keyring: Arc::clone(&resources.keyring),
+        tokens,
+        checkout_metrics,
+    };
+    Ok(Edge::new(config, parts))
 }
 
 fn listen(
     listener: Listener,
-    (edge, console): (Data<Edge>, Data<MerchantConsole>),
-    (tracer, observer): (Option<Arc<dyn Tracer>>, Observer),
+    edge: Data<Edge>,
+    console: Data<MerchantConsole>,
+    tracer: Option<Arc<dyn Tracer>>,
+    observer: Observer,
 ) -> io::Result<Server> {
     listener.serve(move || {
         let is_traced = tracer.is_some();

@@ -30,7 +30,9 @@ async fn hung_up(signal: &mut Option<Signal>) -> Option<()> {
 pub(super) async fn serve(
     api: Server,
     ops: Server,
-    (system, reload, store): (&ActorSystem, Option<Reload>, &dyn WholeStore),
+    system: &ActorSystem,
+    reload: Option<Reload>,
+    store: &dyn WholeStore,
     within: Duration,
     end_streams: impl Fn(),
 ) -> io::Result<()> {

@@ -244,7 +244,8 @@ pub(super) async fn key_of_store(strongbox: &Strongbox, secret_keys: &SecretKeys
 
 /// Reports each application that can't sign its webhooks in a mode for which it has keys.
 pub(super) async fn webhook_secrets(
-    (store, strongbox): (&dyn Store, &Strongbox),
+    store: &dyn Store,
+    strongbox: &Strongbox,
     keys: &[ApiKey],
     now: Timestamp,
 ) -> Vec<Finding> {

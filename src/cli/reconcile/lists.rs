@@ -31,7 +31,8 @@ impl ListComparison {
         config: &Config,
         clock: &Arc<dyn Clock>,
         name: &str,
-        (since, until): (Option<NaiveDate>, Option<NaiveDate>),
+        since: Option<NaiveDate>,
+        until: Option<NaiveDate>,
     ) -> Result<Self, Failure> {
         let acquirer = config.acquirers.iter().find(|acquirer| acquirer.spec.name.as_str() == name);
         let acquirer = acquirer.ok_or_else(|| {

@@ -53,6 +53,13 @@ pub(crate) struct Accounts {
     sends_mail: bool,
 }
 
+/// Parts of the service that the accounts of both consoles share.
+pub(crate) struct AccountsParts {
+    pub(crate) strongbox: Strongbox,
+    pub(crate) audit: Audit,
+    pub(crate) refused: Arc<RefusedSignIns>,
+}
+
 /// Request of somebody who is signing in.
 pub(crate) struct Arrival<'a> {
     pub(crate) request: &'a HttpRequest,
@@ -80,10 +87,11 @@ impl Accounts {
     pub(crate) fn new(
         console: ConsoleKind,
         config: &Config,
-        (people, strongbox): (People, Strongbox),
-        (audit, refused): (Audit, Arc<RefusedSignIns>),
+        people: People,
+        parts: AccountsParts,
         clock: Arc<dyn Clock>,
     ) -> Self {
+        let AccountsParts { strongbox, audit, refused } = parts;
         Self {
             console,
             factors: SecondFactors::new(people.clone(), strongbox.clone()),

@@ -89,7 +89,8 @@ impl PeoplePart {
     pub(crate) fn new<S: Someone>(
         people: &[S],
         roles: Vec<RoleChoice>,
-        (own, base): (&str, &str),
+        own: &str,
+        base: &str,
         may_change: bool,
     ) -> Self {
         Self {

@@ -34,6 +34,14 @@ pub(super) struct AskPage {
     pub(super) choice: Option<(&'static str, &'static str)>,
 }
 
+/// Words of a question to the visitor.
+pub(super) struct AskWords {
+    pub(super) question: String,
+    pub(super) sentence: &'static str,
+    /// Word on the button.
+    pub(super) button: &'static str,
+}
+
 /// Payment with the parameters of an action on it.
 pub(super) struct AskedPayment {
     pub(super) payment: Arc<Payment>,
@@ -44,15 +52,9 @@ pub(super) struct AskedPayment {
 }
 
 impl AskPage {
-    /// Creates the page from a question, a sentence and the word on the button. The form goes to `step` below the page
-    /// that the visitor came from.
-    pub(super) fn new(
-        frame: MerchantFrame,
-        (question, sentence, button): (impl Into<String>, &'static str, &'static str),
-        back: String,
-        step: &str,
-    ) -> Self {
-        let question = question.into();
+    /// Creates the page from these words. The form goes to `step` below the page that the visitor came from.
+    pub(super) fn new(frame: MerchantFrame, words: AskWords, back: String, step: &str) -> Self {
+        let AskWords { question, sentence, button } = words;
         let action = format!("{back}/{step}");
         Self {
             frame,

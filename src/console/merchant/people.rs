@@ -16,7 +16,7 @@ use quita_domain::people::{
 use quita_domain::secret::Secret;
 
 use super::MerchantConsole;
-use super::ask::AskPage;
+use super::ask::{AskPage, AskWords};
 use super::frame::{MerchantFrame, MerchantSection};
 use super::mode::{InMode, base_of};
 use super::once::OncePage;
@@ -73,7 +73,7 @@ pub(crate) async fn show(
         _ => PeoplePart::notice(&done),
     };
     let roles = Role::ALL.into_iter().map(role_choice).collect();
-    let part = PeoplePart::new(&users, roles, (visitor.user.login.as_str(), &frame.base), true);
+    let part = PeoplePart::new(&users, roles, visitor.user.login.as_str(), &frame.base, true);
     let policy = console.people.policy(&visitor.user.merchant).await?;
     let profile = console.people.profile(&visitor.user.merchant).await?;
     html(&MerchantPeoplePage { frame, part, policy, profile, merchant: visitor.user.merchant.to_string() })
@@ -136,7 +136,7 @@ pub(crate) async fn ask(
     };
     let login = user.login.as_str();
     let back = format!("{}/people", frame.base);
-    let words = (question.replace("{login}", login), sentence, button);
+    let words = AskWords { question: question.replace("{login}", login), sentence, button };
     AskPage::new(frame, words, back, &format!("{}/{}", path_segment(login), verb.as_str())).show()
 }
 

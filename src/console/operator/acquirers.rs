@@ -200,10 +200,8 @@ struct DirectiveRequest {
 }
 
 impl DirectiveRequest {
-    fn find(
-        console: &OperatorConsole,
-        (acquirer, method, directive): &(String, String, String),
-    ) -> Result<Self, PageError> {
+    fn find(console: &OperatorConsole, path: &(String, String, String)) -> Result<Self, PageError> {
+        let (acquirer, method, directive) = path;
         let (method, directive) =
             Method::parse(method).zip(RouteDirective::parse(directive)).ok_or(PageError::NotFound)?;
         let mut routes = console.operators.routes().into_iter();

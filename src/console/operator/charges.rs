@@ -78,6 +78,7 @@ pub(super) async fn act(
     Ok(see_other(format!("/transactions/{id}")))
 }
 
-fn read((id, number): &(String, AttemptNumber)) -> Result<(TransactionId, AttemptNumber), PageError> {
+fn read(path: &(String, AttemptNumber)) -> Result<(TransactionId, AttemptNumber), PageError> {
+    let (id, number) = path;
     Ok((TransactionId::parse(id).ok_or(PageError::NotFound)?, *number))
 }

@@ -45,7 +45,7 @@ struct JobView {
 }
 
 impl JobView {
-    fn of((rhythm, state): (Rhythm, JobState), language: Language) -> Self {
+    fn of(rhythm: Rhythm, state: JobState, language: Language) -> Self {
         let effect = words::job(rhythm.name, language);
         let name = rhythm.name.as_str();
         let every_ms = millis_in(rhythm.every);
@@ -76,7 +76,8 @@ pub(super) async fn show(
 ) -> Result<HttpResponse, PageError> {
     let frame = operator.frame(OperatorSection::Actors);
     let language = frame.language();
-    let jobs = console.jobs.states().into_iter().map(|job| JobView::of(job, language)).collect();
+    let states = console.jobs.states().into_iter();
+    let jobs = states.map(|(rhythm, state)| JobView::of(rhythm, state, language)).collect();
     html(&JobsPage { frame, jobs })
 }
 
@@ -88,7 +89,8 @@ pub(super) async fn ask(
 ) -> Result<HttpResponse, PageError> {
     operator.must_direct()?;
     let frame = operator.frame(OperatorSection::Actors);
-    let job = JobView::of(find(&console, &name)?, frame.language());
+    let (rhythm, state) = find(&console, &name)?;
+    let job = JobView::of(rhythm, state, frame.language());
     html(&AskJobPage { frame, job })
 }
 

@@ -76,7 +76,8 @@ pub(super) async fn act(
     Ok(see_other(format!("/transactions/{id}")))
 }
 
-fn read((id, operation): &(String, String)) -> Result<(TransactionId, OperationId), PageError> {
+fn read(path: &(String, String)) -> Result<(TransactionId, OperationId), PageError> {
+    let (id, operation) = path;
     let id = TransactionId::parse(id).ok_or(PageError::NotFound)?;
     let operation = Uuid::try_parse(operation).map_err(|_| PageError::NotFound)?;
     Ok((id, OperationId::new(operation)))

@@ -107,13 +107,15 @@ impl OverviewBody {
             exceptions(&troubles, texts),
             waiting(
                 texts.operators.timer_backlog,
-                (troubles.overdue, away),
+                troubles.overdue,
+                away,
                 OVERDUE_IS_WELL,
                 "quitatimerbehind",
             ),
             waiting(
                 texts.operators.inbox_backlog,
-                (troubles.notices, away),
+                troubles.notices,
+                away,
                 NOTICES_ARE_WELL,
                 "quitainboxbehind",
             ),
@@ -283,7 +285,8 @@ fn exceptions(troubles: &Troubles, texts: &'static OperatorTexts) -> Tile {
 
 fn waiting(
     name: &'static str,
-    (count, away): (i64, Option<&StoreAway>),
+    count: i64,
+    away: Option<&StoreAway>,
     well: i64,
     runbook: &'static str,
 ) -> Tile {
@@ -302,7 +305,8 @@ fn waiting(
 fn webhooks(troubles: &Troubles, texts: &'static OperatorTexts, language: Language) -> Tile {
     let waiting = waiting(
         texts.operators.webhook_backlog,
-        (troubles.webhooks, troubles.away.as_ref()),
+        troubles.webhooks,
+        troubles.away.as_ref(),
         WEBHOOKS_ARE_WELL,
         "quitawebhookbacklog",
     );

@@ -60,7 +60,7 @@ pub(super) async fn show(
     let mut frame = operator.frame(OperatorSection::People);
     frame.notice = PeoplePart::notice(&done);
     let roles = OperatorRole::ALL.into_iter().map(role_choice).collect();
-    let part = PeoplePart::new(&people, roles, (operator.who.login.as_str(), BASE), frame.may_direct());
+    let part = PeoplePart::new(&people, roles, operator.who.login.as_str(), BASE, frame.may_direct());
     html(&OperatorPeoplePage { frame, part })
 }
 

@@ -126,7 +126,7 @@ pub(super) async fn show(
 ) -> Result<HttpResponse, PageError> {
     let id = TransactionId::parse(&id).ok_or(PageError::NotFound)?;
     let frame = operator.frame(OperatorSection::Actors);
-    let body = body(&console, id, (frame.language(), frame.may_direct())).await?;
+    let body = body(&console, id, frame.language(), frame.may_direct()).await?;
     let page = TransactionPage { frame, id, body };
     html(&page)
 }
@@ -135,7 +135,8 @@ pub(super) async fn show(
 async fn body(
     console: &OperatorConsole,
     id: TransactionId,
-    (language, may_direct): (Language, bool),
+    language: Language,
+    may_direct: bool,
 ) -> Result<String, PageError> {
     // Inspecting an actor sends it no message, which would keep it from being idle.
     let actor = console.operators.inspect(id).await?;
@@ -177,7 +178,7 @@ impl LivePart for LiveActor {
     }
 
     async fn render(&self) -> Result<String, PageError> {
-        body(&self.console, self.id, (self.language, self.watching.who.role.may_direct())).await
+        body(&self.console, self.id, self.language, self.watching.who.role.may_direct()).await
     }
 
     fn watcher(&self) -> Watcher {

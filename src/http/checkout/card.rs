@@ -161,13 +161,13 @@ impl Visit<'_> {
                 Ok(start(self.language, StatusCode::CONFLICT).json(answer))
             }
             NotBegun::NoUse(NoUse::Crowded) => {
-                Ok(self.later("crowded", (StatusCode::SERVICE_UNAVAILABLE, CROWDED_RETRY_S)))
+                Ok(self.later("crowded", StatusCode::SERVICE_UNAVAILABLE, CROWDED_RETRY_S))
             }
             NotBegun::TooMany(until) => {
                 self.edge.checkout_metrics.count_try(TryOutcome::Limited);
                 let seconds = (until.ms_since(self.edge.clock.now()) / 1_000).saturating_add(1);
                 let code = ErrorCode::TooManyCardTries.as_str();
-                Ok(self.later(code, (StatusCode::TOO_MANY_REQUESTS, seconds)))
+                Ok(self.later(code, StatusCode::TOO_MANY_REQUESTS, seconds))
             }
             NotBegun::Failed(error) => self.not_created(&error),
         }
@@ -183,7 +183,7 @@ impl Visit<'_> {
             return Err(Refused::unavailable());
         }
         // The card may have been charged. The same form is sent again and finds that payment, if there is one.
-        Ok(self.later("unclear", (StatusCode::SERVICE_UNAVAILABLE, CROWDED_RETRY_S)))
+        Ok(self.later("unclear", StatusCode::SERVICE_UNAVAILABLE, CROWDED_RETRY_S))
     }
 
     fn mistaken(&self, mistakes: Vec<FormMistake>) -> HttpResponse {
@@ -193,7 +193,7 @@ impl Visit<'_> {
     }
 
     /// Tells that the same form may be sent again after this number of seconds.
-    fn later(&self, code: &'static str, (status, seconds): (StatusCode, u64)) -> HttpResponse {
+    fn later(&self, code: &'static str, status: StatusCode, seconds: u64) -> HttpResponse {
         let whole = mistake(self.language, "", code).into();
         let answer = CardAnswer { code: Some(code), mistakes: vec![whole], ..CardAnswer::default() };
         start(self.language, status).insert_header((RETRY_AFTER, seconds)).json(answer)

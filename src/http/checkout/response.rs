@@ -249,7 +249,8 @@ impl From<ApiError> for Refused {
 pub(in crate::http) fn refusal(
     edge: &Edge,
     language: Language,
-    (request, refused): (&HttpRequest, &Refused),
+    request: &HttpRequest,
+    refused: &Refused,
 ) -> HttpResponse {
     let ((label_pt, label_en), (sentence_pt, sentence_en)) = (refused.label, refused.sentence);
     let state = StateView {

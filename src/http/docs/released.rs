@@ -44,7 +44,7 @@ fn breaks(old: &Value, new: &Value) -> Vec<String> {
                 if now.is_null() {
                     comparison.found.push(format!("{place} is gone"));
                 } else {
-                    comparison.operation(&place, (operation, now), group == "webhooks");
+                    comparison.operation(&place, operation, now, group == "webhooks");
                 }
             }
         }
@@ -94,16 +94,16 @@ impl<'a> DocumentComparison<'a> {
     }
 
     /// Compares an operation. In a webhook, the service sends what a client answers.
-    fn operation(&mut self, place: &str, (old, new): (&'a Value, &'a Value), is_webhook: bool) {
+    fn operation(&mut self, place: &str, old: &'a Value, new: &'a Value, is_webhook: bool) {
         let (sent, answered) =
             if is_webhook { (Direction::Out, Direction::In) } else { (Direction::In, Direction::Out) };
-        self.parameters(place, (old, new), sent);
+        self.parameters(place, old, new, sent);
         let (body, _) = resolved(self.old, &old["requestBody"]);
         let (body_now, _) = resolved(self.new, &new["requestBody"]);
         if body.is_null() && body_now["required"] == true {
             self.breaks(place, "a body is required");
         }
-        self.content(&format!("{place} body"), (&body["content"], &body_now["content"]), sent);
+        self.content(&format!("{place} body"), &body["content"], &body_now["content"], sent);
         for (status, response) in members(&old["responses"]) {
             let place = format!("{place} {status}");
             let (response, _) = resolved(self.old, response);
@@ -119,13 +119,13 @@ impl<'a> DocumentComparison<'a> {
                     self.breaks(&place, format!("the header {header} is gone"));
                 }
             }
-            self.content(&place, (&response["content"], &now["content"]), answered);
+            self.content(&place, &response["content"], &now["content"], answered);
         }
     }
 
     /// Compares the parameters of an operation. Those of a webhook are what the service sends: one that is new breaks
     /// nobody, and one that may be absent now does.
-    fn parameters(&mut self, place: &str, (old, new): (&'a Value, &'a Value), sent: Direction) {
+    fn parameters(&mut self, place: &str, old: &'a Value, new: &'a Value, sent: Direction) {
         let named = |document: &'a Value, operation: &'a Value| -> Vec<(&'a str, &'a str, &'a Value)> {
             let all = elements(&operation["parameters"]).map(|parameter| resolved(document, parameter).0);
             all.filter_map(|one| Some((one["name"].as_str()?, one["in"].as_str()?, one))).collect()
@@ -142,7 +142,7 @@ impl<'a> DocumentComparison<'a> {
                         (Direction::Out, true, false) => self.breaks(&place, "it may be absent"),
                         (Direction::In | Direction::Out, _, _) => {}
                     }
-                    self.schema(&place, (&parameter["schema"], &next["schema"]), sent);
+                    self.schema(&place, &parameter["schema"], &next["schema"], sent);
                 }
             }
         }
@@ -154,17 +154,17 @@ impl<'a> DocumentComparison<'a> {
         }
     }
 
-    fn content(&mut self, place: &str, (old, new): (&'a Value, &'a Value), direction: Direction) {
+    fn content(&mut self, place: &str, old: &'a Value, new: &'a Value, direction: Direction) {
         for (kind, content) in members(old) {
             if new[kind].is_null() {
                 self.breaks(place, format!("{kind} is gone"));
             } else {
-                self.schema(place, (&content["schema"], &new[kind]["schema"]), direction);
+                self.schema(place, &content["schema"], &new[kind]["schema"], direction);
             }
         }
     }
 
-    fn schema(&mut self, place: &str, (old, new): (&'a Value, &'a Value), direction: Direction) {
+    fn schema(&mut self, place: &str, old: &'a Value, new: &'a Value, direction: Direction) {
         let ((old, old_name), (new, new_name)) = (resolved(self.old, old), resolved(self.new, new));
         if let (Some(old_name), Some(new_name)) = (old_name, new_name)
             && !self.seen.insert((old_name.to_owned(), new_name.to_owned(), direction))
@@ -178,17 +178,17 @@ impl<'a> DocumentComparison<'a> {
             self.breaks(place, "its description is gone");
             return;
         }
-        self.kinds(place, (old, new), direction);
-        self.values(place, (old, new), direction);
-        self.object(place, (old, new), direction);
-        self.bounds(place, (old, new), direction);
+        self.kinds(place, old, new, direction);
+        self.values(place, old, new, direction);
+        self.object(place, old, new, direction);
+        self.bounds(place, old, new, direction);
         if old["items"].is_object() {
-            self.schema(&format!("{place}[]"), (&old["items"], &new["items"]), direction);
+            self.schema(&format!("{place}[]"), &old["items"], &new["items"], direction);
         }
-        self.variants(place, (old, new), direction);
+        self.variants(place, old, new, direction);
     }
 
-    fn kinds(&mut self, place: &str, (old, new): (&'a Value, &'a Value), direction: Direction) {
+    fn kinds(&mut self, place: &str, old: &'a Value, new: &'a Value, direction: Direction) {
         let old = types(old);
         let new = types(new);
         // No type is every type.
@@ -203,7 +203,7 @@ impl<'a> DocumentComparison<'a> {
         }
     }
 
-    fn values(&mut self, place: &str, (old, new): (&'a Value, &'a Value), direction: Direction) {
+    fn values(&mut self, place: &str, old: &'a Value, new: &'a Value, direction: Direction) {
         match (listed(old), listed(new), direction) {
             (Some(before), Some(now), Direction::In) => {
                 for gone in before.iter().filter(|value| !now.contains(value)) {
@@ -220,13 +220,13 @@ impl<'a> DocumentComparison<'a> {
         }
     }
 
-    fn object(&mut self, place: &str, (old, new): (&'a Value, &'a Value), direction: Direction) {
+    fn object(&mut self, place: &str, old: &'a Value, new: &'a Value, direction: Direction) {
         for (name, property) in members(&old["properties"]) {
             let place = format!("{place}.{name}");
             if new["properties"][name].is_null() {
                 self.breaks(&place, "the field is gone");
             } else {
-                self.schema(&place, (property, &new["properties"][name]), direction);
+                self.schema(&place, property, &new["properties"][name], direction);
             }
         }
         let before = texts(&old["required"]);
@@ -249,11 +249,11 @@ impl<'a> DocumentComparison<'a> {
             self.breaks(place, "other fields are refused");
         }
         if before.is_object() && now.is_object() {
-            self.schema(&format!("{place}.*"), (before, now), direction);
+            self.schema(&format!("{place}.*"), before, now, direction);
         }
     }
 
-    fn bounds(&mut self, place: &str, (old, new): (&'a Value, &'a Value), direction: Direction) {
+    fn bounds(&mut self, place: &str, old: &'a Value, new: &'a Value, direction: Direction) {
         if direction == Direction::In {
             let bound = |schema: &Value, name: &str| schema[name].as_f64();
             for name in LOWER {
@@ -278,7 +278,7 @@ impl<'a> DocumentComparison<'a> {
     }
 
     /// Each variant that goes must have one on the other side that it fits.
-    fn variants(&mut self, place: &str, (old, new): (&'a Value, &'a Value), direction: Direction) {
+    fn variants(&mut self, place: &str, old: &'a Value, new: &'a Value, direction: Direction) {
         for group in ["oneOf", "anyOf"] {
             let (before, now): (Vec<_>, Vec<_>) =
                 (elements(&old[group]).collect(), elements(&new[group]).collect());
@@ -288,7 +288,7 @@ impl<'a> DocumentComparison<'a> {
             let (all, others) = if direction == Direction::In { (&before, &now) } else { (&now, &before) };
             for (number, variant) in all.iter().enumerate() {
                 let fits = |other: &&&'a Value| {
-                    let pair =
+                    let (old, new) =
                         if direction == Direction::In { (*variant, **other) } else { (**other, *variant) };
                     let mut inner = DocumentComparison {
                         old: self.old,
@@ -296,7 +296,7 @@ impl<'a> DocumentComparison<'a> {
                         found: Vec::new(),
                         seen: self.seen.clone(),
                     };
-                    inner.schema(place, pair, direction);
+                    inner.schema(place, old, new, direction);
                     inner.found.is_empty()
                 };
                 if !others.iter().any(|other| fits(&other)) {
@@ -305,7 +305,7 @@ impl<'a> DocumentComparison<'a> {
             }
         }
         for (place_in, (before, now)) in elements(&old["allOf"]).zip(elements(&new["allOf"])).enumerate() {
-            self.schema(&format!("{place}&{place_in}"), (before, now), direction);
+            self.schema(&format!("{place}&{place_in}"), before, now, direction);
         }
     }
 }

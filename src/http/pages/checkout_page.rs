@@ -155,13 +155,24 @@ impl CheckoutPage {
     }
 }
 
+/// Form as its payer filled it in.
+pub(crate) struct FilledForm<'a> {
+    pub(crate) chosen: Option<Method>,
+    pub(crate) typed: &'a PayerInput,
+    pub(crate) mistakes: Vec<FormMistake>,
+}
+
 /// Returns the form of a link, with what was typed before and its mistakes.
 pub(crate) fn form(
-    (language, link): (Language, &Link),
-    (path, number): (String, String),
-    (methods, plans): (&[Method], &[InstallmentPlan]),
-    (chosen, typed, mistakes): (Option<Method>, &PayerInput, Vec<FormMistake>),
+    language: Language,
+    link: &Link,
+    path: String,
+    number: String,
+    methods: &[Method],
+    plans: &[InstallmentPlan],
+    filled: FilledForm<'_>,
 ) -> FormView {
+    let FilledForm { chosen, typed, mistakes } = filled;
     let chosen = chosen.filter(|chosen| methods.contains(chosen)).or_else(|| methods.first().copied());
     let with_mistake = |mut field: FieldView| {
         field.mistake = mistakes.iter().find(|mistake| mistake.field == field.name).cloned();
@@ -214,8 +225,10 @@ const fn name_of(language: Language, method: Method) -> &'static str {
 }
 
 fn field(
-    (name, label): (&'static str, &'static str),
-    (autocomplete, kind): (&'static str, &'static str),
+    name: &'static str,
+    label: &'static str,
+    autocomplete: &'static str,
+    kind: &'static str,
     value: &str,
     known: Option<String>,
 ) -> FieldView {
@@ -234,15 +247,10 @@ fn payer_fields(language: Language, link: &Link, typed: &PayerInput) -> Vec<Fiel
     let phone = known.and_then(|known| known.phone.as_ref()).map(|_| by_shop());
     let label = |portuguese, english| pick(language, portuguese, english);
     vec![
-        field(("name", label("Nome completo", "Full name")), ("name", "text"), &typed.name, name),
-        field(("document", label("CPF ou CNPJ", "CPF or CNPJ")), ("off", "text"), &typed.document, document),
-        field(("email", label("E-mail", "E-mail")), ("email", "email"), &typed.email, email),
-        field(
-            ("tel", label("Telefone com DDD", "Phone with area code")),
-            ("tel", "tel"),
-            &typed.phone,
-            phone,
-        ),
+        field("name", label("Nome completo", "Full name"), "name", "text", &typed.name, name),
+        field("document", label("CPF ou CNPJ", "CPF or CNPJ"), "off", "text", &typed.document, document),
+        field("email", label("E-mail", "E-mail"), "email", "email", &typed.email, email),
+        field("tel", label("Telefone com DDD", "Phone with area code"), "tel", "tel", &typed.phone, phone),
     ]
 }
 
@@ -250,18 +258,18 @@ fn address_fields(language: Language, link: &Link, typed: &PayerInput) -> Vec<Fi
     let label = |portuguese, english| pick(language, portuguese, english);
     if link.offer.customer.as_ref().is_some_and(|known| known.address.is_some()) {
         let by_shop = pick(language, "informado pela loja", "given by the shop").to_owned();
-        return vec![field(("street", label("Endereço", "Address")), ("off", "text"), "", Some(by_shop))];
+        return vec![field("street", label("Endereço", "Address"), "off", "text", "", Some(by_shop))];
     }
     let number = label("Número", "Number");
     let complement = label("Complemento (opcional)", "Flat or block (optional)");
     vec![
-        field(("postal-code", "CEP"), ("postal-code", "text"), &typed.zip_code, None),
-        field(("street", label("Rua", "Street")), ("address-line1", "text"), &typed.street, None),
-        field(("number", number), ("off", "text"), &typed.number, None),
-        field(("complement", complement), ("address-line2", "text"), &typed.complement, None),
-        field(("neighborhood", label("Bairro", "Neighbourhood")), ("off", "text"), &typed.neighborhood, None),
-        field(("city", label("Cidade", "City")), ("address-level2", "text"), &typed.city, None),
-        field(("state", label("Estado (UF)", "State (UF)")), ("address-level1", "text"), &typed.state, None),
+        field("postal-code", "CEP", "postal-code", "text", &typed.zip_code, None),
+        field("street", label("Rua", "Street"), "address-line1", "text", &typed.street, None),
+        field("number", number, "off", "text", &typed.number, None),
+        field("complement", complement, "address-line2", "text", &typed.complement, None),
+        field("neighborhood", label("Bairro", "Neighbourhood"), "off", "text", &typed.neighborhood, None),
+        field("city", label("Cidade", "City"), "address-level2", "text", &typed.city, None),
+        field("state", label("Estado (UF)", "State (UF)"), "address-level1", "text", &typed.state, None),
     ]
 }
 

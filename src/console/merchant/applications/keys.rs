@@ -15,7 +15,7 @@ use super::{address_of, see};
 use crate::console::kit::form::Form;
 use crate::console::kit::page_error::PageError;
 use crate::console::merchant::MerchantConsole;
-use crate::console::merchant::ask::AskPage;
+use crate::console::merchant::ask::{AskPage, AskWords};
 use crate::console::merchant::frame::MerchantSection;
 use crate::console::merchant::mode::InMode;
 use crate::console::merchant::once::OncePage;
@@ -141,7 +141,7 @@ pub(crate) async fn ask(
         KeyAction::Rotate => (texts.rotate_question, texts.rotate_sentence, texts.rotate),
         KeyAction::Revoke => (texts.revoke_question, texts.revoke_sentence, texts.revoke),
     };
-    let words = (question.replace("{id}", &key.id), sentence, button);
+    let words = AskWords { question: question.replace("{id}", &key.id), sentence, button };
     let back = address_of(mode, &application.name);
     let step = format!("keys/{}/{}", key.id, verb.as_str());
     let mut page = AskPage::new(frame, words, back, &step);

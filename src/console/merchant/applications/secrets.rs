@@ -11,7 +11,7 @@ use super::address_of;
 use super::one::own;
 use crate::console::kit::page_error::PageError;
 use crate::console::merchant::MerchantConsole;
-use crate::console::merchant::ask::AskPage;
+use crate::console::merchant::ask::{AskPage, AskWords};
 use crate::console::merchant::frame::MerchantSection;
 use crate::console::merchant::mode::InMode;
 use crate::console::merchant::once::{OncePage, SecondSecret};
@@ -76,7 +76,7 @@ pub(crate) async fn ask(
     let frame = visitor.frame(mode, MerchantSection::Applications);
     let texts = &frame.texts.applications;
     let question = texts.rotate_secret_question.replace("{title}", application.title());
-    let words = (question, texts.rotate_secret_sentence, texts.rotate_secret);
+    let words = AskWords { question, sentence: texts.rotate_secret_sentence, button: texts.rotate_secret };
     let mut page = AskPage::new(frame, words, address_of(mode, &application.name), "secret/rotate");
     page.replaces = Some(fingerprint(&newest));
     page.show()

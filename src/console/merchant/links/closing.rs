@@ -9,7 +9,7 @@ use quita_domain::people::Permission;
 use crate::console::kit::answer::see_other;
 use crate::console::kit::page_error::PageError;
 use crate::console::merchant::MerchantConsole;
-use crate::console::merchant::ask::AskPage;
+use crate::console::merchant::ask::{AskPage, AskWords};
 use crate::console::merchant::frame::MerchantSection;
 use crate::console::merchant::mode::{InMode, base_of};
 use crate::console::merchant::visitor::{PaymentChange, Visitor};
@@ -30,7 +30,7 @@ pub(crate) async fn ask(
     let frame = visitor.frame(mode, MerchantSection::Links);
     let texts = &frame.texts.links;
     let question = texts.close_question.replace("{title}", &link.offer.title);
-    let words = (question, texts.close_sentence, texts.close);
+    let words = AskWords { question, sentence: texts.close_sentence, button: texts.close };
     let choice = texts.cancel_pending;
     let back = format!("{}/links/{}", frame.base, link.id);
     let mut page = AskPage::new(frame, words, back, "close");

@@ -80,7 +80,8 @@ impl Days {
     }
 }
 
-fn filter_of((merchant, mode, date): &Key) -> FiguresFilter {
+fn filter_of(key: &Key) -> FiguresFilter {
+    let (merchant, mode, date) = key;
     let to = Timestamp::end_of_sao_paulo_day(*date).plus_ms(1);
     let from = Timestamp::from_sao_paulo((*date).into()).unwrap_or(to);
     FiguresFilter { merchant: merchant.clone(), mode: *mode, from, to }

@@ -16,7 +16,7 @@ use super::own;
 use crate::console::kit::answer::see_other;
 use crate::console::kit::page_error::PageError;
 use crate::console::merchant::MerchantConsole;
-use crate::console::merchant::ask::{AskPage, AskedPayment};
+use crate::console::merchant::ask::{AskPage, AskWords, AskedPayment};
 use crate::console::merchant::frame::MerchantSection;
 use crate::console::merchant::mode::{InMode, base_of};
 use crate::console::merchant::texts::MerchantTexts;
@@ -59,7 +59,8 @@ pub(crate) async fn ask(
     let texts = &frame.texts.payments;
     let button = name(action, payment.status(), frame.texts);
     let back = format!("{}/payments/{}", frame.base, payment.id);
-    let words = (texts.sandbox_question, texts.sandbox_sentence, button);
+    let words =
+        AskWords { question: texts.sandbox_question.into(), sentence: texts.sandbox_sentence, button };
     let mut page = AskPage::new(frame, words, back, &format!("sandbox/{}", action.as_str()));
     page.is_grave = false;
     page.payment = Some(AskedPayment { payment, amount: None, key: Uuid::nil() });

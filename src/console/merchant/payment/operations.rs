@@ -20,7 +20,7 @@ use crate::console::kit::form::Form;
 use crate::console::kit::language::Language;
 use crate::console::kit::page_error::PageError;
 use crate::console::merchant::MerchantConsole;
-use crate::console::merchant::ask::{AskPage, AskedPayment};
+use crate::console::merchant::ask::{AskPage, AskWords, AskedPayment};
 use crate::console::merchant::frame::MerchantSection;
 use crate::console::merchant::mode::{InMode, base_of};
 use crate::console::merchant::texts::MerchantTexts;
@@ -84,15 +84,16 @@ pub(crate) async fn ask(
     payment.permits(verb.requested(None))?;
     let frame = visitor.frame(mode, MerchantSection::Payments);
     let texts = &frame.texts.payments;
-    let (words, field) = match verb {
-        PaymentAction::Cancel => ((texts.cancel_question, texts.cancel_sentence, texts.cancel), ""),
+    let (question, sentence, button, field) = match verb {
+        PaymentAction::Cancel => (texts.cancel_question, texts.cancel_sentence, texts.cancel, ""),
         PaymentAction::Capture => {
-            ((texts.capture_question, texts.capture_sentence, texts.capture), texts.amount_to_capture)
+            (texts.capture_question, texts.capture_sentence, texts.capture, texts.amount_to_capture)
         }
         PaymentAction::Refund => {
-            ((texts.refund_question, texts.refund_sentence, texts.refund), texts.amount_to_refund)
+            (texts.refund_question, texts.refund_sentence, texts.refund, texts.amount_to_refund)
         }
     };
+    let words = AskWords { question: question.into(), sentence, button };
     let back = format!("{}/payments/{}", frame.base, payment.id);
     let amount = verb.most(&payment).map(|most| (most, field));
     let mut page = AskPage::new(frame, words, back, verb.as_str());
@@ -248,7 +249,11 @@ pub(crate) async fn ask_redelivery(
     let frame = visitor.frame(mode, MerchantSection::Payments);
     let texts = &frame.texts.payments;
     let back = format!("{}/payments/{}", frame.base, payment.id);
-    let words = (texts.redeliver_question, texts.redeliver_sentence, texts.redeliver);
+    let words = AskWords {
+        question: texts.redeliver_question.into(),
+        sentence: texts.redeliver_sentence,
+        button: texts.redeliver,
+    };
     let mut page = AskPage::new(frame, words, back, &format!("deliveries/{}/redeliver", path.2));
     page.is_grave = false;
     page.payment = Some(AskedPayment { payment, amount: None, key: Uuid::nil() });
