@@ -31,9 +31,17 @@ fn open(client: &Client, path: &str, language: &str) -> Answer {
     client.send("GET", path, &[("Accept", BROWSER), ("Accept-Language", language)], b"")
 }
 
+/// Words that a page has in each language.
+#[derive(Clone, Copy)]
+struct Words {
+    portuguese: &'static str,
+    english: &'static str,
+}
+
 /// Checks that a browser gets a page with these words in each language.
 #[track_caller]
-fn check_page(client: &Client, path: &str, status: u16, (portuguese, english): (&str, &str)) -> Answer {
+fn check_page(client: &Client, path: &str, status: u16, expected: Words) -> Answer {
+    let Words { portuguese, english } = expected;
     for (language, tag, words) in [("pt-BR,pt;q=0.9", "pt-BR", portuguese), ("en", "en", english)] {
         let page = open(client, path, language);
         assert_eq!(page.status, status, "{page}");
@@ -68,7 +76,8 @@ fn page_of(app: &TestApp, record: &Value) -> String {
 fn an_address_that_leads_nowhere_is_a_page_for_a_payer_and_an_error_for_a_program() {
     let app = TestApp::new();
     let client = app.client_without_key();
-    let words = ("Confira o endereço com a loja.", "Check the address with the shop.");
+    let words =
+        Words { portuguese: "Confira o endereço com a loja.", english: "Check the address with the shop." };
     for path in [
         "/pix/nothing",
         "/pix/nothing.png",
@@ -102,7 +111,7 @@ fn what_can_no_longer_be_paid_and_what_is_sent_in_vain_is_told_by_a_page() {
     let app = TestApp::new();
     let merchant = app.client();
     let client = app.client_without_key();
-    let words = ("peça um novo à loja", "ask the shop for a new one");
+    let words = Words { portuguese: "peça um novo à loja", english: "ask the shop for a new one" };
     for (record, ending) in
         [(merchant.create(&pix(10_027)), ".png"), (merchant.create(&boleto(10_027)), ".pdf")]
     {
@@ -133,7 +142,10 @@ fn while_the_store_is_away_payers_read_what_to_do_and_programs_the_code() {
     // A payment leaves memory after three seconds without a message.
     pause(Duration::from_secs(4));
     let client = outage.app.client_without_key();
-    let words = ("Se você já pagou, não pague de novo", "If you have paid already, do not pay again");
+    let words = Words {
+        portuguese: "Se você já pagou, não pague de novo",
+        english: "If you have paid already, do not pay again",
+    };
     for path in &paths {
         let page = check_page(&client, path, 503, words);
         assert!(page.header("retry-after").is_some(), "{page}");

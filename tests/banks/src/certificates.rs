@@ -9,13 +9,24 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 /// Years, month and day until which certificates are good, unless something else is asked for.
-const UNTIL: (i32, u8, u8) = (2099, 12, 31);
+const UNTIL: ExpiryDate = ExpiryDate { year: 2099, month: 12, day: 31 };
 
 /// An authority, and what it signed: `ca.pem`; `server`, `client` and `other-client` as `NAME.pem`, `NAME.key` and
 /// `NAME-with-key.pem`; and `foreign`, which another authority signed.
 pub struct Certificates {
     directory: PathBuf,
     authority: CertifiedIssuer<'static, KeyPair>,
+}
+
+/// Date until which a certificate is valid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ExpiryDate {
+    /// Year.
+    pub year: i32,
+    /// Month, from 1.
+    pub month: u8,
+    /// Day of the month.
+    pub day: u8,
 }
 
 /// A certificate and its private key, as files.
@@ -43,8 +54,8 @@ impl Certificates {
         Ok(made)
     }
 
-    /// Makes one more under this name, good until this year, month and day; one that is there is replaced.
-    pub fn issue(&self, name: &str, until: (i32, u8, u8)) -> io::Result<Pair> {
+    /// Makes one more under this name, good until this date; one that is there is replaced.
+    pub fn issue(&self, name: &str, until: ExpiryDate) -> io::Result<Pair> {
         self.sign(name, until, &self.authority)
     }
 
@@ -87,14 +98,14 @@ impl Certificates {
     fn sign(
         &self,
         name: &str,
-        (year, month, day): (i32, u8, u8),
+        until: ExpiryDate,
         by: &CertifiedIssuer<'static, KeyPair>,
     ) -> io::Result<Pair> {
         let hosts = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), format!("{name}.bank.example")];
         let mut params = CertificateParams::new(hosts).map_err(io::Error::other)?;
         params.distinguished_name.push(DnType::CommonName, name);
         params.not_before = date_time_ymd(2020, 1, 1);
-        params.not_after = date_time_ymd(year, month, day);
+        params.not_after = date_time_ymd(until.year, until.month, until.day);
         // Python's ssl refuses a chain without it since 3.13.
         params.use_authority_key_identifier_extension = true;
         let key = KeyPair::generate().map_err(io::Error::other)?;
@@ -130,7 +141,7 @@ fn authority(name: &str) -> io::Result<CertifiedIssuer<'static, KeyPair>> {
     params.key_usages = vec![rcgen::KeyUsagePurpose::KeyCertSign, rcgen::KeyUsagePurpose::CrlSign];
     params.distinguished_name.push(DnType::CommonName, name);
     params.not_before = date_time_ymd(2020, 1, 1);
-    params.not_after = date_time_ymd(UNTIL.0, UNTIL.1, UNTIL.2);
+    params.not_after = date_time_ymd(UNTIL.year, UNTIL.month, UNTIL.day);
     let key = KeyPair::generate().map_err(io::Error::other)?;
     CertifiedIssuer::self_signed(params, key).map_err(io::Error::other)
 }

@@ -175,7 +175,7 @@ impl Cielo {
     }
 
     fn announce(&mut self, payment_id: &str, change: Change, now_ms: i64) {
-        self.outbox.announce(&self.config.notices, &mut self.chance, (payment_id, change), now_ms);
+        self.outbox.announce(&self.config.notices, &mut self.chance, payment_id, change, now_ms);
     }
 
     fn reply(&mut self, request: &Request, now_ms: i64, slow_ms: u64) -> Reply {

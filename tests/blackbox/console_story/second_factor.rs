@@ -52,7 +52,7 @@ fn a_second_factor_is_set_up_given_proven_once_more_and_lost() {
     browser.click("main a.button-primary");
     browser.wait_for_address("/console/test/account");
     browser.check_fits("account");
-    sign_in_with_a_code(&app, &browser, &authenticator, (own, &secret));
+    sign_in_with_a_code(&app, &browser, &authenticator, own, &secret);
     let account = Account { email: email.into(), password: own.into() };
     end_another_session(&app, &browser, &account, &codes[1]);
     turn_it_off(&browser, &codes[0]);
@@ -62,7 +62,8 @@ fn sign_in_with_a_code(
     app: &TestApp,
     browser: &Browser,
     authenticator: &Authenticator,
-    (password, secret): (&str, &str),
+    password: &str,
+    secret: &str,
 ) {
     browser.click("details.menu summary");
     browser.click("details.menu form[action$=\"/sign-out\"] button");

@@ -187,7 +187,7 @@ fn a_file_finds_boletos_by_the_banks_numbers_and_has_them_settled_the_ordinary_w
     assert_eq!(report["summary"], summary, "{report:#}");
     let lines = report["lines"].as_array().unwrap().iter();
     let ours = lines.filter(|line| line["verdict"] != "unknown_here").cloned().collect::<Vec<_>>();
-    let line = |kind: &str, verdict: &str, (id, number): (&str, &str), gross: &str, difference: Value| {
+    let line = |kind: &str, verdict: &str, id: &str, number: &str, gross: &str, difference: Value| {
         json!({
             "verdict": verdict, "transactionId": id, "kind": kind, "reference": number, "gross": gross,
             "fee": "0.00", "net": if kind == "settled" { json!(gross) } else { Value::Null }, "on": "2012-04-11",
@@ -195,12 +195,10 @@ fn a_file_finds_boletos_by_the_banks_numbers_and_has_them_settled_the_ordinary_w
         })
     };
     let status = json!({"field": "status", "here": "pending", "there": "paid"});
-    let of_paid = (&*paid, &*number_of_paid);
-    let of_open = (&*open, &*number_of_open);
     let expected = [
-        line("registered", "matched", of_paid, "5.00", Value::Null).with("fee", json!("2.52")),
-        line("settled", "matched", of_paid, "5.00", Value::Null),
-        line("settled", "different", of_open, "0.02", status),
+        line("registered", "matched", &paid, &number_of_paid, "5.00", Value::Null).with("fee", json!("2.52")),
+        line("settled", "matched", &paid, &number_of_paid, "5.00", Value::Null),
+        line("settled", "different", &open, &number_of_open, "0.02", status),
     ];
     assert_eq!(ours, expected);
     let told_of = |id: &str| (client.payment(id)["status"].clone(), client.history(id));

@@ -106,7 +106,7 @@ fn a_pix_that_its_bank_does_not_list_is_missed_until_the_bank_lists_it() {
     app.kill();
     paid_earlier(app.store_url(), &id, LISTED_WITHIN);
     app.restart();
-    let known = it_is_missed(&acquirers, &app, &days, (&id, &transfer));
+    let known = it_is_missed(&acquirers, &app, &days, &id, &transfer);
     acquirers.tell_bank(&json!({"do": "relist", "endToEndId": transfer}));
     for _ in 0..2 {
         let listed = compare(&acquirers, &app, &days, &["--json"]);
@@ -135,7 +135,8 @@ fn it_is_missed(
     acquirers: &Acquirers,
     app: &TestApp,
     days: &[String; 2],
-    (id, transfer): (&str, &str),
+    id: &str,
+    transfer: &str,
 ) -> Vec<Value> {
     let asked = || acquirers.tell_bank(&json!({"do": "calls"}))["GET /cob/{txid}"].as_u64().unwrap();
     let before = asked();
@@ -162,7 +163,7 @@ fn it_is_missed(
     let detail = format!("pix {transfer} of 100.00 on {day} is known here, and bank does not list it");
     assert_eq!(known[0]["detail"], json!(detail));
     assert_eq!(shown(app, transfer), ["missing_there"]);
-    the_console_leads_to_it(app, &day, (id, transfer));
+    the_console_leads_to_it(app, &day, id, transfer);
     let again = compare(acquirers, app, days, &["--json"]);
     assert_eq!((again.code, again.stdout), (first.code, first.stdout), "comparing again changes nothing");
     assert_eq!((exceptions(app), shown(app, transfer)), (known.clone(), vec!["missing_there".to_owned()]));
@@ -177,7 +178,7 @@ fn shown(app: &TestApp, reference: &str) -> Vec<String> {
 }
 
 /// From the days to the lines of one verdict, and to the payment.
-fn the_console_leads_to_it(app: &TestApp, day: &str, (id, transfer): (&str, &str)) {
+fn the_console_leads_to_it(app: &TestApp, day: &str, id: &str, transfer: &str) {
     let operator = Visitor::operator(app);
     let lines = format!("/reconciliation/lines?source=bank&#38;day={day}&#38;verdict=missing_there");
     let days = operator.page("/reconciliation");

@@ -193,12 +193,12 @@ impl Shared {
             self.payments.lock().unwrap().statuses.insert(id.to_owned(), "paid");
         }
         for (sequence, status, name) in events {
-            send(id, url, (sequence, status, name), fault == Fault::WrongSecret);
+            send(id, url, sequence, status, name, fault == Fault::WrongSecret);
         }
     }
 }
 
-fn send(id: &str, url: &str, (sequence, status, name): (u32, &str, &str), is_wrong: bool) {
+fn send(id: &str, url: &str, sequence: u32, status: &str, name: &str, is_wrong: bool) {
     let body = json!({
         "transactionId": id, "sequence": sequence, "status": status, "event": format!("payment.{status}"),
         "occurredAt": "2026-01-01T00:00:00.000Z", "data": {},

@@ -43,13 +43,13 @@ impl Bridge {
         Ok(Self { addresses, lines, recognised })
     }
 
-    /// The lines around one member: from it, to it.
-    pub(crate) fn around(&self, place: usize, (from, to): (bool, bool)) -> Vec<Rc<Link>> {
+    /// The lines around one member: those to it, and those from it if `is_outward`.
+    pub(crate) fn around(&self, place: usize, is_outward: bool) -> Vec<Rc<Link>> {
         let others = (0..self.addresses.len()).filter(|other| *other != place);
         let lines = others.flat_map(|other| {
-            let outward = from.then(|| Rc::clone(&self.lines[other][place]));
-            let inward = to.then(|| Rc::clone(&self.lines[place][other]));
-            outward.into_iter().chain(inward)
+            let outward = is_outward.then(|| Rc::clone(&self.lines[other][place]));
+            let inward = Rc::clone(&self.lines[place][other]);
+            outward.into_iter().chain([inward])
         });
         lines.collect()
     }

@@ -125,8 +125,8 @@ async fn choose(world: &World, dice: &Dice) -> (Vec<Rc<Link>>, bool) {
     {
         // The primary, or another member, can't reach the others, which may still be reached from outside.
         let place = primary.filter(|_| dice.percent(70)).unwrap_or_else(|| dice.index(3));
-        let directions = if dice.percent(60) { (true, true) } else { (dice.percent(50), true) };
-        return (set.bridge.around(place, directions), dice.percent(50));
+        let is_outward = dice.percent(60) || dice.percent(50);
+        return (set.bridge.around(place, is_outward), dice.percent(50));
     }
     match dice.between(0, 10) {
         0..=2 if !node.store.is_empty() => (node.store.clone(), dice.percent(50)),

@@ -370,8 +370,8 @@ pub(crate) fn run(only: &str, one_in: u64, jobs: u64) -> bool {
                     let number = next.fetch_add(1, Ordering::Relaxed);
                     let Some((way, faults)) = runs.get(number) else { break };
                     let step = usize::try_from(one_in).unwrap();
-                    let gates = (number % step, step);
-                    if sender.send(die_everywhere(*way, ways[*way], faults, gates)).is_err() {
+                    let skipped = number % step;
+                    if sender.send(die_everywhere(*way, ways[*way], faults, skipped, step)).is_err() {
                         break;
                     }
                 }
@@ -394,7 +394,7 @@ pub(crate) fn run(only: &str, one_in: u64, jobs: u64) -> bool {
 
 /// Lives one way with its faults once without a death, and once with a death at each of its gates: those that come
 /// after the first so many, in steps of so many.
-fn die_everywhere(place: usize, way: &Way, faults: &[Fault], (skipped, step): (usize, usize)) -> Tally {
+fn die_everywhere(place: usize, way: &Way, faults: &[Fault], skipped: usize, step: usize) -> Tally {
     let whole = live(way, faults, None);
     let mut tally = Tally { way: place, points: 0, failures: Vec::new() };
     if !whole.violations.is_empty() {

@@ -82,9 +82,9 @@ impl Node {
         let store = NodeStore::open(world, &fuse);
         let keys = Arc::new(NodeKeys::of(world, Arc::clone(&store)));
         let configured = configuration.routes.configured(world.banks.len());
-        let reach = (world, &fuse, configuration.time_out_ms);
-        let acquirers: Vec<_> =
-            configured.map(|bank| world.banks[bank].factory(reach, Arc::clone(&clock))).collect();
+        let time_out_ms = configuration.time_out_ms;
+        let factory = |bank: usize| world.banks[bank].factory(world, &fuse, time_out_ms, Arc::clone(&clock));
+        let acquirers: Vec<_> = configured.map(factory).collect();
         let ports = Ports {
             store: store.clone(),
             vault: Arc::new(keys.vault()),

@@ -56,7 +56,9 @@ impl Party {
     /// As one node reaches it.
     pub(crate) fn factory(
         &self,
-        (world, fuse, time_out_ms): (&Arc<World>, &Arc<Fuse>, u64),
+        world: &Arc<World>,
+        fuse: &Arc<Fuse>,
+        time_out_ms: u64,
         clock: Arc<dyn Clock>,
     ) -> Arc<dyn AcquirerFactory> {
         match self {

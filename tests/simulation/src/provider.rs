@@ -122,7 +122,7 @@ impl Provider {
             Trade::ApiPix(_) => api_pix::factory(&self.spec, Arc::new(wire), clock),
             Trade::Cielo(_) => cielo::factory(&self.spec, Arc::new(wire), clock),
             Trade::Pagarme(_) => pagarme::factory(&self.spec, Arc::new(wire), clock),
-            Trade::Sicoob(ways) => sicoob::factory((&self.spec, ways), Arc::new(wire), clock),
+            Trade::Sicoob(ways) => sicoob::factory(&self.spec, ways, Arc::new(wire), clock),
         };
         Arc::new(Watched { world, fuse, provider, adapter })
     }

@@ -108,11 +108,11 @@ fn check_first(world: &World, id: &str, event: &Told) {
     if earlier.any(|one| one.state == DeliveryState::Pending && !is_confirmed(one.sequence)) {
         world.violation(format!("{id} overtook an earlier event"));
     }
-    check_punctual(world, id, (transaction, sequence));
+    check_punctual(world, id, transaction, sequence);
 }
 
 /// An event goes out at once: as soon as it is stored, and the one before it is confirmed.
-fn check_punctual(world: &World, id: &str, (transaction, sequence): (TransactionId, EventSequence)) {
+fn check_punctual(world: &World, id: &str, transaction: TransactionId, sequence: EventSequence) {
     let before = sequence.get().checked_sub(1).filter(|before| *before > 0).map(EventSequence::new);
     let confirmed = before.map(|before| world.receivers.confirmed_ms(&webhook_id(transaction, before)));
     let (Some(stored_ms), Some(confirmed_ms)) =

@@ -41,7 +41,10 @@ const PASS_TIME_OUT: Duration = Duration::from_secs(300);
 const AGAIN: u64 = 300;
 
 /// Lines and exceptions, as they are stored.
-type Content = (Vec<StoredLine>, Vec<Exception>);
+struct Content {
+    lines: Vec<StoredLine>,
+    exceptions: Vec<Exception>,
+}
 
 /// Has today's lists compared now and then, as long as it is let.
 pub(crate) async fn meddle(world: Arc<World>) {
@@ -156,10 +159,10 @@ async fn compare_again(world: &Arc<World>) -> bool {
         return is_settled;
     }
     if is_settled && !is_unchanged(&before, &after) {
-        let changed: Vec<_> = after.0.iter().filter(|one| !before.0.contains(one)).collect();
+        let changed: Vec<_> = after.lines.iter().filter(|one| !before.lines.contains(one)).collect();
         let was = |one: &&StoredLine| changed.iter().any(|now| now.line.id == one.line.id);
-        let was: Vec<_> = before.0.iter().filter(was).collect();
-        let told: Vec<_> = after.1.iter().filter(|one| !before.1.contains(one)).collect();
+        let was: Vec<_> = before.lines.iter().filter(was).collect();
+        let told: Vec<_> = after.exceptions.iter().filter(|one| !before.exceptions.contains(one)).collect();
         world.note(|| format!("was: {was:?}; changed: {changed:?}; told: {told:?}"));
         world.violation("lists that were compared twice changed something".to_owned());
     }
@@ -188,13 +191,13 @@ async fn compare_days(world: &Arc<World>) -> bool {
 }
 
 /// Whether nothing came to be but what is missed since, because its time has come.
-fn is_unchanged((lines, exceptions): &Content, (after, exceptions_after): &Content) -> bool {
-    let (known, new): (Vec<_>, Vec<_>) =
-        after.iter().partition(|one| lines.iter().any(|was| was.line.id == one.line.id));
-    known.into_iter().eq(lines)
+fn is_unchanged(before: &Content, after: &Content) -> bool {
+    let was_there = |one: &&StoredLine| before.lines.iter().any(|was| was.line.id == one.line.id);
+    let (known, new): (Vec<_>, Vec<_>) = after.lines.iter().partition(was_there);
+    known.into_iter().eq(&before.lines)
         && new.iter().all(|one| one.line.is_expected())
-        && exceptions_after.starts_with(exceptions)
-        && exceptions_after.len() == exceptions.len() + new.len()
+        && after.exceptions.starts_with(&before.exceptions)
+        && after.exceptions.len() == before.exceptions.len() + new.len()
 }
 
 /// All that a comparison might change by itself.
@@ -202,5 +205,5 @@ fn content(world: &World) -> Content {
     let records = world.store.lock();
     // What is reported of a payment that is still asked about is another matter.
     let told = records.exceptions.iter().filter(|one| one.id.starts_with("reconciliation:"));
-    (records.lines.values().cloned().collect(), told.cloned().collect())
+    Content { lines: records.lines.values().cloned().collect(), exceptions: told.cloned().collect() }
 }

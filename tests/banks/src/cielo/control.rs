@@ -23,8 +23,8 @@ impl Cielo {
             "capture" => self.capture_at_desk(sale, amount, now_ms),
             "void" => self.void_at_desk(sale, amount, now_ms),
             "chargeback" => {
-                let dispute = (amount.unwrap_or(0), text("status").unwrap_or("Received"));
-                self.chargeback(sale, text("case").unwrap_or("1"), dispute, now_ms)
+                let status = text("status").unwrap_or("Received");
+                self.chargeback(sale, text("case").unwrap_or("1"), amount.unwrap_or(0), status, now_ms)
             }
             "expire" => self.expire(sale, now_ms),
             "notify" => self.notify(sale, now_ms),

@@ -133,7 +133,8 @@ impl Cielo {
         &mut self,
         sale: &str,
         case: &str,
-        (amount_cents, status): (u64, &str),
+        amount_cents: u64,
+        status: &str,
         now_ms: i64,
     ) -> Result<(), Unable> {
         let sale = self.known_mut(sale)?;
@@ -183,7 +184,7 @@ impl Cielo {
     /// Somebody else sends a notification that looks like Cielo's.
     pub fn forge(&mut self, sale: &str, forgery: Forgery, now_ms: i64) {
         let payment_id = self.known(sale).map_or_else(|_| sale.to_owned(), |sale| sale.payment_id.clone());
-        self.outbox.forge(&self.config.notices, &mut self.chance, (&payment_id, forgery), now_ms);
+        self.outbox.forge(&self.config.notices, &mut self.chance, &payment_id, forgery, now_ms);
     }
 
     /// Cielo sends a notification once more, or of something that did not change.

@@ -61,7 +61,8 @@ impl Outbox {
         &mut self,
         config: &Notifications,
         chance: &mut Chance,
-        (payment_id, change): (&str, Change),
+        payment_id: &str,
+        change: Change,
         now_ms: i64,
     ) {
         let genuine = notice(config, payment_id, change);
@@ -74,7 +75,7 @@ impl Outbox {
         if chance.per_mille(config.forged_permille) {
             let which = usize::try_from(chance.below(4)).unwrap_or(0);
             let forgery = Forgery::ALL.get(which).copied().unwrap_or(Forgery::WrongHeader);
-            self.forge(config, chance, (payment_id, forgery), now_ms);
+            self.forge(config, chance, payment_id, forgery, now_ms);
         }
     }
 
@@ -88,7 +89,8 @@ impl Outbox {
         &mut self,
         config: &Notifications,
         chance: &mut Chance,
-        (payment_id, forgery): (&str, Forgery),
+        payment_id: &str,
+        forgery: Forgery,
         now_ms: i64,
     ) {
         let genuine = notice(config, payment_id, Change::Status);

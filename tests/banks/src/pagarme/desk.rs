@@ -251,7 +251,7 @@ impl Pagarme {
     pub fn forge(&mut self, charge: &str, forgery: Forgery, now_ms: i64) -> Result<(), Unable> {
         let id = self.known(charge)?.id.clone();
         let Some(told) = self.told(&id, Event::Paid) else { return Err(Unable::Unknown) };
-        self.outbox.forge(&self.config.notices, &mut self.chance, (&told, forgery), now_ms);
+        self.outbox.forge(&self.config.notices, &mut self.chance, &told, forgery, now_ms);
         Ok(())
     }
 

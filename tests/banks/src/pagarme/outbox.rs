@@ -87,7 +87,7 @@ impl Outbox {
         if chance.per_mille(config.forged_permille) {
             let which = usize::try_from(chance.below(5)).unwrap_or(0);
             let forgery = Forgery::ALL.get(which).copied().unwrap_or(Forgery::WrongPassword);
-            self.forge(config, chance, (told, forgery), now_ms);
+            self.forge(config, chance, told, forgery, now_ms);
         }
     }
 
@@ -108,7 +108,8 @@ impl Outbox {
         &mut self,
         config: &Notifications,
         chance: &mut Chance,
-        (told, forgery): (&Told, Forgery),
+        told: &Told,
+        forgery: Forgery,
         now_ms: i64,
     ) {
         let genuine = notice(config, chance, told, now_ms);

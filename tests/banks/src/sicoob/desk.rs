@@ -126,7 +126,7 @@ impl SicoobBank {
         let fee = self.config.fee_cents;
         let without_amount = self.config.history_without_amount;
         for title in self.books.titles.values_mut() {
-            settle(title, now_ms, wait_ms, (fee, without_amount));
+            settle(title, now_ms, wait_ms, fee, without_amount);
         }
     }
 
@@ -197,7 +197,7 @@ fn is_valid(payment: &Payment) -> bool {
     payment.state != PaymentState::Cancelled
 }
 
-fn settle(title: &mut Title, now_ms: i64, wait_ms: i64, (fee, without_amount): (u64, bool)) {
+fn settle(title: &mut Title, now_ms: i64, wait_ms: i64, fee: u64, without_amount: bool) {
     for payment in &mut title.payments {
         let at_ms = payment.accepted_ms.saturating_add(wait_ms);
         if payment.state != PaymentState::Accepted || at_ms > now_ms {

@@ -117,7 +117,7 @@ impl Form {
             amount_cents,
             due,
             payable_until,
-            terms: terms(fields, amount_cents, (due, payable_until))?,
+            terms: terms(fields, amount_cents, due, payable_until)?,
             payer_document: payer(fields)?,
             // 0 is what the contract says: this one says yes.
             with_pix: fields.optional_integer("codigoCadastrarPIX")?.unwrap_or(0) != 2,
@@ -197,7 +197,8 @@ fn document(fields: Fields<'_>) -> Result<String, Problem> {
 fn terms(
     fields: Fields<'_>,
     amount_cents: u64,
-    (due, until): (NaiveDate, Option<NaiveDate>),
+    due: NaiveDate,
+    until: Option<NaiveDate>,
 ) -> Result<Terms, Problem> {
     // dataVencimento < dataMulta ≤ dataLimitePagamento, and the same of dataJurosMora.
     let after_due = |name: &str| -> Result<NaiveDate, Problem> {

@@ -120,7 +120,7 @@ impl SicoobBank {
                 .flat_map(|title| title.payments.iter().map(move |payment| (title, payment)))
                 .filter_map(|(title, payment)| match payment.state {
                     PaymentState::Settled { at_ms } if is_within(at_ms) => {
-                        Some(self.settled(order, title, (payment, at_ms)))
+                        Some(self.settled(order, title, payment, at_ms))
                     }
                     PaymentState::Settled { .. } | PaymentState::Accepted | PaymentState::Cancelled => None,
                 })
@@ -134,7 +134,7 @@ impl SicoobBank {
         }
     }
 
-    fn settled(&self, order: &Order, title: &Title, (payment, at_ms): (&Payment, i64)) -> Value {
+    fn settled(&self, order: &Order, title: &Title, payment: &Payment, at_ms: i64) -> Value {
         let on = local_time::day(at_ms);
         let credited = on.checked_add_days(Days::new(1)).unwrap_or(on);
         let fee = self.config.fee_cents;

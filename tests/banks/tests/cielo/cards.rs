@@ -271,16 +271,16 @@ fn a_card_is_checked_without_charging_where_that_is_enabled() {
 fn the_holder_disputes_in_cases_that_go_on() {
     let mut shop = Shop::open();
     let id = shop.sold(&with(card("A1", 1), "Capture", json!(true)));
-    shop.cielo.chargeback("A1", "7", (5_000, "Received"), shop.now_ms).unwrap();
-    shop.cielo.chargeback("A1", "8", (700, "Received"), shop.now_ms).unwrap();
-    shop.cielo.chargeback("A1", "7", (5_000, "AcceptedByMerchant"), shop.now_ms).unwrap();
+    shop.cielo.chargeback("A1", "7", 5_000, "Received", shop.now_ms).unwrap();
+    shop.cielo.chargeback("A1", "8", 700, "Received", shop.now_ms).unwrap();
+    shop.cielo.chargeback("A1", "7", 5_000, "AcceptedByMerchant", shop.now_ms).unwrap();
     let cases = shop.read(&id)["Chargebacks"].clone();
     assert_eq!((&cases[0]["CaseNumber"], &cases[0]["Amount"]), (&json!("7"), &json!(5_000)));
     assert_eq!(
         (&cases[0]["Status"], &cases[1]["Status"]),
         (&json!("AcceptedByMerchant"), &json!("Received"))
     );
-    assert!(shop.cielo.chargeback("A1", "9", (15_701, "Received"), shop.now_ms).is_err());
+    assert!(shop.cielo.chargeback("A1", "9", 15_701, "Received", shop.now_ms).is_err());
 }
 
 #[test]

@@ -29,7 +29,7 @@ fn each_change_is_told() {
     let id = shop.sold(&card("A1", 1));
     shop.put(&format!("/1/sales/{id}/capture?amount=5000"));
     shop.put(&format!("/1/sales/{id}/void?amount=1000"));
-    shop.cielo.chargeback("A1", "1", (1_000, "Received"), shop.now_ms).unwrap();
+    shop.cielo.chargeback("A1", "1", 1_000, "Received", shop.now_ms).unwrap();
     let changes: Vec<u64> = shop.told().into_iter().map(|(_, change)| change).collect();
     assert_eq!(changes, [1, 1, 1, 7]);
 }

@@ -28,7 +28,8 @@ pub(super) fn notify(
     bank: &Bank,
     id: TransactionId,
     event: &str,
-    (fact, must_be_told): (Fact, bool),
+    fact: Fact,
+    must_be_told: bool,
 ) {
     if !must_be_told && (world.is_gone(bank.name()) || world.strikes(Fault::NoticeLost)) {
         return;
@@ -114,12 +115,12 @@ pub(super) fn after_operation(
         return;
     }
     match operation.kind {
-        OperationKind::Cancel => notify(world, bank, id, "cancelled", (Fact::Cancelled, false)),
+        OperationKind::Cancel => notify(world, bank, id, "cancelled", Fact::Cancelled, false),
         OperationKind::Capture(_) => payer::captured(world, bank, id, false),
         OperationKind::Refund(amount) => {
             let refund_id = operation.id.to_string();
             let event = format!("refunded-{refund_id}");
-            notify(world, bank, id, &event, (Fact::Refunded { refund_id, amount: Some(amount) }, false));
+            notify(world, bank, id, &event, Fact::Refunded { refund_id, amount: Some(amount) }, false);
         }
     }
 }
@@ -127,5 +128,5 @@ pub(super) fn after_operation(
 /// A notice of a payment that nobody here knows.
 pub(crate) fn strange_notice(world: &Arc<World>, bank: &Bank) {
     let id = TransactionId::new(Uuid::from_u128(u128::from(world.chance.any())));
-    notify(world, bank, id, "strange", (Fact::ChargedBack { id: "strange".into(), amount: None }, true));
+    notify(world, bank, id, "strange", Fact::ChargedBack { id: "strange".into(), amount: None }, true);
 }

@@ -43,7 +43,7 @@ pub(super) fn after_charge(world: &Arc<World>, bank: &Arc<Bank>, id: Transaction
                 later(world, bank, id, capture_at_the_desk);
             }
             let fact = bank.books().get_mut(&id).unwrap().fact(id.uuid(), world.clock.now());
-            notify::notify(world, bank, id, "authorised", (fact, false));
+            notify::notify(world, bank, id, "authorised", fact, false);
         }
         Holding::Declined | Holding::Expired | Holding::Cancelled | Holding::Lapsed => {}
     }
@@ -171,7 +171,7 @@ fn pay(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
 pub(super) fn captured(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId, must_be_told: bool) {
     let fact = bank.books().get_mut(&id).unwrap().fact(id.uuid(), world.clock.now());
     let is_odd = bank.books()[&id].is_odd;
-    notify::notify(world, bank, id, "settled", (fact, must_be_told));
+    notify::notify(world, bank, id, "settled", fact, must_be_told);
     if is_odd {
         return;
     }
@@ -210,7 +210,7 @@ fn charge_back(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     let amount = is_part.then(|| Money::from_cents(world.chance.between(1, entry.captured.cents())));
     let fact = entry.charge_back(&chargeback, amount);
     drop(books);
-    notify::notify(world, bank, id, &chargeback, (fact, true));
+    notify::notify(world, bank, id, &chargeback, fact, true);
     if place < MOST_CHARGEBACKS && world.strikes(Fault::ChargebackAgain) {
         later(world, bank, id, charge_back);
     }
@@ -229,7 +229,7 @@ fn win_dispute(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId, chargeba
     let won = format!("won-{chargeback}");
     let is_named = bank.manner.names_disputes;
     let fact = bank.books().get_mut(&id).unwrap().win(won.clone(), chargeback, is_named);
-    notify::notify(world, bank, id, &won, (fact, true));
+    notify::notify(world, bank, id, &won, fact, true);
 }
 
 fn refund_at_the_desk(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
@@ -243,7 +243,7 @@ fn refund_at_the_desk(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     entry.give_back_at_the_desk(&format!("desk-{id}"), amount);
     drop(books);
     let fact = Fact::Refunded { refund_id: format!("desk-{id}"), amount: Some(amount) };
-    notify::notify(world, bank, id, "desk-refund", (fact, true));
+    notify::notify(world, bank, id, "desk-refund", fact, true);
 }
 
 /// Somebody withdraws a charge that waits, or voids a card; a charge may also be withdrawn by the bank itself.
@@ -258,7 +258,7 @@ fn remove_at_the_desk(world: &Arc<World>, bank: &Arc<Bank>, id: TransactionId) {
     let fact = entry.remove(if is_banks { RemovedBy::Acquirer } else { RemovedBy::Receiver });
     drop(books);
     world.note(|| format!("{} removes {id}", bank.name()));
-    notify::notify(world, bank, id, "removed", (fact, true));
+    notify::notify(world, bank, id, "removed", fact, true);
 }
 
 /// Somebody captures a card whose limit is held, in whole or in part.

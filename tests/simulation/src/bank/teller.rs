@@ -312,7 +312,7 @@ impl NodeBank {
         let fact = entry.fact(id.uuid(), world.clock.now());
         world.note(|| format!("{} holds {id} very late", self.bank.name()));
         self.bank.books().insert(id, entry);
-        notify::notify(world, &self.bank, id, "authorised", (fact, true));
+        notify::notify(world, &self.bank, id, "authorised", fact, true);
     }
 
     /// A charge that is sent, and what is answered to it, if that is in time.

@@ -264,7 +264,7 @@ pub(crate) fn keep(world: &Arc<World>, node: &Node) {
         let store = NodeStore::beside(world, &node.fuse);
         let retention = Retention::new(store.clone(), Arc::new(NoAuditLog), clock, ids, KEPT_FOR);
         let retention = Arc::new(AsyncMutex::new(retention));
-        drop(actix::spawn(retain(Arc::clone(world), Arc::clone(&node.fuse), (retention, store))));
+        drop(actix::spawn(retain(Arc::clone(world), Arc::clone(&node.fuse), retention, store)));
     }
 }
 
@@ -289,7 +289,8 @@ async fn follow(fuse: Arc<Fuse>, follower: Arc<AsyncMutex<ErasureFollower>>) {
 async fn retain(
     world: Arc<World>,
     fuse: Arc<Fuse>,
-    (retention, store): (Arc<AsyncMutex<Retention>>, Arc<dyn WholeStore>),
+    retention: Arc<AsyncMutex<Retention>>,
+    store: Arc<dyn WholeStore>,
 ) {
     while !fuse.is_dead() {
         sleep(LOOK_EVERY).await;

@@ -277,7 +277,7 @@ impl Till for PixTill {
                 let response = quita_banks::Response { status: 503, headers: Vec::new(), body: Vec::new() };
                 Reply::Answer { response, after_ms: 0 }
             }
-            true => self.listing.answer(&mut self.bank, &self.window, (request, now_ms)),
+            true => self.listing.answer(&mut self.bank, &self.window, request, now_ms),
             false => self.bank.handle(request, now_ms),
         };
         let shown = self.window.show(request, reply, now_ms);

@@ -417,7 +417,7 @@ impl Till for CieloTill {
             Act::ChargeBack { amount } => {
                 self.cases += 1;
                 let case = format!("CASE-{}", self.cases);
-                self.cielo.chargeback(order, &case, (amount.cents(), "Received"), now_ms)
+                self.cielo.chargeback(order, &case, amount.cents(), "Received", now_ms)
             }
             Act::GiveBack { amount } => self.cielo.void_at_desk(order, Some(amount.cents()), now_ms),
             Act::Void => self.cielo.void_at_desk(order, None, now_ms),

@@ -97,7 +97,8 @@ impl Listing {
         &mut self,
         bank: &mut PixBank,
         window: &Window,
-        (request, now_ms): (&Request, i64),
+        request: &Request,
+        now_ms: i64,
     ) -> Reply {
         let others = request.query.split('&').filter(|part| !part.starts_with("paginacao."));
         let query = others.chain([ALL]).collect::<Vec<_>>().join("&");

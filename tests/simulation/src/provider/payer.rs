@@ -53,7 +53,7 @@ fn send_payer(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
     if world.strikes(Fault::PayerIsInTime) {
         let expires_at = provider.expires_at(id);
         world.appoint(Timestamp::from_millis(expires_at.millis() - i64::try_from(LAST_MOMENT_MS).unwrap()));
-        wait_until(world, provider, id, (expires_at, LAST_MOMENT_MS), pay);
+        wait_until(world, provider, id, expires_at, LAST_MOMENT_MS, pay);
         return;
     }
     let is_late = world.strikes(Fault::PayerIsLate);
@@ -62,7 +62,7 @@ fn send_payer(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
     }
     if is_late {
         let expires_at = provider.expires_at(id);
-        wait_until(world, provider, id, (expires_at.plus_ms(1_000), 0), pay);
+        wait_until(world, provider, id, expires_at.plus_ms(1_000), 0, pay);
     } else {
         later(world, provider, id, pay);
     }
@@ -73,7 +73,8 @@ fn wait_until(
     world: &Arc<World>,
     provider: &Arc<Provider>,
     id: TransactionId,
-    (end, left_ms): (Timestamp, u64),
+    end: Timestamp,
+    left_ms: u64,
     what: fn(&Arc<World>, &Arc<Provider>, TransactionId),
 ) {
     let own = Arc::clone(world);

@@ -116,7 +116,8 @@ pub(super) fn open(place: usize, ways: Ways) -> (AcquirerSpec, Box<dyn Till>) {
 
 /// The adapter's factory for one node.
 pub(super) fn factory(
-    (spec, ways): (&AcquirerSpec, Ways),
+    spec: &AcquirerSpec,
+    ways: Ways,
     exchanges: Arc<dyn ExchangeFactory>,
     clock: Arc<dyn Clock>,
 ) -> Arc<dyn AcquirerFactory> {

@@ -92,7 +92,7 @@ fn check_pix(world: &World, bank: &Party, received: &Received, lines: &[StoredLi
         let id = &received.end_to_end_id;
         world.violation(format!("{id} of {:?} is {found:?}, not {expected:?}", received.id));
     }
-    check_returned(world, bank, (received, payment.as_ref()), &refunds);
+    check_returned(world, bank, received, payment.as_ref(), &refunds);
     if let Some(open) = lines.iter().find(|stored| stored.judged.as_ref().is_none_or(|one| !one.is_final)) {
         world.violation(format!("{} is not settled", open.line.id));
     }
@@ -133,7 +133,8 @@ fn is_missed(world: &World, bank: &Party, payment: &Payment) -> bool {
 fn check_returned(
     world: &World,
     bank: &Party,
-    (received, payment): (&Received, Option<&Arc<Payment>>),
+    received: &Received,
+    payment: Option<&Arc<Payment>>,
     lines: &[&StoredLine],
 ) {
     let mut found: Vec<_> = lines.iter().map(|stored| (told(stored), stored.verdict())).collect();

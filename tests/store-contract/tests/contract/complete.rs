@@ -38,18 +38,45 @@ pub fn payments() -> Vec<Payment> {
 pub fn payments_under(ids: [TransactionId; 4]) -> Vec<Payment> {
     use OperationKind::{Cancel, Capture, Refund};
     use Progress::{Ready, Sent, Taken, Unknown};
-    let boleto = Terms::Boleto(every_term());
-    vec![
-        payment((ids[0], u64::MAX), Planned::At(at(70)), (Refund(cents(250)), Ready), (card(), pix())),
-        payment((ids[1], 1 << 63), Planned::Never, (Capture(cents(9_999_999_999)), Sent), (boleto, slip())),
-        payment(
-            (ids[2], i64::MAX.cast_unsigned()),
-            Planned::At(at(i64::MAX)),
-            (Cancel, Unknown),
-            (card(), slip()),
-        ),
-        payment((ids[3], 1), Planned::At(at(-1)), (Cancel, Taken), (Terms::Pix { expires_in_s: 60 }, pix())),
-    ]
+    let variants = [
+        Variant {
+            id: ids[0],
+            dice: u64::MAX,
+            planned: Planned::At(at(70)),
+            kind: Refund(cents(250)),
+            call: Ready,
+            terms: card(),
+            issued: pix(),
+        },
+        Variant {
+            id: ids[1],
+            dice: 1 << 63,
+            planned: Planned::Never,
+            kind: Capture(cents(9_999_999_999)),
+            call: Sent,
+            terms: Terms::Boleto(every_term()),
+            issued: slip(),
+        },
+        Variant {
+            id: ids[2],
+            dice: i64::MAX.cast_unsigned(),
+            planned: Planned::At(at(i64::MAX)),
+            kind: Cancel,
+            call: Unknown,
+            terms: card(),
+            issued: slip(),
+        },
+        Variant {
+            id: ids[3],
+            dice: 1,
+            planned: Planned::At(at(-1)),
+            kind: Cancel,
+            call: Taken,
+            terms: Terms::Pix { expires_in_s: 60 },
+            issued: pix(),
+        },
+    ];
+    variants.map(payment).into()
 }
 
 fn won(names_chargeback: bool) -> WonDispute {
@@ -60,12 +87,19 @@ fn chargeback(id: &str, amount: Option<Money>, won: WonDispute) -> Chargeback {
     Chargeback { id: id.into(), amount, learnt_at: Some(at(45)), won: Some(won) }
 }
 
-fn payment(
-    (id, dice): (TransactionId, u64),
+/// Differences between the payments.
+struct Variant {
+    id: TransactionId,
+    dice: u64,
     planned: Planned,
-    (kind, call): (OperationKind, Progress<Verdict>),
-    (terms, issued): (Terms, Issued),
-) -> Payment {
+    kind: OperationKind,
+    call: Progress<Verdict>,
+    terms: Terms,
+    issued: Issued,
+}
+
+fn payment(variant: Variant) -> Payment {
+    let Variant { id, dice, planned, kind, call, terms, issued } = variant;
     let Payment { last_op, owner, order, page_token, .. } = Sample { id, ..Sample::default() }.open();
     let considered =
         Considered { acquirer: AcquirerName::new("sandbox"), eligible: false, reason: "throttled".into() };

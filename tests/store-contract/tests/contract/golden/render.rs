@@ -19,11 +19,11 @@ pub(super) fn document(document: &Document) -> String {
 
 fn fields(text: &mut String, document: &Document, depth: usize) {
     for (name, value) in document {
-        element(text, (name, value), depth);
+        element(text, name, value, depth);
     }
 }
 
-fn element(text: &mut String, (name, value): (&str, &Bson), depth: usize) {
+fn element(text: &mut String, name: &str, value: &Bson, depth: usize) {
     let indent = "  ".repeat(depth);
     match value {
         Bson::Document(inner) => {
@@ -33,7 +33,7 @@ fn element(text: &mut String, (name, value): (&str, &Bson), depth: usize) {
         Bson::Array(inner) => {
             writeln!(text, "{indent}{name}: [{}]", inner.len()).unwrap();
             for (place, value) in inner.iter().enumerate() {
-                element(text, (&place.to_string(), value), depth + 1);
+                element(text, &place.to_string(), value, depth + 1);
             }
         }
         scalar => writeln!(text, "{indent}{name}: {}", scalar_text(scalar)).unwrap(),
@@ -122,7 +122,7 @@ fn column(text: &mut String, name: &str, value: &ValueRef<'_>) {
             writeln!(text, "  {name}: {:?}", std::str::from_utf8(bytes).unwrap()).unwrap();
         }
         ValueRef::Blob(bytes) => match RawDocument::from_bytes(*bytes).and_then(Document::try_from) {
-            Ok(document) => element(text, (name, &Bson::Document(document)), 1),
+            Ok(document) => element(text, name, &Bson::Document(document), 1),
             Err(_) => writeln!(text, "  {name}: {}", hex(bytes)).unwrap(),
         },
     }
