@@ -17,7 +17,7 @@ use quita_domain::money::Money;
 use quita_domain::routing::DueDates;
 use quita_domain::secret::Secret;
 use quita_domain::time::{DAY_MS, Timestamp};
-use quita_ports::{AcquirerFactory, AcquirerSpec, Clock, ListPage, ListPart, PageCursor};
+use quita_ports::{AcquirerFactory, AcquirerSpec, Clock, ListPage, ListPart, PageCursor, Period};
 
 use crate::samples::START;
 
@@ -32,7 +32,8 @@ pub fn first_page(status: u16, body: &[u8]) -> Result<ListPage, CallFailure> {
     let factory = ApiPixFactory::new(spec(), settings(), Arc::new(Bank(status, body.into())), Arc::new(Noon));
     let list = factory.lists().expect("this bank has lists");
     let cursor = PageCursor::default();
-    let page = pin!(list.page(ListPart::All, (START, START.plus_ms(DAY_MS)), &cursor));
+    let day = Period { from: START, until: START.plus_ms(DAY_MS) };
+    let page = pin!(list.page(ListPart::All, day, &cursor));
     match page.poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(page) => page,
         Poll::Pending => panic!("the bank answers at once"),

@@ -36,7 +36,7 @@ pub fn written(
 ) -> Option<Payment> {
     let decision = before.decide_with(confirmed, command.clone(), context);
     if let [confirmed] = confirmed {
-        confirmed::check(before, confirmed, &decision, (&command, context));
+        confirmed::check(before, confirmed, &decision, &command, context);
     }
     if let (Ok(Decision { next: Some(next), .. }), true) = (&decision, confirmed.len() > 1) {
         confirmed::check_none_is_lost(next, confirmed);
@@ -55,7 +55,7 @@ pub fn written(
     check_effects(next, &decision);
     check_nothing_is_forgotten(next);
     chargebacks::check(before, next, &command, context);
-    charges::check(before, &decision, next, (&command, context));
+    charges::check(before, &decision, next, &command, context);
     operations::check(before, &decision, next, &command, context);
     check_outbox(next);
     repetition::check(next, &decision, command, context);

@@ -12,7 +12,8 @@ pub(super) fn check(
     before: &Payment,
     decision: &Decision,
     next: &Payment,
-    (command, context): (&Command, &Context),
+    command: &Command,
+    context: &Context,
 ) {
     let attempts = &next.state.attempts;
     let mut charged = decision.effects.iter().filter_map(|effect| match effect {

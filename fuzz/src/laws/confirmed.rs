@@ -16,7 +16,8 @@ pub(super) fn check(
     before: &Payment,
     confirmed: &Confirmation,
     together: &Result<Decision, Refusal>,
-    (command, context): (&Command, &Context),
+    command: &Command,
+    context: &Context,
 ) {
     let Confirmation { delivery, attempt } = confirmed;
     let answered = Command::DeliveryAnswered { delivery: *delivery, attempt: attempt.clone() };

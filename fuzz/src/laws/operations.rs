@@ -22,7 +22,7 @@ pub(super) fn check(
         let sent = decision.effects.iter().filter(|effect| sends(effect, operation)).count();
         let known = before.operations.iter().find(|known| known.id == operation.id);
         match known {
-            Some(known) => check_step(known, operation, sent, (command, context)),
+            Some(known) => check_step(known, operation, sent, command, context),
             None => assert!(sent <= 1 && operation.is_processing(), "{operation:?}"),
         }
         if sent > 0 {
@@ -47,12 +47,7 @@ fn sends(effect: &Effect, operation: &Operation) -> bool {
 
 /// What ended stays as it ended; what may have had an effect is not sent again until the acquirer is believed not to
 /// know it, and what was accepted never is.
-fn check_step(
-    known: &Operation,
-    operation: &Operation,
-    sent: usize,
-    (command, context): (&Command, &Context),
-) {
+fn check_step(known: &Operation, operation: &Operation, sent: usize, command: &Command, context: &Context) {
     if !known.is_processing() {
         assert_eq!(known, operation, "an operation that had ended");
     }
