@@ -23,12 +23,22 @@ pub(crate) async fn in_pieces(
     next: Next<impl MessageBody + 'static>,
 ) -> Result<ServiceResponse<BoxBody>, Error> {
     let response = next.call(request).await?.map_into_boxed_body();
-    Ok(response.map_body(|_, body| match body.try_into_bytes() {
-        Ok(whole) if whole.len() > PIECE => BoxBody::new(Pieces { rest: whole }),
-        Ok(whole) => BoxBody::new(whole),
-        // It comes in pieces already: a stream.
+    Ok(response.map_body(|_, body| if is_long(body.size()) { cut(body) } else { body }))
+}
+
+/// Returns true for more bytes than a piece has. A stream has no size, and comes in pieces already.
+fn is_long(size: BodySize) -> bool {
+    match size {
+        BodySize::Sized(length) => usize::try_from(length).is_ok_and(|length| length > PIECE),
+        BodySize::None | BodySize::Stream => false,
+    }
+}
+
+fn cut(body: BoxBody) -> BoxBody {
+    match body.try_into_bytes() {
+        Ok(whole) => BoxBody::new(Pieces { rest: whole }),
         Err(body) => body,
-    }))
+    }
 }
 
 /// Body that is given piece by piece. Nothing is copied: each piece is a part of the whole.
