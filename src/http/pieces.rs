@@ -5,14 +5,12 @@
 //! asks for the next one when there is room.
 
 use std::convert::Infallible;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 
 use actix_web::Error;
-use actix_web::body::{BodySize, BoxBody, MessageBody};
+use actix_web::body::{BodySize, BoxBody, MessageBody, SizedStream};
 use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::middleware::Next;
-use actix_web::web::Bytes;
+use futures_util::stream;
 
 /// Size of a piece in bytes. The library takes two to four of them at once.
 const PIECE: usize = 8 * 1024;
@@ -34,33 +32,19 @@ fn is_long(size: BodySize) -> bool {
     }
 }
 
+/// Cuts a body into pieces. Nothing is copied: each piece is a part of the whole.
 fn cut(body: BoxBody) -> BoxBody {
-    match body.try_into_bytes() {
-        Ok(whole) => BoxBody::new(Pieces { rest: whole }),
-        Err(body) => body,
-    }
-}
-
-/// Body that is given piece by piece. Nothing is copied: each piece is a part of the whole.
-struct Pieces {
-    rest: Bytes,
-}
-
-impl MessageBody for Pieces {
-    type Error = Infallible;
-
-    fn size(&self) -> BodySize {
-        BodySize::Sized(u64::try_from(self.rest.len()).unwrap_or(u64::MAX))
-    }
-
-    fn poll_next(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Result<Bytes, Self::Error>>> {
-        let rest = &mut self.get_mut().rest;
-        if rest.is_empty() {
-            return Poll::Ready(None);
-        }
-        let piece = rest.split_to(PIECE.min(rest.len()));
-        Poll::Ready(Some(Ok(piece)))
-    }
+    let whole = match body.try_into_bytes() {
+        Ok(whole) => whole,
+        Err(body) => return body,
+    };
+    let length = whole.len();
+    let pieces = (0..length).step_by(PIECE).map(move |from| {
+        let until = from.saturating_add(PIECE).min(length);
+        Ok::<_, Infallible>(whole.slice(from..until))
+    });
+    let size = u64::try_from(length).unwrap_or(u64::MAX);
+    BoxBody::new(SizedStream::new(size, stream::iter(pieces)))
 }
 
 #[cfg(test)]
@@ -69,6 +53,7 @@ mod tests {
     use actix_web::test::{TestRequest, call_service, init_service};
     use actix_web::{App, HttpResponse, web};
     use std::future::poll_fn;
+    use std::pin::Pin;
 
     use super::*;
 
