@@ -8,11 +8,13 @@ use quita_domain::acquiring::CallFailure;
 use quita_domain::identity::TransactionId;
 use quita_domain::method::Method;
 use quita_domain::order::Order as MerchantOrder;
+use quita_domain::text::hex;
 use quita_domain::time::DAY_MS;
 use quita_ports::{
     Acquirer, AcquirerFactory, AcquirerSpec, Clock, ListPart, ListReader, LocalIssue, NoticeReader,
     NumberRange, PageCursor, Period, Preparation,
 };
+use sha2::{Digest, Sha256};
 use uuid::Uuid;
 
 use super::adapter::Pagarme;
@@ -123,8 +125,10 @@ impl AcquirerFactory for PagarmeFactory {
 
     fn account(&self) -> String {
         let settings = Arc::clone(&self.shared.configured().settings);
-        // The key is all that names an account. The hash of so long a text of chance reveals nothing of it.
-        format!("{} {}", settings.base_url, settings.secret_key.expose())
+        // The key is all that names an account. Its hash leaves no copy of it in memory, and reveals nothing of so long
+        // a text of chance.
+        let key = Sha256::digest(settings.secret_key.expose());
+        format!("{} {}", settings.base_url, hex(&key))
     }
 
     fn build(&self) -> Rc<dyn Acquirer> {
