@@ -308,9 +308,7 @@ impl Payment {
     /// Returns the query by which the acquirer identifies the charge of an operation.
     pub fn query_for(&self, operation: &Operation) -> ChargeQuery {
         let Some(surplus) = &operation.surplus else { return self.query() };
-        let attempts = &self.state.attempts;
-        let place = attempts.iter().rposition(|attempt| attempt.acquirer == surplus.acquirer);
-        let own = self.query_of(place.map_or(AttemptNumber::NONE, AttemptNumber::at));
+        let own = self.query_of(self.newest_attempt_at(&surplus.acquirer));
         let is_of_money = matches!(operation.kind, OperationKind::Refund(_));
         ChargeQuery {
             reference: surplus.reference.clone(),

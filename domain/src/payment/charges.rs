@@ -22,6 +22,12 @@ impl Payment {
         self.state.attempts.iter().rev().nth(1).map(|attempt| &attempt.acquirer)
     }
 
+    /// Returns the number of the newest charge at this acquirer; [`AttemptNumber::NONE`] without one.
+    pub(super) fn newest_attempt_at(&self, acquirer: &AcquirerName) -> AttemptNumber {
+        let place = self.state.attempts.iter().rposition(|attempt| attempt.acquirer == *acquirer);
+        place.map_or(AttemptNumber::NONE, AttemptNumber::at)
+    }
+
     /// Returns true if the last charge goes to another acquirer than the one before: it is a new payment there.
     pub fn is_failover(&self) -> bool {
         self.charge_before().is_some_and(|before| Some(before) != self.acquirer())

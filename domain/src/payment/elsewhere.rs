@@ -102,7 +102,7 @@ impl Draft {
 
     /// Asks once more within the hour, for as long as an answer can be hoped for. Then a person has to look.
     fn look_elsewhere_again(&mut self, acquirer: AcquirerName) {
-        let sent = self.payment.state.attempts.iter().rfind(|attempt| attempt.acquirer == acquirer);
+        let sent = self.payment.attempt(self.payment.newest_attempt_at(&acquirer));
         let Some(sent_at) = sent.map(|attempt| attempt.at) else { return };
         if self.payment.second_look.is_some() {
             return;
@@ -119,7 +119,7 @@ impl Draft {
     /// Has an acquirer that the payment has left asked at this time, unless it is asked before.
     pub(super) fn look_elsewhere_at(&mut self, acquirer: &AcquirerName, at: Timestamp) {
         let is_before = |look: &SecondLook| look.acquirer == *acquirer && look.at <= at;
-        let was_charged = self.payment.state.attempts.iter().any(|attempt| attempt.acquirer == *acquirer);
+        let was_charged = self.payment.newest_attempt_at(acquirer) != AttemptNumber::NONE;
         if was_charged && !self.payment.second_look.as_ref().is_some_and(is_before) {
             self.make(Change::SecondLook(Some(SecondLook::last(acquirer.clone(), at))));
         }

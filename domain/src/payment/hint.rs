@@ -34,7 +34,7 @@ impl Draft {
         // Any status counts: nothing else would find a chargeback whose notice was lost.
         let now = self.clock();
         let gap_ends = self.payment.hint_gap_ends(&self.context).unwrap_or(now);
-        if self.payment.acquirer() != Some(acquirer) {
+        if self.payment.has_left(acquirer) {
             if gap_ends <= now {
                 self.inquire_about_earlier_charge(acquirer);
             } else {

@@ -68,12 +68,11 @@ impl NotFound {
 }
 
 impl Draft {
-    /// Asks an acquirer about an earlier charge. It was believed not to have that charge.
+    /// Asks an acquirer that the payment has left about its charge, if it was sent one.
     pub(super) fn inquire_about_earlier_charge(&mut self, acquirer: &AcquirerName) {
-        let attempts = self.payment.state.attempts.iter().enumerate();
-        let mut earlier = attempts.rev().skip(1).filter(|(_, attempt)| attempt.acquirer == *acquirer);
-        if let Some((index, _)) = earlier.next() {
-            self.push_inquiry_about(acquirer.clone(), AttemptNumber::at(index));
+        let attempt = self.payment.newest_attempt_at(acquirer);
+        if attempt != AttemptNumber::NONE {
+            self.push_inquiry_about(acquirer.clone(), attempt);
         }
     }
 

@@ -11,7 +11,6 @@ use crate::due_terms::{InterestSince, Paid};
 use crate::event::Cause;
 use crate::identity::AcquirerName;
 use crate::money::Money;
-use crate::numbering::AttemptNumber;
 use crate::operation::{Operation, OperationKind, OperationState};
 use crate::outbound_call::Progress;
 use crate::routing::ChargeEnd;
@@ -66,10 +65,8 @@ impl Draft {
             }
             return;
         }
-        let attempts = &self.payment.state.attempts;
         // A notice names its acquirer and not the number of the charge: the newest one there is meant.
-        let place = attempts.iter().rposition(|attempt| attempt.acquirer == *acquirer);
-        let number = place.map_or(AttemptNumber::NONE, AttemptNumber::at);
+        let number = self.payment.newest_attempt_at(acquirer);
         match fact {
             Fact::Authorized(_) | Fact::Settled(_) | Fact::SecondCharge(_) => {
                 self.earlier_charge_was_accepted(number);
