@@ -362,27 +362,6 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn nodes_with_different_accounts_for_minutes_are_reported_too_and_older_ones_are_not() {
-        let here = Here::new();
-        let note = |minute: i64, accounts: Option<&str>| {
-            let now_ms = minute * 60_000;
-            let version = |digits: &str| serde_json::from_value(digits.into()).ok();
-            let own = Node { routing: version("a"), accounts: version("c"), ..node(OWN, now_ms) };
-            let accounts = accounts.and_then(version);
-            let other = Node { routing: version("a"), accounts, ..node(2, now_ms) };
-            here.note_nodes(now_ms, vec![own, other]).routes
-        };
-        for minute in 0..10 {
-            assert_eq!(note(minute, None), None, "it tells none");
-        }
-        for minute in 10..15 {
-            assert_eq!(note(minute, Some("d")), None, "{minute}");
-        }
-        assert_eq!(note(15, Some("d")), Some(RoutesNews::Differ));
-        assert_eq!(note(16, Some("c")), Some(RoutesNews::Agree));
-    }
-
-    #[tokio::test(start_paused = true)]
     async fn a_node_is_alone_that_sees_itself_and_nobody_else() {
         let here = Here::new();
         let is_alone_among = |ids: &[u128]| {

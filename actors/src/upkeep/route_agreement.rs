@@ -53,3 +53,45 @@ impl RouteAgreement {
         self.is_broken
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use quita_domain::time::Timestamp;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn node(id: u128, accounts: Option<&str>) -> Node {
+        let version = |digits: &str| serde_json::from_value(digits.into()).ok();
+        Node {
+            id: Uuid::from_u128(id),
+            address: "127.0.0.1:1".into(),
+            version: "1".into(),
+            routing: version("a"),
+            accounts: accounts.and_then(version),
+            comparison_failure: None,
+            knows_form: 1,
+            writes_form: 1,
+            started_at: Timestamp::from_millis(0),
+            seen_at: Timestamp::from_millis(0),
+        }
+    }
+
+    #[test]
+    fn different_accounts_for_minutes_are_reported_as_different_routes_are_and_untold_ones_are_not() {
+        let start = Instant::now();
+        let mut agreement = RouteAgreement::default();
+        let mut compare = |minute: u64, accounts: Option<&str>| {
+            let nodes = [node(1, Some("c")), node(2, accounts)];
+            agreement.compare(nodes.iter(), start + Duration::from_secs(minute * 60))
+        };
+        for minute in 0..10 {
+            assert_eq!(compare(minute, None), None, "an earlier version tells none");
+        }
+        for minute in 10..15 {
+            assert_eq!(compare(minute, Some("d")), None, "{minute}");
+        }
+        assert_eq!(compare(15, Some("d")), Some(RoutesNews::Differ));
+        assert_eq!(compare(16, Some("c")), Some(RoutesNews::Agree));
+    }
+}
