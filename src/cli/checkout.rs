@@ -3,13 +3,17 @@
 
 mod headers;
 mod markup;
+mod payment_codes;
 mod rules;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use awc::Client;
 use awc::http::header::{ACCEPT, ACCEPT_LANGUAGE, HeaderMap, USER_AGENT};
 use clap::{Args, Subcommand};
+use quita_paper::qr::QrImage;
+use tokio::time::timeout;
 use url::Url;
 
 use super::failure::Failure;
@@ -17,10 +21,14 @@ use super::http_client::{client, server_url, unreachable};
 use super::output;
 use crate::http::pages::assets;
 use crate::http::{card_script_hashes, card_scripts};
+use payment_codes::PaymentCode;
 use rules::{PageFindings, judge};
 
 /// Largest answer that is read.
 const MAX_BYTES: usize = 1024 * 1024;
+
+/// Time limit for an answer with its body, which a changed page may never end.
+const TIME_OUT: Duration = Duration::from_secs(30);
 
 /// Part of the address of every page of a link.
 const CHECKOUT: &str = "/checkout/";
@@ -44,6 +52,7 @@ enum Use {
     Page,
     Script,
     Style,
+    Picture,
     ScriptOfOtherPage,
     Data,
 }
@@ -58,6 +67,10 @@ impl Use {
             ),
             Self::Script => ("*/*", ["same-origin", "cors", "script"]),
             Self::Style => ("text/css,*/*;q=0.1", ["same-origin", "cors", "style"]),
+            Self::Picture => (
+                "image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8",
+                ["same-origin", "no-cors", "image"],
+            ),
             Self::ScriptOfOtherPage => ("*/*", ["cross-site", "cors", "script"]),
             Self::Data => ("*/*", ["cross-site", "cors", "empty"]),
         }
@@ -84,17 +97,24 @@ pub(super) async fn run(CheckoutCommand::Verify(VerifyPage { url }): CheckoutCom
         return Err(Failure::usage("the URL must be that of a payment link's page, …/checkout/TOKEN"));
     }
     let mut check = PageComparison { client: client(), url, differences: Vec::new(), scripts: 0 };
+    let mut receivers = BTreeSet::new();
     let mut goes_on_at = BTreeSet::new();
     let mut files = BTreeSet::new();
     for language in LANGUAGES {
         let findings = check.page(language).await?;
         goes_on_at.extend(findings.goes_on_at);
         files.extend(findings.files);
+        for code in findings.codes {
+            receivers.extend(check.payment_code(&code).await?);
+        }
     }
     check.files(files).await?;
     check.scripts_for_other_pages().await?;
     for difference in &check.differences {
         output::result(&output::printable(difference))?;
+    }
+    for receiver in receivers {
+        output::result(&output::printable(&receiver))?;
     }
     for host in goes_on_at {
         let line = format!("A payer may go on at {host}: see that it is the shop's.");
@@ -150,13 +170,17 @@ impl PageComparison {
             request = request.insert_header(("Sec-Fetch-User", "?1"));
             request = request.insert_header(("Upgrade-Insecure-Requests", "1"));
         }
-        let sent = request.send().await;
-        let mut answer = sent.map_err(|error| Failure::failed(unreachable(url, &error)))?;
-        let body = answer.body().limit(MAX_BYTES).await;
-        let body = body.map_err(|error| Failure::failed(format!("{url} can't be read: {error}")))?;
-        let status = answer.status().as_u16();
-        let headers = answer.headers().clone();
-        Ok(Fetched { status, headers, body: body.to_vec() })
+        let exchange = async {
+            let mut answer = request.send().await.map_err(|error| unreachable(url, &error))?;
+            let body = answer.body().limit(MAX_BYTES).await;
+            let body = body.map_err(|error| format!("{url} can't be read: {error}"))?;
+            let status = answer.status().as_u16();
+            let headers = answer.headers().clone();
+            Ok(Fetched { status, headers, body: body.to_vec() })
+        };
+        let fetched = timeout(TIME_OUT, exchange).await;
+        let unfinished = |_| format!("{url} did not finish its answer within {} s", TIME_OUT.as_secs());
+        fetched.map_err(unfinished).flatten().map_err(Failure::failed)
     }
 
     /// Compares the page: its headers, and every tag of it.
@@ -190,6 +214,28 @@ impl PageComparison {
             }
         }
         Ok(findings)
+    }
+
+    /// Checks a code by which a payer pays, and its picture. Returns the sentence about its receiver.
+    async fn payment_code(&mut self, code: &PaymentCode) -> Result<Option<String>, Failure> {
+        let receiver = match code.receiver() {
+            Ok(receiver) => receiver,
+            Err(difference) => {
+                self.differ(difference);
+                return Ok(None);
+            }
+        };
+        if let PaymentCode::Pix { code, picture } = code {
+            let url = self.url.join(picture).ok().filter(|url| url.origin() == self.url.origin());
+            // A picture from elsewhere is a difference of the page.
+            let Some(url) = url else { return Ok(Some(receiver)) };
+            let fetched = self.fetch(&url, Use::Picture, PORTUGUESE).await?;
+            let drawn = QrImage::new(code).map(|image| image.svg());
+            if fetched.status != 200 || !drawn.is_ok_and(|drawn| fetched.body == drawn.as_bytes()) {
+                self.differ(format!("{url} is not the picture of the page's PIX code"));
+            }
+        }
+        Ok(Some(receiver))
     }
 
     /// Compares the files of the page.

@@ -11,6 +11,12 @@ type Change = fn(&str, &mut Reply);
 /// Verifies the page of a link by way of somebody who changes answers. Returns the exit code and what was printed.
 fn verify(app: &TestApp, change: Change) -> (Option<i32>, String) {
     let made = make(app, &link());
+    let url = made["url"].as_str().unwrap();
+    verify_page(app, url.strip_prefix(&app.url()).unwrap(), change)
+}
+
+/// Verifies a page like [`verify`].
+fn verify_page(app: &TestApp, path: &str, change: Change) -> (Option<i32>, String) {
     let between = TestReceiver::start();
     let origin = between.url().trim_end_matches("/webhooks").to_owned();
     let client = app.client_without_key();
@@ -31,8 +37,7 @@ fn verify(app: &TestApp, change: Change) -> (Option<i32>, String) {
         change(&request.path, &mut reply);
         reply
     });
-    let url = made["url"].as_str().unwrap().replace(&app.url(), &origin);
-    let verified = app.program(&["checkout", "verify", &url]).run();
+    let verified = app.program(&["checkout", "verify", &format!("{origin}{path}")]).run();
     (verified.code, verified.said())
 }
 
@@ -61,7 +66,9 @@ fn the_page_of_a_payment_is_as_this_version_serves_it() {
         let mut payer = Payer::at(&app, &made);
         payer.begin_and_go(method);
         payer.check("pending");
-        verify(&payer);
+        let receiver =
+            if method == "pix" { "A payer's PIX goes to" } else { "A payer's boleto is one of bank" };
+        assert!(verify(&payer).contains(receiver), "{method}");
         app.client().post_empty(&format!("/sandbox/payments/{}/pay", payer.transaction())).expect(200);
         payer.check("paid");
         let said = verify(&payer);
@@ -133,6 +140,33 @@ fn every_change_of_headers_and_scripts_is_told() {
         assert_eq!(code, Some(1), "{told}: {printed}");
         assert!(printed.contains(told), "{told}: {printed}");
     }
+}
+
+#[test]
+fn a_code_that_pays_somebody_else_is_told() {
+    /// Printed in the central bank's manual.
+    const OTHER: &str = "00020126580014br.gov.bcb.pix0136123e4567-e12b-12d1-a456-4266554400005204000053039865802BR\
+                         5913Fulano de Tal6008BRASILIA62070503***63041D3D";
+    fn replace_code(reply: &mut Reply, other: &str) {
+        if let Some((before, after)) = reply.body.split_once("aria-labelledby=\"code-title\">000201") {
+            let (_, after) = after.split_once('<').unwrap();
+            reply.body = format!("{before}aria-labelledby=\"code-title\">{other}<{after}");
+        }
+    }
+    let app = TestApp::new();
+    let mut payer = Payer::at(&app, &make(&app, &link()));
+    payer.begin_and_go("pix");
+    let (code, printed) = verify_page(&app, &payer.path, |_, _| {});
+    assert_eq!(code, Some(0), "{printed}");
+    let (code, printed) = verify_page(&app, &payer.path, |_, reply| replace_code(reply, OTHER));
+    assert!(
+        code == Some(1) && printed.contains(".svg is not the picture of the page's PIX code"),
+        "{printed}"
+    );
+    let receiver = "goes to the key 123e4567-e12b-12d1-a456-426655440000, Fulano de Tal in BRASILIA";
+    assert!(printed.contains(receiver), "{printed}");
+    let (code, printed) = verify_page(&app, &payer.path, |_, reply| replace_code(reply, "00020126"));
+    assert!(code == Some(1) && printed.contains("the PIX code is invalid"), "{printed}");
 }
 
 #[test]

@@ -125,8 +125,8 @@ fn name(text: &str, belongs: impl Fn(char) -> bool) -> Option<(&str, &str)> {
     text.split_at_checked(end).filter(|(name, _)| !name.is_empty())
 }
 
-/// Returns a value without its escapes. `None` if it holds any that the template's engine does not write.
-fn unescaped(value: &str) -> Option<String> {
+/// Returns a value or text without its escapes. `None` if it holds any that the template's engine does not write.
+pub(super) fn unescaped(value: &str) -> Option<String> {
     let mut plain = String::with_capacity(value.len());
     let mut rest = value;
     while let Some(first) = rest.chars().next() {

@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use url::{Host, Url};
 
-use super::markup::{MOST_TOLD, Piece, Tag, read};
+use super::markup::{MOST_TOLD, Piece, Tag, read, unescaped};
+use super::payment_codes::PaymentCode;
 use crate::http::pages::assets;
 
 /// Elements without attributes that matter, and those whose attributes are in [`ATTRIBUTES`].
@@ -153,6 +154,8 @@ pub(super) struct PageFindings {
     pub(super) files: BTreeSet<&'static str>,
     /// Host of the merchant's own page, to which a payer may go on.
     pub(super) goes_on_at: Option<String>,
+    /// Codes by which a payer pays.
+    pub(super) codes: Vec<PaymentCode>,
 }
 
 /// Compares a page with what the templates write.
@@ -225,8 +228,10 @@ impl<'p> Judge<'p> {
             "meta" | "link" => self.head(tag, is_in_noscript),
             name if ELEMENTS.contains(&name) => {
                 self.attributes(tag, next);
-                if name == "input" {
-                    self.input(tag);
+                match name {
+                    "input" => self.input(tag),
+                    "textarea" => self.payment_code(tag, next),
+                    _ => {}
                 }
             }
             name => self.differ(format!("the page has the element {name}")),
@@ -367,6 +372,28 @@ impl<'p> Judge<'p> {
         let is_only = self.found.goes_on_at.is_none();
         self.found.goes_on_at = Some(host.to_owned());
         is_paid && is_of_payment && says_host && is_safe && is_only && !has_user(&url)
+    }
+
+    fn payment_code(&mut self, tag: &Tag, next: Option<&Piece>) {
+        let text = match next {
+            Some(Piece::Text(text)) => unescaped(text).unwrap_or_default(),
+            Some(Piece::Start(_) | Piece::End(_)) | None => String::new(),
+        };
+        let code = match tag.attribute("id") {
+            Some("code") => PaymentCode::Pix { code: text, picture: self.picture() },
+            Some("line") => PaymentCode::Boleto { line: text },
+            _ => return self.differ("the page has another textarea".to_owned()),
+        };
+        self.found.codes.push(code);
+    }
+
+    /// Returns the address of the PIX code's picture; empty without one.
+    fn picture(&self) -> String {
+        let pictures = self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Start(tag) if tag.name == "img" => tag.attribute("src"),
+            Piece::Start(_) | Piece::End(_) | Piece::Text(_) => None,
+        });
+        pictures.last().unwrap_or_default().to_owned()
     }
 
     fn input(&mut self, tag: &'p Tag) {
