@@ -8,7 +8,7 @@ use quita_domain::audit::chain::ChainHead;
 use quita_domain::audit::{AuditErasure, AuditScope};
 use quita_domain::control::RouteDirective;
 use quita_domain::identity::{LinkId, MerchantId, Mode, OperationId, TransactionId};
-use quita_domain::link::{Link, TakenUse};
+use quita_domain::link::{KeyedClosing, Link, TakenUse};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
 use quita_domain::payment::Payment;
@@ -162,6 +162,7 @@ fn link() -> Link {
     Link {
         id: LinkId::new(Uuid::from_u128(77)),
         closed_at: Some(Timestamp::from_millis(6_000)),
+        closings: vec![KeyedClosing { key: "fechar-1".to_owned(), cancel_pending: true }],
         taken: vec![TakenUse { payment: id(1), method: Some(Method::Pix), until }],
         ..links::whole(1_000)
     }
