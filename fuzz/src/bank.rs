@@ -8,7 +8,7 @@ use std::task::{Context, Poll, Waker};
 
 use async_trait::async_trait;
 use quita_acquirers::api_pix::ApiPixFactory;
-use quita_acquirers::api_pix::settings::{ApiPixSettings, Registration, TokenSettings, WebhookSettings};
+use quita_acquirers::api_pix::settings::{ApiPixSettings, CallbackRegistration, TokenSettings, WebhookSettings};
 use quita_acquirers::exchange::{Exchange, ExchangeFactory, Failure, Request, Response};
 use quita_domain::acquiring::CallFailure;
 use quita_domain::identity::{AcquirerName, Mode};
@@ -94,7 +94,7 @@ fn settings() -> ApiPixSettings {
         code_fields: Vec::new(),
         ignores_txid_of_answer: false,
         webhook: WebhookSettings {
-            registration: Registration::Off,
+            registration: CallbackRegistration::Off,
             address: None,
             token: Secret::new("no callbacks".into()),
             other_tokens: Vec::new(),

@@ -7,7 +7,7 @@ use quita_domain::acquiring::CallFailure;
 
 use super::lenient::text;
 use super::link::{Answer, Link, segment};
-use super::settings::Registration;
+use super::settings::CallbackRegistration;
 
 /// Outcome of registering the address for callbacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum RegistrationOutcome {
 /// Has the bank call our address, if it is configured so.
 pub(super) async fn register(link: &Link) -> RegistrationOutcome {
     let webhook = &link.settings().webhook;
-    let (Some(address), Registration::Register | Registration::Replace) =
+    let (Some(address), CallbackRegistration::Register | CallbackRegistration::Replace) =
         (&webhook.address, webhook.registration)
     else {
         return RegistrationOutcome::Off;
@@ -47,7 +47,7 @@ pub(super) async fn register(link: &Link) -> RegistrationOutcome {
         None => RegistrationOutcome::Registered,
         Some(known) if is_same(&known, address) => return RegistrationOutcome::Known,
         Some(known) if is_older(&known, address, token) => RegistrationOutcome::Registered,
-        Some(known) if webhook.registration == Registration::Replace => {
+        Some(known) if webhook.registration == CallbackRegistration::Replace => {
             RegistrationOutcome::Replaced(host(&known))
         }
         // A bank keeps one address for each Pix key: replacing a foreign one would silence another program.

@@ -86,7 +86,7 @@ pub struct Receiver {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebhookSettings {
     /// Choice of registering it or not.
-    pub registration: Registration,
+    pub registration: CallbackRegistration,
     /// The address for callbacks as this bank wants it, the dialect's suffix behind the token; none where nothing is
     /// registered.
     pub address: Option<Secret<String>>,
@@ -100,7 +100,7 @@ pub struct WebhookSettings {
 
 /// Choice of registering the address for callbacks at the bank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Registration {
+pub enum CallbackRegistration {
     /// If none, or ours, is registered.
     Register,
     /// In place of whatever is registered.

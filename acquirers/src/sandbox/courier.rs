@@ -10,7 +10,7 @@ use quita_ports::{Clock, NoticeSink, trace};
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, sleep, sleep_until};
 
-use super::script::Step;
+use super::script::ScriptStep;
 
 /// The caller has this long to store an answer before the first notice about it comes.
 const HEAD_START_MS: u64 = 100;
@@ -54,7 +54,7 @@ impl Courier {
     }
 
     /// Submits these steps, each in its time, unless steps of this payment are under way already.
-    pub(super) fn begin(&self, id: TransactionId, steps: Vec<Step>) {
+    pub(super) fn begin(&self, id: TransactionId, steps: Vec<ScriptStep>) {
         let mut rounds = self.rounds.lock();
         if steps.is_empty() || rounds.contains_key(&id) {
             return;
@@ -76,7 +76,7 @@ impl Courier {
     }
 
     /// Submits one notice until it is taken. Its id follows from the step, so that a repetition is known.
-    pub(super) async fn submit(&self, id: TransactionId, step: &Step) {
+    pub(super) async fn submit(&self, id: TransactionId, step: &ScriptStep) {
         let mut wait_ms = FIRST_RETRY_MS;
         for _ in 0..MAX_SUBMISSIONS {
             let notice = Notice {
@@ -96,7 +96,7 @@ impl Courier {
         tracing::warn!(acquirer = %self.name, transaction.id = %id, step.event, "a notice was given up");
     }
 
-    async fn walk(&self, id: TransactionId, steps: Vec<Step>) {
+    async fn walk(&self, id: TransactionId, steps: Vec<ScriptStep>) {
         // Times are those of the clock; they are waited for on the runtime's, from here on.
         let (now, begun) = (self.clock.now(), Instant::now());
         for step in steps {

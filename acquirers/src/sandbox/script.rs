@@ -56,7 +56,7 @@ impl Reception {
 
 /// Something that happens by itself, and is reported in a notice.
 #[derive(Debug, Clone)]
-pub(super) struct Step {
+pub(super) struct ScriptStep {
     /// Time at which it happens.
     pub(super) at: Timestamp,
     /// Its name, which makes the notice's id.
@@ -69,7 +69,7 @@ pub(super) struct Step {
 #[derive(Debug)]
 pub(super) struct Script {
     pub(super) reception: Reception,
-    pub(super) steps: Vec<Step>,
+    pub(super) steps: Vec<ScriptStep>,
 }
 
 impl Script {
@@ -91,8 +91,8 @@ impl Script {
     /// Returns what was the last to happen until `now`, and what is still to be reported after that.
     ///
     /// Money that comes back is reported only for what the caller knows to be paid, else it would come too early.
-    pub(super) fn until(self, now: Timestamp, is_paid: bool) -> (Option<Fact>, Vec<Step>) {
-        let may_be_told = |step: &Step| step.at <= now && (is_paid || !takes_money_back(&step.fact));
+    pub(super) fn until(self, now: Timestamp, is_paid: bool) -> (Option<Fact>, Vec<ScriptStep>) {
+        let may_be_told = |step: &ScriptStep| step.at <= now && (is_paid || !takes_money_back(&step.fact));
         let told = self.steps.iter().rposition(may_be_told);
         let fact = told.and_then(|place| self.steps.get(place)).map(|step| step.fact.clone());
         let rest = self.steps.into_iter().skip(told.map_or(0, |place| place + 1)).collect();
@@ -115,7 +115,7 @@ const fn takes_money_back(fact: &Fact) -> bool {
 }
 
 /// Returns the course of a PIX or boleto, by the last two digits of its amount.
-fn steps_of_code(query: &ChargeQuery, reception: Reception, timing: Timing) -> Vec<Step> {
+fn steps_of_code(query: &ChargeQuery, reception: Reception, timing: Timing) -> Vec<ScriptStep> {
     let created_at = match reception {
         // The payer can't begin before the caller has the code.
         Reception::AnswerLost => query.created_at.plus_ms(timing.time_out_ms).plus_ms(ASKED_AFTER_MS),
@@ -137,31 +137,31 @@ fn steps_of_code(query: &ChargeQuery, reception: Reception, timing: Timing) -> V
         51 if query.method == Method::Boleto => vec![paid(soon, owed(soon).minus(cent))],
         52 if query.method == Method::Boleto => vec![paid(soon, owed(soon).plus(cent))],
         // The same settlement under one id of a notice twice, and under another: it may count once only.
-        61 => vec![settled(soon), settled(soon), Step { event: "settled-again", ..settled(soon) }],
+        61 => vec![settled(soon), settled(soon), ScriptStep { event: "settled-again", ..settled(soon) }],
         62 => vec![settled(created_at)],
         71 => vec![expired(soon), settled(later)],
         _ => vec![settled(soon)],
     }
 }
 
-fn settled(at: Timestamp, query: &ChargeQuery, amount: Money) -> Step {
-    Step {
+fn settled(at: Timestamp, query: &ChargeQuery, amount: Money) -> ScriptStep {
+    ScriptStep {
         at,
         event: "settled",
         fact: Fact::Settled(movement::settlement(query, amount, at.sao_paulo_date())),
     }
 }
 
-const fn expired(at: Timestamp) -> Step {
-    Step { at, event: "expired", fact: Fact::Expired }
+const fn expired(at: Timestamp) -> ScriptStep {
+    ScriptStep { at, event: "expired", fact: Fact::Expired }
 }
 
-fn charged_back(at: Timestamp, query: &ChargeQuery) -> Step {
+fn charged_back(at: Timestamp, query: &ChargeQuery) -> ScriptStep {
     let id = format!("chargeback-{}", query.id.uuid().simple());
-    Step { at, event: "charged-back", fact: Fact::ChargedBack { id, amount: None } }
+    ScriptStep { at, event: "charged-back", fact: Fact::ChargedBack { id, amount: None } }
 }
 
-fn refunded(at: Timestamp, query: &ChargeQuery) -> Step {
+fn refunded(at: Timestamp, query: &ChargeQuery) -> ScriptStep {
     let refund_id = format!("refund-{}", query.id.uuid().simple());
-    Step { at, event: "refunded", fact: Fact::Refunded { refund_id, amount: None } }
+    ScriptStep { at, event: "refunded", fact: Fact::Refunded { refund_id, amount: None } }
 }

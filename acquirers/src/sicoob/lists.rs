@@ -53,11 +53,11 @@ pub(super) struct Movements {
 }
 
 /// Orders of one customer that are not read to their end yet, by day.
-pub(super) type Orders = Arc<Mutex<BTreeMap<NaiveDate, Order>>>;
+pub(super) type Orders = Arc<Mutex<BTreeMap<NaiveDate, ListOrder>>>;
 
 /// An ordered list.
 #[derive(Debug, Clone)]
-pub(super) struct Order {
+pub(super) struct ListOrder {
     id: u64,
     /// Files, once the list is ready, and the number of all records.
     files: Option<(Vec<u64>, u64)>,
@@ -109,7 +109,7 @@ impl ListReader for Movements {
 }
 
 impl Movements {
-    fn kept(&self) -> MutexGuard<'_, BTreeMap<NaiveDate, Order>> {
+    fn kept(&self) -> MutexGuard<'_, BTreeMap<NaiveDate, ListOrder>> {
         self.orders.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -147,7 +147,7 @@ impl Movements {
         let known = self.kept().get(&day).cloned();
         let order = match known {
             Some(order) => order,
-            None => Order { id: self.ordered(day).await?, files: None, counts: Arc::default() },
+            None => ListOrder { id: self.ordered(day).await?, files: None, counts: Arc::default() },
         };
         // Kept before it is waited for: a try that runs out of time
         // continues with the same order, and the bank makes one list.
@@ -158,7 +158,7 @@ impl Movements {
         for wait_s in WAITS_S {
             sleep(Duration::from_secs(wait_s)).await;
             if let Some((files, total)) = self.files(day, order.id).await? {
-                self.kept().insert(day, Order { files: Some((files.clone(), total)), ..order });
+                self.kept().insert(day, ListOrder { files: Some((files.clone(), total)), ..order });
                 return Ok((order.id, files, total));
             }
         }

@@ -7,7 +7,7 @@ use super::link::Link;
 use crate::api_pix::RegistrationOutcome;
 use crate::api_pix::lenient::{list, text, whole};
 use crate::api_pix::registration::{host, is_older, is_same, said};
-use crate::api_pix::settings::Registration;
+use crate::api_pix::settings::CallbackRegistration;
 use crate::bearer::Answer;
 use crate::exchange::Verb;
 
@@ -38,7 +38,7 @@ enum RegistrationChange {
 /// Has the bank call our address, if it is configured so.
 pub(super) async fn register(link: &Link) -> RegistrationOutcome {
     let webhook = &link.settings().webhook;
-    let (Some(address), Registration::Register | Registration::Replace) =
+    let (Some(address), CallbackRegistration::Register | CallbackRegistration::Replace) =
         (&webhook.address, webhook.registration)
     else {
         return RegistrationOutcome::Off;
@@ -59,7 +59,7 @@ pub(super) async fn register(link: &Link) -> RegistrationOutcome {
             (RegistrationChange::Change(known.id), RegistrationOutcome::Registered)
         }
         // An address that the bank has given up serves nobody, so replacing it silences no other program.
-        Some(known) if !known.is_active || webhook.registration == Registration::Replace => {
+        Some(known) if !known.is_active || webhook.registration == CallbackRegistration::Replace => {
             (RegistrationChange::Change(known.id), RegistrationOutcome::Replaced(host(&known.url)))
         }
         Some(known) => return RegistrationOutcome::Foreign(host(&known.url)),

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use quita_acquirers::api_pix::ApiPixFactory;
 use quita_acquirers::api_pix::dialect::{Dialect, Fillings};
-use quita_acquirers::api_pix::settings::{ApiPixSettings, Registration, TokenForm, TokenSettings};
+use quita_acquirers::api_pix::settings::{ApiPixSettings, CallbackRegistration, TokenForm, TokenSettings};
 use quita_acquirers::exchange::{Exchange, ExchangeFactory, Failure, Request, Response, Verb};
 use quita_domain::acquiring::Reference;
 use quita_domain::money::Money;
@@ -242,7 +242,7 @@ fn settings_of(recorded: &str) -> ApiPixSettings {
     settings.headers = filled(&dialect.headers);
     settings.query = filled(&dialect.query);
     settings.code_fields = dialect.code_fields();
-    settings.webhook.registration = Registration::Register;
+    settings.webhook.registration = CallbackRegistration::Register;
     settings.webhook.headers = dialect.webhook_headers.clone().into_iter().collect();
     settings
 }

@@ -1,7 +1,7 @@
 //! The registration of the address for callbacks.
 
 use quita_acquirers::api_pix::RegistrationOutcome;
-use quita_acquirers::api_pix::settings::Registration;
+use quita_acquirers::api_pix::settings::CallbackRegistration;
 use quita_acquirers::exchange::Verb;
 use serde_json::json;
 
@@ -12,7 +12,7 @@ fn address() -> String {
     format!("https://q.example/acquirers/bank/notifications/{NOTICE_TOKEN}")
 }
 
-fn world(registration: Registration, known: Option<&str>) -> World {
+fn world(registration: CallbackRegistration, known: Option<&str>) -> World {
     let mut settings = settings();
     settings.webhook.registration = registration;
     settings.webhook.headers = vec![("x-skip-mtls-checking".into(), "true".into())];
@@ -23,7 +23,7 @@ fn world(registration: Registration, known: Option<&str>) -> World {
 
 #[tokio::test(start_paused = true)]
 async fn an_address_is_registered_where_there_is_none_and_not_again() {
-    let world = world(Registration::Register, None);
+    let world = world(CallbackRegistration::Register, None);
     assert_eq!(world.factory.registration(), None);
     assert_eq!(world.factory.register_webhook().await, RegistrationOutcome::Registered);
     assert_eq!(world.factory.registration(), Some(RegistrationOutcome::Registered));
@@ -38,7 +38,7 @@ async fn an_address_is_registered_where_there_is_none_and_not_again() {
 #[tokio::test(start_paused = true)]
 async fn an_address_of_ours_with_an_older_token_is_replaced() {
     let older = "https://q.example/acquirers/bank/notifications/older-token";
-    let world = world(Registration::Register, Some(older));
+    let world = world(CallbackRegistration::Register, Some(older));
     assert_eq!(world.factory.register_webhook().await, RegistrationOutcome::Registered);
     assert_eq!(world.bank.books().webhook, Some(address()));
 }
@@ -48,10 +48,10 @@ async fn an_address_of_somebody_else_is_replaced_only_if_that_is_wanted() {
     let foreign = "https://other.example/hooks/their-secret";
     let world_of = |registration| world(registration, Some(foreign));
     let outcome = RegistrationOutcome::Foreign("other.example".into());
-    let world = world_of(Registration::Register);
+    let world = world_of(CallbackRegistration::Register);
     assert_eq!(world.factory.register_webhook().await, outcome);
     assert_eq!(world.bank.books().webhook.as_deref(), Some(foreign));
-    let world = world_of(Registration::Replace);
+    let world = world_of(CallbackRegistration::Replace);
     let outcome = RegistrationOutcome::Replaced("other.example".into());
     assert_eq!(world.factory.register_webhook().await, outcome);
     assert_eq!(world.bank.books().webhook, Some(address()));
@@ -59,7 +59,7 @@ async fn an_address_of_somebody_else_is_replaced_only_if_that_is_wanted() {
 
 #[tokio::test(start_paused = true)]
 async fn nothing_is_asked_where_nothing_is_registered() {
-    let world = world(Registration::Off, None);
+    let world = world(CallbackRegistration::Off, None);
     assert_eq!(world.factory.register_webhook().await, RegistrationOutcome::Off);
     assert!(world.bank.asked().is_empty());
 }
@@ -73,7 +73,7 @@ async fn a_registration_that_fails_says_why() {
         (Verb::Put, Reply::Answer(429, json!({})), "the bank wants fewer calls"),
         (Verb::Post, Reply::Answer(500, json!({})), "no token of access: 500 HTTP 500"),
     ] {
-        let world = world(Registration::Register, None);
+        let world = world(CallbackRegistration::Register, None);
         let part = if verb == Verb::Post { "/oauth/" } else { "/webhook/" };
         world.bank.insists(verb, part, reply);
         assert_eq!(world.factory.register_webhook().await, RegistrationOutcome::Failed(why.into()));

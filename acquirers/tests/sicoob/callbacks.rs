@@ -1,7 +1,7 @@
 //! Callbacks are hints, their address is validated before there is any payment, and the bank is told it.
 
 use quita_acquirers::api_pix::RegistrationOutcome;
-use quita_acquirers::api_pix::settings::Registration;
+use quita_acquirers::api_pix::settings::CallbackRegistration;
 use quita_domain::acquiring::{HintSubject, NoticeContent, Reference};
 use quita_ports::{AcquirerFactory as _, NoticeRefused, RawNotice};
 use serde_json::{Value, json};
@@ -52,12 +52,12 @@ async fn the_bank_is_told_our_address_once_and_nobody_elses_is_replaced_without_
             settings.webhook.registration = registration;
         })
     };
-    let foreign = another(Registration::Register).register_webhook().await;
+    let foreign = another(CallbackRegistration::Register).register_webhook().await;
     assert_eq!(foreign, RegistrationOutcome::Foreign("q.example".into()));
-    let replaced = another(Registration::Replace).register_webhook().await;
+    let replaced = another(CallbackRegistration::Replace).register_webhook().await;
     assert_eq!(replaced, RegistrationOutcome::Replaced("q.example".into()));
-    assert_eq!(another(Registration::Register).register_webhook().await, RegistrationOutcome::Known);
-    assert_eq!(another(Registration::Off).register_webhook().await, RegistrationOutcome::Off);
+    assert_eq!(another(CallbackRegistration::Register).register_webhook().await, RegistrationOutcome::Known);
+    assert_eq!(another(CallbackRegistration::Off).register_webhook().await, RegistrationOutcome::Off);
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use chrono::NaiveDate;
-use quita_acquirers::api_pix::settings::{Registration, TokenForm, TokenSettings, WebhookSettings};
+use quita_acquirers::api_pix::settings::{CallbackRegistration, TokenForm, TokenSettings, WebhookSettings};
 use quita_acquirers::exchange::{Exchange, ExchangeFactory, Failure, Request, Response};
 use quita_acquirers::sicoob::SicoobFactory;
 use quita_acquirers::sicoob::settings::{Beneficiary, SicoobSettings};
@@ -216,7 +216,7 @@ pub(crate) fn settings() -> SicoobSettings {
         number_digit: None,
         beneficiary: Beneficiary { name: "LOJA".into(), ..Beneficiary::default() },
         webhook: WebhookSettings {
-            registration: Registration::Register,
+            registration: CallbackRegistration::Register,
             address: Some(Secret::new(address)),
             token: Secret::new(TOKEN.into()),
             other_tokens: vec![Secret::new("older-token".into())],

@@ -6,7 +6,7 @@ pub(super) mod token;
 
 use quita_acquirers::api_pix::dialect::{Dialect, Fillings};
 use quita_acquirers::api_pix::settings::{
-    ApiPixSettings, Receiver, Registration, TokenSettings, WebhookSettings,
+    ApiPixSettings, CallbackRegistration, Receiver, TokenSettings, WebhookSettings,
 };
 use quita_domain::identity::Mode;
 use quita_domain::pix::key::PixKey;
@@ -103,8 +103,8 @@ impl ApiPixConfig {
         };
         let address = Secret::new(self.callbacks.address(&tokens.now, notifications));
         let is_registered = match self.callbacks.registration {
-            Registration::Register | Registration::Replace => true,
-            Registration::Off => false,
+            CallbackRegistration::Register | CallbackRegistration::Replace => true,
+            CallbackRegistration::Off => false,
         };
         ApiPixSettings {
             base_url: self.base_url.clone(),

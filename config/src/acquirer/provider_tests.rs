@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use quita_acquirers::api_pix::settings::{Registration, TokenForm, TokenSettings};
+use quita_acquirers::api_pix::settings::{CallbackRegistration, TokenForm, TokenSettings};
 use quita_domain::secret::Secret;
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 use tempfile::TempDir;
@@ -80,7 +80,7 @@ fn a_bank_of_the_standard_needs_addresses_a_client_a_key_and_a_receiver() {
     };
     assert_eq!((form, client_secret), (TokenForm::BasicForm, Some(Secret::new("hunter2".into()))));
     assert!(scope.starts_with("cob.write cob.read"), "{scope}");
-    assert_eq!((settings.webhook.registration, settings.webhook.address), (Registration::Off, None));
+    assert_eq!((settings.webhook.registration, settings.webhook.address), (CallbackRegistration::Off, None));
     assert!(settings.lists);
     assert!(!format!("{config:?}").contains("hunter2"));
 }
@@ -210,10 +210,10 @@ fn a_bank_is_told_where_to_call_back_if_that_is_reached_by_https() {
         load(&[], &[BANK_SECRET], Some(&file)).map(|config| settings(&bank(&config)).webhook)
     };
     let default = callbacks("https://pay.example", "").unwrap();
-    assert_eq!(default.registration, Registration::Register);
+    assert_eq!(default.registration, CallbackRegistration::Register);
     let address = "https://pay.example/acquirers/bank/notifications/token";
     assert_eq!(default.address, Some(Secret::new(address.into())));
-    assert_eq!(callbacks("http://pay.example", "").unwrap().registration, Registration::Off);
+    assert_eq!(callbacks("http://pay.example", "").unwrap().registration, CallbackRegistration::Off);
     assert_eq!(callbacks("https://pay.example", "webhook = 'off'\n").unwrap().address, None);
     let of_efi = callbacks("https://pay.example", "webhook = 'replace'\ndialect = 'efi'\n").unwrap();
     assert_eq!(of_efi.address, Some(Secret::new(format!("{address}?ignorar="))));

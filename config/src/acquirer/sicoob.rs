@@ -1,6 +1,6 @@
 //! Configuration of boletos registered at Sicoob.
 
-use quita_acquirers::api_pix::settings::{Registration, TokenForm, TokenSettings, WebhookSettings};
+use quita_acquirers::api_pix::settings::{CallbackRegistration, TokenForm, TokenSettings, WebhookSettings};
 use quita_acquirers::sicoob::settings::{Beneficiary, SicoobSettings};
 use quita_domain::boleto::NumberDigit;
 use quita_domain::document::{Document, DocumentType};
@@ -110,8 +110,8 @@ impl SicoobConfig {
     ) -> SicoobSettings {
         let address = Secret::new(self.callbacks.address(&tokens.now, notifications));
         let is_registered = match self.callbacks.registration {
-            Registration::Register | Registration::Replace => true,
-            Registration::Off => false,
+            CallbackRegistration::Register | CallbackRegistration::Replace => true,
+            CallbackRegistration::Off => false,
         };
         SicoobSettings {
             base_url: self.base_url.clone(),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use actix_web::rt::time::timeout;
-use quita_acquirers::api_pix::settings::Registration;
+use quita_acquirers::api_pix::settings::CallbackRegistration;
 use quita_domain::time::{DAY_MS, Timestamp};
 use quita_machine::SystemClock;
 use quita_ports::Clock;
@@ -83,11 +83,11 @@ fn callbacks(link: &Link, config: &Config) -> Option<Finding> {
     let name = &configured.spec.name;
     let address = Site::of(config).notifications(&configured);
     match callbacks.registration {
-        Registration::Register | Registration::Replace => Some(Finding::ok(
+        CallbackRegistration::Register | CallbackRegistration::Replace => Some(Finding::ok(
             SUBJECT,
             format!("{name}: the service tells the bank to call back at {address}/…"),
         )),
-        Registration::Off => Some(Finding::ok(
+        CallbackRegistration::Off => Some(Finding::ok(
             SUBJECT,
             format!("{name}: the service does not tell the bank where to call back"),
         )),

@@ -2,7 +2,7 @@
 
 use actix_http::header::{HeaderName, HeaderValue};
 use quita_acquirers::api_pix::dialect::Dialect;
-use quita_acquirers::api_pix::settings::Registration;
+use quita_acquirers::api_pix::settings::CallbackRegistration;
 use quita_domain::identity::Mode;
 use quita_domain::secret::Secret;
 
@@ -13,7 +13,7 @@ use super::super::{Surroundings, number};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallbackConfig {
     /// Choice of registering it by this service.
-    pub registration: Registration,
+    pub registration: CallbackRegistration,
     /// Another number, another address.
     pub epoch: u32,
     /// Suffix after the token in it, as this bank wants it.
@@ -68,7 +68,7 @@ impl CallbackConfig {
     ) -> Self {
         let is_set = table.contains("webhook");
         let registered = registration(table, surroundings);
-        let registration = if mode == Mode::Test && !is_set { Registration::Off } else { registered };
+        let registration = if mode == Mode::Test && !is_set { CallbackRegistration::Off } else { registered };
         Self { registration, epoch: epoch(table), suffix: String::new(), headers: Vec::new() }
     }
 
@@ -78,21 +78,23 @@ impl CallbackConfig {
     }
 }
 
-fn registration(table: &mut AcquirerTable<'_>, surroundings: &Surroundings<'_>) -> Registration {
+fn registration(table: &mut AcquirerTable<'_>, surroundings: &Surroundings<'_>) -> CallbackRegistration {
     let is_https = surroundings.public_url.is_some_and(|url| url.scheme() == "https");
     let registration = table.optional("webhook", "register, replace, off", |text| match text {
-        "register" => Some(Registration::Register),
-        "replace" => Some(Registration::Replace),
-        "off" => Some(Registration::Off),
+        "register" => Some(CallbackRegistration::Register),
+        "replace" => Some(CallbackRegistration::Replace),
+        "off" => Some(CallbackRegistration::Off),
         _ => None,
     });
-    if matches!(registration, Some(Registration::Register | Registration::Replace)) && !is_https {
+    if matches!(registration, Some(CallbackRegistration::Register | CallbackRegistration::Replace))
+        && !is_https
+    {
         table.refuse(
             "webhook",
             "a bank calls back at https alone; set an https public-url, or webhook = \"off\"",
         );
     }
-    registration.unwrap_or(if is_https { Registration::Register } else { Registration::Off })
+    registration.unwrap_or(if is_https { CallbackRegistration::Register } else { CallbackRegistration::Off })
 }
 
 fn epoch(table: &mut AcquirerTable<'_>) -> u32 {

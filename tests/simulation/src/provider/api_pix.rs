@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use quita_acquirers::api_pix::ApiPixFactory;
 use quita_acquirers::api_pix::settings::{
-    ApiPixSettings, Receiver, Registration, TokenForm, TokenSettings, WebhookSettings,
+    ApiPixSettings, CallbackRegistration, Receiver, TokenForm, TokenSettings, WebhookSettings,
 };
 use quita_acquirers::exchange::{ExchangeFactory, Request, Verb};
 use quita_banks::api_pix::{Code, Config, ErrorShape, PixBank, RefundOutcome, Shape};
@@ -132,7 +132,7 @@ pub(super) fn factory(
         code_fields: vec!["pixCopiaECola".to_owned()],
         ignores_txid_of_answer: false,
         webhook: WebhookSettings {
-            registration: Registration::Off,
+            registration: CallbackRegistration::Off,
             address: None,
             token: Secret::new(WEBHOOK_TOKEN.to_owned()),
             other_tokens: Vec::new(),

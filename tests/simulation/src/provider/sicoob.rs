@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use quita_acquirers::api_pix::settings::{Registration, TokenForm, TokenSettings, WebhookSettings};
+use quita_acquirers::api_pix::settings::{CallbackRegistration, TokenForm, TokenSettings, WebhookSettings};
 use quita_acquirers::exchange::{ExchangeFactory, Request, Verb};
 use quita_acquirers::sicoob::SicoobFactory;
 use quita_acquirers::sicoob::settings::{Beneficiary, SicoobSettings};
@@ -141,7 +141,7 @@ pub(super) fn factory(
         number_digit: ways.digits(),
         beneficiary: Beneficiary { name: "LOJA EXEMPLO".to_owned(), ..Beneficiary::default() },
         webhook: WebhookSettings {
-            registration: Registration::Off,
+            registration: CallbackRegistration::Off,
             address: None,
             token: Secret::new(WEBHOOK_TOKEN.to_owned()),
             other_tokens: Vec::new(),
