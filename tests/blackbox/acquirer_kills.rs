@@ -24,12 +24,12 @@ const KILLS_OF_A_ROUND: usize = 10;
 const CLIENTS: u64 = 32;
 /// Of a thousand calls to the acquirers, so many fail.
 const FAULTS_PERMILLE: u64 = 200;
-/// What failed at each question of the first minutes is asked about up to six minutes later; the others have room for "not
-/// found" to be believed, and for what is then sent once more.
+/// Longest time until all is settled. An outcome that no question of the first minutes has brought is asked for up to
+/// six minutes later. The other minutes are for "not found" to be believed, and for what is then sent once more.
 const SETTLES_WITHIN: Duration = Duration::from_secs(9 * 60);
-/// What the bank told of while the service was dead, it tells of again so often.
+/// Interval at which the bank repeats what it told while the service was dead.
 const HINTS_EVERY: Duration = Duration::from_secs(10);
-/// What would be done once more is done by then.
+/// Time after which anything that would be done once more is done.
 const AFTERWARDS: Duration = Duration::from_secs(3);
 
 #[test]

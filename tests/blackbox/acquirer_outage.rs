@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use crate::support::{Acquirers, Client, Edit, PATIENCE, Proxy, TestApp, card, eventually, pause, pix};
 
 const CARD: &str = "4024007197692931";
-/// What is asked about in vain is asked about again after up to five minutes (six, as steps are spread), and twice before
-/// it is believed that the acquirer does not know it. On a machine that is in time it is the step of 15 seconds.
+/// Longest time until all is settled. A question that was asked in vain is asked again after up to five minutes (six,
+/// as steps are spread). It is asked twice before it is believed that the acquirer does not know the charge or
+/// operation. On a machine that is in time, the step is the one of 15 seconds.
 const SETTLES_WITHIN: Duration = Duration::from_secs(9 * 60);
 
 /// Wires to a bank and to Cielo, and a service that knows them by these alone.

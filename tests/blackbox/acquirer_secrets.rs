@@ -1,4 +1,4 @@
-//! What nobody but the service and the providers may see stands nowhere else.
+//! Secrets for the service and the providers alone: they stand nowhere else.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -116,7 +116,7 @@ fn wait_a_little_for_money(client: &Client, path: &str) {
     }
 }
 
-/// What operators and merchants are shown.
+/// Returns the pages that operators and merchants are shown.
 fn pages(app: &TestApp, key: &str) -> Vec<(String, Vec<u8>)> {
     let ops = app.ops();
     let client = app.client_with(key);
@@ -194,7 +194,7 @@ fn markers(acquirers: &Acquirers, app: &TestApp) -> Vec<Marker> {
     markers
 }
 
-/// Where a marker stands, and which.
+/// Returns each place that holds a marker, with the kind of the marker.
 fn find(seen: &[(String, Vec<u8>)], markers: &[Marker]) -> Vec<(String, &'static str)> {
     let mut found = Vec::new();
     for (place, bytes) in seen {

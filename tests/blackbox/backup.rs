@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::support::{Program, TestApp, is_mongodb, pause, pix};
 
-/// How long a backup of a small store may take while it is written.
+/// Longest time of a backup of a small store that is being written to.
 const SOON: Duration = Duration::from_secs(15);
 
 fn is_embedded() -> bool {

@@ -1,4 +1,4 @@
-//! What people do in the merchants' console, in a real browser.
+//! Stories of people in the merchants' console, in a real browser.
 
 mod deliveries;
 mod developer;

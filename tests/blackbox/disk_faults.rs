@@ -33,7 +33,7 @@ fn assert_refused(answer: &Answer) {
     assert!(!answer.text().contains(".db") && !answer.text().contains("disk"), "{answer}");
 }
 
-/// How often an acquirer was called, whatever it answered.
+/// Returns the number of calls to acquirers, whatever they answered.
 fn acquirer_calls(app: &TestApp) -> f64 {
     let metrics = app.ops().get("/metrics").text();
     let counts = metrics.lines().filter(|line| line.starts_with("quita_acquirer_request_seconds_count"));

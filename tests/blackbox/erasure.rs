@@ -13,7 +13,7 @@ use crate::support::{
 const CPF: &str = "52998224725";
 const EMAIL: &str = "zuleika@marca.example";
 
-/// What tells who paid, wherever it stands.
+/// Texts that tell who paid, wherever they stand.
 const TRACES: [&str; 14] = [
     "Zuleika",
     "Quaresma",
@@ -70,7 +70,7 @@ fn talkative() -> TestReceiver {
     receiver
 }
 
-/// Where any of it stands.
+/// Returns the places where any of these texts stands.
 fn places_of_traces(app: &TestApp) -> Vec<(String, &'static str)> {
     let holds = |bytes: &[u8], trace: &str| bytes.windows(trace.len()).any(|part| part == trace.as_bytes());
     let places = app.store_bytes();

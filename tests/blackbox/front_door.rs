@@ -1,4 +1,4 @@
-//! What somebody sees who has only the address: the front page, the guides, and what programs read instead.
+//! Views for somebody who has only the address: the front page, the guides, and texts for programs.
 
 use crate::support::TestApp;
 

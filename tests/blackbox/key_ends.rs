@@ -1,4 +1,4 @@
-//! When API keys end, and who is told before.
+//! Ends of API keys, and who is told before.
 
 use crate::support::{Account, Answer, PATIENCE, TestApp, Visitor, eventually};
 
@@ -8,7 +8,7 @@ fn id_of(key: &str) -> &str {
     key.split('_').nth(2).unwrap()
 }
 
-/// What `quita keys list` says of the state of a key.
+/// Returns the state of a key in the output of `quita keys list`.
 fn state(app: &TestApp, key: &str) -> String {
     let listed = app.quita(&["keys", "list"]).output();
     let line = listed.lines().find(|line| line.contains(id_of(key))).unwrap();

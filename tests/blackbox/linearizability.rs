@@ -18,7 +18,7 @@ use recorder::{Act, Recorder, Way};
 const HISTORIES: u64 = 300;
 /// Clients that act on one payment at once.
 const CLIENTS: usize = 4;
-/// What each of them does after it created the payment.
+/// Number of actions of each client after it created the payment.
 const ACTS: usize = 4;
 /// Payments that are acted on at once.
 const AT_ONCE: usize = 8;

@@ -1,4 +1,4 @@
-//! What stays in the memory of the process, and whether it can come into a file.
+//! Remains in the memory of the process, and whether they can come into a file.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -13,15 +13,15 @@ const NUMBER: &str = "5555555555554444";
 /// Payments by card, each over a connection of its own.
 const PAYMENTS: usize = 10;
 
-/// How many bytes are looked at together, and how many before them are looked at again: more than a text is long.
+/// Number of bytes that are searched together. `AGAIN` bytes before them are searched again: more than a text is long.
 const PIECE: usize = 1 << 20;
 const AGAIN: usize = 64;
 
-/// What stands before a number as it was sent.
+/// Text before a number as it was sent.
 const AS_SENT: &[u8] = b"\"number\":\"";
 
-/// How often the number stands in the memory that a process may write to, and how often of these as it was sent; `None`
-/// where nobody may look.
+/// Counts the number in the memory that a process may write to. Returns all occurrences, and those of them that are as
+/// it was sent; `None` where nobody may look.
 fn occurrences(process: u32) -> Option<(usize, usize)> {
     let maps = fs::read_to_string(format!("/proc/{process}/maps")).ok()?;
     let memory = File::open(format!("/proc/{process}/mem")).ok()?;
@@ -50,7 +50,8 @@ fn occurrences(process: u32) -> Option<(usize, usize)> {
     Some((all.len(), as_sent.len()))
 }
 
-/// Where the number begins. Most of the memory is empty, and skipped by what is fast in tests too.
+/// Returns the positions at which the number begins. Most of the memory is empty, and skipped by what is fast in tests
+/// too.
 fn places(bytes: &[u8]) -> Vec<usize> {
     let mut rest = Cursor::new(bytes);
     let mut found = Vec::new();
@@ -84,8 +85,8 @@ fn no_card_number_stays_in_memory_that_was_given_back() {
     });
 }
 
-/// What the HTTP library received stays in its buffer until the memory is used again: one for each connection
-/// (docs/SECURITY-MODEL.md).
+/// Checks that a card's number stays only in the buffers of the HTTP library. There is one for each connection. What it
+/// received stays there until the memory is used again (docs/SECURITY-MODEL.md).
 #[test]
 fn of_a_card_nothing_stays_in_memory_but_what_the_http_library_received() {
     let mut app = TestApp::new();

@@ -1,11 +1,11 @@
-//! What a stranger may try at the operator's console, and that it is refused.
+//! Attempts of a stranger at the operator's console, which are refused.
 
 use crate::support::{
     Account, Answer, EventStream, OPERATOR, OPERATOR_PASSWORD, PATIENCE, SETUP_PASSWORD, TestApp, Visitor,
     boleto, check_is_protected, check_stream_is_protected, declared, eventually, form_token_in,
 };
 
-/// Where the routes are declared.
+/// Source in which the routes are declared.
 const DECLARED: &str = include_str!("../../src/console/operator/routes.rs");
 
 /// Every page and stream of the console for who is signed in: as it is declared, and an address of it.
@@ -55,7 +55,7 @@ const ASKED: [&str; 8] = [
     "/nodes/{id}",
     "/people/{login}/{verb}",
 ];
-/// What is the own of whoever is signed in.
+/// Routes to what belongs to the person who is signed in.
 pub(crate) const OWN: [&str; 10] = [
     "/account/mail",
     "/account/webhook",
@@ -93,7 +93,7 @@ const CHANGED: [(&str, &str); 19] = [
     ("/sign-in/password", "/sign-in/password"),
     ("/sign-out", "/sign-out"),
 ];
-/// Who is not signed in may use these.
+/// Routes that somebody who is not signed in may use.
 const OPEN: [(&str, &str); 10] = [
     ("GET", "/console/assets/{name:.*}"),
     // While the store is away nobody's session can be read.
@@ -380,7 +380,7 @@ fn production_without_an_operator_and_a_password_is_closed_until_a_command_makes
     assert_eq!(visitor.get("/").header("location"), Some("/sign-in/password"), "it is changed first");
 }
 
-/// What would direct something, on the pages of an auditor.
+/// Parts of buttons that would direct something, looked for on the pages of an auditor.
 const BUTTONS: [&str; 8] = [
     "/paused\"",
     "/drained\"",

@@ -1,6 +1,6 @@
-//! What operators run beside the service, `docs/ops/`: that it speaks of what is there.
+//! Files that operators run beside the service, `docs/ops/`: they speak of what is there.
 //!
-//! That Prometheus understands it, and that alerts fire when they should, is checked by `scripts/check_ops`.
+//! `scripts/check_ops` checks that Prometheus understands them, and that alerts fire when they should.
 
 mod exposition;
 mod promql;
@@ -58,7 +58,7 @@ fn dashboard() -> Value {
     serde_json::from_str(DASHBOARD).unwrap()
 }
 
-/// What the dashboard asks Prometheus.
+/// Returns the queries that the dashboard sends to Prometheus.
 fn queries() -> Vec<String> {
     let queries = strings(&dashboard(), &["expr", "definition"]);
     assert!(queries.len() > 30, "{queries:?}");

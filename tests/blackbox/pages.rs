@@ -1,4 +1,4 @@
-//! What a payer opens: pages, pictures and the PDF.
+//! Pages, pictures and the PDF that a payer opens.
 
 use std::process::Command;
 

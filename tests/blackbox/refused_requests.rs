@@ -1,4 +1,4 @@
-//! What is seen of a request that was refused: a line of the log, a page of the console, an address, a figure.
+//! Traces of a refused request: a line of the log, a page of the console, an address, a figure.
 
 use serde_json::json;
 

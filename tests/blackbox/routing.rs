@@ -1,4 +1,4 @@
-//! Which acquirer takes a payment: methods, amounts, priorities, and what is answered when none does.
+//! Choice of a payment's acquirer: methods, amounts, priorities, and the answer when none takes it.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Which way payments would go: dry runs, and replays of payments that exist.
+//! Routes that payments would take: dry runs, and replays of payments that exist.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -22,7 +22,7 @@ fn app() -> TestApp {
     app.env("QUITA_ROUTE", ROUTES).env("QUITA_COST", COSTS).start()
 }
 
-/// What the service answers for a body, and so does the command line.
+/// Returns the service's answer for a body, and checks that the command line prints the same.
 fn evaluated(app: &TestApp, body: &Value) -> Value {
     let answered = app.client().post("/pay/routing/evaluate", body).expect(200);
     std::fs::write(app.directory().join("body.json"), body.to_string()).unwrap();
@@ -33,7 +33,7 @@ fn evaluated(app: &TestApp, body: &Value) -> Value {
     answered
 }
 
-/// Who was looked at, in order, with what each takes.
+/// Returns the acquirers that were looked at, in order, with what each takes.
 fn considered(answered: &Value) -> Vec<(&str, &str)> {
     let considered = answered["considered"].as_array().unwrap().iter();
     considered.map(|one| (one["acquirer"].as_str().unwrap(), one["cost"].as_str().unwrap())).collect()

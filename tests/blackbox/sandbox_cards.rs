@@ -1,4 +1,4 @@
-//! What becomes of cards in the sandbox: every number of the table.
+//! Outcomes of cards in the sandbox: every number of the table.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What becomes of PIX and boletos in the sandbox: every row of the table of cents.
+//! Outcomes of PIX and boletos in the sandbox: every row of the table of cents.
 
 use std::time::{Duration, Instant};
 
@@ -27,7 +27,8 @@ fn check_history(cents: u64, expected: &[&str]) {
     }
 }
 
-/// That an acquirer does not know a charge is believed only after more than ten seconds.
+/// Longest time until a charge is sent again and paid. That an acquirer does not know it is believed only after more
+/// than ten seconds.
 const SENT_AGAIN_WITHIN: Duration = Duration::from_secs(60);
 
 /// Expects a payment to stay as it is for a while.

@@ -10,7 +10,7 @@ use crate::support::{TestApp, block_on, exchange, pix};
 
 /// As many open files as a shell allows that was told nothing.
 const OPEN_FILES: u32 = 1_024;
-/// How soon somebody is answered who has nothing to do with those that hold connections.
+/// Longest time until somebody is answered who has nothing to do with those that hold connections.
 const SOON: Duration = Duration::from_secs(5);
 
 const FIRST: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);

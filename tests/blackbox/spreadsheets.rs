@@ -13,7 +13,7 @@ const BRAZILIAN: SpreadsheetSettings = SpreadsheetSettings { separators: ";", la
 const ENGLISH: SpreadsheetSettings = SpreadsheetSettings { separators: ",", language: 1033 };
 const EVERYTHING: SpreadsheetSettings = SpreadsheetSettings { separators: ",;\t", language: 1046 };
 
-/// What payers call themselves, and as what it is shown where the file is meant to be opened.
+/// Names of payers, each with the text that is shown where the file is meant to be opened.
 const NAMES: [(&str, &str); 16] = [
     ("=1+1", "'=1+1"),
     ("+1+1", "'+1+1"),
@@ -54,7 +54,7 @@ fn check_harmless(rows: &[Vec<SpreadsheetCell>], settings: SpreadsheetSettings) 
     }
 }
 
-/// Where it is meant to be opened, every cell is in its column, and amounts are numbers.
+/// Checks a file that is opened where it is meant to be. Every cell is in its column, and amounts are numbers.
 fn check_readable(rows: &[Vec<SpreadsheetCell>]) {
     let texts = |row: &[SpreadsheetCell]| row.iter().map(|cell| cell.text.clone()).collect::<Vec<_>>();
     let head = texts(&rows[0]);

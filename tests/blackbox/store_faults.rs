@@ -21,12 +21,12 @@ const HEALS_WITHIN: Duration = Duration::from_secs(75);
 /// A check that was stored after its write was given up asks nothing: the next one is two minutes and a fifth later, as it
 /// would be after a crash at that place.
 const CHECKED_WITHIN: Duration = Duration::from_secs(160);
-/// How long commands fail that fail for a while.
+/// Duration of a failure that lasts for a while.
 const A_WHILE: Duration = Duration::from_millis(600);
 
 const WRITES: [&str; 2] = ["insert", "update"];
 const READS_AND_WRITES: [&str; 3] = ["find", "insert", "update"];
-/// What the service sends while it runs.
+/// Commands that the service sends while it runs.
 const EVERYTHING: [&str; 6] = ["find", "getMore", "insert", "update", "aggregate", "ping"];
 
 fn fail_point() -> Option<FailPoint> {
@@ -154,7 +154,7 @@ impl Round {
         self.answers = again;
     }
 
-    /// What came of it, once all is quiet.
+    /// Checks the outcome of the requests, once all is quiet.
     fn check(&self, client: &Client, receiver: &TestReceiver) {
         let id = |place: usize| self.answers[place].json()["transactionId"].as_str().unwrap().to_owned();
         let of_path = |place: usize| self.requests[place].0.split('/').nth(3).unwrap().to_owned();

@@ -14,7 +14,7 @@ fn direct(operator: &Visitor, directive: &str) {
     }
 }
 
-/// Where the page of a payment leads for the operation that can be ended.
+/// Returns the address to which the page of a payment leads for the operation that can be ended.
 #[track_caller]
 fn address_of_end(operator: &Visitor, id: &str) -> String {
     eventually(PATIENCE, "the operation is shown as open", || {

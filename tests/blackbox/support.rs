@@ -1,4 +1,4 @@
-//! What the suites are written with.
+//! Building blocks of the suites.
 
 mod account;
 mod acquirers;

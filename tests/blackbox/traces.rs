@@ -13,7 +13,7 @@ use crate::support::{
 const TRACE: &str = "4bf92f3577b34da6a3ce929d0e0e4736";
 const CALLER: &str = "00f067aa0ba902b7";
 
-/// How long a service takes that is told to stop.
+/// Longest time that a service takes to stop when it is told to.
 const STOPS_WITHIN: Duration = Duration::from_secs(10);
 
 /// Kinds of spans, as OTLP numbers them.
@@ -137,7 +137,7 @@ fn the_call_to_the_acquirer_is_in_the_trace_of_its_payment() {
     assert_eq!((charge.kind, charged), (CLIENT, ["sandbox", "credit_card", "answered"]));
 }
 
-/// What a person changes in a console goes on by itself, and is of the same trace all the same.
+/// Checks that a change in a console is of one trace, although it goes on by itself.
 #[test]
 fn a_change_made_in_a_console_is_one_trace() {
     let collector = Collector::start();

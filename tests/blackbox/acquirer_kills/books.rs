@@ -51,7 +51,7 @@ impl From<pagarme::Entry> for Sale {
 }
 
 impl Shop<'_> {
-    /// What does not fit, or is not settled.
+    /// Returns what does not fit, or is not settled.
     pub(super) fn violations(&self) -> Vec<String> {
         let books = self.books();
         let answered = self.answered.lock().unwrap().clone();
@@ -101,7 +101,7 @@ impl Shop<'_> {
         }
     }
 
-    /// What was done, in a line.
+    /// Returns a line that says what was done.
     pub(super) fn summary(&self) -> String {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         let mut refunds = 0;
@@ -186,7 +186,7 @@ impl Shop<'_> {
     }
 }
 
-/// What was answered stays true.
+/// Returns the contradictions to what was answered, which must stay true.
 fn of_answers(record: &Value, answered: &Answered) -> Vec<String> {
     let mut found = Vec::new();
     let refunds: Vec<&str> = record["refunds"]

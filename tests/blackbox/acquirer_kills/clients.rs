@@ -12,11 +12,11 @@ use crate::support::{Acquirers, Answer, Client, Edit, TestReceiver, boleto, card
 /// A client that has no answer by then is a defect: longer than a kill, its lease, and the belief in "not found". One call
 /// in five fails; what failed at each question of the first minutes is asked about up to six minutes later.
 const LONGEST: Duration = Duration::from_secs(7 * 60);
-/// How long a client waits for what nobody owes him an answer about: the next kill may come before it.
+/// Longest wait of a client for what nobody owes him an answer about. The next kill may come before it.
 const SHORT: Duration = Duration::from_secs(10);
 const CARD: &str = "4024007197692931";
 
-/// What becomes of a payment.
+/// Course of a payment.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Story {
     /// Paid, perhaps while it is cancelled, and given back in so many parts.
@@ -38,11 +38,11 @@ pub(super) struct Shop<'a> {
     pub(super) acquirers: &'a Acquirers,
     pub(super) receiver: &'a TestReceiver,
     client: Mutex<Client>,
-    /// What was answered, by the payment's id.
+    /// Answers to clients, by the payment's id.
     pub(super) answered: Mutex<BTreeMap<String, Answered>>,
 }
 
-/// What clients were told about a payment.
+/// Answers to clients about one payment.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Answered {
     /// The ids of refunds, each answered to a key of its own.

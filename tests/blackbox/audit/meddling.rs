@@ -1,4 +1,4 @@
-//! What somebody does to the audit log who may write to the store.
+//! Manipulations of the audit log by somebody who may write to the store.
 
 use std::sync::Arc;
 
@@ -31,11 +31,11 @@ pub(super) struct Deed {
     pub(super) name: &'static str,
     sqlite: String,
     mongodb: Vec<Document>,
-    /// What the check says then.
+    /// Text that the check prints then.
     pub(super) told: String,
 }
 
-/// Whatever can be done to a log of so many entries.
+/// Returns everything that can be done to a log of so many entries.
 pub(super) fn deeds(last: u64) -> Vec<Deed> {
     let end = i64::try_from(last).unwrap();
     let changed = |name, set: &str, update: Document| Deed {

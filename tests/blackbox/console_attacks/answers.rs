@@ -1,4 +1,4 @@
-//! What every answer of the console says about itself.
+//! Properties of every answer of the console: its protecting headers, and a page if it is a failure.
 
 use super::routes::examples;
 use super::shops::Shops;

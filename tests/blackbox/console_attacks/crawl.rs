@@ -6,7 +6,7 @@ use super::routes::{Needs, Route};
 use super::shops::Shops;
 use crate::support::Visitor;
 
-/// What is between `<` and `>`, of every element of a page.
+/// Returns what is between `<` and `>`, of every element of a page.
 fn tags(page: &str) -> Vec<&str> {
     page.split('<').skip(1).map(|rest| rest.split('>').next().unwrap_or_default()).collect()
 }
@@ -56,7 +56,7 @@ fn check_is_no_code(path: &str, tag: &str) {
     assert!(!has_code && !is_inline, "<{tag}> on {path}");
 }
 
-/// Where an element leads must be open to the visitor; gives what is to be followed.
+/// Checks that the visitor may go where an element leads. Returns the links that are to be followed.
 #[track_caller]
 fn check_leads_no_further(path: &str, tag: &str, most: Needs) -> impl Iterator<Item = String> + use<> {
     let method = attribute(tag, "method").unwrap_or_else(|| "get".into()).to_uppercase();

@@ -9,7 +9,7 @@ use crate::support::{
 
 const DEVICE: &str = "quita_console_device";
 const SIGN_IN: &str = "/console/sign-in";
-/// Where the owner is, in a network of its own.
+/// Address of the owner, in a network of its own.
 const HOME: &str = "192.0.2.7";
 /// Attempts of strangers on one account, and some more for those that come back while the test runs.
 const FLOOD: u32 = 90;

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::shops::Shops;
 use crate::support::{EventStream, PATIENCE, boleto, eventually, form_token_in};
 
-/// How a payer may stand in a page, however it is written.
+/// Forms in which a payer may stand in a page.
 const TRACES: [&str; 8] = [
     "529.982.247-25",
     "52998224725",

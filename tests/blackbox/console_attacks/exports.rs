@@ -9,7 +9,7 @@ use crate::support::{Account, Edit, PATIENCE, TestApp, Visitor, boleto, copy_pay
 
 /// One more than are read at once.
 const MORE_THAN_A_PAGE: usize = 501;
-/// Whose lines no buffer between service and reader holds: some 12 MB.
+/// Number of payments whose lines no buffer between service and reader holds: some 12 MB.
 const MORE_THAN_IS_ON_ITS_WAY: usize = 20_000;
 
 /// The cells of every line, as a spreadsheet reads them (RFC 4180), without the mark that tells the encoding.
@@ -108,7 +108,7 @@ fn an_export_goes_on_beyond_a_page() {
     assert_eq!((lines.len(), ids.len()), (MORE_THAN_A_PAGE + 1, MORE_THAN_A_PAGE));
 }
 
-/// What ends the session of a reader, who has this account.
+/// Function that ends the session of a reader, who has this account.
 type End<'a> = &'a dyn Fn(&Visitor, &Account);
 
 /// A download of which nobody has read anything but the beginning.

@@ -83,7 +83,7 @@ fn live_pages_of_one_person_are_bounded_whatever_the_sessions() {
     });
 }
 
-/// Whether a stream can be opened, which is closed again.
+/// Returns true if a stream can be opened. It is closed again.
 fn is_open(app: &TestApp, visitor: &Visitor, path: &str) -> bool {
     let request = format!(
         "GET {path} HTTP/1.0\r\nHost: {}\r\nCookie: {}\r\n\r\n",

@@ -4,7 +4,7 @@ use super::routes::{Needs, Route, examples};
 use super::shops::{Ids, Shops, element, way_back};
 use crate::support::{Account, Answer, EventStream, Visitor, form, form_token_in};
 
-/// What it does depends on what was given up.
+/// Route whose effect depends on what was given up.
 const REDELIVER_ALL: &str = "/{mode}/deliveries/redeliver";
 const SANDBOX: &str = "/{mode}/payments/{id}/sandbox/{action}";
 
@@ -104,7 +104,7 @@ fn a_role_opens_no_more_than_it_is_for_and_changes_nothing_beyond() {
     assert_eq!(shops.state(), before);
 }
 
-/// What is done by who has a second factor, or another session: see the attacks on these.
+/// Routes for somebody who has a second factor, or another session. The attacks on these cover them.
 const WANT_A_FACTOR: [&str; 4] = [
     "/factor",
     "/{mode}/account/recovery-codes",

@@ -1,10 +1,10 @@
-//! Who is removed, and what they could still use: the keys that they made.
+//! People who are removed, and the keys that they made and could still use.
 
 use std::time::Duration;
 
 use crate::support::{Account, TestApp, Visitor, eventually};
 
-/// How long a revoked key may go on working, and some more for the test.
+/// Longest time that a revoked key may go on working, and some more for the test.
 const STOPS_WITHIN: Duration = Duration::from_millis(5_500);
 const DORA: &str = "/console/test/people/dora%40shop.example/remove";
 

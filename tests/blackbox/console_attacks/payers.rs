@@ -1,4 +1,4 @@
-//! Who sees payers in full, and what is noted of it.
+//! Payers in full: who sees them, and what is noted of it.
 
 use super::shops::{Shops, element};
 use crate::support::{EventStream, Visitor, boleto, form_token_in};
@@ -8,7 +8,7 @@ const EMAIL: &str = "maria.silva@example.com";
 const PHONE: &str = "+5511987654321";
 /// The same as a viewer sees it.
 const MASKED: [&str; 3] = ["***.982.247-**", "m***@example.com", "(11) *****-4321"];
-/// How a payer may stand in a page, however it is written.
+/// Forms in which an unmasked payer may stand in a page.
 const IN_FULL: [&str; 5] = [DOCUMENT, "52998224725", EMAIL, PHONE, "11987654321"];
 
 #[track_caller]

@@ -1,10 +1,10 @@
-//! What wants a proof of who it is, although somebody is signed in.
+//! Actions that want a proof of identity, although somebody is signed in.
 
 use std::time::Duration;
 
 use crate::support::{Account, Answer, TestApp, Visitor, pix, proven_earlier};
 
-/// How long a proof is good for.
+/// Time for which a proof is good.
 const FIVE_MINUTES: Duration = Duration::from_secs(300);
 
 const RUI: &str = "/console/test/people/rui@shop.example";

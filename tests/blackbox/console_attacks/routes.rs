@@ -4,7 +4,7 @@ use Needs::{ChangePayments, ManageApplications, ManagePeople, Nothing, SignedIn,
 
 use crate::support::declared;
 
-/// Where the routes are declared.
+/// Source in which the routes are declared.
 const DECLARED: &str = include_str!("../../../src/console/merchant/routes.rs");
 
 /// A name for a wish that has not been made.
@@ -25,7 +25,7 @@ pub(super) struct Example {
     pub(super) fields: &'static [(&'static str, &'static str)],
 }
 
-/// What somebody must be to be answered.
+/// Condition that somebody must meet to be answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Needs {
     /// Anybody is.
@@ -279,7 +279,7 @@ impl Route {
         wanted.len() == given.len() && wanted.iter().zip(&given).all(fits)
     }
 
-    /// Whether its answer goes on and on.
+    /// Returns true if its answer is a stream, which goes on and on.
     pub(super) fn is_stream(&self) -> bool {
         self.pattern.ends_with("/stream")
     }

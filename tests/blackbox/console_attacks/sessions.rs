@@ -9,12 +9,12 @@ use crate::support::{Account, Answer, EventStream, TestApp, Visitor, form_token_
 const ATTEMPTS: usize = 8;
 /// Attempts from one address.
 const ATTEMPTS_OF_AN_ADDRESS: usize = 40;
-/// How long until it has another.
+/// Time until the address has another attempt.
 const ANOTHER_AFTER: Duration = Duration::from_secs(6);
-/// How long a page may stay open to somebody who was thrown out.
+/// Longest time that a page may stay open to somebody who was thrown out.
 const STREAM_ENDS_WITHIN: Duration = Duration::from_secs(15);
 
-/// What the form for signing in belongs to.
+/// Cookie to which the form for signing in belongs.
 const VISIT: &str = "quita_console_visit=";
 const SESSION: &str = "quita_console";
 const ACCOUNT: &str = "/console/test/account";
@@ -89,7 +89,7 @@ fn choosing_a_language_leads_back_to_a_page_of_the_console_only() {
     assert_eq!(visitor.post_with("/console/language", &[], &unknown).status, 404);
 }
 
-/// Who was signed out elsewhere still has a cookie; the form for signing in again must work all the same.
+/// Checks that somebody who was signed out elsewhere, and still has a cookie, can sign in again.
 #[test]
 fn a_session_that_is_over_does_not_stand_in_the_way_of_a_new_one() {
     let app = TestApp::new();

@@ -8,7 +8,7 @@ use crate::support::{
     pix,
 };
 
-/// Who pays: nobody but the shop may read it.
+/// Name of the payer, which nobody but the shop may read.
 pub(super) const PAYER: &str = "Teodolinda";
 /// A name with everything that means something in an address.
 pub(super) const APPLICATION: &str = "Ana/../loja %2F?#&=+";
@@ -31,7 +31,7 @@ pub(super) struct Shops {
     pub(super) rival_ids: Ids,
 }
 
-/// What stands in addresses for something of a merchant.
+/// Texts that stand in addresses for something of a merchant.
 #[derive(Debug, Clone)]
 pub(super) struct Ids {
     /// As a segment of a path.
@@ -180,7 +180,7 @@ pub(super) fn element(page: &str, id: &str) -> String {
     after.split('<').next().unwrap().to_owned()
 }
 
-/// Where a page that shows something once leads.
+/// Returns the address to which a page leads that shows something once.
 #[track_caller]
 pub(super) fn way_back(answer: &Answer) -> String {
     let page = answer.text();

@@ -5,7 +5,7 @@ use super::routes::{Example, KEY, Needs, ROUTES, examples};
 use super::shops::{APPLICATION, Ids, PAYER, Shops};
 use crate::support::{Answer, Client, EventStream, Visitor, form, pix};
 
-/// What names something of a merchant in an address.
+/// Placeholders that name something of a merchant in an address.
 const NAMES: [&str; 8] =
     ["{application}", "{key}", "{paid}", "{pending}", "{authorised}", "{exhausted}", "{link}", "{login}"];
 

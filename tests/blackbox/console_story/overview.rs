@@ -1,10 +1,11 @@
-//! How the shop does: figures that agree with the payments, and plots.
+//! Overview of the shop's business: figures that agree with the payments, and plots.
 
 use serde_json::json;
 
 use crate::support::{Account, Browser, TestApp, boleto, card, pix};
 
-/// Whether each figure holds something in the colour of boletos, which lie over what they equal.
+/// Script that returns, for each figure, true if it holds something in the colour of boletos. Boletos are drawn over
+/// what they equal.
 const DRAWN: &str = "
     const pixels = (canvas) => canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
     const sample = new OffscreenCanvas(1, 1);

@@ -6,9 +6,9 @@ use serde_json::json;
 
 use crate::support::{Account, Browser, Edit, PATIENCE, TestApp, TestReceiver, Visitor, eventually, pix};
 
-/// How long a revoked key may go on working.
+/// Longest time that a revoked key may go on working.
 const REVOKED_WITHIN: Duration = Duration::from_secs(5);
-/// What a field of money takes, and how the page writes it.
+/// Amount as a field of money takes it, and as the page writes it.
 const HALF: (&str, &str) = ("50.13", "R$ 50.13");
 
 struct Story {

@@ -22,7 +22,7 @@ fn routes() -> String {
     )
 }
 
-/// What stands under "Por que esta rota" on the page of a payment: the rule, and a row for each acquirer.
+/// Reads "Por que esta rota" on the page of a payment: the rule, and a row for each acquirer.
 fn why(app: &TestApp, browser: &Browser, payment: &Value) -> (String, Vec<String>) {
     let id = payment["transactionId"].as_str().unwrap();
     browser.go_to(&format!("{}/console/test/payments/{id}", app.url()));

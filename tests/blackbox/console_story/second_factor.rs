@@ -6,7 +6,7 @@ use crate::support::{Account, Authenticator, Browser, TestApp, Visitor};
 
 const GIVEN: [&str; 7] = ["users", "create", "--merchant", "shop", "--role", "owner", "--email"];
 
-/// What a camera sees in the QR code on the page.
+/// Returns what a camera reads in the QR code on the page.
 #[track_caller]
 fn scan(app: &TestApp, browser: &Browser) -> String {
     let picture = app.directory().join("qr.png");

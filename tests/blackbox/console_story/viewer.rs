@@ -4,7 +4,8 @@ use serde_json::json;
 
 use crate::support::{Account, Browser, Edit, PATIENCE, TestApp, TestReceiver, Visitor, eventually, pix};
 
-/// What would change something of the shop, but for the own account, the language, signing out, and looking at a payer.
+/// Selector of all that would change something of the shop. Exempt are the own account, the language, signing out, and
+/// looking at a payer.
 const BUTTONS: &str = "main form[method=\"post\"]:not([action*=\"/account/\"]):not([action$=\"/language\"]):not([action$=\"/payer\"]), \
      a[href*=\"/payments/\"][href*=\"/refund\"], a[href*=\"/cancel\"], a[href*=\"/capture\"], a[href*=\"/redeliver\"], \
      a[href*=\"/rotate\"], a[href*=\"/revoke\"], a[href*=\"/secret/\"], a[href$=\"/people\"], a[href$=\"/audit\"], \

@@ -1,4 +1,4 @@
-//! What clients asked and were told, with times; and the search for an order that explains it.
+//! Timed history of clients' requests and answers, and the search for an order that explains it.
 
 use std::collections::{BTreeMap, HashSet};
 use std::fmt;
@@ -12,15 +12,15 @@ const MOST_STATES: usize = 3_000_000;
 #[derive(Debug, Clone)]
 pub(crate) struct Operation {
     pub(crate) client: usize,
-    /// When it was called, in nanoseconds of the history.
+    /// Time of the call, in nanoseconds of the history.
     pub(crate) called: u64,
-    /// When it was answered; `None` if what it does may happen any time later.
+    /// Time of the answer; `None` if the effect may come any time later.
     pub(crate) answered: Option<u64>,
-    /// What was asked and answered, for people.
+    /// Request and answer as text, for people.
     pub(crate) told: String,
-    /// What it did, in order.
+    /// Steps that it took, in order.
     pub(crate) steps: Vec<Step>,
-    /// Whether it may have done nothing at all.
+    /// True if it may have done nothing at all.
     pub(crate) is_optional: bool,
 }
 
@@ -29,10 +29,10 @@ pub(crate) struct Operation {
 pub(crate) struct History(pub(crate) Vec<Operation>);
 
 impl History {
-    /// Whether some order of the steps, each between its call and its answer, explains every answer.
+    /// Checks that some order of the steps, each between its call and its answer, explains every answer.
     ///
     /// # Errors
-    /// Why not.
+    /// Reason why none is found.
     pub(crate) fn check(&self, model: Model) -> Result<(), String> {
         self.check_versions()?;
         let mut search = Search { operations: &self.0, seen: HashSet::new() };
@@ -61,12 +61,12 @@ impl History {
 /// The search of Wing and Gong, with Lowe's memory of what was tried.
 struct Search<'a> {
     operations: &'a [Operation],
-    /// How far every operation was, and what the payment was.
+    /// States that were tried: the progress of every operation, and the payment.
     seen: HashSet<(Vec<u8>, Model)>,
 }
 
 impl Search<'_> {
-    /// Whether the rest can be explained from here; `None` when it takes too long to tell.
+    /// Returns true if the rest can be explained from here; `None` if that takes too long to tell.
     fn goes_on(&mut self, done: Vec<u8>, model: Model) -> Option<bool> {
         let is_open = |(operation, done): &(&Operation, &u8)| usize::from(**done) < operation.steps.len();
         let open = self.operations.iter().zip(&done).filter(is_open);

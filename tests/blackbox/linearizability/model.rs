@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// What a record showed.
+/// Contents of a record that was shown.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct View {
     pub(crate) status: String,
@@ -60,7 +60,7 @@ pub(crate) enum Step {
     Notice(RequestedOperation),
 }
 
-/// What the status allows or not.
+/// Operation that the status allows or not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RequestedOperation {
     Cancel,
@@ -95,7 +95,7 @@ struct Refund {
 /// A payment between two steps.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Model {
-    /// What it becomes when it is created: `pending` or `approved`.
+    /// Status after the creation: `pending` or `approved`.
     begins_as: &'static str,
     total: u64,
     status: Option<String>,
@@ -122,7 +122,7 @@ impl Model {
         }
     }
 
-    /// What it may be after a step; nothing if the step can't happen now.
+    /// Returns the payments that may follow from a step; none if the step can't happen now.
     pub(crate) fn after(&self, step: &Step) -> Vec<Self> {
         let whole = self.clone().step(step);
         let refunded = self.all_refunded().and_then(|refunded| refunded.step(step));

@@ -8,7 +8,7 @@ use super::history::Operation;
 use super::model::{RequestedOperation, Step, View, cents};
 use crate::support::{Answer, Client, Edit, PATIENCE, card, eventually, pix};
 
-/// How the payment of a history is paid.
+/// Method by which the payment of a history is paid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     /// A PIX that is paid by hand only.
@@ -17,7 +17,7 @@ pub(crate) enum Way {
     Card,
 }
 
-/// What a client does.
+/// Action of a client.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Act {
     See,
@@ -44,7 +44,7 @@ impl Way {
         }
     }
 
-    /// What to do next: the first client pays or captures early, so that there is something to refund.
+    /// Chooses the next action. The first client pays or captures early, so that there is something to refund.
     pub(crate) fn choose(self, turn: usize, client: usize, roll: u64) -> Act {
         let refund = match roll >> 8 & 7 {
             0 => Act::Refund(None, None),

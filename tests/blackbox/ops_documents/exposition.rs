@@ -1,4 +1,4 @@
-//! What `/metrics` has.
+//! Contents of `/metrics`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,12 +38,12 @@ impl Exposition {
         self.samples.get(name).and_then(|labels| labels.get(label)).cloned().unwrap_or_default()
     }
 
-    /// Whether some metric has this label.
+    /// Returns true if some metric has this label.
     pub(super) fn has_label(&self, label: &str) -> bool {
         OF_TARGETS.contains(&label) || self.samples.values().any(|labels| labels.contains_key(label))
     }
 
-    /// What is wrong with a mention of a metric in a text.
+    /// Returns what is wrong with a mention of a metric in a text, if anything.
     pub(super) fn objection(&self, mention: &Mention, checks_values: bool) -> Option<String> {
         let Some(labels) = self.samples.get(&mention.name) else {
             let is_family = self.families.contains(&mention.name) && mention.matchers.is_empty();

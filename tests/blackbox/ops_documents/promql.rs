@@ -1,4 +1,4 @@
-//! What a text says of metrics: just enough of PromQL to find names, selectors and groupings.
+//! Mentions of metrics in a text: just enough of PromQL to find names, selectors and groupings.
 
 /// A metric that is named somewhere, with what is asked of its labels.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! What banks return about boletos.
+//! Return files of banks about boletos.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! What acquirers list: by hand, and at night by the service.
+//! Lists of acquirers: compared by hand, and at night by the service.
 
 use std::time::Duration;
 
@@ -82,7 +82,7 @@ fn a_list_has_what_nobody_told_settled_and_what_the_bank_denies_is_for_a_person(
     assert!(table.stderr.ends_with("2 lines differ.\n"), "{}", table.stderr);
 }
 
-/// What a comparison of these days says.
+/// Compares these days, and returns what the comparison says.
 fn compare(acquirers: &Acquirers, app: &TestApp, [since, until]: &[String; 2], more: &[&str]) -> Finished {
     let arguments = ["reconcile", "--acquirer", "bank", "--since", since, "--until", until];
     acquirers.call(app, &[&arguments[..], more].concat())

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 
 use super::{Client, Finished, PATIENCE, TestApp, TestAppBuilder, eventually};
 
-/// What nobody but the service and the providers may ever see.
+/// Secret that nobody but the service and the providers may ever see; so are the two below.
 pub(crate) const CLIENT_SECRET: &str = "client-secret-e3b7c1d95a20f468";
 pub(crate) const MERCHANT_KEY: &str = "MARKEDKEYQXZJVWKHPTRNBDFGLMSCYAEUIOZQXJV";
 pub(crate) const NOTIFICATION_SECRET: &str = "notification-secret-4fd29b6e08c7a135";
@@ -43,14 +43,14 @@ pub(crate) struct Acquirers {
     files: TempDir,
 }
 
-/// What a provider does once more, by mistake, when it gets a request.
+/// Function from a request to another one, which the provider also serves by mistake.
 pub(crate) type Again = fn(&Request) -> Option<Request>;
 
 /// A provider whose calls are looked at.
 pub(crate) struct Watched<C> {
     pub(crate) provider: C,
     again: Again,
-    /// What callers showed to be let in.
+    /// Credentials that callers showed to be let in.
     pub(crate) shown: BTreeSet<String>,
     pub(crate) calls: usize,
     /// Calls whose answer was none, none in time, an error of the provider, or unreadable.

@@ -1,4 +1,4 @@
-//! What the service answered.
+//! Answer of the service.
 
 use serde_json::Value;
 

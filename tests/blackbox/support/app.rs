@@ -19,7 +19,7 @@ const READY_WITHIN: Duration = Duration::from_secs(30);
 const MERCHANT: &str = "shop";
 /// The one error that tells of the surroundings and not of the service.
 const STORE_AWAY: &str = "the store is away: ";
-/// What everything secret in the store hangs on.
+/// Environment variables of the key on which everything secret in the store depends.
 const SECRET_KEYS: [&str; 2] = ["QUITA_SECRET_KEY", "QUITA_SECRET_KEY_FILE"];
 
 /// A service that runs. Dropping it kills it, deletes its store, and fails the test if the log has errors.
@@ -160,12 +160,12 @@ impl TestApp {
         self.quita(&["secrets", "show", "--merchant", MERCHANT]).output()
     }
 
-    /// What the service logged, of all its runs.
+    /// Returns what the service logged, of all its runs.
     pub(crate) fn log(&self) -> String {
         self.process.stderr()
     }
 
-    /// What the service printed, of all its runs.
+    /// Returns what the service printed, of all its runs.
     pub(crate) fn printed(&self) -> String {
         self.process.stdout()
     }

@@ -68,7 +68,7 @@ impl Browser {
         self.driver.post("url", &json!({ "url": url }));
     }
 
-    /// Where the window is.
+    /// Returns the address of the window.
     pub(crate) fn url(&self) -> String {
         self.driver.get("url").as_str().unwrap().to_owned()
     }
@@ -96,7 +96,7 @@ impl Browser {
         texts.as_array().unwrap().iter().map(plain).collect()
     }
 
-    /// How many elements match.
+    /// Returns the number of elements that match.
     pub(crate) fn count(&self, css: &str) -> usize {
         self.texts(css).len()
     }
@@ -220,7 +220,7 @@ impl Drop for Browser {
     }
 }
 
-/// Whether a page broke its policy, or a script of it failed. That a page answered 404, say, is none of it.
+/// Returns true if a page broke its policy, or a script of it failed. A page that answered 404, say, did neither.
 fn is_bad(entry: &Value) -> bool {
     let said = entry["message"].as_str().unwrap_or_default();
     let is_policy = said.contains("Content Security Policy") || entry["source"] == "security";

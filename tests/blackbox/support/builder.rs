@@ -1,4 +1,4 @@
-//! How a service for a test is started.
+//! Builder of a service for a test.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use super::fail_point::FailPoint;
 use super::proxy::Proxy;
 use super::store::TestStore;
 
-/// What a service is started with. Everything that is not said has a default that is quick to test.
+/// Settings with which a service is started. Each that is not given has a default that is quick to test.
 pub(crate) struct TestAppBuilder {
     pub(crate) options: BTreeMap<String, String>,
     pub(crate) environment: Vec<(String, String)>,

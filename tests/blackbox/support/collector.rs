@@ -35,7 +35,7 @@ impl Collector {
         Self(TestReceiver::start())
     }
 
-    /// What the service is told.
+    /// Returns the address that the service is told.
     pub(crate) fn endpoint(&self) -> String {
         self.0.url()
     }
@@ -50,7 +50,7 @@ impl Collector {
         self.0.answer(503);
     }
 
-    /// How many requests came.
+    /// Returns the number of requests that came.
     pub(crate) fn requests(&self) -> usize {
         self.0.received().len()
     }
@@ -112,7 +112,7 @@ impl From<Span> for ArrivedSpan {
 }
 
 impl ArrivedSpan {
-    /// What it tells under a name; empty if nothing.
+    /// Returns the value of the attribute with this name; empty if there is none.
     pub(crate) fn told(&self, name: &str) -> &str {
         self.attributes.get(name).map_or("", String::as_str)
     }

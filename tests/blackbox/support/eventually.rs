@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-/// How long a test waits for what should take a moment: a busy machine with two cores is slow, not wrong.
+/// Longest wait of a test for what should take a moment. A busy machine with two cores is slow, not wrong.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 const STEP: Duration = Duration::from_millis(10);

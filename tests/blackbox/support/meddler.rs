@@ -1,4 +1,4 @@
-//! What somebody does to the store behind the service's back: here, what no test can wait for.
+//! Changes to the store behind the service's back: here, those that no test can wait for.
 
 use std::sync::Arc;
 use std::time::Duration;

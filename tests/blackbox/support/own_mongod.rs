@@ -71,7 +71,7 @@ impl OwnMongod {
     }
 }
 
-/// Whether a thread stands still, by its state in `stat`, which follows its name in parentheses; or is gone.
+/// Returns true if a thread stands still or is gone. Its state in `stat` follows its name in parentheses.
 fn is_stopped(task: &Path) -> bool {
     std::fs::read_to_string(task.join("stat"))
         .map_or(true, |stat| stat.rsplit_once(") ").is_some_and(|(_, state)| state.starts_with('T')))

@@ -16,7 +16,7 @@ pub(crate) struct Program {
     directory: PathBuf,
 }
 
-/// How a call ended.
+/// Result of a call that has ended.
 #[derive(Debug)]
 pub(crate) struct Finished {
     /// The exit code; `None` if a signal ended it.
@@ -95,7 +95,7 @@ impl Program {
 }
 
 impl Finished {
-    /// What it printed, without the end of the line.
+    /// Returns what it printed, without the end of the line.
     ///
     /// # Panics
     /// If it failed.
@@ -114,7 +114,7 @@ impl Finished {
             .collect()
     }
 
-    /// What it said, on both.
+    /// Returns its standard output, and then its standard error.
     pub(crate) fn said(&self) -> String {
         format!("{}{}", self.stdout, self.stderr)
     }

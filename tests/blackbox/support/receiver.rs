@@ -26,7 +26,7 @@ pub(crate) struct Received {
     pub(crate) body: Vec<u8>,
 }
 
-/// What is answered, and how long it takes.
+/// Answer to a request, and its delay.
 #[derive(Debug, Clone)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -61,7 +61,7 @@ impl TestReceiver {
         Self { address, shared }
     }
 
-    /// Where it listens.
+    /// Returns the address at which it listens.
     pub(crate) fn url(&self) -> String {
         format!("http://{}/webhooks", self.address)
     }

@@ -30,17 +30,17 @@ impl Running {
         self.child.id()
     }
 
-    /// What it printed so far.
+    /// Returns what it printed so far.
     pub(crate) fn stdout(&self) -> String {
         read(&self.out)
     }
 
-    /// What it logged so far.
+    /// Returns what it logged so far.
     pub(crate) fn stderr(&self) -> String {
         read(&self.err)
     }
 
-    /// How it ended, if it did.
+    /// Returns its exit status, if it has ended.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().unwrap()
     }

@@ -4,23 +4,23 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a spreadsheet is set to.
+/// Settings of a spreadsheet program.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SpreadsheetSettings {
-    /// At which characters it splits a line.
+    /// Characters at which it splits a line.
     pub(crate) separators: &'static str,
-    /// In which language it reads numbers, by LibreOffice's number.
+    /// Language in which it reads numbers, by LibreOffice's number.
     pub(crate) language: u16,
 }
 
 /// One cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SpreadsheetCell {
-    /// What is shown.
+    /// Text that is shown.
     pub(crate) text: String,
     /// The value, if it is a number.
     pub(crate) number: Option<String>,
-    /// Whether it is computed.
+    /// True if it is computed.
     pub(crate) is_formula: bool,
 }
 

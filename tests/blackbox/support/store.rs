@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use super::fail_point::FailPoint;
 
-/// Whether the tests run on MongoDB.
+/// Returns true if the tests run on MongoDB.
 pub(crate) fn is_mongodb() -> bool {
     match std::env::var("QUITA_TEST_STORE").ok().as_deref() {
         None | Some("" | "sqlite") => false,

@@ -7,11 +7,11 @@ use url::form_urlencoded;
 
 use super::{Account, Answer, Client, TestApp};
 
-/// What development on a loopback address takes if none is set, to make the first operator.
+/// Password that development on a loopback address takes to make the first operator, if none is set.
 pub(crate) const SETUP_PASSWORD: &str = "quita-operator-development";
-/// With what the first operator of tests signs in.
+/// Login of the first operator of tests.
 pub(crate) const OPERATOR: &str = "olga@ops.example";
-/// And the own password of that operator.
+/// Own password of that operator.
 pub(crate) const OPERATOR_PASSWORD: &str = "sete barcos azuis no quintal";
 
 const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded");
@@ -19,7 +19,7 @@ const FORM: (&str, &str) = ("Content-Type", "application/x-www-form-urlencoded")
 /// Somebody with a jar of cookies, who reads English.
 pub(crate) struct Visitor {
     client: Client,
-    /// What the addresses of this console begin with.
+    /// Prefix of the addresses of this console.
     root: &'static str,
     cookies: RefCell<BTreeMap<String, String>>,
 }

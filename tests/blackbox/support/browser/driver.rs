@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, Client, PATIENCE, Running, eventually};
 
-/// How long a driver may take to start where many others do.
+/// Longest time that a driver may take to start where many others do.
 const STARTS_WITHIN: Duration = Duration::from_secs(60);
 
-/// How many drivers are started until one finds a port.
+/// Number of drivers that may be started until one finds a port.
 const DRAWS: u32 = 10;
 
 /// The name under which WebDriver gives an element's id (W3C WebDriver, "web element identifier").
@@ -81,7 +81,7 @@ impl Driver {
         self.post("execute/sync", &json!({"script": body, "args": arguments}))
     }
 
-    /// What the browser wrote into its console since it was asked last. Nothing, if it does not answer any more.
+    /// Returns the entries of the browser's console since the last call. There are none if it does not answer any more.
     pub(super) fn log(&self) -> Vec<Value> {
         let asked = json!({"type": "browser"});
         let path = format!("{}/se/log", self.session);
@@ -109,7 +109,7 @@ impl Driver {
         })
     }
 
-    /// What was answered; `None` if it may be answered a moment later.
+    /// Returns what was answered; `None` if it may be answered a moment later.
     fn passing(&self, answer: Answer) -> Option<Value> {
         let is_passing = answer.status != 200
             && PASSING.contains(&answer.json()["value"]["error"].as_str().unwrap_or_default());
@@ -124,7 +124,7 @@ impl Drop for Driver {
     }
 }
 
-/// What the driver answered, if it did what it was asked.
+/// Returns what the driver answered, if it did what it was asked.
 #[track_caller]
 fn value_of(answer: &Answer) -> Value {
     assert_eq!(answer.status, 200, "{answer}");
