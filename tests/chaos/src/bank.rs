@@ -24,19 +24,19 @@ use crate::server::{Incoming, Reply};
 pub(crate) struct Bank {
     pub(crate) books: RefCell<Books>,
     dice: Dice,
-    /// Where notices may be sent, and the secrets that sign them.
+    /// Addresses to which notices may be sent; `secrets` sign them.
     pub(crate) nodes: RefCell<Vec<SocketAddr>>,
     pub(crate) secrets: RefCell<BTreeMap<BankKind, WebhookSecret>>,
-    /// No more bad days.
+    /// True if there are no more bad days.
     pub(crate) is_calm: Cell<bool>,
-    /// How far the clocks of the nodes are ahead.
+    /// Offset of the nodes' clocks, in milliseconds.
     pub(crate) ahead_ms: Cell<u64>,
     /// Payers, refunds and notices that are on their way.
     pub(crate) open: Cell<u64>,
     pub(crate) counts: Counts,
 }
 
-/// What the banks did, for the report.
+/// Counts of what the banks did, for the report.
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) notices: Cell<u64>,
@@ -54,7 +54,7 @@ pub(crate) struct Counts {
     pub(crate) slow_boletos: Cell<u64>,
 }
 
-/// What goes wrong with one call.
+/// Fault of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Fault {
     None,
@@ -213,7 +213,7 @@ impl Bank {
         Some((200, told(outcome)))
     }
 
-    /// What came of an operation, if the bank knows operations by their ids.
+    /// Returns the outcome of an operation, if the bank knows operations by their ids.
     fn outcome(&self, bank: BankKind, id: &str, operation: &str) -> (u16, Value) {
         let outcome = self.books.borrow_mut().entry(bank, id).and_then(|entry| entry.outcome(operation));
         outcome.map_or((404, json!({"error": "unknown_operation"})), |outcome| (200, told(outcome)))

@@ -1,4 +1,4 @@
-//! How the tester's two banks differ, as the banks and the adapters to them know it.
+//! Differences between the tester's two banks, as the banks and the adapters to them know them.
 
 /// One of the two banks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -15,15 +15,15 @@ pub(crate) const DECLINED_CENTS: u64 = 2;
 /// Card payments of amounts with these cents are charged back after they were captured.
 pub(crate) const DISPUTED_CENTS: u64 = 59;
 
-/// What one bank holds of one charge.
+/// Record of one charge at one bank.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) reference: String,
-    /// What the bank calls it.
+    /// Name that the bank gives the charge.
     pub(crate) number: String,
     pub(crate) amount: u64,
     pub(crate) method: String,
-    /// How often a card's limit was held, or a code was issued.
+    /// Number of times that a card's limit was held, or a code was issued.
     pub(crate) accepted: u32,
     pub(crate) state: State,
     /// Every movement of money in, by its cause.
@@ -33,11 +33,11 @@ pub(crate) struct Entry {
     /// Refunds that the bank took and has not ended, by our ids.
     under_way: BTreeMap<String, u64>,
     pub(crate) charged_back: bool,
-    /// What came of the operations whose ids the bank knows.
+    /// Outcomes of the operations whose ids the bank knows.
     operations: HashMap<String, Outcome>,
 }
 
-/// How far a charge is.
+/// State of a charge at its bank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum State {
     /// Taken; there is no code to pay with yet.
@@ -62,7 +62,7 @@ impl State {
     }
 }
 
-/// What comes of an operation.
+/// Outcome of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Done,
@@ -217,7 +217,7 @@ impl Entry {
         self.operations.insert(id.to_owned(), outcome);
     }
 
-    /// What came of the operation with this id.
+    /// Returns the outcome of the operation with this id.
     pub(crate) fn outcome(&self, operation: &str) -> Option<Outcome> {
         self.operations.get(operation).copied()
     }

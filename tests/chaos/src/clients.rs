@@ -18,7 +18,7 @@ use crate::world::World;
 /// A client's patience with one request.
 const PATIENCE: Duration = Duration::from_secs(4);
 
-/// What a client wants to do with its payment.
+/// Operation that a client wants to perform on its payment.
 #[derive(Debug, Clone, Copy)]
 enum RequestedOperation {
     Cancel,
@@ -163,7 +163,7 @@ async fn look(world: &World, dice: &Dice, id: &str) {
     }
 }
 
-/// What is done with a payment, by several at once.
+/// Performs operations on a payment, several at once.
 async fn operate(world: &Rc<World>, dice: &Rc<Dice>, id: &str, method: &str, cents: u64) {
     let half = cents / 2;
     let requested_operations: Vec<RequestedOperation> = match (method, dice.between(0, 10)) {

@@ -1,4 +1,4 @@
-//! What goes wrong, when, and how often. All of it follows from the seed, except how long the machine takes.
+//! Faults: which, when, and how often. They follow from the seed, except for the time that the machine takes.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -13,7 +13,7 @@ use crate::set::Set;
 use crate::upgrade;
 use crate::world::World;
 
-/// How much has to happen in a round.
+/// Least duration of a round, and least number of each fault in it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Quota {
     pub(crate) seconds: u64,
@@ -48,7 +48,7 @@ pub(crate) async fn kill_nodes(world: &World, kills: u64) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Where the store may be out of reach, nobody can say how long a node takes to be ready.
+/// Starts a node and waits until it is ready. Nobody can say how long that takes where the store may be out of reach.
 async fn start(world: &World, node: &Node) -> anyhow::Result<()> {
     loop {
         match node.start_and_measure().await {

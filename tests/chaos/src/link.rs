@@ -12,22 +12,22 @@ use tokio::sync::watch;
 use tokio::task::{AbortHandle, spawn_local};
 use tokio::time::sleep;
 
-/// How the line is.
+/// State of the line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Line {
-    /// What the caller sends does not arrive.
+    /// True if nothing arrives that the caller sends.
     pub(crate) holds_requests: bool,
-    /// What is answered does not arrive.
+    /// True if no answer arrives.
     pub(crate) holds_answers: bool,
-    /// A connection is closed when the first byte of an answer comes.
+    /// True if a connection is closed when the first byte of an answer comes.
     pub(crate) cuts_answers: bool,
-    /// Each piece takes so much longer.
+    /// Delay of each piece, in milliseconds.
     pub(crate) latency_ms: u64,
     /// Connections of an earlier epoch are closed.
     pub(crate) epoch: u64,
 }
 
-/// What is done to the bytes of a direction: whole messages may be rewritten.
+/// Transformation of the bytes of one direction, which may rewrite whole messages.
 pub(crate) type Rewrite = Rc<dyn Fn(&[u8]) -> Vec<u8>>;
 
 /// A proxy. Listens as long as it is not refusing.

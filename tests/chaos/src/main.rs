@@ -81,7 +81,7 @@ use tokio::task::LocalSet;
 use faults::Quota;
 use round::Campaign;
 
-/// Which store the service runs on.
+/// Store that the service runs on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum StoreKind {
     /// Three nodes on the replica set of `scripts/mongod run --nodes 3`.
@@ -94,7 +94,7 @@ enum StoreKind {
 #[derive(Debug, Parser)]
 #[command(name = "quita-chaos", args_override_self = true)]
 struct Options {
-    /// Which store the service runs on
+    /// Store that the service runs on
     #[arg(long, value_enum, default_value = "embedded")]
     store: StoreKind,
     /// Rounds: each with a store of its own, and a verdict
@@ -115,7 +115,7 @@ struct Options {
     /// Clients at work at once
     #[arg(long, default_value_t = 8)]
     clients: u64,
-    /// Where the plan of faults comes from; a fresh one when absent
+    /// Seed of the plan of faults; a fresh one when absent
     #[arg(long)]
     seed: Option<u64>,
     /// Nodes of two versions work on one store, which is then upgraded, after so many kills of the upgrade

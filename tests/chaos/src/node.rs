@@ -15,7 +15,7 @@ use crate::link::Link;
 use crate::upgrade::Version;
 use crate::wire::{Answer, Call, CallError};
 
-/// How long a process may take until it is ready.
+/// Longest time until a process is ready.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A mistake that is made on purpose, to see that the tester finds it.
@@ -27,7 +27,7 @@ pub(crate) enum Plant {
     UnknownIsDone,
     /// An operation whose outcome is unknown counts as not sent: it is sent again and never asked for.
     UnknownIsSentAgain,
-    /// What the embedded store wrote last is lost in a kill.
+    /// Loss of the embedded store's last writes in a kill.
     LostWrites,
 }
 
@@ -42,7 +42,7 @@ impl Plant {
     }
 }
 
-/// What a node is started with.
+/// Settings with which a node is started.
 pub(crate) struct NodePlan {
     pub(crate) name: String,
     pub(crate) program: PathBuf,
@@ -228,7 +228,7 @@ impl Node {
         true
     }
 
-    /// Whether it ended although nobody killed it.
+    /// Returns a message if the process ended although nobody killed it.
     pub(crate) fn ended_by_itself(&self) -> Option<String> {
         let status = self.child.borrow_mut().as_mut().and_then(|child| child.try_wait().ok().flatten())?;
         Some(format!("{} ended by itself: {status}: {}", self.name(), self.tail()))

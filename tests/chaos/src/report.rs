@@ -1,4 +1,4 @@
-//! What was done, in numbers.
+//! Report of what was done, in numbers.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::verdict::Verdict;
 use crate::world::World;
 
-/// Of one round, or of several.
+/// Numbers of one round, or of several.
 #[derive(Default)]
 pub(crate) struct Report {
     numbers: BTreeMap<&'static str, u64>,

@@ -18,12 +18,13 @@ use crate::upgrade;
 use crate::verdict::{self, Backlog, Verdict};
 use crate::world::{Setting, World};
 
-/// How far the clocks go ahead, one after the other, until nothing waits: the leases of calls and deliveries, then the
-/// steps of the schedules, up to the first look for money that came after the expiry and that no bank told of.
+/// Offsets of the clocks, in seconds, tried in turn until nothing waits. The leases of calls and deliveries come first,
+/// then the steps of the schedules. The last offset reaches the first look for money that came after the expiry and
+/// that no bank told of.
 const AHEAD_S: [u64; 7] = [0, LEASES_S, 8 * 60, 45 * 60, 4 * 3_600, 12 * 3_600, 32 * 3_600];
-/// Longer than the leases of a call and of a delivery.
+/// Time longer than the leases of a call and of a delivery, in seconds.
 const LEASES_S: u64 = 60;
-/// How long clients may take to be told what they asked for, by how far the clocks are ahead.
+/// Longest waits of clients for the answers to their requests, by the offset of the clocks in seconds.
 const TOLD_WITHIN: [(u64, Duration); 5] = [
     (0, Duration::from_secs(8)),
     (LEASES_S, NOT_FOUND_WITHIN),
@@ -32,14 +33,14 @@ const TOLD_WITHIN: [(u64, Duration); 5] = [
     (90 * 60, NOT_FOUND_WITHIN),
 ];
 
-/// How long it may take until nothing waits, at one of these times.
+/// Longest time until nothing waits, at one of these offsets.
 const QUIET_WITHIN: Duration = NOT_FOUND_WITHIN;
 
-/// Longer than any answer of the receiver takes: after it every delivery that is left waits for its next attempt.
+/// Time longer than any answer of the receiver takes. After it, every delivery that is left waits for its next attempt.
 const SLOWEST_RECEIVER: Duration = Duration::from_secs(25);
 
-/// Until an acquirer that does not know a charge or an operation is believed: a process asks for 50 s before, by its own clock, and each
-/// question may be another node's.
+/// Time until an acquirer that does not know a charge or an operation is believed. A process asks for 50 s before, by
+/// its own clock, and each question may be another node's.
 const NOT_FOUND_WITHIN: Duration = Duration::from_secs(220);
 
 /// Everything that is to be done.

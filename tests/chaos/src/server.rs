@@ -23,7 +23,7 @@ impl Incoming {
     }
 }
 
-/// What the other side gets.
+/// Answer that the other side gets.
 pub(crate) enum Reply {
     /// A status and a JSON body.
     Json(u16, String),

@@ -18,7 +18,7 @@ use crate::bridge::Bridge;
 use crate::link::{Link, Rewrite};
 use crate::node::tied;
 
-/// How long a command to a member may take.
+/// Longest time that a command to a member may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// One mongod.
@@ -126,7 +126,7 @@ impl Set {
         timeout(PATIENCE, database.run_command(command)).await.ok()?.ok()
     }
 
-    /// Who says that it is the primary.
+    /// Returns the position of the member that says that it is the primary.
     pub(crate) async fn primary(&self) -> Option<usize> {
         for place in 0..self.members.len() {
             let hello = self.ask(place, doc! {"hello": 1}).await;
@@ -148,7 +148,7 @@ impl Set {
         }
     }
 
-    /// How many elections there were ever.
+    /// Returns the number of elections so far, which is the highest term that a member knows.
     pub(crate) async fn term(&self) -> Option<i64> {
         let mut terms = Vec::new();
         for place in 0..self.members.len() {

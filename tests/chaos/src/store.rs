@@ -1,4 +1,4 @@
-//! What the service says that it has stored, read through its own API on every node.
+//! Stored state, as the service shows it through its own API on every node.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -67,7 +67,7 @@ pub(crate) async fn deliveries(world: &World, state: &str) -> anyhow::Result<Vec
     Ok(page["data"].as_array().cloned().unwrap_or_default())
 }
 
-/// What needs a person.
+/// Returns the exceptions, which need a person.
 pub(crate) async fn exceptions(world: &World) -> anyhow::Result<Vec<Value>> {
     let answer = world.nodes[0].ops("/ops/exceptions").await;
     let answer = answer.map_err(|error| anyhow::anyhow!("/ops/exceptions: {error:?}"))?;

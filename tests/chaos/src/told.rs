@@ -1,4 +1,4 @@
-//! What clients asked for and what they were told.
+//! Ledger of the clients: what they asked for and what they were told.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -33,7 +33,7 @@ pub(crate) struct Told {
     pub(crate) violations: RefCell<Vec<String>>,
     pub(crate) answers: RefCell<BTreeMap<u16, u64>>,
     pub(crate) no_answer: RefCell<u64>,
-    /// What clients ask for just now, and how often they did.
+    /// Current requests of clients, each with the number of times it was made.
     asking: RefCell<BTreeMap<String, u32>>,
     pub(crate) reads: Cell<u64>,
     /// Reads of a version that is older than one that somebody was told before.

@@ -15,13 +15,13 @@ const SHOWN: usize = 40;
 /// A round with fewer payments is no proof.
 const FEWEST_PAYMENTS: usize = 30;
 
-/// What the comparison found.
+/// Result of the comparison.
 #[derive(Debug, Default)]
 pub(crate) struct Verdict {
     pub(crate) violations: Vec<String>,
-    /// Some of them can't mend themselves in time.
+    /// True if some of them can't mend themselves in time.
     pub(crate) is_final: bool,
-    /// What became of a charge or a refund is still being asked.
+    /// True if the outcome of a charge or a refund is still being asked for.
     pub(crate) is_open: bool,
     pub(crate) payments: usize,
     pub(crate) events: usize,
@@ -34,7 +34,7 @@ impl Verdict {
         self.violations.push(text);
     }
 
-    /// Whether waiting would change nothing.
+    /// Returns true if waiting would change nothing.
     pub(crate) const fn is_over(&self) -> bool {
         self.violations.is_empty() || self.is_final
     }
@@ -261,7 +261,7 @@ async fn check_leftovers(world: &World, verdict: &mut Verdict) -> anyhow::Result
     Ok(())
 }
 
-/// What waits, as the metrics say.
+/// Work that waits, as the metrics show it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Backlog {
     Empty,
@@ -270,7 +270,7 @@ pub(crate) enum Backlog {
     Others,
 }
 
-/// What waits now.
+/// Returns the kind of work that waits now.
 pub(crate) async fn backlog(world: &World) -> anyhow::Result<Backlog> {
     let mut webhooks = 0;
     for node in &world.nodes {

@@ -24,7 +24,7 @@ pub(crate) enum CallError {
     Lost(String),
 }
 
-/// What is asked.
+/// Request to be sent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Call<'a> {
     pub(crate) method: &'a str,
@@ -68,7 +68,7 @@ impl Call<'_> {
     }
 }
 
-/// Where the head ends, if all of it is there.
+/// Returns the position at which the head ends, if all of it is in the buffer.
 pub(crate) fn end_of_head(buffer: &[u8]) -> Option<usize> {
     buffer.windows(4).position(|window| window == b"\r\n\r\n").map(|at| at + 4)
 }

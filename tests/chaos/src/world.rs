@@ -40,7 +40,7 @@ fn configure(directory: &Path) -> anyhow::Result<PathBuf> {
     Ok(path)
 }
 
-/// What was done, for the report.
+/// Counts of what was done in a round, for the report.
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) member_kills: Cell<u64>,
@@ -82,7 +82,7 @@ pub(crate) struct World {
     servers: Vec<AbortHandle>,
 }
 
-/// What a round is made from.
+/// Parameters of a round.
 pub(crate) struct Setting<'a> {
     pub(crate) seed: u64,
     pub(crate) round: u64,
@@ -216,7 +216,7 @@ impl World {
         Ok(())
     }
 
-    /// Whether clients or the receiver saw what must never be: nothing mends that.
+    /// Returns true if clients or the receiver saw what must never be. Nothing mends that.
     pub(crate) fn is_violated(&self) -> bool {
         !self.told.violations.borrow().is_empty() || !self.receiver.violations.borrow().is_empty()
     }
@@ -260,7 +260,8 @@ fn node_program() -> anyhow::Result<PathBuf> {
     Ok(program)
 }
 
-/// What a command of the service prints. On a thread of its own: its connections pass through this one.
+/// Returns what a command of the service prints. The command is awaited on a thread of its own, because its connections
+/// pass through this one.
 async fn output(program: &Path, directory: &Path, arguments: &[&str]) -> anyhow::Result<String> {
     let mut command = tied(program);
     command.args(arguments).current_dir(directory);

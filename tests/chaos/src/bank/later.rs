@@ -1,4 +1,4 @@
-//! What happens at a bank without being asked for: payers pay, boletos are registered, refunds end, money is disputed.
+//! Unrequested events at a bank: payers pay, boletos are registered, refunds end, money is disputed.
 
 use std::rc::Rc;
 use std::time::Duration;

@@ -47,7 +47,8 @@ impl Bank {
         }
     }
 
-    /// Which charge may have changed, and nothing else: by our id, or by the bank's own name of it.
+    /// Returns a hint: the charge that may have changed, and nothing else. It is named by our id, or by the bank's own
+    /// name of it.
     fn hint(&self, bank: BankKind, id: &str) -> Value {
         let number = self.books.borrow_mut().entry(bank, id).map(|entry| entry.number.clone());
         match number.filter(|_| self.dice.percent(50)) {

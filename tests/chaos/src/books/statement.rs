@@ -1,11 +1,11 @@
-//! What a bank states of a charge when it is asked.
+//! Statement of a bank about a charge, given when it is asked.
 
 use serde_json::{Value, json};
 
 use super::{Entry, State};
 
 impl Entry {
-    /// What the bank answers when it is asked: its state, its sums, and what happened so far.
+    /// Returns the bank's answer about the charge: its state, its sums, and what happened so far.
     pub(crate) fn statement(&self, id: &str, news_at_ms: i64) -> Value {
         json!({
             "state": self.state.label(),
@@ -17,8 +17,8 @@ impl Entry {
         })
     }
 
-    /// What happened, as the facts that it is to the service, in the order in which it did. A refund whose id the bank
-    /// does not know is found in the sums.
+    /// Returns what happened, in its order and in the form of the service's facts. A refund whose id the bank does not
+    /// know is found in the sums.
     fn facts(&self, id: &str) -> Vec<Value> {
         let first = match self.state {
             State::Registering | State::Pending => return Vec::new(),

@@ -255,7 +255,7 @@ fn operation_answer(called: Result<Option<Value>, CallFailure>) -> OperationAnsw
     }
 }
 
-/// Whether an operation was done, by what there was before it and what there is now.
+/// Derives the outcome of an operation from what there was before it and what there is now.
 fn by_sums(operation: &Operation, statement: &Value) -> OperationAnswer {
     let before = operation.before.cents();
     let (sum, amount) = match operation.kind {

@@ -1,4 +1,4 @@
-//! What the banks tell by themselves: one sends facts as the sandbox does, the other one only hints.
+//! Notices of the banks: one sends facts as the sandbox does, the other one only hints.
 
 use quita_acquirers::sandbox::SandboxNotices;
 use quita_domain::acquiring::{HintSubject, NoticeContent, Reference};
@@ -10,10 +10,10 @@ use serde_json::Value;
 
 use crate::bank_kind::BankKind;
 
-/// Under which name the banks' own number of a charge is kept.
+/// Name under which the banks' own number of a charge is kept.
 pub(crate) const NUMBER: &str = "number";
 
-/// Who reads the notices of a bank.
+/// Returns the reader of a bank's notices.
 pub(crate) fn reader(kind: BankKind, name: &AcquirerName, secret: WebhookSecret) -> Box<dyn NoticeReader> {
     match kind {
         BankKind::WithIds => Box::new(SandboxNotices::new(name.clone(), vec![secret])),
