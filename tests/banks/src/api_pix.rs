@@ -93,19 +93,19 @@ impl PixBank {
         &mut self.config
     }
 
-    /// What was charged, received and given back for each txid, by now.
+    /// Returns what was charged, received and given back for each txid, by now.
     pub fn books(&mut self, now_ms: i64) -> BTreeMap<String, Account> {
         self.settle_refunds(now_ms);
         self.books.accounts()
     }
 
-    /// What was charged, received and given back for one txid, by now; none of what is unknown.
+    /// Returns what was charged, received and given back for one txid, by now; `None` if it is unknown.
     pub fn account(&mut self, txid: &str, now_ms: i64) -> Option<Account> {
         self.settle_refunds(now_ms);
         self.books.account(txid)
     }
 
-    /// How often each call came in, by a name such as `PUT /cob/{txid}`; also those that a fault struck.
+    /// Returns the count of each call by its name, such as `PUT /cob/{txid}`. Calls that a fault struck count too.
     pub fn calls(&self) -> &BTreeMap<&'static str, u64> {
         &self.calls
     }
@@ -208,7 +208,7 @@ impl Counterparty for PixBank {
     }
 }
 
-/// What a request asks for.
+/// Operation that a request asks for.
 #[derive(Debug, PartialEq, Eq)]
 enum Call {
     Token,

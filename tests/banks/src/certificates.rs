@@ -79,7 +79,7 @@ impl Certificates {
         self.pair("foreign")
     }
 
-    /// Where they are.
+    /// Returns the directory of the certificates.
     pub fn directory(&self) -> &Path {
         &self.directory
     }

@@ -44,7 +44,7 @@ use operate::Asked;
 use outbox::{Change, Outbox};
 use sale::Sale;
 
-/// How far back the query host sees: three months.
+/// Reach of the query host into the past: three months.
 const QUERIES_REACH_MS: i64 = 92 * 24 * 60 * 60 * 1_000;
 
 /// A Cielo with one merchant.
@@ -63,7 +63,7 @@ pub struct Cielo {
     outbox: Outbox,
 }
 
-/// What happens by itself.
+/// Event that happens by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Timer {
     Refund,
@@ -140,7 +140,7 @@ impl Cielo {
         }
     }
 
-    /// What was taken and given back so far.
+    /// Returns what was taken and given back so far.
     pub fn books(&self) -> Books {
         let entries =
             |ids: &Vec<String>| ids.iter().filter_map(|id| self.sales.get(id)).map(Entry::of).collect();
@@ -153,7 +153,8 @@ impl Cielo {
         ids.filter_map(|id| self.sales.get(id)).map(Entry::of).collect()
     }
 
-    /// When something happens by itself next: a refund, a lapse or a notice, in milliseconds since 1970.
+    /// Returns the time of the next event that happens by itself, in milliseconds since 1970. It is a refund, a lapse
+    /// or a notice.
     pub fn next_ms(&self) -> Option<i64> {
         let timer = self.timers.first().map(|(at, _, _)| *at);
         timer.into_iter().chain(self.outbox.next_ms()).min()
@@ -321,7 +322,7 @@ impl Cielo {
     }
 }
 
-/// What the first digits of a card tell.
+/// Returns what the first digits of a card tell.
 fn card_bin(bin: &str) -> Answer {
     let is_bin = (6..=9).contains(&bin.len()) && bin.bytes().all(|digit| digit.is_ascii_digit());
     let provider = match bin.as_bytes() {

@@ -1,4 +1,4 @@
-//! What goes wrong at a call, besides what the books say.
+//! Faults of calls, besides what the books say.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -138,7 +138,7 @@ struct Plan {
 }
 
 impl Planned {
-    /// What a counterparty asks at each call.
+    /// Returns the function that a counterparty asks at each call.
     pub fn faults(&self) -> Faults {
         let plan = Arc::clone(&self.0);
         Box::new(move |request| plan.lock().unwrap_or_else(PoisonError::into_inner).strike(request))

@@ -66,7 +66,7 @@ pub enum Reply {
     Answer {
         /// The answer.
         response: Response,
-        /// How long it takes.
+        /// Delay of the answer, in milliseconds.
         after_ms: u64,
     },
     /// The connection is cut without an answer.
@@ -102,7 +102,7 @@ impl Response {
 /// A notice to whoever registered for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notice {
-    /// Where it goes: a whole address, or none where the counterparty was told none.
+    /// Whole address to which it goes, or none where the counterparty was told none.
     pub url: Option<String>,
     /// Names with values.
     pub headers: Vec<(String, String)>,

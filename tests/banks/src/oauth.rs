@@ -101,7 +101,7 @@ impl Tokens {
         Response::json(200, &body)
     }
 
-    /// Whether this request's token is good for this scope.
+    /// Checks that this request's token is good for this scope.
     pub(crate) fn check(
         &self,
         client: &Client<'_>,

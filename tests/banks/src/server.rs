@@ -30,7 +30,7 @@ use tokio_rustls::TlsAcceptor;
 use crate::Counterparty;
 use crate::certificates::Certificates;
 
-/// How the counterparty is reached.
+/// Way in which the counterparty is reached.
 #[derive(Debug, Clone, Default)]
 pub enum Tls {
     /// Plain HTTP.
@@ -42,14 +42,14 @@ pub enum Tls {
     Mutual(PathBuf),
 }
 
-/// What may be set at the start.
+/// Options of a server at its start.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// How the counterparty is reached.
+    /// Way in which the counterparty is reached.
     pub tls: Tls,
     /// The port of the counterparty; 0 for any that is free.
     pub port: u16,
-    /// How long every answer takes.
+    /// Delay of every answer, in milliseconds.
     pub delay_ms: u64,
     /// Scheme, host and port that notices go to in place of their own, as if a proxy were before the receiver.
     pub forward: Option<String>,
@@ -67,7 +67,7 @@ pub struct Served<C> {
     thread: Option<JoinHandle<()>>,
 }
 
-/// What the tasks of one server have in common.
+/// State that the tasks of one server share.
 struct Shared<C> {
     counterparty: Mutex<C>,
     ahead_ms: AtomicI64,
@@ -170,7 +170,7 @@ impl<C: Counterparty + 'static> Served<C> {
         self.shared.done.notify_one();
     }
 
-    /// How many notices arrived and were answered with 2xx, and how many were not.
+    /// Returns the number of notices that arrived and were answered with 2xx, and of those that were not.
     pub fn notices(&self) -> (u64, u64) {
         (self.shared.delivered.load(Ordering::SeqCst), self.shared.failed.load(Ordering::SeqCst))
     }

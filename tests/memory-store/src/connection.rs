@@ -1,4 +1,4 @@
-//! How a caller reaches the records, and what goes wrong on the way.
+//! Connection of a caller to the records, and what goes wrong on the way.
 
 use std::future::{Future, ready};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -41,7 +41,7 @@ pub trait Connection: Send + Sync + 'static {
         ready(Ok(Vec::new()))
     }
 
-    /// Whether nobody else writes to these records.
+    /// Returns true if nobody else writes to these records.
     fn is_sole_writer(&self) -> bool;
 }
 

@@ -1,4 +1,4 @@
-//! What no write may do to a payment.
+//! Changes that no write may make to a payment.
 
 use quita_domain::event::Event;
 use quita_domain::operation::{OperationKind, OperationState};
@@ -6,7 +6,7 @@ use quita_domain::payment::{FINISHED_STATUSES, Payment};
 use quita_domain::state::{RefundStatus, State};
 use quita_domain::status::Status;
 
-/// What is wrong with a write of `next` in the place of `known`.
+/// Returns the faults of a write of `next` in the place of `known`.
 pub fn violations(known: Option<&Payment>, next: &Payment) -> Vec<String> {
     let mut wrong = Vec::new();
     check_alone(next, &mut wrong);
@@ -18,8 +18,8 @@ pub fn violations(known: Option<&Payment>, next: &Payment) -> Vec<String> {
     wrong
 }
 
-/// Faults of it as the payment whose payer is erased by this write: nothing else may change, and money may not be
-/// on its way.
+/// Adds its faults as the payment whose payer is erased by this write. Nothing else may change, and money may not be on
+/// its way.
 fn check_as_erased(known: &Payment, next: &Payment, wrong: &mut Vec<String>) {
     let mut must = |holds: bool, what: &str| {
         if !holds {
@@ -65,7 +65,7 @@ fn without_words(payment: &Payment) -> impl PartialEq + use<> {
     (state(&payment.state), told, operations, outbox, asked, own, due)
 }
 
-/// What is wrong with the payment by itself.
+/// Adds the faults of the payment by itself.
 fn check_alone(next: &Payment, wrong: &mut Vec<String>) {
     let state = &next.state;
     let taken: u64 = state
@@ -86,7 +86,7 @@ fn check_alone(next: &Payment, wrong: &mut Vec<String>) {
     }
 }
 
-/// What is wrong with it as the successor of what was stored.
+/// Adds its faults as the successor of what was stored.
 fn check_as_successor(known: &Payment, next: &Payment, wrong: &mut Vec<String>) {
     let mut must = |holds: bool, what: &str| {
         if !holds {

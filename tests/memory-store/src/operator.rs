@@ -1,4 +1,4 @@
-//! What needs a person, what operators decide, and the nodes that they see.
+//! Exceptions that need a person, decisions of operators, and the nodes that they see.
 
 use async_trait::async_trait;
 use quita_domain::control::{Node, RouteControl};

@@ -1,4 +1,4 @@
-//! What a store holds.
+//! Contents of a store.
 
 use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
@@ -46,13 +46,13 @@ pub struct Records {
     pub server_now: Option<Timestamp>,
     /// Applications by merchant and name.
     pub applications: BTreeMap<(MerchantId, ApplicationName), Application>,
-    /// With which secret key the store works.
+    /// Record of the secret key that the store works with.
     pub key_record: Option<KeyRecord>,
     /// API keys by their ids.
     pub keys: BTreeMap<String, ApiKey>,
     /// Users by login.
     pub users: BTreeMap<Login, User>,
-    /// What is asked of a merchant's people.
+    /// Policies of merchants for their people.
     pub policies: BTreeMap<MerchantId, MerchantPolicy>,
     /// Profiles of merchants, as payers read them.
     pub profiles: BTreeMap<MerchantId, MerchantProfile>,
@@ -83,11 +83,11 @@ pub struct Records {
 pub struct StoredNotice {
     /// As it came.
     pub notice: Notice,
-    /// When it is to be tried.
+    /// Time at which it is to be tried.
     pub due_at: Timestamp,
-    /// How often it was put off.
+    /// Number of times that it was put off.
     pub tried: u32,
-    /// Whether it is worked.
+    /// True if it is finished.
     pub is_done: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Which secret key the store works with, and everything that is sealed.
+//! Secret key that the store works with, and everything that is sealed.
 
 use async_trait::async_trait;
 use quita_domain::access::Application;

@@ -26,7 +26,7 @@ use uuid::Uuid;
 pub const CPF: &str = "52998224725";
 pub const OTHER_CPF: &str = "11144477735";
 
-/// What may differ between sample payments.
+/// Properties in which sample payments may differ.
 #[derive(Clone)]
 pub struct Sample {
     pub id: TransactionId,

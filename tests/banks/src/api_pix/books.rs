@@ -1,4 +1,4 @@
-//! What the bank has on its books.
+//! Books of the bank.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -111,7 +111,7 @@ impl Charge {
 }
 
 impl Pix {
-    /// What was given back or is about to be.
+    /// Returns the amount that was given back or is about to be, in cents.
     pub(super) fn given_back_cents(&self) -> i64 {
         sum(self
             .refunds
@@ -121,10 +121,10 @@ impl Pix {
     }
 }
 
-/// What the books say of one txid; amounts in cents.
+/// Account of one txid in the books; amounts in cents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
-    /// What was charged, or none if money came without a charge.
+    /// Amount that was charged, or none if money came without a charge.
     pub charged_cents: Option<i64>,
     /// The charge's status as the API names it, empty without a charge.
     pub status: &'static str,
@@ -134,7 +134,7 @@ pub struct Account {
     pub received: Vec<(String, i64)>,
     /// Each refund that was done.
     pub refunded: Vec<Returned>,
-    /// What refunds under way would give back.
+    /// Amount that refunds under way would give back.
     pub processing_cents: i64,
 }
 

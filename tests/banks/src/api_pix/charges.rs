@@ -13,10 +13,10 @@ use crate::Response;
 use crate::query::Query;
 
 const INVALID: &str = "CobOperacaoInvalida";
-/// How long a charge can be paid that does not say.
+/// Time for which a charge can be paid that names none, in seconds.
 const DAY_S: i64 = 86_400;
 
-/// What a body asks of a charge; what it does not name stays as it is.
+/// Fields that a body asks of a charge; one that it does not name stays as it is.
 #[derive(Default)]
 struct Asked {
     expires_s: Option<i64>,

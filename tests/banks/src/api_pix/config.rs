@@ -1,4 +1,4 @@
-//! What kind of bank it is, and what it does by chance.
+//! Kind of a bank, and what it does by chance.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,13 +11,13 @@ const SCOPES: &str = "cob.read cob.write cobv.read cobv.write pix.read pix.write
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Config {
-    /// Who may ask for tokens.
+    /// Id of the client that may ask for tokens.
     pub client_id: String,
-    /// With which secret.
+    /// Secret of that client.
     pub client_secret: String,
-    /// How the secret may be shown; empty for any way.
+    /// Forms in which the secret may be shown; empty for any.
     pub token_forms: Vec<TokenForm>,
-    /// How long a token is good for.
+    /// Lifetime of a token, in seconds.
     pub token_ttl_s: i64,
     /// Tokens that are good for ever, as a portal gives them for a sandbox.
     pub fixed_tokens: Vec<String>,
@@ -35,47 +35,47 @@ pub struct Config {
     pub ispb: String,
     /// The name of the field with the code: `pixCopiaECola`, `brcode`, `textoImagemQRcode`.
     pub code_field: String,
-    /// What the code is.
+    /// Kind of code that a charge gets.
     pub code: Code,
     /// The status of a created charge: 201, or 200 with some.
     pub created_status: u16,
-    /// Whether answers tell a txid of the bank's own, as one sandbox does.
+    /// True if answers tell a txid of the bank's own, as one sandbox does.
     pub other_txid: bool,
-    /// Whether `GET /cob` and `GET /pix` are there.
+    /// True if `GET /cob` and `GET /pix` are there.
     pub lists: bool,
     /// The shape of errors.
     pub errors: ErrorShape,
-    /// How long a refund is `EM_PROCESSAMENTO`.
+    /// Time for which a refund is `EM_PROCESSAMENTO`, in milliseconds.
     pub refund_after_ms: i64,
-    /// What becomes of it.
+    /// Outcome of a refund.
     pub refund_outcome: RefundOutcome,
-    /// Of a thousand refunds so many are not done, whatever `refund_outcome` says.
+    /// Number of refunds in a thousand that are not done, whatever `refund_outcome` says.
     pub refunds_not_done_permille: u64,
-    /// Of a thousand charges so many are paid before the call that creates them is answered.
+    /// Number of charges in a thousand that are paid before the call that creates them is answered.
     pub paid_before_answer_permille: u64,
-    /// How much longer the answer to such a call takes.
+    /// Additional delay of the answer to such a call, in milliseconds.
     pub paid_before_answer_ms: u64,
-    /// How callbacks look and what becomes of them.
+    /// Form of callbacks, and what becomes of them.
     pub callbacks: Callbacks,
     /// The same seed throws the same dice.
     pub seed: u64,
 }
 
-/// How callbacks look and what becomes of them.
+/// Form of callbacks, and what becomes of them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Callbacks {
     /// The shape of the body.
     pub shape: Shape,
-    /// Whether `/pix` is put behind an address that does not end in `ignorar=`.
+    /// True if `/pix` is put behind an address that does not end in `ignorar=`.
     pub suffix: bool,
-    /// How long after the event they go out.
+    /// Delay of a callback after its event, in milliseconds.
     pub after_ms: i64,
-    /// Of a thousand so many never go out.
+    /// Number in a thousand that never go out.
     pub lost_permille: u64,
-    /// Of a thousand so many go out twice.
+    /// Number in a thousand that go out twice.
     pub repeated_permille: u64,
-    /// Of a thousand created charges so many are called paid, although nobody paid them.
+    /// Number of created charges in a thousand that are called paid, although nobody paid them.
     pub forged_permille: u64,
 }
 
@@ -89,7 +89,7 @@ pub enum Shape {
     Array,
 }
 
-/// What the code of a charge is.
+/// Code of a charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Code {
@@ -99,13 +99,13 @@ pub enum Code {
     Absent,
     /// One whose check digits are wrong.
     BadCrc,
-    /// That of another charge.
+    /// Code of another charge.
     OtherLocation,
     /// Neither code nor location.
     Nothing,
 }
 
-/// What becomes of a refund.
+/// Outcome of a refund.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RefundOutcome {

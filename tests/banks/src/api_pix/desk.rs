@@ -1,4 +1,4 @@
-//! What payers and the bank's desk do.
+//! Actions of payers and of the bank's desk.
 
 use serde_json::{Value, json};
 

@@ -18,22 +18,22 @@ use serde_json::{Value, json};
 /// Prints one line: {"url", "control", "certificates"}. The control path takes POST /pay/{txid} and the like.
 #[derive(Parser)]
 struct Arguments {
-    /// Which one.
+    /// Provider to be served.
     #[arg(value_enum)]
     kind: Kind,
     /// Its ways, as a JSON object of what differs from the default.
     #[arg(long, default_value = "{}")]
     config: String,
-    /// How it is reached.
+    /// Way in which it is reached.
     #[arg(long, value_enum, default_value_t = Reached::Plain)]
     tls: Reached,
-    /// Where certificates are made: ca.pem, client.pem, client.key, foreign.pem, …
+    /// Directory in which certificates are made: ca.pem, client.pem, client.key, foreign.pem, …
     #[arg(long, required_if_eq_any([("tls", "server"), ("tls", "mutual")]))]
     certificates: Option<PathBuf>,
     /// The port, in place of any that is free.
     #[arg(long, default_value_t = 0)]
     port: u16,
-    /// How long every answer takes, in milliseconds.
+    /// Delay of every answer, in milliseconds.
     #[arg(long, default_value_t = 0)]
     delay_ms: u64,
     /// Scheme, host and port that notices go to in place of those they are addressed to.

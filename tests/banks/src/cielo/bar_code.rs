@@ -3,7 +3,7 @@
 
 use chrono::NaiveDate;
 
-/// Which bank issues a boleto.
+/// Bank that issues a boleto.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Bank {
     BancoDoBrasil,

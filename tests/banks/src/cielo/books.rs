@@ -1,4 +1,4 @@
-//! What a Cielo has taken and given back, for a comparison at the end.
+//! Books of a Cielo: what it has taken and given back, for a comparison at the end.
 
 use std::collections::BTreeMap;
 
@@ -16,17 +16,17 @@ pub struct Entry {
     pub payment_id: String,
     /// `CreditCard`, `Pix` or `Boleto`.
     pub method: &'static str,
-    /// What has become of it.
+    /// Status of the sale.
     pub status: Status,
-    /// What was asked for.
+    /// Amount that was asked for.
     pub amount_cents: u64,
-    /// What a card's issuer held.
+    /// Amount that a card's issuer held.
     pub authorised_cents: u64,
-    /// What was captured or paid.
+    /// Amount that was captured or paid.
     pub captured_cents: u64,
-    /// What was given back, or held and let go.
+    /// Amount that was given back, or held and let go.
     pub voided_cents: u64,
-    /// What is asked to be given back and was not yet.
+    /// Amount that is asked to be given back and was not yet.
     pub refunding_cents: u64,
     /// The disputes.
     pub chargebacks: Vec<Chargeback>,

@@ -1,48 +1,48 @@
-//! What a Cielo may be told: who calls it, what it does slowly, badly or in a dialect of its own.
+//! Configuration of a Cielo: who calls it, what it does slowly, badly or in a dialect of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How a Cielo behaves. The default is one that does as its manual says, and nothing badly.
+/// Behaviour of a Cielo. The default one does as its manual says, and nothing badly.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Config {
-    /// Who may call: a GUID.
+    /// Id of the merchant who may call: a GUID.
     pub merchant_id: String,
-    /// And the key, 40 characters.
+    /// Key of that merchant, 40 characters.
     pub merchant_key: String,
     /// Decides all that is drawn.
     pub seed: u64,
-    /// Whether the hosts of transactions and of queries are two. The second one is what comes under `/query/`, or with a
-    /// `Host` that begins with `apiquery`. Else either does both.
+    /// True if the hosts of transactions and of queries are two. The second one is what comes under `/query/`, or with
+    /// a `Host` that begins with `apiquery`. Otherwise either does both.
     pub hosts_apart: bool,
-    /// How long the query host does not know a new sale, in milliseconds.
+    /// Time for which the query host does not know a new sale, in milliseconds.
     pub query_lag_ms: i64,
-    /// How many of a thousand sales lag.
+    /// Number of sales in a thousand that lag.
     pub query_lag_permille: u64,
-    /// What must lie between two captures or voids of the same sale, in milliseconds; 0 to take them at any pace.
+    /// Shortest pause between two captures or voids of the same sale, in milliseconds; 0 for any pace.
     pub pause_ms: i64,
-    /// Whether a second sale under the same `MerchantOrderId` is refused (code 302). Cielo's default is that it is not.
+    /// True if a second sale under the same `MerchantOrderId` is refused (code 302). Cielo's default is that it is not.
     pub refuses_same_order: bool,
     /// The longest `MerchantOrderId` of a PIX: 50 by the manual, 25 by a page of the newer portal.
     pub longest_pix_order: usize,
-    /// Whether cards can be checked without charging (code 322 if not).
+    /// True if cards can be checked without charging (code 322 if not).
     pub has_zero_auth: bool,
     /// The least that one instalment may be, in cents.
     pub least_instalment_cents: u64,
-    /// After which time an authorisation that was not captured lapses, in milliseconds.
+    /// Time after which an authorisation that was not captured lapses, in milliseconds.
     pub authorisation_lapses_ms: i64,
-    /// How long a PIX takes to be given back, in milliseconds; 0: at once.
+    /// Time that a PIX takes to be given back, in milliseconds; 0 for at once.
     pub pix_refund_takes_ms: i64,
-    /// Whether the code of a PIX states its amount.
+    /// True if the code of a PIX states its amount.
     pub pix_code_states_amount: bool,
-    /// How many of a thousand codes of PIX and boletos are wrong, in a way that is drawn.
+    /// Number of codes of PIX and boletos in a thousand that are wrong, in a way that is drawn.
     pub wrong_codes_permille: u64,
-    /// In which respects answers are spelt otherwise than in the manual.
+    /// Respects in which answers are spelt otherwise than in the manual.
     pub traps: BTreeSet<Trap>,
-    /// How many of a thousand answers fall into each of these traps.
+    /// Number of answers in a thousand that fall into each of these traps.
     pub traps_permille: u64,
     /// The notifications.
     pub notices: Notifications,
@@ -99,23 +99,23 @@ fn merge(into: &mut Value, changes: &Value) {
     }
 }
 
-/// How notifications go out, and go astray.
+/// Delivery of notifications, and how they go astray.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Notifications {
-    /// Where to.
+    /// Address to which they go.
     pub url: Option<String>,
     /// The fixed headers that were registered, at most three.
     pub headers: BTreeMap<String, String>,
-    /// How late one is at least and at most, in milliseconds.
+    /// Shortest and longest delay of one, in milliseconds.
     pub delay_ms: (i64, i64),
-    /// How many of a thousand never go out.
+    /// Number in a thousand that never go out.
     pub lost_permille: u64,
-    /// How many go out twice.
+    /// Number in a thousand that go out twice.
     pub repeated_permille: u64,
-    /// With how many comes another one that is forged.
+    /// Number in a thousand that come with another one that is forged.
     pub forged_permille: u64,
-    /// How many sales are told of before they are answered.
+    /// Number of sales in a thousand that are told of before they are answered.
     pub early_permille: u64,
 }
 

@@ -53,7 +53,7 @@ impl Cielo {
     }
 }
 
-/// What stands under this name in a command.
+/// Reads the value under this name in a command.
 fn read<T: DeserializeOwned>(command: &Value, name: &str) -> Result<T, String> {
     let value = command.get(name).cloned().unwrap_or_default();
     serde_json::from_value(value).map_err(|error| format!("{name}: {error}"))

@@ -1,4 +1,4 @@
-//! What payers do, and what people at Cielo do without the API.
+//! Actions of payers, and of people at Cielo without the API.
 
 use super::local_time;
 use super::operate;
@@ -7,7 +7,7 @@ use super::plan::{Outcome, Plan};
 use super::sale::{Chargeback, Means, Sale, Status};
 use super::{Cielo, chance::Chance};
 
-/// Why something can't be done.
+/// Reason why something can't be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unable {
     /// No such order or sale.
@@ -29,12 +29,12 @@ impl std::fmt::Display for Unable {
 }
 
 impl Cielo {
-    /// What is to become of this order, from its next sale on.
+    /// Plans the outcome of this order, from its next sale on.
     pub fn plan(&mut self, order_id: &str, plan: Plan) {
         self.plans.insert(order_id.to_owned(), plan);
     }
 
-    /// What is to become of the next sale of an order without a plan, whichever that is. Plans queue up.
+    /// Plans the outcome of the next sale of an order without a plan, whichever that is. Plans queue up.
     pub fn plan_next(&mut self, plan: Plan) {
         self.next_plans.push_back(plan);
     }

@@ -13,10 +13,10 @@ use super::plan::{Outcome, WrongCode};
 use super::sale::{Boleto, Card, Means, Pix, Sale, Status};
 use super::{Cielo, Stored, Timer, show};
 
-/// How long an answer takes whose notification comes before it, in milliseconds.
+/// Delay of an answer whose notification comes before it, in milliseconds.
 const AFTER_ITS_NOTICE_MS: u64 = 1_500;
 
-/// What an issuer says.
+/// Verdict of an issuer.
 struct Verdict {
     status: Status,
     code: String,
@@ -44,7 +44,7 @@ impl Verdict {
         }
     }
 
-    /// What the sandbox does with a card that ends in this digit.
+    /// Returns the sandbox's verdict on a card that ends in this digit.
     fn by_last_digit(digit: Option<char>) -> Self {
         let denied = |code, message| Self::new(Status::Denied, code, message);
         match digit {
@@ -182,7 +182,7 @@ impl Cielo {
         Some(sale)
     }
 
-    /// What the sandbox does with this number.
+    /// Returns the sandbox's verdict on this number.
     fn by_digit(&mut self, number: &str) -> Verdict {
         match number.chars().last() {
             Some('9') if self.chance.per_mille(500) => Verdict::by_last_digit(Some('6')),
@@ -258,7 +258,7 @@ impl Cielo {
         }
     }
 
-    /// What is wrong with the code of this order, by plan or by chance.
+    /// Returns the fault in the code of this order, by plan or by chance.
     fn wrong_code(&mut self, order_id: &str) -> Option<WrongCode> {
         let planned = self.plans.get(order_id).and_then(|plan| plan.wrong_code);
         if planned.is_some() || !self.chance.per_mille(self.config.wrong_codes_permille) {

@@ -12,7 +12,7 @@ const CARD_REFUND_WINDOW_MS: i64 = 360 * DAY_MS;
 const PIX_REFUND_WINDOW_MS: i64 = 90 * DAY_MS;
 const DONE: &str = "Operation Successful";
 
-/// What was asked for: an amount, or all.
+/// Amount that was asked for, or all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Asked {
     All,
@@ -33,7 +33,7 @@ impl Asked {
     }
 }
 
-/// What an operation would do.
+/// Effect of an operation.
 enum Step {
     Capture(u64),
     /// Lets go of an authorisation.
@@ -77,7 +77,7 @@ impl Cielo {
         self.operate(payment_id, step, failure, now_ms)
     }
 
-    /// Whether the last operation on this sale was too short a time ago.
+    /// Returns true if the last operation on this sale was too short a time ago.
     fn is_too_early(&self, sale: &Sale, now_ms: i64) -> bool {
         sale.last_operation_ms.is_some_and(|last| now_ms.saturating_sub(last) < self.config.pause_ms)
     }

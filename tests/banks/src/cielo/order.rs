@@ -13,7 +13,7 @@ const LONGEST_ORDER_ID: usize = 50;
 const LONGEST_PIX_EXPIRY_S: u64 = 86_400;
 const FIRST_PIX_EXPIRY_S: u64 = 7_200;
 
-/// What is wanted.
+/// Sale that a request asks for.
 pub(crate) struct Order {
     pub(crate) order_id: String,
     pub(crate) customer: Value,
@@ -21,7 +21,7 @@ pub(crate) struct Order {
     pub(crate) wanted: Wanted,
 }
 
-/// By which means.
+/// Wanted means of payment.
 pub(crate) enum Wanted {
     Card(CardOrder),
     Pix { provider: Option<String>, expires_in_s: u64 },

@@ -9,7 +9,7 @@ use super::chance::Chance;
 use super::config::Notifications;
 use crate::Notice;
 
-/// What a notification says has changed. The numbers are Cielo's.
+/// Change that a notification reports. The numbers are Cielo's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     Status,
@@ -29,7 +29,7 @@ impl Change {
     }
 }
 
-/// How a notification is forged.
+/// Way in which a notification is forged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Forgery {
@@ -112,7 +112,7 @@ impl Outbox {
         std::mem::replace(&mut self.due, later).into_values().collect()
     }
 
-    /// When the next one goes.
+    /// Returns the time at which the next notification goes.
     pub(crate) fn next_ms(&self) -> Option<i64> {
         self.due.keys().next().map(|(at, _)| *at)
     }

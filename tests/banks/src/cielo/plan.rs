@@ -1,24 +1,24 @@
-//! What is to become of a sale, where a test wants more than chance and the card's last digit.
+//! Plan of a sale, where a test wants more than chance and the card's last digit.
 
 use serde::Deserialize;
 
-/// What becomes of one order's sales.
+/// Plan of one order's sales.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct Plan {
-    /// What becomes of the authorisation; none: the card's last digit decides.
+    /// Outcome of the authorisation; if absent, the card's last digit decides.
     pub outcome: Option<Outcome>,
-    /// How a capture fails; none: it does not.
+    /// Failure of a capture; if absent, it does not fail.
     pub capture: Option<Failure>,
-    /// How a void fails; none: it does not.
+    /// Failure of a void; if absent, it does not fail.
     pub void: Option<Failure>,
-    /// Whether a PIX that takes its time to be given back is not given back in the end, for want of balance.
+    /// True if a PIX whose refund takes its time is not given back in the end, for want of balance.
     pub refund_fails_later: bool,
-    /// What is wrong with the code of a PIX or boleto.
+    /// Fault in the code of a PIX or boleto.
     pub wrong_code: Option<WrongCode>,
 }
 
-/// What becomes of an authorisation.
+/// Outcome of an authorisation.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Outcome {
@@ -37,21 +37,21 @@ pub enum Outcome {
     NotFinish,
 }
 
-/// How a capture or void fails: answered 200 with an unchanged status and a code.
+/// Failure of a capture or void: answered 200 with an unchanged status and a code.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Failure {
     /// `ReturnCode`.
     pub code: String,
-    /// Whether it was done all the same, as with the codes that leave it open (10, 223, 98, 475, 504).
+    /// True if it was done all the same, as with the codes that leave it open (10, 223, 98, 475, 504).
     #[serde(default)]
     pub was_done: bool,
-    /// Whether it happens once only.
+    /// True if it happens once only.
     #[serde(default)]
     pub is_once: bool,
 }
 
-/// What is wrong with a code that a payer is to be shown.
+/// Fault in a code that a payer is to be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WrongCode {

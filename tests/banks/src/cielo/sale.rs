@@ -3,7 +3,7 @@
 use chrono::NaiveDate;
 use serde_json::Value;
 
-/// What has become of a sale. The numbers are Cielo's.
+/// Status of a sale. The numbers are Cielo's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Status {
     /// It failed, or nobody knows.
@@ -40,7 +40,7 @@ impl Status {
     }
 }
 
-/// How a sale is paid.
+/// Means by which a sale is paid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Means {
     Card(Card),
@@ -91,11 +91,11 @@ pub(crate) struct Boleto {
 pub struct Chargeback {
     /// Its number.
     pub case: String,
-    /// How much is disputed, in cents.
+    /// Disputed amount, in cents.
     pub amount_cents: u64,
-    /// What has become of it, in Cielo's words.
+    /// Status of the dispute, in Cielo's words.
     pub status: String,
-    /// When it was opened.
+    /// Time at which it was opened.
     pub opened_ms: i64,
 }
 
@@ -133,7 +133,7 @@ pub(crate) struct Sale {
 }
 
 impl Sale {
-    /// What could still be given back.
+    /// Returns the amount that could still be given back, in cents.
     pub(crate) fn refundable_cents(&self) -> u64 {
         let under_way: u64 = self.refunds.iter().map(|refund| refund.amount_cents).sum();
         self.captured_cents.saturating_sub(self.voided_cents).saturating_sub(under_way)

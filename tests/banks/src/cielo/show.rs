@@ -1,4 +1,4 @@
-//! How Cielo writes a sale.
+//! Sales as Cielo writes them.
 
 use serde_json::{Map, Value, json};
 

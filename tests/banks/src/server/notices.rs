@@ -20,9 +20,9 @@ use super::Shared;
 use crate::certificates::Certificates;
 use crate::{Counterparty, Notice};
 
-/// How many go out at once; each has a connection that it keeps.
+/// Number of notices that go out at once; each sender keeps a connection.
 const SENDERS: usize = 8;
-/// Those that become due without anything being done are looked for so often.
+/// Interval of the search for notices that become due without anything being done.
 const EVERY: Duration = Duration::from_millis(20);
 const TIME_OUT: Duration = Duration::from_secs(10);
 
@@ -91,7 +91,7 @@ async fn sender<C: Counterparty>(
 }
 
 impl<C> Shared<C> {
-    /// Where this one goes, if anywhere.
+    /// Returns the address to which this notice goes, if any.
     fn address_of(&self, notice: &Notice) -> Option<String> {
         let Some(url) = &notice.url else {
             return self.notices_to.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -1,4 +1,4 @@
-//! What a Cielo does, as its manual says and as it was seen to.
+//! Behaviour of a Cielo, as its manual says and as it was seen to be.
 
 #![allow(
     clippy::unwrap_used,

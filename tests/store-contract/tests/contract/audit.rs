@@ -67,7 +67,7 @@ pub fn account(number: u128) -> NewAuditEntry {
     new(&AuditEntry { action, who, subject: String::new(), before: None, ..entry(number, 1, None) })
 }
 
-/// What a page says.
+/// Returns the entries of a page.
 fn said(page: Vec<ChainedEntry>) -> Vec<AuditEntry> {
     page.iter().map(ChainedEntry::entry).collect()
 }
@@ -94,7 +94,7 @@ async fn chain(store: &Arc<dyn AuditStore>) -> Vec<ChainedEntry> {
     }
 }
 
-/// What is wrong with the chain.
+/// Returns the faults of the chain.
 pub async fn faults(store: &Arc<dyn AuditStore>) -> Vec<ChainFault> {
     let mut check = ChainCheck::new(chain_key(), None);
     let mut faults: Vec<_> = chain(store).await.iter().flat_map(|entry| check.next(entry)).collect();

@@ -1,4 +1,4 @@
-//! How often one card was tried.
+//! Counts of the tries of one card.
 
 use std::sync::Arc;
 

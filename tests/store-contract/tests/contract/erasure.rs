@@ -118,7 +118,7 @@ pub async fn payments_that_rest_come_by_status_the_longest_first(store: Arc<dyn 
     assert_eq!(resting(i64::MAX, None, 10).await, expected[1..], "what was erased does not rest");
 }
 
-/// Where one process remembers payments for true, whoever erases one tells it, once.
+/// Checks that each erasure is told once, where one process remembers payments as the truth.
 pub async fn what_was_erased_is_told_in_its_order(store: Arc<dyn WholeStore>) {
     if !store.is_sole_writer() {
         assert_eq!(store.last_erasure().await, Ok(0));

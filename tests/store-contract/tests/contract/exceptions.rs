@@ -1,4 +1,4 @@
-//! What needs a person.
+//! Exceptions, which need a person.
 
 use std::sync::Arc;
 

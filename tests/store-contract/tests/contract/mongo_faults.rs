@@ -53,7 +53,7 @@ impl World {
         self.database.drop().await.unwrap();
     }
 
-    /// Whether this very write is the one that is stored.
+    /// Returns true if this very write is the one that is stored.
     async fn is_stored(&self, write: &Write) -> bool {
         let stored = self.witness.load(&[write.payment.id]).await.unwrap().pop();
         stored.is_some_and(|stored| stored.last_op == write.payment.last_op)
@@ -105,7 +105,7 @@ pub fn faults() -> Vec<Fault> {
     ]
 }
 
-/// What the fault makes of each of these writes while it lasts.
+/// Checks the outcomes that the fault gives these writes while it lasts.
 #[track_caller]
 fn assert_told(fault: &Fault, outcomes: &[Result<(), WriteError>], is_repeated: bool) {
     for outcome in outcomes {

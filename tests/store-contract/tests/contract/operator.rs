@@ -1,4 +1,4 @@
-//! What operators decide, and the nodes that they see.
+//! Decisions of operators, and the nodes that they see.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

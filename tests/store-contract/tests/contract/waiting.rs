@@ -1,4 +1,4 @@
-//! What the timer and the webhook pool look for.
+//! Work that the timer and the webhook pool look for.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ async fn made_pending(store: &Arc<dyn Store>, payments: &[Payment]) -> Vec<Payme
     next
 }
 
-/// Where its delivery stands among those that wait.
+/// Returns the place of its delivery among those that wait.
 fn place(payment: &Payment) -> OutboxPlace {
     OutboxPlace { at: payment.outbox_at().unwrap(), id: payment.id }
 }
