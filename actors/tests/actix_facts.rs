@@ -1,4 +1,5 @@
-//! What this service relies on in actix and tokio, each as a small program: an upgrade that changes one is noticed.
+//! Facts about actix and tokio that this service relies on, each as a small program.
+//! An upgrade that changes one is noticed.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -28,7 +29,7 @@ const fn ms(ms: u64) -> Duration {
     Duration::from_millis(ms)
 }
 
-/// What actors write down, in order.
+/// Log of what actors write down, in order.
 #[derive(Clone, Default)]
 struct Log(Arc<Mutex<Vec<String>>>);
 
@@ -339,7 +340,7 @@ fn ten_thousand_actors_live_and_go() {
 }
 
 thread_local! {
-    /// What the panic of this thread that was heard last said.
+    /// Message of this thread's panic that was heard last.
     static HEARD: std::cell::RefCell<String> = const { std::cell::RefCell::new(String::new()) };
 }
 

@@ -1,4 +1,4 @@
-//! What payments decide: creation, facts in any order, operations, deliveries, time.
+//! Decisions of payments: creation, facts in any order, operations, deliveries, time.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "tests")]
 
 #[path = "samples/payment.rs"]
@@ -128,19 +128,19 @@ fn settled(id: &str, cents: u64) -> Fact {
     Fact::Settled(Settlement { id: id.into(), amount, paid_on: None, end_to_end_id: None, approval: None })
 }
 
-/// Decides at this time; what does not change stays as it was.
-/// What it is after this, and after operators have whatever was found.
+/// Returns the payment after a command at this time, and after operators have whatever was found.
+/// A payment that does not change is returned as it was.
 fn after(payment: &Payment, command: Command, ms: u64) -> Payment {
     reported(payment.decide(command, &at(ms)).unwrap().next.unwrap_or_else(|| payment.clone()), ms)
 }
 
-/// What it is once the exceptions of its reports are stored.
+/// Returns the payment once the exceptions of its reports are stored.
 fn reported(payment: Payment, ms: u64) -> Payment {
     let keys = payment.reports.iter().map(Report::key).collect();
     payment.decide(Command::Reported(keys), &at(ms)).unwrap().next.unwrap_or(payment)
 }
 
-/// What acquirers are asked to do.
+/// Returns what acquirers are asked to do.
 fn calls(decision: &Decision) -> Vec<Effect> {
     let is_call = |effect: &&Effect| !matches!(effect, Effect::Deliver(_) | Effect::Report);
     decision.effects.iter().filter(is_call).cloned().collect()
@@ -168,7 +168,7 @@ fn notice_of(acquirer: &str, fact: Fact) -> Command {
     Command::Notified { acquirer: AcquirerName::new(acquirer), fact }
 }
 
-/// What is known by a process that has been asking for this long about a call that is over.
+/// Returns what a process knows that has been asking for this long about a call that is over.
 #[allow(clippy::unnecessary_wraps, reason = "as commands have it")]
 const fn asking_for(for_ms: u64) -> Option<Inquiring> {
     Some(Inquiring { call_is_over: true, for_ms })

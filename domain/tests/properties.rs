@@ -1,4 +1,4 @@
-//! What must hold for every input: round trips, and no panic on any text.
+//! Properties of every input: round trips, and no panic on any text.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use chrono::{Days, NaiveDate};

@@ -65,7 +65,7 @@ fn routed(table: &RoutingTable, dice: u64, how: impl Fn(usize) -> (Condition, Ap
     Payment::open(new, &Context { dice, ..at(0) }).next.unwrap()
 }
 
-/// What becomes of it with another table: the acquirers are as the payment says that they were.
+/// Replays the payment with another table; the acquirers are as the payment says that they were.
 fn replayed(payment: &Payment, before: &RoutingTable, after: &RoutingTable) -> Replayed {
     let payment = PastPayment::of(payment);
     let names = names();

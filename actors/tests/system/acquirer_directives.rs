@@ -1,4 +1,5 @@
-//! What operators order for acquirers: paused ones get nothing new, drained ones get nothing at all, and nothing is lost.
+//! Operators' directives: paused acquirers get nothing new, drained ones get nothing at all.
+//! Nothing is lost.
 
 use quita_actors::{Denied, RouteState};
 use quita_domain::acquiring::{Fact, OperationAnswer};
@@ -23,7 +24,7 @@ async fn order(node: &Node<'_>, bank: &str, order: RouteDirective) {
     assert_eq!(ordered.unwrap().unwrap().directive, order);
 }
 
-/// How a bank's PIX is.
+/// Returns the state of a bank's PIX route.
 fn state(node: &Node<'_>, bank: &str) -> RouteState {
     let routes = node.operators.routes();
     let route = routes.iter().find(|route| route.acquirer.as_str() == bank && route.method == Method::Pix);

@@ -35,10 +35,10 @@ use crate::trace::{Mark, Trace};
 
 pub(crate) use self::calls::Call;
 
-/// How long a bank may take for an answer.
+/// Longest time that a bank may take for an answer, in milliseconds.
 pub(crate) const TIME_OUT_MS: u64 = 5_000;
 
-/// What a bank makes of a call.
+/// Reaction of a bank to a call.
 #[derive(Debug, Clone)]
 pub(crate) enum Answer {
     /// It takes the charge and says so.
@@ -98,14 +98,15 @@ pub(crate) struct Bank {
     finds: Mutex<VecDeque<Answer>>,
     operations: Mutex<VecDeque<OperationAnswer>>,
     operation_inquiries: Mutex<VecDeque<OperationAnswer>>,
-    /// What was answered to each operation last.
+    /// Last answer to each operation.
     operated: Mutex<BTreeMap<OperationId, OperationAnswer>>,
     held: Mutex<BTreeMap<TransactionId, Fact>>,
-    /// How long it takes for an answer to a question, in milliseconds.
+    /// Time that an answer to a question takes, in milliseconds.
     finds_take_ms: AtomicU64,
-    /// Whether nobody gets an answer.
+    /// True if nobody gets an answer.
     is_away: AtomicBool,
-    /// From when on what calls need can be had, if they need anything; and whether that is known beforehand.
+    /// Time from which calls can have what they need, if they need anything.
+    /// The flag is true if that time is known beforehand.
     ready_at: Mutex<Option<(Instant, bool)>>,
     /// Charges under way: now, and at most.
     under_way: Mutex<(usize, usize)>,
@@ -253,17 +254,17 @@ impl Bank {
         self.operation_inquiries.lock().unwrap().extend(answers);
     }
 
-    /// Whether it holds the charge.
+    /// Returns true if the bank holds the charge.
     pub(crate) fn holds(&self, id: TransactionId) -> bool {
         self.held.lock().unwrap().contains_key(&id)
     }
 
-    /// When it was asked what became of a charge, in milliseconds since the world began.
+    /// Returns when the bank was asked what became of a charge, in milliseconds since the world began.
     pub(crate) fn asked_ms(&self) -> Vec<u64> {
         self.called_ms(Call::Inquire)
     }
 
-    /// When it was called for this, in milliseconds since the world began.
+    /// Returns when the bank was called for this, in milliseconds since the world began.
     pub(crate) fn called_ms(&self, call: Call) -> Vec<u64> {
         self.calls().into_iter().filter(|(made, _)| *made == call).map(|(_, at_ms)| at_ms).collect()
     }
@@ -283,12 +284,12 @@ impl Bank {
         self.take(query);
     }
 
-    /// What it holds now: the payer paid.
+    /// Has the bank hold from now on that the payer paid.
     pub(crate) fn is_paid(&self, id: TransactionId, cents: u64) {
         self.states(id, settled(id, cents));
     }
 
-    /// What it states of the charge from now on.
+    /// Sets what the bank states of the charge from now on.
     pub(crate) fn states(&self, id: TransactionId, fact: Fact) {
         self.held.lock().unwrap().insert(id, fact);
     }

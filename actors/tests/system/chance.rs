@@ -8,7 +8,7 @@ use quita_ports::{Clock, Dice, Ids};
 use tokio::time::Instant;
 use uuid::Uuid;
 
-/// When every world begins: 2026-11-21T12:00:00Z.
+/// Time at which every world begins: 2026-11-21T12:00:00Z.
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 
 /// A wall clock that goes with the paused time of the runtime that lives now, and stands still between two lives.

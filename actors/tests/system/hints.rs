@@ -20,7 +20,7 @@ use crate::world::{Node, World, pass_ms};
 /// The outcomes that notices are counted by.
 const OUTCOMES: [&str; 5] = ["taken", "repeated", "unknown", "unreadable", "refused"];
 
-/// How many notices were counted by each outcome.
+/// Returns the number of notices by outcome, in the order of [`OUTCOMES`].
 fn counted(node: &Node<'_>) -> [i64; 5] {
     OUTCOMES.map(|outcome| node.noticed(outcome))
 }

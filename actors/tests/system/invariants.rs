@@ -1,4 +1,4 @@
-//! What must be true of every world at rest.
+//! Invariants of every world at rest.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use quita_domain::status::Status;
 use crate::store::TestStore;
 use crate::world::World;
 
-/// Whether nothing is left to do but to wait for payers.
+/// Returns true if nothing is left to do but to wait for payers.
 pub(crate) fn is_quiet(store: &TestStore) -> bool {
     store.open_notices() == 0 && store.payments().iter().all(|payment| open_work(payment).is_empty())
 }
 
-/// What is left to do.
+/// Describes what is left to do.
 pub(crate) fn unrest(store: &TestStore) -> String {
     let open: Vec<_> = store
         .payments()
@@ -87,7 +87,7 @@ fn check_deliveries(payment: &Payment) {
     assert_eq!(sequences, expected, "{}: one delivery per event", payment.id);
 }
 
-/// What was delivered was received, in the order of the events, and reads the same in every attempt.
+/// Checks that deliveries were received in the order of the events, and alike in every attempt.
 fn check_received(world: &World) {
     let received = world.receivers.received();
     let mut bodies = BTreeMap::new();

@@ -21,7 +21,7 @@ impl Logs {
         *self.armed.lock().unwrap() = Some(text);
     }
 
-    /// Whether it has happened, or was never asked for.
+    /// Returns true if the death has happened, or was never asked for.
     pub(crate) fn is_unarmed(&self) -> bool {
         self.armed.lock().unwrap().is_none()
     }

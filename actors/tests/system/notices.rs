@@ -1,4 +1,4 @@
-//! What acquirers tell us: once, twice, too early, about strangers, while the store is away.
+//! Notices of acquirers: once, twice, too early, about strangers, while the store is away.
 
 use futures_util::future::join_all;
 use quita_domain::acquiring::{Approval, Fact, Notice, OperationAnswer};

@@ -37,7 +37,7 @@ async fn paid(node: &Node<'_>) {
     node.settle().await;
 }
 
-/// How a refund of the first payment stands in its record.
+/// Returns the status of a refund in the record of the first payment.
 fn refund_status(node: &Node<'_>, number: u128) -> RefundStatus {
     let state = node.stored(id(1)).state;
     state.refunds.iter().find(|refund| refund.id == operation_id(number).to_string()).unwrap().status
@@ -48,13 +48,13 @@ fn events(node: &Node<'_>) -> Vec<String> {
     node.stored(id(1)).history.iter().map(|event| event.name()).collect()
 }
 
-/// How often the shop got an event.
+/// Returns how often the shop got an event.
 fn told(world: &World, event: &str) -> usize {
     let name = format!("\"{event}\"");
     world.receivers.received().iter().filter(|request| request.body.contains(&name)).count()
 }
 
-/// What was sent, with what had been given back before.
+/// Returns the operations that were sent, each with the cents that had been given back before.
 fn sent(world: &World) -> Vec<(OperationId, u64)> {
     let of = |operation: &Operation| (operation.id, operation.before.cents());
     world.bank.sent_operations().iter().map(of).collect()

@@ -1,4 +1,4 @@
-//! What merchants ask for in these tests.
+//! Orders of merchants in these tests.
 
 use std::collections::BTreeMap;
 
@@ -15,9 +15,9 @@ use uuid::Uuid;
 
 use crate::access::owner;
 
-/// What every order costs.
+/// Price of every order, in cents.
 pub(crate) const CENTS: u64 = 10_000;
-/// Where the merchant is told.
+/// URL of the merchant's webhooks.
 pub(crate) const SHOP: &str = "https://shop.example/hook";
 
 /// The id of the payment with this number.

@@ -33,7 +33,7 @@ fn charged(payment: &Payment) -> Vec<&str> {
     payment.state.attempts.iter().map(|attempt| attempt.acquirer.as_str()).collect()
 }
 
-/// How each acquirer was considered.
+/// Returns how each acquirer was considered: its name, and the reason.
 fn considered(payment: &Payment) -> Vec<(&str, &str)> {
     payment.considered.iter().map(|one| (one.acquirer.as_str(), one.reason.as_ref())).collect()
 }
@@ -271,7 +271,7 @@ async fn throttled_twice(world: &World, node: &Node<'_>, later_ms: u64) -> u64 {
     world.bank.called_ms(Call::Charge)[0] + 1_500 + later_ms
 }
 
-/// When the charge that waited left; it is the first one after the two that were throttled.
+/// Returns when the charge that waited left; it is the first one after the two that were throttled.
 fn third_charge_ms(world: &World) -> Option<u64> {
     world.bank.called_ms(Call::Charge).get(2).copied()
 }

@@ -15,7 +15,7 @@ use tokio::time::sleep;
 use crate::access::webhook_secret;
 use crate::chance::TestClock;
 
-/// How a receiver answers.
+/// Reply of a receiver.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Reply {
     /// At once.

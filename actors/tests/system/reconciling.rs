@@ -123,7 +123,7 @@ fn reconciler(world: &World) -> Reconciler {
         .with_patience(Duration::from_secs(20))
 }
 
-/// What a run told: of each line its reference, its verdict, and whether it is settled.
+/// Reconciles a list. Returns of each line its reference, its verdict, and whether that is final.
 async fn run(world: &World, list: &List) -> Result<Vec<(String, LineVerdict, bool)>, NotReconciled> {
     let mut told = Vec::new();
     let mut tell = |stored: &StoredLine| {

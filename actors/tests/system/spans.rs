@@ -1,4 +1,4 @@
-//! What was recorded of the traces, and how it hangs together.
+//! Recorder of the spans of traces, which shows each trace as a tree.
 
 use std::fmt::Write;
 use std::num::{NonZeroU64, NonZeroU128};
@@ -36,7 +36,7 @@ impl Recorder {
         spans
     }
 
-    /// How many there are.
+    /// Returns the number of recorded spans.
     pub(crate) fn count(&self) -> usize {
         self.spans.lock().unwrap().len()
     }
@@ -64,7 +64,7 @@ fn draw(spans: &[EndedSpan], parent: Option<SpanId>, depth: usize, tree: &mut St
     }
 }
 
-/// What a span tells under a name, as text.
+/// Returns the value of a span's attribute with this name, as text.
 pub(crate) fn told(span: &EndedSpan, name: &str) -> Option<String> {
     let (_, value) = span.attributes.iter().find(|(known, _)| *known == name)?;
     Some(match value {
@@ -73,12 +73,12 @@ pub(crate) fn told(span: &EndedSpan, name: &str) -> Option<String> {
     })
 }
 
-/// How long a span lasted.
+/// Returns the duration of a span, in milliseconds.
 pub(crate) fn lasted_ms(span: &EndedSpan) -> u128 {
     span.ended.duration_since(span.began).unwrap().as_millis()
 }
 
-/// Whether a span has a link to another one.
+/// Returns true if a span has a link to another one.
 pub(crate) fn is_linked(span: &EndedSpan, to: Position) -> bool {
     span.links.contains(&to)
 }

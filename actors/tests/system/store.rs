@@ -54,7 +54,7 @@ ops! {
     Backlog = "backlog",
 }
 
-/// What goes wrong with it.
+/// Fault of a call to the store.
 #[allow(clippy::large_enum_variant, reason = "a handful of them in a test")]
 #[derive(Debug, Clone)]
 pub(crate) enum Fault {
@@ -72,13 +72,13 @@ pub(crate) enum Fault {
     Panic,
     /// A change is made late; the answer to a read is late, and old by then.
     Slow(Duration),
-    /// What is stored is not shown yet.
+    /// Reads do not show yet what is stored.
     Unseen,
     /// Another writer executes this on the same payments first.
     Forestalled(Command),
 }
 
-/// What is planned, and what was seen.
+/// Plan of faults, and what was seen of the calls.
 #[derive(Default)]
 struct Script {
     once: HashMap<Op, VecDeque<Fault>>,
@@ -111,7 +111,7 @@ pub(crate) struct TestStore {
     is_sole_writer: bool,
 }
 
-/// How long a call takes when nothing is wrong.
+/// Latency of a call when nothing is wrong.
 const LATENCY: Duration = Duration::from_millis(2);
 
 impl TestStore {
@@ -162,7 +162,7 @@ impl TestStore {
         script.once.clear();
     }
 
-    /// How often it was called for this.
+    /// Returns how often the store was called for this.
     pub(crate) fn called(&self, op: Op) -> usize {
         self.script().called.get(&op).copied().unwrap_or_default()
     }
@@ -188,7 +188,7 @@ impl TestStore {
         }
     }
 
-    /// Whether every fault that was planned has happened.
+    /// Returns true if every fault that was planned for a single call has happened.
     pub(crate) fn has_no_plans(&self) -> bool {
         self.script().once.values().all(VecDeque::is_empty)
     }
@@ -201,12 +201,12 @@ impl TestStore {
         self.records().payments.values().map(|payment| payment.as_ref().clone()).collect()
     }
 
-    /// Number of stored nodes.
     /// Has the store tell this as the time of its server.
     pub(crate) fn tell_time(&self, server_now: Timestamp) {
         self.records().server_now = Some(server_now);
     }
 
+    /// Returns the number of stored nodes.
     pub(crate) fn nodes(&self) -> usize {
         self.records().nodes.len()
     }
@@ -239,7 +239,7 @@ impl TestStore {
         self.records().notices.values().filter(|stored| !stored.is_done).count()
     }
 
-    /// How often notices were put off.
+    /// Returns how often notices were put off.
     pub(crate) fn put_off(&self) -> u32 {
         self.records().notices.values().map(|stored| stored.tried).sum()
     }

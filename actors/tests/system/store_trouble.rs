@@ -1,4 +1,4 @@
-//! What the store may do to us: be away, lose replies, be slow, break, be written by somebody else.
+//! Trouble with the store: it is away, loses replies, is slow, breaks, is written by somebody else.
 
 use std::time::Duration;
 

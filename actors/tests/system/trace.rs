@@ -1,4 +1,4 @@
-//! What happened, in order, seen from the outside: by the store, the banks and the receivers.
+//! Trace of what happened, in order, seen from the outside: by the store, the banks and the callers.
 
 use std::sync::{Arc, Mutex};
 
@@ -44,7 +44,7 @@ impl Trace {
         self.0.lock().unwrap().push(mark);
     }
 
-    /// What happened to one payment.
+    /// Returns what happened to one payment.
     pub(crate) fn of(&self, id: TransactionId) -> Vec<Mark> {
         self.0.lock().unwrap().iter().filter(|mark| mark.id() == id).cloned().collect()
     }

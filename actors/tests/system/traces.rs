@@ -1,4 +1,4 @@
-//! What one call brings about is one trace, however many actors and tasks it passes.
+//! Traces: everything that one call causes is one trace, however many actors and tasks it passes.
 
 use std::sync::Arc;
 use std::time::Duration;

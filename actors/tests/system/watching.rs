@@ -1,4 +1,4 @@
-//! What operators see: samples, causes of deaths, single transactions, nodes.
+//! Views of operators: samples, causes of deaths, single transactions, nodes.
 
 use std::time::Duration;
 

@@ -168,7 +168,7 @@ impl World {
         })
     }
 
-    /// How a node reaches this world.
+    /// Returns the ports through which a node reaches this world.
     pub(crate) fn ports(&self) -> Ports {
         let banks = std::iter::once(&self.bank).chain(&self.second);
         let factory =
@@ -224,7 +224,7 @@ impl World {
     }
 }
 
-/// How every node is known to the others.
+/// Returns the identity by which every node is known to the others.
 pub(crate) fn identity() -> NodeIdentity {
     let [public_url, address, version] = ["https://pay.example", "127.0.0.1:8080", "1.2.3"].map(String::from);
     NodeIdentity { public_url, address, version }
@@ -299,7 +299,7 @@ impl Node<'_> {
         self.number_if_any(name, labels).unwrap()
     }
 
-    /// How many notices of the first bank that came over HTTP ended so.
+    /// Returns the number of notices of the first bank over HTTP that had this outcome.
     pub(crate) fn noticed(&self, outcome: &str) -> i64 {
         let labels = [("acquirer", "first"), ("outcome", outcome)];
         self.number_if_any("quita_notices_total", &labels).unwrap_or(0)
@@ -319,12 +319,12 @@ impl Node<'_> {
         format!("{value:.0}").parse().ok()
     }
 
-    /// How often actors of this kind died and were recreated.
+    /// Returns how often actors of this kind died and were recreated.
     pub(crate) fn restarts(&self, actor: &str) -> i64 {
         self.metric("quita_actor_restarts_total", actor)
     }
 
-    /// How many actors of this kind live.
+    /// Returns the number of live actors of this kind.
     pub(crate) fn live(&self, actor: &str) -> i64 {
         self.metric("quita_actor_live", actor)
     }

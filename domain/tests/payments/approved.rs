@@ -6,7 +6,7 @@ use crate::payments::time::DAY;
 use crate::payments::unknown_outcomes::charge_answered;
 use crate::*;
 
-/// What a decision depends on where the acquirer is asked about approved cards.
+/// Returns the context of a decision where the acquirer is asked about approved cards.
 fn read(ms: u64) -> Context {
     Context { reads_approved: true, ..at(ms) }
 }

@@ -19,7 +19,7 @@ fn looked(payment: &Payment, answer: ChargeAnswer) -> Command {
     }
 }
 
-/// What the acquirer has of a charge for which this much came.
+/// Returns the acquirer's statement of a concluded charge for which this much money came.
 fn with_odd_money(cents: u64) -> ChargeAnswer {
     stated(vec![pending_fact(), settled("e1", cents), Fact::Concluded])
 }

@@ -12,7 +12,7 @@ use crate::*;
 
 const HALF_A_YEAR_MS: u64 = 180 * 24 * 3_600_000;
 
-/// What tells who paid, as each field of [`of_somebody`] has it.
+/// Texts that tell who paid, as the fields of [`of_somebody`] have them.
 const TRACES: [&str; 20] = [
     "Zuleika",
     "Quaresma",

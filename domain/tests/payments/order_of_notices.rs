@@ -10,7 +10,7 @@ fn desk_refund(id: &str, cents: u64) -> Fact {
     Fact::Refunded { refund_id: id.into(), amount: Some(Money::from_cents(cents)) }
 }
 
-/// What may become of a payment at its acquirer, in the order in which it happens there.
+/// Returns possible histories of a payment at its acquirer, in the order in which they happen there.
 fn histories() -> Vec<Vec<Fact>> {
     let paid = || settled("s1", 10_000);
     vec![
@@ -23,7 +23,8 @@ fn histories() -> Vec<Vec<Fact>> {
     ]
 }
 
-/// Several chargebacks. When they are told decides how often the payment is `paid` in between, and not what it becomes.
+/// Returns histories with several chargebacks. The order in which they are reported decides how often the payment is
+/// `paid` in between, and not what it becomes.
 fn long_histories() -> Vec<Vec<Fact>> {
     let paid = || settled("s1", 10_000);
     let part = |id: &str| Fact::ChargedBack { id: id.into(), amount: Some(Money::from_cents(2_000)) };
@@ -84,7 +85,8 @@ fn bring(payment: Payment, notices: Vec<Fact>) -> Payment {
     payment
 }
 
-/// What the merchant was told, and what is left of the money. A refund may be reported before or after a dispute.
+/// Returns what the merchant was told, and what is left of the money.
+/// A refund may be reported before or after a dispute, so refunds are only counted.
 fn outcome(payment: &Payment) -> (Vec<Status>, usize, Option<Money>, Money) {
     let (refunds, changes): (Vec<_>, Vec<_>) =
         payment.history.iter().partition(|event| event.refund.is_some());
@@ -92,8 +94,9 @@ fn outcome(payment: &Payment) -> (Vec<Status>, usize, Option<Money>, Money) {
     (changes, refunds.len(), payment.state.captured_amount, payment.state.refunded_amount())
 }
 
-/// What became of it in the end: how many chargebacks are open, for a won dispute that names none may close another one
-/// in another order, and how many events told how the refunds ended.
+/// Returns what became of the payment in the end.
+/// Open chargebacks are only counted: a won dispute that names none may close another one in another order.
+/// So are the events that told how the refunds ended.
 fn end(payment: &Payment) -> (Status, usize, Vec<Option<Money>>, usize, Money) {
     let mut amounts: Vec<_> = payment.chargebacks.iter().map(|one| one.amount).collect();
     amounts.sort_unstable();

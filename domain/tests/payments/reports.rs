@@ -1,4 +1,4 @@
-//! What an operator has to see is stored with what it is about, and stays until it is brought on.
+//! Reports to operators: each is stored with what it is about, and stays until it is passed on.
 
 use quita_domain::payment::{MAX_REPORTS, REPORT_LEASE_MS};
 

@@ -1,4 +1,5 @@
-//! How many operations a payment takes: refusals of the acquirer lock nobody out, and the document stays bounded.
+//! Limits of a payment's operations: the acquirer's refusals lock nobody out.
+//! The document stays bounded.
 
 use crate::*;
 

@@ -7,7 +7,7 @@ fn with_dice(ms: u64, dice: u64) -> Context {
     Context { dice, ..at(ms) }
 }
 
-/// When it is due next, for each of these dice.
+/// Returns the milliseconds until the payment is due next, for each of 41 values of the dice.
 fn dues(payment: &Payment, command: &Command, ms: u64) -> Vec<u64> {
     let due = |dice| {
         let next = payment.decide(command.clone(), &with_dice(ms, dice)).unwrap().next.unwrap();

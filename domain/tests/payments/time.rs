@@ -1,4 +1,4 @@
-//! What happens when time goes by: late money, times that come due, clocks that jump.
+//! Passage of time: late money, times that come due, clocks that jump.
 
 use crate::payments::deliveries::answered;
 use crate::payments::unknown_outcomes::{charge_answered, found, unknown};

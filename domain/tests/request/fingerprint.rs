@@ -1,4 +1,4 @@
-//! Which bodies count as the same request under one key.
+//! Fingerprints, which tell whether two bodies count as the same request under one key.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! What must hold for every body: no panic, no secret disclosed, and what is accepted keeps the rules.
+//! Properties of every body: no panic, no disclosed secret, and an accepted request keeps the rules.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

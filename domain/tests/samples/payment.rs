@@ -1,4 +1,4 @@
-//! What the tests of payments begin with.
+//! Samples that the tests of payments begin with.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +13,10 @@ use quita_domain::postal::{Cep, Uf};
 use quita_domain::time::Timestamp;
 use uuid::Uuid;
 
-/// When it all begins.
+/// Time at which every test begins.
 pub(crate) const START: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 
-/// What is true of a decision so much later, in milliseconds.
+/// Returns the context of a decision this many milliseconds after [`START`].
 pub(crate) fn at(ms: u64) -> Context {
     let now = START.plus_ms(ms);
     Context { dice: 20, ..Context::plain(now, Uuid::from_u128(u128::from(ms) + 1)) }
@@ -54,7 +54,7 @@ pub(crate) fn pix_order() -> Order {
     }
 }
 
-/// Whose payments they are.
+/// Returns the owner of the payments.
 pub(crate) fn owner() -> Owner {
     Owner {
         merchant: MerchantId::new("demo"),

@@ -6,7 +6,7 @@ use quita_domain::operation::Operation;
 
 use crate::chance::TestClock;
 
-/// What a bank was called for.
+/// Purpose of a call to a bank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Call {
     Charge,

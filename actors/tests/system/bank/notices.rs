@@ -1,4 +1,4 @@
-//! What banks send over HTTP.
+//! Notices that banks send over HTTP.
 
 use quita_domain::acquiring::{HintSubject, Notice, NoticeContent, Reference};
 use quita_domain::identity::TransactionId;
