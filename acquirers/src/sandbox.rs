@@ -46,9 +46,9 @@ const NEWS_MARGIN_MS: u64 = 1_000;
 pub struct SandboxSettings {
     /// Milliseconds that the pretended payer takes.
     pub settle_after_ms: u64,
-    /// Whom the payer's bank shows as the receiver.
+    /// Name of the receiver, as the payer's bank shows it.
     pub merchant_name: String,
-    /// And where that is.
+    /// City of the receiver.
     pub merchant_city: String,
     /// Host and path of PIX charges, without scheme; the charge's 32 characters follow.
     pub pix_location: String,

@@ -11,7 +11,7 @@ use super::output;
 use super::people::{self, MailChange, PeopleAccess, PersonArgs, WebhookChange, login, show_once};
 use quita_services::audit::AuditDraft;
 
-/// Subcommands of `quita operators`.
+/// Subcommands of `quita users operators`.
 #[derive(Debug, Subcommand)]
 pub(super) enum OperatorsCommand {
     /// Create an operator and print the password: it is shown only once, and changed at the first sign-in
@@ -32,7 +32,7 @@ pub(super) enum OperatorsCommand {
     Remove(PersonArgs),
 }
 
-/// Whom to make.
+/// Arguments of `quita users operators create`.
 #[derive(Debug, Args)]
 pub(super) struct CreateOperator {
     /// E-mail address for signing in
@@ -55,7 +55,7 @@ pub(super) struct ListOperators {
     store: StoreAccessFlags,
 }
 
-/// Arguments of `quita operators set-role`.
+/// Arguments of `quita users operators set-role`.
 #[derive(Debug, Args)]
 pub(super) struct SetOperatorRole {
     #[command(flatten)]

@@ -82,7 +82,7 @@ pub(super) struct SetUserRole {
     role: Role,
 }
 
-/// Whom to remove, and with what.
+/// Arguments of `quita users remove`.
 #[derive(Debug, Args)]
 pub(super) struct Removal {
     #[command(flatten)]

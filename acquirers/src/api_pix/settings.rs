@@ -73,7 +73,7 @@ pub enum TokenForm {
     FormNoSecret,
 }
 
-/// Whom a BR Code names.
+/// Receiver that a BR Code names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Receiver {
     /// Name, ASCII, at most 25 characters.

@@ -47,7 +47,7 @@ pub struct HttpClientSettings {
     pub connections: usize,
     /// Certificate that proves that it is us, where the provider wants that.
     pub identity: Option<ClientIdentity>,
-    /// Whom we believe about the provider, in place of the built-in roots.
+    /// Authorities that are trusted about the provider, in place of the built-in roots.
     pub authorities: Option<Authorities>,
 }
 

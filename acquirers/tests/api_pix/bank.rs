@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 pub(crate) const KEY: &str = "123e4567-e12b-12d1-a456-426655440000";
 pub(crate) const E2E: &str = "E1234567820261121120000000000001";
 
-/// What happens to a request in place of an answer of the books.
+/// Treatment of a request, in place of an answer of the books.
 #[derive(Clone)]
 pub(crate) enum Reply {
     /// This is answered, without any effect.
@@ -81,7 +81,7 @@ impl Bank {
         self.next(verb, part, reply)
     }
 
-    /// What was asked, as `GET /cob/…` without the query.
+    /// Returns what was asked, as `GET /cob/…` without the query.
     pub(crate) fn asked(&self) -> Vec<String> {
         self.books()
             .log

@@ -28,7 +28,8 @@ use crate::world::{charge, clock, operation, query, settings, spec};
 
 const RECORDED: &str = include_str!("dialects-recorded.json");
 
-/// Where (a dialect, or `*`), in which request, what (`-` only others send it, `+` only this service), and why.
+/// Known differences: the dialect, the request, the difference and the reason.
+/// `*` stands for each dialect or request. `-`: only others send it; `+`: only this service does.
 const DIFFERENCES: &[(&str, &str, &str, &str)] = &[
     ("*", "POST token", "- scope cobv.read", "charges with a due date are not used"),
     ("*", "POST token", "- scope cobv.write", "charges with a due date are not used"),
@@ -161,7 +162,8 @@ fn fields(above: &str, value: &Value, features: &mut BTreeSet<String>) {
     }
 }
 
-/// What only one of both has: the request, who, what.
+/// Returns the features that only one of both has: the request, its sign, the feature.
+/// The sign is `-` if only the recording has it, `+` if only this service does.
 fn differences(recorded: &Requests, ours: &Requests) -> Vec<(String, char, String)> {
     let mut found = Vec::new();
     for (request, theirs) in recorded {
@@ -177,7 +179,7 @@ fn differences(recorded: &Requests, ours: &Requests) -> Vec<(String, char, Strin
     found
 }
 
-/// What this service sends in a dialect: all that the others did.
+/// Returns what this service sends in a dialect when it does all that the others did.
 async fn ours(dialect: &str) -> Requests {
     let recorder = Arc::new(Recorder::default());
     let factory = ApiPixFactory::new(

@@ -1,4 +1,4 @@
-//! What became of a charge: everything that happened to it, as the bank tells.
+//! Inquiries about a charge: everything that happened to it, as the bank tells.
 
 use quita_acquirers::exchange::Verb;
 use quita_domain::acquiring::{CallFailure, ChargeAnswer, Fact, Issued, Reference, RemovedBy, Settlement};
@@ -11,7 +11,7 @@ use crate::world::{REFUND_ID, REFUND_UUID, TXID, World, failure, pix, query, sta
 
 const OTHER: &str = "E1234567820261121120000000000002";
 
-/// What happened, in few words.
+/// Describes each fact in a few words.
 fn names(facts: &[Fact]) -> Vec<String> {
     let whole = |amount: &Option<Money>| amount.map_or("all".to_owned(), |amount| amount.to_string());
     facts

@@ -221,12 +221,12 @@ impl World {
         self.adapter.inquire(&query(1_000)).await
     }
 
-    /// What an inquiry states.
+    /// Returns the facts that an inquiry states.
     pub(crate) async fn facts(&self) -> Vec<Fact> {
         stated(self.inquire().await).facts
     }
 
-    /// The same, if the bank has this charge instead.
+    /// Answers the next inquiry as if the bank had this charge instead.
     pub(crate) fn next_inquiry(&self, cob: Value) -> &Self {
         self.bank.next(quita_acquirers::exchange::Verb::Get, "/cob/", Reply::Answer(200, cob));
         self

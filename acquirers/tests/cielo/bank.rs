@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::payment::{barcode, br_code};
 
-/// What happens to a call.
+/// Fault of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fault {
     /// It is lost before Cielo has it.

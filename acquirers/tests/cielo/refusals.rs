@@ -1,4 +1,4 @@
-//! What an HTTP status, or none, means for a charge.
+//! Meaning of an HTTP status, or of none, for a charge.
 
 use quita_acquirers::exchange::Failure;
 use quita_domain::acquiring::{CallFailure, ChargeAnswer, Reference};

@@ -13,7 +13,7 @@ use crate::payment::*;
 
 const GAP: Duration = Duration::from_secs(5);
 
-/// When each call left, in seconds.
+/// Returns when each call left, in seconds since `begun`.
 fn seconds(bank: &Bank, begun: Instant) -> Vec<u64> {
     bank.books(|books| books.calls.iter().map(|(at, _)| (*at - begun).as_secs()).collect())
 }

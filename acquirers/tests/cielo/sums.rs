@@ -1,4 +1,4 @@
-//! What others did at Cielo is told by its sums; what may be ours is not.
+//! Sums of Cielo, which tell what others did there. What may be ours is not told.
 
 use quita_domain::acquiring::{ChargeQuery, Fact, RemovedBy};
 use quita_domain::method::Method;

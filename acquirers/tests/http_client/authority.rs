@@ -7,7 +7,7 @@ use rcgen::{
 };
 use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
-/// When a certificate is good.
+/// Validity of a certificate.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Validity {
     Now,

@@ -12,14 +12,14 @@ use tokio_rustls::rustls::{RootCertStore, ServerConfig};
 
 use crate::authority::{Authority, ServerIdentity, Validity};
 
-/// Which TLS it speaks.
+/// Version of TLS that the bank speaks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Versions {
     Tls12,
     Tls13,
 }
 
-/// What it does.
+/// Behaviour of the bank.
 #[derive(Debug, Clone)]
 pub(crate) enum Behaviour {
     /// Answers every request with these bytes, and hangs up unless they are a whole answer.

@@ -57,7 +57,7 @@ async fn send(settings: HttpClientSettings, request: Request) -> Result<Response
     LocalSet::new().run_until(async move { factory.open().send(request).await }).await
 }
 
-/// That nothing left, and why; nothing of the request is told.
+/// Checks that nothing was sent, and returns why. The reason tells nothing of the request.
 fn not_sent(outcome: Result<Response, Failure>) -> String {
     let Err(Failure::NotSent(why)) = outcome else { panic!("{outcome:?}") };
     assert!(!why.contains("hunter2") && !why.contains("/cob"), "{why}");

@@ -1,4 +1,4 @@
-//! What single answers hold.
+//! Contents of single answers.
 
 use std::sync::Arc;
 
@@ -48,7 +48,7 @@ async fn a_boleto_agrees_with_its_bar_code() {
     assert_eq!((boleto.portfolio.as_str(), boleto.bank_code.as_str()), ("17", "001-9"));
 }
 
-/// What a fresh acquirer states, as after a restart.
+/// Returns the first fact that a fresh acquirer states, as after a restart.
 async fn stated(clock: &Arc<TestClock>, query: &ChargeQuery) -> Fact {
     let answer = factory("sandbox", clock, &RecordingSink::new(clock)).build().inquire(query).await;
     let ChargeAnswer::Known(Statement { mut facts, .. }) = answer else { panic!("{answer:?}") };

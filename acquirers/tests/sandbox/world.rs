@@ -66,7 +66,7 @@ impl RecordingSink {
         Arc::new(Self { clock, taken: Mutex::default(), refusals: Mutex::default() })
     }
 
-    /// When which notice came: the last part of its id.
+    /// Returns when each notice came, in milliseconds, with the last part of its id.
     pub(crate) fn seen(&self) -> Vec<(u64, String)> {
         let taken = self.taken.lock().unwrap();
         taken.iter().map(|(at, notice)| (*at, notice.id.rsplit(':').next().unwrap().to_owned())).collect()

@@ -1,4 +1,4 @@
-//! What the tests share: the sample files, and reading one as a whole.
+//! Sample files that the tests share, and reading one as a whole.
 
 use std::fs;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! What holds for any bytes: no panic, a line number that exists, and nothing accepted that lost a part.
+//! Properties of any bytes: no panic, a line number that exists, nothing accepted that lost a part.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

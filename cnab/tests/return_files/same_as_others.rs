@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::files::{Whole, path, read, sample, samples};
 
-/// What the library says of one event.
+/// Event as the other library reads it.
 struct Judged<'a>(&'a Value);
 
 impl Judged<'_> {

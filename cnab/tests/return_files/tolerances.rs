@@ -1,4 +1,4 @@
-//! What is read although it is not as the manuals have it, and what banks add to the standard.
+//! Deviations from the manuals that are read nevertheless, and banks' additions to the standard.
 
 use quita_cnab::Kind;
 

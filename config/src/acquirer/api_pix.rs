@@ -199,7 +199,7 @@ fn missing_host(form: &str, mode: Mode) -> String {
     format!("it is missing, and {why}; allowed is {form}")
 }
 
-/// Whom a code names that is built here. The outer `None`: it was refused.
+/// Returns the receiver named by a code that is built here. The outer `None` means that it was refused.
 fn receiver(table: &mut AcquirerTable<'_>, dialect: &Dialect) -> Option<Option<Receiver>> {
     let is_optional = truth(table, "always-gives-code").unwrap_or(dialect.always_gives_code)
         && !table.contains("receiver-name")

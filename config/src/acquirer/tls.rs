@@ -9,7 +9,7 @@ use super::table::AcquirerTable;
 pub struct TlsConfig {
     /// Our certificate with its key.
     pub identity: Option<ClientIdentity>,
-    /// Whom we believe, in place of the built-in roots.
+    /// Authorities that are trusted, in place of the built-in roots.
     pub authorities: Option<Authorities>,
 }
 
