@@ -1,13 +1,13 @@
-//! Which service is asked, and how a request to it looks.
+//! Address of the service that is asked, and the form of a request to it.
 
 use std::net::SocketAddr;
 
 use clap::Args;
 use uuid::Uuid;
 
-/// Where the id stands in a request that reads a payment.
+/// Beginning of a request that reads a payment, up to the id.
 const BEFORE_ID: &[u8] = b"GET /pay/payments/";
-/// How long an id is.
+/// Length of an id, in bytes.
 const ID: usize = 36;
 
 /// The service that is asked.

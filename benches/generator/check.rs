@@ -18,12 +18,12 @@ use crate::address::Target;
 use crate::connection::Connection;
 use crate::{book, outcome};
 
-/// How many misses are told one by one.
+/// Most misses that are told one by one.
 const TOLD: usize = 10;
-/// How long one answer may take.
+/// Longest wait for one answer.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What must be there.
+/// Options of the check: what must be there.
 #[derive(Args)]
 pub(crate) struct CheckOptions {
     #[command(flatten)]
@@ -57,7 +57,7 @@ struct Pix<'a> {
     code: &'a str,
 }
 
-/// What a record must have.
+/// Properties that a record must have.
 struct Wanted {
     status: Option<String>,
     code: bool,
@@ -115,7 +115,7 @@ async fn keep_reading(check: Rc<Check>) -> anyhow::Result<()> {
     }
 }
 
-/// What is wrong with a record that was answered.
+/// Returns what is wrong with a record that was answered, if anything is.
 fn flaw(body: &[u8], id: Uuid, wanted: &Wanted) -> Option<String> {
     let record: Record<'_> = match serde_json::from_slice(body) {
         Ok(record) => record,

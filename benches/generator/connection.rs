@@ -22,7 +22,7 @@ pub(crate) struct Connection {
     filled: usize,
 }
 
-/// What was answered.
+/// Answer to a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Answer {
     /// The status of HTTP.

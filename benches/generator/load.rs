@@ -19,12 +19,12 @@ use crate::outcome::{self, epoch_us};
 use crate::plan::{Plan, Step};
 use crate::tally::Tally;
 
-/// How long answers may take after the end.
+/// Longest wait for answers after the end.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// How long a connection that broke stays away.
+/// Pause after a connection broke, until it is opened again.
 const AFTER_ERROR: Duration = Duration::from_millis(20);
 
-/// What is sent, and how fast.
+/// Options of the load: what is sent, and how fast.
 #[derive(Args)]
 pub(crate) struct LoadOptions {
     #[command(flatten)]
@@ -32,7 +32,7 @@ pub(crate) struct LoadOptions {
     /// Connections, each with one request at a time.
     #[arg(long, default_value_t = 64)]
     connections: usize,
-    /// How long new requests are begun.
+    /// Time during which new requests are begun, in seconds.
     #[arg(long, default_value_t = 5.0)]
     seconds: f64,
     /// Requests a second (open model). Latency counts from the time at which a request was due.
@@ -50,12 +50,12 @@ pub(crate) struct LoadOptions {
     /// A file with ids to read.
     #[arg(long, value_name = "FILE")]
     pub(crate) get: Option<PathBuf>,
-    /// Where the ids of what was created go.
+    /// File to which the ids of what was created are written.
     #[arg(long, value_name = "FILE")]
     ids: Option<PathBuf>,
 }
 
-/// What all connections share.
+/// State that all connections share.
 struct Run {
     plan: RefCell<Plan>,
     tally: RefCell<Tally>,

@@ -69,7 +69,7 @@ impl Due {
         self.waiting.close();
     }
 
-    /// How late requests were already when they were given out.
+    /// Returns quantiles of how late requests already were when they were given out.
     pub(crate) fn lateness(&self) -> Value {
         tally::quantiles(&self.late())
     }

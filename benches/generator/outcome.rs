@@ -1,4 +1,4 @@
-//! What every report says: how many, how long, at which cost.
+//! Figures of every report: count, duration and cost.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ pub(crate) fn epoch_us() -> i64 {
     now.tv_sec * 1_000_000 + now.tv_nsec / 1_000
 }
 
-/// What this process has used of the processors.
+/// Returns the processor time that this process has used.
 fn processor_time() -> Duration {
     let used = clock_gettime(ClockId::ProcessCPUTime);
     Duration::new(used.tv_sec.unsigned_abs(), u32::try_from(used.tv_nsec).unwrap_or_default())

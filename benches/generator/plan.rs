@@ -1,4 +1,4 @@
-//! What is asked next.
+//! Plan of the requests: it says what is asked next.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -10,10 +10,10 @@ use crate::address::Target;
 use crate::book;
 use crate::load::LoadOptions;
 
-/// Of how many payments that were just made one is read.
+/// Number of payments that were made last, of which one is read.
 const RECENT: usize = 1_000;
 
-/// What is asked next.
+/// Request that is sent next.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Step {
     /// The creation with this place in the plan.
@@ -55,7 +55,7 @@ impl Plan {
         Ok(Self { creations, read_recent, total, recent, listed, next_listed: 0, created })
     }
 
-    /// What is asked next; ids of a file come in random order, each as often as any other.
+    /// Returns the next request; ids of a file come in random order, each as often as any other.
     pub(crate) fn next(&mut self) -> Step {
         if self.total == 0 {
             return Step::Read(self.next_listed());
@@ -90,7 +90,7 @@ impl Plan {
         }
     }
 
-    /// How often the file of ids was gone through.
+    /// Returns how often the file of ids was gone through.
     pub(crate) fn passes(&self) -> usize {
         self.next_listed.div_ceil(self.listed.len().max(1))
     }

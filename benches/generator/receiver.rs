@@ -23,15 +23,15 @@ const OK: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 /// No request is longer.
 const MAX_REQUEST: usize = 256 * 1024;
 
-/// Where it listens.
+/// Options of the receiver.
 #[derive(Args)]
 pub(crate) struct ReceiverOptions {
-    /// Its address.
+    /// Address to listen on.
     #[arg(long)]
     listen: SocketAddr,
 }
 
-/// What a request asks for.
+/// Purpose of a request.
 enum Asked {
     Event,
     Count,

@@ -1,4 +1,4 @@
-//! Which events have come.
+//! Events that have come.
 
 use std::collections::BTreeMap;
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ struct Event<'a> {
     occurred_at: &'a str,
 }
 
-/// What came of one event.
+/// Arrivals of one event.
 struct Arrivals {
     status: String,
     lag_us: i64,
@@ -79,7 +79,7 @@ impl Seen {
         self.events.insert((event.transaction_id, event.sequence), arrivals);
     }
 
-    /// How many distinct events have come.
+    /// Returns the number of distinct events that have come.
     pub(crate) fn count(&self) -> usize {
         self.events.len()
     }

@@ -1,4 +1,4 @@
-//! What was answered, and how soon.
+//! Tally of answers, and of their latencies.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -46,7 +46,7 @@ impl Tally {
         *self.errors.entry(error.to_string()).or_default() += 1;
     }
 
-    /// How many requests were answered with 200 or 201.
+    /// Returns the number of requests that were answered with 200 or 201.
     pub(crate) fn good(&self) -> u64 {
         [200, 201].iter().filter_map(|status| self.by_status.get(status)).sum()
     }

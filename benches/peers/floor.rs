@@ -22,7 +22,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Reads payments and forgets them.
 #[derive(Parser)]
 struct Options {
-    /// Where it listens.
+    /// Address to listen on.
     #[arg(long, default_value = "127.0.0.1:8081")]
     listen: SocketAddr,
     /// Threads that serve; as many as there are processors, if not given.
@@ -30,7 +30,7 @@ struct Options {
     workers: Option<usize>,
 }
 
-/// What is answered.
+/// Payment as it is answered.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Payment {

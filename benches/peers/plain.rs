@@ -25,7 +25,7 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Keeps payments in MongoDB.
 #[derive(Parser)]
 struct Options {
-    /// Where it listens.
+    /// Address to listen on.
     #[arg(long, default_value = "127.0.0.1:8082")]
     listen: SocketAddr,
     /// The database: `mongodb://…/DATABASE?replicaSet=…`.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a merchant asks for.
+/// Payment that a merchant asks for.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CreatePayment {
@@ -17,7 +17,7 @@ pub(crate) struct CreatePayment {
     pub(crate) external_reference: Option<String>,
 }
 
-/// Who pays.
+/// Payer of the payment.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Payer {
@@ -30,7 +30,7 @@ pub(crate) struct Payer {
     pub(crate) address: Address,
 }
 
-/// Where the payer lives.
+/// Address of the payer.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Address {
