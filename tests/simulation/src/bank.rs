@@ -21,7 +21,7 @@ pub(crate) use self::notify::strange_notice;
 pub(crate) use self::teller::NodeBank;
 use crate::world::{Manner, World};
 
-/// How long a bank may take for an answer.
+/// Longest time that a bank may take for an answer, in milliseconds.
 pub(crate) const TIME_OUT_MS: u64 = 5_000;
 /// For how long a question may wait to be sent.
 const QUESTION_WAITS: Duration = Duration::from_secs(15);
@@ -74,7 +74,7 @@ impl Bank {
         self.books.lock().unwrap()
     }
 
-    /// What the bank calls a charge: a name of its own.
+    /// Returns the bank's reference for a charge: a name of its own.
     pub(crate) fn reference(&self, id: TransactionId) -> Reference {
         Reference::none().with("id", &format!("{}-{}", self.name(), id.uuid().simple()))
     }
@@ -93,7 +93,8 @@ impl Bank {
     }
 }
 
-/// What is asked about a charge must name it as its bank did, unless that was learnt while the question waited.
+/// Checks that a question about a charge names it as its bank did. A name that was learnt while the question waited may
+/// be missing.
 pub(crate) fn check_reference(world: &World, bank: &AcquirerName, query: &ChargeQuery) {
     if world.installation.was_set_back(query.id) {
         return;

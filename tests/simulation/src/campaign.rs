@@ -58,7 +58,7 @@ pub(crate) fn run(from: u64, count: u64, jobs: u64) -> bool {
     total.is_good()
 }
 
-/// What all worlds together were.
+/// Totals of all worlds together.
 #[derive(Default)]
 struct Total {
     seeds: u64,

@@ -35,7 +35,7 @@ impl Chance {
 
 macro_rules! faults {
     ($($(#[$doc:meta])* $name:ident = $rate:literal),* $(,)?) => {
-        /// What may go wrong.
+        /// Fault that chance may bring.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Fault { $($(#[$doc])* $name),* }
 
@@ -86,7 +86,7 @@ faults! {
     BankThrottles = 60,
     /// A token of access is refused although it was good.
     TokenRefused = 40,
-    /// What another merchant of the same bank made is found under our name of a charge.
+    /// A charge that another merchant of the same bank made is found under our name of a charge.
     ForeignCharge = 300,
     /// The bank takes a charge and has no code for it.
     BankHasNoCode = 40,
@@ -118,7 +118,7 @@ faults! {
     NoticeTwice = 300,
     /// A notice comes late, after others.
     NoticeLate = 300,
-    /// What happened is told in a list only.
+    /// A change that a list shows is told by no notice.
     OnlyListed = 400,
     /// A list leaves out what came in for a charge.
     ListLeavesOut = 100,
@@ -192,7 +192,7 @@ faults! {
 /// were.
 const LATER: [Fault; 2] = [Fault::AnothersPix, Fault::ComesLater];
 
-/// How often each fault strikes in one world, and how often it did.
+/// Rate of each fault in one world, and the number of times that it struck.
 pub(crate) struct Faults {
     rates: Vec<u64>,
     struck: Vec<AtomicU64>,
@@ -229,17 +229,17 @@ impl Faults {
         Self { rates, struck, is_storm: AtomicBool::new(true), planned: Mutex::default() }
     }
 
-    /// Whether anything may go wrong now.
+    /// Sets whether anything may go wrong now.
     pub(crate) fn set_storm(&self, is_storm: bool) {
         self.is_storm.store(is_storm, Ordering::Relaxed);
     }
 
-    /// How often it may strike.
+    /// Returns the present rate of a fault, in thousandths.
     pub(crate) fn rate(&self, fault: Fault) -> u64 {
         if self.is_storm.load(Ordering::Relaxed) { self.rates[fault as usize] } else { 0 }
     }
 
-    /// Whether it strikes now.
+    /// Decides whether a fault strikes now, and counts it if so.
     pub(crate) fn strikes(&self, fault: Fault, chance: &Chance) -> bool {
         let mut planned = self.planned.lock().unwrap();
         let strikes = match planned.front() {
@@ -252,12 +252,12 @@ impl Faults {
         strikes
     }
 
-    /// Whether it did at all.
+    /// Returns true if a fault has struck at all.
     pub(crate) fn has_struck(&self, fault: Fault) -> bool {
         self.struck[fault as usize].load(Ordering::Relaxed) > 0
     }
 
-    /// How often each one struck, in the order of `Fault::ALL`.
+    /// Returns the number of times that each fault struck, in the order of `Fault::ALL`.
     pub(crate) fn struck(&self) -> Vec<u64> {
         self.struck.iter().map(|count| count.load(Ordering::Relaxed)).collect()
     }

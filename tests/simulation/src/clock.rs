@@ -39,7 +39,7 @@ impl WorldClock {
     }
 }
 
-/// How far a node's clock is off.
+/// Offset of a node's clock from the true one, in milliseconds.
 #[derive(Default)]
 pub(crate) struct Skew(AtomicI64);
 

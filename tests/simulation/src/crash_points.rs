@@ -30,7 +30,7 @@ struct Way {
     kind: Kind,
     make: Make,
     steps: &'static [Step],
-    /// Whether its first charge is declined, and there is a further bank.
+    /// True if its first charge is declined, and there is a further bank.
     goes_further: bool,
 }
 
@@ -298,7 +298,7 @@ const WAYS: &[Way] = &[
     },
 ];
 
-/// What goes wrong on the way besides the death; each the first time that it can.
+/// Faults on the way besides the death. Each strikes the first time that it can.
 const FAULTS: &[&[Fault]] = &[
     &[],
     &[Fault::StoreUnavailable],
@@ -341,11 +341,11 @@ const FAULTS: &[&[Fault]] = &[
     &[Fault::SenderPanic],
 ];
 
-/// What came of one way with its faults.
+/// Result of one way with its faults.
 struct Tally {
     way: usize,
     points: u64,
-    /// What was violated, and where.
+    /// Violations, and where each occurred.
     failures: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What must hold when all is quiet: three ledgers agree with the store.
+//! Invariants of a quiet world: three ledgers agree with the store.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::reconciling;
 use crate::routes;
 use crate::world::World;
 
-/// Whether nothing is left to do but to wait for time to go by.
+/// Returns true if nothing is left to do but to wait for time to pass.
 pub(crate) fn is_quiet(world: &World) -> bool {
     let content = world.store.lock();
     !world.has_errands()
@@ -34,8 +34,8 @@ pub(crate) fn is_quiet(world: &World) -> bool {
         && content.payments.values().all(|payment| unrest(world, payment).is_none())
 }
 
-/// Whether it is not known of a refund whether it was made. Then the clock that never jumps runs for longer: the acquirer may
-/// not show it yet, and the wall clock is put forward by hours meanwhile.
+/// Returns true if it is unknown of any refund whether it was made. The monotonic clock then runs for longer, as the
+/// acquirer may not show the refund yet. Meanwhile the wall clock is put forward by hours.
 pub(crate) fn is_a_refund_unknown(world: &World) -> bool {
     let is_unknown = |operation: &Operation| {
         let is_refund = matches!(operation.kind, OperationKind::Refund(_));
@@ -44,7 +44,7 @@ pub(crate) fn is_a_refund_unknown(world: &World) -> bool {
     world.store.lock().payments.values().any(|payment| payment.operations.iter().any(is_unknown))
 }
 
-/// What is left to do for a payment.
+/// Returns what is left to do for a payment, if anything.
 fn unrest(world: &World, payment: &Payment) -> Option<&'static str> {
     // What a bank has under its name is somebody else's, until a person sees to it.
     let is_open = |last: &Attempt| last.call.is_open() && !is_foreign(world, payment.id);
@@ -60,12 +60,12 @@ fn unrest(world: &World, payment: &Payment) -> Option<&'static str> {
     payment.outbox.iter().any(|one| one.state == DeliveryState::Pending).then_some("an open delivery")
 }
 
-/// Whether what a bank has under the payment's name is somebody else's.
+/// Returns true if a bank has somebody else's charge under the payment's name.
 pub(crate) fn is_foreign(world: &World, id: TransactionId) -> bool {
     world.banks.iter().filter_map(|bank| bank.account(world, id)).any(|account| account.is_foreign)
 }
 
-/// What keeps the world from being quiet.
+/// Describes what keeps the world from being quiet.
 pub(crate) fn unrests(world: &World) -> String {
     let content = world.store.lock();
     let payments = content.payments.values();
@@ -328,7 +328,7 @@ fn is_told_of(world: &World, id: TransactionId, words: &[&str]) -> bool {
     details.any(|detail| words.iter().all(|word| detail.contains(word)))
 }
 
-/// What is said of who withdrew a charge is so.
+/// Checks that the party that is said to have withdrawn a charge did so.
 fn check_who_withdrew(world: &World, payment: &Payment, accounts: &[Account]) {
     let said = match payment.state.status_reason.as_deref() {
         Some("removed_at_bank") => Some(RemovedBy::Receiver),
@@ -406,12 +406,13 @@ fn check_whose_refunds(world: &World, payment: &Payment) {
     }
 }
 
-/// Whether it was found by a comparison, which has a judge of its own.
+/// Returns true if a comparison found it. Comparisons have a judge of their own.
 fn is_of_a_list(exception: &Exception) -> bool {
     exception.id.starts_with(reconciling::EXCEPTION)
 }
 
-/// What an operator has to see is not lost, whatever died or panicked and whatever reply was lost.
+/// Checks that an exception of this kind was reported. It is not lost, whatever died or panicked and whatever reply was
+/// lost.
 fn check_reported(world: &World, id: TransactionId, kind: &str) {
     let is_reported = world
         .store
@@ -517,14 +518,14 @@ fn is_doubled(account: &Account) -> bool {
     account.is_blind
 }
 
-/// Whether calls about this payment may have been withheld.
+/// Returns true if calls about this payment may have been withheld.
 fn was_drained(world: &World, id: TransactionId) -> bool {
     world.store.payment(id).is_some_and(|payment| {
         payment.acquirer().is_some_and(|acquirer| world.drained.was_ever(acquirer, payment.method()))
     })
 }
 
-/// Whether a refund was asked for that the bank had to refuse because it had given the money back at its desk.
+/// Returns true if the bank had to refuse a refund, as it had given the money back at its desk.
 fn was_crossed_by_refund(world: &World, id: TransactionId) -> bool {
     world.faults.has_struck(Fault::DeskRefund)
         && world.store.payment(id).is_some_and(|payment| {

@@ -27,17 +27,17 @@ use crate::reconciling;
 use crate::routes::{self, Routes};
 use crate::world::{Manner, Setting, World};
 
-/// How long the nodes may take until all is quiet, in steps.
+/// Most steps that the nodes may take until all is quiet.
 const STEPS: u32 = 4_000;
 const STEP: Duration = Duration::from_millis(2_200);
 
 /// Inquiries about a charge that is not ours after which an operator has heard of it, and one comes every hour.
 const REPORTED_LONG_AGO: u32 = 10;
 
-/// How long after its payment's creation a card's fingerprint is gone, with what a clock may be off.
+/// Age of a payment at which its card's fingerprint is gone, plus a clock's error, in milliseconds.
 const CARD_IS_GONE_AFTER_MS: u64 = TRIES_ARE_COUNTED_FOR_MS + 2 * 3_600_000;
 
-/// What became of a world.
+/// Outcome of a world.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) violations: Vec<String>,
@@ -47,7 +47,7 @@ pub(crate) struct Outcome {
     pub(crate) acknowledged: u64,
     /// Payments that went to a further bank after a decline.
     pub(crate) further: u64,
-    /// How often each fault struck, in the order of `Fault::ALL`.
+    /// Number of times that each fault struck, in the order of `Fault::ALL`.
     pub(crate) struck: Vec<u64>,
     /// Number of times that each thing happened to the installation, in the order of `Happening::ALL`.
     pub(crate) happened: Vec<u64>,

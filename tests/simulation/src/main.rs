@@ -67,7 +67,7 @@ enum What {
         /// The first seed.
         #[arg(long, default_value_t = 0)]
         from: u64,
-        /// How many.
+        /// Number of seeds.
         #[arg(long, default_value_t = 1_000)]
         count: u64,
         /// Threads; each simulates worlds of its own.

@@ -17,10 +17,10 @@ use crate::orders::Request;
 use crate::store::{owner, owner_of};
 use crate::world::World;
 
-/// How often a request with a key is repeated until it is answered.
+/// Most times that a request with a key is sent until it is answered.
 const TRIES: u32 = 40;
 
-/// What a merchant does with a payment once it is created.
+/// Step that a merchant takes with a payment once it is created.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Step {
     /// Do nothing for this many milliseconds.

@@ -33,7 +33,7 @@ use crate::secret_keys::NodeKeys;
 use crate::store::NodeStore;
 use crate::world::World;
 
-/// How long a client waits for an answer.
+/// Longest time that a client waits for an answer.
 const PATIENCE: Duration = Duration::from_secs(15);
 
 /// Longest time for what was accepted to finish once the node is told to stop: the default of `shutdown-time`.
@@ -217,7 +217,7 @@ impl Node {
         }
     }
 
-    /// What a client asks of it, as long as both live and wait.
+    /// Puts a client's request to it and returns the answer, as long as both live and wait.
     pub(crate) async fn call<T, F>(&self, request: impl FnOnce(Payments) -> F) -> Result<T, Untold>
     where
         F: Future<Output = T>,
@@ -240,7 +240,7 @@ impl Node {
         asked.await.ok().flatten()
     }
 
-    /// What an operator asks of it.
+    /// Puts an operator's request to it and returns the answer.
     pub(crate) async fn ask<T, F>(&self, request: impl FnOnce(Operators) -> F) -> Result<T, Untold>
     where
         F: Future<Output = T>,
@@ -392,7 +392,7 @@ impl Fuse {
         })
     }
 
-    /// Which node this is.
+    /// Returns the place of this node.
     pub(crate) const fn place(&self) -> usize {
         self.place
     }
@@ -406,7 +406,8 @@ impl Fuse {
         self.gates.load(Ordering::Relaxed)
     }
 
-    /// What changes nothing outside: whether the process dies before it or at the gate before makes no difference.
+    /// Lets a call pass that changes nothing outside, unless the process is dead. It makes no difference whether the
+    /// process dies before such a call or at the gate before it.
     pub(crate) async fn pass(&self) {
         if self.is_dead() {
             pending::<()>().await;

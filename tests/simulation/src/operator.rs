@@ -15,7 +15,7 @@ use crate::bank::Holding;
 use crate::chance::Fault;
 use crate::world::World;
 
-/// Where routes are known to be drained, and which ever were.
+/// Nodes at which routes are known to be drained, and routes that ever were.
 #[derive(Default)]
 pub(crate) struct Drained {
     places: Mutex<HashMap<Route, Place>>,
@@ -49,12 +49,12 @@ impl Drained {
         self.places.lock().unwrap().clear();
     }
 
-    /// Whether this node must not send anything there.
+    /// Returns true if this node must not send anything there.
     pub(crate) fn is_at(&self, acquirer: &AcquirerName, method: Method, node: usize) -> bool {
         self.places.lock().unwrap().get(&(acquirer.clone(), method)) == Some(&Place::At(node))
     }
 
-    /// Whether an operator ever had it drained, on any node.
+    /// Returns true if an operator ever had it drained, on any node.
     pub(crate) fn was_ever(&self, acquirer: &AcquirerName, method: Method) -> bool {
         self.ever.lock().unwrap().contains(&(acquirer.clone(), method))
     }
@@ -114,8 +114,8 @@ async fn change_the_key(world: &Arc<World>) {
     drop(actix::spawn(async move { node.keys.work_with_newest().await }).await);
 }
 
-/// What nobody else can end: an operation that the bank's sums tell nothing of ends as the bank's clerk says, and a payment
-/// that takes no more money is closed.
+/// Ends what nobody else can end. An operation that the bank's sums tell nothing of ends as the bank's clerk says. A
+/// payment that takes no more money is closed.
 pub(crate) async fn end_what_is_stuck(world: &Arc<World>) {
     let Some(node) = world.any_node() else { return };
     for payment in world.store.payments() {
@@ -166,7 +166,7 @@ pub(crate) async fn end_what_is_stuck(world: &Arc<World>) {
     }
 }
 
-/// What the bank's books say of an operation, by telephone.
+/// Returns the verdict of the bank's books on an operation, as told by telephone.
 fn said_by_the_clerk(world: &World, payment: &Payment, operation: &Operation) -> Option<Verdict> {
     let bank = world.banks.iter().find(|bank| Some(bank.name()) == payment.acquirer())?;
     let account = bank.account(world, payment.id)?;

@@ -1,4 +1,4 @@
-//! What merchants ask for.
+//! Requests of merchants.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub(crate) const CARDS: [(Brand, &str); 3] = [
     (Brand::Elo, "6362970000457013"),
 ];
 
-/// How a payment is to be paid.
+/// Way of paying that a request asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     Pix,
@@ -62,11 +62,11 @@ pub(crate) struct Request {
     pub(crate) number: u128,
     pub(crate) kind: Kind,
     pub(crate) cents: u64,
-    /// Which of the cards.
+    /// Index of the card in [`CARDS`].
     pub(crate) card: usize,
-    /// Whether it carries an `Idempotency-Key`.
+    /// True if it carries an `Idempotency-Key`.
     pub(crate) has_key: bool,
-    /// Whether the merchant wants to be told.
+    /// True if the merchant wants to be told.
     pub(crate) has_postback: bool,
 }
 

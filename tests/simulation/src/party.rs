@@ -14,7 +14,7 @@ use crate::provider::view::View;
 use crate::provider::{Provider, Received, Trade};
 use crate::world::{Manner, World};
 
-/// What a bank is made of.
+/// Kind of a bank: drawn at the port, or a counterparty behind an adapter.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Make {
     /// Drawn at the port.
@@ -45,7 +45,7 @@ impl Party {
         }
     }
 
-    /// Whether it takes payments by this method.
+    /// Returns true if it takes payments by this method.
     pub(crate) fn takes(&self, method: Method) -> bool {
         match self {
             Self::Drawn(_) => true,
@@ -67,7 +67,7 @@ impl Party {
         }
     }
 
-    /// What its books say of a payment by now.
+    /// Returns what its books say of a payment now, if they have it.
     pub(crate) fn account(&self, world: &World, id: TransactionId) -> Option<Account> {
         match self {
             Self::Drawn(bank) => bank.books().get_mut(&id).map(|entry| {

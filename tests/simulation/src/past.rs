@@ -1,4 +1,4 @@
-//! What was before a world began: cards that were tried already, and declined each time.
+//! Past of a world before it begins: cards that were tried already, and declined each time.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use uuid::Uuid;
 use crate::orders::{Kind, Request, fingerprint_of};
 use crate::world::World;
 
-/// How long ago the first of them was, and how long one was after the other.
+/// Age of the most recent try, and time between one try and the next, in milliseconds.
 const STEP_MS: u64 = 30 * 60_000;
 
 /// Stores so many payments by each card, and enters them among what the banks saw.

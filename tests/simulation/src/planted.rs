@@ -35,7 +35,7 @@ use crate::world::World;
 
 macro_rules! mistakes {
     ($($(#[doc = $doc:literal])* $name:ident),* $(,)?) => {
-        /// What may be wrong with a service.
+        /// Mistake that a service may make.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum Mistake { $($(#[doc = $doc])* $name),* }
 
@@ -74,7 +74,7 @@ mistakes! {
     FinishNoticeFirst,
     /// A notice that comes too early is dropped.
     DropEarlyNotice,
-    /// What an operator has to see is dropped.
+    /// An exception that an operator has to see is dropped.
     DropException,
     /// A charge without an answer counts as declined.
     TimeOutIsRefused,
@@ -94,7 +94,7 @@ mistakes! {
     AcceptedIsDone,
     /// Hints are dropped.
     DropHints,
-    /// What the acquirer calls a charge is not given back.
+    /// The acquirer's name for a charge is not given back.
     ForgetReference,
     /// Several chargebacks count as one.
     ChargebacksAreOne,
@@ -102,9 +102,9 @@ mistakes! {
     RefundHasNoId,
     /// Whatever a receiver answers, or nothing, confirms.
     AnyAnswerConfirms,
-    /// What operators ordered is not found again, now and then.
+    /// Directives of operators are not found again, now and then.
     ForgetDirectives,
-    /// What a provider did not answer is sent to it again at once, without asking.
+    /// A request that a provider did not answer is sent again at once, without asking.
     RepeatUnasked,
     /// The body of a notice is believed.
     BelieveTheBody,
@@ -116,7 +116,7 @@ mistakes! {
     DropDeskRefunds,
     /// The first rule of the routes is ignored.
     IgnoreARule,
-    /// Where a rule stops, others are tried all the same.
+    /// Other acquirers are tried all the same where a rule stops.
     NeverStop,
     /// Tries of a card are not counted.
     ForgetTries,
@@ -128,7 +128,7 @@ mistakes! {
     ImportTwice,
     /// A list that is cut counts as whole.
     CutIsWhole,
-    /// What differs from a list is not asked for.
+    /// A payment that differs from a list is not asked about.
     AskForNothing,
     /// A node that is told to stop drops what it accepted.
     StopDropsAccepted,
@@ -244,7 +244,7 @@ fn first_caught(mistake: Mistake) -> Option<(u64, String)> {
     })
 }
 
-/// What is really written, where a decision was right and its write is not.
+/// Returns the write that is really made, where a decision was right and its write is not.
 pub(crate) fn written(world: &World, place: usize, write: &Write) -> Write {
     let mut write = write.clone();
     let payment = Arc::make_mut(&mut write.payment);
@@ -287,7 +287,7 @@ pub(crate) fn written(world: &World, place: usize, write: &Write) -> Write {
     write
 }
 
-/// What the service takes the results of its writes for.
+/// Turns the results of writes into those that the service hears.
 pub(crate) fn heard(world: &World, results: Vec<Result<(), WriteError>>) -> Vec<Result<(), WriteError>> {
     let heard = |result: Result<(), WriteError>| match (world.mistake, &result) {
         (Some(Mistake::ConflictIsSuccess), Err(WriteError::Conflict))
@@ -300,7 +300,7 @@ pub(crate) fn heard(world: &World, results: Vec<Result<(), WriteError>>) -> Vec<
     results.into_iter().map(heard).collect()
 }
 
-/// What the service takes the answer to a charge for; `None` is a time-out.
+/// Turns the answer to a charge into the one that the service hears; `None` is a time-out.
 pub(crate) fn charge_heard(world: &World, answer: Option<ChargeAnswer>) -> Option<ChargeAnswer> {
     let is_unknown = matches!(answer, None | Some(ChargeAnswer::Failed(CallFailure::Unknown(_))));
     match world.mistake {
@@ -386,7 +386,7 @@ pub(crate) fn table(mistake: Option<Mistake>, routes: &Routes, names: &[Acquirer
     table
 }
 
-/// What the service takes an issuer's word for.
+/// Turns an issuer's decline into the one that the service hears.
 fn decline_heard(answer: ChargeAnswer) -> ChargeAnswer {
     let ChargeAnswer::Known(mut statement) = answer else { return answer };
     for fact in &mut statement.facts {
@@ -397,7 +397,7 @@ fn decline_heard(answer: ChargeAnswer) -> ChargeAnswer {
     ChargeAnswer::Known(statement)
 }
 
-/// What the service takes the answer to an operation for; `None` is a time-out.
+/// Turns the answer to an operation into the one that the service hears; `None` is a time-out.
 pub(crate) fn operation_heard(world: &World, answer: Option<OperationAnswer>) -> Option<OperationAnswer> {
     let is_unknown = matches!(answer, None | Some(OperationAnswer::Failed(CallFailure::Unknown(_))));
     match (world.mistake, &answer) {
@@ -409,7 +409,7 @@ pub(crate) fn operation_heard(world: &World, answer: Option<OperationAnswer>) ->
     }
 }
 
-/// Whether what a provider did not answer for certain is sent again at once.
+/// Returns true if a request without a certain answer from its provider is sent again at once.
 pub(crate) fn repeats(world: &World, request: &Request, answer: &Result<Response, Failure>) -> bool {
     let is_unknown = match answer {
         Ok(response) => response.status >= 500,
@@ -419,7 +419,7 @@ pub(crate) fn repeats(world: &World, request: &Request, answer: &Result<Response
     world.mistake == Some(Mistake::RepeatUnasked) && is_unknown && request.verb != Verb::Get
 }
 
-/// What the adapter reads of an answer.
+/// Turns an answer into the one that the adapter reads.
 pub(crate) fn response_heard(world: &World, mut response: Response) -> Response {
     match world.mistake {
         Some(Mistake::AnyKeyIsOurs) => {
@@ -437,7 +437,7 @@ fn replaced(body: &[u8], from: &str, to: &str) -> Vec<u8> {
     String::from_utf8_lossy(body).replace(from, to).into_bytes()
 }
 
-/// What the service reads of a notice.
+/// Turns the contents of a notice into those that the service reads.
 pub(crate) fn contents_heard(
     world: &World,
     acquirer: &AcquirerName,
@@ -477,7 +477,7 @@ fn believed(world: &World, acquirer: &AcquirerName, notice: &RawNotice<'_>) -> O
     Some(NoticeContent::Fact(Box::new(notice)))
 }
 
-/// What the reader of a list makes of a page.
+/// Turns a page of a list into the one that its reader sees.
 pub(crate) fn page_heard(world: &World, mut page: ListPage) -> ListPage {
     match world.mistake {
         Some(Mistake::ImportTwice) => {
@@ -491,7 +491,7 @@ pub(crate) fn page_heard(world: &World, mut page: ListPage) -> ListPage {
     page
 }
 
-/// What is heard of a hint.
+/// Returns the subject of a hint as it is heard; `None` if the hint is dropped.
 pub(crate) fn hints(world: &World, subject: HintSubject) -> Option<HintSubject> {
     (world.mistake != Some(Mistake::DropHints)).then_some(subject)
 }
@@ -557,7 +557,7 @@ pub(crate) fn taken(world: &World, mut notice: Notice) -> Notice {
     notice
 }
 
-/// What the service takes an exchange with a receiver for.
+/// Turns the status of an exchange with a receiver into the one that the service hears.
 pub(crate) fn exchange_heard(world: &World, status: Option<u16>) -> Option<u16> {
     if world.mistake == Some(Mistake::AnyAnswerConfirms) { Some(200) } else { status }
 }

@@ -43,7 +43,7 @@ pub(crate) const OUR_KEY: &str = "123e4567-e12b-12d1-a456-426655440000";
 /// Another merchant's at the same bank.
 pub(crate) const FOREIGN_KEY: &str = "9f0b7c1e-5a52-4c1f-8f3e-2d6b1a7c9e10";
 
-/// Which adapter speaks to a counterparty, and how that one works.
+/// Kind of a counterparty: the adapter that speaks to it, and its behaviour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Trade {
     ApiPix(api_pix::Ways),
@@ -57,16 +57,16 @@ pub(crate) struct Provider {
     spec: AcquirerSpec,
     trade: Trade,
     till: Mutex<Box<dyn Till>>,
-    /// What only the world knows of a payment.
+    /// Facts about each payment that only the world knows.
     marks: Mutex<BTreeMap<TransactionId, Marks>>,
     /// Payments whose last void or capture was answered as failed.
     failures: Mutex<BTreeSet<TransactionId>>,
 }
 
-/// What only the world knows of a payment.
+/// Facts about a payment that only the world knows.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Marks {
-    /// What it was when it was looked at last.
+    /// State in the books when it was last looked at.
     holding: Option<Holding>,
     is_odd: bool,
     /// True if the bank's lists alone show the odd money.
@@ -77,7 +77,7 @@ pub(crate) struct Marks {
     was_captured_at_the_desk: bool,
     sums_moved: bool,
     chargebacks: u32,
-    /// Whether something happened that nobody would ask about: its notices are not lost.
+    /// True if something happened that nobody would ask about: its notices are not lost.
     must_be_told: bool,
     /// True if its notices are all lost from now on.
     is_untold: bool,
@@ -127,7 +127,7 @@ impl Provider {
         Arc::new(Watched { world, fuse, provider, adapter })
     }
 
-    /// What its books say of a payment by now.
+    /// Returns what its books and the world say of a payment now, if they have it.
     pub(crate) fn account(&self, world: &World, id: TransactionId) -> Option<Account> {
         let account = self.till.lock().unwrap().account(id, world.clock.now().millis())?;
         let marks = self.marks(id);

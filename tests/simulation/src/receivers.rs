@@ -23,23 +23,23 @@ use crate::planted;
 use crate::store::{owner, webhook_secret};
 use crate::world::World;
 
-/// What all receivers got.
+/// Events that all receivers got.
 #[derive(Default)]
 pub(crate) struct Receivers {
     /// The body of each event, by its webhook-id.
     bodies: Mutex<BTreeMap<String, String>>,
-    /// When each event was confirmed last.
+    /// Moment at which each event was last confirmed, by its webhook-id.
     confirmed: Mutex<BTreeMap<String, u64>>,
 }
 
-/// How long after it may be told an event may be told at the latest, where nothing is wrong, in milliseconds.
+/// Longest delay of an event once it may be told, where nothing is wrong, in milliseconds.
 const TOLD_WITHIN_MS: u64 = 1_000;
 
 /// For how long nothing may have been wrong before it was stored: clocks are right, and leases of the fallen are over.
 const CALM_FOR_MS: u64 = 60_000;
 
 impl Receivers {
-    /// Whether a receiver answered 2xx to this event.
+    /// Returns true if a receiver answered 2xx to this event.
     pub(crate) fn has_confirmed(&self, id: &str) -> bool {
         self.confirmed_ms(id).is_some()
     }
@@ -79,7 +79,7 @@ impl Receivers {
     }
 }
 
-/// What a webhook says.
+/// Content of a webhook.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Told {

@@ -21,7 +21,7 @@ use crate::world::World;
 
 pub(crate) use self::judge::check;
 
-/// How the ids of exceptions begin that comparisons make.
+/// Prefix of the ids of exceptions that comparisons make.
 pub(crate) const EXCEPTION: &str = "reconciliation:";
 
 /// Time at which the day before has its turn, in Brasília.
@@ -190,7 +190,7 @@ async fn compare_days(world: &Arc<World>) -> bool {
     true
 }
 
-/// Whether nothing came to be but what is missed since, because its time has come.
+/// Returns true if nothing is new but what is missed since then, because its time has come.
 fn is_unchanged(before: &Content, after: &Content) -> bool {
     let was_there = |one: &&StoredLine| before.lines.iter().any(|was| was.line.id == one.line.id);
     let (known, new): (Vec<_>, Vec<_>) = after.lines.iter().partition(was_there);

@@ -19,7 +19,7 @@ pub(crate) use self::judge::{Tries, check, is_tried_further};
 /// Banks by their place.
 pub(crate) type Place = usize;
 
-/// What decides about the ways of payments.
+/// Rules, costs and priorities that decide about the ways of payments.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Routes {
     pub(crate) rules: Vec<Wish>,
@@ -47,7 +47,7 @@ pub(crate) struct Wish {
     pub(crate) goes_further: bool,
 }
 
-/// What a bank takes: hundredths of a per cent, and cents.
+/// Fee of a bank: hundredths of a per cent, and cents.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Fee {
     pub(crate) bank: Place,
@@ -112,7 +112,7 @@ impl Routes {
         Self { rules: vec![Wish { goes_further: true, ..Wish::everything() }], ..Self::default() }
     }
 
-    /// Whether tries of a card are counted.
+    /// Returns true if tries of a card are counted.
     pub(crate) fn counts_tries(&self) -> bool {
         self.rules.iter().any(|wish| wish.goes_further)
     }
@@ -134,7 +134,7 @@ impl Routes {
     }
 }
 
-/// What the rule at this place is called.
+/// Returns the name of the rule at this place.
 pub(crate) fn name_of(place: usize) -> String {
     format!("rule {place}")
 }

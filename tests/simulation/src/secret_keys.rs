@@ -19,7 +19,7 @@ const OLD: &[u8] = b"simulated";
 /// The one that it is changed for.
 const NEW: &[u8] = b"simulated after a leak";
 
-/// What a node may have been given at its start, the newest first.
+/// Secret keys that a node may have been given at its start, the newest first.
 type Given = &'static [&'static [u8]];
 const BEFORE: Given = &[OLD];
 const BETWEEN: Given = &[NEW, OLD];
@@ -29,13 +29,13 @@ const AFTER: Given = &[NEW];
 pub(crate) struct NodeKeys {
     strongbox: Strongbox,
     given: Given,
-    /// What derives ids, once the store told it.
+    /// Keys that derive ids, once the store has told them.
     id_keys: OnceCell<IdKeys>,
 }
 
 impl NodeKeys {
-    /// What this node of the world is given. Whoever gives it looks at what the store works with, as the documentation
-    /// asks for; a node that was given less before lives on beside it.
+    /// Draws the keys that this node of the world is given. Whoever gives them looks at the key that the store works
+    /// with, as the documentation asks for. A node that was given fewer before lives on beside it.
     pub(crate) fn of(world: &World, store: Arc<dyn WholeStore>) -> Self {
         let given = match current(world) {
             _ if !world.changes_keys => BEFORE,
@@ -45,7 +45,7 @@ impl NodeKeys {
         Self { strongbox: Strongbox::new(store, Arc::new(vault(given))), given, id_keys: OnceCell::new() }
     }
 
-    /// What seals and opens on this node.
+    /// Returns the vault that seals and opens on this node.
     pub(crate) fn vault(&self) -> TestVault {
         vault(self.given)
     }
@@ -76,8 +76,8 @@ impl NodeKeys {
         asked.await.ok()
     }
 
-    /// Whether it was not given what the store works with, and does not know yet what derives ids: such a node does not
-    /// start.
+    /// Returns true if it was not given the store's key, and does not know yet which keys derive ids. Such a node does
+    /// not start.
     pub(crate) fn is_locked_out(&self, world: &World) -> bool {
         let held = |key: &&[u8]| current(world).is_none_or(|current| current == SecretKeyId::of(key));
         !self.id_keys.initialized() && !self.given.iter().any(held)
@@ -94,7 +94,7 @@ fn vault(given: Given) -> TestVault {
     TestVault::with(given)
 }
 
-/// Which key the store works with.
+/// Returns the id of the key that the store works with, if there is one.
 fn current(world: &World) -> Option<SecretKeyId> {
     world.store.lock().key_record.as_ref().map(|record| record.current.clone())
 }

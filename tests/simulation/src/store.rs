@@ -43,11 +43,11 @@ pub(crate) fn webhook_secret(owner: &Owner) -> WebhookSecret {
 /// The store.
 pub(crate) struct SimStore {
     records: Mutex<Records>,
-    /// What each payment was before its last write, in a world whose reads are stale.
+    /// Payments as they were before their last writes, in a world whose reads are stale.
     before: Mutex<BTreeMap<TransactionId, Arc<Payment>>>,
     /// Since when the bank's name of the charge of an attempt is known.
     referenced: Mutex<BTreeMap<(TransactionId, usize), Instant>>,
-    /// When each event was stored, by its sequence.
+    /// Moment at which each event was stored, by its sequence.
     told_of: Mutex<BTreeMap<(TransactionId, EventSequence), u64>>,
     /// Number of times that the store was put back to an earlier state: what was sent to the one before does not
     /// arrive.
@@ -233,7 +233,7 @@ impl SimStore {
         self.referenced.lock().unwrap().get(&(id, attempt)).copied()
     }
 
-    /// When an event was stored.
+    /// Returns the moment at which an event was stored.
     pub(crate) fn stored_ms(&self, id: TransactionId, sequence: EventSequence) -> Option<u64> {
         self.told_of.lock().unwrap().get(&(id, sequence)).copied()
     }

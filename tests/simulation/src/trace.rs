@@ -1,4 +1,4 @@
-//! What happened in a world, line by line.
+//! Trace of a world: what happened in it, line by line.
 
 use std::fmt::Write;
 use std::sync::Mutex;

@@ -27,27 +27,27 @@ use crate::routes::{Place, Routes, Tries};
 use crate::store::SimStore;
 use crate::trace::Trace;
 
-/// What a world is made of.
+/// Parts and settings of which a world is made.
 pub(crate) struct Setting {
     pub(crate) nodes: usize,
-    /// Whether the store is an embedded one, which only one process writes to.
+    /// True if the store is an embedded one, to which only one process writes.
     pub(crate) is_embedded: bool,
     /// One, or several to turn to.
     pub(crate) banks: Vec<Make>,
     pub(crate) routes: Routes,
-    /// How often each of the cards was tried before this world began.
+    /// Number of tries of each card before this world began.
     pub(crate) tried_before: Vec<u64>,
-    /// Whether the secret key of the service is changed meanwhile.
+    /// True if the secret key of the service is changed meanwhile.
     pub(crate) changes_keys: bool,
     /// Life of the installation as a whole.
     pub(crate) plan: Plan,
     pub(crate) faults: Faults,
     pub(crate) wants_trace: bool,
-    /// What is wrong with the service in this world.
+    /// Mistake of the service in this world, if it makes one.
     pub(crate) mistake: Option<Mistake>,
 }
 
-/// How a bank works.
+/// Behaviour of a bank that is drawn at the port.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Manner {
     /// PIX codes are issued without any outside effect.
@@ -94,9 +94,9 @@ pub(crate) struct World {
     told: Mutex<Told>,
     violations: Mutex<Vec<String>>,
     ids: AtomicU64,
-    /// When something was wrong last: a fault, a node that died, or one that began anew.
+    /// Moment of the last disturbance: a fault, a node that died, or one that began anew.
     disturbed_ms: AtomicU64,
-    /// What banks and payers still have to do.
+    /// Number of errands that banks and payers still have to do.
     errands: AtomicU64,
     notices_on_the_way: AtomicU64,
     /// The last day in Brasília on which money was moved.
@@ -107,7 +107,7 @@ pub(crate) struct World {
     appointments: Mutex<BTreeSet<Timestamp>>,
 }
 
-/// What clients were told.
+/// Payments and operations of which clients were told.
 #[derive(Default)]
 struct Told {
     /// The highest version of each acknowledged payment that a client has seen.
@@ -186,7 +186,7 @@ impl World {
         self.disturbed_ms.store(self.clock.elapsed_ms(), Ordering::Relaxed);
     }
 
-    /// Whether nothing was wrong for so long before this moment, nor since.
+    /// Returns true if nothing was wrong for this long before this moment, nor since.
     pub(crate) fn was_calm_for(&self, ms: u64, before_ms: u64) -> bool {
         before_ms.checked_sub(ms).is_some_and(|since| self.disturbed_ms.load(Ordering::Relaxed) <= since)
     }
@@ -231,7 +231,7 @@ impl World {
         self.note_routes();
     }
 
-    /// Which routes the nodes that are up go by.
+    /// Notes which routes the nodes that are up follow.
     pub(crate) fn note_routes(&self) {
         let up = (0..self.node_count()).filter_map(|place| self.node(place));
         let followed: Vec<_> = up.map(|node| node.configuration().version).collect();
@@ -272,7 +272,7 @@ impl World {
         *known = version.max(*known);
     }
 
-    /// What any client has seen of it until now; nothing that is shown from now on may be older.
+    /// Returns the newest version of it that any client has seen. Nothing that is shown from now on may be older.
     pub(crate) fn told_version(&self, id: TransactionId) -> Option<u32> {
         self.told.lock().unwrap().versions.get(&id).copied()
     }
@@ -326,7 +326,8 @@ impl World {
         self.notices_on_the_way.load(Ordering::Relaxed) > 0
     }
 
-    /// Whether a node that is up waits for a counterparty, or tells that it is up: for seconds, never for hours.
+    /// Returns true if a node that is up waits for a counterparty, or tells that it is up. Either takes seconds, never
+    /// hours.
     pub(crate) fn has_calls_under_way(&self) -> bool {
         (0..self.node_count())
             .filter_map(|place| self.node(place))

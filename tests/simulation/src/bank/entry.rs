@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use crate::account::Account;
 
-/// What a bank holds for a payment.
+/// State of a payment in a bank's books.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Holding {
     /// It waits for the payer.
@@ -58,42 +58,42 @@ enum Return {
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) holding: Holding,
-    /// Whether the issuer may change its mind, if it declined and the bank says so.
+    /// Kind of its decline: whether another try may succeed, if the bank says so.
     pub(crate) decline_kind: Option<DeclineKind>,
-    /// How often a card was authorised; more than once is a payer who was charged twice.
+    /// Number of times that a card was authorised; after more than one the payer was charged twice.
     pub(crate) authorised: u32,
     pub(crate) captured: Money,
-    /// Body of the request.
+    /// Amount that was asked for.
     pub(crate) asked: Money,
-    /// What came in beside it because a boleto was paid late.
+    /// Amount that came in on top of it because a boleto was paid late.
     pub(crate) interest: Money,
     /// The day on which a boleto was paid.
     pub(crate) paid_on: Option<NaiveDate>,
-    /// Whether what came in was not what was asked for.
+    /// True if what came in was not what was asked for.
     pub(crate) is_odd: bool,
-    /// Whether the payer paid although the charge was withdrawn.
+    /// True if the payer paid although the charge was withdrawn.
     pub(crate) is_crossed: bool,
-    /// Whether it could not be found for a while.
+    /// True if it could not be found for a while.
     pub(crate) has_lagged: bool,
-    /// Whether money is given back although it was taken back.
+    /// True if money is given back although it was taken back.
     pub(crate) gives_back_disputed: bool,
-    /// Whether it says by whom a charge was withdrawn, and that it takes no more money.
+    /// True if the bank says who withdrew a charge, and that a charge takes no more money.
     pub(crate) says_how_it_ended: bool,
-    /// Who withdrew it, if not we.
+    /// Party that withdrew it, unless we did.
     pub(crate) removed_by: Option<RemovedBy>,
-    /// Whether a card was captured at the bank's desk.
+    /// True if a card was captured at the bank's desk.
     pub(crate) was_captured_at_the_desk: bool,
-    /// Whether there is no code to pay with.
+    /// True if there is no code to pay with.
     pub(crate) has_no_code: bool,
-    /// When a card's limit is free again that nobody captured.
+    /// Moment at which a card's limit that nobody captured is free again.
     pub(crate) lapses_at: Option<Timestamp>,
-    /// How often it was charged back.
+    /// Number of its chargebacks.
     pub(crate) chargebacks: u32,
-    /// Whether the payer's money is on its way here, sent before the time to pay was over.
+    /// True if the payer's money is on its way here, sent before the time to pay was over.
     pub(crate) is_in_transit: bool,
-    /// Whether it was paid in time, and came in after that.
+    /// True if it was paid in time, and the money came in after that.
     pub(crate) came_after_its_time: bool,
-    /// Whether it was authorised long after its caller had given it up.
+    /// True if it was authorised long after its caller had given it up.
     pub(crate) is_late: bool,
     pub(crate) issued: Option<Issued>,
     /// From when it can be found.
@@ -102,13 +102,13 @@ pub(crate) struct Entry {
     pub(crate) operations_visible_at: Timestamp,
     /// From when there is a code to pay with.
     pub(crate) registered_at: Timestamp,
-    /// What the bank calls it.
+    /// Reference that the bank gave it.
     pub(crate) reference: Reference,
     /// Money that was taken back or given back, in the order in which it happened, as far as the bank lists it.
     moved: Vec<Fact>,
     /// Chargebacks of which no dispute was won, oldest first.
     open_chargebacks: Vec<String>,
-    /// What goes back, by an id of the bank's, or of ours where the bank knows those.
+    /// Money that goes back, by an id of the bank's, or of ours where the bank knows those.
     returned: BTreeMap<String, Returned>,
     expires_at: Timestamp,
     method: Method,
@@ -155,12 +155,12 @@ impl Entry {
         }
     }
 
-    /// When the time to pay ends.
+    /// Returns the end of the time to pay.
     pub(crate) const fn expires_at(&self) -> Timestamp {
         self.expires_at
     }
 
-    /// Whether a payer who pays now owes fine and interest.
+    /// Returns true if a payer who pays now owes a fine and interest.
     pub(crate) fn costs_interest(&self, now: Timestamp) -> bool {
         match &self.issued {
             Some(Issued::Boleto(slip)) => business_day::roll(slip.due_date) < now.sao_paulo_date(),
@@ -168,7 +168,7 @@ impl Entry {
         }
     }
 
-    /// What the judge wants to know of it.
+    /// Returns what the judge wants to know of it.
     pub(crate) fn account(&self) -> Account {
         Account {
             tells_by_sums: false,
@@ -197,12 +197,12 @@ impl Entry {
         }
     }
 
-    /// What went back for certain.
+    /// Returns the amount that went back for certain.
     fn given_back(&self) -> Money {
         self.returned.values().filter(|one| one.state == Return::Done).map(|one| one.amount).sum()
     }
 
-    /// What may still go back.
+    /// Returns the amount that may still go back.
     pub(crate) fn left(&self) -> Money {
         let taken: Money =
             self.returned.values().filter(|one| one.state != Return::Failed).map(|one| one.amount).sum();
@@ -229,7 +229,7 @@ impl Entry {
         }
     }
 
-    /// What the bank states about it first.
+    /// Returns the fact that the bank states about it first.
     pub(crate) fn fact(&mut self, id: Uuid, now: Timestamp) -> Fact {
         self.pass_to(now);
         match self.holding {
@@ -270,7 +270,7 @@ impl Entry {
         Statement { facts, reference: self.reference.clone() }
     }
 
-    /// Whether money that was taken back is still away.
+    /// Returns true if money that was taken back is still away.
     pub(crate) const fn is_charged_back(&self) -> bool {
         !self.open_chargebacks.is_empty()
     }
@@ -333,12 +333,12 @@ impl Entry {
         answer
     }
 
-    /// Whether it was asked for this before.
+    /// Returns true if this operation was asked for before.
     pub(crate) fn has_answered(&self, operation: &Operation) -> bool {
         self.answered.contains_key(&operation.id)
     }
 
-    /// What became of an operation of this id.
+    /// Returns the outcome of an operation, found by its id.
     pub(crate) fn became_by_id(&self, operation: &Operation) -> OperationAnswer {
         let returned = self.returned.get(&operation.id.to_string()).map(|one| one.state);
         match (self.answered.get(&operation.id), returned) {
@@ -356,7 +356,7 @@ impl Entry {
         self.operate(operation.kind, name, None, false)
     }
 
-    /// What became of an operation, by what the bank holds and by what its caller knows of that.
+    /// Infers the outcome of an operation from what the bank holds and what its caller knows of that.
     pub(crate) fn became_by_sums(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
         match (operation.kind, self.holding) {
             (OperationKind::Cancel, Holding::Cancelled) => OperationAnswer::Done,
@@ -440,7 +440,7 @@ fn approval() -> Approval {
     Approval { authorization_code: "123456".into() }
 }
 
-/// What the payer pays with, and until when.
+/// Issues what the payer pays with, if anything, and returns it with the end of the time to pay.
 fn issue(query: &ChargeQuery) -> (Option<Issued>, Timestamp) {
     match &query.terms {
         Terms::Pix { expires_in_s } => {

@@ -15,11 +15,11 @@ use crate::chance::Fault;
 use crate::planted;
 use crate::world::World;
 
-/// How late a notice may come, in milliseconds.
+/// Longest delay of a notice, in milliseconds.
 const LATE_MS: u64 = 60_000;
 /// The header that proves who sent a hint.
 pub(super) const AUTHENTICATED_BY: &str = "x-bank";
-/// How long a bank waits before it sends a notice again that was not taken.
+/// Time that a bank waits before it resends a notice that was not taken.
 const AGAIN: Duration = Duration::from_secs(2);
 
 /// Sends a notice; one that must be told is not lost, as nobody would ask for it.
@@ -103,7 +103,7 @@ async fn bring(world: Arc<World>, notice: Notice, wait_ms: u64) {
     }
 }
 
-/// What an operation brings about: a bank tells refunds and captures by notices too.
+/// Brings about what follows an operation: a bank tells refunds and captures by notices too.
 pub(super) fn after_operation(
     world: &Arc<World>,
     bank: &Arc<Bank>,

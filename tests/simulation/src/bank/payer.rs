@@ -16,10 +16,10 @@ use crate::world::World;
 /// Payers of a thousand who never pay.
 const NEVER: u64 = 150;
 
-/// How long before the end of its time a payer pays who is just in time.
+/// Time left when a payer who is just in time pays, in milliseconds.
 const LAST_MOMENT_MS: u64 = 5_000;
 
-/// How long what was paid in time may be on its way.
+/// Longest time that money which was paid in time is on its way, in milliseconds.
 const LONGEST_TRANSIT_MS: u64 = 80_000;
 
 /// Chargebacks of one payment after the first, at most.

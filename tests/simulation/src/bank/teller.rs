@@ -29,17 +29,17 @@ use crate::node::Fuse;
 use crate::planted::{self, Mistake};
 use crate::world::World;
 
-/// How long after its sender gave up a request may still arrive, in milliseconds.
+/// Longest delay of a request after its sender gave it up, in milliseconds.
 const LATE_MS: u64 = 8_000;
-/// How long a charge, or an operation, may be invisible after it was made, in milliseconds.
+/// Longest time for which a charge or an operation is invisible after it was made, in milliseconds.
 const LAG_MS: u64 = 8_000;
-/// How long after everybody gave it up a charge may still arrive, in milliseconds.
+/// Least delay of a charge that arrives after everybody gave it up, in milliseconds.
 const VERY_LATE_MS: u64 = 120_000;
-/// How long a card's limit is held, where the bank is asked about it.
+/// Time for which a card's limit is held, where the bank is asked about it, in milliseconds.
 const LAPSES_AFTER_MS: u64 = 3 * DAY_MS;
-/// How long a boleto may be without a code, in milliseconds.
+/// Longest time for which a boleto has no code, in milliseconds.
 const REGISTRATION_MS: u64 = 60_000;
-/// How long a refund may take, in milliseconds; some take hours.
+/// Times that a refund may take, in milliseconds; some are hours.
 const REFUND_TAKES_MS: [u64; 4] = [20_000, 120_000, 1_800_000, 6 * 3_600_000];
 
 /// A bank, seen from one node.
@@ -224,7 +224,7 @@ impl NodeBank {
         self.world.strikes(Fault::BankErrorAfter).then(|| CallFailure::Unknown("not JSON".into()))
     }
 
-    /// How long after its sender gave up a request arrives.
+    /// Draws the delay of a request that arrives after its sender gave it up.
     fn late_ms(&self) -> u64 {
         self.spec.time_out_ms + self.world.chance.between(1, LATE_MS)
     }
@@ -232,7 +232,7 @@ impl NodeBank {
 
 /// Charges.
 impl NodeBank {
-    /// Whether the issuer declines, and then whether another try may succeed.
+    /// Draws whether the issuer declines, and if so, whether another try may succeed.
     fn declines(&self, method: Method) -> Option<DeclineKind> {
         let is_card = method == Method::CreditCard;
         if self.world.strikes(Fault::BankDeclines) || is_card && self.world.strikes(Fault::CardDeclinedHere) {
@@ -289,7 +289,7 @@ impl NodeBank {
         answer
     }
 
-    /// Whether a charge holds a card's limit and no more, once: one that is made twice charges twice.
+    /// Returns true if a charge only holds a card's limit, at a bank that would not charge its repetition.
     fn is_only_authorised(&self, charge: &Charge) -> bool {
         let is_card = charge.query.method == Method::CreditCard;
         let captures = charge.query.captures_at_once && !self.bank.manner.authorises_only;
@@ -344,7 +344,7 @@ impl NodeBank {
     }
 }
 
-/// What the bank answers about a charge that it has.
+/// Returns the bank's answer about a charge that it has.
 fn stated(entry: &mut Entry, id: TransactionId, now: Timestamp) -> ChargeAnswer {
     if entry.registered_at > now && entry.holding == Holding::Awaited {
         return ChargeAnswer::Accepted(entry.reference.clone());
@@ -409,7 +409,7 @@ impl NodeBank {
         self.answer().await.map_or(answer, OperationAnswer::Failed)
     }
 
-    /// What became of an operation, as far as it can be seen yet.
+    /// Returns the outcome of an operation, as far as it can be seen yet.
     fn became(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer {
         let now = self.world.clock.now();
         let mut books = self.bank.books();

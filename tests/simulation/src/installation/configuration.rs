@@ -20,7 +20,7 @@ const STORED_WITHIN_MS: u64 = 60_000;
 #[derive(Clone)]
 pub(crate) struct Configuration {
     pub(crate) routes: Arc<Routes>,
-    /// Which routes those are, as the node understands them.
+    /// Version of those routes, as the node understands them.
     pub(crate) version: Version,
     /// Longest time of a drawn bank for an answer.
     pub(crate) time_out_ms: u64,

@@ -35,10 +35,10 @@ use crate::world::World;
 const BASE: &str = "https://pix.bank.example/v2";
 const TOKEN_URL: &str = "https://pix.bank.example/oauth/token";
 const WEBHOOK_TOKEN: &str = "a-token-that-nobody-guesses";
-/// How long a refund may take, in milliseconds; some take hours.
+/// Times that a refund may take, in milliseconds; some are hours.
 const REFUND_TAKES_MS: [u64; 4] = [20_000, 120_000, 1_800_000, 6 * 3_600_000];
 
-/// How a bank that speaks API Pix works.
+/// Behaviour of a bank that speaks API Pix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Ways {
     /// A refund is done, or not, minutes or hours after it was taken.
@@ -74,7 +74,7 @@ pub(super) struct PixTill {
     takes_time_for_refunds: bool,
     listing: Listing,
     window: Window,
-    /// What was asked for each charge, and when its time is over.
+    /// Amount asked for and end of the time to pay, for each charge.
     asked: BTreeMap<TransactionId, (Money, Timestamp)>,
     /// Pix that paid other charges, and that are stated with these.
     misattributed: BTreeMap<TransactionId, String>,
@@ -151,7 +151,7 @@ pub(super) fn read_txid(text: &str) -> Option<TransactionId> {
     Uuid::parse_str(text).ok().map(TransactionId::new)
 }
 
-/// Whether a request is for a page of what came in.
+/// Returns true if a request is for a page of the Pix that came in.
 fn is_for_a_list(path: &str) -> bool {
     path.split('?').next().is_some_and(|path| path.ends_with("/pix"))
 }

@@ -31,9 +31,9 @@ use crate::world::World;
 const TIME_OUT_MS: u64 = 20_000;
 const NOTICE_HEADER: &str = "x-quita-secret";
 const NOTICE_SECRET: &str = "a-secret-that-nobody-guesses";
-/// How long a sale may be invisible to the host for queries, in milliseconds.
+/// Time for which the host for queries does not know some sales, in milliseconds.
 const LAG_MS: i64 = 8_000;
-/// How long a PIX may be on its way back, in milliseconds.
+/// Time that a PIX is on its way back, if refunds take time, in milliseconds.
 const PIX_REFUND_TAKES_MS: i64 = 60_000;
 /// After how long it is shown for certain, in milliseconds.
 pub(super) const PIX_REFUND_SHOWS_AFTER_MS: u64 = 70_000;
@@ -45,7 +45,7 @@ const FAILURES: [&str; 12] = ["5", "57", "97", "98", "99", "10", "223", "475", "
 /// Cards of a thousand that are never told to be approved or not, where that happens.
 const NEVER_FINISHED: u64 = 60;
 
-/// How a Cielo works.
+/// Behaviour of a Cielo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Ways {
     /// Queries do not know some new sales for seconds.
@@ -80,18 +80,18 @@ pub(super) struct CieloTill {
     cielo: Cielo,
     settings: Config,
     ways: Ways,
-    /// Which sale of a payment counts for the service.
+    /// Cielo's name of the sale that counts for the service, by payment.
     counted: BTreeMap<TransactionId, String>,
-    /// What was asked for with each payment's first sale.
+    /// Request for each payment's first sale.
     asked: BTreeMap<TransactionId, Asked>,
-    /// Whose sale it is, by Cielo's name for it.
+    /// Payment of each sale, by Cielo's name for the sale.
     sales: BTreeMap<String, TransactionId>,
     /// Fine and interest that came in beside what was asked for.
     interest: BTreeMap<TransactionId, Money>,
     cases: u64,
 }
 
-/// What was asked for.
+/// Request for a payment's first sale.
 struct Asked {
     order: String,
     amount: Money,
@@ -162,7 +162,7 @@ pub(super) fn factory(
     Arc::new(CieloFactory::new(spec.clone(), settings, exchanges, clock))
 }
 
-/// Whose order it is: the id in hexadecimal, a boleto's in base 36.
+/// Parses an order's text as the id of its payment: in hexadecimal, or in base 36 for a boleto.
 fn read_order(text: &str) -> Option<TransactionId> {
     let radix = if text.len() == 32 { 16 } else { 36 };
     u128::from_str_radix(text, radix).ok().map(|id| TransactionId::new(Uuid::from_u128(id)))
@@ -200,7 +200,7 @@ impl CieloTill {
         self.asked.get(&id).map(|asked| self.cielo.sales_of(&asked.order)).unwrap_or_default()
     }
 
-    /// What Cielo will decide about a new sale by itself.
+    /// Draws what Cielo will decide about a new sale by itself.
     fn plan(&self, world: &World, is_card: bool) -> Plan {
         let fails = |was_done: bool| Failure {
             code: world.chance.pick(&FAILURES).to_owned(),

@@ -12,21 +12,21 @@ use crate::chance::Fault;
 use crate::planted;
 use crate::world::World;
 
-/// How late a notice may come, in milliseconds.
+/// Longest delay of a notice, in milliseconds.
 const LATE_MS: u64 = 60_000;
 /// After how long whatever happened can be read, in milliseconds.
 const READABLE_MS: u64 = 10_000;
-/// How long a counterparty waits before it sends a notice again that was not taken.
+/// Time that a counterparty waits before it resends a notice that was not taken.
 const AGAIN: Duration = Duration::from_secs(2);
 
 /// A notice as it is sent.
 #[derive(Debug, Clone)]
 pub(super) struct Letter {
-    /// What follows the acquirer's address.
+    /// Path after the acquirer's address.
     pub(super) path_tail: String,
     pub(super) headers: Vec<(String, String)>,
     pub(super) body: Vec<u8>,
-    /// Whether it proves who sent it.
+    /// True if it proves who sent it.
     pub(super) is_authentic: bool,
 }
 

@@ -1,4 +1,5 @@
-//! What a bank lists of the Pix that came in, which is not always what came in: it leaves out, errs and repeats itself.
+//! Lists that a bank gives of the Pix that came in. They are not always right: they leave out, err and repeat
+//! themselves.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +20,7 @@ use crate::world::World;
 const ALL: &str = "paginacao.itensPorPagina=1000";
 const PAGE: &str = "paginacao.paginaAtual=";
 
-/// What is wrong in a list with all that came in for one charge.
+/// Error of a list about all that came in for one charge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Slip {
     LeftOut,
@@ -35,9 +36,9 @@ pub(crate) struct Received {
     pub(crate) end_to_end_id: String,
     /// The payment whose charge it is for, if it came in for our key.
     pub(crate) id: Option<TransactionId>,
-    /// What went back of it.
+    /// Money of it that went back.
     pub(crate) returned: Vec<Returned>,
-    /// What its list has wrong.
+    /// Error of its list about it.
     pub(crate) slip: Option<Slip>,
 }
 
@@ -45,7 +46,7 @@ pub(crate) struct Received {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Returned {
     pub(crate) amount: Money,
-    /// Whether the banks took it back.
+    /// True if the banks took it back.
     pub(crate) is_disputed: bool,
 }
 
@@ -61,7 +62,7 @@ pub(super) enum PageSize {
 pub(super) struct Listing {
     slips: BTreeMap<TransactionId, Slip>,
     page_size: PageSize,
-    /// How many of the next pages come without their last entry.
+    /// Number of the next pages that come without their last entry.
     cuts: u64,
 }
 
@@ -135,7 +136,7 @@ impl Listing {
         whole
     }
 
-    /// What the list has in the place of what came in.
+    /// Returns the entries that the list has in the place of a true one.
     fn told(&self, entry: &Value) -> Vec<Value> {
         let id = entry["txid"].as_str().and_then(read_txid);
         let mut told = entry.clone();
@@ -155,7 +156,7 @@ impl Listing {
         vec![told]
     }
 
-    /// What came in by the books, with what the list makes of it.
+    /// Returns the Pix that came in by the books, each with the list's error about it.
     pub(super) fn received(&self, bank: &mut PixBank, now_ms: i64) -> Vec<Received> {
         let books = bank.books(now_ms);
         books.iter().flat_map(|(txid, account)| self.received_for(txid, account)).collect()

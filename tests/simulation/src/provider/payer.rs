@@ -18,7 +18,7 @@ use crate::world::World;
 
 /// Payers of a thousand who never pay.
 const NEVER: u64 = 150;
-/// How long before the end of its time a payer pays who is just in time.
+/// Time left when a payer who is just in time pays, in milliseconds.
 const LAST_MOMENT_MS: u64 = 5_000;
 /// Days after which money is taken back at the latest. A card is looked at 60 days after its payment.
 const LATEST_DAYS: u64 = 40;
@@ -223,7 +223,7 @@ fn withdraw(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
     provider.act(world, id, Act::Withdraw { by }, |marks| marks.removed_by = Some(by));
 }
 
-/// What was captured meanwhile would be given back by it: that is [`give_back`]'s to tell.
+/// Voids a card that is only authorised. After a capture this would be a refund, which is [`give_back`]'s task.
 fn void(world: &Arc<World>, provider: &Arc<Provider>, id: TransactionId) {
     if provider.account(world, id).is_none_or(|account| account.holding != Holding::Authorised) {
         return;

@@ -12,7 +12,7 @@ use super::listing::Received;
 use crate::account::Account;
 use crate::world::World;
 
-/// What people outside of the API do.
+/// Action of people outside of the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Act {
     /// A payer pays this much.
@@ -31,10 +31,10 @@ pub(super) enum Act {
 
 /// A counterparty of one kind.
 pub(super) trait Till: Send {
-    /// What stands behind the wire.
+    /// Returns the counterparty behind the wire.
     fn counterparty(&mut self) -> &mut dyn Counterparty;
 
-    /// Whether a request is for a token of access.
+    /// Returns true if a request is for an access token.
     fn is_for_a_token(&self, request: &Request) -> bool;
 
     /// Before a request is handled: what its counterparty will decide by itself.
@@ -50,7 +50,7 @@ pub(super) trait Till: Send {
         None
     }
 
-    /// Whether all that happens to a payment can be read in a list.
+    /// Returns true if everything that happens to a payment can be read in a list.
     fn lists_truly(&self, _id: TransactionId) -> bool {
         false
     }
@@ -69,19 +69,19 @@ pub(super) trait Till: Send {
     /// The payment whose card a request authorises and does not capture.
     fn only_authorises(&self, request: &Request) -> Option<TransactionId>;
 
-    /// What its books say of a payment, but for what only the world knows.
+    /// Returns what its books say of a payment, without what only the world knows.
     fn account(&mut self, id: TransactionId, now_ms: i64) -> Option<Account>;
 
     /// The payments whose money it has.
     fn paid(&mut self, now_ms: i64) -> Vec<TransactionId>;
 
-    /// What was asked for.
+    /// Returns the amount that was asked for.
     fn asked(&self, id: TransactionId) -> Money;
 
-    /// What is left that could be given back.
+    /// Returns the amount that can still be given back.
     fn left(&mut self, id: TransactionId, now_ms: i64) -> Money;
 
-    /// When the time to pay is over.
+    /// Returns the end of the time to pay.
     fn expires_at(&self, id: TransactionId) -> Timestamp;
 
     /// Says whether it was done.

@@ -175,7 +175,7 @@ impl WatchedAcquirer {
         call
     }
 
-    /// What a call brings just before its node gives it up.
+    /// Returns the result of a call, or `None` just before its node would give it up.
     async fn in_time<T>(&self, call: impl Future<Output = T>) -> Option<T> {
         let time_out = Duration::from_millis(self.provider.spec().time_out_ms - 1);
         let waits_until = call_time::waits_until().unwrap_or_else(Instant::now);

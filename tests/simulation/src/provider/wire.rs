@@ -17,13 +17,13 @@ use crate::node::Fuse;
 use crate::planted;
 use crate::world::World;
 
-/// How long after its sender gave up a request may still arrive, in milliseconds.
+/// Longest delay of a request after its sender gave it up, in milliseconds.
 const LATE_MS: u64 = 8_000;
-/// How long after everybody gave it up a card may still be authorised, in milliseconds.
+/// Least delay of a card's authorisation after everybody gave it up, in milliseconds.
 const VERY_LATE_MS: u64 = 120_000;
-/// What fails before anything was done.
+/// Statuses of answers that fail before anything was done.
 const ERRORS_BEFORE: [u16; 4] = [500, 502, 503, 408];
-/// What fails although it was done.
+/// Statuses of answers that fail although the request was done.
 const ERRORS_AFTER: [u16; 3] = [500, 502, 504];
 
 /// The wire from one node to one counterparty.

@@ -1,5 +1,5 @@
-//! Whether comparisons found what differs and nothing else: by what came in at the bank, and by what its list has wrong.
-//! Knows nothing of how the service compares.
+//! Judge of whether comparisons found what differs and nothing else. Goes by what came in at the bank, and by the
+//! errors of its list. Knows nothing of how the service compares.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,9 +17,9 @@ use crate::party::Party;
 use crate::provider::{Received, Returned, Slip};
 use crate::world::World;
 
-/// How much the times of two nodes may be apart.
+/// Largest difference between the times of two nodes, in milliseconds.
 const CLOCKS_MS: u64 = 2 * 3_600_000;
-/// How long what is missing may take until it is missed: with the time that a comparison itself takes.
+/// Longest time until a missing Pix counts as missed, with the time of the comparison itself.
 const MISSED_AFTER_MS: u64 = MARGIN_MS + 5 * 60_000;
 
 /// The day in Brasília on which a transfer with this name was made.
@@ -119,7 +119,7 @@ fn expected_of_pix(
     }
 }
 
-/// Whether a Pix that paid this payment must have been missed by now.
+/// Returns true if a Pix that paid this payment must have been missed by now.
 fn is_missed(world: &World, bank: &Party, payment: &Payment) -> bool {
     let paid_at = payment.state.paid_at.unwrap();
     let transferred = payment.state.end_to_end_id.as_deref().map(day_of).unwrap();
@@ -130,7 +130,7 @@ fn is_missed(world: &World, bank: &Party, payment: &Payment) -> bool {
     is_told && payment.acquirer() == Some(bank.name()) && paid_at.plus_ms(MISSED_AFTER_MS) < world.clock.now()
 }
 
-/// What went back of a Pix is there, once each.
+/// Checks that all money of a Pix that went back is there, once each.
 fn check_returned(
     world: &World,
     bank: &Party,

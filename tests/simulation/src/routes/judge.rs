@@ -1,5 +1,5 @@
-//! Whether payments went the way that was wished: by the wishes, by what their records say, and by the banks' own books.
-//! Knows nothing of how the service plans.
+//! Judge of whether payments went the way that was wished. Goes by the wishes, by what the payments' records say, and
+//! by the banks' own books. Knows nothing of how the service plans.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,7 +16,7 @@ use super::{Place, Routes, Wish, name_of};
 use crate::chance::Fault;
 use crate::world::World;
 
-/// What a try may be off the windows in which it is counted: it arrives after it was decided.
+/// Tolerance of the windows in which tries are counted, as a try arrives after it was decided.
 const TOLERANCE_MS: u64 = 15 * 60_000;
 
 /// Brasília is three hours behind.
@@ -31,12 +31,12 @@ impl Tries {
         self.0.push((key(card), id, at));
     }
 
-    /// When this payment last came to a bank.
+    /// Returns the moment at which this payment last came to a bank.
     fn last_of(&self, id: TransactionId) -> Option<Timestamp> {
         self.0.iter().filter(|(_, known, _)| *known == id).map(|(_, _, at)| *at).max()
     }
 
-    /// How many of this card came after the first time and not after the second.
+    /// Returns the number of this card's tries after the first moment and not after the second.
     fn count(&self, card: &MaskedCard, after: Timestamp, until: Timestamp) -> usize {
         let card = key(card);
         let counts = |at: Timestamp| at > after && at <= until;
@@ -48,7 +48,7 @@ fn key(card: &MaskedCard) -> String {
     format!("{}{}", card.first_digits, card.last_digits)
 }
 
-/// Whether it went to a further bank after a decline.
+/// Returns true if it went to a further bank after a decline.
 pub(crate) fn is_tried_further(payment: &Payment) -> bool {
     payment.state.attempts.iter().any(|attempt| attempt.decline.is_some())
 }
@@ -198,7 +198,7 @@ fn check_order(world: &World, routes: &Routes, payment: &Payment) {
     }
 }
 
-/// What a bank takes of a payment, half a cent rounded up.
+/// Returns the fee of a bank for a payment; half a cent is rounded up.
 fn fee(routes: &Routes, bank: Place, payment: &Payment) -> i128 {
     let is_about = |method| method == payment.method();
     let fee = routes.costs.iter().find(|fee| fee.bank == bank && fee.method.is_none_or(is_about));
@@ -254,7 +254,7 @@ fn check_nobody_after_a_decline(world: &World, payment: &Payment) {
     }
 }
 
-/// What the brands allow for one card: in 24 hours, and in 30 days.
+/// Returns the tries that the brands allow for one card: in 24 hours, and in 30 days.
 fn limits(brand: Brand) -> Option<(usize, usize)> {
     match brand {
         Brand::Visa | Brand::Elo => Some((usize::MAX, 15)),
@@ -263,8 +263,9 @@ fn limits(brand: Brand) -> Option<(usize, usize)> {
     }
 }
 
-/// When it went further its card had been tried less often than its brand allows: by what had come to the banks before the
-/// payment was created, which was surely stored by then, and its own first try. (What leaves may arrive much later.)
+/// Checks that a card had been tried less often than its brand allows when its payment went further. Counts the tries
+/// that the banks had seen before the payment was created, which were surely stored by then, and its own first try.
+/// (What leaves may arrive much later.)
 fn check_limits(world: &World, payment: &Payment) {
     // By a clock that is ahead or behind the windows are others.
     if !is_tried_further(payment) || world.faults.has_struck(Fault::ClockJumps) {

@@ -16,7 +16,7 @@ use crate::node::Fuse;
 use crate::planted::{self, Mistake};
 use crate::world::World;
 
-/// How long after its writer gave up a late commit may land, in milliseconds.
+/// Least and greatest delay of a commit that lands after its writer gave up, in milliseconds.
 const LATE_MS: (u64, u64) = (50, 9_000);
 
 /// One node's connection to the store.
@@ -46,7 +46,7 @@ impl NodeStore {
         Arc::new(MemoryStore::over(Arc::new(node)))
     }
 
-    /// What any call but a commit may meet on its way.
+    /// Simulates the way to the store of any call but a commit, with its faults.
     async fn reach(&self) -> Result<(), StoreError> {
         self.fuse.pass().await;
         let world = &self.world;
