@@ -301,7 +301,7 @@ fn operation_inquired(input: &mut Unstructured<'_>, payment: &Payment) -> Result
     Ok(Command::OperationInquired { operation, sending, inquiring, answer })
 }
 
-/// Which sending of which operation: the last, or one that was before or never.
+/// Picks an operation and a sending of it: the last, or one that was before or never.
 fn sending(input: &mut Unstructured<'_>, payment: &Payment) -> Result<(OperationId, u32)> {
     let operation = operation(input, payment)?;
     let known = payment.operations.iter().find(|known| known.id == operation);

@@ -1,4 +1,4 @@
-//! What holds for every payment, whatever it is told and when.
+//! Laws that hold for every payment, whatever it is told and when.
 
 mod chargebacks;
 mod charges;
@@ -142,7 +142,7 @@ fn check_refunds_are_told(next: &Payment) {
     assert_eq!(untold, by_status.count(), "a refund ended, and nobody is told: {:?}", next.state.refunds);
 }
 
-/// What an acquirer only hints, and what one says that does not have the charge, changes nothing that anybody sees.
+/// Checks that a hint, or the word of an acquirer without the charge, changes nothing that is seen.
 fn check_told(before: &Payment, next: &Payment, decision: &Decision, command: &Command) {
     let binds_nobody = match command {
         Command::Hinted { .. } => true,
@@ -228,7 +228,7 @@ fn check_money(before: &Payment, next: &Payment) {
     }
 }
 
-/// What is sent is what was stored.
+/// Checks that only what was stored is sent.
 fn check_effects(next: &Payment, decision: &Decision) {
     for effect in &decision.effects {
         match effect {

@@ -1,4 +1,4 @@
-//! What the fuzz targets share: samples, bytes made into commands, and the laws that every payment keeps.
+//! Code that the fuzz targets share: samples, bytes made into commands, and every payment's laws.
 
 pub mod bank;
 pub mod bodies;

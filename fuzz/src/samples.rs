@@ -17,36 +17,36 @@ use quita_domain::routing::{Considered, Routed};
 use quita_domain::time::Timestamp;
 use uuid::Uuid;
 
-/// When payments are opened: 2026-11-21T12:00:00Z.
+/// Moment at which payments are opened: 2026-11-21T12:00:00Z.
 pub const START: Timestamp = Timestamp::from_millis(1_795_262_400_000);
 
-/// Who creates them.
+/// Returns the owner who creates the payments.
 pub fn owner() -> Owner {
     let merchant = MerchantId::new("demo");
     let application = ApplicationName::new("default");
     Owner { merchant, application, mode: Mode::Test }
 }
 
-/// What a decision depends on; every `op` is another one.
+/// Returns the context on which a decision depends. Every `op` is a different one.
 pub fn context(now: Timestamp, op: u128) -> Context {
     let op = Uuid::from_u128(op);
     Context { dice: 20, card_at_hand: true, ..Context::plain(now, op) }
 }
 
-/// How a payment is to be: what the first bytes of an input choose.
+/// Choice of a payment's properties, made by the first bytes of an input.
 #[derive(Debug, Clone, Copy)]
 pub struct Choice {
-    /// How it is paid.
+    /// Method by which it is paid.
     pub method: Method,
-    /// Whether a card is captured at once.
+    /// True if a card is captured at once.
     pub capture: bool,
-    /// Whether somebody is told.
+    /// True if somebody is told.
     pub postback: bool,
-    /// How many acquirers could take it, 0 to 3.
+    /// Number of acquirers that could take it, 0 to 3.
     pub acquirers: usize,
-    /// Whether they know operations by their sums alone.
+    /// True if they know operations by their sums alone.
     pub in_turn: bool,
-    /// Whether what was declined goes to a further acquirer.
+    /// True if a declined payment goes to a further acquirer.
     pub goes_further: bool,
 }
 

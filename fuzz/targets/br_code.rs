@@ -24,7 +24,7 @@ fuzz_target!(|data: &[u8]| {
     }
 });
 
-/// What is read can be written, and is read as the same; one changed character is found out.
+/// Checks that a code that is read can be written, and is read back as the same. One changed character is detected.
 fn read(payload: &str, noise: &[u8]) {
     let Ok(code) = BrCode::parse(payload) else { return };
     assert!(payload.chars().count() <= MAX_LENGTH);

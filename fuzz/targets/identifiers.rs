@@ -29,7 +29,7 @@ fuzz_target!(|data: &[u8]| {
     assert_eq!(fold_ascii(&folded, usize::from(choice)), folded);
 });
 
-/// What is taken is stored as its text and read back as the same.
+/// Checks that a value that is taken is stored as its text and read back as the same.
 fn stored<T: Serialize + DeserializeOwned + PartialEq>(value: T, text: &str) {
     let json = serde_json::to_string(&value).expect("a value has a text");
     assert_eq!(json, serde_json::to_string(text).expect("a text has a form"));

@@ -60,7 +60,7 @@ fn check_rejection(rejection: &Rejection) {
     assert!(rejection.violations.iter().all(|violation| code::ALL.contains(&violation.code)));
 }
 
-/// What is read prints as it was given.
+/// Checks that a value that is read prints as it was given.
 fn one_value(text: &str) {
     for (printed, what) in [
         (Cursor::parse(text).map(|it| it.to_string()), "cursor"),

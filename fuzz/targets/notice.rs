@@ -1,4 +1,4 @@
-//! What acquirers send: whatever can be read is stored the same, and moves a payment only within the laws.
+//! Notices that acquirers send. Whatever can be read is stored the same, and moves a payment only within the laws.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

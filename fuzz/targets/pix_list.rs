@@ -1,5 +1,5 @@
-//! What a bank lists of the Pix that came in: any bytes, and a page with some bytes changed. A page is read whole or
-//! refused; every line has the amount that its entry states; and nothing that is shown depends on who paid.
+//! Lists that a bank gives of the Pix that came in: any bytes, and a page with some bytes changed. A page is read whole
+//! or refused. Every line has the amount that its entry states, and nothing that is shown depends on who paid.
 #![no_main]
 
 use std::collections::BTreeMap;

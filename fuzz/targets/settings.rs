@@ -1,4 +1,4 @@
-//! What an operator or a stranger writes by hand: store URLs, durations, `Retry-After`.
+//! Texts that an operator or a stranger writes by hand: store URLs, durations, `Retry-After`.
 #![no_main]
 
 #[allow(dead_code, unreachable_pub, reason = "taken whole from the program, which uses more of it")]

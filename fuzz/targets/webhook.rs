@@ -23,7 +23,7 @@ fn secret(text: &str) {
     }
 }
 
-/// What was signed verifies; nothing else does.
+/// Checks that what was signed verifies, and that nothing else does.
 fn signature(input: &mut Unstructured<'_>) -> Result<()> {
     let bytes = |byte, length| WebhookSecret::from_bytes(vec![byte; length]);
     let ours = bytes(input.arbitrary()?, 32);

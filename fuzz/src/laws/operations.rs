@@ -45,8 +45,8 @@ fn sends(effect: &Effect, operation: &Operation) -> bool {
     matches!(effect, Effect::Operate(_, id) if *id == operation.id)
 }
 
-/// What ended stays as it ended; what may have had an effect is not sent again until the acquirer is believed not to
-/// know it, and what was accepted never is.
+/// Checks that an operation that ended stays as it ended. One that may have had an effect is not sent again until the
+/// acquirer is believed not to know it. One that was accepted is never sent again.
 fn check_step(known: &Operation, operation: &Operation, sent: usize, command: &Command, context: &Context) {
     if !known.is_processing() {
         assert_eq!(known, operation, "an operation that had ended");
@@ -136,8 +136,8 @@ fn check_refund(next: &Payment, operation: &Operation) {
     }
 }
 
-/// What is open has a time at which somebody looks at it, or waits for one that has. An acquirer that knows operations by
-/// its sums alone has one at a time.
+/// Checks that an open operation has a time at which it is looked at, or waits for one that has. An acquirer that knows
+/// operations by its sums alone has one at a time.
 fn check_turns(before: &Payment, next: &Payment, context: &Context) {
     for (place, operation) in next.operations.iter().enumerate() {
         if operation.is_processing() {

@@ -74,7 +74,7 @@ fn is_story(command: &Command) -> bool {
     }
 }
 
-/// Whether nothing changed but what an operator has to see, and that only a person ends it.
+/// Returns true if nothing changed but the reports to operators, and that only a person ends it.
 fn is_only_reported(before: &Payment, after: &Payment) -> bool {
     let Payment { revision, last_op, reports, concluded, .. } = before.clone();
     Payment { revision, last_op, reports, concluded, ..after.clone() } == *before

@@ -1,4 +1,4 @@
-//! What needs an operator is stored with the change that it is about, or kept by whoever brings it again.
+//! Reports to operators: each is stored with its change, or kept by whoever brings it again.
 
 use quita_domain::payment::{Command, Decision, Effect, MAX_REPORTS, Payment};
 
