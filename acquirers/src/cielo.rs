@@ -174,6 +174,10 @@ impl AcquirerFactory for CieloFactory {
         format!("{} {}", settings.base_url, settings.merchant_id)
     }
 
+    fn charge_account(&self) -> Option<String> {
+        Some(self.account())
+    }
+
     fn build(&self) -> Rc<dyn Acquirer> {
         Rc::new(Cielo { shared: Arc::clone(&self.shared), opened: RefCell::default() })
     }

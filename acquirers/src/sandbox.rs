@@ -103,6 +103,10 @@ impl AcquirerFactory for SandboxFactory {
         String::new()
     }
 
+    fn charge_account(&self) -> Option<String> {
+        None
+    }
+
     fn build(&self) -> Rc<dyn Acquirer> {
         Rc::new(self.sandbox.clone())
     }

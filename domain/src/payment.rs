@@ -310,9 +310,11 @@ impl Payment {
         let Some(surplus) = &operation.surplus else { return self.query() };
         let own = self.query_of(self.newest_attempt_at(&surplus.acquirer));
         let is_of_money = matches!(operation.kind, OperationKind::Refund(_));
+        // Beside the charge that counts, its acquirer has others under numbers that nobody knows.
+        let our_number = own.our_number.filter(|_| self.has_left(&surplus.acquirer));
         ChargeQuery {
             reference: surplus.reference.clone(),
-            our_number: None,
+            our_number,
             others: Vec::new(),
             may_have_others: false,
             paid_amount: is_of_money.then_some(surplus.taken),

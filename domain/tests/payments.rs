@@ -15,6 +15,7 @@ mod payments {
     pub(crate) mod deliveries;
     pub(crate) mod disputes;
     pub(crate) mod elsewhere;
+    pub(crate) mod elsewhere_hints;
     pub(crate) mod erasure;
     pub(crate) mod further;
     pub(crate) mod hints;

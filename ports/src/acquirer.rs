@@ -105,6 +105,10 @@ pub trait AcquirerFactory: Send + Sync + 'static {
     /// shown to nobody.
     fn account(&self) -> String;
 
+    /// Returns the name of the account that charges belong to: acquirers with one name show each other's charges. `None`
+    /// if no other acquirer of the configuration can show its charges.
+    fn charge_account(&self) -> Option<String>;
+
     /// Returns the preparation that calls need before they can leave, if any.
     fn preparation(&self) -> Option<&dyn Preparation>;
 

@@ -123,6 +123,11 @@ impl AcquirerFactory for ApiPixFactory {
         format!("{} {} {}", settings.base_url, settings.token.client_id(), settings.pix_key)
     }
 
+    fn charge_account(&self) -> Option<String> {
+        // A Pix key is of one account, at one provider, whichever client and address reach it.
+        Some(self.current.credential().settings.pix_key.clone())
+    }
+
     fn build(&self) -> Rc<dyn Acquirer> {
         Rc::new(ApiPix::new(Arc::clone(&self.current), Arc::clone(&self.clock)))
     }

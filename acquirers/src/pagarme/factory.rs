@@ -131,6 +131,10 @@ impl AcquirerFactory for PagarmeFactory {
         format!("{} {}", settings.base_url, hex(&key))
     }
 
+    fn charge_account(&self) -> Option<String> {
+        Some(self.account())
+    }
+
     fn build(&self) -> Rc<dyn Acquirer> {
         Rc::new(Pagarme::new(&self.shared))
     }

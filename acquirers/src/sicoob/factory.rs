@@ -166,6 +166,11 @@ impl AcquirerFactory for SicoobFactory {
         format!("{base_url} {client_id} {customer} {account} {portfolio}")
     }
 
+    fn charge_account(&self) -> Option<String> {
+        let SicoobSettings { customer, account, .. } = &self.current.credential().settings;
+        Some(format!("sicoob {customer} {account}"))
+    }
+
     fn build(&self) -> Rc<dyn Acquirer> {
         Rc::new(Sicoob::new(Arc::clone(&self.current)))
     }

@@ -78,6 +78,7 @@ impl SystemParts {
             operates_in_turn: false,
             charge_name: None,
             charge_name_there: None,
+            is_one_account: false,
             refund_shows_after_ms: 0,
             hint_gap_ms: HINT_GAP_MS,
             asked_at: None,

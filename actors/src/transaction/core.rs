@@ -291,7 +291,17 @@ impl Core {
             .and_then(|(attempt, _)| payment.attempt(attempt))
             .and_then(|attempt| self.route(payment, &attempt.acquirer))
             .and_then(|route| route.factory.charge_name());
-        Context { card_tries, charge_name_there, ..self.context_of(payment, card_at_hand) }
+        let is_one_account =
+            command.told_by(payment).is_some_and(|there| self.is_one_account(payment, there));
+        let context = self.context_of(payment, card_at_hand);
+        Context { card_tries, charge_name_there, is_one_account, ..context }
+    }
+
+    /// Returns true if this acquirer is not the payment's, and shows the charges of the same account.
+    fn is_one_account(&self, payment: &Payment, there: &AcquirerName) -> bool {
+        let Some(here) = payment.acquirer().filter(|here| *here != there) else { return false };
+        let account = |acquirer| self.route(payment, acquirer)?.factory.charge_account();
+        account(here).is_some_and(|known| account(there) == Some(known))
     }
 
     /// Returns the same without counting tries.

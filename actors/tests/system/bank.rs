@@ -383,6 +383,10 @@ impl AcquirerFactory for BankFactory {
         String::new()
     }
 
+    fn charge_account(&self) -> Option<String> {
+        None
+    }
+
     fn build(&self) -> Rc<dyn Acquirer> {
         Rc::new(Teller(Arc::clone(&self.0)))
     }

@@ -28,7 +28,8 @@ pub struct ApiPixConfig {
     pub base_url: String,
     revision_base_url: String,
     token: TokenSettings,
-    pix_key: String,
+    /// Pix key of the account.
+    pub pix_key: String,
     receiver: Option<Receiver>,
     headers: Templates,
     query: Templates,

@@ -1,6 +1,6 @@
 //! Commands: everything that can happen to a payment.
 
-use super::Inquiring;
+use super::{Inquiring, Payment};
 use crate::acquiring::{ChargeAnswer, Fact, OperationAnswer, Reference};
 use crate::delivery::{DeliveryAttempt, Lease};
 use crate::identity::{AcquirerName, OperationId, TransactionId};
@@ -143,6 +143,30 @@ macro_rules! named {
 }
 
 impl Command {
+    /// Returns the acquirer that tells of a charge by this command, of its own accord or because it was asked.
+    pub fn told_by<'a>(&'a self, payment: &'a Payment) -> Option<&'a AcquirerName> {
+        match self {
+            Self::Notified { acquirer, .. } | Self::Hinted { acquirer, .. } => Some(acquirer),
+            Self::ChargeAnswered { attempt, .. } | Self::Inquired { attempt, .. } => {
+                payment.attempt(*attempt).map(|attempt| &attempt.acquirer)
+            }
+            Self::Operate(_)
+            | Self::OperationAnswered { .. }
+            | Self::OperationInquired { .. }
+            | Self::OperationResolved { .. }
+            | Self::ChargeResolved { .. }
+            | Self::MismatchEnded
+            | Self::DeliveryAnswered { .. }
+            | Self::Deliver { .. }
+            | Self::Redeliver { .. }
+            | Self::Wake
+            | Self::InquireNow
+            | Self::Reported(_)
+            | Self::PixTaken { .. }
+            | Self::ChargeNeverLeft => None,
+        }
+    }
+
     /// Returns the command's name: a word or two.
     pub const fn name(&self) -> &'static str {
         let name: &'static &'static str = named!(self, "");

@@ -24,6 +24,9 @@ pub struct Context {
     pub charge_name: Option<&'static str>,
     /// The same of the acquirer whose answer the command brings, which the payment may have left.
     pub charge_name_there: Option<&'static str>,
+    /// True if the acquirer that the command is about is another one than the payment's, and shows the charges of the same
+    /// account.
+    pub is_one_account: bool,
     /// Time after a refund's call during which the acquirer may not show the refund yet, in milliseconds.
     pub refund_shows_after_ms: u64,
     /// Shortest time between an inquiry and the next one that a hint causes, in milliseconds. Set by the acquirer that
@@ -57,6 +60,7 @@ impl Context {
             operates_in_turn: false,
             charge_name: None,
             charge_name_there: None,
+            is_one_account: false,
             refund_shows_after_ms: 0,
             hint_gap_ms: HINT_GAP_MS,
             asked_at: None,

@@ -8,10 +8,11 @@
 use super::draft::Draft;
 use super::second::SecondLook;
 use super::{Change, Payment};
-use crate::acquiring::{ChargeAnswer, Fact, Holding, Issued, SecondCharge, Settlement, Statement};
+use crate::acquiring::{ChargeAnswer, Fact, Holding, Issued, Reference, SecondCharge, Settlement, Statement};
 use crate::identity::AcquirerName;
 use crate::money::Money;
 use crate::numbering::AttemptNumber;
+use crate::routing::Attempt;
 use crate::time::{DAY_MS, Timestamp};
 
 /// Time for which an acquirer that gives no answer is asked about a charge that the payment has left.
@@ -67,6 +68,11 @@ impl Draft {
         match answer {
             ChargeAnswer::Known(statement) if holds_something(&statement.facts) => {
                 self.learn_reference(attempt, statement.reference.clone());
+                if self.context.is_one_account {
+                    // It shows the charge that counts. The one that the payment is at tells of all that there are.
+                    self.find_out_here();
+                    return;
+                }
                 if self.payment.last_outcome_is_open() {
                     // It may be the same charge, if both acquirers are one account: that is known once it has an id.
                     self.look_elsewhere_at(&acquirer, self.after(SecondLook::FIRST_STEP_MS));
@@ -116,24 +122,63 @@ impl Draft {
         self.make(Change::SecondLook(Some(SecondLook::last(acquirer, at))));
     }
 
-    /// Has an acquirer that the payment has left asked at this time, unless it is asked before.
+    /// Has the acquirer of the last charge asked about it.
+    fn find_out_here(&mut self) {
+        if self.payment.last_outcome_is_open() {
+            self.remember_hint();
+        } else {
+            self.bring_check_forward(self.clock());
+        }
+    }
+
+    /// Has an acquirer that the payment has left asked at this time, unless it is asked before. It may not show yet what
+    /// it hints at, so scheduled looks stay, and there is one at least.
     pub(super) fn look_elsewhere_at(&mut self, acquirer: &AcquirerName, at: Timestamp) {
-        let is_before = |look: &SecondLook| look.acquirer == *acquirer && look.at <= at;
-        let was_charged = self.payment.newest_attempt_at(acquirer) != AttemptNumber::NONE;
-        if was_charged && !self.payment.second_look.as_ref().is_some_and(is_before) {
-            self.make(Change::SecondLook(Some(SecondLook::last(acquirer.clone(), at))));
+        if self.payment.newest_attempt_at(acquirer) == AttemptNumber::NONE {
+            return;
+        }
+        let later = self.after(SecondLook::FIRST_STEP_MS);
+        let look = match self.payment.second_look.clone() {
+            Some(known) if known.acquirer == *acquirer && known.at <= at && known.is_followed() => return,
+            Some(known) => {
+                let scheduled = known.planned.unwrap_or(known.at).max(later);
+                let at = at.min(known.at);
+                SecondLook { acquirer: acquirer.clone(), at, planned: Some(scheduled), made: known.made }
+            }
+            None => {
+                let planned = Some(later).filter(|planned| *planned > at);
+                SecondLook { acquirer: acquirer.clone(), at, planned, made: 0 }
+            }
+        };
+        self.make(Change::SecondLook(Some(look)));
+    }
+
+    /// Remembers the acquirer's name of a charge at one that the payment has left, if none is known.
+    pub(super) fn name_charge_elsewhere(&mut self, acquirer: &AcquirerName, charge: &Reference) {
+        let number = self.payment.newest_attempt_at(acquirer);
+        let is_unnamed = |attempt: &Attempt| attempt.reference == Reference::none();
+        if *charge != Reference::none() && self.payment.attempt(number).is_some_and(is_unnamed) {
+            self.learn_reference(number, charge.clone());
         }
     }
 
     /// Gives back what the charges there hold.
     fn give_back_elsewhere(&mut self, attempt: AttemptNumber, acquirer: AcquirerName, statement: &Statement) {
-        let facts = &statement.facts;
+        let facts = &self.payment.without_foreign_pix(statement.facts.clone());
         if facts.iter().any(is_dispute) {
             // The bank may have given the money back, or be about to.
             self.earlier_charge_was_accepted(attempt);
             return;
         }
         let held: Vec<_> = facts.iter().filter_map(|fact| self.held_by(fact, attempt, facts)).collect();
+        for fact in facts {
+            if let Fact::Settled(settlement) = fact
+                && held.iter().any(|second| second.id == settlement.id && !self.payment.counts(&second.id))
+            {
+                // The store refuses it if the Pix has paid another payment.
+                self.bind_pix_to_give_back(settlement.end_to_end_id.as_ref());
+            }
+        }
         for second in held {
             // Two acquirers of the configuration may be one account: both show the charge that counts. A charge that is
             // being given back may look like one that waits for its payer.
@@ -156,7 +201,8 @@ impl Draft {
                 is_held.then(|| self.charge_there(attempt, Holding::Limit))
             }
             Fact::Pending { issued, .. } => {
-                let is_open = !facts.iter().any(is_over) && !self.payment.shows(issued);
+                let is_over = facts.iter().any(|fact| is_over(fact) || is_money(fact));
+                let is_open = !is_over && !self.payment.shows(issued);
                 is_open.then(|| self.charge_there(attempt, Holding::Code))
             }
             Fact::Declined(_) | Fact::Expired | Fact::Cancelled | Fact::Removed { .. } => None,

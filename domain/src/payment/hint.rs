@@ -1,6 +1,7 @@
 //! Hints: an acquirer says that something changed, but not what. It is asked, and only its answer counts.
 
 use super::draft::Draft;
+use super::second::SecondLook;
 use super::{Context, Payment};
 use crate::acquiring::Reference;
 use crate::identity::AcquirerName;
@@ -34,9 +35,12 @@ impl Draft {
         // Any status counts: nothing else would find a chargeback whose notice was lost.
         let now = self.clock();
         let gap_ends = self.payment.hint_gap_ends(&self.context).unwrap_or(now);
-        if self.payment.has_left(acquirer) {
+        if self.payment.has_left(acquirer) && !self.context.is_one_account {
+            self.name_charge_elsewhere(acquirer, charge);
             if gap_ends <= now {
                 self.inquire_about_earlier_charge(acquirer);
+                // Its answer may be lost with the process, or not show the charge yet.
+                self.look_elsewhere_at(acquirer, self.after(SecondLook::FIRST_STEP_MS));
             } else {
                 self.look_elsewhere_at(acquirer, gap_ends);
             }

@@ -54,7 +54,7 @@ impl Draft {
             return;
         }
         let Some(fact) = self.payment.without_foreign_pix(vec![fact]).pop() else { return };
-        if self.payment.acquirer() == Some(acquirer) {
+        if self.payment.acquirer() == Some(acquirer) || self.context.is_one_account {
             let known = self.discrepancies.len();
             self.learn_and_keep_discrepancy(fact);
             let is_early = |discrepancy: &Discrepancy| discrepancy.kind == DiscrepancyKind::TooEarly;

@@ -195,6 +195,8 @@ impl Draft {
             }
             NotFound::Believed if operation.call.refusal.is_some() => {
                 let why = operation.call.refusal.clone().unwrap_or_default();
+                // Sums may grow after the refusal was believed.
+                self.look_again_later();
                 self.operation_learnt(operation, OperationAnswer::Refused(why));
             }
             NotFound::Believed if operation.is_too_old_to_send(self.clock()) => {

@@ -272,6 +272,7 @@ impl Payment {
         if let Some(look) = &mut self.second_look {
             let longest = look.longest_wait_ms();
             visit(&mut look.at, longest);
+            look.planned.iter_mut().for_each(|at| visit(at, longest));
         }
         for delivery in &mut self.outbox {
             let longest = schedule::longest_wait_ms(delivery.attempts.len());

@@ -36,6 +36,9 @@ pub struct SecondLook {
     pub acquirer: AcquirerName,
     /// Time of the look.
     pub at: Timestamp,
+    /// Time of the scheduled look, if a hint has brought an additional one before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub planned: Option<Timestamp>,
     /// Number of looks before this one.
     #[serde(default, skip_serializing_if = "crate::outbound_call::is_zero")]
     pub made: u32,
@@ -55,7 +58,12 @@ impl SecondLook {
 
     /// Makes a look after which none is scheduled.
     pub(super) const fn last(acquirer: AcquirerName, at: Timestamp) -> Self {
-        Self { acquirer, at, made: 1 }
+        Self { acquirer, at, planned: None, made: 1 }
+    }
+
+    /// Returns true if another look follows this one.
+    pub(super) fn is_followed(&self) -> bool {
+        self.planned.is_some() || !Self::is_over(self.made.saturating_add(1))
     }
 
     /// Returns true if the schedule has none after this many.
@@ -190,14 +198,17 @@ impl Draft {
 
     fn schedule_look(&mut self, acquirer: AcquirerName, made: u32) {
         let at = self.clock().plus_ms(spread(step(&SECOND_LOOK_STEPS_MS, made), self.context.dice));
-        let next = (!SecondLook::is_over(made)).then_some(SecondLook { acquirer, at, made });
+        let next = (!SecondLook::is_over(made)).then_some(SecondLook { acquirer, at, planned: None, made });
         self.make(Change::SecondLook(next));
     }
 
     /// Asks an acquirer for everything that it has of the payment, if that is due.
     pub(super) fn look_again(&mut self, now: Timestamp) {
         let Some(look) = self.payment.second_look.clone().filter(|look| look.at <= now) else { return };
-        self.schedule_look(look.acquirer.clone(), look.made.saturating_add(1));
+        match look.planned {
+            Some(at) => self.make(Change::SecondLook(Some(SecondLook { at, planned: None, ..look.clone() }))),
+            None => self.schedule_look(look.acquirer.clone(), look.made.saturating_add(1)),
+        }
         // One look is kept, so it is for every acquirer that the payment has left in doubt.
         let mut left = self.payment.left_in_doubt();
         if self.payment.has_left(&look.acquirer) && !left.contains(&look.acquirer) {
@@ -294,11 +305,16 @@ impl Draft {
     pub(super) fn surplus_was_given_back(&mut self, id: &str) -> bool {
         let of_surplus = |operation: &&Operation| !operation.is_own() && operation.id.to_string() == id;
         let Some(operation) = self.payment.operations.iter().find(of_surplus) else { return false };
+        // Money that was given back as somebody else's, and counts after all, is missing from the payment.
+        let is_of_own_money = operation
+            .surplus
+            .as_ref()
+            .is_some_and(|surplus| self.payment.state.settlement_id.as_deref() == Some(surplus.id.as_str()));
         let id = operation.id;
         let is_processing = operation.is_processing();
         if is_processing {
             self.make(Change::Operation(id, OperationChange::Done));
         }
-        true
+        !is_of_own_money
     }
 }

@@ -11,12 +11,12 @@ use crate::*;
 const SECOND_TRY: u32 = 2;
 const ELSEWHERE: u32 = 3;
 
-fn at_first() -> AcquirerName {
+pub(crate) fn at_first() -> AcquirerName {
     AcquirerName::new("first")
 }
 
 /// A payment that was sent to the first acquirer twice, was then certainly not delivered there, and went on to another.
-fn gone_on(order: Order) -> Payment {
+pub(crate) fn gone_on(order: Order) -> Payment {
     let again = sent_again(order);
     let answer = ChargeAnswer::Failed(CallFailure::NotDelivered("401".into()));
     let attempt = AttemptNumber::new(SECOND_TRY);
@@ -26,21 +26,21 @@ fn gone_on(order: Order) -> Payment {
 }
 
 /// The same, after the other acquirer has answered with this.
-fn taken_elsewhere(order: Order, fact: Fact) -> Payment {
+pub(crate) fn taken_elsewhere(order: Order, fact: Fact) -> Payment {
     let reference = Reference::none().with("chargeId", "other-1");
     let answer = ChargeAnswer::Known(Statement { facts: vec![fact], reference });
     let attempt = AttemptNumber::new(ELSEWHERE);
     decide(&gone_on(order), Command::ChargeAnswered { attempt, answer }, 37_000)
 }
 
-fn paid_elsewhere() -> Payment {
+pub(crate) fn paid_elsewhere() -> Payment {
     let paid = taken_elsewhere(card_order(true), settled("other-1", 10_000));
     assert_eq!(paid.status(), Status::Paid);
     paid
 }
 
 /// Decides on the answer of the first acquirer, which names its charges.
-fn learns(payment: &Payment, facts: Vec<Fact>, ms: u64) -> Decision {
+pub(crate) fn learns(payment: &Payment, facts: Vec<Fact>, ms: u64) -> Decision {
     let command = inquired(payment, SECOND_TRY, told(facts, 1));
     let context = Context { charge_name: None, charge_name_there: Some("paymentId"), ..by_name(ms) };
     payment.decide(command, &context).unwrap()

@@ -388,6 +388,8 @@ fn a_refusal_that_may_be_wrong_counts_only_once_the_acquirer_is_believed_not_to_
     let refused = decision.next.unwrap();
     assert_eq!(refused.operations[0].state(), OperationState::Refused);
     assert_eq!(refused.state.refunds[0].failure_reason.as_deref(), Some("99: try again"));
+    let look = refused.second_look.unwrap();
+    assert_eq!(look.at, START.plus_ms(33_000 + 10 * MINUTE), "sums that grow later are seen");
     let done = Command::OperationInquired {
         operation: id,
         sending: 1,

@@ -389,11 +389,11 @@ impl<'p> Judge<'p> {
 
     /// Returns the address of the PIX code's picture; empty without one.
     fn picture(&self) -> String {
-        let pictures = self.pieces.iter().filter_map(|piece| match piece {
+        let mut pictures = self.pieces.iter().rev().filter_map(|piece| match piece {
             Piece::Start(tag) if tag.name == "img" => tag.attribute("src"),
             Piece::Start(_) | Piece::End(_) | Piece::Text(_) => None,
         });
-        pictures.last().unwrap_or_default().to_owned()
+        pictures.next().unwrap_or_default().to_owned()
     }
 
     fn input(&mut self, tag: &'p Tag) {

@@ -78,6 +78,10 @@ impl AcquirerFactory for NodeBank {
         String::new()
     }
 
+    fn charge_account(&self) -> Option<String> {
+        None
+    }
+
     fn build(&self) -> Rc<dyn Acquirer> {
         Rc::new(self.clone())
     }

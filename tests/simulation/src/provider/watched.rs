@@ -44,6 +44,10 @@ impl AcquirerFactory for Watched {
         self.adapter.account()
     }
 
+    fn charge_account(&self) -> Option<String> {
+        self.adapter.charge_account()
+    }
+
     fn build(&self) -> Rc<dyn Acquirer> {
         Rc::new(WatchedAcquirer {
             world: Arc::clone(&self.world),

@@ -130,7 +130,12 @@ fn payment(variant: Variant) -> Payment {
         others: vec![Reference::none().with("paymentId", "sale-2")],
         bound_pix: vec![format!("E{}", id.uuid().simple())],
         foreign_pix: vec![String::from("E1234567820261121120000000000009")],
-        second_look: Some(SecondLook { acquirer: AcquirerName::new("sandbox"), at: at(62), made: 1 }),
+        second_look: Some(SecondLook {
+            acquirer: AcquirerName::new("sandbox"),
+            at: at(62),
+            planned: Some(at(63)),
+            made: 1,
+        }),
         chargebacks: vec![
             chargeback("c-1", Some(cents(300)), won(true)),
             chargeback("c-2", None, won(false)),

@@ -64,6 +64,10 @@ impl AcquirerFactory for BankFactory {
         String::new()
     }
 
+    fn charge_account(&self) -> Option<String> {
+        None
+    }
+
     fn build(&self) -> Rc<dyn Acquirer> {
         Rc::new(self.bank)
     }
