@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use quita_acquirers::api_pix::ApiPixFactory;
 use quita_acquirers::api_pix::settings::{
-    ApiPixSettings, Receiver, Registration, TokenForm, TokenSettings, WebhookSettings,
+    ApiPixSettings, CallbackRegistration, Receiver, TokenForm, TokenSettings, WebhookSettings,
 };
 use quita_domain::acquiring::{CallFailure, Charge, ChargeAnswer, ChargeQuery, Fact, Reference, Statement};
 use quita_domain::document::{Document, DocumentType};
@@ -87,7 +87,7 @@ pub(crate) fn settings() -> ApiPixSettings {
         code_fields: vec!["pixCopiaECola".into()],
         ignores_txid_of_answer: false,
         webhook: WebhookSettings {
-            registration: Registration::Register,
+            registration: CallbackRegistration::Register,
             address: Some(Secret::new(address)),
             token: Secret::new(NOTICE_TOKEN.into()),
             other_tokens: Vec::new(),
