@@ -1,7 +1,7 @@
 //! The body of a capture or refund: `{"amount": cents}`, or nothing.
 
 use super::fields::{Fields, Findings};
-use super::json::{Object, holds_number};
+use super::json::{JsonNode, Object, holds_number};
 use super::{Rejection, UnknownName, json, unknown_names};
 use crate::money::Money;
 
@@ -29,8 +29,9 @@ pub fn parse(body: &[u8]) -> Result<OperationBody, Rejection> {
     if !object.contains_key("amount") {
         take_for_amounts(&mut unknown, &object);
     }
-    let is_meant = unknown.iter().any(|name| name.is_meant_as("amount"));
-    // A misspelt amount that was ignored would move everything that is left.
+    // A misspelt amount that was ignored would move everything that is left, and so would a variable without a value.
+    let is_null = object.get("amount").is_some_and(|amount| matches!(amount, JsonNode::Null));
+    let is_meant = is_null || unknown.iter().any(|name| name.is_meant_as("amount"));
     let amount = if is_meant { root.required("amount") } else { root.optional("amount") };
     let amount = amount.cents_from(1);
     root.refuse_card_numbers(&[]);
@@ -76,12 +77,19 @@ mod tests {
 
     #[test]
     fn an_amount_may_be_named_or_left_out() {
-        for body in ["", " \n", "{}", "{\"amount\":null}", "{\"reason\":\"x\"}"] {
+        for body in ["", " \n", "{}", "{\"reason\":\"x\"}"] {
             assert_eq!(parse(body.as_bytes()).unwrap().amount, None, "{body}");
         }
         for (body, cents) in [("{\"amount\":1}", 1), (" {\"amount\": 9999999999} ", 9_999_999_999)] {
             assert_eq!(parse(body.as_bytes()).unwrap().amount, Some(Money::from_cents(cents)), "{body}");
         }
+    }
+
+    #[test]
+    fn an_amount_without_a_value_moves_nothing() {
+        let rejection = parse(b"{\"amount\":null}").unwrap_err();
+        let violation = &rejection.violations[0];
+        assert_eq!((violation.field.as_str(), violation.code), ("amount", code::REQUIRED));
     }
 
     #[test]
