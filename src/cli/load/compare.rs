@@ -133,7 +133,10 @@ fn outcome(report: &Value) -> String {
     let absences = report.pointer("/absences").and_then(Value::as_array);
     let times: Vec<_> = absences.into_iter().flatten().filter_map(absence).collect();
     match times.as_slice() {
-        [] => "not passed".into(),
+        [] => match number(report, "/freezes/lengthMs") {
+            Some(length) => format!("not passed: nothing was answered for {}", seconds(length)),
+            None => "not passed".into(),
+        },
         [first, .., _] if times.len() > MAX_TIMES => {
             let all = times.len();
             let more = at("/absencesLeftOut") + u64::try_from(all).unwrap_or(u64::MAX);
@@ -352,6 +355,10 @@ mod tests {
         for (report, expected) in [
             (json!({ "passed": true, "stopped": null, "absences": [] }), "passed"),
             (json!({ "passed": false, "stopped": null, "absences": [] }), "not passed"),
+            (
+                json!({ "passed": false, "absences": [], "freezes": { "count": 1, "fromMs": 4_000, "lengthMs": 6_000 } }),
+                "not passed: nothing was answered for 6.0 s",
+            ),
             (
                 json!({ "passed": false, "stopped": { "afterMs": 3_200, "ofMs": 60_000 } }),
                 "stopped after 3.2 s of 60.0 s",

@@ -62,6 +62,14 @@ struct Loss {
     cut: u64,
 }
 
+impl Loss {
+    /// Makes it certain, and lets it begin with the silence: the first call that failed waited before.
+    fn is_certain_since(&mut self, since: Instant) {
+        self.is_certain = true;
+        self.at = self.at.min(since);
+    }
+}
+
 impl Contact {
     /// Creates the record of a run that begins now.
     pub(super) fn new(start: Instant) -> Self {
@@ -113,10 +121,10 @@ impl Contact {
     /// Records that the load has ended. Whoever waits from now on asks only now and then.
     pub(super) fn load_ended(&mut self, now: Instant) {
         self.load_end = Some(now);
-        let is_silent = self.long_silence(now).is_some();
+        let silent_since = self.long_silence(now);
         // One call that hangs may be one broken connection, several while nothing is answered are not.
-        if let Some(loss) = self.loss.as_mut().filter(|loss| is_silent && loss.cut > 1) {
-            loss.is_certain = true;
+        if let Some((since, loss)) = silent_since.zip(self.loss.as_mut().filter(|loss| loss.cut > 1)) {
+            loss.is_certain_since(since);
         }
         self.silent_since = None;
     }
@@ -125,7 +133,7 @@ impl Contact {
     pub(super) fn stopped(&mut self, now: Instant) {
         let Some(at) = self.long_silence(now) else { return };
         let loss = Loss { at, cause: NoAnswer::StillWaiting, is_certain: true, cut: 0 };
-        self.loss.get_or_insert(loss).is_certain = true;
+        self.loss.get_or_insert(loss).is_certain_since(at);
     }
 
     /// Returns the times in which the service was frozen.
@@ -243,7 +251,7 @@ impl Contact {
         if let Some(since) = silent_since {
             match &mut self.loss {
                 // More than one broken connection, since nothing at all was answered.
-                Some(loss) => loss.is_certain = true,
+                Some(loss) => loss.is_certain_since(since),
                 None => self.froze(since, now),
             }
         }

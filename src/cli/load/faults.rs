@@ -300,7 +300,7 @@ mod tests {
         let mut ledger = Ledger::new(0);
         let transaction = Uuid::from_u128(1);
         let status = Status::Pending;
-        ledger.created(transaction);
+        ledger.created(transaction, Method::Pix);
         ledger.hear(&Notice { transaction, sequence: 1, status, webhook_id: "a", is_signed_well: true });
         ledger.find(transaction, Some(status), ReportedStatus::Is(status));
         let judgement = PaymentVerdicts::of(&ledger, false);

@@ -1,16 +1,17 @@
 //! Ledger of the events that each payment's merchant received, and of those still missing.
 
-use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
 use std::time::{Duration, Instant};
 
 use quita_domain::status::Status;
 use uuid::Uuid;
 
+use super::plan::Method;
 use super::verdict::{ReportedDeliveries, ReportedStatus};
 
-/// Time beyond twice the longest settlement after which a payment should be settled.
+/// Time beyond twice the longest settlement of its method after which a payment should be settled.
 const OVERDUE_AFTER: Duration = Duration::from_secs(5);
 
 /// Accounts of every payment of this run, some 200 bytes each.
@@ -19,7 +20,7 @@ pub(super) struct Ledger {
     accounts: HashMap<Uuid, Account>,
     refused_percent: u64,
     unsettled: usize,
-    longest_settlement: Option<Duration>,
+    longest_settlements: BTreeMap<Method, Duration>,
     allowed: Duration,
 }
 
@@ -36,6 +37,7 @@ pub(super) struct Account {
     pub(super) status_before: Option<Status>,
     /// True if the service was asked long after other payments were settled in their time.
     pub(super) is_overdue: bool,
+    method: Option<Method>,
     created: Option<Instant>,
     /// State of its deliveries according to the service, if an event was missing in the end.
     pub(super) deliveries: Option<ReportedDeliveries>,
@@ -98,9 +100,12 @@ impl Ledger {
     }
 
     /// Records a created payment. Its events may have arrived before the answer.
-    pub(super) fn created(&mut self, transaction: Uuid) {
+    pub(super) fn created(&mut self, transaction: Uuid, method: Method) {
         let now = Instant::now();
-        self.change(transaction, |account| account.created = Some(now));
+        self.change(transaction, |account| {
+            account.created = Some(now);
+            account.method = Some(method);
+        });
     }
 
     /// Records an event, and decides whether to confirm it.
@@ -138,7 +143,10 @@ impl Ledger {
     pub(super) fn find(&mut self, transaction: Uuid, status_before: Option<Status>, found: ReportedStatus) {
         // Measured by the payments of this run: a slow machine settles all of them later, and none is missing.
         let allowed = OVERDUE_AFTER + self.allowed;
-        let due = self.longest_settlement.map(|longest| longest.saturating_mul(2) + allowed);
+        // A card is settled by its answer, and a code when its payer comes.
+        let method = self.accounts.get(&transaction).and_then(|account| account.method);
+        let longest = method.and_then(|method| self.longest_settlements.get(&method));
+        let due = longest.map(|longest| longest.saturating_mul(2) + allowed);
         self.change(transaction, |account| {
             let waited = account.created.map(|created| created.elapsed());
             account.is_overdue = due.zip(waited).is_some_and(|(due, waited)| waited > due);
@@ -162,7 +170,10 @@ impl Ledger {
         let result = change(account);
         if was_unsettled && account.is_settled() {
             let took = account.created.map(|created| created.elapsed());
-            self.longest_settlement = self.longest_settlement.max(took);
+            if let Some((method, took)) = account.method.zip(took) {
+                let longest = self.longest_settlements.entry(method).or_default();
+                *longest = took.max(*longest);
+            }
         }
         self.unsettled = self.unsettled + usize::from(!account.is_settled()) - usize::from(was_unsettled);
         result
@@ -248,7 +259,7 @@ mod tests {
     #[test]
     fn a_payment_is_settled_when_its_last_event_is_final_and_none_lacks() {
         let mut ledger = Ledger::new(0);
-        ledger.created(PAYMENT);
+        ledger.created(PAYMENT, Method::Pix);
         assert_eq!((ledger.payments(), ledger.unsettled()), (1, 1));
         hear(&mut ledger, 2, Status::Paid, "b");
         assert_eq!(ledger.unsettled(), 1);
@@ -265,11 +276,11 @@ mod tests {
         {
             let mut ledger = Ledger::new(0);
             ledger.allow(Duration::from_secs(silent));
-            ledger.created(PAYMENT);
+            ledger.created(PAYMENT, Method::Pix);
             if is_one_settled {
                 hear(&mut ledger, 1, Status::Paid, "a");
             }
-            ledger.created(other);
+            ledger.created(other, Method::Pix);
             ledger.change(other, |account| account.created = ago(seconds));
             ledger.find(other, None, ReportedStatus::Is(Status::Pending));
             let is_overdue = ledger.accounts.get(&other).is_some_and(|account| account.is_overdue);
@@ -278,9 +289,25 @@ mod tests {
     }
 
     #[test]
+    fn cards_that_settle_at_once_make_no_code_overdue() {
+        let other = Uuid::from_u128(2);
+        for (method, expected) in [(Method::Pix, false), (Method::Card, true)] {
+            let mut ledger = Ledger::new(0);
+            ledger.created(PAYMENT, Method::Card);
+            hear(&mut ledger, 1, Status::Paid, "a");
+            ledger.created(other, method);
+            let ago = Instant::now().checked_sub(Duration::from_secs(8));
+            ledger.change(other, |account| account.created = ago);
+            ledger.find(other, None, ReportedStatus::Is(Status::Pending));
+            let is_overdue = ledger.accounts.get(&other).is_some_and(|account| account.is_overdue);
+            assert_eq!(is_overdue, expected, "{method:?}");
+        }
+    }
+
+    #[test]
     fn an_event_after_a_late_answer_leaves_nothing_to_accuse() {
         let mut ledger = Ledger::new(0);
-        ledger.created(PAYMENT);
+        ledger.created(PAYMENT, Method::Pix);
         hear(&mut ledger, 1, Status::Paid, "a");
         let late = Uuid::from_u128(2);
         let notice = |sequence, status, webhook_id| Notice {
@@ -290,7 +317,7 @@ mod tests {
             webhook_id,
             is_signed_well: true,
         };
-        ledger.created(late);
+        ledger.created(late, Method::Pix);
         ledger.hear(&notice(1, Status::Pending, "b"));
         ledger.change(late, |account| account.created = Instant::now().checked_sub(Duration::from_secs(60)));
         ledger.find(late, Some(Status::Pending), ReportedStatus::Is(Status::Pending));

@@ -192,7 +192,7 @@ impl Merchant {
         }
         self.heed_refusal(&answer);
         let Some(record) = record else { return reply.status().is_some() };
-        self.board.ledger().created(record.transaction_id);
+        self.board.ledger().created(record.transaction_id, creation.method);
         let reply = self.read_back(record.transaction_id).await;
         drop(connection);
         reply.status().is_some()

@@ -28,7 +28,7 @@ pub(super) enum Pace {
 }
 
 /// Payment method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Method {
     /// Instant payment.
     Pix,

@@ -17,8 +17,10 @@ pub(super) enum Reply {
 /// Reason why a call has no usable answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum NoAnswer {
-    /// Neither a connection nor an answer came in time.
+    /// No answer came in time.
     TimeOut,
+    /// No connection came in time, so nothing was sent.
+    ConnectionTimeOut,
     /// Nobody listens at the address.
     ConnectionRefused,
     /// The connection ended before the answer did.
@@ -80,7 +82,8 @@ impl Display for Reply {
 
 impl NoAnswer {
     /// Reasons why a call reached nobody: the service has taken nothing on, and has promised nothing.
-    pub(super) const UNREACHED: [Self; 6] = [
+    pub(super) const UNREACHED: [Self; 7] = [
+        Self::ConnectionTimeOut,
         Self::ConnectionRefused,
         Self::BadGateway,
         Self::ProxyUnavailable,
@@ -115,7 +118,7 @@ impl NoAnswer {
 
     /// Returns true if the call had no answer since its start, and not only since its end.
     pub(super) const fn is_time_out(self) -> bool {
-        matches!(self, Self::TimeOut | Self::GatewayTimeOut)
+        matches!(self, Self::TimeOut | Self::ConnectionTimeOut | Self::GatewayTimeOut)
     }
 
     /// Returns true if it shows by itself that no service is there: nobody listens at its address.
@@ -127,6 +130,7 @@ impl NoAnswer {
     pub(super) const fn as_str(self) -> &'static str {
         match self {
             Self::TimeOut => "time-out",
+            Self::ConnectionTimeOut => "no connection",
             Self::ConnectionRefused => "connection refused",
             Self::ConnectionClosed => "connection closed",
             Self::Unreadable => "unreadable answer",
@@ -146,8 +150,10 @@ impl From<SendRequestError> for NoAnswer {
     fn from(error: SendRequestError) -> Self {
         use actix_web::error::ParseError;
         // The client's errors may grow, so what is not named here is `Other`.
-        if let SendRequestError::Timeout | SendRequestError::Connect(ConnectError::Timeout) = error {
+        if let SendRequestError::Timeout = error {
             Self::TimeOut
+        } else if let SendRequestError::Connect(ConnectError::Timeout) = error {
+            Self::ConnectionTimeOut
         } else if let SendRequestError::Connect(ConnectError::Io(error)) | SendRequestError::Send(error) =
             &error
         {
@@ -216,7 +222,7 @@ mod tests {
         let io = |kind: ErrorKind| io::Error::from(kind);
         for (error, expected) in [
             (SendRequestError::Timeout, NoAnswer::TimeOut),
-            (SendRequestError::Connect(ConnectError::Timeout), NoAnswer::TimeOut),
+            (SendRequestError::Connect(ConnectError::Timeout), NoAnswer::ConnectionTimeOut),
             (
                 SendRequestError::Connect(ConnectError::Io(io(ErrorKind::ConnectionRefused))),
                 NoAnswer::ConnectionRefused,

@@ -137,7 +137,7 @@ mod tests {
     use super::super::check_pace::CheckPace;
     use super::super::ledger::{Ledger, Notice};
     use super::super::merchant::LastingRefusal;
-    use super::super::plan::Mix;
+    use super::super::plan::{Method, Mix};
     use super::super::purchases::Purchases;
     use super::*;
 
@@ -168,7 +168,7 @@ mod tests {
         answer: impl Fn(&Board, u64) -> HttpResponse + Send + Clone + 'static,
     ) -> Verdict {
         let board = Arc::new(Board::new(Ledger::new(0), 1).unwrap());
-        board.ledger().created(PAYMENT);
+        board.ledger().created(PAYMENT, Method::Pix);
         hear(&board, 1, Status::Pending, "a");
         let served = Arc::clone(&board);
         let asked = Arc::new(AtomicU64::new(0));

@@ -253,6 +253,7 @@ mod tests {
     use uuid::Uuid;
 
     use super::super::ledger::{Ledger, Notice};
+    use super::super::plan::Method;
     use super::super::reply::NoAnswer;
     use super::*;
 
@@ -264,7 +265,7 @@ mod tests {
     fn verdict(events: &[(u32, Status, &str)], found: ReportedStatus) -> Verdict {
         let mut ledger = Ledger::new(0);
         let transaction = Uuid::nil();
-        ledger.created(transaction);
+        ledger.created(transaction, Method::Pix);
         for &(sequence, status, webhook_id) in events {
             ledger.hear(&Notice { transaction, sequence, status, webhook_id, is_signed_well: true });
         }
@@ -334,6 +335,7 @@ mod tests {
             NoAnswer::ConnectionRefused,
             NoAnswer::ConnectionClosed,
             NoAnswer::TimeOut,
+            NoAnswer::ConnectionTimeOut,
             NoAnswer::NoSocket,
             NoAnswer::BadGateway,
             NoAnswer::ProxyUnavailable,
@@ -364,7 +366,7 @@ mod tests {
     #[test]
     fn a_payment_that_nobody_asked_about_is_not_judged() {
         let mut ledger = Ledger::new(0);
-        ledger.created(Uuid::nil());
+        ledger.created(Uuid::nil(), Method::Pix);
         assert!(ledger.accounts().all(|(_, account)| Verdict::of(account) == Verdict::Unjudged));
     }
 
