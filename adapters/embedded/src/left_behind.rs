@@ -65,6 +65,24 @@ pub(super) fn refuse_log_of_another(database: &Path) -> Result<(), StoreError> {
     )))
 }
 
+/// Refuses a store whose log is gone although the process that wrote it never ended in order: it left the log's index.
+///
+/// # Errors
+/// [`StoreError::Broken`] with what to put back.
+pub(super) fn refuse_index_without_log(database: &Path) -> Result<(), StoreError> {
+    let [log, index] = beside(database);
+    if !is_there(database) || log.exists() || !index.exists() || sole_writer::is_locked(database) {
+        return Ok(());
+    }
+    let file = database.display();
+    let log = log.display();
+    let index = index.display();
+    Err(StoreError::Broken(format!(
+        "{log} is gone, and {index} says that the service ended without closing {file}: the newest payments were in it. Put \
+         {log} back; or restore a backup; or, if it can't be found, delete {index} to go on without them"
+    )))
+}
+
 /// Returns true if the file was never in the mode in which SQLite keeps a write-ahead log, as a fresh backup.
 ///
 /// Source: SQLite database file format, section 1.3.3: byte 18 is 1 for rollback journals, 2 for a write-ahead log.
@@ -175,10 +193,30 @@ mod tests {
         let refused = EmbeddedStore::back_up(&path, folder.path().join("another.db"));
         assert!(matches!(refused, Err(BackupError::Store(StoreError::Broken(_)))), "{refused:?}");
         assert_eq!(names_in(folder.path()), before);
-        fs::remove_file(format!("{}-wal", path.display())).unwrap();
+        for left in beside(&path) {
+            drop(fs::remove_file(left));
+        }
         drop(EmbeddedStore::open_sole_writer(&path).unwrap());
         // Served once, it has a log of its own.
         assert!(EmbeddedStore::open_existing(&path).unwrap().is_some());
+    }
+
+    #[test]
+    fn a_log_that_was_deleted_after_a_kill_is_missed_by_each_opening() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("quita.db");
+        drop(EmbeddedStore::open_sole_writer(&path).unwrap());
+        // What a process leaves that is killed, without the log.
+        let [log, index] = beside(&path);
+        fs::write(&index, [0; 32_768]).unwrap();
+        drop(fs::remove_file(log));
+        let before = names_in(folder.path());
+        for why in told_by_each_opening(&path) {
+            assert!(why.contains("quita.db-wal is gone") && why.contains("delete"), "{why}");
+        }
+        assert_eq!(names_in(folder.path()), before, "what tells of it stays");
+        fs::remove_file(index).unwrap();
+        drop(EmbeddedStore::open_sole_writer(&path).unwrap());
     }
 
     #[test]
