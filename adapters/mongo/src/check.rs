@@ -66,11 +66,12 @@ const REMEDIES: [(&[&str], &str); 7] = [
     ),
     (&["RsSecondary", "RsOther"], "check with rs.status() that a majority of its members runs"),
     (
-        &["timed out"],
-        "it does not answer: check that it is not hung, and that no firewall drops packets on the way",
+        &["timed out", "Type: Unknown"],
+        "it does not answer: check that it is not hung, that no firewall drops packets on the way, and that replicaSet \
+         has its name",
     ),
     (
-        &["RsGhost", "Type: Unknown"],
+        &["RsGhost"],
         "check that the replica set was initiated (rs.initiate()), and that replicaSet has its name",
     ),
 ];
