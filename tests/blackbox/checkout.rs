@@ -465,6 +465,7 @@ fn a_post_from_another_site_or_without_a_form_of_ours_is_refused() {
         (vec![("Origin", "https://evil.example")], 403),
         (vec![("Sec-Fetch-Site", "cross-site"), ("Origin", "null")], 403),
         (vec![("Origin", "null")], 403),
+        (vec![("Origin", ours.as_str()), ("Origin", "https://evil.example")], 403),
         (vec![("Sec-Fetch-Site", "same-site")], 403),
         (vec![("Origin", ours.as_str()), ("Sec-Fetch-Site", "same-origin")], 303),
     ] {

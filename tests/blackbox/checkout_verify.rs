@@ -165,6 +165,13 @@ fn a_code_that_pays_somebody_else_is_told() {
     );
     let receiver = "goes to the key 123e4567-e12b-12d1-a456-426655440000, Fulano de Tal in BRASILIA";
     assert!(printed.contains(receiver), "{printed}");
+    let (code, printed) = verify_page(&app, &payer.path, |_, reply| {
+        if let Some((before, after)) = reply.body.split_once("<section class=\"copy\"") {
+            let (_, after) = after.split_once("</section>").unwrap();
+            reply.body = format!("{before}{after}");
+        }
+    });
+    assert!(code == Some(1) && printed.contains("the page has 0 PIX codes and 1 pictures"), "{printed}");
     let (code, printed) = verify_page(&app, &payer.path, |_, reply| replace_code(reply, "00020126"));
     assert!(code == Some(1) && printed.contains("the PIX code is invalid"), "{printed}");
 }

@@ -1,6 +1,6 @@
 //! Headers of the page: those of this version, and none that a browser acts upon.
 
-use awc::http::header::{CONTENT_TYPE, HeaderMap};
+use awc::http::header::{CONTENT_TYPE, HeaderMap, HeaderValue, STRICT_TRANSPORT_SECURITY};
 
 use crate::http::PAGE_HEADERS;
 
@@ -55,6 +55,9 @@ pub(super) fn differences(headers: &HeaderMap) -> Vec<String> {
             found => differences.push(format!("header {name} is {found:?}, and not {expected:?}")),
         }
     }
+    for value in headers.get_all(STRICT_TRANSPORT_SECURITY).filter(|value| makes_browsers_forget(value)) {
+        differences.push(format!("header strict-transport-security is {value:?}: browsers forget https"));
+    }
     let is_expected = |name: &str| expected.iter().any(|(known, _)| known == name);
     for name in headers.keys().map(|name| name.as_str()).filter(|name| !is_expected(name)) {
         let is_of_proxy = OF_PROXIES.iter().any(|beginning| name.starts_with(beginning));
@@ -65,9 +68,16 @@ pub(super) fn differences(headers: &HeaderMap) -> Vec<String> {
     differences
 }
 
+/// Returns true if browsers take http again after this value of `Strict-Transport-Security` (RFC 6797, 6.1.1).
+fn makes_browsers_forget(value: &HeaderValue) -> bool {
+    let directives = value.to_str().unwrap_or_default().split(';');
+    let mut ages = directives.filter_map(|directive| directive.trim().strip_prefix("max-age="));
+    !ages.any(|age| age.trim_matches('"').parse::<u64>().is_ok_and(|seconds| seconds > 0))
+}
+
 #[cfg(test)]
 mod tests {
-    use awc::http::header::{HeaderName, HeaderValue};
+    use awc::http::header::HeaderName;
 
     use super::*;
 
@@ -122,8 +132,17 @@ mod tests {
         ] {
             assert_eq!(with(name), 1, "{name}");
         }
-        for name in ["date", "server", "via", "x-request-id", "cf-ray", "vary", "strict-transport-security"] {
+        for name in ["date", "server", "via", "x-request-id", "cf-ray", "vary"] {
             assert_eq!(with(name), 0, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_time_for_https_that_is_over_at_once_is_told() {
+        for (value, expected) in [("max-age=31536000; includeSubDomains", 0), ("max-age=0", 1), ("", 1)] {
+            let mut headers = headers();
+            headers.insert(STRICT_TRANSPORT_SECURITY, HeaderValue::from_static(value));
+            assert_eq!(differences(&headers).len(), expected, "{value}");
         }
     }
 }

@@ -166,6 +166,7 @@ pub(super) fn judge(html: &str, page: &Url) -> PageFindings {
     let mut judge = Judge::new(home, page.path(), &pieces);
     judge.found.differences.extend(unreadable.into_iter().map(written));
     judge.all();
+    judge.pictures();
     judge.found
 }
 
@@ -198,6 +199,16 @@ impl<'p> Judge<'p> {
     fn differ(&mut self, what: String) {
         if self.found.differences.len() < MOST_TOLD {
             self.found.differences.push(what);
+        }
+    }
+
+    /// Compares codes and pictures: a picture leads payers too, and is compared with the code beside it.
+    fn pictures(&mut self) {
+        let is_picture = |piece: &&Piece| matches!(piece, Piece::Start(tag) if tag.name == "img");
+        let pictures = self.pieces.iter().filter(is_picture).count();
+        let codes = self.found.codes.iter().filter(|code| matches!(code, PaymentCode::Pix { .. })).count();
+        if pictures != codes || codes > 1 {
+            self.differ(format!("the page has {codes} PIX codes and {pictures} pictures of one"));
         }
     }
 

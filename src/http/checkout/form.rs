@@ -20,6 +20,11 @@ const SENT_FROM: &str = "sec-fetch-site";
 /// Returns true if another site made the payer's browser send this. A browser that sends no referrer says `null`, and
 /// says the site in another header.
 pub(super) fn is_from_elsewhere(edge: &Edge, request: &HttpRequest) -> bool {
+    // No browser sends one twice, and the other one may be what counts.
+    let is_repeated = |name: &str| request.headers().get_all(name).count() > 1;
+    if [ORIGIN.as_str(), SENT_FROM].into_iter().any(is_repeated) {
+        return true;
+    }
     let header = |name: &str| request.headers().get(name).map(|value| value.to_str().unwrap_or("?"));
     let sent_from = header(SENT_FROM);
     let ours = Url::parse(&edge.public_url).map(|url| url.origin().ascii_serialization());
