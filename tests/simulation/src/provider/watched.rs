@@ -45,7 +45,9 @@ impl AcquirerFactory for Watched {
     }
 
     fn charge_account(&self) -> Option<String> {
-        self.adapter.charge_account()
+        // Providers of a world have one configuration, and books of their own.
+        let account = self.adapter.charge_account()?;
+        Some(format!("{} {account}", self.adapter.spec().name))
     }
 
     fn build(&self) -> Rc<dyn Acquirer> {
