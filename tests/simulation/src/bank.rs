@@ -9,10 +9,11 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
-use quita_domain::acquiring::{Charge, ChargeQuery, Reference};
+use quita_domain::acquiring::{Charge, ChargeQuery, OperationAnswer, Reference};
 use quita_domain::identity::{AcquirerName, Mode, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
+use quita_domain::operation::Operation;
 use quita_domain::routing::DueDates;
 use quita_ports::AcquirerSpec;
 
@@ -36,6 +37,22 @@ pub(crate) struct Bank {
 }
 
 impl Bank {
+    /// Returns what the books say of a refund by our id, if the bank knows those.
+    pub(crate) fn became_of_refund(
+        &self,
+        world: &World,
+        id: TransactionId,
+        refund: &Operation,
+    ) -> Option<OperationAnswer> {
+        if self.manner.knows_sums_only {
+            return None;
+        }
+        let mut books = self.books();
+        let entry = books.get_mut(&id)?;
+        entry.pass_to(world.clock.now());
+        Some(entry.became_by_id(refund))
+    }
+
     pub(crate) fn new(place: usize, manner: Manner) -> Self {
         let spec = AcquirerSpec {
             name: AcquirerName::new(format!("bank{place}")),

@@ -247,7 +247,9 @@ fn check_books(world: &World, payment: &Payment) {
     if payment.status() == Status::Cancelled {
         check_who_withdrew(world, payment, &accounts);
     }
-    for account in accounts.iter().filter(|account| account.is_late) {
+    // One that was captured at the desk may never be read as authorised: below it is judged as money that came in.
+    let is_held_late = |account: &&Account| account.is_late && account.holding != Holding::Captured;
+    for account in accounts.iter().filter(is_held_late) {
         // Of a sale that never ends nobody can say more: it is asked about until that is given up.
         let kind = if account.is_never_told { "unknown_outcome" } else { "late_authorization" };
         check_reported(world, id, kind);
@@ -255,7 +257,7 @@ fn check_books(world: &World, payment: &Payment) {
     match captured.first() {
         Some(account) if account.is_listed_alone => {}
         Some(account) if account.is_odd => check_told_to_operator(world, id),
-        Some(account) if account.is_blind && payment.status() == Status::Declined => {
+        Some(account) if may_be_paid_after_decline(account) && payment.status() == Status::Declined => {
             check_given_back(world, id, account);
         }
         // Captured at the desk and withdrawn here before anybody could read of it: the void gave all of it back.
@@ -489,7 +491,8 @@ fn check_exceptions(world: &World) {
             }
             "late_authorization" => has(|account| account.is_late) || has(is_doubled),
             "second_charge" => has(is_doubled),
-            "paid_twice" | "paid_after_decline" => is_odd || has(is_doubled),
+            "paid_twice" => is_odd || has(is_doubled),
+            "paid_after_decline" => is_odd || has(may_be_paid_after_decline),
             "contradiction" if exception.id.ends_with("an answer about another charge") => {
                 world.faults.has_struck(Fault::BankMixesUp)
             }
@@ -516,6 +519,12 @@ fn check_exceptions(world: &World) {
 /// Returns true if a charge may have come to be beside the one that counts, or after its payment was given up.
 fn is_doubled(account: &Account) -> bool {
     account.is_blind
+}
+
+/// Returns true if money may have come in after the payment was given up: by a charge that turned up later, or as the desk
+/// captured a card that was authorised too late.
+fn may_be_paid_after_decline(account: &Account) -> bool {
+    is_doubled(account) || account.is_late && account.was_captured_at_the_desk
 }
 
 /// Returns true if calls about this payment may have been withheld.

@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
+use quita_domain::acquiring::OperationAnswer;
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::method::Method;
+use quita_domain::operation::Operation;
 use quita_domain::payment::Payment;
 use quita_ports::{AcquirerFactory, Clock};
 
@@ -75,6 +77,19 @@ impl Party {
                 entry.account()
             }),
             Self::Provider(provider) => provider.account(world, id),
+        }
+    }
+
+    /// Returns what its books say of a refund by our id of it; none if it does not keep our ids.
+    pub(crate) fn became_of_refund(
+        &self,
+        world: &World,
+        id: TransactionId,
+        refund: &Operation,
+    ) -> Option<OperationAnswer> {
+        match self {
+            Self::Drawn(bank) => bank.became_of_refund(world, id, refund),
+            Self::Provider(provider) => provider.became_of_refund(world, id, refund),
         }
     }
 

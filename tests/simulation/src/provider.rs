@@ -17,10 +17,11 @@ use std::sync::{Arc, Mutex};
 
 use quita_acquirers::exchange::{Request, Verb};
 use quita_banks::Reply;
-use quita_domain::acquiring::RemovedBy;
+use quita_domain::acquiring::{OperationAnswer, RemovedBy};
 use quita_domain::identity::{AcquirerName, Mode, TransactionId};
 use quita_domain::method::Method;
 use quita_domain::money::Money;
+use quita_domain::operation::Operation;
 use quita_domain::payment::Payment;
 use quita_domain::routing::DueDates;
 use quita_domain::time::Timestamp;
@@ -142,6 +143,16 @@ impl Provider {
             chargebacks: marks.chargebacks,
             ..account
         })
+    }
+
+    /// Returns what its books say of a refund by our id of it, if it keeps those.
+    pub(crate) fn became_of_refund(
+        &self,
+        world: &World,
+        id: TransactionId,
+        refund: &Operation,
+    ) -> Option<OperationAnswer> {
+        self.till.lock().unwrap().became_of_refund(id, refund, world.clock.now().millis())
     }
 
     /// The payments whose money it has.

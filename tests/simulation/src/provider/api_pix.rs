@@ -10,10 +10,11 @@ use quita_acquirers::api_pix::settings::{
 use quita_acquirers::exchange::{ExchangeFactory, Request, Verb};
 use quita_banks::api_pix::{Code, Config, ErrorShape, PixBank, RefundOutcome, Shape};
 use quita_banks::{Counterparty, Notice, Reply};
-use quita_domain::acquiring::RemovedBy;
+use quita_domain::acquiring::{OperationAnswer, RemovedBy};
 use quita_domain::identity::TransactionId;
 use quita_domain::method::Method;
 use quita_domain::money::Money;
+use quita_domain::operation::Operation;
 use quita_domain::pix::amount;
 use quita_domain::secret::Secret;
 use quita_domain::time::Timestamp;
@@ -337,6 +338,24 @@ impl Till for PixTill {
             is_late: false,
             came_after_its_time: false,
             may_be_contradicted: false,
+        })
+    }
+
+    fn became_of_refund(
+        &mut self,
+        id: TransactionId,
+        refund: &Operation,
+        now_ms: i64,
+    ) -> Option<OperationAnswer> {
+        let books = self.bank.account(&txid(id), now_ms)?;
+        let name = refund.id.uuid().simple().to_string();
+        Some(if books.refunded.iter().any(|known| known.id == name) {
+            OperationAnswer::Done
+        } else if books.processing_cents > 0 {
+            // It may be this one that is under way.
+            OperationAnswer::Accepted
+        } else {
+            OperationAnswer::NotFound
         })
     }
 

@@ -2,9 +2,10 @@
 
 use quita_acquirers::exchange::Request;
 use quita_banks::{Counterparty, Reply};
-use quita_domain::acquiring::RemovedBy;
+use quita_domain::acquiring::{OperationAnswer, RemovedBy};
 use quita_domain::identity::TransactionId;
 use quita_domain::money::Money;
+use quita_domain::operation::Operation;
 use quita_domain::time::Timestamp;
 
 use super::courier::Letter;
@@ -71,6 +72,11 @@ pub(super) trait Till: Send {
 
     /// Returns what its books say of a payment, without what only the world knows.
     fn account(&mut self, id: TransactionId, now_ms: i64) -> Option<Account>;
+
+    /// Returns what its books say of a refund by our id of it, if it keeps those.
+    fn became_of_refund(&mut self, _: TransactionId, _: &Operation, _now_ms: i64) -> Option<OperationAnswer> {
+        None
+    }
 
     /// The payments whose money it has.
     fn paid(&mut self, now_ms: i64) -> Vec<TransactionId>;
