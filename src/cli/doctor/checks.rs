@@ -109,8 +109,7 @@ fn described(acquirer: &AcquirerConfig) -> String {
 /// Checks the secret key. Its safety was judged with the configuration.
 pub(super) fn secret_key(config: &Config) -> Finding {
     if config.secret_keys.has_default() {
-        let mend =
-            "set QUITA_SECRET_KEY before anything real depends on it: another key makes other payment ids";
+        let mend = "set QUITA_SECRET_KEY before anything real depends on it: with this one anybody opens the store's secrets";
         return Finding::warn("secret key", "it is the development key, which is public", mend);
     }
     let files = config.secret_files.iter();
@@ -374,7 +373,8 @@ mod tests {
         let table = |name: &str, key: &str| {
             format!(
                 "{{ name = '{name}', adapter = 'api_pix', mode = 'test', dialect = 'bacen', token-auth = 'static', \
-                 base-url = 'http://127.0.0.1:9/v2', pix-key = '{key}' }}"
+                 base-url = 'http://127.0.0.1:9/v2', receiver-name = 'a', receiver-city = 'b', \
+                 pix-key = '{key}' }}"
             )
         };
         let found = |keys: [&str; 2]| {
