@@ -44,14 +44,17 @@ pub(crate) async fn paid_unheard(world: &World, node: &Node<'_>) -> String {
 
 /// The bank knows that it was paid so, and tells nobody.
 fn is_paid(world: &World, number: u128, end_to_end_id: &str) {
-    let fact = Fact::Settled(Settlement {
+    world.bank.states(id(number), settlement_by(end_to_end_id));
+}
+
+fn settlement_by(end_to_end_id: &str) -> Fact {
+    Fact::Settled(Settlement {
         id: end_to_end_id.to_owned(),
         amount: Money::from_cents(CENTS),
         paid_on: None,
         end_to_end_id: Some(end_to_end_id.to_owned()),
         approval: None,
-    });
-    world.bank.states(id(number), fact);
+    })
 }
 
 fn line(world: &World, payment: Option<TransactionId>, end_to_end_id: &str) -> StatementLine {
@@ -269,6 +272,36 @@ fn after_half_a_day_without_an_answer_an_operator_hears_of_it() {
         let kinds: Vec<_> = world.store.exceptions().into_iter().map(|exception| exception.kind).collect();
         assert!(kinds.contains(&String::from("status_differs")), "{kinds:?}");
         drop(node);
+    });
+}
+
+#[test]
+fn a_payment_that_a_notice_pays_while_its_acquirer_is_silent_does_not_differ() {
+    let world = World::new().for_hours();
+    world.live(async {
+        let node = world.node();
+        node.created(pix(1)).await;
+        let day = today(&world);
+        let paid_by = transfer(&world, 1);
+        world.bank.is_away(true);
+        let list = list(vec![line(&world, Some(id(1)), &paid_by)]);
+        assert_eq!(run(&world, &list).await, Ok(vec![(paid_by.clone(), LineVerdict::Different, false)]));
+        pass_ms(ASKED_FOR_MS).await;
+        let mut verdict = None;
+        let mut tell = |stored: &StoredLine| {
+            verdict = Some((stored.verdict().unwrap(), stored.judged.as_ref().unwrap().is_final));
+            Ok(())
+        };
+        let reconciler = reconciler(&world);
+        let comparing = reconciler.reconcile_list(&list, day, day, &mut tell);
+        let paying = async {
+            pass_ms(5_000).await;
+            node.payments.submit(node.notice("paid", id(1), settlement_by(&paid_by))).await.unwrap();
+        };
+        let (compared, ()) = tokio::join!(comparing, paying);
+        compared.unwrap();
+        assert_eq!(node.stored(id(1)).status(), Status::Paid);
+        assert_eq!(verdict, Some((LineVerdict::Matched, true)));
     });
 }
 

@@ -22,6 +22,8 @@ const SEEN_WITHIN_MS: i64 = 60_000;
 pub(super) struct AskedPayments {
     /// Payments whose acquirers answered, in their new state.
     pub(super) answered: BTreeMap<TransactionId, Payment>,
+    /// Payments whose acquirers did not answer in time, as they are after the wait.
+    pub(super) unanswered: BTreeMap<TransactionId, Payment>,
 }
 
 impl Reconciler {
@@ -48,7 +50,7 @@ impl Reconciler {
     /// Has these acquirers asked about these payments, and waits up to `patience` for their answers. If no node serves,
     /// the hints stay in the inbox for the next one.
     pub(super) async fn ask(&self, wanted: &[(Payment, AcquirerName)]) -> Result<AskedPayments, StoreError> {
-        let mut asked = AskedPayments { answered: BTreeMap::new() };
+        let mut asked = AskedPayments { answered: BTreeMap::new(), unanswered: BTreeMap::new() };
         if wanted.is_empty() {
             return Ok(asked);
         }
@@ -70,6 +72,12 @@ impl Reconciler {
                     asked.answered.insert(payment.id, payment);
                 }
             }
+        }
+        // A notice, or an answer with another hint behind it, may have changed them during the wait.
+        let open: Vec<_> = open.into_keys().collect();
+        if !open.is_empty() {
+            let loaded = self.store.load_all(&open).await?;
+            asked.unanswered = loaded.into_iter().map(|payment| (payment.id, payment)).collect();
         }
         Ok(asked)
     }

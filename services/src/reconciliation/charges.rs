@@ -104,7 +104,7 @@ impl Reconciler {
             let Some(last) = places.last() else { return Ok(found) };
             after = Some(*last);
             let ids: Vec<_> = places.iter().map(|place| place.id).collect();
-            for payment in self.store.load(&ids).await? {
+            for payment in self.store.load_all(&ids).await? {
                 let own = payment.state.attempts.iter().filter(|attempt| attempt.acquirer == list.acquirer);
                 let names = own.filter_map(|attempt| attempt.reference.get(charges.name()));
                 found.extend(names.map(|name| (name.to_owned(), payment.id)));

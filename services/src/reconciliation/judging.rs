@@ -86,8 +86,9 @@ impl Reconciler {
         let asked = self.ask(&wanted).await?;
         for stored in &mut stored {
             let Some(payment) = payments.get_mut(&stored.line.id) else { continue };
-            if let Some(answered) = asked.answered.get(&payment.id) {
-                payment.clone_from(answered);
+            let current = asked.answered.get(&payment.id).or_else(|| asked.unanswered.get(&payment.id));
+            if let Some(current) = current {
+                payment.clone_from(current);
                 self.look(stored, Some(&*payment), held, &sums);
             }
             // A payment whose acquirer can't be asked is judged for good by what is known (decision 27).

@@ -121,7 +121,7 @@ impl Reconciler {
         };
         let pix: Vec<_> = judged.iter().filter(is_paid).collect();
         let ids: BTreeSet<_> = pix.iter().filter_map(|stored| stored.line.named_payment()).collect();
-        let payments = self.store.load(&ids.into_iter().collect::<Vec<_>>()).await?;
+        let payments = self.store.load_all(&ids.into_iter().collect::<Vec<_>>()).await?;
         let of = |stored: &&StoredLine| {
             let id = stored.line.named_payment();
             payments.iter().find(|payment| Some(payment.id) == id)
@@ -152,7 +152,8 @@ impl Reconciler {
             let Some(last) = places.last() else { return Ok(()) };
             after = Some(*last);
             let ids: Vec<_> = places.iter().map(|place| place.id).collect();
-            let payments: Vec<Payment> = self.store.load(&ids).await?;
+            // One that is left out would not be missed, and its day is compared once.
+            let payments: Vec<Payment> = self.store.load_all(&ids).await?;
             match list.reader.charges() {
                 None => {
                     let expected = |payment| expected_pix(payment, &list.acquirer, day, read_at);
