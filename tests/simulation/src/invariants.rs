@@ -8,7 +8,7 @@ use quita_domain::delivery::{DeliveryState, webhook_id};
 use quita_domain::exception::Exception;
 use quita_domain::identity::{AcquirerName, TransactionId};
 use quita_domain::money::Money;
-use quita_domain::operation::{Operation, OperationKind, Verdict};
+use quita_domain::operation::{Operation, OperationKind, OperationState, Verdict};
 use quita_domain::order::Terms;
 use quita_domain::outbound_call::Progress;
 use quita_domain::payment::Payment;
@@ -497,7 +497,9 @@ fn check_exceptions(world: &World) {
                 world.faults.has_struck(Fault::BankMixesUp)
             }
             "contradiction" if exception.id.ends_with("sums that do not fit") => {
-                world.faults.has_struck(Fault::SumsMove) || has(|account| account.sums_moved)
+                world.faults.has_struck(Fault::SumsMove)
+                    || has(|account| account.sums_moved)
+                    || has(|account| account.tells_by_sums) && was_given_back_by_a_withdrawal(world, id)
             }
             "contradiction" => {
                 is_odd || is_plausible(world, exception) || has(|account| account.may_be_contradicted)
@@ -540,6 +542,24 @@ fn was_crossed_by_refund(world: &World, id: TransactionId) -> bool {
         && world.store.payment(id).is_some_and(|payment| {
             payment.state.refunds.iter().any(|refund| refund.status == RefundStatus::Failed)
         })
+}
+
+/// Returns true if a withdrawal of ours arrived after its payer had paid, and gave all of the money back. Where sums are
+/// all that tells of operations, a refund behind it whose outcome is unknown can't be told from that.
+fn was_given_back_by_a_withdrawal(world: &World, id: TransactionId) -> bool {
+    world.store.payment(id).is_some_and(|payment| {
+        let operations = &payment.operations;
+        let is_refused_withdrawal = |operation: &Operation| {
+            operation.kind == OperationKind::Cancel && operation.state() == OperationState::Refused
+        };
+        let is_ours = |refund: &Refund| operations.iter().any(|known| known.id.to_string() == refund.id);
+        let is_all_of_it = |refund: &Refund| {
+            refund.status == RefundStatus::Succeeded && Some(refund.amount) == payment.state.captured_amount
+        };
+        payment.method().has_code()
+            && operations.iter().any(is_refused_withdrawal)
+            && payment.state.refunds.iter().any(|refund| is_all_of_it(refund) && !is_ours(refund))
+    })
 }
 
 /// Contradictions that are worth a look although the books turn out to be in order.
