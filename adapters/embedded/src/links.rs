@@ -18,6 +18,7 @@ use super::page_query::PageQuery;
 use super::reading::{find_all, find_one};
 use super::{EmbeddedStore, MAX_FORGOTTEN_AT_ONCE};
 use quita_stored_form::rules::unknown_word;
+use quita_stored_form::turns::Lister;
 use quita_stored_form::{encode, signed, signed_limit, unsigned};
 
 /// Time after which counted events are deleted; no limit looks back so far.
@@ -113,7 +114,9 @@ impl LinkStore for EmbeddedStore {
     async fn link_uses(&self, link: &Link) -> Result<LinkUses, StoreError> {
         let owner = link.owner.clone();
         let id = link.id;
-        self.read(move |transaction| {
+        let payers = Lister::Payers(owner.merchant.as_str().into());
+        // It counts all payments of the link, and anybody may ask for it: lookups of other merchants wait for none of it.
+        self.list(payers, move |transaction| {
             let id = id.uuid();
             let bounds = (owner.merchant.as_str(), owner.mode.as_str(), id.as_bytes());
             let mut uses = LinkUses::default();

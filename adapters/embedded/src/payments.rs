@@ -96,7 +96,7 @@ impl PaymentStore for EmbeddedStore {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Vec<Listed>, StoreError> {
-        self.page(&filter.merchant, listing::of_payments(filter, after, limit), limit).await
+        self.page(Lister::of(filter), listing::of_payments(filter, after, limit), limit).await
     }
 
     async fn list_with_deliveries(
@@ -105,7 +105,8 @@ impl PaymentStore for EmbeddedStore {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Vec<Listed>, StoreError> {
-        self.page(&filter.merchant, listing::of_deliveries(filter, after, limit), limit).await
+        let lister = Lister::Merchant(filter.merchant.as_str().into());
+        self.page(lister, listing::of_deliveries(filter, after, limit), limit).await
     }
 
     async fn list_with_movements(
@@ -189,13 +190,8 @@ impl EmbeddedStore {
         .await
     }
 
-    async fn page(
-        &self,
-        merchant: &MerchantId,
-        query: PageQuery,
-        limit: usize,
-    ) -> Result<Vec<Listed>, StoreError> {
-        self.list(Lister::Merchant(merchant.as_str().into()), move |transaction| {
+    async fn page(&self, lister: Lister, query: PageQuery, limit: usize) -> Result<Vec<Listed>, StoreError> {
+        self.list(lister, move |transaction| {
             let found = read_both(transaction, &query.sql, params_from_iter(query.values), |row| {
                 let id = Uuid::from_bytes(row.get(0)?);
                 let created_at = Timestamp::from_millis(row.get(1)?);

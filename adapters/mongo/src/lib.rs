@@ -103,7 +103,11 @@ impl MongoStore {
 
     /// Waits for the turn of a merchant's list.
     async fn turn(&self, merchant: &MerchantId) -> Result<OwnedSemaphorePermit, StoreError> {
-        self.turns.take(Lister::Merchant(merchant.as_str().into()), LIST_TIME_OUT).await
+        self.turn_of(Lister::Merchant(merchant.as_str().into())).await
+    }
+
+    async fn turn_of(&self, lister: Lister) -> Result<OwnedSemaphorePermit, StoreError> {
+        self.turns.take(lister, LIST_TIME_OUT).await
     }
 
     fn collection(&self, name: &str) -> Collection<RawDocumentBuf> {

@@ -22,6 +22,7 @@ use super::indexes::{
 };
 use super::reading::{aggregate, binary, find_all, value_in};
 use quita_stored_form::rules::unknown_word;
+use quita_stored_form::turns::Lister;
 use quita_stored_form::{AsDocument, signed, signed_limit, unsigned};
 
 /// A link as it is stored.
@@ -128,6 +129,7 @@ impl LinkStore for MongoStore {
 
     async fn link_uses(&self, link: &Link) -> Result<LinkUses, StoreError> {
         let owner = &link.owner;
+        let _turn = self.turn_of(Lister::Payers(owner.merchant.as_str().into())).await?;
         let id = binary(link.id.uuid());
         let of_link = doc! { "merchant": owner.merchant.as_str(), "mode": owner.mode.as_str(), "link": id };
         let was_paid = doc! { "$gt": [format!("${PAID_AT}"), Bson::Null] };

@@ -33,6 +33,7 @@ use quita_stored_form::PaymentIndex;
 use quita_stored_form::PaymentRow;
 use quita_stored_form::form::{payment_document, too_new};
 use quita_stored_form::rules::unknown_word;
+use quita_stored_form::turns::Lister;
 use quita_stored_form::{listed, merged, signed, signed_limit};
 
 /// This many payments or more are not read to find those that match among them.
@@ -209,7 +210,7 @@ impl PaymentStore for MongoStore {
         after: Option<Cursor>,
         limit: usize,
     ) -> Result<Vec<Listed>, StoreError> {
-        let turn = self.turn(&filter.merchant).await?;
+        let turn = self.turn_of(Lister::of(filter)).await?;
         let index = self.index_for(filter).await?;
         self.page(turn, listing::of_payments(filter, after, index), limit).await
     }

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use quita_domain::listing::PaymentFilter;
 use quita_ports::StoreError;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
@@ -13,8 +14,18 @@ use tokio::time::timeout;
 pub enum Lister {
     /// This merchant's, in whichever mode.
     Merchant(String),
+    /// Payers at the pages of this merchant's links: strangers, who must not wait in its line, nor it in theirs.
+    Payers(String),
     /// The operators', or a command's.
     Operators,
+}
+
+impl Lister {
+    /// Returns the party that lists these payments: those of one link are for its page.
+    pub fn of(filter: &PaymentFilter) -> Self {
+        let merchant = filter.merchant.as_str().into();
+        if filter.link.is_some() { Self::Payers(merchant) } else { Self::Merchant(merchant) }
+    }
 }
 
 /// Turns by lister. Each has so many lists under way, and the others wait in order for one of these to end.
@@ -74,7 +85,7 @@ mod tests {
         let (mut third, mut fourth) =
             (Box::pin(turns.take(merchant("a"), WITHIN)), Box::pin(turns.take(merchant("a"), WITHIN)));
         assert!((&mut third).now_or_never().is_none() && (&mut fourth).now_or_never().is_none());
-        for other in [merchant("b"), Lister::Operators] {
+        for other in [merchant("b"), Lister::Payers("a".into()), Lister::Operators] {
             assert!(turns.take(other, WITHIN).now_or_never().is_some());
         }
         drop(first);
