@@ -8,7 +8,9 @@ use std::task::{Context, Poll, Waker};
 
 use async_trait::async_trait;
 use quita_acquirers::api_pix::ApiPixFactory;
-use quita_acquirers::api_pix::settings::{ApiPixSettings, CallbackRegistration, TokenSettings, WebhookSettings};
+use quita_acquirers::api_pix::settings::{
+    ApiPixSettings, CallbackRegistration, TokenSettings, WebhookSettings,
+};
 use quita_acquirers::exchange::{Exchange, ExchangeFactory, Failure, Request, Response};
 use quita_domain::acquiring::CallFailure;
 use quita_domain::identity::{AcquirerName, Mode};

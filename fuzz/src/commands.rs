@@ -71,6 +71,7 @@ pub fn context(input: &mut Unstructured<'_>, choice: Choice, last: Timestamp, op
         operates_in_turn: choice.in_turn,
         charge_name: None,
         charge_name_there: None,
+        is_one_account: false,
         // Around what is asked for here.
         refund_shows_after_ms: if choice.in_turn { 60_000 } else { 0 },
         hint_gap_ms: 2_000,
