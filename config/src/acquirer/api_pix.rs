@@ -28,8 +28,7 @@ pub struct ApiPixConfig {
     pub base_url: String,
     revision_base_url: String,
     token: TokenSettings,
-    /// Pix key of the account.
-    pub pix_key: String,
+    pix_key: String,
     receiver: Option<Receiver>,
     headers: Templates,
     query: Templates,

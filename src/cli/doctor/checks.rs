@@ -1,6 +1,6 @@
 //! Individual checks. Each returns its findings; none changes anything.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::env;
 use std::time::UNIX_EPOCH;
 
@@ -65,25 +65,7 @@ pub(super) fn acquirers(config: &Config) -> Vec<Finding> {
             findings.push(Finding::warn("acquirer", text, "add an [[acquirer]] to the configuration"));
         }
     }
-    findings.extend(shared_pix_keys(config));
     findings
-}
-
-/// Warns of acquirers with one Pix key: both show one charge, and callbacks reach one of them only.
-fn shared_pix_keys(config: &Config) -> Vec<Finding> {
-    let mut names: BTreeMap<&str, Vec<String>> = BTreeMap::new();
-    for acquirer in &config.acquirers {
-        if let AdapterConfig::ApiPix(api_pix) = &acquirer.adapter {
-            let key = api_pix.pix_key.as_str();
-            names.entry(key).or_default().push(acquirer.spec.name.to_string());
-        }
-    }
-    let shared = names.into_values().filter(|names| names.len() > 1);
-    let warned = |names: Vec<String>| {
-        let text = format!("{} have one Pix key, which is one account", names.join(", "));
-        Finding::warn("acquirer", text, "give each table a Pix key of its own, or leave one out")
-    };
-    shared.map(warned).collect()
 }
 
 fn described(acquirer: &AcquirerConfig) -> String {
@@ -366,27 +348,6 @@ mod tests {
         let expected = "a: sandbox, test keys, pix; at most 5 calls a second; notices signed with the secret that \
                         is configured";
         assert_eq!(found[0].text, expected);
-    }
-
-    #[test]
-    fn tables_with_one_pix_key_are_warned_of() {
-        let table = |name: &str, key: &str| {
-            format!(
-                "{{ name = '{name}', adapter = 'api_pix', mode = 'test', dialect = 'bacen', token-auth = 'static', \
-                 base-url = 'http://127.0.0.1:9/v2', receiver-name = 'a', receiver-city = 'b', \
-                 pix-key = '{key}' }}"
-            )
-        };
-        let found = |keys: [&str; 2]| {
-            let [one, other] = keys;
-            let tables = format!("[{}, {}]", table("one", one), table("other", other));
-            let secret = |name: &str| (format!("QUITA_ACQUIRER_{name}_STATIC_TOKEN").into(), "token".into());
-            let settings = Settings::gather([("acquirer", tables)], [secret("ONE"), secret("OTHER")]);
-            acquirers(&Config::from_settings(settings).unwrap())
-        };
-        let is_told = |finding: &Finding| finding.text.contains("one, other have one Pix key");
-        assert!(found(["a@b.example", "a@b.example"]).iter().any(is_told));
-        assert!(!found(["a@b.example", "c@b.example"]).iter().any(is_told));
     }
 
     #[test]

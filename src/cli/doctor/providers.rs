@@ -1,5 +1,6 @@
 //! Checks of acquirers' providers: certificates, and the answer to a harmless read.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,7 +31,29 @@ pub(super) async fn reach(config: &Config) -> Vec<Finding> {
         Err(error) => return vec![Finding::fail(SUBJECT, format!("{error:#}"), "fix its certificates")],
     };
     let findings = links.iter().map(|link| look_at(link, config, clock.now()));
-    futures_util::future::join_all(findings).await.concat()
+    let mut findings = futures_util::future::join_all(findings).await.concat();
+    findings.extend(shared_accounts(&links));
+    findings
+}
+
+/// Warns of acquirers that are one account: both show each charge, and its callbacks reach one of them only.
+fn shared_accounts(links: &[Arc<Link>]) -> Vec<Finding> {
+    let mut names: BTreeMap<(&str, String), Vec<String>> = BTreeMap::new();
+    for link in links {
+        let factory = link.factory();
+        let spec = factory.spec();
+        // A bank's test environment may know the same key as its real one.
+        let account = factory.charge_account().map(|account| (spec.mode.as_str(), account));
+        if let Some(account) = account {
+            names.entry(account).or_default().push(spec.name.to_string());
+        }
+    }
+    let shared = names.into_values().filter(|names| names.len() > 1);
+    let warned = |names: Vec<String>| {
+        let text = format!("{} are one account, and show each other's charges", names.join(", "));
+        Finding::warn(SUBJECT, text, "give each table an account (a Pix key) of its own, or leave one out")
+    };
+    shared.map(warned).collect()
 }
 
 async fn look_at(link: &Link, config: &Config, now: Timestamp) -> Vec<Finding> {
@@ -107,6 +130,27 @@ mod tests {
         {
             assert_eq!(certificate("bank", now.plus_ms(until_ms), now).level, level, "{until_ms}");
         }
+    }
+
+    #[actix_web::test]
+    async fn tables_of_one_account_and_mode_are_warned_of() {
+        use quita_config::settings::Settings;
+        let is_told = async |[one, other]: [(&str, &str); 2]| {
+            let table = |name: &str, (mode, key): (&str, &str)| {
+                format!(
+                    "{{ name = '{name}', adapter = 'api_pix', mode = '{mode}', token-auth = 'static', \
+                     base-url = 'http://127.0.0.1:9/v2', receiver-name = 'a', receiver-city = 'b', pix-key = '{key}' }}"
+                )
+            };
+            let tables = format!("[{}, {}]", table("one", one), table("other", other));
+            let token = |name: &str| (format!("QUITA_ACQUIRER_{name}_STATIC_TOKEN").into(), "token".into());
+            let settings = Settings::gather([("acquirer", tables)], [token("ONE"), token("OTHER")]);
+            let found = reach(&Config::from_settings(settings).unwrap()).await;
+            found.iter().any(|finding| finding.text.contains("one, other are one account"))
+        };
+        assert!(is_told([("test", "a@b.example"), ("test", "a@b.example")]).await);
+        assert!(!is_told([("test", "a@b.example"), ("test", "c@b.example")]).await);
+        assert!(!is_told([("test", "a@b.example"), ("live", "a@b.example")]).await);
     }
 
     #[actix_web::test]
