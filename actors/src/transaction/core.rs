@@ -286,13 +286,10 @@ impl Core {
             Some(card) => self.count_tries_so_far(card).await,
             None => None,
         };
-        let charge_name_there = command
-            .answer_about_a_charge()
-            .and_then(|(attempt, _)| payment.attempt(attempt))
-            .and_then(|attempt| self.route(payment, &attempt.acquirer))
-            .and_then(|route| route.factory.charge_name());
-        let is_one_account =
-            command.told_by(payment).is_some_and(|there| self.is_one_account(payment, there));
+        let there = command.told_by(payment);
+        let charge_name_there =
+            there.and_then(|there| self.route(payment, there)).and_then(|route| route.factory.charge_name());
+        let is_one_account = there.is_some_and(|there| self.is_one_account(payment, there));
         let context = self.context_of(payment, card_at_hand);
         Context { card_tries, charge_name_there, is_one_account, ..context }
     }

@@ -145,26 +145,11 @@ macro_rules! named {
 impl Command {
     /// Returns the acquirer that tells of a charge by this command, of its own accord or because it was asked.
     pub fn told_by<'a>(&'a self, payment: &'a Payment) -> Option<&'a AcquirerName> {
-        match self {
-            Self::Notified { acquirer, .. } | Self::Hinted { acquirer, .. } => Some(acquirer),
-            Self::ChargeAnswered { attempt, .. } | Self::Inquired { attempt, .. } => {
-                payment.attempt(*attempt).map(|attempt| &attempt.acquirer)
-            }
-            Self::Operate(_)
-            | Self::OperationAnswered { .. }
-            | Self::OperationInquired { .. }
-            | Self::OperationResolved { .. }
-            | Self::ChargeResolved { .. }
-            | Self::MismatchEnded
-            | Self::DeliveryAnswered { .. }
-            | Self::Deliver { .. }
-            | Self::Redeliver { .. }
-            | Self::Wake
-            | Self::InquireNow
-            | Self::Reported(_)
-            | Self::PixTaken { .. }
-            | Self::ChargeNeverLeft => None,
+        if let Self::Notified { acquirer, .. } | Self::Hinted { acquirer, .. } = self {
+            return Some(acquirer);
         }
+        let (attempt, _) = self.answer_about_a_charge()?;
+        payment.attempt(attempt).map(|attempt| &attempt.acquirer)
     }
 
     /// Returns the command's name: a word or two.

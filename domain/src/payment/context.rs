@@ -22,10 +22,9 @@ pub struct Context {
     /// Name of the reference by which the acquirer distinguishes several charges of one payment: it makes another one
     /// whenever one is sent again. `None` if it identifies charges by our id.
     pub charge_name: Option<&'static str>,
-    /// The same of the acquirer whose answer the command brings, which the payment may have left.
+    /// The same of the acquirer that the command is of, which the payment may have left.
     pub charge_name_there: Option<&'static str>,
-    /// True if the acquirer that the command is about is another one than the payment's, and shows the charges of the same
-    /// account.
+    /// True if that acquirer is another one than the payment's, and shows the charges of the same account.
     pub is_one_account: bool,
     /// Time after a refund's call during which the acquirer may not show the refund yet, in milliseconds.
     pub refund_shows_after_ms: u64,

@@ -70,11 +70,11 @@ impl Draft {
                 self.learn_reference(attempt, statement.reference.clone());
                 if self.context.is_one_account {
                     // It shows the charge that counts. The one that the payment is at tells of all that there are.
-                    self.find_out_here();
+                    self.ask_about_last_charge();
                     return;
                 }
                 if self.payment.last_outcome_is_open() {
-                    // It may be the same charge, if both acquirers are one account: that is known once it has an id.
+                    // Nobody knows yet which charge counts.
                     self.look_elsewhere_at(&acquirer, self.after(SecondLook::FIRST_STEP_MS));
                 } else {
                     self.give_back_elsewhere(attempt, acquirer, statement);
@@ -120,15 +120,6 @@ impl Draft {
         }
         let at = self.after(SecondLook::LAST_STEP_MS);
         self.make(Change::SecondLook(Some(SecondLook::last(acquirer, at))));
-    }
-
-    /// Has the acquirer of the last charge asked about it.
-    fn find_out_here(&mut self) {
-        if self.payment.last_outcome_is_open() {
-            self.remember_hint();
-        } else {
-            self.bring_check_forward(self.clock());
-        }
     }
 
     /// Has an acquirer that the payment has left asked at this time, unless it is asked before. It may not show yet what

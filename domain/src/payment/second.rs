@@ -171,9 +171,13 @@ impl Draft {
     /// Remembers the charge that an answer about an earlier charge names: the acquirer may have it beside the last one.
     pub(super) fn look_for_earlier_charge(&mut self, attempt: AttemptNumber, reference: &Reference) {
         let acquirer = self.payment.attempt(attempt).map(|attempt| &attempt.acquirer);
-        if acquirer != self.payment.acquirer() || !self.remember_charge(reference) {
-            return;
+        if acquirer == self.payment.acquirer() && self.remember_charge(reference) {
+            self.ask_about_last_charge();
         }
+    }
+
+    /// Has the acquirer of the last charge asked about it, now or with the inquiry that is to come.
+    pub(super) fn ask_about_last_charge(&mut self) {
         if self.payment.last_outcome_is_open() {
             self.remember_hint();
         } else {
