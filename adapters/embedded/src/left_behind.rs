@@ -46,11 +46,20 @@ pub(super) fn refuse_served(database: &Path) -> Result<(), StoreError> {
     refuse(database)
 }
 
+/// Refuses a store whose log is another file's, or is gone.
+///
+/// # Errors
+/// [`StoreError::Broken`] with what to do.
+pub(super) fn refuse_unfit_log(database: &Path) -> Result<(), StoreError> {
+    refuse_log_of_another(database)?;
+    refuse_index_without_log(database)
+}
+
 /// Refuses a log beside a backup that took the store's place: SQLite would write the pages of another file into it.
 ///
 /// # Errors
 /// [`StoreError::Broken`] with what to move away.
-pub(super) fn refuse_log_of_another(database: &Path) -> Result<(), StoreError> {
+fn refuse_log_of_another(database: &Path) -> Result<(), StoreError> {
     let [log, index] = beside(database);
     let has_log = fs::metadata(&log).is_ok_and(|log| log.len() > 0);
     if !has_log || !never_had_log(database) {
@@ -69,7 +78,7 @@ pub(super) fn refuse_log_of_another(database: &Path) -> Result<(), StoreError> {
 ///
 /// # Errors
 /// [`StoreError::Broken`] with what to put back.
-pub(super) fn refuse_index_without_log(database: &Path) -> Result<(), StoreError> {
+fn refuse_index_without_log(database: &Path) -> Result<(), StoreError> {
     let [log, index] = beside(database);
     if !is_there(database) || log.exists() || !index.exists() || sole_writer::is_locked(database) {
         return Ok(());

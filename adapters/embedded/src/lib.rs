@@ -116,7 +116,7 @@ impl EmbeddedStore {
         let path = path.as_ref();
         // Before even a lock file is made.
         left_behind::refuse(path)?;
-        left_behind::refuse_index_without_log(path)?;
+        left_behind::refuse_unfit_log(path)?;
         // The lock precedes the first write to the file: two services
         // would each answer from a memory that the other has overtaken.
         let lock = SoleWriter::lock(path)?;

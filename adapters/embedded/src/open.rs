@@ -35,8 +35,7 @@ pub(super) struct Writer {
 /// Opens the connection that writes; makes file and schema if they are missing.
 pub(super) fn writer(path: &Path) -> Result<Writer, StoreError> {
     left_behind::refuse(path)?;
-    left_behind::refuse_log_of_another(path)?;
-    left_behind::refuse_index_without_log(path)?;
+    left_behind::refuse_unfit_log(path)?;
     make_folder(path)?;
     // An empty file is a new store: SQLite itself creates one before it writes the first page.
     let is_there = fs::metadata(path).is_ok_and(|file| file.len() > 0);
@@ -92,8 +91,7 @@ pub(super) fn existing(path: &Path) -> Result<Option<Connection>, StoreError> {
     if is_missing {
         return left_behind::refuse_served(path).map(|()| None);
     }
-    left_behind::refuse_log_of_another(path)?;
-    left_behind::refuse_index_without_log(path)?;
+    left_behind::refuse_unfit_log(path)?;
     connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX).map(Some)
 }
 
