@@ -250,18 +250,30 @@ fn an_acquirer_that_does_not_answer_is_asked_again_by_the_next_run_and_for_half_
     });
 }
 
+/// A line that differs from its payment, and the transfer that it is of.
+struct OpenLine {
+    list: List,
+    paid_by: String,
+}
+
+/// Compares a line whose acquirer is away, and lets the time pass for which that is waited for.
+async fn half_a_day_without_an_answer(world: &World, node: &Node<'_>) -> OpenLine {
+    node.created(pix(1)).await;
+    let paid_by = transfer(world, 1);
+    world.bank.is_away(true);
+    let list = list(vec![line(world, Some(id(1)), &paid_by)]);
+    assert_eq!(run(world, &list).await, Ok(vec![(paid_by.clone(), LineVerdict::Different, false)]));
+    pass_ms(ASKED_FOR_MS).await;
+    OpenLine { list, paid_by }
+}
+
 #[test]
 fn after_half_a_day_without_an_answer_an_operator_hears_of_it() {
     let world = World::new().for_hours();
     world.live(async {
         let node = world.node();
-        node.created(pix(1)).await;
         let day = today(&world);
-        let paid_by = transfer(&world, 1);
-        world.bank.is_away(true);
-        let list = list(vec![line(&world, Some(id(1)), &paid_by)]);
-        assert_eq!(run(&world, &list).await, Ok(vec![(paid_by.clone(), LineVerdict::Different, false)]));
-        pass_ms(ASKED_FOR_MS).await;
+        let OpenLine { list, .. } = half_a_day_without_an_answer(&world, &node).await;
         let mut is_final = false;
         let mut tell = |stored: &StoredLine| {
             is_final = stored.judged.as_ref().unwrap().is_final;
@@ -280,13 +292,8 @@ fn a_payment_that_a_notice_pays_while_its_acquirer_is_silent_does_not_differ() {
     let world = World::new().for_hours();
     world.live(async {
         let node = world.node();
-        node.created(pix(1)).await;
         let day = today(&world);
-        let paid_by = transfer(&world, 1);
-        world.bank.is_away(true);
-        let list = list(vec![line(&world, Some(id(1)), &paid_by)]);
-        assert_eq!(run(&world, &list).await, Ok(vec![(paid_by.clone(), LineVerdict::Different, false)]));
-        pass_ms(ASKED_FOR_MS).await;
+        let OpenLine { list, paid_by } = half_a_day_without_an_answer(&world, &node).await;
         let mut verdict = None;
         let mut tell = |stored: &StoredLine| {
             verdict = Some((stored.verdict().unwrap(), stored.judged.as_ref().unwrap().is_final));
