@@ -68,6 +68,8 @@ pub fn waited_too_long() -> StoreError {
 #[cfg(test)]
 mod tests {
     use futures_util::FutureExt;
+    use quita_domain::identity::{LinkId, MerchantId, Mode};
+    use uuid::Uuid;
 
     use super::*;
 
@@ -75,6 +77,14 @@ mod tests {
 
     fn merchant(name: &str) -> Lister {
         Lister::Merchant(name.into())
+    }
+
+    #[test]
+    fn payments_of_a_link_are_listed_for_its_payers() {
+        let all = PaymentFilter::all_of(MerchantId::new("a"), Mode::Test);
+        assert_eq!(Lister::of(&all), merchant("a"));
+        let of_link = PaymentFilter { link: Some(LinkId::new(Uuid::nil())), ..all };
+        assert_eq!(Lister::of(&of_link), Lister::Payers("a".into()));
     }
 
     #[tokio::test]

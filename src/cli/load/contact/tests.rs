@@ -116,6 +116,7 @@ fn a_service_that_hangs_is_away_once_a_last_question_has_no_answer() {
 }
 
 /// Steps of a load: calls that begin, and replies to them, at these milliseconds.
+#[derive(Clone, Copy)]
 enum ContactStep {
     Begins(u64),
     Replies(Reply, u64, u64),
@@ -153,6 +154,19 @@ fn a_service_that_hangs_when_the_run_is_stopped_is_away_since_its_last_answer() 
     settled.load_ended(start + Duration::from_secs(1));
     settled.stopped(start + Duration::from_secs(60));
     assert!(settled.absences().is_empty());
+}
+
+#[test]
+fn a_connection_that_broke_within_a_silence_does_not_let_the_absence_begin_later() {
+    use ContactStep::{Begins, Replies};
+    let answered = [Begins(0), Begins(2_900), Replies(OK, 0, 3_000)];
+    let broken = [Begins(4_000), Replies(CLOSED, 4_000, 6_500)];
+    let (mut stopped, start) = silence(&[&answered[..], &broken].concat());
+    stopped.stopped(start + Duration::from_secs(12));
+    assert_eq!(times(&stopped), [(3_000, None)]);
+    let back = [Replies(OK, 2_900, 12_000)];
+    let (ended, _) = silence(&[&answered[..], &broken, &back].concat());
+    assert_eq!(times(&ended).first().map(|(from, _)| *from), Some(3_000));
 }
 
 #[test]
