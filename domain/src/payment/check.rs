@@ -91,10 +91,14 @@ impl Draft {
             self.end_hint(check);
         } else if self.has_no_more_to_come(check) {
             let next = self.next_look();
-            // The same answer once more must not count as one more look.
-            if next != Some(check.at) {
-                self.make(Change::Check(CheckChange::Scheduled(next)));
-            }
+            self.reschedule(check, next);
+        }
+    }
+
+    /// Has the check made at this time instead, or never. The same answer once more does not count as one more look.
+    pub(super) fn reschedule(&mut self, check: Check, next: Option<Timestamp>) {
+        if next != Some(check.at) {
+            self.make(Change::Check(CheckChange::Scheduled(next)));
         }
     }
 

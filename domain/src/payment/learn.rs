@@ -2,7 +2,6 @@
 
 use chrono::NaiveDate;
 
-use super::change::CheckChange;
 use super::draft::Draft;
 use super::status_change::{AMOUNT_MISMATCH, AUTHORIZATION_EXPIRED, REMOVED_AT_BANK, REMOVED_BY_PSP};
 use super::{Change, Discrepancy, DiscrepancyKind, Payment};
@@ -255,9 +254,9 @@ impl Draft {
             self.make(Change::Concluded);
         }
         // A check that a hint brought forward stays: only its answer may end it.
-        if self.payment.check.is_some_and(|check| check.planned.is_none()) {
+        if let Some(check) = self.payment.check.filter(|check| check.planned.is_none()) {
             let look = self.payment.look_for_concluded_money(self.clock()).filter(|_| !has_odd_money);
-            self.make(Change::Check(CheckChange::Scheduled(look)));
+            self.reschedule(check, look);
         }
         let is_mismatch = |known: &Discrepancy| known.kind == DiscrepancyKind::AmountMismatch;
         if self.discrepancies.iter().any(is_mismatch) {

@@ -168,21 +168,22 @@ impl Payment {
     /// Returns the time of the last look at a charge that concluded without any money, after `now`; none if it is over.
     pub(super) fn look_for_concluded_money(&self, now: Timestamp) -> Option<Timestamp> {
         let is_unpaid = matches!(self.status(), Status::Pending | Status::Expired | Status::Cancelled);
-        let since = self.concluded_since.filter(|_| self.concluded && is_unpaid)?;
+        // A clock that was set back would otherwise wait for years.
+        let since = self.concluded_since.filter(|_| self.concluded && is_unpaid)?.min(now);
         Some(since.plus_ms(CONCLUDED_LOOK_MS)).filter(|at| *at > now)
     }
 
-    /// Returns the time of the last look at a cancelled charge whose code could still be paid, after `now`; none if it is
-    /// over. Not every acquirer withdraws what it issued.
-    fn look_at_withdrawn_code(&self, now: Timestamp) -> Option<Timestamp> {
+    /// Returns the time of the last look at a cancelled charge whose code could still be paid. Not every acquirer
+    /// withdraws what it issued.
+    fn end_of_withdrawn_code(&self) -> Option<Timestamp> {
         let is_open = self.status() == Status::Cancelled && !self.concluded;
-        let end = self.expires_at().filter(|_| is_open)?.plus_ms(self.place_within(BOLETO_CHECKS_OVER_MS));
-        Some(end).filter(|at| *at > now)
+        Some(self.expires_at().filter(|_| is_open)?.plus_ms(self.place_within(BOLETO_CHECKS_OVER_MS)))
     }
 
     /// Returns the time of the last look at a charge that was not paid, after `now`; none if it is over.
     pub(super) fn last_look(&self, now: Timestamp) -> Option<Timestamp> {
-        self.look_for_concluded_money(now).or_else(|| self.look_at_withdrawn_code(now))
+        let at_the_end = self.end_of_withdrawn_code().filter(|at| *at > now);
+        self.look_for_concluded_money(now).or(at_the_end)
     }
 
     /// Returns the time of the next look at a paid payment's charge, after `now`; none if there are no more.
@@ -246,13 +247,11 @@ impl Payment {
         }
         let status = self.status();
         let is_concluded = self.concluded;
-        let code_ms = self.expires_at().map_or(0, |end| end.plus_ms(DAY_MS).ms_since(self.created_at));
+        let end_of_code = self.end_of_withdrawn_code();
         if let Some(check) = &mut self.check {
             let scheduled = match status {
                 // The only look that is left is the one a day after it concluded.
                 Status::Pending if is_concluded => CONCLUDED_LOOK_MS,
-                // The look at the end of the code may be as far away as its due date, which is up to a year.
-                Status::Cancelled if check.made > LATE_CHECKS => code_ms,
                 Status::Expired | Status::Cancelled => step(&LATE_CHECK_STEPS_MS, check.made),
                 Status::Paid | Status::Chargeback => PAID_LOOK_STEP_MS,
                 Status::Initial | Status::Pending | Status::Approved => step(&CHECK_STEPS_MS, check.made),
@@ -262,10 +261,14 @@ impl Payment {
                 // A hint's inquiries have steps of their own, in every status.
                 Some(planned) => {
                     visit(&mut check.at, hint_wait_ms(check.asked));
-                    if let Planned::At(at) = planned {
+                    if let Planned::At(at) = planned
+                        && Some(*at) != end_of_code
+                    {
                         visit(at, scheduled);
                     }
                 }
+                // The end of a code follows no schedule: it may be as far away as its due date, which is up to a year.
+                None if Some(check.at) == end_of_code => {}
                 None => visit(&mut check.at, scheduled.max(hint_wait_ms(check.asked))),
             }
         }

@@ -149,6 +149,19 @@ fn a_day_later_it_is_looked_at_once_more_and_the_money_that_lagged_pays_it() {
 }
 
 #[test]
+fn the_last_look_is_a_day_away_by_a_clock_that_was_set_back() {
+    let told = told_of_no_money(Status::Pending);
+    let hint = Command::Hinted { acquirer: AcquirerName::new("first"), charge: Reference::none() };
+    let hinted = after(&told, hint, DAY / 2);
+    let asked = after(&hinted, Command::Wake, DAY / 2 + 5_000);
+    let answer = looked(&asked, without_money());
+    let long_ago = Context { now: Timestamp::from_millis(0), ..at(0) };
+    let found = asked.decide(answer.clone(), &long_ago).unwrap().next.unwrap();
+    assert_eq!(found.check.unwrap().at, Timestamp::from_millis(DAY.cast_signed()));
+    assert_eq!(found.decide(answer, &long_ago).unwrap().next, None, "the same once more changes nothing");
+}
+
+#[test]
 fn one_whose_money_is_shown_a_moment_later_is_paid() {
     let payment = that_shows_no_money();
     let due = payment.due_at().unwrap().ms_since(START);
