@@ -50,7 +50,14 @@ pub fn command(input: &mut Unstructured<'_>, payment: &Payment) -> Result<Comman
 }
 
 /// Reads when it happens: mostly a little later, sometimes before, sometimes at the ends of time.
-pub fn context(input: &mut Unstructured<'_>, choice: Choice, last: Timestamp, op: u128) -> Result<Context> {
+pub fn context(
+    input: &mut Unstructured<'_>,
+    choice: Choice,
+    payment: &Payment,
+    command: &Command,
+    op: u128,
+) -> Result<Context> {
+    let last = payment.state.updated_at;
     let now = match input.int_in_range(0..=9_u8)? {
         0..=4 => last.plus_ms(input.int_in_range(0..=2_000_u64)?),
         5 => last.plus_ms(input.int_in_range(0..=40_000_u64)?),
@@ -63,15 +70,17 @@ pub fn context(input: &mut Unstructured<'_>, choice: Choice, last: Timestamp, op
     let card_at_hand = input.ratio(3, 4)?;
     let tries = CardTries { in_a_day: input.int_in_range(0..=8)?, in_30_days: input.int_in_range(0..=40)? };
     let card_tries = input.ratio(3, 4)?.then_some(tries);
+    let is_told_elsewhere =
+        command.told_by(payment).is_some_and(|acquirer| Some(acquirer) != payment.acquirer());
     Ok(Context {
         now,
         dice,
         op: Uuid::from_u128(op),
         card_at_hand,
         operates_in_turn: choice.in_turn,
-        charge_name: None,
-        charge_name_there: None,
-        is_one_account: false,
+        charge_name: choice.charge_name(),
+        charge_name_there: choice.charge_name().filter(|_| command.told_by(payment).is_some()),
+        is_one_account: choice.one_account && is_told_elsewhere,
         // Around what is asked for here.
         refund_shows_after_ms: if choice.in_turn { 60_000 } else { 0 },
         hint_gap_ms: 2_000,

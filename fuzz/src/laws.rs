@@ -11,7 +11,7 @@ use quita_domain::delivery::{Confirmation, Delivery, DeliveryState};
 use quita_domain::event::Event;
 use quita_domain::money::Money;
 use quita_domain::numbering::EventSequence;
-use quita_domain::operation::{Operation, OperationKind, OperationState};
+use quita_domain::operation::{OperationKind, OperationState};
 use quita_domain::payment::{Command, Context, Decision, Effect, Payment};
 use quita_domain::record::PaymentRecord;
 use quita_domain::state::{RefundStatus, State};
@@ -51,7 +51,7 @@ pub fn written(
     check_history(before, next);
     check_state(next);
     check_money(before, next);
-    check_told(before, next, &decision, &command);
+    check_told(before, next, &decision, &command, context);
     check_effects(next, &decision);
     check_nothing_is_forgotten(next);
     chargebacks::check(before, next, &command, context);
@@ -142,11 +142,12 @@ fn check_refunds_are_told(next: &Payment) {
     assert_eq!(untold, by_status.count(), "a refund ended, and nobody is told: {:?}", next.state.refunds);
 }
 
-/// Checks that a hint, or the word of an acquirer without the charge, changes nothing that is seen.
-fn check_told(before: &Payment, next: &Payment, decision: &Decision, command: &Command) {
+/// Checks that a hint, or the word of an acquirer without the charge, changes nothing that is seen. One that shows the
+/// charges of the same account has it.
+fn check_told(before: &Payment, next: &Payment, decision: &Decision, command: &Command, context: &Context) {
     let binds_nobody = match command {
         Command::Hinted { .. } => true,
-        Command::Notified { acquirer, .. } => Some(acquirer) != before.acquirer(),
+        Command::Notified { acquirer, .. } => Some(acquirer) != before.acquirer() && !context.is_one_account,
         Command::ChargeAnswered { .. }
         | Command::Inquired { .. }
         | Command::Operate(_)
@@ -237,9 +238,16 @@ fn check_effects(next: &Payment, decision: &Decision) {
                 assert_eq!(next.attempt(*number).map(|attempt| &attempt.acquirer), Some(name));
             }
             Effect::Operate(name, id) | Effect::InquireOperation(name, id) => {
-                let operation = next.operations.iter().find(|operation| operation.id == *id);
-                assert!(operation.is_some_and(Operation::is_processing));
-                assert_eq!(Some(name), next.acquirer());
+                let operation =
+                    next.operations.iter().find(|operation| operation.id == *id).expect("its operation");
+                assert!(operation.is_processing());
+                // A charge that the payment has left is given back where it is.
+                let there = operation.surplus.as_ref().map(|surplus| &surplus.acquirer);
+                assert_eq!(Some(name), there.or(next.acquirer()));
+                assert!(
+                    next.state.attempts.iter().any(|attempt| attempt.acquirer == *name),
+                    "never charged there"
+                );
             }
             Effect::Deliver(index) => {
                 let delivery = next.delivery(*index).expect("a delivery");

@@ -48,6 +48,10 @@ pub struct Choice {
     pub in_turn: bool,
     /// True if a declined payment goes to a further acquirer.
     pub goes_further: bool,
+    /// True if they may have several charges of a payment, which their names tell apart.
+    pub named: bool,
+    /// True if they are one account.
+    pub one_account: bool,
 }
 
 impl Choice {
@@ -57,7 +61,15 @@ impl Choice {
         let acquirers = usize::from(byte >> 4 & 3);
         let in_turn = byte & 64 != 0;
         let goes_further = byte & 128 != 0;
-        Self { method, capture: byte & 4 == 0, postback: byte & 8 == 0, acquirers, in_turn, goes_further }
+        let [capture, postback] = [byte & 4 == 0, byte & 8 == 0];
+        let named = acquirers == 3;
+        let one_account = acquirers == 3 && !postback;
+        Self { method, capture, postback, acquirers, in_turn, goes_further, named, one_account }
+    }
+
+    /// Returns the name by which its acquirers tell charges apart, if they do.
+    pub fn charge_name(self) -> Option<&'static str> {
+        self.named.then_some("name-0")
     }
 }
 

@@ -25,8 +25,7 @@ fn run(choice: Choice, input: &mut Unstructured<'_>) -> Result<()> {
             break;
         }
         let command = commands::command(input, &payment)?;
-        let context =
-            commands::context(input, choice, payment.state.updated_at, 100 + 2 * u128::from(number))?;
+        let context = commands::context(input, choice, &payment, &command, 100 + 2 * u128::from(number))?;
         if std::env::var_os("QUITA_FUZZ_TELL").is_some() {
             eprintln!("{} {} {command:?}", context.now, payment.status());
         }

@@ -25,8 +25,7 @@ fn bent(choice: Choice, input: &mut Unstructured<'_>) -> Result<()> {
     let mut payment = opened(choice);
     for number in 0..input.int_in_range(0..=6_u8)? {
         let command = commands::command(input, &payment)?;
-        let context =
-            commands::context(input, choice, payment.state.updated_at, 100 + 2 * u128::from(number))?;
+        let context = commands::context(input, choice, &payment, &command, 100 + 2 * u128::from(number))?;
         payment = laws::step(&payment, command, &context);
     }
     let mut document = serde_json::to_value(&payment).expect("a payment has a form");
@@ -48,7 +47,7 @@ fn check(payment: Payment, choice: Choice, input: &mut Unstructured<'_>) -> Resu
     let _due = (payment.due_at(), payment.outbox_at(), payment.expires_at(), payment.query());
     for number in 0..8_u8 {
         let command = commands::command(input, &payment)?;
-        let context = commands::context(input, choice, payment.state.updated_at, 1_000 + u128::from(number))?;
+        let context = commands::context(input, choice, &payment, &command, 1_000 + u128::from(number))?;
         if let Ok(decision) = payment.decide(command, &context)
             && let Some(next) = decision.next
         {
