@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use quita_acquirers::sicoob::settings::SicoobSettings;
 use quita_domain::identity::AcquirerName;
+use quita_domain::secret_key::SecretKeyId;
 use quita_domain::webhook::signature::WebhookSecret;
 use quita_ports::{AcquirerFactory, Clock};
 
@@ -43,7 +44,12 @@ impl Site {
 
     /// Makes a site for commands, which open no store. It uses the newest configured key, which every node has too.
     pub(crate) fn of(config: &Config) -> Self {
-        Self::new(config, Arc::new(Keyring::of_configured(&config.secret_keys)))
+        Self::with_key(config, &config.secret_keys.newest().id())
+    }
+
+    /// Makes a site for commands that know with which of the configured keys the store works.
+    pub(crate) fn with_key(config: &Config, current: &SecretKeyId) -> Self {
+        Self::new(config, Arc::new(Keyring::of_configured(&config.secret_keys, current)))
     }
 
     /// Returns the tokens in the address to which a bank calls back.

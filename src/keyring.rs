@@ -119,9 +119,10 @@ impl Keyring {
         Ok(Arc::new(Self::new(keys, id_keys, &current)))
     }
 
-    /// Makes a keyring from the configuration alone, for commands that derive no ids.
-    pub(crate) fn of_configured(keys: &SecretKeys) -> Self {
-        Self::new(keys, keys.id_keys(), &keys.newest().id())
+    /// Makes a keyring from the configuration alone, for commands that derive no ids. New things are made with this one
+    /// of its keys.
+    pub(crate) fn of_configured(keys: &SecretKeys, current: &SecretKeyId) -> Self {
+        Self::new(keys, keys.id_keys(), current)
     }
 
     /// Makes new things with this key from now on, or none if this node does not have it.

@@ -36,6 +36,16 @@ pub enum SecretKeyError {
         /// Keys that this process holds.
         held: Vec<SecretKeyId>,
     },
+    /// The store works with the public key of development, with which this process may open and not seal.
+    #[error(
+        "the store works with the public key of development, and this process was given {}: start the service with that \
+         one first, which moves the store to it, or do this without a key",
+        listed(.held)
+    )]
+    StillPublic {
+        /// Keys that this process holds.
+        held: Vec<SecretKeyId>,
+    },
     /// A secret can't be opened.
     #[error("a secret of the store can't be used: {0}")]
     Vault(#[from] VaultError),
@@ -124,8 +134,10 @@ impl Strongbox {
         match noted {
             None => Ok(newest.clone()),
             Some(current) if held.contains(&current) => Ok(current),
-            // The next start replaces it in the record.
-            Some(current) if self.vault.opens(&current) => Ok(newest.clone()),
+            // A service that runs on it could not open what another key seals.
+            Some(current) if self.vault.opens(&current) => {
+                Err(SecretKeyError::StillPublic { held: held.to_vec() })
+            }
             Some(current) => Err(SecretKeyError::NotHeld { current, held: held.to_vec() }),
         }
     }

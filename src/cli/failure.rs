@@ -78,7 +78,7 @@ impl From<SecretKeyError> for Failure {
 /// Returns true if the store works with another secret key than those of the configuration.
 const fn is_refused_key(error: &SecretKeyError) -> bool {
     match error {
-        SecretKeyError::NotHeld { .. } => true,
+        SecretKeyError::NotHeld { .. } | SecretKeyError::StillPublic { .. } => true,
         SecretKeyError::Vault(_) | SecretKeyError::Store(_) | SecretKeyError::Raced => false,
     }
 }

@@ -3,6 +3,7 @@
 use clap::{Args, Subcommand};
 use quita_domain::audit::AuditAction;
 use quita_domain::identity::Mode;
+use quita_domain::secret_key::SecretKeyId;
 use quita_services::secret_keys::{MovedPeople, Strongbox, Unmoved, UnmovedPerson, Which};
 
 use super::audited;
@@ -12,6 +13,7 @@ use super::flags::{ServiceFlags, StoreAccessFlags};
 use super::keys::{ApplicationArgs, mode};
 use super::output;
 use crate::acquirers::Site;
+use crate::store::{self, Purpose};
 use quita_config::Config;
 use quita_config::acquirer::AdapterConfig;
 use quita_services::audit::AuditDraft;
@@ -66,7 +68,7 @@ pub(super) struct SecretArgs {
 pub(super) async fn run(command: SecretsCommand) -> Result<(), Failure> {
     let secrets = match command {
         SecretsCommand::Notification(NotificationArgs { acquirer, service }) => {
-            vec![notification_secret(&acquirer, &Config::from_settings(service.settings())?)?]
+            vec![notification_secret(&acquirer, &Config::from_settings(service.settings())?).await?]
         }
         SecretsCommand::Rewrap(RewrapArgs { store }) => return rewrap(store).await,
         SecretsCommand::Show(SecretArgs { application, mode, store }) => {
@@ -167,13 +169,18 @@ async fn rewrap_people(strongbox: &Strongbox) -> Result<MovedPeople, Failure> {
 
 /// Returns the value that authenticates an acquirer's notices: configured, or derived from the service's secret key. It
 /// is never stored.
-fn notification_secret(acquirer: &str, config: &Config) -> Result<String, Failure> {
+async fn notification_secret(acquirer: &str, config: &Config) -> Result<String, Failure> {
     let Some(found) = config.acquirers.iter().find(|known| known.spec.name.as_str() == acquirer) else {
         let known: Vec<_> = config.acquirers.iter().map(|known| known.spec.name.as_str()).collect();
         let known = known.join(", ");
         return Err(Failure::failed(format!("no acquirer {acquirer} is configured; there are: {known}")));
     };
-    let site = Site::of(config);
+    let site = match &found.adapter {
+        AdapterConfig::Sandbox(_) | AdapterConfig::ApiPix(_) | AdapterConfig::Sicoob(_) => {
+            Site::with_key(config, &key_of_service(config).await?)
+        }
+        AdapterConfig::Cielo(_) | AdapterConfig::Pagarme(_) => Site::of(config),
+    };
     Ok(match &found.adapter {
         AdapterConfig::Sandbox(sandbox) => {
             let secret = site.notification_secret(&found.spec.name, sandbox);
@@ -202,4 +209,19 @@ fn notification_secret(acquirer: &str, config: &Config) -> Result<String, Failur
             format!("{}:{}", settings.notification_user, settings.notification_password.expose())
         }
     })
+}
+
+/// Returns the key with which the service makes new things: the one in its store. Before there is a store, the newest.
+async fn key_of_service(config: &Config) -> Result<SecretKeyId, Failure> {
+    let store = match store::open(&config.store, Purpose::Maintenance).await {
+        Ok(store) => store,
+        Err(error) => {
+            let newest = config.secret_keys.newest().id();
+            output::note(&format!(
+                "No store was asked ({error}). This is made with the secret key {newest}:"
+            ));
+            return Ok(newest);
+        }
+    };
+    Ok(config.secret_keys.strongbox(store).current().await?)
 }

@@ -63,6 +63,7 @@ const fn needs_a_person(error: &SecretKeyError) -> bool {
         | SecretKeyError::Raced => false,
         SecretKeyError::Store(StoreError::Unreadable(_))
         | SecretKeyError::NotHeld { .. }
+        | SecretKeyError::StillPublic { .. }
         | SecretKeyError::Vault(_) => true,
     }
 }
@@ -163,9 +164,12 @@ async fn follow(strongbox: &Strongbox, keyring: &Keyring) -> Result<SecretKeyId,
     match &current {
         Ok(current) => keyring.make_with(Some(current)),
         Err(SecretKeyError::Store(_)) => {}
-        Err(SecretKeyError::NotHeld { .. } | SecretKeyError::Vault(_) | SecretKeyError::Raced) => {
-            keyring.make_with(None);
-        }
+        Err(
+            SecretKeyError::NotHeld { .. }
+            | SecretKeyError::StillPublic { .. }
+            | SecretKeyError::Vault(_)
+            | SecretKeyError::Raced,
+        ) => keyring.make_with(None),
     }
     current
 }
@@ -223,7 +227,7 @@ mod tests {
         let in_it = middle.start().await.unwrap();
         assert!(middle.strongbox.work_with_newest(&middle.keys.id_keys()).await.unwrap());
         let after = TestNode::new(&store, &[NEW]);
-        let own = Keyring::of_configured(&after.keys);
+        let own = Keyring::of_configured(&after.keys, &after.keys.newest().id());
         let after = after.start().await.unwrap();
         assert_eq!([id(&in_it), id(&after)], [id(&before); 2]);
         // A node that followed its own configuration would derive another id.

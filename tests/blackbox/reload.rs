@@ -202,7 +202,9 @@ fn the_address_for_callbacks_is_the_same_at_each_node_and_another_in_each_epoch(
     let address = |epoch: &str, key: &str| {
         files.write("quita.toml", &format!("public-url = 'https://pay.example'\n{bank}{epoch}"));
         let path = files.path("quita.toml");
-        let arguments = ["secrets", "notification", "bank", "--config", path.to_str().unwrap()];
+        let mut arguments = vec!["secrets", "notification", "bank", "--config", path.to_str().unwrap()];
+        // The store works with another key.
+        arguments.extend(["--store", "sqlite:none-yet.db"]);
         app.program(&arguments).env("QUITA_SECRET_KEY", key).run().output()
     };
     let [key, other] = ["k".repeat(40), "o".repeat(40)];

@@ -131,6 +131,37 @@ fn a_service_without_the_key_of_its_store_does_not_start_and_says_which_is_missi
 }
 
 #[test]
+fn a_command_with_another_key_changes_nothing_of_a_service_on_the_public_one() {
+    let receiver = TestReceiver::start();
+    let app = TestApp::new();
+    let secret = app.secret();
+    let rotated = app.program(&["secrets", "rotate", "--merchant", "shop"]).env(VARIABLE, NEW).run();
+    assert_eq!(rotated.code, Some(1), "{rotated:?}");
+    for part in ["the public key of development", "start the service with that one first", "without a key"] {
+        assert!(rotated.stderr.contains(part), "{part}: {rotated:?}");
+    }
+    let address = app.program(&["secrets", "notification", "sandbox"]).env(VARIABLE, NEW).run();
+    assert!(address.code == Some(1) && address.stdout.is_empty(), "{address:?}");
+    let doctor = app.program(&["doctor"]).env(VARIABLE, NEW).run();
+    assert!(doctor.said().contains("the first start of the service"), "{doctor:?}");
+    assert_eq!(app.secret(), secret);
+    let record = app.client().create(&pix(10_027).with("postbackUrl", json!(receiver.url())));
+    check_signed(&receiver, id_of(&record), &secret);
+}
+
+#[test]
+fn what_authenticates_notices_is_made_with_the_key_of_the_store() {
+    let app = with_key(OLD);
+    let print = |key: &str| app.program(&["secrets", "notification", "sandbox"]).env(VARIABLE, key).run();
+    let with_old = print(OLD).output();
+    assert_eq!(print(&both()).output(), with_old, "the service makes new things with it until it is told");
+    let refused = print(NEW);
+    assert!(refused.code == Some(1) && refused.stdout.is_empty(), "{refused:?}");
+    app.program(&["secrets", "rewrap"]).env(VARIABLE, &both()).run().output();
+    assert_ne!(print(&both()).output(), with_old);
+}
+
+#[test]
 fn keys_are_changed_beside_a_service_that_takes_payments() {
     let receiver = TestReceiver::start();
     let app = with_key(&both());

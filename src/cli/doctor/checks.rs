@@ -237,6 +237,10 @@ pub(super) async fn key_of_store(strongbox: &Strongbox, secret_keys: &SecretKeys
             Some(Finding::warn("secret key", format!("the store works with the older key {current}"), mend))
         }
         Err(SecretKeyError::Store(_)) => None,
+        Err(SecretKeyError::StillPublic { .. }) => {
+            let mend = "the first start of the service with the key of this configuration moves it";
+            Some(Finding::warn("secret key", "the store works with the public key of development", mend))
+        }
         Err(error) => Some(Finding::fail("secret key", error.to_string(), "no node starts without it")),
     }
 }
