@@ -21,7 +21,7 @@ pub(super) fn check(next: &Payment, first: &Decision, command: Command, context:
                 answer,
                 ChargeAnswer::Known(_) | ChargeAnswer::Accepted(_) | ChargeAnswer::UnderReview(_)
             );
-            if states && !concludes_early(answer) {
+            if states && !is_out_of_order(answer) {
                 changes_nothing(next, first, command, &context);
             }
         }
@@ -48,11 +48,12 @@ pub(super) fn check(next: &Payment, first: &Decision, command: Command, context:
     }
 }
 
-/// A charge concludes last: what is stated after that happened to none.
-fn concludes_early(answer: &ChargeAnswer) -> bool {
+/// A charge concludes last, and the sum of what went back is stated after each part of it: what is stated after those
+/// happened to none.
+fn is_out_of_order(answer: &ChargeAnswer) -> bool {
     let ChargeAnswer::Known(statement) = answer else { return false };
     let Some((_, earlier)) = statement.facts.split_last() else { return false };
-    earlier.contains(&Fact::Concluded)
+    earlier.iter().any(|fact| matches!(fact, Fact::Concluded | Fact::RefundedInTotal { .. }))
 }
 
 const fn states_something(answer: &OperationAnswer) -> bool {
