@@ -5,6 +5,7 @@ mod ending;
 mod last_uses;
 mod origins;
 mod reach;
+mod short_cache;
 #[cfg(test)]
 pub mod tests;
 mod verifier;

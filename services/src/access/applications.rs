@@ -1,37 +1,27 @@
 //! Applications as they are at a request, read by many requests at once.
 
-use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use quita_domain::access::Application;
 use quita_domain::identity::{ApplicationName, MerchantId, Owner};
 use quita_ports::{KeyringStore, StoreError};
 use tokio::time::Instant;
 
-/// Maximum number of applications that are remembered. Only those of authenticated callers are read.
-const MAX_KEPT: usize = 10_000;
+use super::short_cache::ShortCache;
 
-type Name = (MerchantId, ApplicationName);
 type Lookup = Result<Option<Arc<Application>>, StoreError>;
 
-/// Reader of applications. No answer is older than the request for it, so a change counts from the next request.
-///
-/// Requests that arrive during a lookup share the next one, so the store is asked by one request at a time for each
-/// application.
+/// Reader of applications, with a short-lived cache: almost every creation needs one. A change counts within two
+/// seconds on every node.
 pub struct ApplicationReader {
     store: Arc<dyn KeyringStore>,
-    slots: Mutex<HashMap<Name, Arc<tokio::sync::Mutex<Option<Answer>>>>>,
-}
-
-struct Answer {
-    asked_at: Instant,
-    found: Lookup,
+    kept: ShortCache<(MerchantId, ApplicationName), Option<Arc<Application>>>,
 }
 
 impl ApplicationReader {
     /// Reads from this store.
     pub fn new(store: Arc<dyn KeyringStore>) -> Self {
-        Self { store, slots: Mutex::default() }
+        Self { store, kept: ShortCache::default() }
     }
 
     /// Returns the application of an owner, if there is one.
@@ -39,17 +29,19 @@ impl ApplicationReader {
     /// # Errors
     /// Fails if the store does not answer.
     pub async fn of(&self, owner: &Owner) -> Lookup {
-        let arrived = Instant::now();
-        let slot = self.slot(owner);
-        let mut answer = slot.lock().await;
-        if let Some(known) = answer.as_ref().filter(|known| known.asked_at > arrived) {
-            return known.found.clone();
+        let name = (owner.merchant.clone(), owner.application.clone());
+        if let Some(known) = self.kept.recall(&name) {
+            return Ok(known);
         }
         let asked_at = Instant::now();
-        let found = self.store.application(&owner.merchant, &owner.application).await;
-        let found = found.map(|application| application.map(Arc::new));
-        *answer = Some(Answer { asked_at, found: found.clone() });
-        found
+        match self.store.application(&owner.merchant, &owner.application).await {
+            Ok(found) => {
+                let found = found.map(Arc::new);
+                self.kept.keep(name, found.clone(), asked_at);
+                Ok(found)
+            }
+            Err(error) => self.kept.kept(&name).ok_or(error),
+        }
     }
 
     /// Returns the URL that receives the events of an owner's payments if they name none.
@@ -60,16 +52,6 @@ impl ApplicationReader {
         let application = self.of(owner).await?;
         Ok(application.and_then(|application| application.endpoints.of(owner.mode).map(str::to_owned)))
     }
-
-    fn slot(&self, owner: &Owner) -> Arc<tokio::sync::Mutex<Option<Answer>>> {
-        let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        let name = (owner.merchant.clone(), owner.application.clone());
-        if slots.len() >= MAX_KEPT && !slots.contains_key(&name) {
-            // Answers in memory only spare questions, so nothing else is lost with them.
-            slots.clear();
-        }
-        Arc::clone(slots.entry(name).or_default())
-    }
 }
 
 #[cfg(test)]
@@ -77,8 +59,10 @@ mod tests {
     use futures_util::future::join_all;
     use quita_domain::identity::Mode;
     use quita_embedded::EmbeddedStore;
+    use tokio::time::advance;
 
     use super::super::Access;
+    use super::super::short_cache::KEPT_FOR;
     use super::*;
     use quita_memory_store::HandClock;
 
@@ -86,8 +70,8 @@ mod tests {
         Owner { merchant: MerchantId::new("acme"), application: ApplicationName::new("shop"), mode }
     }
 
-    #[tokio::test]
-    async fn a_changed_endpoint_counts_from_the_next_request_in_its_mode() {
+    #[tokio::test(start_paused = true)]
+    async fn a_changed_endpoint_counts_within_two_seconds_in_its_mode() {
         let folder = tempfile::tempdir().unwrap();
         let store = Arc::new(EmbeddedStore::open(folder.path().join("quita.db")).unwrap());
         let clock = Arc::new(HandClock::default());
@@ -96,8 +80,10 @@ mod tests {
         let test = owner(Mode::Test);
         assert_eq!(reader.endpoint(&test).await, Ok(None), "there is no such application");
         access.create_application(test.merchant.clone(), test.application.clone()).await.unwrap();
+        assert_eq!(reader.endpoint(&test).await, Ok(None));
         for url in [Some("https://a.example/"), Some("https://b.example/"), None] {
             access.set_endpoint(&test, url.map(str::to_owned)).await.unwrap();
+            advance(KEPT_FOR).await;
             let answers = join_all((0..10).map(|_| reader.endpoint(&test))).await;
             assert!(answers.iter().all(|answer| answer.as_ref().unwrap().as_deref() == url), "{answers:?}");
             assert_eq!(reader.endpoint(&owner(Mode::Live)).await, Ok(None));

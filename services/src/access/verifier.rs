@@ -1,8 +1,7 @@
 //! Authentication of callers by the `Authorization` header.
 
-use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use quita_domain::access::{ApiKey, KeyKind, PresentedKey, Scope};
@@ -13,18 +12,10 @@ use thiserror::Error;
 use tokio::time::Instant;
 
 use super::last_uses::LastUses;
+use super::short_cache::ShortCache;
 use crate::limiter::{Limiter, Pace};
 use crate::network::network_of;
 use crate::refused_requests::{RefusedRequest, RefusedRequests};
-
-/// Age of a cached key from which one caller reads it again, while the others use the cache.
-const FRESH_FOR: Duration = Duration::from_secs(1);
-
-/// Age from which a cached key is not trusted. A revoked key must stop within 5 s.
-const KEPT_FOR: Duration = Duration::from_secs(2);
-
-/// Maximum number of keys in the cache. Only existing keys are cached, so invented ones can't fill it.
-const MAX_KEPT: usize = 10_000;
 
 /// Rate of lookups, for one network, of keys that this node has not seen.
 ///
@@ -87,18 +78,10 @@ pub enum AccessError {
 pub struct KeyVerifier {
     store: Arc<dyn KeyringStore>,
     clock: Arc<dyn Clock>,
-    kept: Mutex<HashMap<String, CachedKey>>,
+    kept: ShortCache<String, Arc<ApiKey>>,
     unseen: Limiter<IpAddr>,
     last_uses: LastUses,
     refused: Arc<RefusedRequests>,
-}
-
-struct CachedKey {
-    key: Arc<ApiKey>,
-    /// Time of the request to the store: the cached key may be as old as that.
-    asked_at: Instant,
-    /// Time at which a caller last began to read it again.
-    claimed_at: Instant,
 }
 
 impl KeyVerifier {
@@ -106,7 +89,7 @@ impl KeyVerifier {
     pub fn new(store: Arc<dyn KeyringStore>, clock: Arc<dyn Clock>) -> Self {
         let unseen = Limiter::new(UNSEEN);
         let last_uses = LastUses::default();
-        Self { store, clock, kept: Mutex::default(), unseen, last_uses, refused: Arc::default() }
+        Self { store, clock, kept: ShortCache::default(), unseen, last_uses, refused: Arc::default() }
     }
 
     /// Counts refused callers here.
@@ -132,7 +115,7 @@ impl KeyVerifier {
             return Err(AccessError::Invalid);
         };
         // A caller with a cached key is not slowed down by a neighbour who guesses.
-        if !self.lock().contains_key(&presented.id) {
+        if !self.kept.contains(&presented.id) {
             self.unseen.count(&network_of(from)).map_err(AccessError::TooMany)?;
         }
         let Some(key) = self.key(&presented.id).await? else {
@@ -163,60 +146,22 @@ impl KeyVerifier {
     }
 
     async fn key(&self, id: &str) -> Result<Option<Arc<ApiKey>>, StoreError> {
-        if let Some(key) = self.recall(id) {
+        if let Some(key) = self.kept.recall(id) {
             return Ok(Some(key));
         }
         let asked_at = Instant::now();
         match self.store.key(id).await {
             Ok(Some(key)) => {
                 let key = Arc::new(key);
-                self.keep(id, &key, asked_at);
+                self.kept.keep(id.into(), Arc::clone(&key), asked_at);
                 Ok(Some(key))
             }
             Ok(None) => {
-                self.lock().remove(id);
+                self.kept.forget(id);
                 Ok(None)
             }
-            // A cached key serves until it is too old, so that a short outage goes unnoticed.
-            Err(error) => self.kept_key(id).map(Some).ok_or(error),
+            Err(error) => self.kept.kept(id).map(Some).ok_or(error),
         }
-    }
-
-    /// Returns the cached key, unless it is this caller's turn to read it again.
-    fn recall(&self, id: &str) -> Option<Arc<ApiKey>> {
-        let mut kept = self.lock();
-        let entry = kept.get_mut(id).filter(|entry| entry.asked_at.elapsed() < KEPT_FOR)?;
-        if entry.claimed_at.elapsed() >= FRESH_FOR {
-            entry.claimed_at = Instant::now();
-            return None;
-        }
-        Some(Arc::clone(&entry.key))
-    }
-
-    fn kept_key(&self, id: &str) -> Option<Arc<ApiKey>> {
-        let kept = self.lock();
-        let entry = kept.get(id).filter(|entry| entry.asked_at.elapsed() < KEPT_FOR)?;
-        Some(Arc::clone(&entry.key))
-    }
-
-    fn keep(&self, id: &str, key: &Arc<ApiKey>, asked_at: Instant) {
-        let mut kept = self.lock();
-        // A slow answer from before must not bring back a key that a newer one showed as revoked.
-        if kept.get(id).is_some_and(|entry| entry.asked_at > asked_at) {
-            return;
-        }
-        if kept.len() >= MAX_KEPT && !kept.contains_key(id) {
-            kept.retain(|_, entry| entry.asked_at.elapsed() < KEPT_FOR);
-            // So many keys within two seconds: to forget all costs each one lookup, and bounds the memory.
-            if kept.len() >= MAX_KEPT {
-                kept.clear();
-            }
-        }
-        kept.insert(id.into(), CachedKey { key: Arc::clone(key), asked_at, claimed_at: asked_at });
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<String, CachedKey>> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -256,6 +201,7 @@ mod tests {
     use tempfile::TempDir;
     use tokio::time::advance;
 
+    use super::super::short_cache::{KEPT_FOR, MAX_KEPT};
     use super::super::{Access, NewKey};
     use super::*;
     use quita_memory_store::HandClock;
@@ -281,13 +227,13 @@ mod tests {
 
         /// Returns the refusal of the right secret of this key, once it has ended.
         fn ended(&self, is_revoked: bool) -> AccessError {
-            let owner = self.verifier.kept_key(&self.key_id).unwrap().owner.clone();
+            let owner = self.verifier.kept.kept(self.key_id.as_str()).unwrap().owner.clone();
             AccessError::Ended(EndedKey { owner, key_id: self.key_id.clone(), is_revoked })
         }
 
         /// Counts the callers out of a hundred that would look the key up now.
         fn lookups_of_a_hundred(&self) -> usize {
-            (0..100).filter(|_| self.verifier.recall(&self.key_id).is_none()).count()
+            (0..100).filter(|_| self.verifier.kept.recall(self.key_id.as_str()).is_none()).count()
         }
     }
 
@@ -381,14 +327,14 @@ mod tests {
     async fn a_key_is_read_once_a_second_however_many_use_it() {
         let set = setting().await;
         set.verifier.verify(&set.header, HERE).await.unwrap();
-        let key = set.verifier.kept_key(&set.key_id).unwrap();
+        let key = set.verifier.kept.kept(set.key_id.as_str()).unwrap();
         set.access.revoke_key(&set.key_id).await.unwrap();
         for _ in 0..3 {
             let callers = (0..100).map(|_| set.verifier.verify(&set.header, HERE));
             assert!(join_all(callers).await.iter().all(Result::is_ok), "nobody has looked it up");
             advance(Duration::from_millis(1_500)).await;
             assert_eq!(set.lookups_of_a_hundred(), 1);
-            set.verifier.keep(&set.key_id, &key, Instant::now());
+            set.verifier.kept.keep(set.key_id.clone(), Arc::clone(&key), Instant::now());
         }
         advance(Duration::from_millis(1_500)).await;
         assert_eq!(set.verifier.verify(&set.header, HERE).await, Err(set.ended(true)));
@@ -401,7 +347,7 @@ mod tests {
         let header = format!("Bearer {}", unknown.reveal());
         for _ in 0..3 {
             assert_eq!(set.verifier.verify(&header, HERE).await, Err(AccessError::Invalid));
-            assert_eq!(set.verifier.lock().len(), 0);
+            assert_eq!(set.verifier.kept.len(), 0);
         }
         let known = set.access.keys().await.unwrap().remove(0);
         let made = ApiKey { id: unknown.id.clone(), secret_hash: unknown.secret_hash(), ..known };
@@ -427,11 +373,11 @@ mod tests {
     async fn no_more_keys_are_kept_than_allowed() {
         let set = setting().await;
         set.verifier.verify(&set.header, HERE).await.unwrap();
-        let key = set.verifier.kept_key(&set.key_id).unwrap();
+        let key = set.verifier.kept.kept(set.key_id.as_str()).unwrap();
         for number in 0..MAX_KEPT + 10 {
-            set.verifier.keep(&number.to_string(), &key, Instant::now());
+            set.verifier.kept.keep(number.to_string(), Arc::clone(&key), Instant::now());
         }
-        assert!(set.verifier.lock().len() <= MAX_KEPT);
+        assert!(set.verifier.kept.len() <= MAX_KEPT);
         assert!(set.verifier.verify(&set.header, HERE).await.is_ok());
     }
 
