@@ -36,7 +36,7 @@ pub use store::failing_reads::FailingReads;
 pub use store::state::{StoreAway, StoreCall, StoreState, StoreTrouble};
 pub use store::watched::WatchedStore;
 pub use system::{ActorSystem, Placement, Ports};
-pub use transaction::messages::{CreatePayment, Created};
+pub use transaction::messages::{CreatePayment, Created, LinkUse};
 pub use upkeep::known_nodes::{NodeState, NodeView};
 pub use upkeep::node::NodeIdentity;
 pub use watch::actor_view::{ActorView, LiveView, MessageView, ShardView};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quita_domain::identity::{LinkId, OperationId, TransactionId};
-use quita_domain::link::{KeyedClosing, Link, NoUse, UnstoredUses};
+use quita_domain::link::{KeyedClosing, Link, NoUse, STORED_WITHIN_MS, UnstoredUses};
 use quita_domain::listing::PaymentFilter;
 use quita_domain::method::Method;
 use quita_domain::operation::{OperationRequest, RequestedOperation};
@@ -18,6 +18,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::denied::Denied;
 use crate::payments::Payments;
+use crate::transaction::messages::LinkUse;
 
 /// Most times that a write to a link is tried again because another one was faster.
 const MOST_RACES: usize = 40;
@@ -36,6 +37,15 @@ const LONGEST_CANCELLING: Duration = Duration::from_secs(20);
 
 /// Pause before payments that could not be cancelled yet are looked at again.
 const CANCELLING_PAUSE: Duration = Duration::from_millis(250);
+
+/// Payments of a link for one payment that its page usually looks at.
+const NEWEST_ON_PAGE: usize = 20;
+
+/// Statuses of payments that were paid once.
+const WERE_PAID: [Status; 3] = [Status::Paid, Status::Refund, Status::Chargeback];
+
+/// Statuses of payments that hold a use, and were not paid yet.
+const HOLD_THE_USE: [Status; 3] = [Status::Initial, Status::Pending, Status::Approved];
 
 /// Payments that are listed at once for their cancellation.
 const CANCELLED_AT_ONCE: usize = 100;
@@ -122,20 +132,22 @@ impl LinkPayments {
         Self { payments, links, clock, ids }
     }
 
-    /// Begins a payment: takes a use for it, and creates it. The use is given back at once if the creation changed
-    /// nothing, and later if its payment is not stored.
+    /// Begins a payment: takes a use for it, and creates it with that. The use is given back at once if the creation
+    /// changed nothing, and later if its payment is not stored.
     ///
     /// # Errors
     /// [`LinkPaymentError`]: only after [`LinkPaymentError::NotCreated`] the payment may be stored.
-    pub async fn begin<T, E: CreationFailure>(
+    pub async fn begin<T, E: CreationFailure, F: Future<Output = Result<T, E>>>(
         &self,
         link: LinkId,
         payment: TransactionId,
         method: Method,
-        create: impl Future<Output = Result<T, E>>,
+        create: impl FnOnce(LinkUse) -> F,
     ) -> Result<T, LinkPaymentError<E>> {
-        self.take(link, payment, method).await?;
-        let created = create.await;
+        let taken_at = self.take(link, payment, method).await?;
+        // A process that stands still between the two, as a paused machine does, must not store it afterwards.
+        let stored_before = taken_at + Duration::from_millis(STORED_WITHIN_MS);
+        let created = create(LinkUse { link, stored_before }).await;
         match &created {
             // From now on the stored payment counts by itself, and the note in the link would count it twice.
             Ok(_) => self.change(link, |link| link.settle(payment)).await,
@@ -147,19 +159,20 @@ impl LinkPayments {
         created.map_err(LinkPaymentError::NotCreated)
     }
 
-    /// Takes a use for a payment. Of several who do so at once, on any nodes, no more succeed than there are uses.
+    /// Takes a use for a payment, and returns the time at which it began to. Of several who do so at once, on any nodes,
+    /// no more succeed than there are uses.
     async fn take<E>(
         &self,
         link: LinkId,
         payment: TransactionId,
         method: Method,
-    ) -> Result<(), LinkPaymentError<E>> {
+    ) -> Result<Instant, LinkPaymentError<E>> {
         let mut races = 0;
         let mut waits = 0;
         loop {
             // The link is read before its payments: a use that was settled in between is a payment that is counted.
             let link = self.read(link).await?.ok_or(LinkPaymentError::NoLink)?;
-            let now = self.clock.now();
+            let (began_at, now) = (Instant::now(), self.clock.now());
             let mut unstored = UnstoredUses::default();
             for (taken, may_be_boleto) in link.taken_at(now) {
                 // Its own note does not stand in its way: the same form sent twice is one payment.
@@ -172,7 +185,7 @@ impl LinkPayments {
             match link.take(payment, method, &uses, unstored, now) {
                 Ok(taken) => {
                     if self.links.replace_link(&taken).await.map_err(Denied::from)? {
-                        return Ok(());
+                        return Ok(began_at);
                     }
                     races += 1;
                     if races >= MOST_RACES {
@@ -338,7 +351,27 @@ impl LinkPayments {
     /// # Errors
     /// Fails if the store does not answer.
     pub async fn newest(&self, link: &Link, limit: usize) -> Result<Vec<Listed>, Denied> {
-        self.payments.list(&of_link(link, Vec::new()), None, limit).await
+        self.list(link, &[], limit).await
+    }
+
+    /// Returns the payments that the page of a link for one payment is about: the newest, the newest that was paid, and
+    /// those that hold the use. There may be others among them.
+    ///
+    /// # Errors
+    /// Fails if the store does not answer.
+    pub async fn of_page(&self, link: &Link) -> Result<Vec<Listed>, Denied> {
+        let mut listed = self.newest(link, NEWEST_ON_PAGE).await?;
+        if listed.len() >= NEWEST_ON_PAGE {
+            // Payers who changed their minds have begun more, and one of those before may be paid.
+            listed.truncate(1);
+            listed.extend(self.list(link, &WERE_PAID, 1).await?);
+            listed.extend(self.list(link, &HOLD_THE_USE, NEWEST_ON_PAGE).await?);
+        }
+        Ok(listed)
+    }
+
+    async fn list(&self, link: &Link, statuses: &[Status], limit: usize) -> Result<Vec<Listed>, Denied> {
+        self.payments.list(&of_link(link, statuses.to_vec()), None, limit).await
     }
 }
 

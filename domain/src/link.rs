@@ -34,6 +34,9 @@ pub const LEAST_TIME_TO_PAY_MS: u64 = 60_000;
 /// Time after which a use that was taken is free again, if its payment was not stored.
 const TAKEN_FOR_MS: u64 = 120_000;
 
+/// Time after which no payment is stored any more for a use that was taken: long before the use is free again.
+pub const STORED_WITHIN_MS: u64 = TAKEN_FOR_MS / 2;
+
 /// Most keys of closings that a link keeps: the newest.
 const MAX_CLOSING_KEYS: usize = 20;
 

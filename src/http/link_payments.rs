@@ -87,10 +87,11 @@ async fn begin_to_its_end(
     let limits = limits_of(edge, link, form, now).await?;
     // Who is over a limit takes no use meanwhile: payers of the link would find it crowded.
     refuse_over(edge, &limits, now).await?;
-    let creation = async {
+    let (counted, name) = (&limits, key.as_str());
+    let creation = |taken| async move {
         // Counted after the use is taken and before the card leaves, so a try that is under way counts already.
-        count(edge, &limits, now).await.map_err(NotCreated::NotCounted)?;
-        let created = create_keyed(edge, link.owner.clone(), Some(link.id), parsed, None, &key).await;
+        count(edge, counted, now).await.map_err(NotCreated::NotCounted)?;
+        let created = create_keyed(edge, link.owner.clone(), Some(taken), parsed, None, name).await;
         created.map_err(NotCreated::Refused)
     };
     let not_begun = match edge.link_payments.begin(link.id, id, form.method, creation).await {
@@ -219,6 +220,12 @@ async fn uncount(edge: &Edge, limits: &[EventLimit], at: Timestamp) {
 /// Returns the newest payments of a link, newest first. What can't be read is left out.
 pub(crate) async fn newest(edge: &Edge, link: &Link, limit: usize) -> Result<Vec<Payment>, ApiError> {
     let listed = edge.link_payments.newest(link, limit).await?;
+    Ok(listed.into_iter().flatten().collect())
+}
+
+/// Returns the payments that the page of a link for one payment is about. What can't be read is left out.
+pub(super) async fn of_page(edge: &Edge, link: &Link) -> Result<Vec<Payment>, ApiError> {
+    let listed = edge.link_payments.of_page(link).await?;
     Ok(listed.into_iter().flatten().collect())
 }
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use actix_web::http::header::LOCATION;
 use actix_web::web::{Data, Path, Payload};
 use actix_web::{HttpRequest, HttpResponse};
-use quita_actors::{CreatePayment, Created, Denied};
+use quita_actors::{CreatePayment, Created, Denied, LinkUse};
 use quita_domain::card::token::{AnyToken, UsedToken};
-use quita_domain::identity::{LinkId, Owner, TransactionId};
+use quita_domain::identity::{Owner, TransactionId};
 use quita_domain::listing::query::PaymentQuery;
 use quita_domain::order::Order;
 use quita_domain::payment::Payment;
@@ -116,7 +116,7 @@ fn is_same_purchase(sent: &Order, known: &Order) -> bool {
 pub(crate) async fn create_keyed(
     edge: &Edge,
     owner: Owner,
-    link: Option<LinkId>,
+    link: Option<LinkUse>,
     parsed: ParsedRequest,
     used_token: Option<UsedToken>,
     key: &str,
@@ -153,7 +153,7 @@ struct PaymentIdentity {
 async fn create_new(
     edge: &Edge,
     owner: Owner,
-    link: Option<LinkId>,
+    link: Option<LinkUse>,
     parsed: ParsedRequest,
     PaymentIdentity { id, fingerprint, used_token }: PaymentIdentity,
     endpoint: Result<Option<String>, StoreError>,

@@ -32,10 +32,19 @@ pub struct CreatePayment {
     pub other_card_fingerprints: Vec<CardFingerprint>,
     /// Unguessable part of the addresses of its public pages.
     pub page_token: String,
-    /// Payment link that it comes by.
-    pub link: Option<LinkId>,
+    /// Use of the payment link that it comes by.
+    pub link: Option<LinkUse>,
     /// Mark of the card's token that it uses up.
     pub used_token: Option<UsedToken>,
+}
+
+/// A use of a payment link that was taken for a payment.
+#[derive(Debug, Clone, Copy)]
+pub struct LinkUse {
+    /// The link.
+    pub link: LinkId,
+    /// Time from which the payment is not stored any more, long before the use is free again.
+    pub stored_before: Instant,
 }
 
 /// A payment that was created, or found under its key.

@@ -1,9 +1,14 @@
 //! Creating payments: what is written, sent and answered, in which order.
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
-use quita_actors::{CreatePayment, Denied};
+use quita_actors::{CreatePayment, Denied, LinkUse};
 use quita_domain::card::token::UsedToken;
+use quita_domain::identity::LinkId;
 use quita_domain::status::Status;
+use tokio::time::Instant;
+use uuid::Uuid;
 
 use crate::bank::Answer;
 use crate::orders::{card, id, keyed, pix};
@@ -74,6 +79,25 @@ fn a_token_that_another_payment_used_charges_nobody_and_a_replay_is_a_replay() {
         assert!(matches!(node.create(with_token(2, "b")).await, Err(Denied::TokenUsed)));
         assert!(node.create(with_token(1, "a")).await.unwrap().is_replay);
         assert_eq!(world.trace.charges(), 1);
+        node.settle().await;
+    });
+}
+
+#[test]
+fn a_payment_whose_use_of_a_link_may_be_free_again_is_neither_stored_nor_charged() {
+    let world = World::new();
+    world.live(async {
+        let node = world.node();
+        let until = |ms: u64| {
+            let stored_before = Instant::now() + Duration::from_millis(ms);
+            CreatePayment { link: Some(LinkUse { link: LinkId::new(Uuid::nil()), stored_before }), ..pix(1) }
+        };
+        let late = until(60_000);
+        pass_ms(60_000).await;
+        assert!(matches!(node.create(late).await, Err(Denied::Overloaded)));
+        pass_ms(60_000).await;
+        assert_eq!((world.trace.charges(), world.trace.stored()), (0, 0));
+        assert_eq!(node.create(until(1)).await.unwrap().payment.link, Some(LinkId::new(Uuid::nil())));
         node.settle().await;
     });
 }

@@ -71,7 +71,7 @@ fn payment(number: u128, status: Status) -> Payment {
         card_fingerprint: None,
         used_token: None,
         page_token: new.page_token,
-        link: new.link,
+        link: None,
         considered: vec![Considered { acquirer, eligible: true, reason: "eligible".into() }],
         routed: Routed::default(),
     };

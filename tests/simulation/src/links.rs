@@ -271,7 +271,7 @@ impl Form {
             other_card_fingerprints: Vec::new(),
             used_token: None,
             page_token: format!("token-{}", self.number),
-            link: Some(link.id),
+            link: None,
         }
     }
 }
@@ -332,7 +332,8 @@ async fn begin(node: &Node, form: Form) -> Result<Begun, Untold> {
         }
         let new = form.new_payment(&link, clock.now());
         let links = LinkPayments::new(payments.clone(), store);
-        match links.begin(form.link, id, method, payments.create(new)).await {
+        let create = |taken| payments.create(CreatePayment { link: Some(taken), ..new });
+        match links.begin(form.link, id, method, create).await {
             Ok(created) => Ok(created.payment),
             // The same form was sent at the same time, perhaps with another method.
             Err(not_begun) => match (payments.read(id).await?, &not_begun) {

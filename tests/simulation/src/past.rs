@@ -51,7 +51,7 @@ fn declined(world: &World, card: usize, number: u128, at: Timestamp) -> Payment 
         card_fingerprint: Some(fingerprint_of(card)),
         used_token: None,
         page_token: new.page_token,
-        link: new.link,
+        link: None,
         considered: vec![Considered { acquirer, eligible: true, reason: "eligible".into() }],
         routed: Routed::default(),
     };

@@ -58,7 +58,7 @@ impl Core {
                 card_fingerprint: new.card_fingerprint.filter(|_| routes.count_tries()),
                 used_token: new.used_token.clone(),
                 page_token: new.page_token,
-                link: new.link,
+                link: new.link.map(|taken| taken.link),
                 considered,
                 routed,
             },
@@ -67,6 +67,12 @@ impl Core {
         let (mut decision, local) = self.answer_locally(opened);
         let allotted = self.allot(&mut decision).await.map_err(Denied::StoreUnavailable)?;
         let Some(next) = decision.next else { return Err(Denied::Defect("an opened payment is a change")) };
+        if new.link.is_some_and(|taken| Instant::now() >= taken.stored_before) {
+            if let Some(allotted) = allotted {
+                allotted.give_back().await;
+            }
+            return Err(Denied::Overloaded);
+        }
         match self.persist(next, 0).await {
             Ok(payment) => {
                 self.unsent.forget();
