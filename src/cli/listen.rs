@@ -134,12 +134,15 @@ async fn receive(receiver: Data<ListenWorker>, request: HttpRequest, body: Bytes
             Err(why) => (StatusCode::BAD_GATEWAY, format!("{line}  not forwarded: {why}")),
         };
     }
+    if let Some(told) = receiver.answer {
+        (answer, line) = (told, format!("{line}  answered: {}", told.as_u16()));
+    }
     // A receiver that can't print is useless, so a closed stdout makes it fail visibly to the sender.
     if let Err(failure) = receiver.print(&line, json.as_deref()) {
         output::note(&failure.to_string());
         return HttpResponse::InternalServerError().finish();
     }
-    HttpResponse::new(receiver.answer.unwrap_or(answer))
+    HttpResponse::new(answer)
 }
 
 impl ListenWorker {

@@ -15,11 +15,9 @@ use super::errors::ApiError;
 const RESOURCE_POLICY: HeaderName = HeaderName::from_static("cross-origin-resource-policy");
 
 /// Every version of the script, oldest first. A version that was released never changes.
-const VERSIONS: [(&str, &str); 3] = [
-    ("v1.1.js", include_str!("card_script/v1.1.js")),
-    ("v1.2.js", include_str!("card_script/v1.2.js")),
-    ("v1.3.js", include_str!("card_script/v1.3.js")),
-];
+// 1.1 is withdrawn: an element of the page named `currentScript` could lead its cards elsewhere.
+const VERSIONS: [(&str, &str); 2] =
+    [("v1.2.js", include_str!("card_script/v1.2.js")), ("v1.3.js", include_str!("card_script/v1.3.js"))];
 
 /// Name of the newest version.
 const NEWEST: &str = "v1.js";
@@ -77,8 +75,7 @@ mod tests {
     use super::*;
 
     /// Hashes of the versions as they were released.
-    const RELEASED: [(&str, &str); 3] = [
-        ("v1.1.js", "sha384-JU3OFrHL4JXwIq2q/kvfKRFSP4/5laE/z/K7f0nRyUx8yd5yAwvpsByZdFwMbcX8"),
+    const RELEASED: [(&str, &str); 2] = [
         ("v1.2.js", "sha384-QdF3Et6Y/QFYmS3Pkl29MsFELrfX0IODu6QulpdIPqbENx/0JQ2oB6zw87VVi3Hu"),
         ("v1.3.js", "sha384-gEEIDD/092hR1NL11pUddr+zYo77tOOaM99kjhelwJoC86sWdw2u/E31Zymuq1Op"),
     ];
@@ -97,6 +94,7 @@ mod tests {
     fn the_newest_version_is_asked_for_again_each_time() {
         assert_eq!(find(NEWEST), Some((VERSIONS[VERSIONS.len() - 1].1, "no-cache")));
         assert_eq!(find("v1.99.js"), None);
+        assert_eq!(find("v1.1.js"), None, "withdrawn");
     }
 
     #[test]

@@ -58,7 +58,7 @@ fn a_wrong_secret_and_none_are_told() {
 #[test]
 fn it_answers_what_it_is_told_to() {
     let app = TestApp::new();
-    let (_receiver, url) = listen(&app, "", &["--answer", "410"]);
+    let (receiver, url) = listen(&app, "", &["--answer", "410"]);
     let client = app.client();
     let id = client.create(&pix(10_027).with("postbackUrl", json!(url)))["transactionId"]
         .as_str()
@@ -68,6 +68,7 @@ fn it_answers_what_it_is_told_to() {
         client.deliveries(&id).into_iter().find(|delivery| delivery["state"] == "exhausted")
     });
     assert_eq!(delivery["attempts"][0]["status"], 410);
+    assert!(receiver.stdout().contains("answered: 410"), "{}", receiver.stdout());
 }
 
 #[test]
