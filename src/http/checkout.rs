@@ -4,6 +4,7 @@
 //! the form has mistakes.
 
 mod card;
+mod due;
 mod form;
 mod response;
 mod view;
@@ -40,7 +41,7 @@ use super::accepted::asks_for_json;
 use super::client_address::address_of;
 use super::edge::Edge;
 use super::errors::{ApiError, ErrorCode};
-use super::link_payments::{NotBegun, Submitted, begin, is_being_cancelled, newest};
+use super::link_payments::{NotBegun, Submitted, begin, is_being_cancelled, of_page};
 use super::links::{METHODS_OF_PAGE, status_of};
 use super::pages::checkout_card::decline;
 use super::pages::checkout_page::{
@@ -51,9 +52,6 @@ use super::pages::checkout_words::{
 };
 use crate::console::Language;
 use quita_services::network::networks_of;
-
-/// Payments of a link among which the one that is shown is looked for.
-const LOOKED_AT: usize = 20;
 
 /// Time after which the store counts as silent.
 const STORE_ANSWERS_WITHIN: Duration = Duration::from_secs(10);
@@ -211,7 +209,7 @@ impl Visit<'_> {
     /// Returns the page as it is now: a waiting or paid payment before the form.
     async fn page(self) -> Result<HttpResponse, Refused> {
         let (status, uses) = status_of(self.edge, &self.link).await?;
-        let newest = self.newest().await?;
+        let newest = self.of_page().await?;
         let declined = newest.first().filter(|payment| payment.status() == Status::Declined).cloned();
         let unneeded = unneeded_of(&newest);
         if let Some(payment) = self.payment.clone().or_else(|| shown_of(newest)) {
@@ -234,12 +232,12 @@ impl Visit<'_> {
         }
     }
 
-    /// Returns the payments of a link for one payment, which is one page for all; none of any other.
-    async fn newest(&self) -> Result<Vec<Payment>, Refused> {
+    /// Returns the payments of a link for one payment that its page is about, which is one for all; none of any other.
+    async fn of_page(&self) -> Result<Vec<Payment>, Refused> {
         if !self.link.is_for_one() {
             return Ok(Vec::new());
         }
-        Ok(newest(self.edge, &self.link, LOOKED_AT).await?)
+        Ok(of_page(self.edge, &self.link).await?)
     }
 
     /// Begins a payment, or shows the form with its mistakes.
@@ -380,7 +378,7 @@ impl Visit<'_> {
         let waiting = match &self.payment {
             Some(payment) => Some(payment.clone()),
             // Beside a paid one there may be one that waits.
-            None => self.newest().await?.into_iter().find(|payment| payment.id.to_string() == seen),
+            None => self.of_page().await?.into_iter().find(|payment| payment.id.to_string() == seen),
         };
         // A card that was sent can't be given up: its outcome is all that is missing.
         let can_be_given_up = |payment: &Payment| {
@@ -440,7 +438,8 @@ impl Visit<'_> {
         let form =
             checkout_page::form(self.language, &self.link, self.path(), number, &methods, &plans, filled);
         let state = state_of_link(self.language, LinkStatus::Open);
-        let page = CheckoutPage { form: Some(form), ..self.bare(state).await? };
+        let due = self.due_of_form(&methods);
+        let page = CheckoutPage { form: Some(form), due, ..self.bare(state).await? };
         Ok(rendered(&page, status))
     }
 
@@ -493,7 +492,8 @@ impl Visit<'_> {
             }),
             None => None,
         };
-        let page = CheckoutPage { payment: Some(view), unneeded, again, ..self.bare(state).await? };
+        let due = self.due_of_payment(payment, is_cancelling);
+        let page = CheckoutPage { payment: Some(view), due, unneeded, again, ..self.bare(state).await? };
         Ok(rendered(&page, StatusCode::OK))
     }
 }

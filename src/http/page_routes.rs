@@ -32,6 +32,7 @@ use super::pages::is_open;
 use super::pages::pix_page::PixPage;
 use super::pages::{self, assets};
 use super::pictures::PictureKind;
+use crate::console::Language;
 
 /// Place of payment, as the slip prints it.
 const PAYMENT_PLACE: &str = "Pagável em qualquer banco até o vencimento";
@@ -109,7 +110,7 @@ async fn pix_page(edge: &Edge, token: &str, payment: &Payment) -> Result<HttpRes
     let now = edge.clock.now();
     page(&PixPage {
         mount: edge.mount,
-        due: DueWords::of(payment, now.sao_paulo_date()),
+        due: DueWords::of(payment, now.sao_paulo_date(), Language::Portuguese),
         path: format!("{}/pix/{token}", edge.mount),
         merchant_name: profile.name_of(&payment.owner.merchant).to_owned(),
         contact: profile.contact().map(str::to_owned),
@@ -147,7 +148,7 @@ async fn boleto_page(
         line_formatted: slip.line_formatted,
         barcode: slip.barcode,
         amount_cents: slip.amount_cents,
-        due: DueWords::of(payment, today),
+        due: DueWords::of(payment, today, Language::Portuguese),
         pix_code: slip
             .pix_code
             .map(|code| PixCodeView { code, picture: format!("{}/pix/{token}.svg", edge.mount) }),
@@ -194,7 +195,7 @@ fn slip(
         portfolio: issued.portfolio.clone(),
         amount_cents: cents(payment)?,
         payment_place: payment_place(payment),
-        terms: DueWords::of(payment, today).map(DueWords::on_paper).unwrap_or_default(),
+        terms: DueWords::of(payment, today, Language::Portuguese).map(DueWords::on_paper).unwrap_or_default(),
         instructions: instructions(payment, profile),
         pix_code: issued.pix_code.clone(),
         payer: party_of(&payment.order.payer),

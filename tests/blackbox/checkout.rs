@@ -36,10 +36,14 @@ impl Payer {
     }
 
     pub(crate) fn post(&self, fields: &[(&str, &str)]) -> Answer {
+        self.post_with(&[], fields)
+    }
+
+    fn post_with(&self, headers: &[(&str, &str)], fields: &[(&str, &str)]) -> Answer {
         let mut body = url::form_urlencoded::Serializer::new(String::new());
         body.extend_pairs(fields);
         let kind = [("Content-Type", "application/x-www-form-urlencoded")];
-        self.client.send("POST", &self.path, &kind, body.finish().as_bytes())
+        self.client.send("POST", &self.path, &[&kind, headers].concat(), body.finish().as_bytes())
     }
 
     /// Fills in the form and sends it.
@@ -563,6 +567,34 @@ fn what_waits_beside_a_payment_that_was_paid_late_is_seen_and_can_be_given_up() 
     app.client().wait_for_status(&second, "cancelled");
     let page = payer.check("paid");
     assert!(!page.contains("Não pague o outro código"), "{page}");
+    assert_eq!(read(&app, &made)["paidCount"], 1);
+}
+
+#[test]
+fn a_payment_that_was_paid_late_is_shown_however_many_were_begun_after_it() {
+    let app = TestApp::builder().arg("--behind-proxy", "true").start();
+    let made = make(&app, &link());
+    let payer = Payer::at(&app, &made);
+    let begin_from = |network: usize| {
+        // A network of its own, however large networks are counted.
+        let from = format!("100.{network}.0.1");
+        let answer = payer.post_with(&[("X-Forwarded-For", &from)], &form(&payer.number(), "pix"));
+        assert_eq!(answer.status, 303, "{answer}");
+        payer.transaction()
+    };
+    let first = begin_from(1);
+    for network in 2..=21 {
+        payer.give_up();
+        begin_from(network);
+    }
+    payer.give_up();
+    let last = begin_from(22);
+    pay(&app, &first);
+    let page = payer.check("paid");
+    assert_eq!(payer.transaction(), first);
+    assert!(page.contains("Não pague o outro código") && page.contains(&last), "{page}");
+    payer.give_up();
+    app.client().wait_for_status(&last, "cancelled");
     assert_eq!(read(&app, &made)["paidCount"], 1);
 }
 

@@ -3,6 +3,7 @@
 use chrono::{Days, NaiveDate};
 use serde_json::{Value, json};
 
+use crate::checkout::{Payer, between, link, make};
 use crate::support::{Client, Edit, PATIENCE, TestApp, TestReceiver, boleto, eventually, pix, today};
 
 /// After today's due date on whatever day of the week, and beyond every row of holidays.
@@ -165,6 +166,117 @@ fn page_and_slip_say_what_is_owed_and_until_when() {
     let page = due["pix"]["qrCode"].as_str().unwrap().trim_end_matches(".png");
     let page = app.client_without_key().get(page).text();
     assert!(page.contains("multa de R$ 1,50") && page.contains("Pagável até"), "{page}");
+}
+
+/// Checks the page of a link as its payer and the operator's program see it. Returns its amount, and the page.
+#[track_caller]
+fn page_of(app: &TestApp, payer: &Payer, language: &str) -> (String, String) {
+    let page = payer.client.send("GET", &payer.path, &[("Accept-Language", language)], b"");
+    assert_eq!(page.status, 200, "{page}");
+    let html = page.text();
+    assert!(html.len() < 60 * 1_024 && !html.contains("style=\""), "{html}");
+    let verified = app.program(&["checkout", "verify", &format!("{}{}", app.url(), payer.path)]).run();
+    assert_eq!(verified.code, Some(0), "{}", verified.said());
+    let amount = between(&html, "<p class=\"amount\">", "</p>").replace('\u{a0}', " ");
+    (amount, html.replace('\u{a0}', " "))
+}
+
+#[test]
+fn the_page_of_a_link_asks_for_what_is_owed_with_its_discount_and_says_so() {
+    let app = TestApp::new();
+    let request = link()
+        .with("methods", json!(["pix", "boleto"]))
+        .with("dueDate", json!(today().to_string()))
+        .with("discounts", json!([{ "until": today().to_string(), "amount": 9_999 }]));
+    for method in ["pix", "boleto"] {
+        let mut payer = Payer::at(&app, &make(&app, &request));
+        let check_open = |payer: &Payer| {
+            let (amount, page) = page_of(&app, payer, "pt-BR");
+            assert_eq!(amount, "R$ 0,28");
+            let day = today().format("%d/%m/%Y");
+            for part in [
+                format!("Valor para pagamento em {day}; valor original R$ 100,27"),
+                format!("Vencimento {day}"),
+                ", desconto de R$ 99,99.".to_owned(),
+            ] {
+                assert!(page.contains(&part), "{part}: {page}");
+            }
+            let (amount, page) = page_of(&app, payer, "en");
+            assert_eq!(amount, "R$0.28");
+            let day = today().format("%b %-d, %Y");
+            for part in [
+                format!("Amount to pay on {day}; original amount R$100.27"),
+                format!("Due {day}"),
+                ", a discount of R$99.99.".to_owned(),
+            ] {
+                assert!(page.contains(&part), "{part}: {page}");
+            }
+        };
+        check_open(&payer);
+        payer.begin_and_go(method);
+        payer.check("pending");
+        check_open(&payer);
+        pay(&app.client(), &payer.transaction(), &json!({}));
+        payer.check("paid");
+        let (amount, page) = page_of(&app, &payer, "pt-BR");
+        assert_eq!(amount, "R$ 0,28");
+        assert!(page.contains("Valor pago; valor original R$ 100,27"), "{page}");
+        assert!(!page.contains("desconto") && !page.contains("Vencimento"), "nothing is owed: {page}");
+    }
+}
+
+#[test]
+fn the_page_of_a_link_says_what_fine_and_interest_are() {
+    let app = TestApp::new();
+    let request = link()
+        .with("methods", json!(["pix", "boleto"]))
+        .with("dueInDays", json!(0))
+        .with("fine", json!({ "percentage": 20 }))
+        .with("interest", json!({ "percentagePerMonth": 20 }));
+    let mut payer = Payer::at(&app, &make(&app, &request));
+    let check_open = |payer: &Payer| {
+        for (language, original, terms) in [
+            ("pt-BR", "R$ 100,27", "multa de 20% (R$ 20,05) e juros de 20% ao mês."),
+            ("en", "R$100.27", "a fine of 20% (R$20.05) and interest of 20% a month."),
+        ] {
+            let (amount, page) = page_of(&app, payer, language);
+            assert_eq!(amount, original);
+            assert!(page.contains(terms), "{terms}: {page}");
+        }
+    };
+    check_open(&payer);
+    payer.begin_and_go("boleto");
+    payer.check("pending");
+    check_open(&payer);
+    payer.give_up();
+    payer.check("open");
+    check_open(&payer);
+    payer.begin_and_go("pix");
+    pay(&app.client(), &payer.transaction(), &json!({ "on": late_day().to_string(), "amount": 12_500 }));
+    payer.check("paid");
+    assert_eq!(page_of(&app, &payer, "pt-BR").0, "R$ 125,00");
+}
+
+#[test]
+fn terms_beside_a_card_name_the_methods_that_have_them() {
+    let app = TestApp::new();
+    let discount = json!([{ "until": today().to_string(), "amount": 9_999 }]);
+    let due = link().with("dueDate", json!(today().to_string())).with("discounts", discount);
+    for (methods, heading) in [
+        (json!(["pix", "boleto", "credit_card"]), "Por PIX ou boleto:"),
+        (json!(["pix", "credit_card"]), "Por PIX:"),
+    ] {
+        let payer = Payer::at(&app, &make(&app, &due.clone().with("methods", methods)));
+        let (amount, page) = page_of(&app, &payer, "pt-BR");
+        assert_eq!(amount, "R$ 100,27", "a card has no discount");
+        let of_today = format!("Valor para pagamento em {}: R$ 0,28", today().format("%d/%m/%Y"));
+        for part in [heading, &of_today, ", desconto de R$ 99,99."] {
+            assert!(page.contains(part), "{part}: {page}");
+        }
+    }
+    let (amount, page) = page_of(&app, &Payer::at(&app, &make(&app, &link())), "pt-BR");
+    assert_eq!(amount, "R$ 100,27");
+    assert!(!page.contains("Vencimento"), "{page}");
 }
 
 #[test]

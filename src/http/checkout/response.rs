@@ -262,6 +262,7 @@ pub(in crate::http) fn refusal(
         language,
         mount: edge.mount,
         offer: None,
+        due: None,
         state,
         form: None,
         payment: None,

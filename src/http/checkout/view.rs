@@ -89,6 +89,7 @@ impl Visit<'_> {
             language: self.language,
             mount: self.edge.mount,
             offer: Some(offer),
+            due: None,
             state,
             form: None,
             payment: None,

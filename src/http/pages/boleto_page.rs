@@ -73,7 +73,7 @@ pub(crate) struct PixCodeView {
 
 impl BoletoPage {
     fn amount(&self) -> String {
-        reais(self.due.as_ref().map_or(self.amount_cents, |due| due.owed_cents))
+        reais(self.due.as_ref().map_or(self.amount_cents, DueWords::owed_cents))
     }
 
     fn original_amount(&self) -> String {

@@ -19,6 +19,8 @@ pub(crate) struct CheckoutPage {
     pub(crate) mount: Mount,
     /// The offer; absent where there is no link.
     pub(crate) offer: Option<OfferView>,
+    /// Amount and terms of a due date, which stand in place of the offer's amount.
+    pub(crate) due: Option<DueView>,
     pub(crate) state: StateView,
     pub(crate) form: Option<FormView>,
     pub(crate) payment: Option<PaymentView>,
@@ -40,6 +42,14 @@ pub(crate) struct OfferView {
     pub(crate) amount: String,
     pub(crate) items: Vec<String>,
     pub(crate) is_test: bool,
+}
+
+/// Amount and terms of a charge with a due date.
+#[derive(Debug, Clone)]
+pub(crate) struct DueView {
+    pub(crate) amount: String,
+    /// Sentences below the amount.
+    pub(crate) sentences: Vec<String>,
 }
 
 /// A payment of a link for one payment that another one of it has made needless.
@@ -216,7 +226,8 @@ fn address_legend(language: Language, link: &Link, methods: &[Method]) -> &'stat
     }
 }
 
-const fn name_of(language: Language, method: Method) -> &'static str {
+/// Returns the name of a method.
+pub(crate) const fn name_of(language: Language, method: Method) -> &'static str {
     match method {
         Method::Pix => "PIX",
         Method::Boleto => pick(language, "Boleto", "Boleto (bank slip)"),
@@ -224,14 +235,35 @@ const fn name_of(language: Language, method: Method) -> &'static str {
     }
 }
 
+/// Returns the label of a field; empty if there is no such field. `address` is the shop's whole one.
+pub(crate) fn label_of(language: Language, field: &str) -> &'static str {
+    let (portuguese, english) = match field {
+        "name" => ("Nome completo", "Full name"),
+        "document" => ("CPF ou CNPJ", "CPF or CNPJ"),
+        "email" => ("E-mail", "E-mail"),
+        "tel" => ("Telefone com DDD", "Phone with area code"),
+        "postal-code" => ("CEP", "CEP"),
+        "street" => ("Rua", "Street"),
+        "number" => ("Número", "Number"),
+        "complement" => ("Complemento (opcional)", "Flat or block (optional)"),
+        "neighborhood" => ("Bairro", "Neighbourhood"),
+        "city" => ("Cidade", "City"),
+        "state" => ("Estado (UF)", "State (UF)"),
+        "address" => ("Endereço", "Address"),
+        _ => ("", ""),
+    };
+    pick(language, portuguese, english)
+}
+
 fn field(
+    language: Language,
     name: &'static str,
-    label: &'static str,
     autocomplete: &'static str,
     kind: &'static str,
     value: &str,
     known: Option<String>,
 ) -> FieldView {
+    let label = label_of(language, name);
     let is_numeric = matches!(name, "tel" | "postal-code");
     FieldView { name, label, autocomplete, kind, is_numeric, value: value.to_owned(), known, mistake: None }
 }
@@ -245,31 +277,28 @@ fn payer_fields(language: Language, link: &Link, typed: &PayerInput) -> Vec<Fiel
     let document = known.and_then(|known| known.document.as_ref()).map(|document| document.masked());
     let email = known.and_then(|known| known.email.as_deref()).map(masked_email);
     let phone = known.and_then(|known| known.phone.as_ref()).map(|_| by_shop());
-    let label = |portuguese, english| pick(language, portuguese, english);
     vec![
-        field("name", label("Nome completo", "Full name"), "name", "text", &typed.name, name),
-        field("document", label("CPF ou CNPJ", "CPF or CNPJ"), "off", "text", &typed.document, document),
-        field("email", label("E-mail", "E-mail"), "email", "email", &typed.email, email),
-        field("tel", label("Telefone com DDD", "Phone with area code"), "tel", "tel", &typed.phone, phone),
+        field(language, "name", "name", "text", &typed.name, name),
+        field(language, "document", "off", "text", &typed.document, document),
+        field(language, "email", "email", "email", &typed.email, email),
+        field(language, "tel", "tel", "tel", &typed.phone, phone),
     ]
 }
 
 fn address_fields(language: Language, link: &Link, typed: &PayerInput) -> Vec<FieldView> {
-    let label = |portuguese, english| pick(language, portuguese, english);
     if link.offer.customer.as_ref().is_some_and(|known| known.address.is_some()) {
         let by_shop = pick(language, "informado pela loja", "given by the shop").to_owned();
-        return vec![field("street", label("Endereço", "Address"), "off", "text", "", Some(by_shop))];
+        let street = field(language, "street", "off", "text", "", Some(by_shop));
+        return vec![FieldView { label: label_of(language, "address"), ..street }];
     }
-    let number = label("Número", "Number");
-    let complement = label("Complemento (opcional)", "Flat or block (optional)");
     vec![
-        field("postal-code", "CEP", "postal-code", "text", &typed.zip_code, None),
-        field("street", label("Rua", "Street"), "address-line1", "text", &typed.street, None),
-        field("number", number, "off", "text", &typed.number, None),
-        field("complement", complement, "address-line2", "text", &typed.complement, None),
-        field("neighborhood", label("Bairro", "Neighbourhood"), "off", "text", &typed.neighborhood, None),
-        field("city", label("Cidade", "City"), "address-level2", "text", &typed.city, None),
-        field("state", label("Estado (UF)", "State (UF)"), "address-level1", "text", &typed.state, None),
+        field(language, "postal-code", "postal-code", "text", &typed.zip_code, None),
+        field(language, "street", "address-line1", "text", &typed.street, None),
+        field(language, "number", "off", "text", &typed.number, None),
+        field(language, "complement", "address-line2", "text", &typed.complement, None),
+        field(language, "neighborhood", "off", "text", &typed.neighborhood, None),
+        field(language, "city", "address-level2", "text", &typed.city, None),
+        field(language, "state", "address-level1", "text", &typed.state, None),
     ]
 }
 
