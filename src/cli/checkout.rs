@@ -7,6 +7,7 @@ mod payment_codes;
 mod rules;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::future::Future;
 use std::time::Duration;
 
 use awc::Client;
@@ -29,6 +30,9 @@ const MAX_BYTES: usize = 1024 * 1024;
 
 /// Time limit for an answer with its body, which a changed page may never end.
 const TIME_OUT: Duration = Duration::from_secs(30);
+
+/// Time limit for the whole comparison: a changed page could name many addresses that answer late.
+const MAX_DURATION: Duration = Duration::from_secs(120);
 
 /// Part of the address of every page of a link.
 const CHECKOUT: &str = "/checkout/";
@@ -96,30 +100,13 @@ pub(super) async fn run(CheckoutCommand::Verify(VerifyPage { url }): CheckoutCom
     if !url.path().contains(CHECKOUT) {
         return Err(Failure::usage("the URL must be that of a payment link's page, …/checkout/TOKEN"));
     }
-    let mut check = PageComparison { client: client(), url, differences: Vec::new(), scripts: 0 };
-    let mut receivers = BTreeSet::new();
-    let mut goes_on_at = BTreeSet::new();
-    let mut files = BTreeSet::new();
-    for language in LANGUAGES {
-        let findings = check.page(language).await?;
-        goes_on_at.extend(findings.goes_on_at);
-        files.extend(findings.files);
-        for code in findings.codes {
-            receivers.extend(check.payment_code(&code).await?);
-        }
+    let sentences = BTreeSet::new();
+    let mut check = PageComparison { client: client(), url, differences: Vec::new(), sentences, scripts: 0 };
+    let compared = within(MAX_DURATION, check.all()).await;
+    for sentence in &check.sentences {
+        output::result(&output::printable(sentence))?;
     }
-    check.files(files).await?;
-    check.scripts_for_other_pages().await?;
-    for difference in &check.differences {
-        output::result(&output::printable(difference))?;
-    }
-    for receiver in receivers {
-        output::result(&output::printable(&receiver))?;
-    }
-    for host in goes_on_at {
-        let line = format!("A payer may go on at {host}: see that it is the shop's.");
-        output::result(&output::printable(&line))?;
-    }
+    compared?;
     match check.differences.len() {
         0 => {
             output::result(&format!("Headers and {} scripts are as this version serves them.", check.scripts))
@@ -129,11 +116,23 @@ pub(super) async fn run(CheckoutCommand::Verify(VerifyPage { url }): CheckoutCom
     }
 }
 
+/// Waits for a comparison until this time is over.
+async fn within(limit: Duration, all: impl Future<Output = Result<(), Failure>>) -> Result<(), Failure> {
+    timeout(limit, all).await.unwrap_or_else(|_| {
+        let seconds = limit.as_secs();
+        let why =
+            format!("the comparison was not finished within {seconds} s, and the rest was not compared");
+        Err(Failure::failed(why))
+    })
+}
+
 /// Comparison of one page.
 struct PageComparison {
     client: Client,
     url: Url,
     differences: Vec<String>,
+    /// Sentences about what a person must judge.
+    sentences: BTreeSet<String>,
     /// Number of compared scripts.
     scripts: usize,
 }
@@ -146,12 +145,33 @@ struct Fetched {
 }
 
 impl PageComparison {
-    /// Notes a difference once, though it may be there in both languages.
-    fn differ(&mut self, what: impl Into<String>) {
-        let what = what.into();
-        if !self.differences.contains(&what) {
-            self.differences.push(what);
+    /// Compares everything.
+    async fn all(&mut self) -> Result<(), Failure> {
+        let mut files = BTreeSet::new();
+        for language in LANGUAGES {
+            let findings = self.page(language).await?;
+            let of_host = |host| format!("A payer may go on at {host}: see that it is the shop's.");
+            self.sentences.extend(findings.goes_on_at.map(of_host));
+            let of_status = |status| format!("The page's status is {status}: see that it is the link's.");
+            self.sentences.extend(findings.status.map(of_status));
+            files.extend(findings.files);
+            for code in findings.codes {
+                self.payment_code(&code).await?;
+            }
         }
+        self.files(files).await?;
+        self.scripts_for_other_pages().await
+    }
+
+    /// Prints a difference at once, and once though it may be there in both languages.
+    fn differ(&mut self, what: impl Into<String>) -> Result<(), Failure> {
+        let what = what.into();
+        if self.differences.contains(&what) {
+            return Ok(());
+        }
+        output::result(&output::printable(&what))?;
+        self.differences.push(what);
+        Ok(())
     }
 
     /// Fetches an address as a payer's browser does.
@@ -194,48 +214,45 @@ impl PageComparison {
             return Err(Failure::failed(why));
         }
         if page.status != 200 {
-            self.differ(format!("the page answers {}, and not 200", page.status));
+            self.differ(format!("the page answers {}, and not 200", page.status))?;
         }
         for difference in headers::differences(&page.headers) {
-            self.differ(difference);
+            self.differ(difference)?;
         }
         let Ok(html) = String::from_utf8(page.body) else {
-            self.differ("the page is not UTF-8");
+            self.differ("the page is not UTF-8")?;
             return Ok(PageFindings::default());
         };
         let findings = judge(&html, &self.url);
         for difference in &findings.differences {
-            self.differ(difference);
+            self.differ(difference)?;
         }
         let with_card = html.contains("<fieldset id=\"card\"").then_some("checkout-card.js");
         for name in ["pages.css", "checkout.css", "checkout.js"].into_iter().chain(with_card) {
             if !findings.files.contains(name) {
-                self.differ(format!("{name} is not in the page"));
+                self.differ(format!("{name} is not in the page"))?;
             }
         }
         Ok(findings)
     }
 
-    /// Checks a code by which a payer pays, and its picture. Returns the sentence about its receiver.
-    async fn payment_code(&mut self, code: &PaymentCode) -> Result<Option<String>, Failure> {
-        let receiver = match code.receiver() {
-            Ok(receiver) => receiver,
-            Err(difference) => {
-                self.differ(difference);
-                return Ok(None);
-            }
+    /// Checks a code by which a payer pays, and its picture. Notes the sentence about its receiver.
+    async fn payment_code(&mut self, code: &PaymentCode) -> Result<(), Failure> {
+        match code.receiver() {
+            Ok(receiver) => self.sentences.insert(receiver),
+            Err(difference) => return self.differ(difference),
         };
         if let PaymentCode::Pix { code, picture } = code {
             let url = self.url.join(picture).ok().filter(|url| url.origin() == self.url.origin());
             // A picture from elsewhere is a difference of the page.
-            let Some(url) = url else { return Ok(Some(receiver)) };
+            let Some(url) = url else { return Ok(()) };
             let fetched = self.fetch(&url, Use::Picture, PORTUGUESE).await?;
             let drawn = QrImage::new(code).map(|image| image.svg());
             if fetched.status != 200 || !drawn.is_ok_and(|drawn| fetched.body == drawn.as_bytes()) {
-                self.differ(format!("{url} is not the picture of the page's PIX code"));
+                self.differ(format!("{url} is not the picture of the page's PIX code"))?;
             }
         }
-        Ok(Some(receiver))
+        Ok(())
     }
 
     /// Compares the files of the page.
@@ -260,9 +277,9 @@ impl PageComparison {
         let fetched = self.fetch(url, usage, PORTUGUESE).await?;
         self.scripts = self.scripts.saturating_add(1);
         if fetched.status != 200 {
-            self.differ(format!("{url} answers {}, and not 200", fetched.status));
+            self.differ(format!("{url} answers {}, and not 200", fetched.status))?;
         } else if fetched.body != expected.as_bytes() {
-            self.differ(format!("{url} has other contents than in this version"));
+            self.differ(format!("{url} has other contents than in this version"))?;
         }
         Ok(())
     }
@@ -277,8 +294,22 @@ impl PageComparison {
         let fetched = self.fetch(&url, Use::Data, PORTUGUESE).await?;
         let hashes: Option<BTreeMap<String, String>> = serde_json::from_slice(&fetched.body).ok();
         if fetched.status != 200 || hashes != Some(card_script_hashes()) {
-            self.differ(format!("{url} has other hashes than in this version"));
+            self.differ(format!("{url} has other hashes than in this version"))?;
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::pending;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_comparison_that_never_ends_is_told_as_unfinished() {
+        let failure = within(MAX_DURATION, pending()).await.unwrap_err();
+        assert!(failure.to_string().contains("not finished within 120 s"), "{failure}");
+        assert_eq!(within(MAX_DURATION, async { Ok(()) }).await, Ok(()));
     }
 }

@@ -1,5 +1,7 @@
 //! `quita checkout verify`: the page as payers get it against what the program serves.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use serde_json::json;
 
 use crate::checkout::{Payer, link, make};
@@ -174,6 +176,64 @@ fn a_code_that_pays_somebody_else_is_told() {
     assert!(code == Some(1) && printed.contains("the page has 0 PIX codes and 1 pictures"), "{printed}");
     let (code, printed) = verify_page(&app, &payer.path, |_, reply| replace_code(reply, "00020126"));
     assert!(code == Some(1) && printed.contains("the PIX code is invalid"), "{printed}");
+}
+
+#[test]
+fn of_many_payment_codes_on_a_page_one_is_checked_and_all_are_told() {
+    static PICTURES: AtomicUsize = AtomicUsize::new(0);
+    let app = TestApp::new();
+    let mut payer = Payer::at(&app, &make(&app, &link()));
+    payer.begin_and_go("pix");
+    let (code, printed) = verify_page(&app, &payer.path, |path, reply| {
+        if path.ends_with(".svg") {
+            PICTURES.fetch_add(1, Ordering::Relaxed);
+        }
+        if let Some((before, rest)) = reply.body.split_once("<textarea id=\"code\"") {
+            let (inner, after) = rest.split_once("</textarea>").unwrap();
+            let codes = format!("<textarea id=\"code\"{inner}</textarea>").repeat(1_000);
+            reply.body = format!("{before}{codes}{after}");
+        }
+    });
+    let told = "the page has 1000 PIX codes and 1 pictures";
+    assert!(code == Some(1) && printed.contains(told), "{printed}");
+    assert_eq!(PICTURES.load(Ordering::Relaxed), 2, "one in each language");
+}
+
+#[test]
+fn differences_are_told_before_the_comparison_fails() {
+    let app = TestApp::new();
+    let (code, printed) = verify(&app, |path, reply| {
+        reply.body = reply.body.replace("</head>", "<style></style></head>");
+        // Beyond what is read.
+        if path.contains("/assets/") {
+            reply.body = " ".repeat(2 * 1024 * 1024);
+        }
+    });
+    assert!(code == Some(1) && printed.contains("can't be read"), "{printed}");
+    assert!(printed.contains("the page has the element style"), "{printed}");
+}
+
+#[test]
+fn a_form_that_is_gone_or_asks_for_something_else_is_told() {
+    let app = TestApp::new();
+    let changes: [(&str, Change); 3] = [
+        ("the page is open and has 0 forms", |_, reply| {
+            if let Some((before, rest)) = reply.body.split_once("<form ") {
+                let (_, after) = rest.split_once("</form>").unwrap();
+                reply.body = format!("{before}<p>Pague por transferencia: banco 999 conta 1</p>{after}");
+            }
+        }),
+        ("the page has another label of \"street\": Número do cartão", |_, reply| {
+            reply.body = reply.body.replace(">Rua</label>", ">Número do cartão</label>");
+        }),
+        ("the page has other words for the card", |_, reply| {
+            reply.body = reply.body.replace("data-code=\"Code (CVV)\"", "data-code=\"PIN of the card\"");
+        }),
+    ];
+    for (told, change) in changes {
+        let (code, printed) = verify(&app, change);
+        assert!(code == Some(1) && printed.contains(told), "{told}: {printed}");
+    }
 }
 
 #[test]

@@ -19,6 +19,9 @@ const ESCAPES: [(&str, char); 5] =
 /// Differences after which the rest is not read.
 pub(super) const MOST_TOLD: usize = 50;
 
+/// Maximum number of attributes of a tag, of which the templates write half at most.
+const MAX_ATTRIBUTES: usize = 32;
+
 /// Number of characters of a difference that are shown.
 const SHOWN: usize = 60;
 
@@ -105,7 +108,8 @@ fn tag(text: &str) -> Option<(Piece, &str)> {
             return None;
         }
         let ((name, value), after) = attribute(trimmed)?;
-        if tag.attribute(&name).is_some() {
+        // Each is compared with those before, so many would take long.
+        if tag.attributes.len() == MAX_ATTRIBUTES || tag.attribute(&name).is_some() {
             return None;
         }
         tag.attributes.push((name, value));

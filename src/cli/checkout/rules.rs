@@ -1,6 +1,9 @@
 //! Tags that the page may have: every element, attribute and address that its templates write.
 
+mod form;
+
 use std::collections::BTreeSet;
+use std::mem::discriminant;
 
 use url::{Host, Url};
 
@@ -154,7 +157,9 @@ pub(super) struct PageFindings {
     pub(super) files: BTreeSet<&'static str>,
     /// Host of the merchant's own page, to which a payer may go on.
     pub(super) goes_on_at: Option<String>,
-    /// Codes by which a payer pays.
+    /// Status that the page states.
+    pub(super) status: Option<String>,
+    /// Codes by which a payer pays, at most one of each kind.
     pub(super) codes: Vec<PaymentCode>,
 }
 
@@ -165,8 +170,11 @@ pub(super) fn judge(html: &str, page: &Url) -> PageFindings {
     let home = page.path().split_once(super::CHECKOUT).map_or("", |(home, _)| home);
     let mut judge = Judge::new(home, page.path(), &pieces);
     judge.found.differences.extend(unreadable.into_iter().map(written));
-    judge.all();
+    // First what is told once: the other differences may be so many that the rest is not told.
+    judge.status();
     judge.pictures();
+    judge.all();
+    judge.words();
     judge.found
 }
 
@@ -176,6 +184,10 @@ struct Judge<'p> {
     /// Path of the page.
     page: &'p str,
     pieces: &'p [Piece],
+    /// First element `main`, which states the status.
+    main: Option<&'p Tag>,
+    /// Address of the first picture; empty without one.
+    picture: &'p str,
     found: PageFindings,
     ids: BTreeSet<&'p str>,
     hidden: BTreeSet<&'p str>,
@@ -185,10 +197,13 @@ struct Judge<'p> {
 
 impl<'p> Judge<'p> {
     fn new(home: &'p str, page: &'p str, pieces: &'p [Piece]) -> Self {
+        let picture = tags(pieces).find(|tag| tag.name == "img").and_then(|tag| tag.attribute("src"));
         Self {
             home,
             page,
             pieces,
+            main: tags(pieces).find(|tag| tag.name == "main"),
+            picture: picture.unwrap_or_default(),
             found: PageFindings::default(),
             ids: BTreeSet::new(),
             hidden: BTreeSet::new(),
@@ -204,11 +219,17 @@ impl<'p> Judge<'p> {
 
     /// Compares codes and pictures: a picture leads payers too, and is compared with the code beside it.
     fn pictures(&mut self) {
-        let is_picture = |piece: &&Piece| matches!(piece, Piece::Start(tag) if tag.name == "img");
-        let pictures = self.pieces.iter().filter(is_picture).count();
-        let codes = self.found.codes.iter().filter(|code| matches!(code, PaymentCode::Pix { .. })).count();
+        let pictures = tags(self.pieces).filter(|tag| tag.name == "img").count();
+        let count = |id| {
+            let is_code = |tag: &&Tag| tag.name == "textarea" && tag.attribute("id") == Some(id);
+            tags(self.pieces).filter(is_code).count()
+        };
+        let (codes, lines) = (count("code"), count("line"));
         if pictures != codes || codes > 1 {
             self.differ(format!("the page has {codes} PIX codes and {pictures} pictures of one"));
+        }
+        if lines > 1 {
+            self.differ(format!("the page has {lines} numbers of a slip"));
         }
     }
 
@@ -234,6 +255,10 @@ impl<'p> Judge<'p> {
     }
 
     fn start(&mut self, tag: &'p Tag, next: Option<&Piece>, is_in_noscript: bool) {
+        // Browsers that run scripts show nothing of it: the form could be hidden there.
+        if is_in_noscript && !["noscript", "meta", "p"].contains(&tag.name.as_str()) {
+            self.differ(format!("the page has the element {} within noscript", tag.name));
+        }
         match tag.name.as_str() {
             "script" => self.script(tag, next),
             "meta" | "link" => self.head(tag, is_in_noscript),
@@ -318,6 +343,9 @@ impl<'p> Judge<'p> {
         if tag.attribute("id").is_some_and(|id| !self.ids.insert(id)) {
             self.differ(format!("{} has an id that is there before", tag.name));
         }
+        if tag.attribute("hidden").is_some() && !may_be_hidden(tag) {
+            self.differ(format!("{} is hidden", tag.name));
+        }
         // Without them the fields would go into an address.
         for name in ["action", "method"] {
             if tag.name == "form" && tag.attribute(name).is_none() {
@@ -367,11 +395,7 @@ impl<'p> Judge<'p> {
 
     /// Returns true for the merchant's own page, which is offered once a payment is paid, with its host in words.
     fn goes_on(&mut self, address: &str, next: Option<&Piece>) -> bool {
-        let main = self.pieces.iter().find_map(|piece| match piece {
-            Piece::Start(tag) if tag.name == "main" => Some(tag),
-            Piece::Start(_) | Piece::End(_) | Piece::Text(_) => None,
-        });
-        let Some((main, url)) = main.zip(Url::parse(address).ok()) else { return false };
+        let Some((main, url)) = self.main.zip(Url::parse(address).ok()) else { return false };
         let is_paid = matches!(main.attribute("data-status"), Some("paid" | "approved"));
         let is_of_payment = main
             .attribute("data-transaction-id")
@@ -391,20 +415,14 @@ impl<'p> Judge<'p> {
             Some(Piece::Start(_) | Piece::End(_)) | None => String::new(),
         };
         let code = match tag.attribute("id") {
-            Some("code") => PaymentCode::Pix { code: text, picture: self.picture() },
+            Some("code") => PaymentCode::Pix { code: text, picture: self.picture.to_owned() },
             Some("line") => PaymentCode::Boleto { line: text },
             _ => return self.differ("the page has another textarea".to_owned()),
         };
-        self.found.codes.push(code);
-    }
-
-    /// Returns the address of the PIX code's picture; empty without one.
-    fn picture(&self) -> String {
-        let mut pictures = self.pieces.iter().rev().filter_map(|piece| match piece {
-            Piece::Start(tag) if tag.name == "img" => tag.attribute("src"),
-            Piece::Start(_) | Piece::End(_) | Piece::Text(_) => None,
-        });
-        pictures.next().unwrap_or_default().to_owned()
+        // To check one takes a request, and whoever changes the page could write thousands.
+        if !self.found.codes.iter().any(|known| discriminant(known) == discriminant(&code)) {
+            self.found.codes.push(code);
+        }
     }
 
     fn input(&mut self, tag: &'p Tag) {
@@ -422,6 +440,23 @@ impl<'p> Judge<'p> {
         if !is_known {
             self.differ(format!("the page has another field: {kind} {name:?} {complete:?}"));
         }
+    }
+}
+
+/// Returns the start tags among pieces.
+fn tags(pieces: &[Piece]) -> impl Iterator<Item = &Tag> {
+    pieces.iter().filter_map(|piece| match piece {
+        Piece::Start(tag) => Some(tag),
+        Piece::End(_) | Piece::Text(_) => None,
+    })
+}
+
+/// Returns true for what the page's scripts show: the card, and buttons that copy.
+fn may_be_hidden(tag: &Tag) -> bool {
+    match tag.name.as_str() {
+        "fieldset" => tag.attribute("id") == Some("card"),
+        "button" => tag.attribute("type") == Some("button") && tag.attribute("data-copy").is_some(),
+        _ => false,
     }
 }
 

@@ -1,11 +1,13 @@
 use askama::Template;
+use quita_domain::method::Method;
 
 use super::*;
 use crate::console::Language;
 use crate::http::Mount;
 use crate::http::pages::checkout_card::CardView;
 use crate::http::pages::checkout_page::{
-    CheckoutPage, FieldView, FormView, MethodView, OfferView, PaymentView, StateView, UnneededView,
+    CheckoutPage, DueView, FieldView, FormView, MethodView, OfferView, PaymentView, StateView, UnneededView,
+    label_of, name_of,
 };
 use crate::http::pages::checkout_words::mistake;
 
@@ -35,6 +37,7 @@ fn bare(language: Language, word: &'static str) -> CheckoutPage {
         language,
         mount: Mount::ROOT,
         offer: Some(offer),
+        due: None,
         state: StateView { word, label: "Label", sentence: "A sentence." },
         form: None,
         payment: None,
@@ -44,12 +47,20 @@ fn bare(language: Language, word: &'static str) -> CheckoutPage {
     }
 }
 
+fn due() -> DueView {
+    DueView { amount: HOSTILE.to_owned(), sentences: vec![HOSTILE.to_owned(); 4] }
+}
+
 fn with_form(language: Language, takes_cards: bool) -> CheckoutPage {
-    let method =
-        |value| MethodView { value, label: "Method", is_chosen: value == "pix", needs_address: true };
+    let method = |method: Method| MethodView {
+        value: method.label(),
+        label: name_of(language, method),
+        is_chosen: method == Method::Pix,
+        needs_address: true,
+    };
     let field = |(name, kind, autocomplete): &(&'static str, &'static str, &'static str)| FieldView {
         name,
-        label: "Label",
+        label: label_of(language, name),
         autocomplete,
         kind,
         is_numeric: *name == "tel",
@@ -61,7 +72,7 @@ fn with_form(language: Language, takes_cards: bool) -> CheckoutPage {
     let form = FormView {
         path: address().path().to_owned(),
         number: "number-of_form".to_owned(),
-        methods: ["pix", "boleto", "credit_card"].map(method).into(),
+        methods: Method::ALL.map(method).into(),
         fields: payer.iter().map(field).collect(),
         address: place.iter().map(field).collect(),
         address_legend: "Address",
@@ -113,6 +124,8 @@ fn every_state_of_the_page_is_as_the_templates_write_it() {
             with_form(language, true),
             with_payment(language, true),
             with_payment(language, false),
+            CheckoutPage { due: Some(due()), ..with_form(language, true) },
+            CheckoutPage { due: Some(due()), ..with_payment(language, true) },
         ];
         for page in pages {
             let findings = judge(&rendered(&page), &address());
@@ -233,4 +246,73 @@ fn an_added_field_a_changed_address_and_a_foreign_link_are_told() {
             ("data-status=\"paid\"", "data-status=\"pending\""),
         ],
     );
+}
+
+#[test]
+fn an_open_page_without_its_form_or_a_part_of_it_is_told() {
+    let page = with_form(Language::Portuguese, true);
+    let html = rendered(&page);
+    let (before, form) = html.split_once("<form ").unwrap();
+    let (form, after) = form.split_once("</form>").unwrap();
+    let instead = format!("{before}<p>Pague por transferencia: banco 999 conta 1</p>{after}");
+    assert_eq!(judge(&instead, &address()).differences, ["the page is open and has 0 forms"]);
+    let moved = format!(
+        "{before}<form method=\"post\" action=\"/checkout/token_of-link\"></form><form {form}{after}"
+    );
+    assert!(!judge(&moved, &address()).differences.is_empty());
+    check(
+        &page,
+        &[
+            ("<input type=\"hidden\" name=\"form\" value=\"number-of_form\">", ""),
+            ("<button type=\"submit\" class=\"primary\">Continuar</button>", ""),
+            ("<main class=\"checkout\" data-status=\"open\"", "<main class=\"checkout\""),
+            ("data-status=\"open\"", "data-status=\"opened\""),
+            ("<form ", "<form hidden "),
+            ("<form ", "<noscript><form "),
+            ("<fieldset id=\"method\">", "<fieldset id=\"method\" hidden>"),
+            ("<button type=\"submit\"", "<button type=\"submit\" data-copy=\"code\" hidden"),
+            ("</main>", "</main><main class=\"checkout\" data-status=\"open\"></main>"),
+        ],
+    );
+}
+
+#[test]
+fn other_words_for_a_field_are_told() {
+    for (language, street) in [(Language::Portuguese, "Rua"), (Language::English, "Street")] {
+        let label = format!("<label for=\"street\">{street}</label>");
+        let with = |new: &str| label.replace(street, new);
+        check(
+            &with_form(language, true),
+            &[
+                (&label, &with("Número do cartão")),
+                (&label, &with("")),
+                (&label, &with(&format!("{street}<strong> e senha</strong>"))),
+                (&label, "<p>Senha</p>"),
+                (&label, &format!("{label}{}", with("Senha"))),
+                (&label, &label.replace("<label", "<label hidden")),
+                (&label, &label.replace("street", "city")),
+                ("<span class=\"known-label\">", "<span class=\"known-label\">Senha "),
+                ("data-code=\"C", "data-code=\"Senha "),
+            ],
+        );
+    }
+}
+
+#[test]
+fn of_many_payment_codes_one_is_checked_and_all_are_told() {
+    let html = rendered(&with_payment(Language::English, true));
+    let several = |id: &str| {
+        let (before, rest) = html.split_once(&format!("<textarea id=\"{id}\"")).unwrap();
+        let (inner, after) = rest.split_once("</textarea>").unwrap();
+        let code = format!("<textarea id=\"{id}\"{inner}</textarea>");
+        format!("{before}{}{after}", code.repeat(4_000))
+    };
+    for (id, told) in
+        [("code", "the page has 4000 PIX codes"), ("line", "the page has 4000 numbers of a slip")]
+    {
+        let findings = judge(&several(id), &address());
+        assert_eq!(findings.codes.len(), 2, "a PIX code and a slip's number");
+        let is_told = findings.differences.iter().any(|difference| difference.contains(told));
+        assert!(is_told, "{:?}", findings.differences);
+    }
 }
