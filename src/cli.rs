@@ -302,7 +302,7 @@ mod tests {
             "quita privacy erase --document 52998224725 --paid-before 180",
             "quita listen --answer 700",
             "quita logs",
-            "quita logs tail --key x --lines 101",
+            "quita logs tail --key x --lines 401",
             "quita logs tail --key x --status 199",
             "quita logs tail --key x --status 6xx",
             "quita logs tail --key x --code wrong",

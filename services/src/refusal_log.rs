@@ -3,15 +3,17 @@
 //! Beside them stand requests that were taken, but with names that nobody knows: a misspelt field that is optional is
 //! lost without any refusal. Both are kept in memory only: neither changes anything, so neither must cost a write.
 
+use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 
+use quita_domain::access::KeyKind;
 use quita_domain::identity::{MerchantId, Mode, Owner};
 use quita_domain::request::{UnknownName, Violation};
 use quita_domain::time::Timestamp;
 use quita_domain::wording::Wording;
 
-/// Maximum number of entries of each kind kept for each merchant in each mode.
+/// Maximum number of entries of each list kept for each merchant, mode and kind of key.
 const KEPT: usize = 100;
 
 /// Request that was answered, without anything that it held.
@@ -29,6 +31,8 @@ pub struct AnsweredRequest {
     pub status: u16,
     /// Id of the key that it came with.
     pub key_id: String,
+    /// Kind of that key.
+    pub key_kind: KeyKind,
 }
 
 /// Refused request. It holds the names of fields, and none of the values that were sent.
@@ -55,11 +59,25 @@ pub struct IgnoredNames {
 
 type MerchantMode = (MerchantId, Mode);
 
-/// Entries of one merchant in one mode, oldest first.
+/// Entries of one merchant in one mode.
 #[derive(Default)]
 struct MerchantLog {
-    refusals: VecDeque<Refusal>,
-    ignored: VecDeque<IgnoredNames>,
+    refusals: ByKind<Refusal>,
+    ignored: ByKind<IgnoredNames>,
+}
+
+/// Entries by the kind of their key, oldest first.
+struct ByKind<T> {
+    secret: VecDeque<T>,
+    /// Entries of publishable keys.
+    // Everybody reads such a key in a page, and could otherwise push out what the merchant's own programs did.
+    publishable: VecDeque<T>,
+}
+
+impl<T> Default for ByKind<T> {
+    fn default() -> Self {
+        Self { secret: VecDeque::new(), publishable: VecDeque::new() }
+    }
 }
 
 /// Log of the last refusals.
@@ -69,24 +87,24 @@ pub struct RefusalLog {
 }
 
 impl RefusalLog {
-    /// Keeps a refusal, in place of the oldest one if the log is full.
+    /// Keeps a refusal, in place of the oldest one of its kind of key if the log is full.
     pub fn keep(&self, owner: &Owner, refusal: Refusal) {
-        self.with(owner, |kept| push(&mut kept.refusals, refusal));
+        self.with(owner, |kept| kept.refusals.push(refusal.request.key_kind, refusal));
     }
 
-    /// Keeps names that were ignored, in place of the oldest ones if the log is full.
+    /// Keeps names that were ignored, in place of the oldest ones of their kind of key if the log is full.
     pub fn keep_ignored(&self, owner: &Owner, ignored: IgnoredNames) {
-        self.with(owner, |kept| push(&mut kept.ignored, ignored));
+        self.with(owner, |kept| kept.ignored.push(ignored.request.key_kind, ignored));
     }
 
-    /// Returns the last refusals of a merchant, newest first.
+    /// Returns the last refusals of a merchant, newest first: as many of each kind of key.
     pub fn newest(&self, merchant: &MerchantId, mode: Mode, count: usize) -> Vec<Refusal> {
-        self.of(merchant, mode, |kept| newest(&kept.refusals, count))
+        self.of(merchant, mode, |kept| kept.refusals.newest(count, |refusal| refusal.request.at))
     }
 
-    /// Returns the last requests of a merchant with ignored names, newest first.
+    /// Returns the last requests of a merchant with ignored names, newest first: as many of each kind of key.
     pub fn newest_ignored(&self, merchant: &MerchantId, mode: Mode, count: usize) -> Vec<IgnoredNames> {
-        self.of(merchant, mode, |kept| newest(&kept.ignored, count))
+        self.of(merchant, mode, |kept| kept.ignored.newest(count, |ignored| ignored.request.at))
     }
 
     fn with(&self, owner: &Owner, change: impl FnOnce(&mut MerchantLog)) {
@@ -100,15 +118,26 @@ impl RefusalLog {
     }
 }
 
-fn push<T>(entries: &mut VecDeque<T>, entry: T) {
-    if entries.len() >= KEPT {
-        entries.pop_front();
+impl<T: Clone> ByKind<T> {
+    fn push(&mut self, kind: KeyKind, entry: T) {
+        let entries = match kind {
+            KeyKind::Secret => &mut self.secret,
+            KeyKind::Publishable => &mut self.publishable,
+        };
+        if entries.len() >= KEPT {
+            entries.pop_front();
+        }
+        entries.push_back(entry);
     }
-    entries.push_back(entry);
-}
 
-fn newest<T: Clone>(entries: &VecDeque<T>, count: usize) -> Vec<T> {
-    entries.iter().rev().take(count).cloned().collect()
+    /// Returns up to `count` entries of each kind, newest first.
+    fn newest(&self, count: usize, at: impl Fn(&T) -> Timestamp) -> Vec<T> {
+        let last = |entries: &VecDeque<T>| entries.iter().rev().take(count).cloned().collect::<Vec<_>>();
+        let mut newest = last(&self.secret);
+        newest.extend(last(&self.publishable));
+        newest.sort_by_key(|entry| Reverse(at(entry)));
+        newest
+    }
 }
 
 #[cfg(test)]
@@ -125,6 +154,7 @@ mod tests {
             route: "/pay/payments".into(),
             status: 422,
             key_id: "k".into(),
+            key_kind: KeyKind::Secret,
         }
     }
 
@@ -135,6 +165,12 @@ mod tests {
             message: Wording::fixed("amount: must be an integer", "amount: deve ser um número inteiro"),
             violations: Vec::new(),
         }
+    }
+
+    fn refusal_at(number: u32, key_kind: KeyKind) -> Refusal {
+        let at = Timestamp::from_millis(number.into());
+        let request = AnsweredRequest { at, key_kind, ..request(usize::try_from(number).unwrap()) };
+        Refusal { request, ..refusal(0) }
     }
 
     fn owner(merchant: &str, mode: Mode) -> Owner {
@@ -176,5 +212,36 @@ mod tests {
         assert_eq!(log.newest(&shop.merchant, Mode::Test, KEPT), vec![refusal(1)]);
         let ignored = log.newest_ignored(&shop.merchant, Mode::Test, KEPT + 1);
         assert_eq!((ignored.len(), ignored[0].request.request_id.as_str()), (KEPT, "100"));
+    }
+
+    #[test]
+    fn many_refusals_of_a_publishable_key_push_none_of_a_secret_key_out() {
+        let log = RefusalLog::default();
+        let shop = owner("shop", Mode::Live);
+        let kept = u32::try_from(KEPT).unwrap();
+        let [old, late] = [0, kept + 5].map(|number| refusal_at(number, KeyKind::Secret));
+        log.keep(&shop, old.clone());
+        for number in 1..kept + 5 {
+            log.keep(&shop, refusal_at(number, KeyKind::Publishable));
+        }
+        log.keep(&shop, late.clone());
+        let shown = log.newest(&shop.merchant, Mode::Live, KEPT);
+        assert_eq!(shown.len(), KEPT + 2);
+        assert_eq!((shown.first(), shown.last()), (Some(&late), Some(&old)), "newest first");
+        assert_eq!(shown[1], refusal_at(kept + 4, KeyKind::Publishable));
+    }
+
+    #[test]
+    fn many_ignored_names_of_a_publishable_key_push_none_of_a_secret_key_out() {
+        let log = RefusalLog::default();
+        let shop = owner("shop", Mode::Test);
+        let ignored =
+            |number, kind| IgnoredNames { request: refusal_at(number, kind).request, names: vec![] };
+        log.keep_ignored(&shop, ignored(0, KeyKind::Secret));
+        for number in 1..u32::try_from(KEPT).unwrap() + 5 {
+            log.keep_ignored(&shop, ignored(number, KeyKind::Publishable));
+        }
+        let shown = log.newest_ignored(&shop.merchant, Mode::Test, KEPT);
+        assert_eq!((shown.len(), shown.last()), (KEPT + 1, Some(&ignored(0, KeyKind::Secret))));
     }
 }

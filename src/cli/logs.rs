@@ -19,7 +19,7 @@ use logged_request::{LoggedRequest, RequestLog};
 /// Time between two polls. A key may make far more requests in it.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Maximum number of refusals in an answer (`GET /pay/requests`).
+/// Number of refusals with keys of one kind that a node keeps (`GET /pay/requests`).
 const PAGE: usize = 100;
 
 /// Action on the log of refused requests.
@@ -33,13 +33,14 @@ pub(super) enum LogsCommand {
 #[derive(Debug, Args)]
 #[command(
     after_help = "Shows refusals of the key's merchant and mode, whichever of its keys they came with, and with a test key \
-    the requests that were taken although some of their names are unknown. The service keeps the last hundred of each, \
-    in the memory of the node that answers; the key needs payments:read."
+    the requests that were taken although some of their names are unknown. The service keeps the last hundred of each \
+    for secret keys, and as many for publishable keys, in the memory of the node that answers; the key needs \
+    payments:read."
 )]
 pub(super) struct Tail {
-    /// Number of earlier refusals to print first, 0 to 100
-    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u8).range(0..=100))]
-    lines: u8,
+    /// Number of earlier refusals to print first, 0 to 400
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(0..=400))]
+    lines: u16,
     /// Print the earlier refusals and exit
     #[arg(long)]
     once: bool,

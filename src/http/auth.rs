@@ -6,7 +6,7 @@ use std::pin::Pin;
 use actix_web::dev::Payload;
 use actix_web::http::header::AUTHORIZATION;
 use actix_web::{FromRequest, HttpRequest, web};
-use quita_domain::access::{KeyKind, Scope};
+use quita_domain::access::{KeyKind, PresentedKey, Scope};
 use quita_domain::wording::Wording;
 
 use super::client_address::address_of;
@@ -95,13 +95,13 @@ pub(super) async fn identify(request: &HttpRequest) -> Result<Caller, ApiError> 
             ApiError::unauthorized(wrong_form(header).unwrap_or_else(wordings::unknown_key))
         }
         AccessError::Ended(key) => {
-            observed::note_ended_key(request, &key);
+            observed::note_ended_key(request, &key, kind_of(header));
             ApiError::unauthorized(wordings::unknown_key())
         }
         AccessError::TooMany(retry_after_s) => ApiError::too_many_unknown_keys(retry_after_s),
         AccessError::StoreUnavailable(error) => quita_actors::Denied::StoreUnavailable(error).into(),
     })?;
-    observed::note_caller(request, &caller.owner, &caller.key_id);
+    observed::note_caller(request, &caller);
     if let Some(ends_at) = caller.ends_soon {
         key_expiry::note(request, ends_at);
     }
@@ -120,8 +120,13 @@ pub(super) async fn note_known_caller(request: &HttpRequest) {
     }
     let from = address_of(request, edge.is_behind_proxy);
     if let Ok(caller) = edge.verifier.verify(header, from).await {
-        observed::note_caller(request, &caller.owner, &caller.key_id);
+        observed::note_caller(request, &caller);
     }
+}
+
+/// Returns the kind of the key in the header. A key whose secret was right is of the kind that its prefix says.
+fn kind_of(header: &str) -> KeyKind {
+    bearer(header).and_then(PresentedKey::parse).map(|presented| presented.kind).unwrap_or_default()
 }
 
 /// Returns the message about the form of the header, if that is wrong. It reveals nothing about the keys that exist.

@@ -7,6 +7,7 @@ use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::middleware::Next;
 use actix_web::web::Data;
 use actix_web::{Error, HttpMessage, HttpRequest};
+use quita_domain::access::KeyKind;
 use quita_domain::identity::Owner;
 use quita_domain::request::Violation;
 use quita_domain::wording::Wording;
@@ -18,7 +19,7 @@ use super::request_id;
 use super::request_metrics::{NO_ROUTE, RequestMetrics};
 use super::shown_path::shown_path;
 use super::traced::known_method;
-use quita_services::access::EndedKey;
+use quita_services::access::{Caller, EndedKey};
 use quita_services::refusal_log::{AnsweredRequest, IgnoredNames, Refusal};
 
 /// Maximum number of fields that are logged and kept of one refusal.
@@ -38,22 +39,25 @@ pub(crate) struct Observer {
 struct CameWith {
     owner: Owner,
     key_id: String,
+    key_kind: KeyKind,
     /// Reason of a refusal, for its merchant only. The caller learns less.
     reason: Option<Wording>,
 }
 
 /// Notes the owner and the key of a request, for its log line.
-pub(super) fn note_caller(request: &HttpRequest, owner: &Owner, key_id: &str) {
-    let caller = CameWith { owner: owner.clone(), key_id: key_id.to_owned(), reason: None };
+pub(super) fn note_caller(request: &HttpRequest, caller: &Caller) {
+    let Caller { owner, key_id, kind, .. } = caller;
+    let caller = CameWith { owner: owner.clone(), key_id: key_id.clone(), key_kind: *kind, reason: None };
     request.extensions_mut().insert(caller);
 }
 
-/// Notes the key of a request that is refused since its key has ended.
-pub(super) fn note_ended_key(request: &HttpRequest, key: &EndedKey) {
+/// Notes the key, and its kind, of a request that is refused since its key has ended.
+pub(super) fn note_ended_key(request: &HttpRequest, key: &EndedKey, key_kind: KeyKind) {
     let reason = Some(if key.is_revoked { wordings::revoked_key() } else { wordings::expired_key() });
     request.extensions_mut().insert(CameWith {
         owner: key.owner.clone(),
         key_id: key.key_id.clone(),
+        key_kind,
         reason,
     });
 }
@@ -72,7 +76,7 @@ impl Observer {
             request,
             code: error.map_or("", ApiError::code),
             message: reason.flatten().unwrap_or_else(message),
-            // A body may break thousands of rules, and a hundred refusals are kept.
+            // A body may break thousands of rules, and two hundred refusals are kept.
             violations: error
                 .map(|error| error.details().iter().take(MAX_FIELDS).cloned().collect())
                 .unwrap_or_default(),
@@ -152,6 +156,7 @@ pub(crate) async fn observed<B: MessageBody + 'static>(
         route: route.unwrap_or_else(|| shown_path(&path)),
         status: status.as_u16(),
         key_id: caller.as_ref().map(|caller| caller.key_id.clone()).unwrap_or_default(),
+        key_kind: caller.as_ref().map(|caller| caller.key_kind).unwrap_or_default(),
     };
     if is_refused {
         observer.tell(answered, error.and_then(|error| error.as_error::<ApiError>()), caller);

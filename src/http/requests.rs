@@ -10,7 +10,7 @@ use super::request_id;
 use crate::console::Language;
 use quita_services::refusal_log::{AnsweredRequest, IgnoredNames, Refusal};
 
-/// Maximum number of entries of each list in one response.
+/// Maximum number of entries of each list and kind of key in one response.
 const SHOWN: usize = 100;
 
 #[derive(Serialize)]

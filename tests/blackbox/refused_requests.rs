@@ -134,6 +134,36 @@ fn a_merchant_reads_its_own_refusals_newest_first() {
 }
 
 #[test]
+fn many_refusals_of_a_publishable_key_hide_none_of_a_secret_key() {
+    let app = TestApp::new();
+    let visitor = Visitor::signed_in(&app, &Account::create(&app, "shop", "ana@shop.example", "owner"));
+    let client = app.client();
+    let refused = client.post("/pay/payments", &json!({})).expect(400);
+    let key = app.create_key(&["--merchant", "shop", "--publishable"]);
+    let page = app.client_with(&key);
+    for _ in 0..101 {
+        page.get("/pay/payments").expect_error(403, "publishable_key");
+    }
+    let requests = || client.get("/pay/requests").expect(200)["data"].as_array().unwrap().clone();
+    let shown = requests();
+    assert_eq!(shown.len(), 101);
+    assert_eq!(
+        (&shown[0]["code"], &shown[100]["requestId"]),
+        (&json!("publishable_key"), &refused["requestId"])
+    );
+    let shown = visitor.page("/console/test/requests");
+    assert!(shown.contains(refused["requestId"].as_str().unwrap()), "{shown}");
+    app.quita(&["keys", "revoke", key.split('_').nth(3).unwrap()]);
+    eventually(PATIENCE, "the key is refused", || (page.get("/pay/payments").status == 401).then_some(()));
+    for _ in 0..101 {
+        page.get("/pay/payments").expect_error(401, "unauthorized");
+    }
+    let shown = requests();
+    assert_eq!((shown.len(), &shown[0]["message"]), (101, &json!("this key was revoked")));
+    assert_eq!(shown[100]["requestId"], refused["requestId"]);
+}
+
+#[test]
 fn a_wrong_path_and_a_wrong_method_are_among_the_refusals_of_whoever_sent_a_key() {
     let app = TestApp::new();
     let client = app.client();

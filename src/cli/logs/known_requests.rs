@@ -4,7 +4,7 @@ use std::collections::{HashSet, VecDeque};
 
 use super::logged_request::LoggedRequest;
 
-/// Maximum number of remembered entries: those of a hundred nodes. Behind a load balancer another node may answer each
+/// Maximum number of remembered entries: those of 25 nodes. Behind a load balancer another node may answer each
 /// time.
 const REMEMBERED: usize = 10_000;
 

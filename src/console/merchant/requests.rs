@@ -1,8 +1,11 @@
 //! API requests of the merchant's programs that were refused, or had names that nobody knows.
 
+use std::cmp::Reverse;
+
 use actix_web::HttpResponse;
 use actix_web::web::Data;
 use askama::Template;
+use quita_domain::access::KeyKind;
 use quita_domain::request::UnknownName;
 
 use super::MerchantConsole;
@@ -15,7 +18,7 @@ use crate::console::kit::answer::html;
 use crate::console::kit::page_error::PageError;
 use quita_services::refusal_log::{AnsweredRequest, IgnoredNames, Refusal};
 
-/// Number of requests shown.
+/// Maximum number of requests shown of each kind of key.
 const SHOWN: usize = 100;
 
 /// Line of the list.
@@ -59,6 +62,12 @@ struct RequestsPage {
     empty: String,
 }
 
+/// Takes one of the places of this kind of key. Returns false if none is left.
+fn take_place(places: &mut [(KeyKind, usize)], kind: KeyKind) -> bool {
+    let left = places.iter_mut().find(|(of, left)| *of == kind && *left > 0);
+    left.map(|(_, left)| *left = left.saturating_sub(1)).is_some()
+}
+
 /// Handles `GET /console/{mode}/requests`.
 pub(crate) async fn show(
     visitor: Visitor,
@@ -74,8 +83,10 @@ pub(crate) async fn show(
     let refusals = refusals.into_iter().map(|refusal| RequestRow::of_refusal(refusal, frame.language()));
     let ignored = ignored.into_iter().map(|ignored| RequestRow::of_ignored(ignored, texts));
     let mut rows: Vec<_> = refusals.chain(ignored).collect();
-    rows.sort_by_key(|row| std::cmp::Reverse(row.request.at));
-    rows.truncate(SHOWN);
+    rows.sort_by_key(|row| Reverse(row.request.at));
+    // Rows of a publishable key, with which everybody can fill the page, take no place of a secret key's.
+    let mut places = KeyKind::ALL.map(|kind| (kind, SHOWN));
+    rows.retain(|row| take_place(&mut places, row.request.key_kind));
     let (empty, of_node) = match console.edge.payments.node_among_others() {
         Some(node) => (texts.empty_on_node.replace("{node}", &node), texts.of_nodes.replace("{node}", &node)),
         None => (texts.empty.into(), texts.of_node.into()),

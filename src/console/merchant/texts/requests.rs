@@ -7,9 +7,10 @@ group! {
     Requests {
         lead: "Chamadas da API que foram recusadas, e no modo de teste as que tinham nomes desconhecidos. As mais novas primeiro; nenhum valor enviado é guardado.",
             "API requests that were refused, and in test mode those with unknown names. Newest first; no value that was sent is kept.";
-        of_node: "As últimas cem desde que o serviço começou.", "The last hundred since the service started.";
-        of_nodes: "As últimas cem que o nó {node} recusou desde que começou. Outros nós guardam as suas: recarregue a página para chegar a outro.",
-            "The last hundred that node {node} refused since it started. Other nodes keep their own: reload the page to reach another one.";
+        of_node: "As últimas cem com chaves secretas e as últimas cem com chaves publicáveis, desde que o serviço começou.",
+            "The last hundred with secret keys, and the last hundred with publishable keys, since the service started.";
+        of_nodes: "As últimas cem com chaves secretas e as últimas cem com chaves publicáveis, no nó {node} desde que começou. Outros nós guardam as suas: recarregue a página para chegar a outro.",
+            "The last hundred with secret keys, and the last hundred with publishable keys, on node {node} since it started. Other nodes keep their own: reload the page to reach another one.";
         when: "Quando", "When";
         request: "Chamada", "Request";
         answer: "Resposta", "Answer";
