@@ -29,7 +29,7 @@ use quita_ports::{Clock, KeyringStore, StoreError};
 use sha2::{Digest, Sha256};
 use thiserror::Error;
 
-pub use applications::ApplicationReader;
+pub use applications::{ApplicationReader, until_read_everywhere};
 pub use ending::{EndingKeyCount, EndingKeys};
 pub use origins::KnownOrigins;
 pub use reach::{origins_in_words, url_in_words};

@@ -15,7 +15,7 @@ use super::flags::StoreAccessFlags;
 use super::keys::{ApplicationArgs, mode, name};
 use super::people::BAD_WEBHOOK_URL;
 use super::{output, table};
-use quita_services::access::{origins_in_words, url_in_words};
+use quita_services::access::{origins_in_words, until_read_everywhere, url_in_words};
 use quita_services::audit::AuditDraft;
 
 /// Commands about applications.
@@ -107,6 +107,7 @@ async fn set_webhook(command: SetWebhook) -> Result<(), Failure> {
             [&before, &url].map(|url| format!("{} {}", mode.as_str(), url_in_words(url.as_deref())));
         let draft = AuditDraft::of(&owner.merchant, AuditAction::EndpointChanged, &owner.application);
         audited::note(&audit, draft.before(was).after(is)).await;
+        until_read_everywhere().await;
     }
     let shown = url.as_deref().map_or_else(|| "none".into(), output::printable);
     output::note(&format!(
@@ -149,6 +150,7 @@ async fn origins(SetOrigins { application, set, store }: SetOrigins) -> Result<(
         let [was, is] = [&before, &origins].map(origins_in_words);
         let draft = AuditDraft::of(&merchant, AuditAction::OriginsChanged, &application);
         audited::note(&audit, draft.before(was).after(is)).await;
+        until_read_everywhere().await;
     }
     origins.iter().try_for_each(output::result)
 }

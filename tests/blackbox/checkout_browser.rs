@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::checkout::{link, make};
-use crate::support::{Browser, Edit, TestApp};
+use crate::support::{Browser, Edit, PATIENCE, TestApp, eventually};
 
 /// Opens the page of a new link on a narrow phone, with the card chosen.
 fn at_card(browser: &Browser, app: &TestApp, request: &Value) -> Value {
@@ -109,6 +109,29 @@ fn an_unknown_outcome_is_shown_as_such_and_turns_by_itself() {
     assert_eq!((status(&browser), browser.count("form")), (json!("initial"), 0));
     browser.check_accessible("a card payment that is checked");
     browser.wait_for_text(".badge", "Paid");
+}
+
+#[test]
+fn a_page_that_is_loaded_again_before_the_answer_came_begins_no_second_payment() {
+    let app = TestApp::builder().arg("--sandbox-time-out", "10s").start();
+    let Some(browser) = Browser::open(&app) else { return };
+    let made = at_card(&browser, &app, &link().with("uses", json!(3)));
+    fill_in(&browser, "4000000000000119");
+    browser.click(SUBMIT);
+    let of_link = format!("/pay/payments?linkId={}", made["linkId"].as_str().unwrap());
+    let payments = || app.client().get(&of_link).expect(200)["data"].as_array().unwrap().clone();
+    eventually(PATIENCE, "the card was sent", || (!payments().is_empty()).then_some(()));
+    browser.go_to(made["url"].as_str().unwrap());
+    browser.wait_for_text("#mistakes", "No answer arrived.");
+    browser.check_accessible("an answer that was lost");
+    browser.click("#method-credit_card");
+    fill_in(&browser, "4242424242424242");
+    browser.click(SUBMIT);
+    browser.wait_for_text(".badge", "Paid");
+    assert_eq!(payments().len(), 1, "{:?}", payments());
+    browser.go_to(made["url"].as_str().unwrap());
+    browser.wait_for("#cc-number");
+    assert_eq!(browser.count("#mistakes"), 0, "the next payment is another one");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::console::merchant::MerchantConsole;
 use crate::console::merchant::mode::InMode;
 use crate::console::merchant::texts::MerchantTexts;
 use crate::console::merchant::visitor::ApplicationChange;
-use quita_services::access::{origins_in_words, url_in_words};
+use quita_services::access::{origins_in_words, until_read_everywhere, url_in_words};
 
 /// Handles `POST /console/{mode}/applications/{name}/endpoint`. An empty address takes the endpoint away.
 pub(crate) async fn set_endpoint(
@@ -44,6 +44,7 @@ pub(crate) async fn set_endpoint(
             [&before, &url].map(|url| format!("{} {}", mode.as_str(), url_in_words(url.as_deref())));
         let draft = visitor.draft(AuditAction::EndpointChanged, &name).before(was).after(is);
         console.audit.note(&visitor.initiator(), draft).await;
+        until_read_everywhere().await;
     }
     Ok(see(mode, &name, "endpoint"))
 }
@@ -70,6 +71,7 @@ pub(crate) async fn set_origins(
         let [was, is] = [&before, &origins].map(origins_in_words);
         let draft = visitor.draft(AuditAction::OriginsChanged, &application.name).before(was).after(is);
         console.audit.note(&visitor.initiator(), draft).await;
+        until_read_everywhere().await;
     }
     Ok(see(mode, &application.name, "origins"))
 }

@@ -204,6 +204,34 @@
     state.scrollIntoView({ block: "start" });
   }
 
+  // The number of a form whose answer is missing outlives a reload: sent again, it is the same payment.
+  const unanswered = `quita ${form.getAttribute("action")}`;
+
+  function keepNumber() {
+    try {
+      sessionStorage.setItem(unanswered, form.elements.form.value);
+    } catch {
+      // A browser that keeps nothing forgets it with the page.
+    }
+  }
+
+  function takeNumber() {
+    try {
+      const kept = sessionStorage.getItem(unanswered);
+      sessionStorage.removeItem(unanswered);
+      return kept;
+    } catch {
+      return null;
+    }
+  }
+
+  const lost = takeNumber();
+  if (lost) {
+    form.elements.form.value = lost;
+    keepNumber();
+    tell([{ field: "", words: words.lost }]);
+  }
+
   async function send() {
     const body = Object.fromEntries(new FormData(form));
     body.card = { number: digitsOf(number.value), holderName: name.value, expiry: expiry.value, code: code.value };
@@ -215,7 +243,10 @@
       headers: { "Content-Type": "application/json", Accept: "application/json" },
       body: JSON.stringify(body),
     });
-    return response.json();
+    const answer = await response.json();
+    // After any other failure the payment may be there.
+    if (response.status < 500) takeNumber();
+    return answer;
   }
 
   form.addEventListener("submit", async (event) => {
@@ -224,6 +255,7 @@
     if (isSending) return;
     wait(true);
     let answer;
+    keepNumber();
     try {
       answer = await send();
     } catch {
