@@ -47,7 +47,7 @@ pub(crate) fn is_a_refund_unknown(world: &World) -> bool {
 /// Returns what is left to do for a payment, if anything.
 fn unrest(world: &World, payment: &Payment) -> Option<&'static str> {
     // What a bank has under its name is somebody else's, until a person sees to it.
-    let is_open = |last: &Attempt| last.call.is_open() && !is_foreign(world, payment.id);
+    let is_open = |last: &Attempt| last.call.is_open() && !is_foreign(world, payment);
     if payment.state.attempts.last().is_none_or(is_open) {
         return Some("an open attempt");
     }
@@ -60,9 +60,17 @@ fn unrest(world: &World, payment: &Payment) -> Option<&'static str> {
     payment.outbox.iter().any(|one| one.state == DeliveryState::Pending).then_some("an open delivery")
 }
 
-/// Returns true if a bank has somebody else's charge under the payment's name.
-pub(crate) fn is_foreign(world: &World, id: TransactionId) -> bool {
-    world.banks.iter().filter_map(|bank| bank.account(world, id)).any(|account| account.is_foreign)
+/// Returns true if a bank has another charge under the payment's name, so that only a person ends the payment.
+pub(crate) fn is_foreign(world: &World, payment: &Payment) -> bool {
+    let mut accounts = world.banks.iter().filter_map(|bank| bank.account(world, payment.id));
+    is_of_another_day(world, payment) || accounts.any(|account| account.is_foreign)
+}
+
+/// Returns true if the store forgot the payment, and it was asked for again on another day: the bank's slip of the first
+/// time has another due date.
+fn is_of_another_day(world: &World, payment: &Payment) -> bool {
+    let has_another_slip = payment.mismatches > 0 && payment.status() == Status::Initial;
+    has_another_slip && world.installation.was_set_back(payment.id)
 }
 
 /// Describes what keeps the world from being quiet.

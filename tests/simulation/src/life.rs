@@ -377,7 +377,7 @@ pub(crate) async fn step(world: &Arc<World>) {
     // What is not ours is asked about every hour for ever: weeks would be thousands of steps.
     let is_reported = |payment: &Payment| {
         let inquiries = payment.state.attempts.last().map_or(0, |last| last.call.inquiries);
-        inquiries > REPORTED_LONG_AGO && invariants::is_foreign(world, payment.id)
+        inquiries > REPORTED_LONG_AGO && invariants::is_foreign(world, payment)
     };
     let next = world.store.next_due_but_for(is_reported).into_iter().chain(world.next_appointment()).min();
     let is_awaited = world.has_notices_on_the_way() || world.has_calls_under_way();
@@ -407,7 +407,7 @@ async fn withdraw_expired(world: &Arc<World>) {
 /// Time goes by until nothing is due any more: what waits for a payer is paid, or has expired. What is not ours is asked
 /// about for ever.
 pub(crate) async fn grow_old(world: &Arc<World>) {
-    let is_foreign = |payment: &Payment| invariants::is_foreign(world, payment.id);
+    let is_foreign = |payment: &Payment| invariants::is_foreign(world, payment);
     for _ in 0..STEPS {
         if world.store.next_due_but_for(is_foreign).is_none() && !world.has_errands() {
             break;
@@ -418,7 +418,7 @@ pub(crate) async fn grow_old(world: &Arc<World>) {
     settle(world).await;
     installation::check_kept(world).await;
     for payment in world.store.payments() {
-        let waits = payment.waits_for_a_person() || invariants::is_foreign(world, payment.id);
+        let waits = payment.waits_for_a_person() || invariants::is_foreign(world, &payment);
         if !waits && (payment.status().allows(Status::Expired) || payment.history.is_empty()) {
             world.violation(format!("{} is {} for ever", payment.id, payment.status()));
         }
