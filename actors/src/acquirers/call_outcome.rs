@@ -54,6 +54,9 @@ pub(crate) trait Answered {
     fn ended(&self) -> CallEnd<'_>;
 }
 
+/// Cause of a call that was held back.
+const NOT_SENT: &str = "it was not sent: it waited too long for a token or its turn, or an operator holds calls back";
+
 fn failed(failure: &CallFailure) -> CallEnd<'_> {
     let (outcome, failure, throttled) = match failure {
         CallFailure::NotDelivered(why) => (CallOutcome::NotDelivered, Some(why.as_str()), None),
@@ -62,7 +65,7 @@ fn failed(failure: &CallFailure) -> CallEnd<'_> {
         CallFailure::Throttled { after_ms } => {
             (CallOutcome::Throttled, None, Some(Duration::from_millis(*after_ms)))
         }
-        CallFailure::Withheld => (CallOutcome::NotDelivered, Some("withheld"), None),
+        CallFailure::Withheld => (CallOutcome::NotDelivered, Some(NOT_SENT), None),
     };
     CallEnd { outcome, failure, throttled }
 }

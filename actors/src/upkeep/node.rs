@@ -211,7 +211,7 @@ fn tell_routes(news: RoutesNews) {
         RoutesNews::Differ => tracing::warn!(
             "nodes route payments by different tables or accounts: give all of them the same acquirers and routes"
         ),
-        RoutesNews::Agree => tracing::info!("all nodes route payments by the same table and accounts again"),
+        RoutesNews::Agree => tracing::info!("all nodes that are alive route payments by the same table and accounts"),
     }
 }
 
