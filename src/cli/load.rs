@@ -101,7 +101,7 @@ missing one. Set QUITA_SECRET to what `quita secrets show` prints, and signature
 with its report, a second Ctrl-C without it.
 
 Exit code 0: every promise was kept, no threshold was crossed. 1: one was, or the load could not be put on, or payments \
-could not be judged because the service went away; 2: wrong usage; 130: Ctrl-C.
+were declined, or could not be judged because the service went away; 2: wrong usage; 130: Ctrl-C.
 
 Examples:
   quita load --rate 200 --duration 60s --json load.json --html load.html

@@ -212,6 +212,31 @@ fn payers_who_take_longer_than_the_tester_waits_are_no_broken_promise() {
 }
 
 #[test]
+fn payments_that_a_dead_bank_declines_fall_short_of_the_plan_and_have_not_passed() {
+    let files = tempfile::tempdir().unwrap();
+    let path = files.path().join("quita.toml");
+    let table = "[[acquirer]]\nname = 'bank'\nadapter = 'api_pix'\ndialect = 'bacen'\nmode = 'test'\n\
+                 base-url = 'http://127.0.0.1:9'\ntoken-url = 'http://127.0.0.1:9/oauth/token'\n\
+                 client-id = 'id'\nwebhook = 'off'\npix-key = '123e4567-e12b-12d1-a456-426655440000'\n\
+                 receiver-name = 'Loja'\nreceiver-city = 'Sao Paulo'\n";
+    fs::write(&path, table).unwrap();
+    let builder = TestApp::builder().arg("--config", path.to_str().unwrap());
+    let app = builder.env("QUITA_ACQUIRER_BANK_CLIENT_SECRET", "secret").start();
+    let mut running = start(&app, &["--rate", "5", "--duration", "1s", "--mix", "pix=1", "--settle", "5s"]);
+    assert_eq!(running.wait(PATIENCE).code(), Some(1), "{}", running.stderr());
+    let shown = running.stdout();
+    let said = running.stderr();
+    assert!(shown.contains("\n  declined 5 (no_acquirer_available)\n"), "{shown}");
+    assert!(shown.contains("\nFAILED\n"), "{shown}");
+    let expected = "The run fell short of its plan: payments: 5 of 5 were declined, and all were to be paid \
+                    (no_acquirer_available); see /health/ready.";
+    assert!(said.contains(expected), "{said}");
+    let report = report(app.directory());
+    assert_eq!((&report["passed"], &report["violations"]), (&false.into(), &Value::Array(Vec::new())));
+    assert_eq!(report["declined"]["no_acquirer_available"], 5, "{report}");
+}
+
+#[test]
 fn the_last_questions_heed_the_rate_limit_and_are_no_refusals_of_the_load() {
     let app = TestApp::builder().arg("--rate-limit", "2").start();
     let mut running = start(&app, &["--rate", "20", "--duration", "2s", "--mix", "pix=1", "--settle", "30s"]);

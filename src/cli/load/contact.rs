@@ -188,7 +188,8 @@ impl Contact {
         }
         // A call that timed out had no answer since its start, any other until now.
         let at = if cause.is_time_out() { began } else { now };
-        if self.proof.is_some_and(|proof| proof > at) {
+        let is_overtaken = self.proof.is_some_and(|proof| proof > at);
+        if is_overtaken && !(cause.is_time_out() && self.is_mostly_silent(began, now)) {
             return;
         }
         // Until its last answer the service was there, so absences never overlap.
@@ -270,6 +271,14 @@ impl Contact {
         } else {
             self.left_out += 1;
         }
+    }
+
+    /// Returns true if nothing was answered for nine tenths of the wait of a call, or longer. With several clients a call
+    /// of a freeze may have begun a little before one that was still answered.
+    fn is_mostly_silent(&self, began: Instant, now: Instant) -> bool {
+        let answered_after = |answered: Instant| answered.saturating_duration_since(began);
+        let wait = now.saturating_duration_since(began);
+        self.answered_at.is_none_or(|answered| answered_after(answered) <= wait / 10)
     }
 
     /// Returns the time since which calls wait for the first of any answers, if that is long ago.

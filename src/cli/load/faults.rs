@@ -2,7 +2,7 @@
 
 use super::measures::Measures;
 use super::reply::{NoAnswer, Reply};
-use super::report::PaymentVerdicts;
+use super::report::{PaymentVerdicts, declined_count};
 use super::verdict::Verdict;
 
 /// Lists the violations of the service's promises, as sentences.
@@ -81,6 +81,12 @@ pub(super) fn shortfalls(judgement: &PaymentVerdicts, measures: &Measures) -> Ve
     let cut = measures.contact.cut();
     if cut > 0 {
         shortfalls.push(format!("requests: {cut} were under way when the service went away"));
+    }
+    if let Some((declined, reasons)) = declined_count(&judgement.declined) {
+        let payments = judgement.payments;
+        shortfalls.push(format!(
+            "payments: {declined} of {payments} were declined, and all were to be paid ({reasons}); see /health/ready"
+        ));
     }
     let unjudged: u64 = judgement.unjudged.values().sum();
     if unjudged > 0 && !judgement.is_stopped {
@@ -308,6 +314,58 @@ mod tests {
         assert_eq!(violations(&judgement, &measures), [""; 0]);
         let expected = "payments: 1 still open, because --settle was not longer than their payers take";
         assert_eq!(shortfalls(&judgement, &measures), [expected]);
+    }
+
+    #[test]
+    fn payments_that_were_declined_fall_short_with_their_reason_and_break_no_promise() {
+        let mut ledger = Ledger::new(0);
+        for (number, status) in [(1, Status::Paid), (2, Status::Declined), (3, Status::Declined)] {
+            let transaction = Uuid::from_u128(number);
+            ledger.created(transaction, Method::Pix);
+            ledger.hear(&Notice { transaction, sequence: 1, status, webhook_id: "a", is_signed_well: true });
+            ledger.find(transaction, Some(status), ReportedStatus::Is(status));
+            if status == Status::Declined {
+                ledger.explain(transaction, "no_acquirer_available");
+            }
+        }
+        let measures = measures(&[Reply::Status(201)]);
+        let judgement = PaymentVerdicts::of(&ledger, false);
+        assert_eq!((judgement.count(Verdict::Complete), violations(&judgement, &measures)), (3, vec![]));
+        let expected = "payments: 2 of 3 were declined, and all were to be paid (no_acquirer_available); see /health/ready";
+        assert_eq!(shortfalls(&judgement, &measures), [expected]);
+        let transaction = Uuid::from_u128(4);
+        let status = Status::Declined;
+        ledger.hear(&Notice { transaction, sequence: 1, status, webhook_id: "b", is_signed_well: true });
+        ledger.find(transaction, Some(status), ReportedStatus::NotAsked);
+        let found = shortfalls(&PaymentVerdicts::of(&ledger, false), &measures).remove(0);
+        assert!(found.contains("(1 for no known reason, 2 no_acquirer_available)"), "{found}");
+    }
+
+    #[test]
+    fn calls_of_a_freeze_are_excused_and_one_that_hung_alone_is_not() {
+        let judgement = PaymentVerdicts::of(&Ledger::new(0), false);
+        let start = Instant::now();
+        let at = |ms| start + Duration::from_millis(ms);
+        let late = Reply::Missing(NoAnswer::TimeOut);
+        for (answered_at, hung, expected) in [
+            (1_005, 4, [vec![], vec!["requests: 4 were under way when the service went away".to_owned()]]),
+            (
+                20_005,
+                1,
+                [vec!["requests: 1 without the answer that the contract promises".to_owned()], vec![]],
+            ),
+        ] {
+            let mut measures = Measures::new(start, 1).unwrap();
+            *measures.replies.entry((CallKind::Create, Reply::Status(201))).or_default() += 1;
+            measures.contact.replied(Reply::Status(201), at(answered_at - 4), at(answered_at), true);
+            for number in 0..hung {
+                let began = if number < 2 { 1_000 } else { 1_006 };
+                *measures.replies.entry((CallKind::Create, late)).or_default() += 1;
+                measures.contact.replied(late, at(began), at(began + 30_000), true);
+            }
+            measures.contact.confirm_loss();
+            assert_eq!([violations(&judgement, &measures), shortfalls(&judgement, &measures)], expected);
+        }
     }
 
     #[test]

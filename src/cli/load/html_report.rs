@@ -221,6 +221,9 @@ fn counts(f: &mut fmt::Formatter<'_>, report: &LoadReport) -> fmt::Result {
         writeln!(f, "<tr><td>{}</td><td>{outcome}</td><td>{}</td></tr>", row.call.as_str(), row.count)?;
     }
     writeln!(f, "</table></div>")?;
+    if let Some(declined) = report.declined_line() {
+        writeln!(f, "<p>Declined: {}</p>", Text(&declined))?;
+    }
     let hints = report.hints.iter().cloned().chain(report.examples.iter().map(ToString::to_string));
     hints.into_iter().try_for_each(|line| writeln!(f, "<p class=\"quiet\">{}</p>", Text(&line)))
 }

@@ -37,6 +37,8 @@ pub(super) struct Account {
     pub(super) status_before: Option<Status>,
     /// True if the service was asked long after other payments were settled in their time.
     pub(super) is_overdue: bool,
+    /// Reason of that state, as the service reported it.
+    pub(super) status_reason: Option<Box<str>>,
     method: Option<Method>,
     created: Option<Instant>,
     /// State of its deliveries according to the service, if an event was missing in the end.
@@ -153,6 +155,11 @@ impl Ledger {
             account.found = Some(found);
             account.status_before = status_before;
         });
+    }
+
+    /// Records the reason that the service reported for the payment's state.
+    pub(super) fn explain(&mut self, transaction: Uuid, status_reason: &str) {
+        self.change(transaction, |account| account.status_reason = Some(status_reason.into()));
     }
 
     /// Records what the service reported about the payment's deliveries.

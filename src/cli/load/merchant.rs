@@ -99,6 +99,7 @@ impl LastingRefusal {
 struct RecordFields {
     transaction_id: Uuid,
     status: Status,
+    status_reason: Option<String>,
 }
 
 /// Fields of an error that are read.
@@ -217,7 +218,14 @@ impl Merchant {
             return ReportedStatus::NotAsked;
         }
         match self.ask::<RecordFields>(CallKind::Check, &self.url_of(transaction)).await {
-            (_, Some(record)) => ReportedStatus::Is(record.status),
+            (_, Some(record)) => {
+                if let Some(reason) = record.status_reason {
+                    let reason: String =
+                        output::printable(&reason).chars().take(MAX_ERROR_CHARACTERS).collect();
+                    self.board.ledger().explain(transaction, &reason);
+                }
+                ReportedStatus::Is(record.status)
+            }
             (reply, None) => {
                 self.look_again().await;
                 ReportedStatus::without_record(reply)

@@ -23,7 +23,7 @@ use super::stop::Stop;
 use super::threshold::{Facts, Judged, Threshold};
 use super::troubles::{Absence, Freezes, OwnPauses, StoreRefusals};
 use super::under_way::UnansweredCalls;
-use super::verdict::{ReportedDeliveries, ReportedStatus, Verdict};
+use super::verdict::{ReportedDeliveries, ReportedStatus, Verdict, is_declined};
 
 /// Version of the JSON format. In the first one latencies were only of good answers.
 pub(super) const FORMAT: u64 = 2;
@@ -158,6 +158,8 @@ pub(super) struct LoadReport {
     pub(super) plan: Plan,
     /// Time in which payments were really created, until the last answer.
     pub(super) elapsed_ms: u64,
+    /// Time by which the rate is counted: without what was waited for in vain at the end.
+    pub(super) made_in_ms: u64,
     /// Creations that succeeded, a second.
     pub(super) creates_per_second: u64,
     /// The same, exact to a hundredth.
@@ -178,6 +180,8 @@ pub(super) struct LoadReport {
     pub(super) payments: u64,
     /// Number of payments by verdict.
     pub(super) verdicts: BTreeMap<&'static str, u64>,
+    /// Number of payments that were declined, by the service's reason. All were to be paid.
+    pub(super) declined: BTreeMap<String, u64>,
     /// Examples of payments that are not as they should be.
     pub(super) examples: Vec<Example>,
     /// Hints for the tester about the verdicts.
@@ -278,6 +282,7 @@ impl LoadReport {
             hints: judgement.hints(&plan),
             circumstances,
             elapsed_ms: course.elapsed_ms,
+            made_in_ms,
             creates_per_second: rate.rounded(),
             rate,
             limits,
@@ -288,11 +293,17 @@ impl LoadReport {
             skipped: measures.skipped,
             payments: judgement.payments,
             verdicts: judgement.verdicts,
+            declined: judgement.declined,
             examples: judgement.examples,
             own_cost: course.own_cost,
             timeline: measures.timeline.clone(),
             plan,
         }
+    }
+
+    /// Describes the payments that were declined, with the service's reasons. `None` if there are none.
+    pub(super) fn declined_line(&self) -> Option<String> {
+        declined_count(&self.declined).map(|(count, reasons)| format!("{count} ({reasons})"))
     }
 
     /// Returns the number of payments with each verdict, in the order of the verdicts.
@@ -349,9 +360,11 @@ impl Plan {
 
 /// Verdicts on all payments.
 pub(super) struct PaymentVerdicts {
-    payments: u64,
+    pub(super) payments: u64,
     verdicts: BTreeMap<&'static str, u64>,
     pub(super) examples: Vec<Example>,
+    /// Payments that were declined, by the service's reason.
+    pub(super) declined: BTreeMap<String, u64>,
     /// Payments that lack an event, and whose deliveries the key may not ask for.
     pub(super) untraced: u64,
     /// Payments that are not judged because of the service, by the reason.
@@ -371,12 +384,17 @@ impl PaymentVerdicts {
         let mut unknown = Vec::new();
         let mut unjudged = BTreeMap::new();
         let mut unjudged_by_tester = BTreeMap::new();
+        let mut declined = BTreeMap::new();
         let mut untraced = 0;
         let mut fits = false;
         let mut fits_not = false;
         for (transaction_id, account) in ledger.accounts() {
             let verdict = Verdict::of(account);
             *verdicts.entry(verdict.as_str()).or_default() += 1;
+            if is_declined(account) {
+                let reason = account.status_reason.as_deref().unwrap_or("for no known reason");
+                *declined.entry(reason.to_owned()).or_default() += 1;
+            }
             let is_untraced = account.deliveries == Some(ReportedDeliveries::Forbidden);
             untraced += u64::from(is_untraced && verdict == Verdict::Unjudged);
             fits_not |= account.flaws.bad_signature;
@@ -405,6 +423,7 @@ impl PaymentVerdicts {
             payments: count(ledger.payments()),
             verdicts,
             examples,
+            declined,
             untraced,
             unjudged,
             unjudged_by_tester,
@@ -448,6 +467,16 @@ impl PaymentVerdicts {
         }
         hints
     }
+}
+
+/// Returns the number of declined payments, and their reasons in words. `None` if there are none.
+pub(super) fn declined_count(declined: &BTreeMap<String, u64>) -> Option<(u64, String)> {
+    let count: u64 = declined.values().sum();
+    let reasons: Vec<_> = match declined.first_key_value() {
+        Some((reason, _)) if declined.len() == 1 => vec![reason.clone()],
+        _ => declined.iter().map(|(reason, count)| format!("{count} {reason}")).collect(),
+    };
+    (count > 0).then(|| (count, reasons.join(", ")))
 }
 
 /// Returns the reason why a payment is not judged, if it is the load tester or its key.

@@ -8,6 +8,9 @@ use super::progress::{NOTHING, time};
 use super::report::LoadReport;
 use super::verdict::Verdict;
 
+/// Time after the last payment from which the headline names what was waited for, in milliseconds.
+const NAMED_WAIT_MS: u64 = 1_000;
+
 /// Report, formatted for a terminal.
 pub(super) struct Terminal<'a>(pub(super) &'a LoadReport);
 
@@ -57,9 +60,15 @@ pub(super) fn headline(report: &LoadReport) -> String {
         }
         _ => format!("{} clients", plan.pace),
     };
-    let took = time(report.elapsed_ms.saturating_mul(1_000));
+    let took = time(report.made_in_ms.saturating_mul(1_000));
+    let after = report.elapsed_ms.saturating_sub(report.made_in_ms);
+    let waited = if after >= NAMED_WAIT_MS {
+        format!(" (and {} of waiting for the last answers)", time(after.saturating_mul(1_000)))
+    } else {
+        String::new()
+    };
     format!(
-        "{} payments in {took} at {} ({} model, {pace}): {} created a second",
+        "{} payments in {took}{waited} at {} ({} model, {pace}): {} created a second",
         report.payments, plan.url, plan.model, report.rate
     )
 }
@@ -183,6 +192,9 @@ fn verdicts(f: &mut fmt::Formatter<'_>, report: &LoadReport) -> fmt::Result {
     {
         writeln!(f, "  {verdict:<26}{count:>10}")?;
     }
+    if let Some(declined) = report.declined_line() {
+        writeln!(f, "  declined {declined}")?;
+    }
     for hint in &report.hints {
         writeln!(f, "  {hint}")?;
     }
@@ -210,7 +222,30 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::super::service_metrics::ServiceLoad;
+    use super::super::test_report::empty_report;
     use super::*;
+
+    #[test]
+    fn the_headline_tells_the_time_of_the_payments_from_the_wait_after_it() {
+        let mut report = empty_report();
+        (report.payments, report.made_in_ms, report.elapsed_ms) = (646, 4_000, 32_060);
+        let said = headline(&report);
+        assert!(
+            said.starts_with("646 payments in 4.00 s (and 28.06 s of waiting for the last answers) at "),
+            "{said}"
+        );
+        report.elapsed_ms = 4_020;
+        assert!(headline(&report).starts_with("646 payments in 4.00 s at "));
+    }
+
+    #[test]
+    fn declined_payments_are_listed_under_the_payments_with_their_reason() {
+        let mut report = empty_report();
+        assert!(!Terminal(&report).to_string().contains("declined"));
+        report.declined = BTreeMap::from([("no_acquirer_available".to_owned(), 60)]);
+        let said = Terminal(&report).to_string();
+        assert!(said.contains("\n  declined 60 (no_acquirer_available)\n"), "{said}");
+    }
 
     #[test]
     fn messages_that_actors_refused_are_not_called_requests() {

@@ -233,6 +233,11 @@ pub(super) fn is_overtaken(account: &Account) -> bool {
     (before == found || leads_to(before, found)) && leads_to(found, told) && before != told
 }
 
+/// Returns true if a payment ended declined, by the service's answer or by its last event.
+pub(super) fn is_declined(account: &Account) -> bool {
+    account.found == Some(ReportedStatus::Is(Status::Declined)) || account.told() == Status::Declined
+}
+
 /// Returns true if a payment can get from one status to the other, directly or not.
 fn leads_to(from: Status, to: Status) -> bool {
     let mut reached = vec![from];

@@ -99,7 +99,7 @@ fn one_broken_connection_is_no_absence() {
         let broken = contact(&[(OK, 0, 5), (missing, 10, 20), (OK, 30, 35)]);
         assert_eq!((times(&broken), broken.cut(), broken.is_lost()), (Vec::new(), 0, false));
     }
-    let slow = contact(&[(OK, 500, 505), (LATE, 10, 30_010)]);
+    let slow = contact(&[(OK, 20_000, 20_005), (LATE, 10, 30_010)]);
     assert!(!slow.is_lost(), "others were answered meanwhile");
     for cause in [NoAnswer::NoSocket, NoAnswer::ProxyNotFound, NoAnswer::ProxyLimit] {
         let unknown = contact(&[(OK, 0, 5), (Reply::Missing(cause), 10, 11)]);
@@ -113,6 +113,35 @@ fn a_service_that_hangs_is_away_once_a_last_question_has_no_answer() {
     assert_eq!((times(&hung), hung.cut(), hung.is_lost()), (Vec::new(), 0, true));
     hung.confirm_loss();
     assert_eq!((times(&hung), hung.cut()), (vec![(1_000, None)], 2));
+}
+
+#[test]
+fn a_call_that_began_a_little_before_the_last_answered_one_is_cut_by_the_freeze_too() {
+    let calls = [
+        (OK, 1_001, 1_005),
+        (LATE, 1_000, 31_000),
+        (LATE, 1_000, 31_000),
+        (LATE, 1_006, 31_006),
+        (LATE, 1_006, 31_006),
+    ];
+    let mut frozen = contact(&calls);
+    frozen.confirm_loss();
+    assert_eq!((times(&frozen), frozen.cut()), (vec![(1_005, None)], 4));
+    let mut hung = contact(&[(OK, 20_000, 20_005), (LATE, 1_000, 31_000), (LATE, 20_006, 50_006)]);
+    hung.confirm_loss();
+    assert_eq!(hung.cut(), 1, "others were answered while the first one hung");
+}
+
+#[test]
+fn a_call_that_hangs_at_the_end_of_a_load_is_no_loss_once_a_question_is_answered() {
+    use ContactStep::{Begins, Replies};
+    let steps = [Begins(0), Begins(10), Replies(OK, 10, 15), Replies(LATE, 0, 30_000)];
+    let (mut hung, start) = silence(&steps);
+    let at = |ms| start + Duration::from_millis(ms);
+    hung.load_ended(at(30_001));
+    hung.began(at(30_002));
+    hung.replied(OK, at(30_002), at(30_005), false);
+    assert_eq!((times(&hung), hung.cut(), hung.is_lost()), (Vec::new(), 0, false));
 }
 
 /// Steps of a load: calls that begin, and replies to them, at these milliseconds.
