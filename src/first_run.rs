@@ -4,11 +4,13 @@
 use std::io::{self, Write};
 use std::net::SocketAddr;
 
-use quita_domain::identity::MerchantId;
+use quita_domain::identity::{MerchantId, Mode};
+use quita_domain::method::Method;
 use quita_domain::people::{Login, Role};
 use quita_domain::secret::Secret;
 
 use crate::sample_request;
+use quita_config::acquirer::{AcquirerConfig, AdapterConfig, SandboxConfig};
 use quita_config::operator_password::DEVELOPMENT_PASSWORD;
 use quita_config::store_url::StoreUrl;
 use quita_config::{Config, Environment};
@@ -78,13 +80,13 @@ impl Welcome {
         let store = store_flag(config);
         format!(
             "\nThis store is new. Merchant \"{DEMO_MERCHANT}\" has a test key, shown only this once:\n\n  {key}\n\n\
-             Create a PIX payment of R$ 100,00; the sandbox pays it after {} s:\n\n  {}\n\n\
+             Create a PIX payment of R$ 100,00{}:\n\n  {}\n\n\
              Then read it, with its transactionId:\n\n  \
              curl -s http://{api}/pay/payments/TRANSACTION_ID -H 'Authorization: Bearer {key}'\n\n\
              See its webhooks in a second terminal (start it before you create the payment):\n\n  \
              QUITA_SECRET=$({quita} secrets show --merchant {DEMO_MERCHANT}{store}) && export QUITA_SECRET && {quita} listen\n\n\
              API documentation: http://{api}/docs\n",
-            config.sandbox_settle_after.as_secs(),
+            payer(config),
             sample_request::curl(&format!("http://{api}"), key, Some(RECEIVER)),
         )
     }
@@ -103,6 +105,23 @@ impl Welcome {
              once)\nOperators\u{2019} console: http://{ops}/\n  {operator}\n"
         )
     }
+}
+
+/// Returns the clause about the sandbox that pays a PIX of a test key, if one is configured.
+fn payer(config: &Config) -> String {
+    let takes_pix = |acquirer: &&AcquirerConfig| {
+        acquirer.spec.mode == Mode::Test && acquirer.spec.methods.contains(&Method::Pix)
+    };
+    let sandbox = config.acquirers.iter().filter(takes_pix).find_map(|acquirer| match &acquirer.adapter {
+        AdapterConfig::Sandbox(sandbox) => Some(sandbox),
+        AdapterConfig::ApiPix(_)
+        | AdapterConfig::Cielo(_)
+        | AdapterConfig::Pagarme(_)
+        | AdapterConfig::Sicoob(_) => None,
+    });
+    let clause =
+        |sandbox: &SandboxConfig| format!("; the sandbox pays it after {} s", sandbox.settle_after.as_secs());
+    sandbox.map(clause).unwrap_or_default()
 }
 
 /// Returns the addresses of everything, for later starts.

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use quita_actors::ActorSystem;
+use quita_config::store_url::StoreUrl;
 use quita_config::{Config, Environment};
 use quita_domain::identity::Mode;
 use quita_machine::SystemClock;
@@ -116,7 +117,8 @@ pub async fn run_with(config: Config, outside: Outside) -> anyhow::Result<()> {
     let node = core.system.operators();
     // The actors stop after the servers, so that accepted requests get their answers and confirmations are stored.
     core.system.stop().await;
-    if !matches!(tokio::time::timeout(LAST_WRITE_WITHIN, node.leave()).await, Ok(Ok(()))) {
+    let has_left = matches!(tokio::time::timeout(LAST_WRITE_WITHIN, node.leave()).await, Ok(Ok(())));
+    if !has_left && matches!(config.store, StoreUrl::Mongo(_)) {
         tracing::warn!("the other nodes could not be told that this one has stopped: they show it as lost");
     }
     resources.traces.stop().await;

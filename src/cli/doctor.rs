@@ -3,7 +3,10 @@
 mod checks;
 mod finding;
 mod mail;
+mod nodes;
+mod open_payments;
 mod providers;
+mod running;
 mod store_clock;
 
 use std::time::Duration;
@@ -11,7 +14,9 @@ use std::time::Duration;
 use actix_web::rt::time::timeout;
 use clap::Args;
 use quita_domain::access::ApiKey;
+use quita_domain::control::Node;
 use quita_domain::people::OperatorRole;
+use quita_domain::time::Timestamp;
 use quita_machine::SystemClock;
 use quita_ports::{Clock, StoreError};
 use serde::Serialize;
@@ -25,6 +30,7 @@ use finding::{Finding, Level};
 use quita_config::Config;
 use quita_config::settings::Settings;
 use quita_config::store_url::StoreUrl;
+use running::RunningService;
 
 /// Time limit for the store to answer.
 const STORE_TIME_OUT: Duration = Duration::from_secs(10);
@@ -74,7 +80,9 @@ async fn examine(settings: Settings) -> Vec<Finding> {
             findings.extend(checks::secret_files(&config));
             findings.push(checks::proxy(&config));
             findings.push(checks::open_files(open_files::most()));
-            findings.extend(stored(&config).await);
+            let running = running::ask(config.ops_listen).await;
+            findings.extend(running.as_ref().map(RunningService::finding));
+            findings.extend(stored(&config, running.as_ref()).await);
             findings.extend(store_clock::compare(&config.store).await);
         }
     }
@@ -82,7 +90,7 @@ async fn examine(settings: Settings) -> Vec<Finding> {
 }
 
 /// Checks what only the store can show, and the clock, which is compared with it.
-async fn stored(config: &Config) -> Vec<Finding> {
+async fn stored(config: &Config, running: Option<&RunningService>) -> Vec<Finding> {
     let now = SystemClock.now();
     let made_at = checks::program_made_at();
     if let Some(mistake) = store::mistake(&config.store) {
@@ -94,11 +102,11 @@ async fn stored(config: &Config) -> Vec<Finding> {
     let result = result.unwrap_or_else(|_| {
         Err(StoreError::Unavailable(format!("no answer within {} s", STORE_TIME_OUT.as_secs())))
     });
-    let ReachedStore { opened, keys, written, has_operators } = match result {
+    let ReachedStore { opened, keys, nodes, written, has_operators } = match result {
         Ok(Some(reached)) => reached,
         Ok(None) => {
             let mut findings =
-                vec![checks::store_is_missing(&config.store), checks::clock(now, made_at, None)];
+                vec![checks::store_is_missing(&config.store, running), checks::clock(now, made_at, None)];
             findings.extend(checks::console(config, false));
             return findings;
         }
@@ -117,6 +125,8 @@ async fn stored(config: &Config) -> Vec<Finding> {
     ];
     findings.extend(checks::console(config, has_operators));
     let store = opened.whole();
+    findings.extend(nodes::examine(&nodes, now));
+    findings.extend(open_payments::missing_acquirers(&*store, config).await);
     let strongbox = config.secret_keys.strongbox(store.clone());
     findings.extend(checks::key_of_store(&strongbox, &config.secret_keys).await);
     findings.extend(checks::webhook_secrets(&*store, &strongbox, &keys, now).await);
@@ -127,6 +137,8 @@ async fn stored(config: &Config) -> Vec<Finding> {
 struct ReachedStore {
     opened: OpenedStore,
     keys: Vec<ApiKey>,
+    /// Nodes that it lists, of a store for several.
+    nodes: Vec<Node>,
     /// Outcome of the trial of a write.
     written: Result<(), StoreError>,
     has_operators: bool,
@@ -146,10 +158,14 @@ async fn reach(url: &StoreUrl) -> Result<Option<ReachedStore>, StoreError> {
     let store = opened.whole();
     store.ping().await?;
     let keys = store.keys().await?;
+    let nodes = match url {
+        StoreUrl::Mongo(_) => store.nodes(Timestamp::from_millis(0)).await?,
+        StoreUrl::Embedded(_) => Vec::new(),
+    };
     let has_operators =
         store.operators().await?.iter().any(|operator| operator.role == OperatorRole::Operator);
     let written = opened.try_write().await;
-    Ok(Some(ReachedStore { opened, keys, written, has_operators }))
+    Ok(Some(ReachedStore { opened, keys, nodes, written, has_operators }))
 }
 
 #[cfg(test)]
@@ -172,7 +188,7 @@ mod tests {
     }
 
     async fn check(config: &Config, expected: &[(Level, &str)]) -> String {
-        let found = stored(config).await;
+        let found = stored(config, None).await;
         let told: Vec<_> = found.iter().map(|finding| (finding.level, finding.subject)).collect();
         assert_eq!(told, expected, "{found:?}");
         found.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")

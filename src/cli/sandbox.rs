@@ -40,7 +40,7 @@ pub(super) struct Pay {
     #[arg(long, value_name = "YYYY-MM-DD", value_parser = date)]
     on: Option<NaiveDate>,
     /// Amount in cents [default: what is owed on that day]
-    #[arg(long, value_name = "CENTS", value_parser = cents)]
+    #[arg(long, value_name = "CENTS", value_parser = cents, allow_negative_numbers = true)]
     amount: Option<u64>,
     /// Code of a boleto: barcode or pix [default: barcode]
     #[arg(long, value_name = "CODE", value_parser = ["barcode", "pix"])]

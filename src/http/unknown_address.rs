@@ -56,7 +56,14 @@ pub(crate) async fn not_found(request: HttpRequest, edge: Data<Edge>) -> Result<
     let docs = docs_url("");
     let is_of_docs = request.path().starts_with("/docs/");
     let message = match meant(request.path()) {
-        Some(address) => wordings::nothing_here_but(&format!("{}{address}", edge.mount), &docs),
+        Some(address) => {
+            let whole = format!("{}{address}", edge.mount);
+            if has_slash_too_many(request.path(), address) {
+                wordings::nothing_here_but_without_slash(&whole, &docs)
+            } else {
+                wordings::nothing_here_but(&whole, &docs)
+            }
+        }
         None if is_of_docs => return Err(unknown_guide::error(request.path())),
         None => wordings::nothing_here_see(&docs),
     };
@@ -83,6 +90,15 @@ fn meant(path: &str) -> Option<&'static str> {
     }
     let costs = ADDRESSES.iter().filter_map(|address| Some((cost(&parts, address)?, *address)));
     costs.min_by_key(|(cost, _)| *cost).map(|(_, address)| address)
+}
+
+/// Returns true if the requested address is this one with a slash at its end.
+fn has_slash_too_many(path: &str, address: &str) -> bool {
+    let Some(asked) = path.strip_suffix('/') else { return false };
+    let (asked, known) = (asked.split('/'), address.split('/'));
+    let is_same_part =
+        |(asked, known): (&str, &str)| asked == known || (known.starts_with('{') && !asked.is_empty());
+    asked.clone().count() == known.clone().count() && asked.zip(known).all(is_same_part)
 }
 
 /// Returns the distance between the requested address and a known one, or `None` if they are unrelated.
@@ -152,6 +168,22 @@ mod tests {
             (format!("/pay/payment/{ID}/cancel"), "/pay/payments/{transactionId}/cancel"),
         ] {
             assert_eq!(meant(&asked), Some(address), "{asked}");
+        }
+    }
+
+    #[test]
+    fn an_address_with_a_slash_too_many_is_recognized() {
+        let payment = format!("/pay/payments/{ID}");
+        for (path, address, expected) in [
+            (format!("{payment}/"), "/pay/payments/{transactionId}", true),
+            ("/pay/payments/".into(), "/pay/payments", true),
+            ("/docs/".into(), "/docs", true),
+            (payment, "/pay/payments/{transactionId}", false),
+            ("/pay/payment/".into(), "/pay/payments", false),
+            ("/v1/payments/".into(), "/pay/payments", false),
+            ("/pay/payments//".into(), "/pay/payments/{transactionId}", false),
+        ] {
+            assert_eq!(has_slash_too_many(&path, address), expected, "{path}");
         }
     }
 

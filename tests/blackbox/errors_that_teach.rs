@@ -106,7 +106,7 @@ fn an_address_that_is_nearly_one_is_told_which() {
     let app = TestApp::new();
     let client = app.client();
     for (path, meant) in [
-        ("/pay/payments/", "/pay/payments?"),
+        ("/pay/payments/", "/pay/payments, without the slash at the end?"),
         ("/v1/payments", "/pay/payments?"),
         ("/payments/0193b2c4-0000-7000-8000-000000000000/refund", "/pay/payments/{transactionId}/refunds?"),
         ("/doc", "/docs?"),

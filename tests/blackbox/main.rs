@@ -43,6 +43,7 @@ mod create;
 mod dead_bank;
 mod deliveries;
 mod disk_faults;
+mod doctor;
 mod due_dates;
 mod edge;
 mod endpoints;

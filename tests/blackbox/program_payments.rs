@@ -275,6 +275,23 @@ fn an_amount_in_reais_is_answered_with_the_cents_that_were_meant() {
 }
 
 #[test]
+fn an_amount_below_zero_is_refused_as_an_amount() {
+    let app = TestApp::new();
+    let id = "0193b2c4-0000-7000-8000-000000000000";
+    let commands: [&[&str]; 4] = [
+        &["payments", "create"],
+        &["payments", "capture", id],
+        &["payments", "refund", id],
+        &["sandbox", "pay", id],
+    ];
+    for command in commands {
+        let refused = call(&app, &[command, &["--amount", "-5"]].concat());
+        assert_eq!(refused.code, Some(2), "{refused:?}");
+        assert!(refused.stderr.contains("whole number of cents"), "{command:?}: {refused:?}");
+    }
+}
+
+#[test]
 fn a_step_that_is_taken_already_is_refused_in_these_words() {
     let app = TestApp::new();
     let id = app.client().create(&pix(10_027))["transactionId"].as_str().unwrap().to_owned();

@@ -174,6 +174,21 @@ fn the_first_run_prints_how_to_sign_in_once() {
 }
 
 #[test]
+fn the_first_run_promises_no_sandbox_that_is_not_configured_for_pix() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("quita.toml");
+    for (methods, is_promised) in [("'pix'", true), ("'boleto'", false)] {
+        let table = "[[acquirer]]\nname = 'a'\nadapter = 'sandbox'\nsettle-after = '7s'\n";
+        std::fs::write(&file, format!("{table}methods = [{methods}]\n")).unwrap();
+        let app = TestApp::builder().arg("--config", file.to_str().unwrap()).start();
+        let printed = app.printed();
+        assert!(printed.contains("Create a PIX payment of R$ 100,00"), "{printed}");
+        assert_eq!(printed.contains("; the sandbox pays it after 7 s:"), is_promised, "{methods}: {printed}");
+        assert_eq!(printed.contains("the sandbox pays"), is_promised, "{methods}: {printed}");
+    }
+}
+
+#[test]
 fn who_is_removed_by_command_leaves_a_list_of_keys_or_none_at_all() {
     let app = TestApp::new();
     let hired = Account::create(&app, "shop", "dora@shop.example", "developer");

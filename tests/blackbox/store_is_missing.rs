@@ -83,7 +83,7 @@ fn a_relative_path_is_told_as_a_whole_one() {
 fn the_doctor_warns_of_a_store_that_is_missing_and_makes_none() {
     let folder = tempfile::tempdir().unwrap();
     let store = TestStore::new(folder.path());
-    let found = run(folder.path(), &store.url, &["doctor"]);
+    let found = run(folder.path(), &store.url, &["doctor", "--ops-listen", "127.0.0.1:0"]);
     assert_eq!(found.code, Some(0), "{found:?}");
     let line = found.stdout.lines().find(|line| line.starts_with("warn  store")).unwrap();
     assert!(line.contains("does not exist yet") && line.contains("`quita serve` makes it"), "{line}");

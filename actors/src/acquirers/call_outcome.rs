@@ -55,7 +55,8 @@ pub(crate) trait Answered {
 }
 
 /// Cause of a call that was held back.
-const NOT_SENT: &str = "it was not sent: it waited too long for a token or its turn, or an operator holds calls back";
+const NOT_SENT: &str =
+    "it was not sent: it waited too long for a token or its turn, or an operator holds calls back";
 
 fn failed(failure: &CallFailure) -> CallEnd<'_> {
     let (outcome, failure, throttled) = match failure {

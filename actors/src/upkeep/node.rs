@@ -211,7 +211,9 @@ fn tell_routes(news: RoutesNews) {
         RoutesNews::Differ => tracing::warn!(
             "nodes route payments by different tables or accounts: give all of them the same acquirers and routes"
         ),
-        RoutesNews::Agree => tracing::info!("all nodes that are alive route payments by the same table and accounts"),
+        RoutesNews::Agree => {
+            tracing::info!("all nodes that are alive route payments by the same table and accounts")
+        }
     }
 }
 

@@ -13,6 +13,7 @@ use quita_ports::{AcquirerSpec, Store, StoreError};
 use quita_services::secret_keys::{SecretKeyError, Strongbox};
 
 use super::finding::Finding;
+use super::running::RunningService;
 use crate::listener::open_files;
 use quita_config::acquirer::{AcquirerConfig, AdapterConfig};
 use quita_config::problem::ConfigError;
@@ -150,9 +151,12 @@ pub(super) fn open_files(most: u64) -> Finding {
     Finding::warn("open files", text, mend)
 }
 
-/// Reports that the embedded store does not exist yet.
-pub(super) fn store_is_missing(url: &StoreUrl) -> Finding {
+/// Reports that the store does not exist: not yet, or not any more if a service runs.
+pub(super) fn store_is_missing(url: &StoreUrl, running: Option<&RunningService>) -> Finding {
     let url = url.clone().with_whole_path();
+    if let Some(service) = running {
+        return service.store_is_gone(&url.to_string());
+    }
     Finding::warn("store", format!("{url} does not exist yet"), "`quita serve` makes it")
 }
 

@@ -42,7 +42,7 @@ pub(in crate::cli) struct PaymentArgs {
     #[arg(long, default_value = "pix", value_parser = method)]
     method: Method,
     /// Amount in cents: 10000 is R$ 100,00
-    #[arg(long, value_name = "CENTS", default_value_t = 10_000, value_parser = cents)]
+    #[arg(long, value_name = "CENTS", default_value_t = 10_000, value_parser = cents, allow_negative_numbers = true)]
     amount: u64,
     /// Sandbox card, by its outcome
     #[arg(long, value_name = "OUTCOME", value_parser = PossibleValuesParser::new(CARDS.map(|(outcome, _)| outcome)))]

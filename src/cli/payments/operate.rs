@@ -33,7 +33,7 @@ pub(in crate::cli) struct Operate {
 #[derive(Debug, Args)]
 pub(in crate::cli) struct OperateAmount {
     /// Amount in cents, such as 1000 for R$ 10,00 [default: all of it]
-    #[arg(long, value_name = "CENTS", value_parser = cents)]
+    #[arg(long, value_name = "CENTS", value_parser = cents, allow_negative_numbers = true)]
     amount: Option<u64>,
     #[command(flatten)]
     operate: Operate,

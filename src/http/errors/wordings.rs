@@ -61,6 +61,9 @@ wordings! {
     pub(crate) nothing_here_but(address: &str, docs: &str) =
         "there is nothing at this address; did you mean {address}? All addresses: {docs}",
         "não há nada neste endereço; seria {address}? Todos os endereços: {docs}";
+    pub(crate) nothing_here_but_without_slash(address: &str, docs: &str) =
+        "there is nothing at this address; did you mean {address}, without the slash at the end? All addresses: {docs}",
+        "não há nada neste endereço; seria {address}, sem a barra no fim? Todos os endereços: {docs}";
     pub(crate) nothing_here_see(docs: &str) =
         "there is nothing at this address. All addresses: {docs}",
         "não há nada neste endereço. Todos os endereços: {docs}";

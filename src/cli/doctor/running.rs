@@ -1,0 +1,182 @@
+//! Check of the service that may run at the configured address for operators.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::time::Duration;
+
+use actix_web::rt::net::TcpStream;
+use actix_web::rt::time::timeout;
+use awc::error::SendRequestError;
+use serde::Deserialize;
+
+use super::super::http_client::client;
+use super::super::output::printable;
+use super::finding::Finding;
+
+const SUBJECT: &str = "service";
+/// Time limit for the connection to an address of this machine.
+const CONNECTED_WITHIN: Duration = Duration::from_secs(1);
+/// Time limit for the answer. The service itself waits 2.5 s for its store.
+const TIME_OUT: Duration = Duration::from_secs(5);
+/// Maximum size of the answer in bytes.
+const MAX_BYTES: usize = 256 * 1024;
+
+/// Process that listens at the operators' address.
+#[derive(Debug)]
+pub(super) struct RunningService {
+    url: String,
+    /// Its answer; `None` if it gave none in time.
+    readiness: Option<Readiness>,
+}
+
+/// Answer of `/health/ready`.
+#[derive(Debug, Deserialize)]
+struct Readiness {
+    status: String,
+    version: String,
+    checks: Checks,
+}
+
+#[derive(Debug, Deserialize)]
+struct Checks {
+    store: Check,
+    mailboxes: Check,
+    routes: Check,
+}
+
+#[derive(Debug, Deserialize)]
+struct Check {
+    ok: bool,
+    message: Option<String>,
+}
+
+/// Asks for the readiness of the service at this address. `None` if nobody listens there, or something else does.
+pub(super) async fn ask(ops_listen: SocketAddr) -> Option<RunningService> {
+    if ops_listen.port() == 0 {
+        return None;
+    }
+    let address = reachable(ops_listen);
+    timeout(CONNECTED_WITHIN, TcpStream::connect(address)).await.ok()?.ok()?;
+    let url = format!("http://{address}");
+    let request = client().get(format!("{url}/health/ready")).timeout(TIME_OUT);
+    let mut answer = match request.send().await {
+        Ok(answer) => answer,
+        Err(SendRequestError::Timeout) => return Some(RunningService { url, readiness: None }),
+        Err(_) => return None,
+    };
+    let body = answer.body().limit(MAX_BYTES).await.ok()?;
+    let readiness = serde_json::from_slice(&body).ok()?;
+    Some(RunningService { url, readiness: Some(readiness) })
+}
+
+/// Returns the address at which a listener on every address is reached from this machine.
+fn reachable(listen: SocketAddr) -> SocketAddr {
+    let ip = match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip @ (IpAddr::V4(_) | IpAddr::V6(_)) => ip,
+    };
+    SocketAddr::new(ip, listen.port())
+}
+
+impl RunningService {
+    /// Reports whether it is ready, in its own words.
+    pub(super) fn finding(&self) -> Finding {
+        let url = &self.url;
+        let Some(Readiness { status, version, checks }) = &self.readiness else {
+            let seconds = TIME_OUT.as_secs();
+            let text =
+                format!("something listens at {url}, and does not say within {seconds} s that it is ready");
+            return Finding::warn(SUBJECT, text, "if it is the service: docs/ops/RUNBOOK.md, QuitaNotReady");
+        };
+        if status == "ready" {
+            return Finding::ok(SUBJECT, format!("{} runs at {url}, and is ready", printable(version)));
+        }
+        let Checks { store, mailboxes, routes } = checks;
+        let failed = [store, mailboxes, routes].into_iter().filter(|check| !check.ok);
+        let messages: Vec<_> = failed.filter_map(|check| check.message.as_deref()).collect();
+        let messages = printable(&messages.join("; "));
+        let text = format!("it runs at {url}, and is not ready: {messages}");
+        Finding::fail(SUBJECT, text, "docs/ops/RUNBOOK.md, QuitaNotReady, says where to look")
+    }
+
+    /// Reports that the store of the configuration does not exist, although this service runs.
+    pub(super) fn store_is_gone(&self, store: &str) -> Finding {
+        let url = &self.url;
+        let is_away = self.readiness.as_ref().is_some_and(|readiness| !readiness.checks.store.ok);
+        if is_away {
+            let text = format!("{store} does not exist, but a service runs at {url}: its store is gone");
+            let mend = "put the store back while the service runs, and do not start another: it would begin with an empty \
+                        store";
+            return Finding::fail("store", text, mend);
+        }
+        let text = format!("{store} does not exist, but a service runs at {url}");
+        let mend = "check the option store: the service has another one, or this one was just taken away; do not start \
+                    another service before you know";
+        Finding::warn("store", text, mend)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::finding::Level;
+    use super::*;
+
+    fn running(answer: &str) -> RunningService {
+        RunningService {
+            url: "http://127.0.0.1:9090".into(),
+            readiness: serde_json::from_str(answer).unwrap(),
+        }
+    }
+
+    #[actix_web::test]
+    async fn an_address_at_which_nobody_listens_is_no_finding() {
+        let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = socket.local_addr().unwrap();
+        drop(socket);
+        assert!(ask(address).await.is_none());
+        assert!(ask("127.0.0.1:0".parse().unwrap()).await.is_none(), "no port is known");
+    }
+
+    #[actix_web::test]
+    async fn a_listener_that_says_nothing_is_worth_a_warning() {
+        let socket = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let found = ask(socket.local_addr().unwrap()).await.unwrap();
+        assert_eq!(found.finding().level, Level::Warn);
+        let gone = found.store_is_gone("sqlite:/q.db");
+        assert!(gone.level == Level::Warn && !gone.to_string().contains("quita serve"), "{gone}");
+    }
+
+    #[test]
+    fn a_listener_on_every_address_is_asked_at_loopback() {
+        for (listen, asked) in
+            [("0.0.0.0:9", "127.0.0.1:9"), ("[::]:9", "[::1]:9"), ("10.0.0.7:9", "10.0.0.7:9")]
+        {
+            assert_eq!(reachable(listen.parse().unwrap()).to_string(), asked);
+        }
+    }
+
+    #[test]
+    fn a_service_that_is_not_ready_fails_with_its_messages() {
+        let service = running(
+            r#"{"status":"not_ready","version":"1","checks":{"store":{"ok":false,"message":"it burns"},
+               "mailboxes":{"ok":true},"routes":{"ok":false,"message":"none"},"acquirers":[],"failing":[]}}"#,
+        );
+        let found = service.finding();
+        assert_eq!(found.level, Level::Fail);
+        assert!(found.text.ends_with("is not ready: it burns; none"), "{found}");
+        let gone = service.store_is_gone("sqlite:/q.db");
+        assert_eq!(gone.level, Level::Fail);
+        assert!(gone.text.contains("a service runs at http://127.0.0.1:9090: its store is gone"), "{gone}");
+    }
+
+    #[test]
+    fn a_service_that_is_ready_has_perhaps_another_store() {
+        let ok = r#"{"ok":true}"#;
+        let service = running(&format!(
+            r#"{{"status":"ready","version":"1","checks":{{"store":{ok},"mailboxes":{ok},"routes":{ok}}}}}"#
+        ));
+        assert_eq!(service.finding().level, Level::Ok);
+        let gone = service.store_is_gone("sqlite:/q.db");
+        assert!(gone.level == Level::Warn && !gone.to_string().contains("quita serve"), "{gone}");
+    }
+}
