@@ -67,6 +67,7 @@ impl Core {
         let (mut decision, local) = self.answer_locally(opened);
         let allotted = self.allot(&mut decision).await.map_err(Denied::StoreUnavailable)?;
         let Some(next) = decision.next else { return Err(Denied::Defect("an opened payment is a change")) };
+        // Looked at last: whatever came before may have taken so long that another payment has the use.
         if new.link.is_some_and(|taken| Instant::now() >= taken.stored_before) {
             if let Some(allotted) = allotted {
                 allotted.give_back().await;

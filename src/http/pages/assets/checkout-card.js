@@ -226,7 +226,8 @@
   }
 
   const lost = takeNumber();
-  if (lost) {
+  // A page that says what became of that payment begins another one.
+  if (lost && !document.getElementById("mistakes")) {
     form.elements.form.value = lost;
     keepNumber();
     tell([{ field: "", words: words.lost }]);
