@@ -440,13 +440,10 @@ impl Draft {
             self.become_status(Status::Cancelled, reason, cause);
             return Ok(());
         }
-        let voids = |operation: &Operation| operation.kind == OperationKind::Cancel;
         match status {
-            Status::Cancelled | Status::Expired => Ok(()),
-            // Of a declined payment only a late authorisation is withdrawn.
-            Status::Declined if self.payment.own_operations().any(voids) => Ok(()),
-            Status::Declined
-            | Status::Initial
+            // A late charge of a declined payment is withdrawn by us, or by a person at the acquirer: nothing is held.
+            Status::Cancelled | Status::Expired | Status::Declined => Ok(()),
+            Status::Initial
             | Status::Pending
             | Status::Approved
             | Status::Paid

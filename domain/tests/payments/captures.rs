@@ -98,6 +98,17 @@ fn an_authorisation_of_a_payment_that_was_given_up_is_reported_and_set_free() {
 }
 
 #[test]
+fn a_late_charge_that_is_voided_at_the_acquirer_before_it_is_seen_is_nothing_to_report() {
+    let payment = given_up(Fact::Declined(Decline::of("interrupted")));
+    for by in [RemovedBy::Receiver, RemovedBy::Acquirer] {
+        let decision = payment.decide(notice(Fact::Removed { by }), &at(60_000)).unwrap();
+        assert_eq!(decision.discrepancies, [], "nothing is held, here and there");
+        let status = decision.next.as_ref().unwrap_or(&payment).status();
+        assert_eq!(status, Status::Declined);
+    }
+}
+
+#[test]
 fn an_operator_is_told_if_what_came_too_late_is_not_voided() {
     for payment in [given_up(Fact::Declined(Decline::of("interrupted"))), given_up(Fact::Expired)] {
         let voiding = after(&payment, notice(authorised()), 60_000);

@@ -36,10 +36,12 @@ pub(crate) fn check(world: &World) {
         let begins = first_day(world, bank);
         for one in &received {
             let of_it = lines.remove(&one.end_to_end_id).unwrap_or_default();
-            // A list that was never compared begins with the last day: one whose bank was gone until then, too. What an
-            // operator's comparison took in before it failed is nobody's until a comparison has that day.
-            let is_unjudged = of_it.iter().all(|stored| stored.judged.is_none());
-            let is_before = is_unjudged && begins.is_some_and(|first| day_of(&one.end_to_end_id) < first);
+            // A list that was never compared begins with the last day: one whose bank was gone until then, too. An
+            // operator's comparison of a day before that is the operator's: one that failed, or could not settle all
+            // lines, says so, and asks to be run again.
+            let is_unsettled =
+                of_it.iter().all(|stored| stored.judged.as_ref().is_none_or(|one| !one.is_final));
+            let is_before = is_unsettled && begins.is_some_and(|first| day_of(&one.end_to_end_id) < first);
             if !is_before && !one.id.is_some_and(|id| world.installation.was_set_back(id)) {
                 check_pix(world, bank, one, &of_it);
             }
