@@ -7,8 +7,9 @@ pub(crate) mod process_metrics;
 
 use std::io;
 
-use actix_web::dev::Server;
-use actix_web::middleware::from_fn;
+use actix_web::body::BoxBody;
+use actix_web::dev::{Server, ServiceRequest};
+use actix_web::middleware::{Next, from_fn};
 use actix_web::web::{self, Data};
 use actix_web::{App, HttpRequest, HttpResponse};
 use prometheus::{Encoder, Registry, TextEncoder};
@@ -18,8 +19,7 @@ use serde::Serialize;
 
 use crate::console::operator::{self, OperatorConsole};
 use crate::http::{
-    ApiError, Mount, as_get, in_pieces, reading, refuse_bad_host, refuse_card_number, refuse_query,
-    with_request_id, with_safe_headers,
+    Answer, ApiError, Mount, check_host, identified, reading, refuse_query, refused_or, with_head_as_get,
 };
 use crate::listener::Listener;
 pub(crate) use health::ReadyMetric;
@@ -44,15 +44,8 @@ pub(crate) fn listen(
     let registry = Data::new(registry);
     listener.serve(move || {
         let hosts = hosts.clone();
-        // The last `wrap` is the outermost one, so every refusal below it has a request id and safe headers.
         App::new()
-            .wrap(from_fn(as_get))
-            .wrap(from_fn(move |request, next| known_hosts::only(hosts.clone(), request, next)))
-            .wrap(from_fn(refuse_bad_host))
-            .wrap(from_fn(refuse_card_number))
-            .wrap(from_fn(with_request_id))
-            .wrap(from_fn(|request, next| with_safe_headers(Mount::ROOT, request, next)))
-            .wrap(from_fn(in_pieces))
+            .wrap(from_fn(move |request, next| answer(hosts.clone(), request, next)))
             .app_data(payments.clone())
             .app_data(registry.clone())
             .app_data(store_state.clone())
@@ -64,6 +57,15 @@ pub(crate) fn listen(
             .service(reading("/ops/exceptions", web::get().to(exceptions)))
             .configure(operator::configure)
     })
+}
+
+/// Answers a request to the operators' listener.
+async fn answer(hosts: KnownHosts, request: ServiceRequest, next: Next<BoxBody>) -> Answer {
+    identified(Mount::ROOT, request, async |check, request| {
+        let check = check.and_then(|()| check_host(&request)).and_then(|()| hosts.check(&request));
+        refused_or(check, request, async |request| with_head_as_get(request, next).await).await
+    })
+    .await
 }
 
 /// `GET /metrics`, in Prometheus text.

@@ -1,16 +1,14 @@
 //! HEAD: supported wherever GET is, with the same headers and no body (RFC 9110, section 9.3.2).
 
-use actix_web::Error;
-use actix_web::body::{self, BodySize, BoxBody, EitherBody, MessageBody};
-use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::body::{self, BodySize, BoxBody, MessageBody};
+use actix_web::dev::ServiceRequest;
 use actix_web::http::Method;
 use actix_web::middleware::Next;
 
+use super::pipeline::Answer;
+
 /// Handles HEAD as GET. The server omits the body, but still sends its length.
-pub(crate) async fn as_get<B: MessageBody + 'static>(
-    mut request: ServiceRequest,
-    next: Next<B>,
-) -> Result<ServiceResponse<EitherBody<B>>, Error> {
+pub(crate) async fn with_head_as_get(mut request: ServiceRequest, next: Next<BoxBody>) -> Answer {
     let wants_head = *request.method() == Method::HEAD;
     if wants_head {
         request.head_mut().method = Method::GET;
@@ -19,7 +17,7 @@ pub(crate) async fn as_get<B: MessageBody + 'static>(
     // The server would wait for the end of a stream, which may never come.
     let is_stream = matches!(response.response().body().size(), BodySize::Stream);
     if wants_head && is_stream {
-        return Ok(response.map_body(|_, _| BoxBody::new(body::None::new())).map_into_right_body());
+        return Ok(response.map_body(|_, _| BoxBody::new(body::None::new())));
     }
-    Ok(response.map_into_left_body())
+    Ok(response)
 }

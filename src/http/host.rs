@@ -4,11 +4,8 @@
 
 use std::net::Ipv6Addr;
 
-use actix_web::Error;
-use actix_web::body::{EitherBody, MessageBody};
-use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::dev::ServiceRequest;
 use actix_web::http::header::HOST;
-use actix_web::middleware::Next;
 
 use super::errors::{ApiError, ErrorCode, wordings};
 
@@ -16,17 +13,13 @@ use super::errors::{ApiError, ErrorCode, wordings};
 const OF_NAMES: &[u8] = b"-._~!$&'()*+,;=";
 
 /// Refuses a request whose `Host`, or whose address if that names a host, can't be one (RFC 9112, section 3.2).
-pub(crate) async fn refuse_bad_host<B: MessageBody + 'static>(
-    request: ServiceRequest,
-    next: Next<B>,
-) -> Result<ServiceResponse<EitherBody<B>>, Error> {
+pub(crate) fn check_host(request: &ServiceRequest) -> Result<(), ApiError> {
     let named = request.uri().authority().map(|authority| authority.as_str().as_bytes());
     let sent = request.headers().get_all(HOST).map(|host| host.as_bytes());
     if sent.chain(named).all(is_host_and_port) {
-        return Ok(next.call(request).await?.map_into_left_body());
+        return Ok(());
     }
-    let refusal = ApiError::new(ErrorCode::UnreadableRequest, wordings::bad_host());
-    Ok(request.error_response(refusal).map_into_right_body())
+    Err(ApiError::new(ErrorCode::UnreadableRequest, wordings::bad_host()))
 }
 
 /// Tells whether this is a host, with or without a port. An empty one is what a client sends that has none to name.

@@ -1,10 +1,8 @@
 //! Ignored names of a request, reported to test keys in a response header: `Quita-Ignored`.
 
-use actix_web::body::MessageBody;
-use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::dev::ServiceResponse;
 use actix_web::http::header::{HeaderName, HeaderValue};
-use actix_web::middleware::Next;
-use actix_web::{Error, HttpMessage, HttpRequest};
+use actix_web::{HttpMessage, HttpRequest};
 use quita_domain::card::holds_card_number;
 use quita_domain::identity::Mode;
 use quita_domain::request::UnknownName;
@@ -100,16 +98,11 @@ fn told(unknown: &[UnknownName]) -> Option<String> {
 }
 
 /// Adds the header, if something was noted.
-pub(crate) async fn with_ignored_names<B: MessageBody>(
-    request: ServiceRequest,
-    next: Next<B>,
-) -> Result<ServiceResponse<B>, Error> {
-    let mut response = next.call(request).await?;
+pub(super) fn add_header(response: &mut ServiceResponse) {
     let noted = response.request().extensions().get::<UnknownNames>().map(|ignored| ignored.header.clone());
     if let Some(value) = noted {
         response.headers_mut().insert(HEADER, value);
     }
-    Ok(response)
 }
 
 #[cfg(test)]

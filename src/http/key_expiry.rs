@@ -1,10 +1,8 @@
 //! Warning to a caller that its key ends soon, in a header of every response.
 
-use actix_web::body::MessageBody;
-use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::dev::ServiceResponse;
 use actix_web::http::header::{HeaderName, HeaderValue};
-use actix_web::middleware::Next;
-use actix_web::{Error, HttpMessage, HttpRequest};
+use actix_web::{HttpMessage, HttpRequest};
 use quita_domain::time::Timestamp;
 
 /// Time at which the request's key ends. It is sent only during the last 30 days.
@@ -20,14 +18,9 @@ pub(super) fn note(request: &HttpRequest, ends_at: Timestamp) {
 }
 
 /// Adds the header, if an end was noted.
-pub(crate) async fn with_key_expiry<B: MessageBody>(
-    request: ServiceRequest,
-    next: Next<B>,
-) -> Result<ServiceResponse<B>, Error> {
-    let mut response = next.call(request).await?;
+pub(super) fn add_header(response: &mut ServiceResponse) {
     let noted = response.request().extensions().get::<EndsAt>().copied();
     if let Some(value) = noted.and_then(|EndsAt(at)| HeaderValue::from_str(&at.to_string()).ok()) {
         response.headers_mut().insert(HEADER, value);
     }
-    Ok(response)
 }

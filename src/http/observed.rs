@@ -2,11 +2,9 @@
 
 use std::time::Instant;
 
-use actix_web::body::MessageBody;
-use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::middleware::Next;
+use actix_web::dev::ServiceRequest;
 use actix_web::web::Data;
-use actix_web::{Error, HttpMessage, HttpRequest};
+use actix_web::{HttpMessage, HttpRequest};
 use quita_domain::access::KeyKind;
 use quita_domain::identity::Owner;
 use quita_domain::request::Violation;
@@ -15,6 +13,7 @@ use quita_domain::wording::Wording;
 use super::edge::Edge;
 use super::errors::{ApiError, wordings};
 use super::ignored_names::UnknownNames;
+use super::pipeline::Answer;
 use super::request_id;
 use super::request_metrics::{NO_ROUTE, RequestMetrics};
 use super::shown_path::shown_path;
@@ -121,47 +120,48 @@ impl Observer {
     fn is_telling(&self) -> bool {
         self.is_told || tracing::enabled!(tracing::Level::DEBUG)
     }
-}
 
-/// Counts a request and its time, and logs it if it was refused, or if some of its names were ignored.
-pub(crate) async fn observed<B: MessageBody + 'static>(
-    observer: Observer,
-    request: ServiceRequest,
-    next: Next<B>,
-) -> Result<ServiceResponse<B>, Error> {
-    let began = Instant::now();
-    let method = known_method(&request);
-    let route = request.match_pattern();
-    let path = request.path().to_owned();
-    let result = next.call(request).await;
-    let (status, error, caller, ignored) = match &result {
-        Ok(response) => {
-            let extensions = response.request().extensions();
-            let caller = extensions.get::<CameWith>();
-            let ignored = extensions.get::<UnknownNames>();
-            (response.status(), response.response().error(), caller.cloned(), ignored.cloned())
+    /// Answers a request. Counts it and its time, and logs it if it was refused, or if some of its names were ignored.
+    pub(super) async fn observed(
+        &self,
+        request: ServiceRequest,
+        answer: impl AsyncFnOnce(ServiceRequest) -> Answer,
+    ) -> Answer {
+        let began = Instant::now();
+        let method = known_method(&request);
+        let route = request.match_pattern();
+        let shown = if route.is_none() { shown_path(request.path()) } else { String::new() };
+        let result = answer(request).await;
+        let (status, error, caller, ignored) = match &result {
+            Ok(response) => {
+                let extensions = response.request().extensions();
+                let caller = extensions.get::<CameWith>();
+                let ignored = extensions.get::<UnknownNames>();
+                (response.status(), response.response().error(), caller.cloned(), ignored.cloned())
+            }
+            Err(error) => (error.as_response_error().status_code(), Some(error), None, None),
+        };
+        // Everybody chooses paths, and each label of a metric is kept.
+        let label = route.as_deref().unwrap_or(NO_ROUTE);
+        self.metrics.count(label, method, status.as_u16(), began.elapsed());
+        let is_refused = status.is_client_error() || status.is_server_error();
+        if !is_refused && ignored.is_none() {
+            return result;
         }
-        Err(error) => (error.as_response_error().status_code(), Some(error), None, None),
-    };
-    // Everybody chooses paths, and each label of a metric is kept.
-    observer.metrics.count(route.as_deref().unwrap_or(NO_ROUTE), method, status.as_u16(), began.elapsed());
-    let is_refused = status.is_client_error() || status.is_server_error();
-    if !is_refused && ignored.is_none() {
-        return result;
+        let answered = AnsweredRequest {
+            at: self.edge.clock.now(),
+            request_id: request_id::current(),
+            method,
+            route: route.unwrap_or(shown),
+            status: status.as_u16(),
+            key_id: caller.as_ref().map(|caller| caller.key_id.clone()).unwrap_or_default(),
+            key_kind: caller.as_ref().map(|caller| caller.key_kind).unwrap_or_default(),
+        };
+        if is_refused {
+            self.tell(answered, error.and_then(|error| error.as_error::<ApiError>()), caller);
+        } else if let (Some(ignored), Some(caller)) = (ignored, caller) {
+            self.tell_ignored(answered, &ignored, &caller.owner);
+        }
+        result
     }
-    let answered = AnsweredRequest {
-        at: observer.edge.clock.now(),
-        request_id: request_id::current(),
-        method,
-        route: route.unwrap_or_else(|| shown_path(&path)),
-        status: status.as_u16(),
-        key_id: caller.as_ref().map(|caller| caller.key_id.clone()).unwrap_or_default(),
-        key_kind: caller.as_ref().map(|caller| caller.key_kind).unwrap_or_default(),
-    };
-    if is_refused {
-        observer.tell(answered, error.and_then(|error| error.as_error::<ApiError>()), caller);
-    } else if let (Some(ignored), Some(caller)) = (ignored, caller) {
-        observer.tell_ignored(answered, &ignored, &caller.owner);
-    }
-    result
 }

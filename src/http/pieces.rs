@@ -6,22 +6,15 @@
 
 use std::convert::Infallible;
 
-use actix_web::Error;
 use actix_web::body::{BodySize, BoxBody, MessageBody, SizedStream};
-use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::middleware::Next;
 use futures_util::stream;
 
 /// Size of a piece in bytes. The library takes two to four of them at once.
 const PIECE: usize = 8 * 1024;
 
-/// Middleware that gives long answers to their connection in pieces.
-pub(crate) async fn in_pieces(
-    request: ServiceRequest,
-    next: Next<impl MessageBody + 'static>,
-) -> Result<ServiceResponse<BoxBody>, Error> {
-    let response = next.call(request).await?.map_into_boxed_body();
-    Ok(response.map_body(|_, body| if is_long(body.size()) { cut(body) } else { body }))
+/// Cuts a long body into pieces, and returns any other one as it is.
+pub(super) fn in_pieces(body: BoxBody) -> BoxBody {
+    if is_long(body.size()) { cut(body) } else { body }
 }
 
 /// Returns true for more bytes than a piece has. A stream has no size, and comes in pieces already.
@@ -49,9 +42,6 @@ fn cut(body: BoxBody) -> BoxBody {
 
 #[cfg(test)]
 mod tests {
-    use actix_web::middleware::from_fn;
-    use actix_web::test::{TestRequest, call_service, init_service};
-    use actix_web::{App, HttpResponse, web};
     use std::future::poll_fn;
     use std::pin::Pin;
 
@@ -60,12 +50,7 @@ mod tests {
     /// Sizes of the pieces of an answer, and the answer.
     async fn served(length: usize) -> (BodySize, Vec<usize>, Vec<u8>) {
         let text: Vec<u8> = (0..length).map(|place| b'a' + u8::try_from(place % 26).unwrap()).collect();
-        let answer = web::to(move || {
-            let text = text.clone();
-            async move { HttpResponse::Ok().body(text) }
-        });
-        let app = init_service(App::new().wrap(from_fn(in_pieces)).default_service(answer)).await;
-        let mut body = call_service(&app, TestRequest::default().to_request()).await.into_body();
+        let mut body = in_pieces(BoxBody::new(text));
         let size = body.size();
         let (mut sizes, mut whole) = (Vec::new(), Vec::new());
         while let Some(piece) = poll_fn(|context| Pin::new(&mut body).poll_next(context)).await {
@@ -76,7 +61,7 @@ mod tests {
         (size, sizes, whole)
     }
 
-    #[actix_web::test]
+    #[tokio::test]
     async fn a_long_answer_comes_in_pieces_and_is_the_same() {
         let length = 3 * PIECE + 5;
         let (size, sizes, whole) = served(length).await;
@@ -85,7 +70,7 @@ mod tests {
         assert!(whole.iter().enumerate().all(|(place, byte)| usize::from(byte - b'a') == place % 26));
     }
 
-    #[actix_web::test]
+    #[tokio::test]
     async fn a_short_answer_is_one_piece() {
         for length in [1, PIECE] {
             assert_eq!(served(length).await.1, [length]);

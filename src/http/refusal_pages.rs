@@ -3,12 +3,10 @@
 //! The handlers of these addresses answer errors as the whole API does. A client that asks for a page gets one instead,
 //! with the same status.
 
-use actix_web::body::{EitherBody, MessageBody};
-use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::dev::ServiceResponse;
 use actix_web::http::header::{ALLOW, HeaderValue, RETRY_AFTER, VARY};
-use actix_web::middleware::Next;
 use actix_web::web::Data;
-use actix_web::{Error, HttpRequest, HttpResponse};
+use actix_web::{HttpRequest, HttpResponse};
 
 use super::accepted::asks_for_page;
 use super::checkout::{Refused, refusal};
@@ -21,18 +19,14 @@ use crate::console::Language;
 const OF_PAYERS: [&str; 3] = ["pix", "boletos", "checkout"];
 
 /// Replaces an error by a page, if a browser opened the address.
-pub(crate) async fn with_refusal_pages<B: MessageBody + 'static>(
-    request: ServiceRequest,
-    next: Next<B>,
-) -> Result<ServiceResponse<EitherBody<B>>, Error> {
-    let response = next.call(request).await?;
+pub(super) fn with_refusal_page(response: ServiceResponse) -> ServiceResponse {
     match page_of(&response) {
-        Some(page) => Ok(response.into_response(page).map_into_right_body()),
-        None => Ok(response.map_into_left_body()),
+        Some(page) => response.into_response(page),
+        None => response,
     }
 }
 
-fn page_of<B>(response: &ServiceResponse<B>) -> Option<HttpResponse> {
+fn page_of(response: &ServiceResponse) -> Option<HttpResponse> {
     let request = response.request();
     let error = response.response().error()?.as_error::<ApiError>()?;
     if !asks_for_page(request) {

@@ -2,11 +2,8 @@
 //!
 //! Beside it, the language in which the caller wants error messages.
 
-use actix_web::body::{EitherBody, MessageBody};
-use actix_web::dev::{ServiceRequest, ServiceResponse};
-use actix_web::http::header::{ACCEPT_LANGUAGE, CACHE_CONTROL, HeaderName, HeaderValue};
-use actix_web::middleware::Next;
-use actix_web::{Error, HttpMessage, HttpRequest};
+use actix_web::HttpRequest;
+use actix_web::http::header::{ACCEPT_LANGUAGE, CACHE_CONTROL, HeaderMap, HeaderName, HeaderValue};
 use quita_domain::card::free_text;
 use quita_domain::request::Rejection;
 use uuid::Uuid;
@@ -58,47 +55,39 @@ pub(crate) fn carry<W: Future>(work: W) -> impl Future<Output = W::Output> {
     CURRENT.scope(current, work)
 }
 
-/// Marker of a request whose id held a card number.
-struct HeldCardNumber;
-
-/// Gives a request its id, adds the id to the response, and keeps responses out of caches.
-pub(crate) async fn with_request_id<B: MessageBody>(
-    request: ServiceRequest,
-    next: Next<B>,
-) -> Result<ServiceResponse<B>, Error> {
-    let sent = sent_id(request.request());
-    let id = sent.id;
-    if sent.holds_card_number {
-        request.extensions_mut().insert(HeldCardNumber);
-    }
-    let header = HeaderValue::from_str(&id);
-    let language = language_of(request.request());
-    CURRENT
-        .scope(Current { id, language }, async move {
-            let mut response = next.call(request).await?;
-            let headers = response.headers_mut();
-            if let Ok(header) = header {
-                headers.insert(HEADER, header);
-            }
-            // Caches on the way must not store a response, unless it says otherwise itself.
-            if !headers.contains_key(CACHE_CONTROL) {
-                headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-            }
-            Ok(response)
-        })
-        .await
+/// Id of a request whose answer is being made.
+pub(super) struct RequestId {
+    current: Current,
+    header: Option<HeaderValue>,
 }
 
-/// Refuses a request whose id held a card number. That id is never passed on: the request has a fresh one.
-pub(crate) async fn refuse_card_number<B: MessageBody + 'static>(
-    request: ServiceRequest,
-    next: Next<B>,
-) -> Result<ServiceResponse<EitherBody<B>>, Error> {
-    if request.extensions().contains::<HeldCardNumber>() {
-        let refusal = ApiError::from(Rejection::card_number_in("X-Request-Id"));
-        return Ok(request.error_response(refusal).map_into_right_body());
+impl RequestId {
+    /// Returns the caller's id, or a fresh one.
+    ///
+    /// Beside it, a refusal if the caller's id held a card number. That id is never passed on.
+    pub(super) fn of(request: &HttpRequest) -> (Self, Result<(), ApiError>) {
+        let SentId { id, holds_card_number } = sent_id(request);
+        let header = HeaderValue::from_str(&id).ok();
+        let refusal = holds_card_number.then(|| ApiError::from(Rejection::card_number_in("X-Request-Id")));
+        let current = Current { id, language: language_of(request) };
+        (Self { current, header }, refusal.map_or(Ok(()), Err))
     }
-    Ok(next.call(request).await?.map_into_left_body())
+
+    /// Runs the work of the request under its id.
+    pub(super) async fn scope<T>(&self, work: impl Future<Output = T>) -> T {
+        CURRENT.scope(self.current.clone(), work).await
+    }
+
+    /// Adds the id to the headers of the response, and keeps the response out of caches.
+    pub(super) fn add_headers(self, headers: &mut HeaderMap) {
+        if let Some(header) = self.header {
+            headers.insert(HEADER, header);
+        }
+        // Caches on the way must not store a response, unless it says otherwise itself.
+        if !headers.contains_key(CACHE_CONTROL) {
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+        }
+    }
 }
 
 /// Returns the language of the request: English if there is no `Accept-Language`.

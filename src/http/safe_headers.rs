@@ -1,13 +1,9 @@
 //! Security headers of every response of every listener, unless a handler sets its own.
 
-use actix_web::Error;
-use actix_web::body::MessageBody;
-use actix_web::dev::{ServiceRequest, ServiceResponse};
 use actix_web::http::header::{
-    CONTENT_SECURITY_POLICY, HeaderName, HeaderValue, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY,
+    CONTENT_SECURITY_POLICY, HeaderMap, HeaderName, HeaderValue, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY,
     X_CONTENT_TYPE_OPTIONS,
 };
-use actix_web::middleware::Next;
 
 use super::mount::Mount;
 
@@ -29,17 +25,10 @@ const fn transport_security(mount: Mount) -> (HeaderName, &'static str) {
 }
 
 /// Adds the headers that a response does not have yet.
-pub(crate) async fn with_safe_headers<B: MessageBody>(
-    mount: Mount,
-    request: ServiceRequest,
-    next: Next<B>,
-) -> Result<ServiceResponse<B>, Error> {
-    let mut response = next.call(request).await?;
-    let headers = response.headers_mut();
+pub(super) fn add_safe_headers(mount: Mount, headers: &mut HeaderMap) {
     for (name, value) in SAFE_HEADERS.into_iter().chain([transport_security(mount)]) {
         if !headers.contains_key(&name) {
             headers.insert(name, HeaderValue::from_static(value));
         }
     }
-    Ok(response)
 }

@@ -5,13 +5,11 @@
 
 use std::sync::Arc;
 
-use actix_web::Error;
-use actix_web::body::MessageBody;
-use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::dev::ServiceRequest;
 use actix_web::http::StatusCode;
-use actix_web::middleware::Next;
 use quita_ports::trace::{Span, SpanKind, Tracer, within};
 
+use super::pipeline::Answer;
 use super::{request_id, traceparent};
 
 /// Methods that are recorded by name; any other word may be anything.
@@ -20,14 +18,15 @@ const METHODS: [&str; 7] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OP
 /// Replacement for any other method (OpenTelemetry, semantic conventions for HTTP).
 const OTHER_METHOD: &str = "_OTHER";
 
-/// Runs a request within a span. Everything that it causes is recorded, if its trace is.
-pub(crate) async fn traced<B: MessageBody + 'static>(
-    tracer: Option<Arc<dyn Tracer>>,
+/// Answers a request within a span, if there is a tracer. Everything that it causes is recorded, if its trace is.
+pub(super) async fn traced<F: Future<Output = Answer>>(
+    tracer: Option<&Arc<dyn Tracer>>,
     request: ServiceRequest,
-    next: Next<B>,
-) -> Result<ServiceResponse<B>, Error> {
-    let mut span = tracer.map_or_else(Span::none, |tracer| begin(&tracer, &request));
-    let result = within(span.context().cloned(), next.call(request)).await;
+    answer: impl FnOnce(ServiceRequest) -> F,
+) -> Answer {
+    let Some(tracer) = tracer else { return answer(request).await };
+    let mut span = begin(tracer, &request);
+    let result = within(span.context().cloned(), answer(request)).await;
     span.record_with(|span| {
         let status = match &result {
             Ok(response) => response.status(),

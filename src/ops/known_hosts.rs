@@ -6,12 +6,8 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use actix_web::Error;
-use actix_web::ResponseError;
-use actix_web::body::{EitherBody, MessageBody};
-use actix_web::dev::{ServiceRequest, ServiceResponse};
+use actix_web::dev::ServiceRequest;
 use actix_web::http::header::HOST;
-use actix_web::middleware::Next;
 
 use crate::http::{ApiError, ErrorCode, wordings};
 use quita_config::ops_hosts::name_of;
@@ -29,6 +25,17 @@ impl KnownHosts {
         Self(hosts.into())
     }
 
+    /// Admits requests under a known name, and those for any name. Refuses all others.
+    pub(super) fn check(&self, request: &ServiceRequest) -> Result<(), ApiError> {
+        let mut sent = request.headers().get_all(HOST);
+        // Two Host headers name no host (RFC 9112, 3.2), so none of them makes a request known.
+        let host = sent.next().filter(|_| sent.next().is_none()).and_then(|host| host.to_str().ok());
+        if host.is_some_and(|host| self.has(host)) || FOR_ANYBODY.contains(&request.path()) {
+            return Ok(());
+        }
+        Err(ApiError::new(ErrorCode::MisdirectedRequest, wordings::foreign_host()))
+    }
+
     fn has(&self, host: &str) -> bool {
         let name = name_of(host).to_ascii_lowercase();
         let bare = name.trim_start_matches('[').trim_end_matches(']');
@@ -36,22 +43,6 @@ impl KnownHosts {
         let is_loopback = bare.parse::<IpAddr>().is_ok_and(|address| address.to_canonical().is_loopback());
         name == "localhost" || is_loopback || self.0.contains(&name)
     }
-}
-
-/// Admits requests under a known name, and those for any name. Refuses all others.
-pub(super) async fn only<B: MessageBody + 'static>(
-    hosts: KnownHosts,
-    request: ServiceRequest,
-    next: Next<B>,
-) -> Result<ServiceResponse<EitherBody<B>>, Error> {
-    let mut sent = request.headers().get_all(HOST);
-    // Two Host headers name no host (RFC 9112, 3.2), so none of them makes a request known.
-    let host = sent.next().filter(|_| sent.next().is_none()).and_then(|host| host.to_str().ok());
-    if host.is_some_and(|host| hosts.has(host)) || FOR_ANYBODY.contains(&request.path()) {
-        return Ok(next.call(request).await?.map_into_left_body());
-    }
-    let refused = ApiError::new(ErrorCode::MisdirectedRequest, wordings::foreign_host());
-    Ok(request.into_response(refused.error_response()).map_into_right_body())
 }
 
 #[cfg(test)]

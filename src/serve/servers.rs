@@ -2,11 +2,12 @@
 
 use std::io;
 use std::num::NonZero;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use actix_web::App;
 use actix_web::dev::Server;
-use actix_web::middleware::{Condition, from_fn};
+use actix_web::middleware::from_fn;
 use actix_web::web::Data;
 use quita_config::Config;
 use quita_ports::trace::Tracer;
@@ -19,9 +20,7 @@ use crate::console::AccountsParts;
 use crate::console::merchant::{self, MerchantConsole};
 use crate::console::operator::OperatorConsole;
 use crate::http::{
-    self, CheckoutMetrics, Edge, EdgeParts, Observer, RequestMetrics, Tokens, announce_public_url, as_get,
-    in_pieces, observed, refuse_bad_host, refuse_card_number, traced, with_ignored_names, with_key_expiry,
-    with_own_headers, with_refusal_pages, with_request_id, with_safe_headers,
+    self, CheckoutMetrics, Edge, EdgeParts, Observer, RequestMetrics, Steps, Tokens, announce_public_url,
 };
 use crate::listener::{ConnectionLimits, ConnectionMetrics, Listener, Places};
 use crate::ops::{self, KnownHosts};
@@ -123,29 +122,14 @@ fn listen(
     observer: Observer,
 ) -> io::Result<Server> {
     listener.serve(move || {
-        let is_traced = tracer.is_some();
-        let tracer = tracer.clone();
         let edge = edge.clone();
         let console = console.clone();
-        let observer = observer.clone();
-        let mount = edge.mount;
+        let steps = Steps { mount: edge.mount, tracer: tracer.clone(), observer: observer.clone() };
+        let steps = Rc::new(steps);
         let store_state = Data::from(edge.payments.store_state());
-        let traced = from_fn(move |request, next| traced(tracer.clone(), request, next));
         App::new()
             .app_data(store_state)
-            .wrap(from_fn(as_get))
-            .wrap(Condition::new(is_traced, traced))
-            .wrap(from_fn(with_key_expiry))
-            .wrap(from_fn(with_ignored_names))
-            .wrap(from_fn(refuse_bad_host))
-            .wrap(from_fn(refuse_card_number))
-            .wrap(from_fn(move |request, next| observed(observer.clone(), request, next)))
-            .wrap(from_fn(with_refusal_pages))
-            // Middleware runs from the last `wrap` inwards: the id exists before anything that logs or refuses.
-            .wrap(from_fn(with_request_id))
-            .wrap(from_fn(move |request, next| with_safe_headers(mount, request, next)))
-            .wrap(from_fn(with_own_headers))
-            .wrap(from_fn(in_pieces))
+            .wrap(from_fn(move |request, next| http::answer(Rc::clone(&steps), request, next)))
             .configure(|config| merchant::configure(config, console))
             .configure(|config| http::configure(config, edge))
     })
