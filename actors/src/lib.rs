@@ -28,7 +28,7 @@ pub use actor::crash_cause::CrashCause;
 pub use actor::kind::ActorKind;
 pub use denied::Denied;
 pub use erasure_follower::ErasureFollower;
-pub use limits::{Limits, WebhookLimits};
+pub use limits::{Limits, NODE_SEEN_WITHIN, WebhookLimits};
 pub use link_payments::{CreationFailure, LinkPaymentError, LinkPayments, NotClosed, is_waiting};
 pub use operators::{Asked, Operators};
 pub use payments::{Operated, Payments, Readiness};

@@ -5,6 +5,9 @@ use std::time::Duration;
 /// Characters kept of a panic's message, and of the error of a failed call.
 pub(crate) const CAUSE_LENGTH: usize = 256;
 
+/// Age of the last heartbeat up to which a node counts as alive, unless a test needs it shorter.
+pub const NODE_SEEN_WITHIN: Duration = Duration::from_secs(60);
+
 /// Intervals of heartbeats after which the next one is late: the store took none for a while.
 const INTERVALS_WITHOUT_GAP: u32 = 3;
 
@@ -232,7 +235,7 @@ impl Default for Limits {
             directives_interval: Duration::from_secs(1),
             directives_time_out: Duration::from_secs(5),
             node_interval: Duration::from_secs(5),
-            node_seen_within: Duration::from_secs(60),
+            node_seen_within: NODE_SEEN_WITHIN,
             sample_interval: Duration::from_secs(1),
             samples_per_kept: 5,
             samples_kept: 180,

@@ -389,6 +389,16 @@ impl Payment {
         inquiry.into_iter().chain(look).chain(check).chain(operations).chain(reports).chain(card).min()
     }
 
+    /// Returns the acquirers that its next steps call.
+    pub fn acquirers_of_next_steps(&self) -> impl Iterator<Item = &AcquirerName> {
+        let is_open = self.state.attempts.last().is_some_and(|attempt| attempt.call.is_open());
+        let of_charge = self.acquirer().filter(|_| is_open || self.check.is_some());
+        let operations = self.operations.iter().filter(|operation| operation.call.next_at.is_some());
+        let of_operations = operations.filter_map(|operation| self.acquirer_of(operation));
+        let of_look = self.second_look.iter().map(|look| &look.acquirer);
+        of_charge.into_iter().chain(of_operations).chain(of_look)
+    }
+
     /// Returns the time at which the next delivery may be tried. `None` if nothing is left to deliver.
     pub fn outbox_at(&self) -> Option<Timestamp> {
         self.deliverable().filter_map(|(_, delivery)| delivery.next_attempt_at).min()

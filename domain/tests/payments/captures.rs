@@ -1,5 +1,7 @@
 //! Captures that are refused, and authorisations that come when nobody wants them any more.
 
+use quita_domain::acquiring::RemovedBy;
+
 use crate::payments::unknown_outcomes::{charge_answered, found};
 use crate::*;
 

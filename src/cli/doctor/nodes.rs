@@ -2,18 +2,18 @@
 
 use std::collections::HashSet;
 
+use quita_actors::NODE_SEEN_WITHIN;
 use quita_domain::control::Node;
 use quita_domain::time::Timestamp;
 
 use super::finding::Finding;
 
 const SUBJECT: &str = "nodes";
-/// Time after which a node that is not seen any more is lost.
-const SEEN_WITHIN_MS: u64 = 60_000;
 
 /// Warns of nodes that were lost, and of live ones that route by different tables or accounts.
 pub(super) fn examine(nodes: &[Node], now: Timestamp) -> Vec<Finding> {
-    let is_alive = |node: &&Node| now.ms_since(node.seen_at) <= SEEN_WITHIN_MS;
+    let seen_within_ms = u64::try_from(NODE_SEEN_WITHIN.as_millis()).unwrap_or(u64::MAX);
+    let is_alive = |node: &&Node| now.ms_since(node.seen_at) <= seen_within_ms;
     let (alive, lost): (Vec<_>, Vec<_>) = nodes.iter().partition(is_alive);
     let mut findings = Vec::new();
     for Node { address, seen_at, .. } in lost {

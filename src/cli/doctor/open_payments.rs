@@ -71,20 +71,10 @@ async fn missing(
     let open = store.due(Timestamp::from_millis(i64::MAX), most).await?;
     for ids in open.chunks(READ_AT_ONCE) {
         for payment in store.load(ids).await? {
-            for name in needed(&payment).filter(|name| !configured(name, &payment)) {
+            for name in payment.acquirers_of_next_steps().filter(|name| !configured(name, &payment)) {
                 missing.entry(name.clone()).or_default().insert(payment.method().label());
             }
         }
     }
     Ok((missing, open.len() < most))
-}
-
-/// Returns the acquirers that scheduled steps of a payment call.
-fn needed(payment: &Payment) -> impl Iterator<Item = &AcquirerName> {
-    let is_open = payment.state.attempts.last().is_some_and(|attempt| attempt.call.is_open());
-    let of_charge = payment.acquirer().filter(|_| is_open || payment.check.is_some());
-    let operations = payment.operations.iter().filter(|operation| operation.call.next_at.is_some());
-    let of_operations = operations.filter_map(|operation| payment.acquirer_of(operation));
-    let of_look = payment.second_look.iter().map(|look| &look.acquirer);
-    of_charge.into_iter().chain(of_operations).chain(of_look)
 }

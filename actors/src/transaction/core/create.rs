@@ -12,7 +12,7 @@ use quita_domain::routing::{Considered, NoRoute, Routed};
 use quita_ports::{StoreError, WriteError};
 use tokio::time::Instant;
 
-use super::numbers::ask_before_first_number;
+use super::numbers::{Allotted, ask_before_first_number};
 use super::{Core, first_charge};
 use crate::acquirers::routing::Routes;
 use crate::denied::Denied;
@@ -69,9 +69,7 @@ impl Core {
         let Some(next) = decision.next else { return Err(Denied::Defect("an opened payment is a change")) };
         // Looked at last: whatever came before may have taken so long that another payment has the use.
         if new.link.is_some_and(|taken| Instant::now() >= taken.stored_before) {
-            if let Some(allotted) = allotted {
-                allotted.give_back().await;
-            }
+            Allotted::give_back(allotted).await;
             return Err(Denied::Overloaded);
         }
         match self.persist(next, 0).await {
@@ -106,9 +104,7 @@ impl Core {
                 Ok(Created { payment: known, is_replay: false })
             }
             Err(WriteError::NotWritten(error)) => {
-                if let Some(allotted) = allotted {
-                    allotted.give_back().await;
-                }
+                Allotted::give_back(allotted).await;
                 Err(Denied::StoreUnavailable(error))
             }
             // The number of the slip is not given back: the payment that has it may be stored.

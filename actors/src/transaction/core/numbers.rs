@@ -23,9 +23,11 @@ pub(super) struct Allotted {
 }
 
 impl Allotted {
-    /// Gives the number back, which certainly no payment has.
-    pub(super) async fn give_back(self) {
-        self.numbers.give_back(self.number).await;
+    /// Gives back the number of a creation, if it has one, which certainly no payment has.
+    pub(super) async fn give_back(of_creation: Option<Self>) {
+        if let Some(Self { numbers, number }) = of_creation {
+            numbers.give_back(number).await;
+        }
     }
 }
 
@@ -63,7 +65,7 @@ impl Core {
     pub(super) async fn give_back_unless_stored(&self, allotted: Option<Allotted>) {
         let (Some(allotted), Some(known)) = (allotted, self.memory.payment()) else { return };
         if known.state.attempts.iter().all(|attempt| attempt.our_number != Some(allotted.number)) {
-            allotted.give_back().await;
+            Allotted::give_back(Some(allotted)).await;
         }
     }
 }
