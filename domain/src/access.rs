@@ -35,7 +35,7 @@ pub struct Application {
     /// URLs that receive the events of payments that name none.
     #[serde(default, skip_serializing_if = "Endpoints::is_empty")]
     pub endpoints: Endpoints,
-    /// Origins of the pages that may ask for tokens with its publishable keys.
+    /// Origins of the pages that may request tokens with its publishable keys.
     #[serde(default, skip_serializing_if = "Origins::is_empty")]
     pub origins: Origins,
     /// Time of creation.
@@ -89,8 +89,8 @@ pub enum KeyKind {
     /// Key of a program, to be kept secret: `qk_test_…`, `qk_live_…`.
     #[default]
     Secret,
-    /// Key of a page, which anybody may see: `qk_pub_test_…`, `qk_pub_live_…`. It asks for tokens of cards and does
-    /// nothing else.
+    /// Key of a page, which anyone may see: `qk_pub_test_…`, `qk_pub_live_…`. It can request card tokens and do nothing
+    /// else.
     Publishable,
 }
 
@@ -98,7 +98,7 @@ impl KeyKind {
     /// Every kind.
     pub const ALL: [Self; 2] = [Self::Secret, Self::Publishable];
 
-    /// Returns the beginning of its keys of a mode, up to the id.
+    /// Returns the prefix of keys of this kind and mode, up to the id.
     pub const fn prefix(self, mode: Mode) -> &'static str {
         match (self, mode) {
             (Self::Secret, Mode::Test) => "qk_test_",
@@ -108,7 +108,7 @@ impl KeyKind {
         }
     }
 
-    /// Returns every kind and mode with the beginning of its keys.
+    /// Returns every kind and mode with the prefix of its keys.
     pub fn prefixes() -> impl Iterator<Item = (Self, Mode, &'static str)> {
         let of = |kind: Self| [Mode::Test, Mode::Live].map(|mode| (kind, mode, kind.prefix(mode)));
         Self::ALL.into_iter().flat_map(of)
@@ -119,10 +119,10 @@ impl KeyKind {
     }
 }
 
-/// Time before a key's end at which warnings of it begin.
+/// Time before a key's end at which warnings begin.
 pub const KEY_WARNING_MS: u64 = 30 * DAY_MS;
 
-/// Age from which a key is to be replaced by another (PCI DSS 4.0.1, 8.6.3): the life of a key by default.
+/// Age from which a key should be replaced (PCI DSS 4.0.1, 8.6.3): the default lifetime of a key.
 pub const KEY_OLD_AFTER_MS: u64 = 365 * DAY_MS;
 
 /// An API key as it is stored: never the secret, only its SHA-256.
@@ -151,7 +151,7 @@ pub struct ApiKey {
     /// Time at which it was revoked.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_at: Option<Timestamp>,
-    /// Time at which it first came from a browser, though it is secret. It is lost then.
+    /// Time at which it was first sent by a browser, although it is secret. It is compromised from then on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exposed_at: Option<Timestamp>,
     /// Time of the last use, to the minute or so.
@@ -165,7 +165,7 @@ impl ApiKey {
         format!("{}{}", self.kind.prefix(self.owner.mode), self.id)
     }
 
-    /// Returns true if it works though a page in a browser has shown it.
+    /// Returns true if it still works although a browser has exposed it.
     pub fn is_exposed(&self, now: Timestamp) -> bool {
         self.exposed_at.is_some() && self.is_live(now)
     }
@@ -190,12 +190,12 @@ impl ApiKey {
         now.ms_since(self.created_at)
     }
 
-    /// Returns true if it works, is secret, and is so old that it is to be replaced.
+    /// Returns true if it works, is secret, and is so old that it should be replaced.
     pub fn is_old(&self, now: Timestamp) -> bool {
         self.kind == KeyKind::Secret && self.is_live(now) && self.age_ms(now) >= KEY_OLD_AFTER_MS
     }
 
-    /// Returns true if `presented` is this key. Takes constant time, wherever they differ.
+    /// Returns true if `presented` is this key. Takes constant time, regardless of where they differ.
     pub fn matches(&self, presented: &PresentedKey) -> bool {
         let hash = hash(presented.secret.expose());
         // In constant time, so that response times reveal nothing about the stored hash.
@@ -222,7 +222,7 @@ pub const KEY_SECRET_BYTES: usize = 32;
 pub const KEY_ID_BYTES: usize = 8;
 
 impl PresentedKey {
-    /// Makes a new key of random bytes.
+    /// Creates a key from random bytes.
     pub fn from_random(
         kind: KeyKind,
         mode: Mode,
@@ -243,7 +243,7 @@ impl PresentedKey {
         (is_id && is_secret).then(|| Self { kind, mode, id: id.into(), secret: Secret::new(secret.into()) })
     }
 
-    /// Returns the whole key in clear: to be shown once.
+    /// Returns the whole key in clear text, to be shown once.
     pub fn reveal(&self) -> String {
         format!("{}{}_{}", self.kind.prefix(self.mode), self.id, self.secret.expose())
     }

@@ -47,11 +47,11 @@ pub struct Approval {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Settlement {
-    /// The acquirer's id of this one movement; a notice that repeats carries the same.
+    /// The acquirer's id of this movement. A repeated notice has the same id.
     pub id: String,
     /// Amount that came in.
     pub amount: Money,
-    /// Date in Brasília of the payment, if the acquirer says. A boleto that is paid after its due date costs fine and
+    /// Date of the payment in Brasília, if the acquirer states it. A boleto paid after its due date incurs a fine and
     /// interest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paid_on: Option<NaiveDate>,
@@ -86,7 +86,7 @@ pub enum Fact {
     Expired,
     /// Withdrawn, or voided.
     Cancelled,
-    /// Withdrawn at the acquirer by somebody else than this service.
+    /// Withdrawn at the acquirer by someone other than this service.
     #[serde(rename_all = "camelCase")]
     Removed {
         /// Party that withdrew it.
@@ -95,7 +95,7 @@ pub enum Fact {
     /// The acquirer takes no more money for the charge, because it has received money for it. That money is stated
     /// separately: if the amount is not the requested one, only a person can end the payment.
     Concluded,
-    /// Money came in for the charge under a key that is not ours: nothing of it is believed, and an operator sees it.
+    /// Money came in for the charge under a key that is not ours. None of it is trusted, and an operator sees it.
     #[serde(rename_all = "camelCase")]
     PaidToOthers {
         /// The acquirer's id of this one movement.
@@ -106,60 +106,60 @@ pub enum Fact {
     Refunded {
         /// The acquirer's id of this refund, or ours if we asked for it.
         refund_id: String,
-        /// Amount; everything that is left when absent.
+        /// Amount. If absent, everything that is left.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         amount: Option<Money>,
     },
-    /// Sum that went back to the payer so far, by us or by others: an acquirer without ids for refunds states nothing
-    /// else. Whatever is not known to be ours was given back by others.
+    /// Sum refunded to the payer so far, by us or by others: an acquirer without refund ids states nothing else.
+    /// Whatever is not known to be ours was refunded by others.
     #[serde(rename_all = "camelCase")]
     RefundedInTotal {
-        /// Id of what others gave back, if the sum is larger than known: it is derived from the sum.
+        /// Id for the part that others refunded, if the sum is larger than known. It is derived from the sum.
         refund_id: String,
-        /// The sum of all that went back.
+        /// The sum of all refunds.
         total: Money,
     },
     /// The payment was disputed and the money taken back. There may be several, one for each instalment or item.
     ChargedBack {
-        /// The acquirer's id of this one movement; a notice that repeats carries the same.
+        /// The acquirer's id of this movement. A repeated notice has the same id.
         id: String,
-        /// Amount; all of it when absent.
+        /// Amount. If absent, all of it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         amount: Option<Money>,
     },
     /// A dispute was won: the money of its chargeback is the merchant's again.
     #[serde(rename_all = "camelCase")]
     DisputeWon {
-        /// The acquirer's id of this one movement; a notice that repeats carries the same.
+        /// The acquirer's id of this movement. A repeated notice has the same id.
         id: String,
-        /// The chargeback that it was about; the oldest open one when absent.
+        /// The chargeback that it was about. If absent, the oldest open one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         chargeback_id: Option<String>,
     },
-    /// Beside the charge that counts, the acquirer has another one of the payment, with money or a limit.
+    /// The acquirer has another charge of the payment besides the one that counts, with money or a limit.
     SecondCharge(SecondCharge),
     /// A statement that this service does not understand: it changes nothing, and an operator sees it.
     Unclear {
-        /// Subject and statement in short: the same one is reported once.
+        /// Subject and statement in short, so that the same one is reported once.
         id: String,
         /// Statement of the acquirer. Contains no personal data.
         text: String,
     },
-    /// The slip can be paid, but the acquirer could not make the PIX code that it was to have.
+    /// The slip can be paid, but the acquirer could not create the PIX code that it should have.
     PixCodeMissing,
-    /// The acquirer has taken so much of the money for itself: the sum of the fees known so far.
+    /// The acquirer has kept this much of the money: the sum of the fees known so far.
     Cost {
         /// The sum.
         amount: Money,
     },
-    /// Money came in for the charge, and the answer does not state how much. Nothing is believed, and the acquirer is
+    /// Money came in for the charge, but the answer does not state how much. No amount is assumed, and the acquirer is
     /// asked again.
     AmountUnknown,
     /// Something may have happened: the acquirer is asked, and only its answer counts.
     Hint,
 }
 
-/// A charge of a payment beside the one that counts: it was sent again, but the first sending had arrived.
+/// A charge of a payment besides the one that counts: it was sent again, but the first sending had arrived.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SecondCharge {
@@ -184,7 +184,7 @@ pub enum Holding {
     Money {
         /// Sum that was taken.
         taken: Money,
-        /// Part of it that went back.
+        /// Part of it that was given back.
         given_back: Money,
     },
 }
@@ -205,7 +205,7 @@ pub enum RemovedBy {
 pub struct Decline {
     /// The reason as this service names it: `insufficient_funds`.
     pub code: String,
-    /// Chance of another try; absent if the code does not say.
+    /// Reversibility of the decline; absent if the code does not show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kind: Option<DeclineKind>,
     /// The issuer's code as the acquirer gave it: `51`.
@@ -217,18 +217,18 @@ pub struct Decline {
 }
 
 impl Decline {
-    /// Code of a card that a check against fraud refused, and not its issuer. It is the payment's `statusReason`.
+    /// Code of a card that was refused by a fraud check, not by its issuer. It is the payment's `statusReason`.
     pub const ANTIFRAUD: &str = "antifraud";
 
-    /// Code of a card that an acquirer refused, and not its issuer.
+    /// Code of a card that was refused by an acquirer, not by its issuer.
     pub const ACQUIRER_REFUSED: &str = "acquirer_refused";
 
-    /// Returns the `declineCode`: a check against fraud is the acquirer's, and its refusal says no more.
+    /// Returns the `declineCode`. A fraud check belongs to the acquirer, so its refusal reveals no more than that.
     pub fn shown_code(&self) -> &str {
         if self.code == Self::ANTIFRAUD { Self::ACQUIRER_REFUSED } else { &self.code }
     }
 
-    /// Returns a decline of which only the reason is known.
+    /// Returns a decline with only a reason.
     pub fn of(code: impl Into<String>) -> Self {
         Self { code: code.into(), kind: None, network_code: None, advice: None }
     }
@@ -239,7 +239,8 @@ impl Decline {
     }
 }
 
-/// Chance of another charge of the same card after a decline (ABECS, normative instruction of the card brands).
+/// Reversibility of a decline: whether the same card may be charged again (ABECS, normative instruction of the card
+/// brands).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeclineKind {
@@ -256,8 +257,8 @@ pub enum CallFailure {
     NotDelivered(String),
     /// It may have had an effect: a time-out, a 5xx, an unreadable answer. An inquiry must follow.
     Unknown(String),
-    /// The acquirer asked for fewer calls (429), and for none before this time is over. It is no failure: an inquiry
-    /// follows then, and nothing goes elsewhere because of it.
+    /// The acquirer asked for fewer calls (429), and for none before this wait is over. This is not a failure: an
+    /// inquiry follows after the wait, and no other acquirer is tried because of it.
     Throttled {
         /// Requested wait, in milliseconds.
         after_ms: u64,
@@ -272,21 +273,22 @@ pub enum CallFailure {
 pub enum ChargeAnswer {
     /// The acquirer has the charge and states facts about it.
     Known(Statement),
-    /// The acquirer took the charge and has not said yet what becomes of it: there is no code to pay with. It is asked
-    /// until it answers.
+    /// The acquirer accepted the charge but has not reported an outcome or a code to pay with. It is asked until it
+    /// does.
     Accepted(Reference),
-    /// As [`Accepted`](Self::Accepted): the acquirer examines the charge for fraud, which may take people and days.
+    /// As [`Accepted`](Self::Accepted), but the acquirer examines the charge for fraud, which may involve people and
+    /// take days.
     UnderReview(Reference),
-    /// The acquirer took the charge and answered in full, but without any code that a payer could use.
+    /// The acquirer accepted the charge and answered in full, but without any code that a payer could use.
     WithoutCode(Reference),
     /// The acquirer's charge under our name belongs to somebody else: another key receives its money.
     Foreign(String),
-    /// The answer is about another charge, or another amount, than the requested one.
+    /// The answer is about a different charge or amount than the requested one.
     Mismatched(String),
-    /// The acquirer has somebody else's slip under the charge's number: it has no charge of ours, and the number is
+    /// The acquirer has somebody else's slip under the charge's number, so it has no charge of ours. The number is
     /// skipped.
     NumberTaken(String),
-    /// The acquirer refused the charge explicitly, and not the issuer: the acquirer has none, and never will.
+    /// The acquirer, not the issuer, explicitly refused the charge: the acquirer has none, and never will.
     Refused(String),
     /// The acquirer certainly never received the charge.
     NotFound,
@@ -304,7 +306,7 @@ impl ChargeAnswer {
 /// Statement of an acquirer about a charge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
-    /// Everything that happened to it, as far as the acquirer says, in order; at least one fact. A repetition changes
+    /// Everything that happened to it according to the acquirer, in order; at least one fact. A repetition changes
     /// nothing.
     pub facts: Vec<Fact>,
     /// The acquirer's ids of it.
@@ -316,16 +318,17 @@ pub struct Statement {
 pub enum OperationAnswer {
     /// Done.
     Done,
-    /// The acquirer took it and will do it, or refuse it: minutes or days later. It is asked until then.
+    /// The acquirer accepted it, and will do or refuse it minutes or days later. It is asked until then.
     Accepted,
     /// Refused for good: the acquirer has not done it and never will.
     Refused(String),
-    /// Refused, but perhaps done: a done operation may be shown late. Inquiries follow, and it counts as refused if the
-    /// acquirer does not have it.
+    /// Refused, but perhaps done: the acquirer may show a completed operation late. Inquiries follow, and it counts as
+    /// refused if the acquirer does not have it.
     RefusedPerhaps(String),
     /// The acquirer does not have it.
     NotFound,
-    /// The acquirer's sums were changed by something else than this operation: they don't show if it was done.
+    /// The acquirer's sums were changed by something other than this operation, so they do not show whether it was
+    /// done.
     Contradicted(String),
     /// No usable answer.
     Failed(CallFailure),
@@ -338,7 +341,7 @@ pub enum Identified {
     Payment(TransactionId),
     /// The provider does not have the reference, or not yet.
     NotFound,
-    /// Not ours, or of no charge at all.
+    /// Not ours, or not the reference of a charge.
     Unknown,
     /// No usable answer.
     Failed(CallFailure),
@@ -366,11 +369,11 @@ pub struct ChargeQuery {
     pub amount: Money,
     /// Amount that was captured or settled, once it was.
     pub paid_amount: Option<Money>,
-    /// Amount that was certainly given back.
+    /// Amount that was certainly refunded.
     pub refunded_amount: Money,
     /// Time of the payment's creation.
     pub created_at: Timestamp,
-    /// Time at which this charge was decided, by our own clock, which is just before it was sent first.
+    /// Time at which this charge was decided, by our own clock: just before it was first sent.
     pub sent_at: Timestamp,
     /// Time of expiry, if it expired.
     pub expired_at: Option<Timestamp>,
@@ -388,7 +391,7 @@ pub struct ChargeQuery {
     pub terms: Terms,
     /// Shares of recipients.
     pub splits: Vec<Split>,
-    /// The acquirer's ids of it, as far as it said.
+    /// The acquirer's ids of it, as far as the acquirer stated them.
     pub reference: Reference,
     /// Number of its slip, if the acquirer leaves that to us.
     pub our_number: Option<u32>,
@@ -406,7 +409,7 @@ pub struct ChargeQuery {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Notice {
-    /// Unique per acquirer and event: `{acquirer}:{the provider's event id}`. A repeated notice has the same.
+    /// Unique per acquirer and event: `{acquirer}:{the provider's event id}`. A repeated notice has the same id.
     pub id: String,
     /// Acquirer that sent it.
     pub acquirer: AcquirerName,
@@ -436,6 +439,6 @@ pub enum HintSubject {
     Payment(TransactionId),
     /// This payment, and the provider's reference of the charge: it may have made more than one.
     Charge(TransactionId, Reference),
-    /// The provider's reference of the charge: the provider must be asked whose that is.
+    /// The provider's reference of the charge. The provider must be asked which payment it belongs to.
     Reference(Reference),
 }

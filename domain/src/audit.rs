@@ -20,7 +20,7 @@ pub struct AuditEntry {
     pub id: Uuid,
     /// Time of the change.
     pub at: Timestamp,
-    /// The merchant concerned; the operators when absent.
+    /// The merchant concerned. If absent, the operators.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merchant: Option<MerchantId>,
     /// The person: the e-mail address of a user or an operator, or `command line`.
@@ -31,10 +31,10 @@ pub struct AuditEntry {
     pub action: AuditAction,
     /// Object of the action: a key's id, a payment's id, an application's name, the e-mail address of a user, …
     pub subject: String,
-    /// State before, in words, if there was any. Never a secret.
+    /// Previous state, in words, if there was any. Never a secret.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<String>,
-    /// State after.
+    /// New state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
 }
@@ -68,39 +68,39 @@ macro_rules! actions {
 actions! {
     /// Signed in.
     SignedIn = "session.began",
-    /// Was refused a sign-in. One entry may cover several attempts, and then states their number.
+    /// Failed to sign in. One entry may cover several attempts, and then states their number.
     SignInRefused = "session.refused",
-    /// Was signed in, but failed to prove the identity when that was required. One entry may cover several attempts.
+    /// Was signed in, but failed to prove their identity when required. One entry may cover several attempts.
     ProofRefused = "proof.refused",
     /// Signed out.
     SignedOut = "session.ended",
-    /// Made a user.
+    /// Created a user.
     UserCreated = "user.created",
     /// Gave a user another role.
     UserRoleChanged = "user.role_changed",
-    /// Gave a user a new password, or changed the own one.
+    /// Gave a user a new password, or changed their own.
     PasswordChanged = "user.password_changed",
-    /// Disabled an account that nobody used for 90 days.
+    /// Disabled an account that had not been used for 90 days.
     AccountDisabled = "account.disabled",
-    /// Set up a second factor, in place of another if there was one.
+    /// Set up a second factor, replacing any previous one.
     SecondFactorSetUp = "second_factor.set_up",
-    /// Removed a second factor: the own one, or that of a person who lost it.
+    /// Removed a second factor: their own, or that of a person who lost it.
     SecondFactorRemoved = "second_factor.removed",
-    /// Made new recovery codes, in place of those before.
+    /// Created new recovery codes, replacing the previous ones.
     RecoveryCodesMade = "recovery_codes.made",
-    /// Proved with a recovery code who it is.
+    /// Proved their identity with a recovery code.
     RecoveryCodeUsed = "recovery_code.used",
-    /// Ended sessions of the own from another.
+    /// Ended other sessions of their own.
     SessionsEnded = "sessions.ended",
     /// Turned messages to a person on or off, or changed their language.
     MailingChanged = "mailing.changed",
-    /// Changed to which host messages to a person go by webhook, or turned them off.
+    /// Changed the host that receives messages to a person by webhook, or turned them off.
     MessageWebhookChanged = "message_webhook.changed",
     /// Changed the rules for a merchant's users.
     PolicyChanged = "policy.changed",
-    /// Changed what a merchant's payers read of it.
+    /// Changed the profile that a merchant's payers see.
     ProfileChanged = "profile.changed",
-    /// Made an operator.
+    /// Created an operator.
     OperatorCreated = "operator.created",
     /// Gave an operator another role.
     OperatorRoleChanged = "operator.role_changed",
@@ -108,35 +108,35 @@ actions! {
     OperatorRemoved = "operator.removed",
     /// Removed a user.
     UserRemoved = "user.removed",
-    /// Made an application.
+    /// Created an application.
     ApplicationCreated = "application.created",
     /// Gave an application another title.
     ApplicationRenamed = "application.renamed",
-    /// Changed where the events of an application's payments go that name no receiver.
+    /// Changed the receiver of events of those payments of an application that name none.
     EndpointChanged = "endpoint.changed",
-    /// Changed from which pages tokens of cards may be asked for.
+    /// Changed the pages that may request card tokens.
     OriginsChanged = "origins.changed",
-    /// Made an API key.
+    /// Created an API key.
     KeyCreated = "key.created",
-    /// Made the successor of a key, which itself ends soon.
+    /// Created the successor of a key, which itself expires soon.
     KeyRotated = "key.rotated",
-    /// Sent a secret key from a page in a browser, which has lost it.
+    /// Sent a secret key from a page in a browser, which compromises it.
     KeyExposed = "key.exposed",
     /// Revoked a key.
     KeyRevoked = "key.revoked",
     /// Had a webhook secret shown.
     SecretShown = "secret.shown",
-    /// Made a new webhook secret.
+    /// Created a new webhook secret.
     SecretRotated = "secret.rotated",
     /// Sent a test event.
     TestEventSent = "test_event.sent",
     /// Cancelled a payment.
     PaymentCancelled = "payment.cancelled",
-    /// Made a payment to try things out with, in test mode.
+    /// Created a payment for trying things out, in test mode.
     TestPaymentCreated = "test_payment.created",
-    /// Made a payment link.
+    /// Created a payment link.
     LinkCreated = "link.created",
-    /// Closed a payment link, and perhaps cancelled the payments that waited.
+    /// Closed a payment link, and perhaps cancelled its waiting payments.
     LinkClosed = "link.closed",
     /// Moved a sandbox payment by hand: paid it, let it expire, charged it back.
     SandboxMoved = "sandbox.moved",
@@ -152,7 +152,7 @@ actions! {
     PaymentsExported = "payments.exported",
     /// Exported compared lines of reconciliation.
     ReconciliationExported = "reconciliation.exported",
-    /// Had the document, e-mail address and phone of a payment's payer shown, which the role sees masked.
+    /// Revealed the document, e-mail address and phone of a payment's payer, which the role sees masked.
     PayerShown = "payer.shown",
     /// Had the payer of one payment, or of all payments of one person, erased.
     PayerErased = "payer.erased",
@@ -170,12 +170,12 @@ actions! {
     OperationResolved = "operation.resolved",
     /// Ended a payment whose acquirer takes no more money, but has another amount than requested.
     PaymentEnded = "payment.ended",
-    /// Had an acquirer asked again for the outcome of a payment.
+    /// Requested another inquiry to an acquirer about the outcome of a payment.
     AcquirerAsked = "acquirer.asked",
     /// Erased parts of earlier entries, which the subject names: [`chain::ErasedParts`].
     LogErased = "audit.erased",
-    /// Accepted that parts of earlier entries are gone without an entry about it. The subject names them in the same
-    /// way.
+    /// Accepted that parts of earlier entries are gone without an entry that accounts for them. The subject names them
+    /// in the same way.
     ErasureAccepted = "audit.accepted",
     /// Found that the log ends before an index that was seen, or continues differently after it. The subject is that
     /// position: [`chain::ChainPlace`].
@@ -185,15 +185,15 @@ actions! {
 /// Selection of parts to be erased from the log. Their hashes remain, so the chain stays intact.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuditErasure {
-    /// Before and after, of all entries about these subjects: payments' ids, …
+    /// Previous and new state, of all entries about these subjects: payments' ids, …
     ContentOf(Vec<String>),
-    /// Before and after, of the entries at these indexes.
+    /// Previous and new state, of the entries at these indexes.
     ContentAt(Vec<u64>),
     /// Person and origin, of this person's own actions; and the subject, of actions on this person.
     Person(String),
 }
 
-/// Part of the log that is read.
+/// Part of the log to be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum AuditScope {
     /// Entries of this merchant.

@@ -22,7 +22,7 @@ pub use free_field::{CollectionAccount, FreeField};
 pub use line::Line;
 pub use number_digit::NumberDigit;
 
-/// Reads what a payer may have at hand: 44 digits of a bar code, or a line with or without punctuation.
+/// Reads the code that a payer may have: the 44 digits of a bar code, or a line with or without punctuation.
 ///
 /// # Errors
 /// A [`BoletoError`] that names the first rule broken.

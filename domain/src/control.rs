@@ -15,9 +15,9 @@ pub enum RouteDirective {
     /// It is used normally.
     #[default]
     Open,
-    /// It gets no new payment; payments that it has go on.
+    /// It gets no new payments; payments that it has continue.
     Paused,
-    /// It is sent nothing at all: calls under way end, and everything else waits.
+    /// It is sent nothing at all: calls under way finish, and everything else waits.
     Drained,
 }
 
@@ -60,17 +60,17 @@ pub struct RouteControl {
 pub struct Node {
     /// Id, fresh at every start.
     pub id: Uuid,
-    /// Address at which merchants are served, as the node itself has it.
+    /// Address at which merchants are served, as configured on the node itself.
     pub address: String,
     /// The version of the program.
     pub version: String,
-    /// Version of the table of routes that it uses. Absent on a node of a version from before such tables.
+    /// Version of the table of routes that it uses. Absent on a node whose version predates such tables.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub routing: Option<RoutingVersion>,
     /// Version of the addresses and accounts that its acquirers have. Absent on a node of an earlier version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accounts: Option<RoutingVersion>,
-    /// Reason why its comparison of acquirers' lists failed and has not succeeded since, in words.
+    /// Reason for the failure of its comparison of acquirers' lists, in words, until one succeeds again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison_failure: Option<String>,
     /// Number of the newest stored form that it knows.
@@ -85,7 +85,7 @@ pub struct Node {
     pub seen_at: Timestamp,
 }
 
-/// Form of nodes from before forms were upgraded.
+/// Stored form of nodes that predate upgrades of forms.
 const fn first_form() -> i64 {
     1
 }

@@ -58,7 +58,7 @@ pub struct Receiver {
     pub address: String,
 }
 
-/// Returns host and port of a URL. All unreadable URLs share one address.
+/// Returns the host and port of a URL. All unreadable URLs share one address.
 pub fn address_of(url: &str) -> String {
     let parsed = Url::parse(url).ok();
     let host = parsed.as_ref().and_then(Url::host_str).unwrap_or_default();
@@ -101,7 +101,7 @@ impl DeliveryState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DeliveryAttempt {
-    /// Begin of the attempt.
+    /// Start of the attempt.
     pub at: Timestamp,
     /// Duration of the whole exchange.
     pub duration_ms: u64,
@@ -151,7 +151,7 @@ impl DeliveryId {
         let (id, index) = text.strip_prefix("dlv_")?.split_once('_')?;
         let transaction_id = TransactionId::new(uuid::Uuid::try_parse(id).ok()?);
         let parsed = Self { transaction_id, index: DeliveryIndex::new(index.parse().ok()?) };
-        // Each delivery has one spelling: no second text passes for the same id.
+        // Each id has exactly one spelling: no other text is accepted for it.
         (parsed.to_string() == text).then_some(parsed)
     }
 }

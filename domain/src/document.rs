@@ -245,7 +245,7 @@ impl DocumentError {
     }
 }
 
-/// Neither `CPF` nor `CNPJ`.
+/// Error: neither `CPF` nor `CNPJ`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("the document type is CPF or CNPJ")]
 pub struct UnknownDocumentType;

@@ -1,6 +1,6 @@
 //! Charges with a due date: fine, interest and discounts, and the amount that is owed on a day.
 //!
-//! All sums are integers. Every percentage is of the charge's amount, and every part is rounded half up to a cent.
+//! All sums are integers. Every percentage refers to the charge's amount, and every part is rounded half up to a cent.
 
 use chrono::{Days, NaiveDate};
 use serde::{Deserialize, Serialize};
@@ -66,7 +66,7 @@ pub struct Discount {
 /// First day after which days of interest are counted. The banks' rules differ for a due date that is no business day.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InterestSince {
-    /// The due date as it was asked for: boletos.
+    /// The due date as requested: boletos.
     DueDate,
     /// The due date moved to a business day: PIX (manual of API Pix, `valor.juros`).
     MovedDueDate,
@@ -138,7 +138,7 @@ fn rounded(dividend: u128, divisor: u128) -> Money {
 }
 
 impl DueTerms {
-    /// Returns the terms of a charge that asks for nothing but its due date.
+    /// Returns the terms of a charge that states nothing but its due date.
     pub const fn plain(due_date: NaiveDate) -> Self {
         Self {
             due_date,
@@ -190,8 +190,8 @@ impl DueTerms {
     /// Returns the discount that applies on a day: the first that has not passed.
     pub fn discount_on(&self, amount: Money, day: NaiveDate) -> Money {
         let applies = |discount: &&Discount| day <= self.last_day_of(**discount);
-        // Their days rise and their sizes fall, which the request was checked for:
-        // the first is the largest that applies.
+        // Their days rise and their sizes fall, as checked in the request, so the first one that applies is the
+        // largest.
         self.discounts.iter().find(applies).map_or(Money::ZERO, |discount| discount.portion.of(amount))
     }
 
@@ -207,8 +207,8 @@ impl DueTerms {
 
     /// Compares an amount that came in with what was owed on the day that the acquirer names.
     ///
-    /// It is right as well if it was owed on the last business day before: acquirers differ in holidays, in the hour
-    /// at which a day ends, and in the day from which interest is counted.
+    /// It is also right if it was owed on the previous business day. Acquirers differ in holidays, in the hour at which
+    /// a day ends, and in the day from which interest is counted.
     pub fn compare(&self, amount: Money, came: Money, day: NaiveDate) -> Paid {
         let owed = |day| {
             let on_day = |since| self.owed_on(amount, day, since);
@@ -220,7 +220,7 @@ impl DueTerms {
         if that_day.into_iter().chain(owed(business_day::before(day))).any(fits) {
             return Paid::Right;
         }
-        // Too little is only what falls short by either way of counting: the bank may have used the smaller one.
+        // It is too little only if it falls short by both ways of counting: the bank may have used the smaller one.
         let least = that_day.into_iter().min().unwrap_or_default();
         if came < least { Paid::TooLittle } else { Paid::TooMuch }
     }
@@ -237,7 +237,8 @@ impl DueTerms {
         }
     }
 
-    /// Returns the amount of the merchant's that came in: without fine and interest, less the discount of that day.
+    /// Returns the merchant's part of the amount that came in: without fine and interest, less the discount of that
+    /// day.
     pub fn principal_of(&self, amount: Money, came: Money, day: NaiveDate) -> Money {
         came.min(amount.minus(self.discount_on(amount, day)))
     }

@@ -78,7 +78,7 @@ pub enum Cause {
     Acquirer,
     /// The merchant requested it through the API.
     Merchant,
-    /// The service decided: the time to pay was over, no acquirer was left.
+    /// The service decided, for example because the time to pay was over or no acquirer was left.
     Service,
 }
 

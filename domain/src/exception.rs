@@ -13,7 +13,7 @@ pub const UNKNOWN_PAYMENT: &str = "unknown_payment";
 /// Kind of an exception for a payment that this version can't read.
 pub const UNREADABLE: &str = "unreadable";
 
-/// Kind of an exception for a range of numbers of slips of which nine tenths are gone.
+/// Kind of an exception for a range of slip numbers of which nine tenths are used.
 pub const NUMBERS_LOW: &str = "numbers_low";
 
 /// Kind of an exception for a payment link at which many cards were declined.
@@ -56,7 +56,7 @@ pub struct Resolution {
     pub note: String,
 }
 
-/// Action on an exception that is possible here. Everything else is done at the acquirer or with the merchant.
+/// Action on an exception that this service offers. Everything else is done at the acquirer or with the merchant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExceptionAction {
     /// Ask the acquirer.
@@ -125,7 +125,7 @@ fn after_reconciliation(kind: &str) -> &'static [ExceptionAction] {
             | ReconciliationKind::UnknownHere
             | ReconciliationKind::ListNotCompared,
         ) => &[Resolve],
-        // There is no payment to be asked about: unknown here, unreadable, or a kind of another version.
+        // There is no payment to inquire about: it is unknown or unreadable here, or the kind is from another version.
         None => &[Resolve],
     }
 }

@@ -5,8 +5,8 @@ use crate::method::Method;
 use crate::status::Status;
 use crate::time::Timestamp;
 
-/// Upper bounds, in milliseconds and inclusive, of the classes of time from creation to payment. Longer times than the
-/// last bound have a class of their own.
+/// Inclusive upper bounds, in milliseconds, of the classes of time from creation to payment. Times beyond the last
+/// bound form one more class.
 pub const PAID_WITHIN_MS: [u64; 12] = [
     1_000,
     2_000,
@@ -40,7 +40,7 @@ pub struct FiguresFilter {
 pub struct Figure {
     /// Their method.
     pub method: Method,
-    /// Their present status.
+    /// Their current status.
     pub status: Status,
     /// Index into [`PAID_WITHIN_MS`] of the time to their first payment, or its length if it was longer; `None` if they
     /// were never paid.

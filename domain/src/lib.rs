@@ -1,6 +1,6 @@
 //! Domain of payments: values, rules and decisions.
 //!
-//! Nothing here does I/O, reads a clock, rolls dice, waits, or uses floats: every input is a parameter.
+//! Nothing here does I/O, reads a clock, generates random numbers, waits, or uses floats: every input is a parameter.
 
 pub mod nearest;
 pub mod text;

@@ -1,7 +1,7 @@
-//! Payment links: an offer with an address, by which payers begin payments.
+//! Payment links: offers with an address through which payers begin payments.
 //!
-//! A payment is the truth about itself. The uses of a link are counted in its payments; the link holds nothing but the
-//! uses that were taken for payments that may not be stored yet.
+//! A payment is the source of truth about itself. The uses of a link are counted in its payments. The link holds only
+//! the uses taken for payments that may not be stored yet.
 
 mod card_input;
 mod creation;
@@ -28,19 +28,19 @@ pub use card_input::CardInput;
 pub use creation::PayerInput;
 pub use installments::InstallmentPlan;
 
-/// Least time for which a PIX of a link may be paid. A link that ends sooner has expired.
+/// Minimum time for which a PIX of a link can be paid. A link that ends sooner counts as expired.
 pub const LEAST_TIME_TO_PAY_MS: u64 = 60_000;
 
-/// Time after which a use that was taken is free again, if its payment was not stored.
+/// Time after which a taken use becomes free again if its payment was not stored.
 const TAKEN_FOR_MS: u64 = 120_000;
 
-/// Time after which no payment is stored any more for a use that was taken: long before the use is free again.
+/// Time after which no payment is stored for a taken use: long before the use is free again.
 pub const STORED_WITHIN_MS: u64 = TAKEN_FOR_MS / 2;
 
-/// Most keys of closings that a link keeps: the newest.
+/// Maximum number of closing keys that a link keeps: the newest ones.
 const MAX_CLOSING_KEYS: usize = 20;
 
-/// Most uses that are taken at once for payments which are not stored yet.
+/// Maximum number of uses taken at once for payments that are not stored yet.
 const MAX_TAKEN: usize = 50;
 
 /// A payment link.
@@ -73,7 +73,7 @@ pub struct Link {
     pub taken: Vec<TakenUse>,
 }
 
-/// An `Idempotency-Key` under which a link was closed, with what was asked for.
+/// An `Idempotency-Key` under which a link was closed, with the options of that request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KeyedClosing {
@@ -83,7 +83,7 @@ pub struct KeyedClosing {
     pub cancel_pending: bool,
 }
 
-/// An offer: everything that was asked for.
+/// An offer, as requested.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Offer {
@@ -155,7 +155,7 @@ impl LinkDue {
     }
 }
 
-/// Terms of a due date, as they were asked for.
+/// Terms of a due date, as requested.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LinkTerms {
@@ -177,7 +177,7 @@ pub struct LinkTerms {
 }
 
 impl LinkTerms {
-    /// Returns true if none was asked for.
+    /// Returns true if none was requested.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -213,7 +213,7 @@ pub struct KnownPayer {
 pub struct TakenUse {
     /// The payment, whose id is fixed before it is stored.
     pub payment: TransactionId,
-    /// Method of the payment. A note without one counts as a boleto's.
+    /// Method of the payment. If absent, the use counts as a boleto's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<Method>,
     /// Time at which the use is free again, if the payment is not stored by then.
@@ -308,19 +308,19 @@ pub enum NoUse {
     Over(LinkStatus),
     /// Every use is held.
     AllHeld,
-    /// Payments that may wait for days hold their half of the uses that are left.
+    /// Payments that may wait for days already hold their half of the remaining uses.
     BoletosHeld,
-    /// Too many payments begin at this moment.
+    /// Too many payments are being created at this moment.
     Crowded,
 }
 
 impl Link {
-    /// Returns its position in a list.
+    /// Returns the cursor for its position in a list.
     pub const fn place(&self) -> Cursor {
         Cursor { created_at: self.created_at, id: TransactionId::new(self.id.uuid()) }
     }
 
-    /// Returns its status: paid before closed before expired.
+    /// Returns its status. Paid takes precedence over closed, and closed over expired.
     pub fn status(&self, uses: &LinkUses, now: Timestamp) -> LinkStatus {
         if uses.paid >= self.offer.uses.into() {
             LinkStatus::Paid
@@ -343,12 +343,12 @@ impl Link {
         }
     }
 
-    /// Returns the closing that came under a key before.
+    /// Returns the earlier closing under this key.
     pub fn closing_of(&self, key: &str) -> Option<&KeyedClosing> {
         self.closings.iter().find(|known| known.key == key)
     }
 
-    /// Returns the link with a note about the key of its closing.
+    /// Returns the link with the key of its closing recorded.
     #[must_use]
     pub fn with_closing(&self, closing: KeyedClosing) -> Self {
         let surplus = self.closings.len().saturating_add(1).saturating_sub(MAX_CLOSING_KEYS);
@@ -356,7 +356,7 @@ impl Link {
         Self { closings, revision: self.revision.saturating_add(1), ..self.clone() }
     }
 
-    /// Returns the payments that uses were taken for and are not free again, each with true if it may be a boleto.
+    /// Returns the payments whose taken uses are not free again, each with true if it may be a boleto.
     pub fn taken_at(&self, now: Timestamp) -> BTreeMap<TransactionId, bool> {
         let mut found = BTreeMap::new();
         for taken in self.taken.iter().filter(|taken| taken.until > now) {
@@ -366,12 +366,12 @@ impl Link {
         found
     }
 
-    /// Takes a use for a payment. `uses` and `unstored` are of a moment after this link was read: the uses of stored
-    /// payments, and the taken ones whose payment is not stored. Payments that may wait for days, which are boletos and
-    /// PIX with a due date, take at most half of the uses that are left.
+    /// Takes a use for a payment. `uses` are those of stored payments, `unstored` the taken ones whose payment is not
+    /// stored. Both must be read after this link. Payments that may wait for days, which are boletos and PIX with a due
+    /// date, take at most half of the remaining uses.
     ///
     /// # Errors
-    /// [`NoUse`]: there is none.
+    /// [`NoUse`] if no use can be taken.
     pub fn take(
         &self,
         payment: TransactionId,
@@ -398,7 +398,7 @@ impl Link {
             Method::CreditCard => false,
         };
         let held_long = if all_last { held } else { uses.held_by_boletos.saturating_add(unstored.boletos) };
-        // At least one, or the last use of a link could never be taken by a boleto.
+        // At least one: otherwise the last use of a link could never be taken by a boleto.
         if is_long && self.offer.uses > 1 && held_long >= (unpaid / 2).max(1) {
             return Err(NoUse::BoletosHeld);
         }
@@ -410,8 +410,8 @@ impl Link {
         Ok(Self { taken, revision: self.revision.saturating_add(1), ..self.clone() })
     }
 
-    /// Removes one note about a use whose payment its taker did not store; `None` if there is none. Another taker may
-    /// be storing the same payment, and keeps its own note.
+    /// Removes one taken use whose payment its taker did not store; `None` if there is none. Another taker may be
+    /// storing the same payment, and keeps its own entry.
     pub fn release(&self, payment: TransactionId, method: Method) -> Option<Self> {
         let is_own = |taken: &TakenUse| (taken.payment, taken.method) == (payment, Some(method));
         let place = self.taken.iter().position(is_own)?;
@@ -420,7 +420,7 @@ impl Link {
         Some(Self { taken, revision: self.revision.saturating_add(1), ..self.clone() })
     }
 
-    /// Removes all notes about a use whose payment is stored; `None` if there is none.
+    /// Removes all taken uses of a payment that is stored; `None` if there are none.
     pub fn settle(&self, payment: TransactionId) -> Option<Self> {
         let taken: Vec<_> = self.taken.iter().copied().filter(|taken| taken.payment != payment).collect();
         (taken.len() < self.taken.len()).then(|| Self {

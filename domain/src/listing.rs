@@ -34,7 +34,7 @@ pub struct PaymentFilter {
     pub email: Option<String>,
     /// The merchant's own id.
     pub external_reference: Option<String>,
-    /// Payment link that they came by.
+    /// Payment link through which they were created.
     pub link: Option<LinkId>,
     /// Id of one payment.
     pub id: Option<TransactionId>,
@@ -156,7 +156,7 @@ impl Cursor {
         let (created_at, id) = plain.split_once('.')?;
         let created_at = Timestamp::from_millis(created_at.parse().ok()?);
         let cursor = Self { created_at, id: TransactionId::parse(id)? };
-        // A sign before the time or an id in capitals would parse too, and no list ever gave that out.
+        // A sign before the time or an id in capitals would parse too, but no list ever returned that.
         (cursor.to_string() == text).then_some(cursor)
     }
 }
@@ -167,8 +167,8 @@ impl fmt::Display for Cursor {
     }
 }
 
-/// Position in a list of what payments hold, such as deliveries or refunds: after this entry of this payment, then
-/// everything after the payment.
+/// Position in a list of entries that payments contain, such as deliveries or refunds. After it come the rest of this
+/// payment's entries, then later payments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EntryCursor {
     /// The payment of the last entry shown.

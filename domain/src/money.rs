@@ -48,7 +48,7 @@ impl Money {
         Self(self.0.saturating_mul(quantity))
     }
 
-    /// Returns the last two digits, which decide what the sandbox does.
+    /// Returns the last two digits, which determine the sandbox's behaviour.
     pub const fn last_two_digits(self) -> u64 {
         self.0 % 100
     }

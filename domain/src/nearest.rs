@@ -13,7 +13,7 @@ pub fn nearest<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) -> O
     let distance = |name: &str| strsim::damerau_levenshtein(&plain, &folded(name));
     let (name, distance) =
         known.into_iter().map(|name| (name, distance(name))).min_by_key(|(_, distance)| *distance)?;
-    // One letter of three may be wrong; in a short name any change makes another word.
+    // One letter in three may be wrong. In a short name any change makes a different word.
     let is_like = distance <= plain.chars().count().min(folded(name).len()) / 3;
     is_like.then_some(name)
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct AttemptNumber(u32);
 
 impl AttemptNumber {
-    /// Number that no charge has: the last one's of a payment without charges.
+    /// Number that no charge has: the last charge number of a payment without charges.
     pub const NONE: Self = Self(0);
     /// Number of a payment's first charge.
     pub const FIRST: Self = Self(1);
@@ -40,7 +40,7 @@ impl AttemptNumber {
         usize::try_from(self.0).ok()?.checked_sub(1)
     }
 
-    /// Returns true if no charge of the payment went before it.
+    /// Returns true if this is the first charge of the payment.
     pub const fn is_first(self) -> bool {
         self.0 <= Self::FIRST.0
     }
@@ -66,7 +66,7 @@ impl DeliveryIndex {
         Self(index)
     }
 
-    /// Returns the index of the delivery at this place of the outbox.
+    /// Returns the index of the delivery at this position in the outbox.
     pub fn at(place: usize) -> Self {
         Self(u32::try_from(place).unwrap_or(u32::MAX))
     }
@@ -76,7 +76,7 @@ impl DeliveryIndex {
         self.0
     }
 
-    /// Returns the place in the outbox.
+    /// Returns the position in the outbox.
     pub fn place(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
     }

@@ -24,8 +24,8 @@ pub struct Operation {
     pub asked_amount: Option<Money>,
     /// Time of the request.
     pub requested_at: Timestamp,
-    /// Amount that had certainly been captured, or given back, when it was sent. An acquirer without ids for operations
-    /// shows by its sums if it did this one.
+    /// Amount that had certainly been captured, or given back, when it was sent. At an acquirer without ids for
+    /// operations, only its sums show whether this one was done.
     #[serde(default, skip_serializing_if = "Money::is_zero")]
     pub before: Money,
     /// Number of sendings.
@@ -35,8 +35,8 @@ pub struct Operation {
     pub withheld: u32,
     /// The call of its last sending, and the inquiries about it.
     pub call: OutboundCall<Verdict>,
-    /// True if the acquirer's sums were changed by others while its outcome was unknown. Then it may have been done,
-    /// whatever they show, and it is never sent again.
+    /// True if others changed the acquirer's sums while the outcome was unknown. Then the operation may have been done,
+    /// whatever the sums show, and it is never sent again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub contradicted: bool,
     /// True if a person stated its outcome.
@@ -48,7 +48,7 @@ pub struct Operation {
     pub surplus: Option<Surplus>,
 }
 
-/// A charge with money or a limit that the payment may not keep: one beside the charge that counts, or one of a
+/// A charge with money or a limit that the payment may not keep: one besides the charge that counts, or one of a
 /// declined payment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -63,13 +63,13 @@ pub struct Surplus {
     /// Sum that it took.
     #[serde(default, skip_serializing_if = "Money::is_zero")]
     pub taken: Money,
-    /// Part of it that had gone back before.
+    /// Part of it that had already been given back.
     #[serde(default, skip_serializing_if = "Money::is_zero")]
     pub given_back: Money,
 }
 
 impl Operation {
-    /// Makes an operation that was requested now, and has not left yet.
+    /// Creates an operation that is requested now and has not left yet.
     pub const fn ready(id: OperationId, kind: OperationKind, requested_at: Timestamp) -> Self {
         Self {
             id,
@@ -101,7 +101,7 @@ impl Operation {
         self.call.is_open()
     }
 
-    /// Returns true if it is about the payment's own charge, and not about one beside it.
+    /// Returns true if it is about the payment's own charge, not about a surplus one.
     pub const fn is_own(&self) -> bool {
         self.surplus.is_none()
     }
@@ -117,13 +117,13 @@ impl Operation {
         self.is_processing() && !matches!(self.call.progress, Progress::Ready)
     }
 
-    /// Returns the number of its last sending, which identifies the answer to it. The number is never used again: an
-    /// answer may arrive twice, and the second time after the next sending.
+    /// Returns the number of its last sending, which identifies the answer to it. Numbers are never reused: an answer
+    /// may arrive twice, the second time after the next sending.
     pub const fn sending(&self) -> u32 {
         self.sent.saturating_add(self.withheld)
     }
 
-    /// Returns true if a waiting caller need not wait any longer: it has ended, or the acquirer has accepted it.
+    /// Returns true if a caller need not wait any longer: the operation has ended, or the acquirer has accepted it.
     pub const fn is_answered(&self) -> bool {
         !self.is_processing() || self.call.is_taken()
     }
@@ -163,7 +163,7 @@ pub enum OperationState {
     Refused,
 }
 
-/// End of an operation, as its acquirer says or, if it was stuck, as a person found out.
+/// Outcome of an operation, as stated by its acquirer or, if it was stuck, by a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
@@ -202,7 +202,7 @@ pub struct OperationRequest {
     pub key: Option<String>,
 }
 
-/// A requested operation; without an amount it is about everything.
+/// A requested operation. Without an amount it concerns everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RequestedOperation {
     /// Cancel.

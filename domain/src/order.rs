@@ -117,7 +117,7 @@ impl Order {
         self.terms.card()
     }
 
-    /// Returns true if an authorisation is captured at once. Only a card may have it otherwise.
+    /// Returns true if an authorisation is captured at once. Only for a card can this be false.
     pub const fn captures_at_once(&self) -> bool {
         match &self.terms {
             Terms::CreditCard { capture, .. } => *capture,
@@ -140,13 +140,13 @@ pub struct Payer {
     pub email: String,
     /// Telephone, digits only.
     pub phone: Phone,
-    /// Postal address. Absent where a payment link did not ask for one.
+    /// Postal address. Absent if a payment link did not ask for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<Address>,
 }
 
 impl Payer {
-    /// Returns the masks of an erased payer. Only the kind of the document is kept.
+    /// Returns a payer that consists of masks. Only the kind of the document is kept.
     pub fn erased(kind: DocumentType) -> Self {
         Self {
             first_name: ERASED.into(),

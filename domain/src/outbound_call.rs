@@ -1,7 +1,7 @@
 //! The call by which a charge or an operation reaches its acquirer, and the inquiries about its outcome.
 //!
-//! A charge and an operation are sent, lost, taken and asked about by the same rules. They differ in how they may end,
-//! which is `E`.
+//! Charges and operations are sent, lost, accepted and inquired about by the same rules. They differ in their possible
+//! ends, which is `E`.
 
 #[cfg(test)]
 mod tests;
@@ -26,10 +26,10 @@ pub struct OutboundCall<E> {
     /// Number of "not found" answers since its outcome became unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub not_found: u32,
-    /// Time of the next step: a sending or an inquiry. Absent after its end, and while it waits for the call before it.
+    /// Time of the next step: a sending or an inquiry. Absent after its end, and while it waits for an earlier call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_at: Option<Timestamp>,
-    /// The acquirer's reason for a refusal. Before its end the acquirer may have done it all the same.
+    /// The acquirer's reason for a refusal. Until the call has ended, the acquirer may have executed it nevertheless.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
 }
@@ -38,15 +38,15 @@ pub struct OutboundCall<E> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Progress<E> {
-    /// There was none, or it certainly had no effect: it is sent when it is due.
+    /// No call was made, or it certainly had no effect: it is sent when it is due.
     Ready,
     /// Sent, or about to be; no answer yet.
     Sent,
-    /// It may have had an effect. It is asked about, and sent again only when the acquirer is known not to have it.
+    /// It may have had an effect. It is inquired about, and sent again only when the acquirer is known not to have it.
     Unknown,
-    /// The acquirer took it: it is asked about until it ends, and never sent again.
+    /// The acquirer accepted it: it is inquired about until it ends, and never sent again.
     Taken,
-    /// It ended so. Stored as the name of the end.
+    /// It ended in this way. Stored as the name of the end.
     #[serde(untagged)]
     Ended(E),
 }
@@ -61,11 +61,11 @@ pub(crate) enum CallChange {
         /// Time of the next inquiry.
         next_at: Timestamp,
     },
-    /// The acquirer took it and has not said yet what becomes of it. The next inquiry is at this time.
+    /// The acquirer accepted it without reporting an outcome yet. The next inquiry is at this time.
     Taken(Timestamp),
-    /// The acquirer refused it, although it may have it already: an inquiry decides.
+    /// The acquirer refused it, but may already have it: an inquiry decides.
     RefusedPerhaps(String),
-    /// The acquirer does not have it, but may still receive it: the next inquiry is at this time or before.
+    /// The acquirer does not have it, but may still receive it. The next inquiry is at this time or earlier.
     NotFound(Timestamp),
     /// An inquiry about it is made, and the next one at this time.
     InquiryScheduled(Timestamp),
@@ -76,7 +76,7 @@ pub(crate) enum CallChange {
 }
 
 impl CallChange {
-    /// Returns true if it is seen from outside: the acquirer's word is missing, or not the last one.
+    /// Returns true if the merchant can see it: the acquirer's answer is missing or not final.
     pub(crate) const fn shows(&self) -> bool {
         matches!(self, Self::Unknown { .. } | Self::Taken(_))
     }
@@ -88,7 +88,7 @@ pub(crate) const fn is_zero(number: &u32) -> bool {
 }
 
 impl<E: Copy> OutboundCall<E> {
-    /// Makes a call that has not left yet.
+    /// Creates a call that has not left yet.
     pub const fn ready() -> Self {
         Self {
             progress: Progress::Ready,
@@ -100,14 +100,14 @@ impl<E: Copy> OutboundCall<E> {
         }
     }
 
-    /// Makes a call that is sent now. The first inquiry is at `next_at` if no answer comes.
+    /// Creates a call that is sent now. The first inquiry is at `next_at` if no answer comes.
     pub const fn sent(next_at: Timestamp) -> Self {
         let mut call = Self::ready();
         (call.progress, call.next_at) = (Progress::Sent, Some(next_at));
         call
     }
 
-    /// Sends it. What was found out about an earlier sending says nothing of this one.
+    /// Marks it as sent. Findings about an earlier sending do not apply to this one.
     pub(crate) fn send(&mut self, next_at: Timestamp) {
         *self = Self { inquiries: self.inquiries, ..Self::sent(next_at) };
     }
@@ -122,14 +122,14 @@ impl<E: Copy> OutboundCall<E> {
         match change {
             CallChange::Unknown { is_over, next_at } => {
                 (self.progress, self.next_at) = (Progress::Unknown, Some(next_at));
-                // Once the caller reported the end it stays known: a lease that ends later tells less.
+                // Once the caller has reported the end it stays known: a lease that ends later is weaker evidence.
                 self.is_over |= is_over;
                 // The call may have been under way when these answers were given, so they prove nothing.
                 self.not_found = 0;
             }
             CallChange::Taken(next_at) => {
                 (self.progress, self.next_at) = (Progress::Taken, Some(next_at));
-                // The acquirer has it: the slower schedule of accepted calls begins from its first step.
+                // The acquirer has it: the slower schedule of accepted calls starts at its first step.
                 (self.is_over, self.inquiries, self.not_found) = (true, 0, 0);
             }
             CallChange::RefusedPerhaps(why) => self.refusal = Some(why),
@@ -162,7 +162,7 @@ impl<E: Copy> OutboundCall<E> {
         self.ended().is_none()
     }
 
-    /// Returns true if the acquirer took it and has not said yet what becomes of it.
+    /// Returns true if the acquirer accepted it without reporting an outcome yet.
     pub const fn is_taken(&self) -> bool {
         matches!(self.progress, Progress::Taken)
     }

@@ -1,12 +1,12 @@
 //! A payment: one document that holds everything about it.
 //!
-//! `open` makes it, `decide` answers a command with changes and effects (and may refuse), `apply` makes the
-//! changes (and may not). Nothing else changes a payment.
+//! `open` creates it, `decide` answers a command with changes and effects (and may refuse), `apply` makes the changes
+//! (and may not refuse). Nothing else changes a payment.
 //!
-//! A decision is made on a `Draft`. Its files call each other in one direction, from the ground up: `draft`; questions
-//! (`charges`, `operations`, `permit`); what is scheduled and sent (`check`, `inquire`, `operate`, `charge`); what is
-//! learnt (`second`, `dispute`, `refunded`, `learn`); answers (`answer`, `outcome`, `resolve`) and timed steps (`due`);
-//! `decide`.
+//! A decision is made on a `Draft`. Its files depend on each other in one direction. From the bottom up they are:
+//! `draft`; queries (`charges`, `operations`, `permit`); scheduling and sending (`check`, `inquire`, `operate`,
+//! `charge`); learning facts (`second`, `dispute`, `refunded`, `learn`); answers (`answer`, `outcome`, `resolve`) and
+//! timed steps (`due`); `decide`.
 
 mod answer;
 mod apply;
@@ -87,7 +87,7 @@ pub use second::SecondLook;
 pub use status_change::AMOUNT_MISMATCH;
 pub use tell::MayWait;
 
-/// Everything about one payment. Cheap to copy: what is large is shared until it changes.
+/// Everything about one payment. Cheap to clone: large parts are shared until they change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Payment {
@@ -95,7 +95,7 @@ pub struct Payment {
     pub id: TransactionId,
     /// Number of writes so far: the guard that lets only one writer win.
     pub revision: u64,
-    /// Fresh for every write: shows, after a lost reply, whether our write won.
+    /// Id that is fresh for every write. After a lost reply it shows whether our write won.
     pub last_op: Uuid,
     /// Its owner.
     pub owner: Owner,
@@ -104,25 +104,25 @@ pub struct Payment {
     /// Keyed hash of the request, if it came with an `Idempotency-Key`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
-    /// Fingerprint of the card, if tries of one card are counted. Forgotten when they no longer count.
+    /// Fingerprint of the card, if tries per card are counted. Removed when they no longer count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub card_fingerprint: Option<CardFingerprint>,
-    /// Mark of the card's token that it used up.
+    /// Mark of the card token that this payment used up.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub used_token: Option<UsedToken>,
     /// The unguessable part of its public pages' addresses.
     pub page_token: String,
-    /// Payment link that it came by.
+    /// Payment link through which it was created.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link: Option<LinkId>,
     /// Time of creation.
     pub created_at: Timestamp,
     /// Acquirers that were considered; the eligible ones are in the order in which they are tried.
     pub considered: Arc<[Considered]>,
-    /// Rule and table of routes that decided about them.
+    /// Routing rule and table of routes that decided this.
     #[serde(default)]
     pub routed: Arc<Routed>,
-    /// Random number that decided between equals: with it the same plan can be made again.
+    /// Random number that chose between equal acquirers. With it the same plan can be reproduced.
     #[serde(with = "dice")]
     pub dice: u64,
     /// Current state.
@@ -144,36 +144,36 @@ pub struct Payment {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hinted: bool,
     /// True if an operation may have been under way at the last inquiry about the charge. If only sums reveal
-    /// operations, it hid what others moved.
+    /// operations, it hid movements by others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
-    /// True if the acquirer takes no more money for the charge, although what it has is not what was asked for. It is
-    /// asked no more, and only a person ends the payment.
+    /// True if the acquirer takes no more money for the charge, but has another amount than requested. It is no longer
+    /// asked, and only a person can end the payment.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub concluded: bool,
-    /// Time at which the acquirer first said that it takes no more money for the charge, without showing any. The money
-    /// may follow.
+    /// Time at which the acquirer first stated that it takes no more money for the charge, without showing any. The
+    /// money may follow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concluded_since: Option<Timestamp>,
-    /// Number of answers about another charge, or another amount, than the one that was asked for.
+    /// Number of answers about a different charge or amount than the requested one.
     #[serde(default, skip_serializing_if = "crate::outbound_call::is_zero")]
     pub mismatches: u32,
-    /// The acquirer's names for other charges of the payment than its last one, oldest first.
+    /// The acquirer's names for the payment's charges other than its last one, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Reference>,
-    /// End-to-end ids of the Pix that paid it, or that came in for it and go back. Within one mode a Pix belongs to one
-    /// payment: the store refuses a second one.
+    /// End-to-end ids of the Pix that paid it, or that came in for it and are given back. Within one mode a Pix belongs
+    /// to one payment: the store refuses a second one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bound_pix: Vec<String>,
-    /// End-to-end ids that its acquirer stated for it, and that belong to other payments: the last 64. Nothing of
-    /// them is believed.
+    /// End-to-end ids that its acquirer stated for it but that belong to other payments: the last 64. Nothing stated
+    /// about them is trusted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub foreign_pix: Vec<String>,
-    /// Next inquiry about everything that an acquirer has of the payment, because it was believed to have nothing.
+    /// Next inquiry for all charges of the payment at an acquirer that was believed to have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub second_look: Option<SecondLook>,
-    /// Chargebacks that were learnt, oldest first, with the disputes that were won. They make every repetition without
-    /// effect, in whatever order it comes.
+    /// Chargebacks learnt so far, oldest first, with the disputes that were won. With them repetitions have no effect,
+    /// in whatever order they arrive.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub chargebacks: Vec<Chargeback>,
     /// Cancellations, captures and refunds, oldest first.
@@ -196,10 +196,10 @@ pub struct Check {
     pub at: Timestamp,
     /// Number of earlier checks made by the schedule.
     pub made: u32,
-    /// True if an operator's directive withheld the check before: it had no answer because nobody was asked.
+    /// True if an operator's directive withheld the previous check: it had no answer because nobody was asked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub withheld: bool,
-    /// Plan of the schedule, if a hint brought the check forward. Until it is answered it does not count as one of the
+    /// Scheduled check, if a hint brought this one forward. Until this one is answered it does not count as one of the
     /// schedule's checks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned: Option<Planned>,
@@ -240,8 +240,8 @@ impl Payment {
 
     /// Returns the state for a change. The last event keeps a snapshot of the state that it reported.
     fn state_mut(&mut self) -> &mut State {
-        // A webhook shows the state right after its event, however late it is sent. The
-        // copy is made only once the state differs.
+        // A webhook shows the state right after its event, however late it is sent. The copy is made only when the
+        // state changes.
         if let Some(event) = self.history.last_mut()
             && event.snapshot.is_none()
         {
@@ -260,7 +260,7 @@ impl Payment {
         self.method().can_be_captured() && self.state.authorization_code.is_none()
     }
 
-    /// Returns the state right after an event of its history: the webhook shows this in every attempt.
+    /// Returns the state right after an event of its history, which the webhook shows in every attempt.
     pub fn as_of<'a>(&'a self, event: &'a Event) -> &'a State {
         event.snapshot.as_deref().unwrap_or(&self.state)
     }
@@ -310,7 +310,7 @@ impl Payment {
         let Some(surplus) = &operation.surplus else { return self.query() };
         let own = self.query_of(self.newest_attempt_at(&surplus.acquirer));
         let is_of_money = matches!(operation.kind, OperationKind::Refund(_));
-        // Beside the charge that counts, its acquirer has others under numbers that nobody knows.
+        // Besides the charge that counts, its acquirer has others under unknown numbers.
         let our_number = own.our_number.filter(|_| self.has_left(&surplus.acquirer));
         ChargeQuery {
             reference: surplus.reference.clone(),
@@ -334,8 +334,8 @@ impl Payment {
         self.operations.iter().filter(|operation| operation.is_own())
     }
 
-    /// Returns the query for the charge with this number. Of an earlier charge the acquirer may have more than is
-    /// known.
+    /// Returns the query for the charge with this number. The acquirer may have more charges than are known for an
+    /// earlier one.
     pub fn query_of(&self, attempt: AttemptNumber) -> ChargeQuery {
         let own = self.query();
         if self.is_last_attempt(attempt) {
@@ -343,7 +343,7 @@ impl Payment {
         }
         let meant = self.attempt(attempt);
         let own = if meant.is_some_and(|meant| self.has_left(&meant.acquirer)) {
-            // What the payment went through since then is of another acquirer's charge.
+            // Later changes of the payment belong to another acquirer's charge.
             ChargeQuery {
                 paid_amount: None,
                 refunded_amount: Money::ZERO,
@@ -367,8 +367,8 @@ impl Payment {
         }
     }
 
-    /// Returns true if the acquirer has answered every hint, to an inquiry made after this one, and the answer could be
-    /// learnt. While an operation of ours is under way, movements by others can't always be learnt.
+    /// Returns true if an inquiry made after this one answered every hint, and the answer could be learnt. While an
+    /// operation of ours is under way, movements by others can't always be learnt.
     pub fn was_answered_since(&self, inquired_at: Option<Timestamp>) -> bool {
         let is_open = self.state.attempts.last().is_some_and(|attempt| attempt.call.is_open());
         let is_hinted = self.hinted || self.check.is_some_and(|check| check.planned.is_some());
@@ -376,7 +376,7 @@ impl Payment {
         self.inquired_at != inquired_at && !is_open && !is_hinted && !is_beside_ours
     }
 
-    /// Returns the time at which the timer must look at it: the earliest of all that is open. `None` if nothing is.
+    /// Returns the time at which the timer must wake it: the earliest of all open steps. `None` if nothing is open.
     pub fn due_at(&self) -> Option<Timestamp> {
         // Only the last charge can be open: each earlier one was ended in the write that began its successor.
         let attempt = self.state.attempts.last().filter(|attempt| attempt.call.is_open());
@@ -399,7 +399,7 @@ impl Payment {
         of_charge.into_iter().chain(of_operations).chain(of_look)
     }
 
-    /// Returns the time at which the next delivery may be tried. `None` if nothing is left to deliver.
+    /// Returns the time at which the next delivery may be attempted. `None` if nothing is left to deliver.
     pub fn outbox_at(&self) -> Option<Timestamp> {
         self.deliverable().filter_map(|(_, delivery)| delivery.next_attempt_at).min()
     }

@@ -13,7 +13,7 @@ const ERASED_UF: &str = "**";
 
 /// A Brazilian postal code: eight digits.
 ///
-/// Only the form is checked: no table of assigned codes is kept.
+/// Only the form is checked, because there is no table of assigned codes.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Cep(String);
@@ -37,8 +37,8 @@ impl Cep {
         &self.0
     }
 
-    /// Returns true if the postal service gave this code to that state (Correios, Faixas de CEP por UF). A code that it
-    /// gave to none counts as right, since ranges are added.
+    /// Returns true if the postal service assigned this code to that state (Correios, Faixas de CEP por UF). Unassigned
+    /// codes count as right, since ranges are added over time.
     pub fn may_be_in(&self, state: Uf) -> bool {
         let of = self.0.get(..5).and_then(|region| region.parse::<u32>().ok());
         let ranges =

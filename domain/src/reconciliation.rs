@@ -1,8 +1,8 @@
 //! Reconciliation: acquirers' lists and banks' files, compared with the payments as they are.
 //!
 //! A list or a file becomes neutral lines (`line.rs`). `judge.rs` compares one line with its payment, and `missing.rs`
-//! finds payments that a list should have had. The result is a verdict (`verdict.rs`), kept with the line; a difference
-//! makes an exception. Pure: nothing here settles anything, makes inquiries or depends on a format.
+//! finds payments that a list should contain. The result is a verdict (`verdict.rs`), stored with the line; a
+//! difference becomes an exception. Pure: nothing here settles anything, makes inquiries or depends on a format.
 
 mod charge_line;
 mod judge;

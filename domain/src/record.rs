@@ -70,7 +70,7 @@ pub struct PaymentRecord<'a> {
 }
 
 impl<'a> PaymentRecord<'a> {
-    /// Returns the present record of a payment. Its pages are at `public_url`, such as `https://pay.example.com`.
+    /// Returns the current record of a payment. Its pages are at `public_url`, such as `https://pay.example.com`.
     pub fn now(payment: &'a Payment, public_url: &str) -> Self {
         Self::of(payment, &payment.state, public_url)
     }

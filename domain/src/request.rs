@@ -1,6 +1,6 @@
 //! The creation request: from bytes to domain types, with all violations reported at once.
 //!
-//! The rules are those of the contract's table of `POST /pay/payments`, with one file for each part of it.
+//! The rules are those in the contract's table of `POST /pay/payments`, with one file for each part.
 
 mod basket;
 pub mod by_hand;
@@ -47,7 +47,7 @@ const CARD_DATA: [&str; 2] = ["creditCard.number", "creditCard.cvv"];
 /// A CNPJ has fewer digits than the shortest card number.
 const SHORTEST_CARD_NUMBER: usize = 13;
 
-/// Limits on creation requests that are configured.
+/// Configured limits on creation requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RequestLimits {
     /// Largest number of instalments of a card payment.
@@ -62,11 +62,11 @@ pub struct ParsedRequest {
     /// The requested payment.
     pub purchase: Purchase,
     /// Rules that the request breaks only because of its time: the card has expired, or the due date is not in its
-    /// window. A known `Idempotency-Key` is answered in spite of them; a new payment is refused.
+    /// window. A request with a known `Idempotency-Key` is answered in spite of them; a new payment is refused.
     pub clock_violations: Vec<Violation>,
     /// Unknown names in the body.
     pub unknown: Vec<UnknownName>,
-    /// Dates that were sent, and not derived from the time.
+    /// Dates that were sent, rather than derived from the time.
     sent_dates: SentDates,
 }
 
@@ -94,7 +94,7 @@ pub fn parse(body: &[u8], now: Timestamp, limits: &RequestLimits) -> Result<Pars
 /// Reads the body of `POST /pay/payments`, with the tokens of the caller's merchant and mode.
 ///
 /// # Errors
-/// A [`Rejection`] with every violation of the shape; if there is none, with every violation of a rule.
+/// A [`Rejection`] with every violation of the shape or, if there is none, with every violation of a rule.
 pub fn parse_with(
     tokens: &dyn CardTokens,
     body: &[u8],
@@ -104,7 +104,7 @@ pub fn parse_with(
     parse_for(tokens, body, now, limits, NeedsAddress::Always)
 }
 
-/// Reads the same body as it is made for a payment link. A PIX without a due date needs no address there.
+/// Reads the same body as built for a payment link, where a PIX without a due date needs no address.
 ///
 /// # Errors
 /// As [`parse_with`].
@@ -177,7 +177,7 @@ fn read_body(
     let external_reference = root.optional("externalReference").text_of(0..=100);
     let metadata = notes::metadata(root);
 
-    // Nothing ends the reading before this line, so that one answer has all violations.
+    // Nothing returns before this line, so that one answer contains all violations.
     currency?;
     let sent = sent?;
     let order = Order {
@@ -202,7 +202,7 @@ fn read_body(
     })
 }
 
-/// Returns the card's number as it was sent, if it looks like one.
+/// Returns the card number as sent, if it looks like one.
 fn sent_card_number<'a>(object: &'a json::Object<'_>) -> Option<&'a str> {
     let Some(JsonNode::Object(card)) = object.get("creditCard") else { return None };
     let Some(JsonNode::Text(number)) = card.get("number") else { return None };

@@ -1,7 +1,7 @@
-//! Routing of a payment: rules, costs and health make a plan of the acquirers that may take it, in the order of the
+//! Routing of a payment: rules, costs and health yield a plan of the acquirers that may take it, in the order of the
 //! tries.
 //!
-//! All functions here are pure: service, dry run, replay and simulator make the same plan.
+//! All functions here are pure: service, dry run, replay and simulator produce the same plan.
 
 mod approvals;
 mod attempt;

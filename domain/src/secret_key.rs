@@ -1,4 +1,4 @@
-//! Keys derived from a secret key of the service, one for each purpose, and the store's records about them.
+//! Keys derived from a secret key of the service, one for each purpose, and the records about them in the store.
 //!
 //! A secret key itself is never used for anything but derivation. A derived key reveals nothing about the keys of other
 //! purposes, or about the secret key.
@@ -56,8 +56,8 @@ impl fmt::Display for SecretKeyId {
     }
 }
 
-/// Record of the secret key that a store works with. A store has one such record, and every node follows it, whatever
-/// its own configuration says.
+/// Record of the secret key that a store uses. A store has one such record, and every node follows it, whatever its own
+/// configuration says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct KeyRecord {

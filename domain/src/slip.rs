@@ -13,8 +13,8 @@ const DOCUMENT_NUMBER_LENGTH: usize = 15;
 /// Characters of the transaction's id that a slip shows if the merchant gave no number.
 const SHORT_ID_LENGTH: usize = 10;
 
-/// Returns a slip's nº do documento: the merchant's own reference if it is short enough, otherwise the beginning of the
-/// transaction's id.
+/// Returns a slip's document number (nº do documento): the merchant's own reference if it is short enough, otherwise
+/// the beginning of the transaction's id.
 pub fn document_number(id: TransactionId, external_reference: Option<&str>) -> String {
     let reference =
         external_reference.filter(|reference| reference.chars().count() <= DOCUMENT_NUMBER_LENGTH);
@@ -22,7 +22,7 @@ pub fn document_number(id: TransactionId, external_reference: Option<&str>) -> S
     reference.map_or_else(short_id, str::to_owned)
 }
 
-/// Returns the nº do documento of a payment's slip: the acquirer's, if it was given another than the usual one.
+/// Returns the document number (nº do documento) of a payment's slip: the acquirer's, if it differs from the usual one.
 pub fn document_number_of(payment: &Payment) -> String {
     let noted = payment.state.attempts.last().and_then(|last| last.reference.get(Reference::DOCUMENT_NUMBER));
     let usual = || document_number(payment.id, payment.order.external_reference.as_deref());

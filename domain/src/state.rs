@@ -1,4 +1,4 @@
-//! The parts of a payment that change and that the merchant sees.
+//! The parts of a payment that change and are visible to the merchant.
 
 use std::sync::Arc;
 
@@ -13,8 +13,8 @@ use crate::time::Timestamp;
 
 /// State of a payment at one moment. Every event but the last keeps its own.
 ///
-/// Fields that exist from the beginning come first. A store may keep only the differences, and repeats everything after
-/// the first field that is new.
+/// Fields that are set from the beginning come first. A store may keep only the differences, and repeats everything
+/// after the first new field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct State {
@@ -125,7 +125,7 @@ impl State {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Refund {
-    /// Our id, or the acquirer's for a refund that it began.
+    /// Our id, or the acquirer's for a refund that was begun there.
     pub id: String,
     /// Amount.
     pub amount: Money,

@@ -16,15 +16,15 @@ pub enum Status {
     Approved,
     /// Refused by the issuer or by every acquirer.
     Declined,
-    /// All that was paid was given back.
+    /// The full amount was given back.
     Refund,
     /// The holder or the payer's bank took the money back.
     Chargeback,
-    /// The time to pay is over.
+    /// The time to pay has passed.
     Expired,
     /// Paid.
     Paid,
-    /// Withdrawn before it was paid, or an authorisation that was voided.
+    /// Withdrawn before payment, or an authorisation that was voided.
     Cancelled,
 }
 

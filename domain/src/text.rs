@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::is_combining_mark;
 
-/// Folds `text` to printable ASCII of at most `max` characters, letter case kept.
+/// Folds `text` to printable ASCII of at most `max` characters, preserving letter case.
 ///
 /// Accents are removed (`São` → `Sao`), and then everything that is not ASCII. Blanks collapse to one and are trimmed
 /// at both ends. The rest is cut, without a blank left at the end. Names and cities of a BR Code are written in this
@@ -26,8 +26,8 @@ pub fn is_digits(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns true for marks of direction, joiners, line separators and fillers: characters that nobody sees, or that make
-/// others read differently.
+/// Returns true for direction marks, joiners, line separators and fillers: characters that are invisible, or that
+/// change how others are displayed.
 pub fn is_invisible(character: char) -> bool {
     matches!(
         character,
@@ -36,8 +36,8 @@ pub fn is_invisible(character: char) -> bool {
     )
 }
 
-/// Returns true for a character that turns the direction of the text around it, so that a page or a terminal shows
-/// another text than there is.
+/// Returns true for a character that changes the direction of the text around it, so that a page or terminal displays a
+/// different text.
 ///
 /// Source: Unicode Standard Annex 9, section 2 (explicit directional embeddings, overrides and isolates).
 pub const fn turns_direction(character: char) -> bool {

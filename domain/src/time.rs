@@ -23,7 +23,7 @@ pub fn millis_in(length: Duration) -> u64 {
 pub struct Timestamp(i64);
 
 impl Timestamp {
-    /// Makes an instant from its milliseconds since the Unix epoch.
+    /// Creates an instant from milliseconds since the Unix epoch.
     pub const fn from_millis(millis: i64) -> Self {
         Self(millis)
     }

@@ -11,12 +11,12 @@ pub struct Wording {
 }
 
 impl Wording {
-    /// Makes a sentence that never varies.
+    /// Creates a sentence that never varies.
     pub const fn fixed(english: &'static str, portuguese: &'static str) -> Self {
         Self { english: Cow::Borrowed(english), portuguese: Cow::Borrowed(portuguese) }
     }
 
-    /// Makes a sentence with values filled in.
+    /// Creates a sentence with values filled in.
     pub const fn made(english: String, portuguese: String) -> Self {
         Self { english: Cow::Owned(english), portuguese: Cow::Owned(portuguese) }
     }

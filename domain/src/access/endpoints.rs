@@ -6,7 +6,7 @@ use crate::identity::Mode;
 
 /// Endpoint of an application, one for each mode.
 ///
-/// A payment that is created without `postbackUrl` takes the one of its mode, and keeps it.
+/// A payment created without `postbackUrl` takes the endpoint of its mode, and keeps it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Endpoints {
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! Origins of the pages that may ask for tokens of cards.
+//! Origins of the pages that may request card tokens.
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -15,13 +15,13 @@ pub const MAX_ORIGINS: usize = 20;
 #[serde(transparent)]
 pub struct Origins(Vec<String>);
 
-/// Error: a list of origins that is not taken.
+/// Reason why a list of origins was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BadOrigins {
-    /// It is no scheme, host and port.
+    /// It is not a scheme, host and port.
     #[error("{0:?} is no origin; write scheme, host and perhaps port, such as https://shop.example.com")]
     NoOrigin(String),
-    /// A browser would write it in another way, or it has more than an origin.
+    /// A browser would write it differently, or it contains more than an origin.
     #[error("{given:?} is no origin as browsers write it; did you mean {meant}?")]
     OtherForm {
         /// Text that was given.
@@ -44,7 +44,7 @@ impl Origins {
     /// Reads a list of origins. `allows_http` is for development.
     ///
     /// # Errors
-    /// [`BadOrigins`], of the first that is not taken.
+    /// [`BadOrigins`], for the first origin that is refused.
     pub fn parse<'a>(
         texts: impl IntoIterator<Item = &'a str>,
         allows_http: bool,
@@ -60,12 +60,12 @@ impl Origins {
         if origins.len() > MAX_ORIGINS { Err(BadOrigins::TooMany) } else { Ok(Self(origins)) }
     }
 
-    /// Returns true if a value of the header `Origin` is one of them.
+    /// Returns true if this value of the `Origin` header is one of them.
     pub fn contains(&self, origin: &str) -> bool {
         self.0.iter().any(|own| own == origin)
     }
 
-    /// Returns each, in the order in which they were given.
+    /// Returns the origins, in the order in which they were given.
     pub fn iter(&self) -> impl Iterator<Item = &str> {
         self.0.iter().map(String::as_str)
     }

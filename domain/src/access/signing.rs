@@ -7,7 +7,7 @@ use crate::identity::Mode;
 use crate::secret_key::StoredSecret;
 use crate::time::Timestamp;
 
-/// Time for which an old webhook secret still signs after a new one was made.
+/// Time for which an old webhook secret keeps signing after a new one was created.
 pub const SECRET_OVERLAP_MS: u64 = 24 * 3_600_000;
 
 /// Maximum number of secrets of one mode that sign at once: each adds a signature to every webhook.
@@ -20,7 +20,7 @@ pub struct SigningSecret {
     /// `whsec_…`, sealed.
     #[serde(flatten)]
     pub secret: StoredSecret,
-    /// End of its use; it signs for ever when absent.
+    /// End of its use. If absent, it signs for ever.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
     /// Creator, who was shown it: a user's e-mail address, `command line` or `first start`.
@@ -54,7 +54,7 @@ pub struct SigningSecrets {
     live: Vec<SigningSecret>,
 }
 
-/// Error: the maximum number of secrets signs already.
+/// Error: the maximum number of secrets is already in use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error(
     "{MAX_LIVE_SECRETS} secrets sign already, the oldest until {until}; no further one is made before that"
@@ -65,7 +65,7 @@ pub struct TooManySecrets {
 }
 
 impl SigningSecrets {
-    /// Makes one secret for each mode.
+    /// Creates the secrets of an application, one for each mode.
     pub fn new(test: impl Into<SigningSecret>, live: impl Into<SigningSecret>) -> Self {
         Self { test: vec![test.into()], live: vec![live.into()] }
     }
@@ -79,10 +79,11 @@ impl SigningSecrets {
         all.iter().filter(move |secret| secret.is_live(now))
     }
 
-    /// Makes `fresh` the newest of a mode. The one before signs for another day, and older ones until their own end.
+    /// Makes `fresh` the newest secret of a mode. The previous one signs for another day, and older ones until their
+    /// own end.
     ///
     /// # Errors
-    /// [`TooManySecrets`], and nothing was changed.
+    /// [`TooManySecrets`]; nothing is changed then.
     pub fn rotate(
         &mut self,
         mode: Mode,

@@ -1,4 +1,4 @@
-//! Names that a provider gives to a charge, and our own notes beside them.
+//! Names that a provider gives to a charge, stored together with our own notes.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub struct Reference(BTreeMap<String, String>);
 
 impl Reference {
-    /// Our own note of the key that receives the charge's money: it is kept when another key is configured.
+    /// Our own note of the key that receives the charge's money. It is kept even if another key is configured later.
     pub const KEY: &str = "_key";
 
     /// Our own note of the number that the acquirer put on a slip (nº do documento), in place of the usual one.
@@ -23,7 +23,7 @@ impl Reference {
     /// Prefix of our own notes, which are shown to nobody else.
     const NOTE: char = '_';
 
-    /// Limits on the ids of one charge, and on the characters of each: a provider can't make a document grow.
+    /// Limits on the number of ids of one charge and on their length, so that a provider can't make a document grow.
     const MAX_NAMES: usize = 40;
     const MAX_CHARACTERS: usize = 255;
 
@@ -44,8 +44,8 @@ impl Reference {
         self.0.get(name).map(String::as_str)
     }
 
-    /// Returns the name of our own note of how the split with this index, from 0, was sent: the acquirer's name of the
-    /// recipient, and the cents, with a blank between.
+    /// Returns the name of our own note about how the split with this index, from 0, was sent. The note has the
+    /// acquirer's name of the recipient, a blank, and the cents.
     pub fn split(index: usize) -> String {
         format!("_split.{index}")
     }
@@ -56,14 +56,14 @@ impl Reference {
         Some(recipient)
     }
 
-    /// Returns the reference without the ids with such a value.
+    /// Returns the reference without the ids whose values match.
     #[must_use]
     pub(crate) fn without(mut self, is_meant: impl Fn(&str) -> bool) -> Self {
         self.0.retain(|_, value| !is_meant(value));
         self
     }
 
-    /// Returns every id of the provider's with its name, without our own notes.
+    /// Returns every id from the provider with its name, without our own notes.
     pub fn shown(&self) -> impl Iterator<Item = (&str, &str)> {
         self.iter().filter(|(name, _)| !name.starts_with(Self::NOTE))
     }
@@ -88,7 +88,7 @@ impl Reference {
         self.0.values().any(|known| known == id)
     }
 
-    /// Returns true if all ids of `other` are known already.
+    /// Returns true if all ids of `other` are already known.
     pub fn contains(&self, other: &Self) -> bool {
         other.0.iter().all(|(name, value)| self.get(name) == Some(value))
     }

@@ -40,7 +40,8 @@ pub fn before(date: NaiveDate) -> NaiveDate {
 
 /// Returns the business day that comes `count` business days after the date.
 ///
-/// A date that is no business day counts as the one before it: one business day after a Saturday is the Monday.
+/// A date that is not a business day counts as the business day before it: one business day after a Saturday is the
+/// Monday.
 pub fn add(date: NaiveDate, count: u32) -> NaiveDate {
     let mut day = date;
     for _ in 0..count {

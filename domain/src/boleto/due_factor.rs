@@ -21,9 +21,9 @@ pub fn factor(due: NaiveDate) -> Option<u16> {
 
 /// Returns the date of a factor, seen from `reference`, which is normally today.
 ///
-/// A factor means dates 9000 days apart. At most one of them is in the window of payable slips, and that one is
-/// returned. Without one the nearest is returned, which should not be trusted. `None` for `0000`, which means no due
-/// date, and for factors that were never in use.
+/// A factor denotes dates 9000 days apart. At most one of them is in the window of payable slips, and that one is
+/// returned. If there is none, the nearest is returned, which should not be trusted. `None` for `0000`, which means no
+/// due date, and for factors that were never in use.
 pub fn due_date(factor: u16, reference: NaiveDate) -> Option<NaiveDate> {
     if !(FIRST..=LAST).contains(&factor) {
         return None;

@@ -70,7 +70,7 @@ impl Line {
         Ok(Self { barcode: Barcode::parse(&barcode)?, digits })
     }
 
-    /// Makes the line of a bar code.
+    /// Creates the line of a bar code.
     pub(super) fn of(barcode: Barcode) -> Self {
         let first = [barcode.part(0, 4), barcode.part(19, 24)].concat();
         let second = barcode.part(24, 34);

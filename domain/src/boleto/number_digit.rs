@@ -1,4 +1,4 @@
-//! Check digit of a number that an API registers (nosso número), where the bank leaves it to its customer.
+//! Check digit of a number registered through an API (nosso número), for banks that leave it to their customer.
 
 use super::BoletoError;
 use super::check_digit::remainder_3197;
@@ -14,10 +14,10 @@ pub struct NumberDigit {
 }
 
 impl NumberDigit {
-    /// Largest number that can have a digit: it has seven digits of its own.
+    /// Largest number that can get a check digit: it has seven digits itself.
     pub const MAX_NUMBER: u32 = 9_999_999;
 
-    /// Makes the rule of Sicoob: the cooperative's number (4 digits) and the customer's (10, with its own digit).
+    /// Creates Sicoob's rule: the cooperative's number (4 digits) and the customer's (10, with its own digit).
     ///
     /// # Errors
     /// [`BoletoError::FreeField`] if one of them has more digits.

@@ -47,7 +47,7 @@ impl Brand {
         Self::Visa,
     ];
 
-    /// Returns the brand with a prefix of these digits, whatever their number and check digit.
+    /// Returns the brand whose prefix these digits have, regardless of their count and check digit.
     pub fn of(digits: &str) -> Option<Self> {
         if !is_digits(digits) {
             return None;
@@ -161,7 +161,7 @@ struct Prefix(&'static str, &'static str);
 impl Prefix {
     /// Returns true if the digits begin with a prefix of the range.
     fn begins(&self, digits: &str) -> bool {
-        // Texts of digits of one length compare as numbers do.
+        // Digit strings of equal length compare like numbers.
         digits.get(..self.0.len()).is_some_and(|head| (self.0..=self.1).contains(&head))
     }
 

@@ -17,7 +17,7 @@ pub struct Expiry {
 }
 
 impl Expiry {
-    /// Makes an expiry from a month from 1 to 12 and a year of four digits.
+    /// Creates an expiry from a month from 1 to 12 and a year of four digits.
     ///
     /// # Errors
     /// [`CardError::Month`] or [`CardError::Year`]. A past month is no error here: see [`Expiry::is_valid_on`].

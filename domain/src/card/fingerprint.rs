@@ -18,7 +18,7 @@ const VERSION: &str = "quita card 1";
 const BYTES: usize = 16;
 
 /// A keyed hash of a card's number, 32 hexadecimal digits: the same for the same card in one mode. A number has so few
-/// digits that a hash without a key could be reversed; this one is useless without the key.
+/// digits that an unkeyed hash could be reversed; this one is useless without the key.
 ///
 /// It is stored while tries of a card are counted, and never shown.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -32,7 +32,7 @@ impl CardFingerprint {
         let unkeyed = |_| HmacReset::new(&hmac::digest::Key::<HmacReset<Sha256>>::default());
         // Boxed, so that it is never moved until it is zeroed: moves would leave the number behind on the stack.
         let mut hash = Box::new(HmacReset::<Sha256>::new_from_slice(key).unwrap_or_else(unkeyed));
-        // No part has a line end, so no other parts give the same bytes.
+        // No part contains a line end, so different parts never give the same bytes.
         for part in [VERSION, mode.as_str(), number.expose()] {
             Mac::update(&mut *hash, part.as_bytes());
             Mac::update(&mut *hash, b"\n");

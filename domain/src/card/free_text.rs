@@ -13,7 +13,7 @@ use crate::phone::Phone;
 /// Smallest and largest number of digits of a card number.
 const LENGTHS: std::ops::RangeInclusive<usize> = 13..=19;
 
-/// Number of hexadecimal digits from which a word counts as a hash, a UUID without hyphens or the like.
+/// Number of hexadecimal digits from which a word counts as a hash, a UUID without hyphens, or similar.
 const HASH_LENGTH: usize = 32;
 
 /// Tag of track 2 in EMV data, followed by a length of one byte (EMV 4.4, book 3, annex A).
@@ -30,8 +30,9 @@ const EXAMINED_DIGITS: usize = 1_000;
 /// Luhn. Blanks, dots, slashes and hyphens between them are skipped, and digits of other scripts count. A number begins
 /// and ends at the edges of groups of digits, so none is found in the middle of a longer one.
 ///
-/// Text that is certainly something else does not count: UUIDs and hashes, bar codes and digitable lines, valid CPFs
-/// and CNPJs, several phones in a row. The time is proportional to the length of the text, whatever its content.
+/// Text that is certainly something else does not count. That is UUIDs and hashes, bar codes and digitable lines, valid
+/// CPFs and CNPJs, and several phone numbers in a row. Takes time proportional to the length of the text, whatever its
+/// content.
 pub fn holds_card_number(text: &str) -> bool {
     let may_be_digit = |character: &char| character.is_ascii_digit() || !character.is_ascii();
     if text.chars().filter(may_be_digit).nth(LENGTHS.start() - 1).is_none() {
@@ -47,7 +48,7 @@ pub fn holds_card_number(text: &str) -> bool {
     })
 }
 
-/// Returns true if a text contains this very number, among any other digits.
+/// Returns true if a text contains exactly this number, even among other digits.
 pub(crate) fn holds_number(text: &str, number: &str) -> bool {
     text.contains(number) || Run::all_of(text).iter().any(|run| run.digits.contains(number))
 }
@@ -210,7 +211,7 @@ impl Run {
         inner().all(|gap| *gap == Gap::Nothing) || inner().eq(mask.iter().skip(1))
     }
 
-    /// Returns true if all of it is phones in sequence: a single one has fewer digits than a card number.
+    /// Returns true if all of it is a sequence of phone numbers: a single one has fewer digits than a card number.
     fn is_list_of_phones(&self, start: usize, end: usize) -> bool {
         let mut ends = BTreeSet::from([start]);
         for at in start..end {

@@ -10,7 +10,7 @@ use crate::secret_key::mac;
 use crate::text::hex;
 use crate::time::Timestamp;
 
-/// Time for which a token is good.
+/// Lifetime of a token.
 pub const TOKEN_LIFE_MS: u64 = 15 * 60_000;
 
 /// Maximum number of bytes of the holder's name in a token, so that a token has at most 512 characters.
@@ -27,7 +27,7 @@ const BYTES: usize = 340;
 pub struct TokenContents {
     /// The card.
     pub card: CardData,
-    /// End of the token.
+    /// Expiry of the token.
     pub expires_at: Timestamp,
 }
 
@@ -39,7 +39,7 @@ impl TokenContents {
         if holder_name.len() > MAX_TOKEN_NAME_BYTES {
             return None;
         }
-        // Of the final size at once: a vector that grew would leave digits behind in freed memory.
+        // Allocated at its final size: a vector that grew would leave digits behind in freed memory.
         let mut bytes = Secret::new(Vec::with_capacity(BYTES));
         let to = bytes.expose_mut();
         to.push(VERSION);
@@ -76,7 +76,7 @@ impl TokenContents {
         Some(Self { card: CardData { number, holder_name, expiry, cvv }, expires_at })
     }
 
-    /// Returns true once it is no longer good.
+    /// Returns true once it has expired.
     pub fn is_expired(&self, now: Timestamp) -> bool {
         self.expires_at <= now
     }
@@ -98,7 +98,7 @@ impl<'b> Rest<'b> {
         str::from_utf8(first).ok()
     }
 
-    /// Reads a text behind its length in one byte.
+    /// Reads a text preceded by its length in one byte.
     fn short_text(&mut self) -> Option<&'b str> {
         let [length] = self.take()?;
         self.text(length.into())
@@ -106,7 +106,7 @@ impl<'b> Rest<'b> {
 }
 
 /// Mark of a token that a payment has used: a keyed hash, 32 hexadecimal digits, the same on every node. It reveals
-/// nothing of the token, and no two payments have the same.
+/// nothing about the token, and no two payments have the same one.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct UsedToken(String);
@@ -138,11 +138,11 @@ impl fmt::Debug for UsedToken {
 
 /// Opens tokens of the caller's merchant and mode.
 pub trait CardTokens {
-    /// Opens a token; `None` if it is none of this merchant's and mode's, or its secret key is gone.
+    /// Opens a token; `None` if it belongs to another merchant or mode, or its secret key is gone.
     fn open(&self, token: &str) -> Option<TokenContents>;
 }
 
-/// Opener for which every token holds the same made-up card. It reads what a request says beside its token.
+/// Opener that yields the same dummy card for every token. Used to read the rest of a request.
 #[derive(Debug, Clone, Copy)]
 pub struct AnyToken;
 

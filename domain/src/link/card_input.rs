@@ -1,11 +1,11 @@
-//! Card as a payer types it on the page of a link, and its part of the creation request.
+//! Card as typed by a payer on the page of a link, and its part of the creation request.
 
 use serde::Serialize;
 
 use crate::secret::Secret;
 use crate::text::is_digits;
 
-/// Card as it was typed. Exists in memory alone, until its payment is stored.
+/// Card as it was typed. Exists only in memory, until its payment is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CardInput {
     /// Number, with or without blanks.
@@ -32,7 +32,7 @@ pub(super) struct CardBody<'a> {
 }
 
 impl<'a> CardBody<'a> {
-    /// Returns the body. What can't be read stays as it was typed, and is refused by its rule.
+    /// Returns the body. Values that can't be parsed stay as typed, and are refused by their rule.
     pub(super) fn of(card: &'a CardInput) -> Self {
         let (expiration_month, expiration_year) = split_expiry(card.expiry.expose());
         Self {
@@ -45,7 +45,7 @@ impl<'a> CardBody<'a> {
     }
 }
 
-/// Removes what people type between groups of digits.
+/// Removes the separators that people type between groups of digits.
 fn without_gaps(text: &str) -> String {
     text.chars().filter(|one| !one.is_whitespace() && *one != '-' && *one != '.').collect()
 }

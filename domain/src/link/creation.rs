@@ -1,4 +1,4 @@
-//! Body of the creation request of a link's payment. It is read by the same reader as a merchant's request.
+//! Body of the creation request of a link's payment. The parser of merchants' requests reads it too.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ use crate::order::{Address, Item, Share, Split};
 use crate::record::wire::{Percentage, Printed};
 use crate::time::Timestamp;
 
-/// Default time for which a PIX may be paid, in seconds, on a link for one payment and on others.
+/// Default time for which a PIX may be paid, in seconds: on a link for one payment, and on other links.
 const PIX_EXPIRES_IN_S: [u64; 2] = [3_600, 1_800];
 
 /// Digits of a CPF; a CNPJ has more.
 const CPF_DIGITS: usize = 11;
 
-/// Parts of a payer as they were typed; empty where nothing was.
+/// Parts of a payer as typed; empty if nothing was typed.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PayerInput {
     /// Whole name.
@@ -169,14 +169,14 @@ impl Link {
         }
     }
 
-    /// Returns the creation request of a payment that begins now, in the API's form. What the merchant knows of the
+    /// Returns the creation request of a payment that begins now, in the API's form. The merchant's data about the
     /// payer replaces what was typed.
     pub fn creation_body(&self, method: Method, typed: &PayerInput, now: Timestamp) -> Vec<u8> {
         let offer = &self.offer;
         let today = now.sao_paulo_date();
         let due = offer.due.filter(|_| method != Method::CreditCard);
         let terms = due.map(|_| &offer.terms);
-        // A discount whose day has passed is over, and no mistake of the payer.
+        // A discount whose day has passed is omitted: it is not the payer's mistake.
         let discounts = terms.map(|terms| terms.discounts.iter().filter(|one| one.until >= today));
         let discounts: Option<Vec<_>> = discounts.map(|left| left.map(DiscountBody::of).collect());
         let card = typed.card.as_ref().filter(|_| method == Method::CreditCard);
@@ -226,7 +226,7 @@ impl Link {
         Some(own.min(self.expires_at.ms_since(now).max(LEAST_TIME_TO_PAY_MS) / 1_000))
     }
 
-    /// Returns the payer. What is missing is an empty text, so that it is told together with what is wrong.
+    /// Returns the payer. Missing parts are empty texts, so that they are reported together with the wrong ones.
     fn payer<'a>(&'a self, method: Method, typed: &'a PayerInput) -> PayerBody<'a> {
         let known = self.offer.customer.as_ref();
         let known_document = known.and_then(|known| known.document.as_ref());
@@ -237,11 +237,11 @@ impl Link {
             None => DocumentType::Cpf.as_str(),
         };
         let (typed_first, typed_last) = split_name(&typed.name);
-        // A name that is known in part is asked for, so nothing of it may stand beside what was typed.
+        // A partly known name is asked for in full, so its known part must not be mixed with what was typed.
         let (first_name, mut last_name) = self
             .customer_name()
             .map_or((typed_first, typed_last), |(first, last)| (first, last.unwrap_or_default()));
-        // A company has one name, which stands for both.
+        // A company has only one name, which is used for both.
         if last_name.is_empty() && document_type == DocumentType::Cnpj.as_str() {
             last_name = first_name;
         }
@@ -321,7 +321,7 @@ fn split_name(name: &str) -> (&str, &str) {
     (first.trim(), last.trim())
 }
 
-/// Removes the punctuation of documents, phones and postal codes; anything else stays, and is refused by its rule.
+/// Removes the punctuation of documents, phones and postal codes. Anything else stays, and is refused by its rule.
 fn without_punctuation(text: &str) -> String {
     let is_punctuation = |one: char| one.is_whitespace() || matches!(one, '.' | '-' | '/' | '(' | ')' | '+');
     text.chars().filter(|one| !is_punctuation(*one)).collect::<String>().to_ascii_uppercase()

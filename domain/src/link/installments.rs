@@ -8,15 +8,15 @@ use crate::money::Money;
 pub struct InstallmentPlan {
     /// Number of instalments.
     pub count: u8,
-    /// Amount of the first one, which has the rest of the division.
+    /// Amount of the first one, which includes the remainder of the division.
     pub first: Money,
     /// Amount of each of the others.
     pub others: Money,
 }
 
 impl Link {
-    /// Returns the plans that a payer may choose: up to `most` instalments, none of them below `least`. A payment at
-    /// once is always among them.
+    /// Returns the plans that a payer may choose: up to `most` instalments, none of them below `least`. A single
+    /// payment is always among them.
     pub fn installment_plans(&self, least: Money, most: u8) -> Vec<InstallmentPlan> {
         let most = self.offer.max_installments.min(most).max(1);
         let plans = (1..=most).map(|count| InstallmentPlan::of(self.offer.amount, count));

@@ -1,4 +1,4 @@
-//! Order of a link's payment before there is a payer: by it acquirers are asked what they can take.
+//! Order of a link's payment before there is a payer, used to find out what acquirers can take.
 
 use chrono::Datelike;
 
@@ -10,8 +10,8 @@ use crate::secret::Secret;
 use crate::time::Timestamp;
 
 impl Link {
-    /// Returns the order of a payment that begins now, of a payer who is made up where the merchant does not know them.
-    /// None if that is no order; the form then says why.
+    /// Returns the order of a payment that begins now. Unknown parts of the payer are invented. `None` if the result is
+    /// not a valid order; the form then shows why.
     pub fn specimen(&self, method: Method, now: Timestamp, limits: &RequestLimits) -> Option<Order> {
         let body = self.creation_body(method, &payer(now), now);
         let parsed = parse_of_link(&body, now, limits).ok()?;

@@ -189,7 +189,7 @@ impl MovementQuery {
     }
 }
 
-/// Refuses every parameter, for addresses that have none.
+/// Refuses every parameter, for endpoints that have none.
 ///
 /// # Errors
 /// A [`Rejection`] (400) that names them.
@@ -227,12 +227,13 @@ fn time(text: &str) -> Option<Timestamp> {
     Timestamp::parse(text).or_else(|| Timestamp::parse(&text.replace(' ', "+")))
 }
 
-/// Reads a document with or without its mask. Text that is none would find nothing, as if its payer had no payments.
+/// Reads a document with or without its mask. Any other text is refused: it would match nothing, as if its payer had no
+/// payments.
 fn document(text: &str) -> Option<String> {
     [DocumentType::Cpf, DocumentType::Cnpj].into_iter().find_map(|kind| {
         match Document::parse_formatted(text, kind) {
             Ok(document) => Some(document.as_str().to_owned()),
-            // Nobody has it, and nothing is found: that is the right answer.
+            // Nobody has this document, so an empty result is the right answer.
             Err(DocumentError::Repeated | DocumentError::CheckDigit) => {
                 Some(text.replace(['.', '-', '/'], ""))
             }
@@ -261,7 +262,7 @@ fn owned(text: &str) -> Option<String> {
 /// Pairs of a query, with the violations found so far.
 struct Query<'a> {
     pairs: &'a [(String, String)],
-    /// Names that were read so far: the parameters that the address has.
+    /// Names read so far: the parameters that the endpoint has.
     known: Vec<&'static str>,
     violations: Vec<Violation>,
 }

@@ -18,7 +18,7 @@ use crate::time::Timestamp;
 impl Draft {
     /// Handles the answer to a charge.
     pub(super) fn charge_answered(&mut self, attempt: AttemptNumber, answer: ChargeAnswer) {
-        // A payment is bound to its last charge: news of an earlier one never changes its status.
+        // A payment is bound to its last charge: an answer about an earlier one never changes its status.
         if !self.payment.is_last_attempt(attempt) {
             self.keep_what_an_earlier_charge_did(attempt, &answer);
             return;
@@ -28,7 +28,7 @@ impl Draft {
                 let was_asked_about = self.payment.was_asked_about();
                 self.accept(attempt, statement);
                 if was_asked_about && !self.payment.last_outcome_is_open() {
-                    // The answer to that inquiry may be lost, and with it the answer to an earlier hint.
+                    // The answer to that inquiry may be lost, and an earlier hint may be waiting for it.
                     self.bring_check_forward(self.clock());
                 }
             }
@@ -52,14 +52,14 @@ impl Draft {
                 self.charge_had_no_effect(GivenUp::NoneAvailable);
             }
             ChargeAnswer::Failed(CallFailure::Unknown(_)) => self.charge_is_unknown(0),
-            // A 429 does not prove that no charge was made. It is asked for, and goes nowhere else meanwhile.
+            // A 429 does not prove that no charge was made. Inquire about it, and send it nowhere else meanwhile.
             ChargeAnswer::Failed(CallFailure::Throttled { after_ms }) => self.charge_is_unknown(after_ms),
-            // Withheld is neither a failure nor a try: the call never left this process.
+            // A withheld call is neither a failure nor an attempt: it never left this process.
             ChargeAnswer::Failed(CallFailure::Withheld) => self.charge_withheld(),
         }
     }
 
-    /// Handles the answer to an inquiry about a charge, made at this time.
+    /// Handles the answer to an inquiry about a charge. `asked_at` is the time of the inquiry.
     pub(super) fn charge_inquired(
         &mut self,
         attempt: AttemptNumber,
@@ -81,12 +81,11 @@ impl Draft {
         }
         match answer {
             ChargeAnswer::Known(statement) => {
-                // Money came, and only its amount is not known: such a charge never expires.
+                // Money came in and only its amount is unknown, so the charge never expires.
                 let has_money = statement.facts.contains(&Fact::AmountUnknown);
                 self.accept(attempt, statement);
                 if was_asked_again && !self.payment.last_outcome_is_open() {
-                    // A hint may have caused the newer inquiry. Its answer may be lost, and nobody waits for it any
-                    // more.
+                    // A hint may have caused the newer inquiry, whose answer may be lost without anyone waiting for it.
                     self.bring_check_forward(self.clock());
                 }
                 if !has_money {
@@ -109,7 +108,7 @@ impl Draft {
                 self.charge_still_has_no_code(attempt, reference);
                 self.check_answered(is_newest);
             }
-            // The next inquiry is scheduled already; the hinted change of our charge is still to be learnt.
+            // The next inquiry is already scheduled, and may still reveal the change that was hinted at.
             ChargeAnswer::Foreign(what) => self.charge_is_foreign(&what),
             ChargeAnswer::Mismatched(what) => self.answer_mismatched(&what),
             ChargeAnswer::NumberTaken(what) => self.number_is_taken(attempt, &what),
@@ -117,7 +116,7 @@ impl Draft {
                 self.charge_had_no_effect(GivenUp::Refused);
             }
             ChargeAnswer::NotFound if self.payment.last_outcome_is_open() => self.charge_not_found(inquiring),
-            // Acquirers forget charges that were never paid, and never had those without effect.
+            // Acquirers forget charges that were never paid, and never knew of those that had no effect.
             ChargeAnswer::Refused(_) | ChargeAnswer::NotFound
                 if self.payment.ended_unpaid()
                     || self.payment.last_charge_had_no_effect()
@@ -147,8 +146,8 @@ impl Draft {
         }
     }
 
-    /// Keeps the hints before this inquiry open, because it had no answer. If the charge itself is answered meanwhile,
-    /// that answer may be older than the hint.
+    /// Keeps open the hints received before this inquiry, which got no answer. An answer to the charge itself that
+    /// arrives meanwhile may be older than the hint.
     fn keep_hint_without_answer(&mut self) {
         if self.payment.last_outcome_is_open() {
             self.remember_hint();
@@ -157,7 +156,7 @@ impl Draft {
         }
     }
 
-    /// Repeats an inquiry that was hidden by an operation, once there is none.
+    /// Repeats an inquiry that was hidden by an operation, once none is under way.
     pub(super) fn ask_again_what_was_hidden(&mut self) {
         let was_hidden = self.payment.hinted && !self.payment.last_outcome_is_open();
         if self.context.operates_in_turn && was_hidden && !self.is_hidden_by_an_operation() {
@@ -165,15 +164,15 @@ impl Draft {
         }
     }
 
-    /// Schedules an inquiry: the charge may have had an effect, and nothing goes elsewhere meanwhile.
+    /// Schedules an inquiry, because the charge may have had an effect. No other acquirer is tried meanwhile.
     fn charge_is_unknown(&mut self, at_least_ms: u64) {
         if self.payment.last_outcome_is_open() {
             self.inquire_soon(at_least_ms);
         }
     }
 
-    /// Moves the charge to another acquirer. A charge that is sent again, and that no other acquirer could take, waits
-    /// instead: its merchant has known of the payment for long.
+    /// Moves a withheld charge to another acquirer. A resent charge that no other acquirer can take waits instead: its
+    /// merchant has known of the payment for a long time.
     fn charge_withheld(&mut self) {
         let may_go_elsewhere = self.payment.next_acquirer().is_some() && self.can_charge();
         let waits = self.payment.is_sent_again() && !may_go_elsewhere && !self.payment.was_told_by_notice();
@@ -194,7 +193,7 @@ impl Draft {
                 GivenUp::NoneAvailable | GivenUp::Interrupted | GivenUp::NoCode => ChargeEnd::NotDelivered,
             };
             if self.payment.is_sent_again() {
-                // Of an earlier sending it is only believed that it had no effect.
+                // It is only believed, not known, that an earlier sending had no effect.
                 self.look_again_at_this_acquirer();
             }
             self.make(Change::Attempt(AttemptChange::Ended(end)));
@@ -202,7 +201,7 @@ impl Draft {
         }
     }
 
-    /// Handles a refusal. If the acquirer may have the charge already, that may be why it refuses: it is asked.
+    /// Handles a refusal. If the acquirer may already have the charge, that may be why it refuses, so it is asked.
     fn charge_refused(&mut self, why: String) {
         if self.payment.last_outcome_is_open() && self.payment.is_sent_again() {
             self.charge_call(CallChange::RefusedPerhaps(why));
@@ -212,20 +211,20 @@ impl Draft {
         }
     }
 
-    /// Notes that the acquirer took the charge and has not said yet what becomes of it.
+    /// Records that the acquirer accepted the charge without reporting an outcome yet.
     fn charge_accepted(&mut self, attempt: AttemptNumber, reference: Reference) {
         if self.is_of_another_charge(&reference, &[]) {
             self.find_another_charge(&reference);
             return;
         }
         self.count_this_charge(attempt, reference);
-        // A repeated answer must not begin the schedule of accepted charges anew.
+        // A repeated answer must not restart the schedule of accepted charges.
         if self.payment.last_outcome_is_open() && !self.payment.last_outcome_is(Progress::Taken) {
             self.charge_call(CallChange::Taken(self.after(accepted_wait_ms(0))));
         }
     }
 
-    /// Handles the answer that people examine the charge. Its outcome is expected to take days.
+    /// Handles the answer that the charge is under manual review, which may take days.
     fn charge_is_under_review(&mut self, attempt: AttemptNumber, reference: Reference) {
         self.charge_accepted(attempt, reference);
         let is_new = self.payment.state.attempts.last().is_some_and(|attempt| !attempt.under_review);
@@ -243,10 +242,10 @@ impl Draft {
         }
     }
 
-    /// Withdraws a charge that has no code at the second answer either: nobody can pay it.
+    /// Withdraws a charge whose second answer has no code either: nobody can pay it.
     fn charge_still_has_no_code(&mut self, attempt: AttemptNumber, reference: Reference) {
         let was_asked_again = self.payment.state.attempts.last().is_some_and(|attempt| attempt.without_code);
-        // A payment that a notice has moved on is never withdrawn, whatever an answer lacks.
+        // A payment that a notice has already moved on is never withdrawn, even if the answer lacks a code.
         if !(was_asked_again
             && self.payment.last_outcome_is_open()
             && self.payment.status() == Status::Initial)
@@ -261,7 +260,7 @@ impl Draft {
         self.withdraw();
     }
 
-    /// Reports, once, that the acquirer has somebody else's charge under our name. Nothing of the answer is believed.
+    /// Reports, once, that the acquirer has somebody else's charge under our id. Nothing in the answer is trusted.
     fn charge_is_foreign(&mut self, what: &str) {
         let detail = format!("{what}, and the payment is {}", self.payment.status());
         let kind = DiscrepancyKind::ForeignCharge;
@@ -269,8 +268,8 @@ impl Draft {
         self.discrepancies.push(Discrepancy { kind, detail, stated: "", about });
     }
 
-    /// Skips the number of the slip, which is somebody else's at the acquirer: none of ours can be there under it. The
-    /// charge is sent again, and gets another number.
+    /// Skips the slip's number, which the acquirer has given to somebody else: no slip of ours can exist under it. The
+    /// charge is sent again with another number.
     fn number_is_taken(&mut self, attempt: AttemptNumber, what: &str) {
         let had_no_effect = self.payment.last_charge_had_no_effect();
         let is_open = self.payment.last_outcome_is_open() && !self.payment.was_told_by_notice();
@@ -297,7 +296,7 @@ impl Draft {
         }
     }
 
-    /// Notes an answer about something else. It happens when connections are mixed up; twice for one payment needs a
+    /// Records an answer about something else, as happens when connections are mixed up. Twice for one payment needs a
     /// person.
     fn answer_mismatched(&mut self, what: &str) {
         if self.payment.mismatches > 0 {
@@ -307,8 +306,8 @@ impl Draft {
         }
     }
 
-    /// Treats the outcome as unknown, because the answer is not about the charge. One that is known to be taken stays
-    /// so.
+    /// Treats the outcome as unknown, because the answer is not about the charge. A charge known to be accepted stays
+    /// accepted.
     fn charge_is_unclear(&mut self) {
         if !self.payment.last_outcome_is(Progress::Taken) {
             self.charge_is_unknown(0);
@@ -317,7 +316,7 @@ impl Draft {
 
     /// Keeps the outcome that the notice reported.
     fn keep_that_notice_was_right(&mut self) {
-        // No notice could report a charge without effect. Another charge would charge the payer twice.
+        // A notice proves that the charge had an effect. Sending another would charge the payer twice.
         self.make(Change::Attempt(AttemptChange::Ended(ChargeEnd::Known)));
         self.contradicted("the acquirer does not know the payment", "unknown there", None);
     }
@@ -354,14 +353,14 @@ impl Draft {
             self.make(Change::Attempt(AttemptChange::Ended(end)));
         }
         if self.payment.status() == Status::Initial && fact == Fact::Expired {
-            // It expired before anybody had a code. From a notice this would only be early: the answer follows it.
+            // It expired before anyone had a code. A notice that says so would merely be early: the answer follows it.
             self.become_status(Status::Cancelled, Some("expired_at_acquirer"), Cause::Acquirer);
             return;
         }
         let is_settled = matches!(fact, Fact::Settled(_));
         self.learn_and_keep_discrepancy(fact);
         if self.payment.status() == Status::Initial && is_settled {
-            // Another amount came in. The payment can't be paid any more, and the money is reported to an operator.
+            // A different amount came in. The payment can no longer be paid, and the money is reported to an operator.
             self.become_status(Status::Cancelled, Some(AMOUNT_MISMATCH), Cause::Acquirer);
         }
     }
@@ -374,7 +373,7 @@ impl Draft {
             return;
         }
         let ChargeAnswer::Known(statement) = answer else { return };
-        // A decline or expiry of an earlier charge was known when the next one began. Only its money is news.
+        // A decline or expiry of an earlier charge was known when the next one began. Only money from it is new.
         let takes_money =
             |fact: &Fact| matches!(fact, Fact::Authorized(_) | Fact::Settled(_) | Fact::SecondCharge(_));
         if statement.facts.iter().any(takes_money) {
@@ -394,7 +393,7 @@ impl Draft {
             NotFound::AskAgainAfter(ms) => {
                 self.charge_call(CallChange::NotFound(self.clock().plus_ms(ms)));
             }
-            // What was accepted is never sent again: the acquirer may show it yet, so a person has to look.
+            // An accepted charge is never sent again: the acquirer may still show it later, so a person has to look.
             NotFound::Believed if was_taken => {
                 self.contradicted(
                     "the acquirer took the charge, and does not know it",
@@ -402,8 +401,8 @@ impl Draft {
                     None,
                 );
             }
-            // The refusal might have meant that the charge was there already. It counts now
-            // that the acquirer is known to have none.
+            // The refusal might have meant that the charge already existed. It counts now that the acquirer is known to
+            // have none.
             NotFound::Believed if was_refused => {
                 self.charge_had_no_effect(GivenUp::Refused);
             }

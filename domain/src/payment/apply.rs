@@ -16,7 +16,7 @@ use crate::state::{Refund, RefundStatus};
 use crate::status::Status;
 use crate::time::Timestamp;
 
-/// Maximum number of Pix of other payments that are noted, the last ones: the document is bounded.
+/// Maximum number of other payments' Pix that are kept: the newest ones, so that the document stays bounded.
 const MAX_FOREIGN: usize = 64;
 
 impl Payment {
@@ -28,7 +28,8 @@ impl Payment {
                     // These names are the other acquirer's.
                     self.others.clear();
                 }
-                // Sent again it keeps its number: the first sending may still arrive, and there must be one slip.
+                // A resent charge keeps its number: the first sending may still arrive, and there must be only one
+                // slip.
                 let last = self.state.attempts.last().filter(|last| last.acquirer == acquirer);
                 let our_number = last.and_then(|last| last.our_number);
                 self.state_mut().attempts.push(Attempt::sent(acquirer, now, inquire_at, our_number));
@@ -97,8 +98,8 @@ impl Payment {
                 self.with_delivery(index, |delivery| delivery.next_attempt_at = Some(until));
             }
             Change::DeliveryAttempted(index, attempt, next) => self.with_delivery(index, |delivery| {
-                // The receiver's time counts and not that of this write, which may have
-                // waited for seconds (decision 32).
+                // The receiver's answer time counts, not the time of this write, which may have waited for seconds
+                // (decision 32).
                 delivery.delivered_at = attempt.is_confirmed().then(|| attempt.ended_at());
                 delivery.state = match (attempt.is_confirmed(), next) {
                     (true, _) => DeliveryState::Delivered,
@@ -118,7 +119,7 @@ impl Payment {
             }
             Change::Redelivered(index) => {
                 if let Some(sequence) = self.delivery(index).map(|delivery| delivery.sequence) {
-                    // A new delivery, because places in the outbox are part of the deliveries' ids (decision 7).
+                    // Pushed as a new delivery, because outbox indexes are part of the deliveries' ids (decision 7).
                     self.outbox.push(Delivery { repeats: Some(index), ..fresh_delivery(sequence, clock) });
                 }
             }
@@ -172,7 +173,7 @@ impl Payment {
             Status::Initial | Status::Pending | Status::Approved | Status::Declined => None,
         };
         if let Some(moment) = moment {
-            // The first time counts: a won dispute makes a payment `paid` for a second time.
+            // The first time is kept: a won dispute makes a payment `paid` again.
             moment.get_or_insert(now);
         }
         let hinted = self.check.filter(|check| check.planned.is_some());
@@ -220,7 +221,7 @@ impl Payment {
     /// Returns true if the receiver answered 410 to the latest attempt that got an answer.
     fn receiver_is_gone(&self) -> bool {
         let attempts = self.outbox.iter().flat_map(|delivery| &delivery.attempts);
-        // A later time-out says nothing: only another answer shows that the receiver is back.
+        // A later time-out proves nothing: only another answer shows that the receiver is back.
         let answered = attempts.filter(|attempt| attempt.status.is_some());
         answered.max_by_key(|attempt| attempt.at).is_some_and(|attempt| attempt.is_gone())
     }

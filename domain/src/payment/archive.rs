@@ -1,20 +1,21 @@
-//! The archive: payments of which nothing more is expected.
+//! The archive: payments for which no further activity is expected.
 
 use super::{Chargeback, Payment};
 use crate::operation::Operation;
 use crate::time::{DAY_MS, Timestamp};
 
-/// Shortest time for which a payment rests before it is archived. Longer than tries of a card are counted.
+/// Shortest time without activity before a payment is archived. Longer than the period in which tries of a card are
+/// counted.
 pub const ARCHIVED_AFTER_AT_LEAST_MS: u64 = 90 * DAY_MS;
 
 impl Payment {
-    /// Returns true if nothing more is expected of it, and nothing was done with it since this time.
+    /// Returns true if no further activity is expected, and there has been none since `until`.
     ///
-    /// Money can still come, be refunded or be taken back: then it goes on from the archive.
+    /// Money can still come in, be refunded or be charged back: the payment then continues from the archive.
     pub fn is_archivable(&self, until: Timestamp) -> bool {
         let mut tried = self.outbox.iter().filter_map(|delivery| delivery.attempts.last());
-        // A lost dispute stays open for ever, since no acquirer reports its end: such a
-        // payment is never archived (decision 45).
+        // A lost dispute stays open for ever, since no acquirer reports its end, so its payment is never archived
+        // (decision 45).
         self.is_finished(until)
             && self.created_at <= until
             && self.state.updated_at <= until

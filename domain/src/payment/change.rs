@@ -48,7 +48,7 @@ pub(super) enum Change {
     Hinted,
     /// The acquirer takes no more money for the charge.
     Concluded,
-    /// The acquirer takes no more money for the charge, since now, and shows none yet.
+    /// The acquirer takes no more money for the charge from this time on, and shows none yet.
     MoneyAwaited(Timestamp),
     /// An answer was about another charge, or another amount.
     Mismatched,
@@ -64,7 +64,7 @@ pub(super) enum Change {
     Approved(Approval),
     /// The money came in.
     Settled(Settlement),
-    /// The acquirer took so much for itself.
+    /// The acquirer kept this amount as its fee.
     Cost(Money),
     /// The issuer or the acquirer declined.
     Declined(Decline),
@@ -155,7 +155,7 @@ impl Change {
         }
     }
 
-    /// Returns true if it makes an event, which counts as a version of its own.
+    /// Returns true if it produces an event, which counts as a version of its own.
     pub(super) const fn makes_event(&self) -> bool {
         matches!(self, Self::StatusChanged { .. } | Self::RefundReported(..))
     }

@@ -1,4 +1,4 @@
-//! Sending a charge: the first, the next one, the same once more. Giving up when no acquirer is left.
+//! Sending charges: the first one, the next one, or the same one again. Giving up when no acquirer is left.
 
 use super::change::AttemptChange;
 use super::charges::MAX_ATTEMPTS;
@@ -16,13 +16,13 @@ use crate::status::Status;
 /// Reason why a payment ends without an acquirer that took it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GivenUp {
-    /// None is left to be tried.
+    /// No acquirer is left to try.
     NoneAvailable,
     /// The last one explicitly refused to take it.
     Refused,
     /// The card's number is no longer in memory, or too many charges were sent.
     Interrupted,
-    /// The acquirer that took it has no code to pay with.
+    /// The acquirer that accepted it has no code to pay with.
     NoCode,
 }
 
@@ -60,7 +60,7 @@ impl Draft {
         }
     }
 
-    /// Declines the payment: by the issuer's decline of an earlier charge, if there was one.
+    /// Declines the payment, with the issuer's decline of an earlier charge if there was one.
     pub(super) fn give_up(&mut self, why: GivenUp) {
         if let Some(decline) = self.payment.declined_before().cloned() {
             // The further acquirer states nothing about the charge: the issuer's decline stays final.
@@ -91,7 +91,7 @@ impl Draft {
         }
     }
 
-    /// Ends a charge that has no money and never will, as a person found out.
+    /// Ends a charge that a person has found to hold no money, now or later.
     pub(super) fn charge_is_known_to_hold_nothing(&mut self) {
         self.make(Change::Attempt(AttemptChange::Ended(ChargeEnd::NotDelivered)));
         self.give_up(GivenUp::Interrupted);

@@ -12,7 +12,7 @@ use crate::status::Status;
 pub(super) const MAX_ATTEMPTS: usize = 8;
 
 impl Payment {
-    /// Returns the acquirer that has the charge, or that was last asked to take it.
+    /// Returns the acquirer that has the charge, or the last one that was sent it.
     pub fn acquirer(&self) -> Option<&AcquirerName> {
         self.state.attempts.last().map(|attempt| &attempt.acquirer)
     }
@@ -28,7 +28,7 @@ impl Payment {
         place.map_or(AttemptNumber::NONE, AttemptNumber::at)
     }
 
-    /// Returns true if the last charge goes to another acquirer than the one before: it is a new payment there.
+    /// Returns true if the last charge goes to a different acquirer than the one before: it is a new payment there.
     pub fn is_failover(&self) -> bool {
         self.charge_before().is_some_and(|before| Some(before) != self.acquirer())
     }
@@ -64,7 +64,7 @@ impl Payment {
         AttemptNumber::last_of(self.state.attempts.len())
     }
 
-    /// Returns true if this is the number of the last charge. Without a charge none is the last.
+    /// Returns true if this is the number of the last charge; false if there is no charge.
     pub(super) fn is_last_attempt(&self, attempt: AttemptNumber) -> bool {
         attempt == self.last_attempt() && attempt != AttemptNumber::NONE
     }
@@ -78,8 +78,8 @@ impl Payment {
         is_under_way && self.order.method.has_code() && !is_over && self.state.issued.is_none()
     }
 
-    /// Returns true if the check is a look at a charge that was paid long ago: Cielo's query host shows sales of three
-    /// months.
+    /// Returns true if the check is for a charge that was paid long ago: Cielo's query host shows three months of
+    /// sales.
     pub(super) fn is_looked_at_long_after(&self) -> bool {
         let has_money = matches!(self.state.status, Status::Paid | Status::Chargeback);
         has_money && self.check.is_some_and(|check| check.planned.is_none())
@@ -90,7 +90,7 @@ impl Payment {
         matches!(self.state.status, Status::Expired | Status::Cancelled)
     }
 
-    /// Returns true if an inquiry about the present charge was made.
+    /// Returns true if an inquiry about the current charge was made.
     pub(super) fn was_asked_about(&self) -> bool {
         let sent_at = self.state.attempts.last().map(|attempt| attempt.at);
         self.inquired_at.is_some() && self.inquired_at >= sent_at

@@ -1,4 +1,4 @@
-//! Checks of charges whose outcome is known: when the acquirer is asked next, and what its answer ends.
+//! Checks of charges whose outcome is known: when the acquirer is asked next, and what its answer settles.
 
 use super::change::CheckChange;
 use super::draft::Draft;
@@ -16,8 +16,8 @@ impl Draft {
         }
     }
 
-    /// Has the charge checked at this time or before, because of a hint. The check survives changes of the status until
-    /// it is answered. A check that was brought forward before, and not made yet, is enough.
+    /// Schedules a check of the charge at this time or earlier, because of a hint. The check survives status changes
+    /// until it is answered. A check that was already brought forward and is still to be made is enough.
     pub(super) fn bring_check_forward(&mut self, at: Timestamp) {
         let at = self.payment.check.map_or(at, |check| check.at.min(at));
         let is_it = |check: Check| check.planned.is_some() && check.at <= at && check.asked == 0;
@@ -34,8 +34,7 @@ impl Draft {
         until.is_some_and(|until| self.clock() < until)
     }
 
-    /// Returns the time of the next look at a charge whose checks are over: for money that may come very late, or as a
-    /// paid one.
+    /// Returns the time of the next look at a charge whose checks are over: for very late money, or because it is paid.
     fn next_look(&self) -> Option<Timestamp> {
         self.payment.last_look(self.clock()).or_else(|| self.next_look_at_paid())
     }
@@ -62,7 +61,7 @@ impl Draft {
     pub(super) fn schedule_first_check(&mut self, news_at: Option<Timestamp>) {
         let now = self.clock();
         let next = self.payment.next_check(now, self.context.dice);
-        // When an acquirer expects news may bring the first check forward, and never puts it off.
+        // The time at which an acquirer expects news may bring the first check forward, but never postpones it.
         let at = news_at.filter(|at| *at > now).map_or(next, |at| at.min(next));
         self.make(Change::Check(CheckChange::Scheduled(Some(at))));
     }
@@ -84,7 +83,7 @@ impl Draft {
             return;
         }
         if self.awaits_money() {
-            // Inquiries go on until the money is shown, or until the wait is over.
+            // Inquiries continue until the money is shown, or until the wait is over.
             return;
         }
         if check.planned.is_some() {
@@ -95,14 +94,14 @@ impl Draft {
         }
     }
 
-    /// Has the check made at this time instead, or never. The same answer once more does not count as one more look.
+    /// Moves the check to this time, or cancels it. A repeated answer does not count as another look.
     pub(super) fn reschedule(&mut self, check: Check, next: Option<Timestamp>) {
         if next != Some(check.at) {
             self.make(Change::Check(CheckChange::Scheduled(next)));
         }
     }
 
-    /// Goes on with the schedule as if there had been no hint.
+    /// Continues the schedule as if there had been no hint.
     fn end_hint(&mut self, check: Check) {
         let resumed = match check.planned {
             Some(Planned::At(at)) if !self.has_no_more_to_come(check) => CheckChange::Resumed(at),
@@ -111,8 +110,8 @@ impl Draft {
         self.make(Change::Check(resumed));
     }
 
-    /// Ends the inquiries for a hint that had no answer for months. A person heard of it long ago, and hears that it is
-    /// theirs from now on.
+    /// Ends the inquiries for a hint that had no answer for months. It was reported to a person long ago; a second
+    /// report hands it over.
     pub(super) fn give_hint_up(&mut self, check: Check) {
         let asked = check.asked;
         let detail = format!(
@@ -122,7 +121,7 @@ impl Draft {
         self.end_hint(check);
     }
 
-    /// Returns true if its acquirer has nothing more to say of this charge that its schedule waits for.
+    /// Returns true if the acquirer has no further answer about this charge that the schedule waits for.
     fn has_no_more_to_come(&self, check: Check) -> bool {
         self.payment.concluded
             || match self.payment.status() {
@@ -137,7 +136,8 @@ impl Draft {
     /// Expires a waiting charge that a check found unpaid, if its time was over when the acquirer was asked. The answer
     /// to an earlier inquiry may predate the payer's last moment.
     pub(super) fn expire_if_over(&mut self, asked_at: Option<Timestamp>) {
-        // The clock may have been ahead when it asked. The earlier time expires no payment whose time is not over.
+        // The clock may have been ahead at the time of the inquiry. Taking the earlier time expires no payment too
+        // soon.
         let asked_at = asked_at.map_or_else(|| self.clock(), |asked_at| asked_at.min(self.clock()));
         let is_over = self.payment.expiry_check_at().is_some_and(|at| at <= asked_at);
         let may_expire = !self.payment.concluded && !self.awaits_money();
@@ -151,11 +151,12 @@ impl Draft {
         let Some(check) = self.payment.check.filter(|check| !check.withheld) else { return };
         let last_look = self.payment.last_look(check.at.minus_ms(1));
         if check.planned.is_none() && last_look == Some(check.at) {
-            // The looks before it were answered.
+            // The earlier looks were answered.
             return;
         }
         let overdue_at = self.payment.expiry_check_at().map(|expiry| expiry.plus_ms(OVERDUE_MS));
-        // Compared with the check's planned time: after an outage of ours the acquirer gets a chance first.
+        // Compared with the check's planned time, so that after an outage of ours the acquirer gets a chance to answer
+        // first.
         let is_overdue = overdue_at.is_some_and(|overdue_at| overdue_at <= check.at);
         if self.payment.status() == Status::Pending && is_overdue {
             self.outcome_is_unknown(
@@ -163,7 +164,7 @@ impl Draft {
                 None,
             );
         }
-        // A concluded charge is asked about its money, whatever the earlier answers were.
+        // A concluded charge is checked for its money, whatever the earlier answers were.
         let is_for_money = self.payment.money_awaited_until().is_some_and(|until| check.at <= until);
         if check.asked >= MANY_INQUIRIES && !is_for_money {
             let detail = format!("a hint came, and the acquirer gave no answer {} times since", check.asked);

@@ -24,8 +24,8 @@ pub enum Command {
         attempt: AttemptNumber,
         /// [`Payment::inquired_at`](super::Payment::inquired_at) of the inquiry that this answers.
         asked_at: Option<Timestamp>,
-        /// State of the call at the inquiry. `None` if the outcome was known and this was a check of a charge that
-        /// waits for its payer.
+        /// State of the call at the time of the inquiry. `None` if this was a check of a charge with a known outcome,
+        /// which waits for its payer.
         inquiring: Option<Inquiring>,
         /// The answer.
         answer: ChargeAnswer,
@@ -73,14 +73,14 @@ pub enum Command {
         /// Its outcome.
         verdict: Verdict,
     },
-    /// A person states the outcome of the last charge, which no answer gives.
+    /// A person states the outcome of the last charge, which no answer reveals.
     ChargeResolved {
         /// Number of the charge.
         attempt: AttemptNumber,
         /// Its outcome.
         verdict: Verdict,
     },
-    /// A person ends a payment whose acquirer takes no more money, although what it has is not what was asked for.
+    /// A person ends a payment whose acquirer takes no more money but holds another amount than requested.
     MismatchEnded,
     /// A delivery attempt ended.
     DeliveryAnswered {
@@ -94,29 +94,29 @@ pub enum Command {
         /// Leases that the caller holds, and that may still run.
         held: Vec<Lease>,
     },
-    /// The merchant wants an event again.
+    /// The merchant wants an event to be delivered again.
     Redeliver {
         /// Index in the outbox.
         delivery: DeliveryIndex,
     },
     /// Something may be due.
     Wake,
-    /// An operator requests inquiries about everything that is open.
+    /// An operator requests inquiries about everything whose outcome is open.
     InquireNow,
     /// The exceptions of the reports with these keys are stored.
     Reported(Vec<String>),
-    /// A Pix that would have paid the payment, or would have been given back for it, belongs to another payment.
+    /// A Pix that would have paid this payment, or been refunded for it, belongs to another payment.
     PixTaken {
         /// Its end-to-end id.
         pix: String,
         /// The other payment.
         other: TransactionId,
     },
-    /// The first charge is stored but certainly never left: its creator did not learn that it is stored.
+    /// The first charge is stored but certainly never left: its creator did not learn of the successful write.
     ChargeNeverLeft,
 }
 
-/// Matches a command with a reference to its name, with a prefix.
+/// Matches a command, and yields its name with a prefix as a string literal.
 macro_rules! named {
     ($command:expr, $before:literal) => {
         match $command {
@@ -143,7 +143,7 @@ macro_rules! named {
 }
 
 impl Command {
-    /// Returns the acquirer that tells of a charge by this command, of its own accord or because it was asked.
+    /// Returns the acquirer whose statement about a charge this command carries, whether or not it was asked.
     pub fn told_by<'a>(&'a self, payment: &'a Payment) -> Option<&'a AcquirerName> {
         if let Self::Notified { acquirer, .. } | Self::Hinted { acquirer, .. } = self {
             return Some(acquirer);
@@ -158,7 +158,7 @@ impl Command {
         name
     }
 
-    /// Returns the name of a message that has this command executed.
+    /// Returns the name of the message that executes this command.
     pub const fn message_name(&self) -> &'static &'static str {
         // A thin reference: callers keep many of them.
         named!(self, "execute ")
@@ -186,7 +186,7 @@ impl Command {
 }
 
 impl Command {
-    /// Returns the answer that it brings about a charge, and the charge's number.
+    /// Returns the answer about a charge that it carries, and the charge's number.
     pub const fn answer_about_a_charge(&self) -> Option<(AttemptNumber, &ChargeAnswer)> {
         match self {
             Self::ChargeAnswered { attempt, answer } | Self::Inquired { attempt, answer, .. } => {

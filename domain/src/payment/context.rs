@@ -19,12 +19,12 @@ pub struct Context {
     pub card_at_hand: bool,
     /// True if the acquirer identifies operations only by sums: then there is one at a time.
     pub operates_in_turn: bool,
-    /// Name of the reference by which the acquirer distinguishes several charges of one payment: it makes another one
-    /// whenever one is sent again. `None` if it identifies charges by our id.
+    /// Name of the reference by which the acquirer distinguishes several charges of one payment. Such an acquirer makes
+    /// another charge whenever one is sent again. `None` if it identifies charges by our id.
     pub charge_name: Option<&'static str>,
-    /// The same of the acquirer that the command is of, which the payment may have left.
+    /// The same for the acquirer that the command is from, which the payment may have left.
     pub charge_name_there: Option<&'static str>,
-    /// True if that acquirer is another one than the payment's, and shows the charges of the same account.
+    /// True if that acquirer is not the payment's, but shows the charges of the same account.
     pub is_one_account: bool,
     /// Time after a refund's call during which the acquirer may not show the refund yet, in milliseconds.
     pub refund_shows_after_ms: u64,
@@ -34,7 +34,7 @@ pub struct Context {
     /// Time of this process's last inquiry that was made without being stored. See
     /// [`Payment::may_be_inquired_about`](super::Payment::may_be_inquired_about).
     pub asked_at: Option<Timestamp>,
-    /// True if the schedule asks the acquirer about approved cards: somebody may capture or void one at the acquirer
+    /// True if the schedule inquires about approved cards, because others may capture or void them at the acquirer
     /// without any notice to us.
     pub reads_approved: bool,
     /// True if the schedule looks at paid charges of this kind long after they were paid. Their acquirer has no list of
@@ -42,14 +42,14 @@ pub struct Context {
     pub looks_at_paid: bool,
     /// True if the acquirer states what a payment cost: it is asked shortly after the payment.
     pub states_cost: bool,
-    /// Tries of the payment's card at any acquirer, the charge of this payment included. `None` if they were not
-    /// counted: then there is no further try. See [`Payment::card_to_count`](super::Payment::card_to_count).
+    /// Tries of the payment's card at any acquirer, including this payment's charge. `None` if they were not counted:
+    /// then there is no further try. See [`Payment::card_to_count`](super::Payment::card_to_count).
     pub card_tries: Option<CardTries>,
 }
 
 impl Context {
-    /// Makes the circumstances of a payment at an acquirer without particulars, and of a process that holds nothing of it
-    /// in memory.
+    /// Creates the context of an acquirer without special needs, in a process that holds nothing of the payment in
+    /// memory.
     pub const fn plain(now: Timestamp, op: Uuid) -> Self {
         Self {
             now,

@@ -15,9 +15,9 @@ pub struct Decision {
     pub effects: Vec<Effect>,
     /// Discrepancies for operators.
     pub discrepancies: Vec<Discrepancy>,
-    /// Those of them that are not stored with the payment: the caller must see to them.
+    /// Discrepancies that are not stored with the payment: the caller must handle them.
     pub unstored: Vec<Discrepancy>,
-    /// End-to-end ids of Pix that were stated and are not the payment's: each may belong to another one.
+    /// End-to-end ids of reported Pix that are not this payment's: each may belong to another one.
     pub stray_pix: Vec<String>,
     /// The operation that was begun or found, for an operation.
     pub operation: Option<OperationId>,
@@ -29,7 +29,7 @@ impl Payment {
     /// Decides on a command. Pure: the payment itself is unchanged.
     ///
     /// # Errors
-    /// A [`Refusal`] when a merchant asks for what the payment does not allow.
+    /// A [`Refusal`] if a merchant requests something that the payment does not allow.
     pub fn decide(&self, command: Command, context: &Context) -> Result<Decision, Refusal> {
         self.decide_with(&[], command, context)
     }
@@ -50,7 +50,8 @@ impl Payment {
         for confirmation in confirmed {
             draft.confirm(confirmation);
         }
-        // Before the command, which compares due times with the clock: after a jump they would lie far ahead.
+        // Before the command, which compares due times with the clock: after a clock jump they would be far in the
+        // future.
         draft.pull_due_times_in();
         let origin = Origin::of(&command);
         match command {
@@ -81,7 +82,7 @@ impl Payment {
             Command::PixTaken { pix, other } => draft.pix_is_taken(pix, other),
             Command::ChargeNeverLeft => draft.send_first_charge(),
         }
-        // Whatever the command ended may have made room for the operation behind it.
+        // The command may have ended an operation that the next one was waiting for.
         draft.send_operation_in_turn();
         draft.ask_again_what_was_hidden();
         Ok(draft.finish(origin))
@@ -91,12 +92,12 @@ impl Payment {
 impl Draft {
     /// Prepares the draft for its write: counts versions, stores reports for operators, claims due deliveries.
     pub(super) fn finish(mut self, origin: Origin) -> Decision {
-        // Versions are counted first, because the source of a report names the version that it was found in.
+        // Versions are counted first, because a report's source contains the version in which it was found.
         self.count_unversioned_changes();
         let unstored = self.store_reports(origin);
         if self.has_changed() {
-            // The write that makes an event also claims its delivery, which saves the
-            // claim a write of its own (decision 22).
+            // The write that adds an event also claims its delivery, which saves a separate write for the claim
+            // (decision 22).
             self.claim_due_deliveries(&[]);
             // Last, since any change above may have brought the payer's data back.
             self.payment.keep_erased();

@@ -12,8 +12,8 @@ pub struct Discrepancy {
     pub kind: DiscrepancyKind,
     /// Statement and contradicting state of the payment, without personal data.
     pub detail: String,
-    /// Statement in a few fixed words. There may be several contradictions of one kind, and none may hide another.
-    /// Empty where the kind says everything.
+    /// Statement in a few fixed words, so that contradictions of one kind do not hide each other. Empty if the kind
+    /// says everything.
     pub stated: &'static str,
     /// Subject within the payment, where there may be several: an operation, a settlement. The same subject is reported
     /// once, from any source. Without a subject, a repetition after the payment has changed is reported again.
@@ -26,7 +26,7 @@ pub struct Discrepancy {
 pub enum DiscrepancyKind {
     /// Another fact must come first: to be processed again later.
     TooEarly,
-    /// Another amount came in than was asked for, or less than was owed on that day.
+    /// The amount that came in differs from the one requested, or is less than was owed on that day.
     AmountMismatch,
     /// More came in than was owed on that day. The payment is paid.
     Overpaid,
@@ -50,7 +50,7 @@ pub enum DiscrepancyKind {
     UnknownOutcome,
     /// The acquirer has somebody else's slip under a number that is ours alone.
     NumberTaken,
-    /// A slip was made without the PIX code that it was to have.
+    /// A slip was issued without the PIX code that it should have.
     PixCodeMissing,
     /// Money came in, and the acquirer does not state how much.
     AmountUnknown,
@@ -170,8 +170,8 @@ impl Payment {
 }
 
 impl Draft {
-    /// Reports to operators that an acquirer's statement contradicts the payment: `stated` in few words, and its
-    /// subject.
+    /// Reports to operators that an acquirer's statement contradicts the payment. `stated` is the statement in a few
+    /// words.
     pub(super) fn contradicted(&mut self, what: &str, stated: &'static str, about: Option<String>) {
         let detail = format!("{what}, but the payment is {}", self.payment.status());
         let kind = DiscrepancyKind::Contradiction;

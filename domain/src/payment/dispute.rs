@@ -72,7 +72,7 @@ impl DisputeStatus {
 pub struct WonDispute {
     /// The acquirer's id of this movement.
     pub id: String,
-    /// True if it named the chargeback. One that did not closed the oldest open one, and gives way to one that does.
+    /// True if it named the chargeback. One that did not has closed the oldest open one, and yields to one that does.
     pub names_chargeback: bool,
     /// Time at which it was learnt. Earlier versions did not store it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -118,9 +118,9 @@ impl Draft {
     ) -> Result<(), Discrepancy> {
         if self.payment.chargeback(&id).is_none() {
             match self.payment.status() {
-                // A chargeback of money that was given back already is reported to an operator.
+                // A chargeback of money that was already refunded is reported to an operator.
                 Status::Paid | Status::Approved | Status::Chargeback | Status::Refund => {}
-                // The money that it takes back was not reported yet. The notice waits in the inbox for that one.
+                // The money that it takes back was not reported yet, so the notice waits for that report in the inbox.
                 Status::Initial | Status::Pending | Status::Expired | Status::Cancelled => {
                     return Err(self.payment.too_early("charged back", Some(id)));
                 }
@@ -165,8 +165,8 @@ impl Draft {
         Ok(())
     }
 
-    /// Learns the amount of disputed money that was never reported as received. Others may have captured a part of a
-    /// card, so the acquirer is asked.
+    /// Learns the amount of disputed money that was never reported as received. Others may have captured only part of
+    /// the authorisation, so the acquirer is asked.
     fn learn_how_much_was_disputed(&mut self) {
         if self.payment.method().can_be_captured() {
             self.bring_check_forward(self.clock());
@@ -175,9 +175,9 @@ impl Draft {
         }
     }
 
-    /// Returns the chargeback that a dispute names, if it is known. If an unnamed dispute was guessed to be about it,
-    /// that one closes the oldest open one instead. While there is none, returns none: its own chargeback is still to
-    /// come.
+    /// Returns the chargeback that a dispute names, if it is known. If a dispute without a name was assumed to be about
+    /// it, that dispute closes the oldest other open one instead. Returns `None` while there is no other: that
+    /// dispute's own chargeback is still to come.
     fn make_way_for(&mut self, named: String) -> Option<String> {
         let guessed = self.payment.chargeback(&named)?.won.clone();
         if let Some(guessed) = guessed {
@@ -187,9 +187,9 @@ impl Draft {
         Some(named)
     }
 
-    /// Reports each pair of a refund and an open chargeback, because the payer may have the money twice.
+    /// Reports each pair of a refund and an open chargeback, because the payer may have received the money twice.
     pub(super) fn report_refunds_beside_chargebacks(&mut self, which: impl Fn(&Refund, &Chargeback) -> bool) {
-        // Reported again whenever one of the two is repeated: a report that was lost in a crash is made then.
+        // Reported again whenever either is repeated, which restores a report that was lost in a crash.
         let refunds = self.payment.state.refunds.iter();
         let done = refunds.filter(|refund| refund.status == RefundStatus::Succeeded);
         let pairs = done

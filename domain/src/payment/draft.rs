@@ -42,7 +42,7 @@ impl Draft {
 
     /// Returns the time of record, never earlier than the payment's last change, even if the clock went back.
     pub(super) fn now(&self) -> Timestamp {
-        // Nothing is scheduled by it: if the clock was once far ahead, everything would wait that long.
+        // Nothing is scheduled from this time: if the clock was once far ahead, everything would wait that long.
         self.context.now.max(self.payment.state.updated_at)
     }
 
@@ -51,7 +51,7 @@ impl Draft {
         self.context.now.plus_ms(spread(step_ms, self.context.dice))
     }
 
-    /// Returns the time after a step of a schedule, but not before a requested wait is over.
+    /// Returns the time after a step of a schedule, but not before a minimum wait is over.
     pub(super) fn after_at_least(&self, step_ms: u64, at_least_ms: u64) -> Timestamp {
         self.after(step_ms).max(self.clock().plus_ms(spread_upwards(at_least_ms, self.context.dice)))
     }
@@ -61,7 +61,7 @@ impl Draft {
         let now = self.now();
         self.has_changed = true;
         self.has_unversioned_changes |= change.shows();
-        // Counted before the event is made, so that its snapshot has the version that it is told with.
+        // Counted before the event is created, so that its snapshot contains the version that it is delivered with.
         if change.makes_event() {
             self.count_version();
             self.has_unversioned_changes = false;
@@ -72,7 +72,7 @@ impl Draft {
         self.payment.apply(change, now, self.clock());
     }
 
-    /// Notes a change that only we see, and that has to be written.
+    /// Records a change that only this service sees, but that must be written.
     pub(super) const fn note_change(&mut self) {
         self.has_changed = true;
     }
@@ -93,7 +93,7 @@ impl Draft {
         state.version = state.version.saturating_add(1);
     }
 
-    /// Declares that the changes so far are no reason for a write.
+    /// Marks the changes so far as no reason for a write on their own.
     pub(super) const fn wait_for_a_reason(&mut self) {
         self.has_changed = false;
     }

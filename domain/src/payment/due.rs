@@ -10,8 +10,8 @@ use crate::operation::Operation;
 use crate::outbound_call::{CallChange, Progress};
 use crate::time::Timestamp;
 
-/// Inquiries about an operation before it may be reported: after an outage of ours the acquirer gets a chance to
-/// answer.
+/// Inquiries about an operation before it may be reported, so that after an outage of ours the acquirer can answer
+/// first.
 const INQUIRIES_BEFORE_REPORT: u32 = 3;
 
 impl Draft {
@@ -40,8 +40,8 @@ impl Draft {
         self.continue_operations(|operation| operation.call.next_at.is_some_and(|at| at <= now));
         self.claim_due_reports();
         self.forget_card(now);
-        // `finish` claims deliveries only beside another change. Here a due delivery
-        // alone is reason enough for a write.
+        // `finish` claims deliveries only along with another change. Here a due delivery alone is reason enough for a
+        // write.
         let is_due = self.payment.outbox_at().is_some_and(|at| at <= now);
         if is_due {
             self.claim_due_deliveries(&[]);
@@ -56,14 +56,14 @@ impl Draft {
         let acquirer = attempt.acquirer.clone();
         let inquiries = attempt.call.inquiries;
         if attempt.call.progress == Progress::Sent {
-            // There was no answer, and by this clock the lease is over: the sender most likely died.
+            // There was no answer, and the lease has expired by this clock: the sender most likely died.
             self.charge_call(CallChange::Unknown { is_over: false, next_at: now });
         }
         self.inquire_about_charge(acquirer, inquiries);
     }
 
-    /// Inquires about the last charge, or checks the one that waits, on an operator's request and beside the schedule.
-    /// Continues operations whose next step is far away. Calls that may still be under way are left alone.
+    /// Inquires about the last charge, or checks it if it waits for its payer, on an operator's request and outside the
+    /// schedule. Continues operations whose next step is far away. Leaves calls alone that may still be under way.
     pub(super) fn inquire_now(&mut self) {
         let open = self.payment.state.attempts.last().map(|attempt| &attempt.call);
         let open = open.filter(|call| call.is_open());
@@ -81,7 +81,7 @@ impl Draft {
         });
     }
 
-    /// Checks a charge that waits for its payer, that ended unpaid, or that had a hint.
+    /// Checks a charge that waits for its payer, that ended unpaid, or that was hinted at.
     fn check_charge(&mut self, now: Timestamp) {
         let Some(check) = self.payment.check.filter(|check| check.at <= now) else { return };
         if check.planned.is_some() && check.asked >= HINT_INQUIRIES {
@@ -104,7 +104,7 @@ impl Draft {
         self.push_inquiry();
     }
 
-    /// Asks about every operation whose outcome is open, beside its schedule.
+    /// Inquires about every operation whose outcome is open, outside its schedule.
     fn inquire_about_open_operations(&mut self) {
         let open = |operation: &&Operation| operation.call.is_inquired_about();
         let asked = self.payment.operations.iter().filter(open);
@@ -119,7 +119,7 @@ impl Draft {
         }
     }
 
-    /// Takes the next step of these operations: those without effect are sent, all others are asked about.
+    /// Takes the next step of these operations: sends those without effect, and inquires about all others.
     fn continue_operations(&mut self, which: impl Fn(&Operation) -> bool) {
         let processing = self.payment.operations.iter().filter(|operation| operation.is_processing());
         let chosen: Vec<_> = processing.filter(|operation| which(operation)).cloned().collect();
@@ -135,7 +135,7 @@ impl Draft {
                     self.send_operation(operation.id);
                 }
                 Progress::Sent => {
-                    // There was no answer, and by this clock the lease is over.
+                    // There was no answer, and the lease has expired by this clock.
                     self.operation_call(
                         operation.id,
                         CallChange::Unknown { is_over: false, next_at: self.clock() },

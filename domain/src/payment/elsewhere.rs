@@ -1,9 +1,9 @@
 //! Charges at acquirers that the payment has left.
 //!
-//! An acquirer that was believed not to have a charge may have it all the same: the request arrives minutes later, or was
-//! not shown yet. Meanwhile the payment may have gone on to another acquirer. So the one that it left is asked until it
-//! tells, and what it holds is given back, once. Source: the contract of acquirers, "If a second charge of one payment
-//! holds money or is held".
+//! An acquirer that was believed not to have a charge may have it after all: the request arrives minutes later, or was
+//! not shown yet. Meanwhile the payment may have moved to another acquirer. So the acquirer that it left is asked until
+//! it answers, and any money or limit held there is given back, once. Source: the contract of acquirers, "If a second
+//! charge of one payment holds money or is held".
 
 use super::draft::Draft;
 use super::second::SecondLook;
@@ -15,12 +15,12 @@ use crate::numbering::AttemptNumber;
 use crate::routing::Attempt;
 use crate::time::{DAY_MS, Timestamp};
 
-/// Time for which an acquirer that gives no answer is asked about a charge that the payment has left.
+/// Time for which an acquirer that the payment has left is asked about its charge while it gives no answer.
 const ASKED_FOR_MS: u64 = 7 * DAY_MS;
 
 impl Payment {
-    /// Returns the acquirers that the payment has left although they may have a charge of it: each was believed to have
-    /// none, and got it again.
+    /// Returns the acquirers that the payment has left although they may still have one of its charges. Each was
+    /// believed to have none, and was sent it again.
     pub(super) fn left_in_doubt(&self) -> Vec<AcquirerName> {
         let attempts = &self.state.attempts;
         let mut left: Vec<AcquirerName> = Vec::new();
@@ -58,7 +58,7 @@ impl Payment {
 }
 
 impl Draft {
-    /// Handles what an acquirer that the payment has left says of its charge.
+    /// Handles an answer about a charge from an acquirer that the payment has left.
     pub(super) fn learn_of_charge_elsewhere(
         &mut self,
         attempt: AttemptNumber,
@@ -69,12 +69,12 @@ impl Draft {
             ChargeAnswer::Known(statement) if holds_something(&statement.facts) => {
                 self.learn_reference(attempt, statement.reference.clone());
                 if self.context.is_one_account {
-                    // It shows the charge that counts. The one that the payment is at tells of all that there are.
+                    // It shows the charge that counts. The payment's current acquirer reports all charges that exist.
                     self.ask_about_last_charge();
                     return;
                 }
                 if self.payment.last_outcome_is_open() {
-                    // Nobody knows yet which charge counts.
+                    // It is not known yet which charge counts.
                     self.look_elsewhere_at(&acquirer, self.after(SecondLook::FIRST_STEP_MS));
                 } else {
                     self.give_back_elsewhere(attempt, acquirer, statement);
@@ -86,8 +86,8 @@ impl Draft {
             ChargeAnswer::Accepted(_) | ChargeAnswer::UnderReview(_) | ChargeAnswer::WithoutCode(_) => {
                 self.look_elsewhere_again(acquirer);
             }
-            // A decline or an end was known when the next charge began, or holds nothing. A failed inquiry is
-            // repeated by whoever handles it.
+            // A decline or an end was known when the next charge began, or holds nothing. A failed inquiry is repeated
+            // by its own handler.
             ChargeAnswer::Known(_)
             | ChargeAnswer::Failed(_)
             | ChargeAnswer::Foreign(_)
@@ -106,7 +106,8 @@ impl Draft {
         }
     }
 
-    /// Asks once more within the hour, for as long as an answer can be hoped for. Then a person has to look.
+    /// Schedules another inquiry within the hour, as long as an answer can be expected. After that a person has to
+    /// look.
     fn look_elsewhere_again(&mut self, acquirer: AcquirerName) {
         let sent = self.payment.attempt(self.payment.newest_attempt_at(&acquirer));
         let Some(sent_at) = sent.map(|attempt| attempt.at) else { return };
@@ -122,8 +123,8 @@ impl Draft {
         self.make(Change::SecondLook(Some(SecondLook::last(acquirer, at))));
     }
 
-    /// Has an acquirer that the payment has left asked at this time, unless it is asked before. It may not show yet what
-    /// it hints at, so scheduled looks stay, and there is one at least.
+    /// Schedules a look at this time at an acquirer that the payment has left, unless one is due earlier. It may not
+    /// show yet what it hinted at. So scheduled looks are kept, and there is at least one.
     pub(super) fn look_elsewhere_at(&mut self, acquirer: &AcquirerName, at: Timestamp) {
         if self.payment.newest_attempt_at(acquirer) == AttemptNumber::NONE {
             return;
@@ -144,7 +145,7 @@ impl Draft {
         self.make(Change::SecondLook(Some(look)));
     }
 
-    /// Remembers the acquirer's name of a charge at one that the payment has left, if none is known.
+    /// Stores an acquirer's name for its charge if none is known. The payment has left this acquirer.
     pub(super) fn name_charge_elsewhere(&mut self, acquirer: &AcquirerName, charge: &Reference) {
         let number = self.payment.newest_attempt_at(acquirer);
         let is_unnamed = |attempt: &Attempt| attempt.reference == Reference::none();
@@ -153,7 +154,7 @@ impl Draft {
         }
     }
 
-    /// Gives back what the charges there hold.
+    /// Gives back any money or limit that the charges there hold.
     fn give_back_elsewhere(&mut self, attempt: AttemptNumber, acquirer: AcquirerName, statement: &Statement) {
         let facts = &self.payment.without_foreign_pix(statement.facts.clone());
         if facts.iter().any(is_dispute) {
@@ -171,7 +172,7 @@ impl Draft {
             }
         }
         for second in held {
-            // Two acquirers of the configuration may be one account: both show the charge that counts. A charge that is
+            // Two configured acquirers may share one account, so both show the charge that counts. A charge that is
             // being given back may look like one that waits for its payer.
             let is_money = matches!(second.holds, Holding::Money { .. });
             let is_begun = !is_money && self.payment.gives_back(&acquirer, &second.id);
@@ -182,7 +183,7 @@ impl Draft {
         }
     }
 
-    /// Returns what is held by the charge there, or by one beside it, as one of its facts tells.
+    /// Returns the money or limit that the charge there, or one beside it, holds according to this fact.
     fn held_by(&self, fact: &Fact, attempt: AttemptNumber, facts: &[Fact]) -> Option<SecondCharge> {
         match fact {
             Fact::SecondCharge(second) => Some(second.clone()),
@@ -204,7 +205,7 @@ impl Draft {
         }
     }
 
-    /// Returns the money that is left of a settlement there. `None` if all of it went back.
+    /// Returns the money that remains of a settlement there. `None` if all of it was given back.
     fn money_left(
         &self,
         attempt: AttemptNumber,
@@ -228,7 +229,7 @@ impl Draft {
         (taken > given_back).then(|| SecondCharge { id: settlement.id.clone(), ..charge })
     }
 
-    /// Names the charge there: by the acquirer's name of it, or ours if it uses that.
+    /// Returns the id of the charge there: the acquirer's name for it, or our id if the acquirer uses that.
     fn charge_there(&self, attempt: AttemptNumber, holds: Holding) -> SecondCharge {
         let reference =
             self.payment.attempt(attempt).map(|attempt| attempt.reference.clone()).unwrap_or_default();
@@ -253,7 +254,7 @@ const fn is_dispute(fact: &Fact) -> bool {
     matches!(fact, Fact::ChargedBack { .. } | Fact::DisputeWon { .. })
 }
 
-/// Returns true if nothing can be held or paid any more after this fact.
+/// Returns true if nothing can be held or paid after this fact.
 const fn is_over(fact: &Fact) -> bool {
     matches!(
         fact,

@@ -49,8 +49,8 @@ impl Payment {
         }
     }
 
-    /// Returns the time of the last change that its merchant sees. Absent if its payer can't be erased in its present
-    /// status, or was erased.
+    /// Returns the time of the last change that its merchant sees. `None` if its payer can't be erased in its current
+    /// status, or is already erased.
     pub fn rests_since(&self) -> Option<Timestamp> {
         let may_be_finished = FINISHED_STATUSES.contains(&self.status());
         (may_be_finished && !self.is_erased()).then_some(self.state.updated_at)
@@ -67,20 +67,19 @@ impl Payment {
             return Erasure::NotFinished;
         }
         let mut erased = self.clone();
-        // The traces are read first: once the order is masked, nothing tells what to look for in other texts.
+        // The traces are read first: once the order is masked, the values to look for in other texts are gone.
         let traces = Traces::of(&self.order);
         erased.cover(&traces);
         erased.erased_at = Some(now);
         erased.keep_erased();
-        // The guard's number rises, so that an actor with the old copy loses and reads
-        // again. The merchant's version stays.
+        // The revision rises, so that an actor with the old copy loses the write and reads again. The merchant's
+        // version stays.
         erased.revision = erased.revision.saturating_add(1);
         erased.last_op = op;
         Erasure::Erased(Box::new(erased))
     }
 
-    /// Erases again what came since the payer was erased, such as the answer of a receiver to an event that was
-    /// delivered once more.
+    /// Erases data that arrived after the payer was erased, such as a receiver's answer to a redelivered event.
     pub(super) fn keep_erased(&mut self) {
         if !self.is_erased() {
             return;
@@ -92,7 +91,7 @@ impl Payment {
         }
     }
 
-    /// Masks the payer in texts that others wrote.
+    /// Masks the payer in texts written by others.
     pub(super) fn cover(&mut self, traces: &Traces) {
         Arc::make_mut(&mut self.order).cover(traces);
         Arc::make_mut(&mut self.state).cover(traces);

@@ -13,7 +13,7 @@ use crate::status::Status;
 use crate::time::Timestamp;
 
 impl Payment {
-    /// Returns the card whose tries must be counted before this command is decided: only if a further try depends on
+    /// Returns the card whose tries must be counted before this command is decided. `None` if no further try depends on
     /// them.
     pub fn card_to_count(&self, command: &Command, card_at_hand: bool) -> Option<&CardFingerprint> {
         let (attempt, answer) = command.answer_about_a_charge()?;
@@ -22,8 +22,8 @@ impl Payment {
         self.card_fingerprint.as_ref()
     }
 
-    /// Returns the acquirer for a further try, and the issuer's decline. `None` if the statement ends the payment,
-    /// whatever the brand allows.
+    /// Returns the acquirer for a further try, and the issuer's decline. `None` if the statement ends the payment
+    /// regardless of the brand's rules.
     ///
     /// A decline leads to a further try only if nothing else is stated: any other fact may mean that the acquirer took
     /// money.
@@ -55,8 +55,8 @@ impl Payment {
 }
 
 impl Draft {
-    /// Sends the charge to one further acquirer, and returns true if it did. The facts and the payment's rule must
-    /// allow it, and the card must have been counted and have tries left.
+    /// Sends the charge to one further acquirer if possible, and returns true if it did. The facts and the payment's
+    /// rule must allow it. The card's tries must have been counted, and some must be left.
     pub(super) fn try_further(&mut self, attempt: AttemptNumber, facts: &[Fact]) -> bool {
         let card = self.payment.order.card().zip(self.context.card_tries);
         let further = self.payment.further_acquirer(attempt, facts, self.context.card_at_hand);

@@ -13,23 +13,23 @@ use crate::outbound_call::{CallChange, OutboundCall};
 const NOT_FOUND_TIMES: u32 = 2;
 
 /// Time for which the acquirer must have been asked before the last of these answers. It may still be processing a
-/// request that was cut off, and a provider without deduplication would do it twice.
+/// request that was cut off, and a provider without deduplication would execute it twice.
 const NOT_FOUND_AFTER_MS: u64 = 20_000;
 
 /// Shortest wait before the next inquiry after an answer that is not believed yet.
 const INQUIRE_AGAIN_MS: u64 = 1_000;
 
-/// Time for which an acquirer may examine a charge for fraud before operators hear of it. Source: the contract, Pagar.me,
-/// "Antifraud".
+/// Time for which an acquirer may examine a charge for fraud before it is reported to operators. Source: the contract,
+/// Pagar.me, "Antifraud".
 const REVIEWED_WITHIN_MS: u64 = 48 * 3_600_000;
 
-/// State of a call with unknown outcome, as its process had it at the time of an inquiry.
+/// State of a call with unknown outcome, as known to this process when an inquiry was made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inquiring {
     /// True if the call was known to be over.
     pub call_is_over: bool,
-    /// Time since this process began to ask with that knowledge, in milliseconds of the monotonic clock. Wall clocks
-    /// are not trusted here: those of several nodes differ.
+    /// Time since this process began to ask in that state, in milliseconds of the monotonic clock. Wall clocks are not
+    /// trusted here, because those of several nodes differ.
     pub for_ms: u64,
 }
 
@@ -68,7 +68,7 @@ impl NotFound {
 }
 
 impl Draft {
-    /// Asks an acquirer that the payment has left about its charge, if it was sent one.
+    /// Sends an inquiry about a charge to its acquirer, which the payment has left, if that acquirer was sent one.
     pub(super) fn inquire_about_earlier_charge(&mut self, acquirer: &AcquirerName) {
         let attempt = self.payment.newest_attempt_at(acquirer);
         if attempt != AttemptNumber::NONE {
@@ -88,13 +88,13 @@ impl Draft {
         let stays_hidden = self.payment.hinted && self.is_hidden_by_an_operation();
         self.make(Change::Inquired);
         if stays_hidden {
-            // This inquiry can't be answered either, and its answer may be lost.
+            // The operation hides the answer to this inquiry too, and that answer may be lost.
             self.remember_hint();
         }
         self.effects.push(Effect::Inquire(acquirer, attempt));
     }
 
-    /// Sends an inquiry about the last charge, and schedules the next one first.
+    /// Schedules the next inquiry about the last charge, then sends one now.
     pub(super) fn inquire_about_charge(&mut self, acquirer: AcquirerName, inquiries: u32) {
         if inquiries >= MANY_INQUIRIES && !self.may_be_under_review() {
             let detail = format!("{acquirer} was asked {inquiries} times what became of the charge");
@@ -106,27 +106,28 @@ impl Draft {
         self.push_inquiry();
     }
 
-    /// Returns true while an acquirer that examines the last charge for fraud may still be at it.
+    /// Returns true while the acquirer may still be examining the last charge for fraud.
     fn may_be_under_review(&self) -> bool {
         let under_review = self.payment.state.attempts.last().filter(|attempt| attempt.under_review);
         under_review.is_some_and(|attempt| self.clock().ms_since(attempt.at) < REVIEWED_WITHIN_MS)
     }
 
-    /// Schedules an inquiry after a call that may have had an effect. Never at once: the acquirer may still be at work.
+    /// Schedules an inquiry after a call that may have had an effect. Never immediately, because the acquirer may still
+    /// be processing it.
     pub(super) fn inquire_soon(&mut self, at_least_ms: u64) {
         if let Some(attempt) = self.payment.state.attempts.last() {
             self.charge_call(self.call_is_lost(&attempt.call, at_least_ms));
         }
     }
 
-    /// Returns the change of a call that is over, and may have had an effect.
+    /// Returns the change to a call that is over and may have had an effect.
     pub(super) fn call_is_lost<E>(&self, call: &OutboundCall<E>, at_least_ms: u64) -> CallChange {
         let next_at = self.after_at_least(inquiry_wait_ms(call.inquiries), at_least_ms);
         CallChange::Unknown { is_over: true, next_at }
     }
 
-    /// Postpones the last charge's inquiry, which had no answer but does not count. It was withheld, or the acquirer
-    /// asked for fewer. A check of a charge whose outcome is known waits for `check_waits_ms`.
+    /// Postpones the last charge's unanswered inquiry without counting it. It was withheld, or the acquirer asked for
+    /// fewer calls. A check of a charge whose outcome is known waits for `check_waits_ms`.
     pub(super) fn charge_inquiry_postponed(&mut self, at_least_ms: u64, check_waits_ms: u64) {
         let open = self.payment.state.attempts.last().filter(|attempt| attempt.call.is_open());
         if let Some(attempt) = open {
@@ -154,18 +155,18 @@ impl Draft {
         }
     }
 
-    /// Returns the change of a call whose next inquiry follows the one that is made now.
+    /// Returns the change to a call that schedules the inquiry after the one made now.
     fn inquiry_scheduled<E: Copy>(&self, call: &OutboundCall<E>) -> CallChange {
         CallChange::InquiryScheduled(self.after(call.wait_ms(call.inquiries.saturating_add(1))))
     }
 
-    /// Returns the change of a call whose last inquiry does not count.
+    /// Returns the change to a call whose last inquiry does not count.
     fn inquiry_postponed<E: Copy>(&self, call: &OutboundCall<E>, at_least_ms: u64) -> CallChange {
         let wait_ms = call.wait_ms(call.inquiries.saturating_sub(1));
         CallChange::InquiryPostponed(self.after_at_least(wait_ms, at_least_ms))
     }
 
-    /// Sends an inquiry about an operation, and schedules the next one first.
+    /// Schedules the next inquiry about an operation, then sends one now.
     pub(super) fn inquire_about_operation(&mut self, operation: &Operation) {
         self.operation_call(operation.id, self.inquiry_scheduled(&operation.call));
         if let Some(acquirer) = self.payment.acquirer_of(operation).cloned() {

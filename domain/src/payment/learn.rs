@@ -24,19 +24,19 @@ impl Payment {
         is_its_word && matches!(reason, None | Some(REMOVED_AT_BANK | REMOVED_BY_PSP))
     }
 
-    /// Returns true if an approved card was captured at the acquirer by others, perhaps in part. None of our captures
-    /// may explain it. The approval may be reported together with it, after the outcome of its charge was unknown.
+    /// Returns true if an approved card was captured at the acquirer by others, perhaps in part: none of our captures
+    /// explains it. The approval may be reported together with the capture, if the charge's outcome was unknown before.
     fn was_captured_by_others(&self, settlement: &Settlement) -> bool {
         let waits_for_capture = match self.status() {
             Status::Approved => true,
             Status::Initial => settlement.approval.is_some(),
-            // It was disputed before its capture was reported.
+            // The money was disputed before its capture was reported.
             Status::Chargeback | Status::Paid => self.was_captured_unheard(),
             Status::Pending | Status::Declined | Status::Refund | Status::Expired | Status::Cancelled => {
                 false
             }
         };
-        // A capture takes a part or all of what was authorised. Any other amount is for a person.
+        // A capture takes part or all of the authorised amount. Any other amount is left to a person.
         waits_for_capture
             && self.method().can_be_captured()
             && (Money::from_cents(1)..=self.order.amount).contains(&settlement.amount)
@@ -46,7 +46,7 @@ impl Payment {
 
 impl Draft {
     /// Handles an acquirer's notice. It is binding only for the charge there: a notice from the acquirer of an earlier
-    /// charge can't end the present one.
+    /// charge can't end the current one.
     pub(super) fn notified(&mut self, acquirer: &AcquirerName, fact: Fact) {
         if fact == Fact::Hint {
             self.hinted(acquirer, &Reference::none());
@@ -57,19 +57,19 @@ impl Draft {
             let known = self.discrepancies.len();
             self.learn_and_keep_discrepancy(fact);
             let is_early = |discrepancy: &Discrepancy| discrepancy.kind == DiscrepancyKind::TooEarly;
-            // The fact that must come first may be money that nobody reported. An answer to an inquiry is no reason to
-            // ask again.
+            // The fact that must come first may be money that was never reported. An answer to an inquiry is no reason
+            // to ask again.
             if self.payment.check.is_some() && self.discrepancies.iter().skip(known).any(is_early) {
                 self.bring_check_forward(self.clock());
             }
             return;
         }
-        // A notice names its acquirer and not the number of the charge: the newest one there is meant.
+        // A notice names its acquirer but not the number of the charge: it means the newest one there.
         let number = self.payment.newest_attempt_at(acquirer);
         match fact {
             Fact::Authorized(_) | Fact::Settled(_) | Fact::SecondCharge(_) => {
                 self.earlier_charge_was_accepted(number);
-                // The answer tells what is to be given back.
+                // The answer will show what has to be given back.
                 self.look_elsewhere_at(acquirer, self.clock());
             }
             Fact::Refunded { refund_id: id, .. }
@@ -79,7 +79,7 @@ impl Draft {
                 let what = format!("money of charge {number} was moved although another one followed it");
                 self.contradicted(&what, "moved", Some(id));
             }
-            // That charge is over, and known to be.
+            // The charge is already known to be over.
             Fact::Pending { .. } | Fact::Declined(_) | Fact::Expired | Fact::Cancelled => {}
             Fact::Removed { .. } | Fact::Concluded | Fact::Hint => {}
             Fact::PixCodeMissing | Fact::AmountUnknown | Fact::Cost { .. } => {}
@@ -87,7 +87,7 @@ impl Draft {
         }
     }
 
-    /// Learns a fact; a fact that the table refuses is kept for an operator.
+    /// Learns a fact, and keeps it for an operator if the table refuses it.
     pub(super) fn learn_and_keep_discrepancy(&mut self, fact: Fact) {
         if let Err(discrepancy) = self.learn(fact) {
             self.discrepancies.push(discrepancy);
@@ -149,7 +149,7 @@ impl Draft {
             return Ok(());
         }
         match status {
-            // The authorisation came first, and the statement of its withdrawal overtook it.
+            // The authorisation came first, but the report of its withdrawal overtook it.
             Status::Cancelled if self.payment.was_withdrawn_there() => Ok(()),
             Status::Declined | Status::Expired | Status::Cancelled
                 if self.payment.was_never_approved() || !self.payment.method().can_be_captured() =>
@@ -169,8 +169,8 @@ impl Draft {
         }
     }
 
-    /// Handles an approval of a payment that had been given up. Nobody will capture it, so the card's limit is
-    /// released, once. Not if another amount had come in: an operator has to give that money back.
+    /// Handles the approval of a payment that had been given up. Nobody will capture it, so the card's limit is
+    /// released, once. If another amount had come in, nothing is released: an operator has to give that money back.
     fn late_authorization(&mut self, approval: &Approval) -> Discrepancy {
         let status = self.payment.status();
         let ended_at = self.payment.history.last().map(|event| event.occurred_at);
@@ -182,7 +182,7 @@ impl Draft {
         if self.payment.was_never_approved() && !was_voided && !has_odd_money {
             self.withdraw();
         }
-        // An acquirer that took back its own decline is another matter than one that answered late.
+        // An acquirer that reverses its own decline is not the same as one that answers late.
         let was_declined_there = self.payment.last_outcome_is(Progress::Ended(ChargeEnd::Declined));
         let kind = if was_declined_there {
             DiscrepancyKind::PaidAfterDecline
@@ -209,14 +209,14 @@ impl Draft {
         Ok(())
     }
 
-    /// Learns an expiry. It changes nothing if the money came or the payment was over. Nor does it if only the time is
-    /// over: the inquiry after the grace period shows if the charge was paid in time.
+    /// Learns an expiry. It changes nothing if the money came in or the payment has ended. Nor does it during the grace
+    /// period: the inquiry after it shows whether the charge was paid in time.
     fn learn_expired(&mut self) -> Result<(), Discrepancy> {
         if self.payment.status() == Status::Initial {
             return Err(self.payment.too_early("expired", None));
         }
         if self.payment.status() == Status::Approved {
-            // Only a card's money is held. It no longer is, and nobody will capture it.
+            // Only cards hold a limit. It is no longer held, and nobody will capture it.
             if !self.payment.method().can_be_captured() {
                 return Err(self.payment.contradiction("expired", None));
             }
@@ -230,12 +230,12 @@ impl Draft {
     }
 
     /// Learns that the acquirer takes no more money for the charge. If it has another amount than requested, the
-    /// payment waits for a person: it can't be paid any more, and only a person may decide about the money. If it shows
-    /// no money at all, that may come later, and is looked for once more after a day.
+    /// payment can no longer be paid. It then waits for a person, who alone may decide about the money. If it shows no
+    /// money at all, that may come later, and is looked for once more after a day.
     fn learn_concluded(&mut self) -> Result<(), Discrepancy> {
         match self.payment.status() {
             Status::Pending | Status::Expired | Status::Cancelled => {}
-            // Without an earlier statement, inquiries go on; where the money came in, it is known.
+            // If nothing was stated before, inquiries continue. If the money came in, it is already known.
             Status::Initial
             | Status::Approved
             | Status::Declined
@@ -281,7 +281,7 @@ impl Draft {
         self.payment.money_awaited_until().is_some_and(|until| now < until)
     }
 
-    /// Learns what the payment cost. What was never paid cost nothing.
+    /// Learns the cost of the payment. A payment that was never paid has none.
     fn learn_cost(&mut self, amount: Money) {
         let state = &self.payment.state;
         if state.paid_at.is_some() && state.cost != Some(amount) {
@@ -292,7 +292,7 @@ impl Draft {
     /// Learns that money came in, without its amount. The acquirer is asked once more; then a person has to look.
     fn learn_amount_unknown(&mut self) -> Result<(), Discrepancy> {
         match self.payment.status() {
-            // Lines beside the known money are reported one by one.
+            // Amounts besides the known money are reported one by one.
             Status::Paid | Status::Refund | Status::Chargeback => return Ok(()),
             Status::Initial
             | Status::Pending
@@ -341,8 +341,7 @@ impl Draft {
                 }
                 self.discrepancies.push(discrepancy);
             }
-            // Both events go into one write, and receivers see `approved` before
-            // `paid` like for a capture in two steps.
+            // Both events go into one write. Receivers see `approved` before `paid`, as with a separate capture.
             if let Some(approval) = settlement.approval.clone().filter(|_| status == Status::Initial) {
                 self.make(Change::Approved(approval));
                 self.become_status(Status::Approved, None, Cause::Acquirer);
@@ -353,22 +352,22 @@ impl Draft {
             return Ok(());
         }
         let state = &self.payment.state;
-        // A notice and an answer may state the same settlement. Its id makes every repetition without effect.
+        // A notice and an answer may state the same settlement. Its id makes repetitions harmless.
         if state.settlement_id.as_ref() == Some(&settlement.id) {
             return Ok(());
         }
-        // The answer to a capture may be overtaken by a dispute.
+        // A dispute may overtake the answer to a capture.
         let captured = state.captured_amount.unwrap_or_else(|| self.payment.expected_settlement());
         let is_theirs = self.payment.was_captured_by_others(&settlement);
         let confirms_capture = state.settlement_id.is_none() && (captured == settlement.amount || is_theirs);
-        // The money may have been given back before its settlement is reported.
+        // The money may have been refunded before its settlement is reported.
         let was_paid = matches!(status, Status::Paid | Status::Refund | Status::Chargeback);
         if was_paid && confirms_capture {
             self.make(Change::Settled(settlement));
             return Ok(());
         }
         if self.payment.was_captured_unheard() && self.payment.may_have_captured() {
-            // Others may have captured it instead of us: that is known once our capture has ended.
+            // Others may have captured it instead of us, which is only known once our capture has ended.
             return Err(self.payment.too_early("settled", Some(settlement.id)));
         }
         let kind = if status == Status::Declined {
@@ -383,7 +382,7 @@ impl Draft {
         Err(Discrepancy { kind, detail, stated: "", about: Some(settlement.id) })
     }
 
-    /// Compares what came in with what was owed on the day that the acquirer names.
+    /// Compares the amount that came in with the amount owed on the day that the acquirer states.
     fn compare_with_owed(&self, settlement: &Settlement) -> Paid {
         let expected = self.payment.expected_settlement();
         match self.payment.order.terms.due() {
@@ -394,8 +393,8 @@ impl Draft {
         }
     }
 
-    /// Returns the discrepancy of an amount that is not as owed. Of a charge with a due date, more than that is paid
-    /// all the same: its payer may type any amount.
+    /// Returns the discrepancy of an amount that differs from the one owed. A charge with a due date counts as paid by
+    /// more than that, because its payer may type any amount.
     fn another_amount(&self, settlement: &Settlement, came: Paid) -> Discrepancy {
         let expected = self.payment.expected_settlement();
         let owed = self.payment.order.terms.due().filter(|due| due.changes_the_amount()).map(|due| {
@@ -411,7 +410,7 @@ impl Draft {
         Discrepancy { kind, detail, stated: "", about: Some(settlement.id.clone()) }
     }
 
-    /// Returns the acquirer's day of a settlement, or today.
+    /// Returns the day that the acquirer states for a settlement, or today.
     fn day_of(&self, settlement: &Settlement) -> NaiveDate {
         settlement.paid_on.unwrap_or_else(|| self.clock().sao_paulo_date())
     }
@@ -433,7 +432,7 @@ impl Draft {
 
     fn learn_withdrawn(&mut self, reason: Option<&str>, cause: Cause) -> Result<(), Discrepancy> {
         let status = self.payment.status();
-        // An expired charge that its acquirer withdraws stays expired; its merchant's withdrawal is a change.
+        // An expired charge that its acquirer withdraws stays expired. A withdrawal by the merchant is a change.
         let is_change =
             status != Status::Expired || cause == Cause::Merchant && self.payment.is_withdrawable();
         if status.allows(Status::Cancelled) && is_change {

@@ -23,17 +23,17 @@ pub struct NewPayment {
     pub order: Order,
     /// Keyed hash of the request, if it came with an `Idempotency-Key`.
     pub fingerprint: Option<String>,
-    /// Fingerprint of the card, if tries of one card are counted.
+    /// Fingerprint of the card, if tries per card are counted.
     pub card_fingerprint: Option<CardFingerprint>,
-    /// Mark of the card's token that it uses up.
+    /// Mark of the card token that this payment uses up.
     pub used_token: Option<UsedToken>,
     /// The unguessable part of its public pages' addresses.
     pub page_token: String,
-    /// Payment link that it comes by.
+    /// Payment link through which it was created.
     pub link: Option<LinkId>,
     /// Acquirers that were considered; the eligible ones are in the order in which they are tried.
     pub considered: Vec<Considered>,
-    /// Rule and table of routes that decided about them.
+    /// Routing rule and table of routes that decided this.
     pub routed: Routed,
 }
 

@@ -15,7 +15,7 @@ use crate::status::Status;
 pub const STATUS_CHANGED: &str = "status_changed";
 
 impl Payment {
-    /// Finds the operation of a repeated request. The same id is a request whose write seemed to be lost.
+    /// Finds the operation of a repeated request. An equal id means a request whose write seemed to be lost.
     fn find_replay(&self, request: &OperationRequest) -> Result<Option<OperationId>, Refusal> {
         if self.operations.iter().any(|operation| operation.id == request.id) {
             return Ok(Some(request.id));
@@ -24,7 +24,7 @@ impl Payment {
         let mut operations = self.operations.iter();
         match operations.find(|operation| operation.key.as_ref() == Some(key)) {
             None => Ok(None),
-            // The amount as it was asked for is compared: "the rest" is another sum after each refund.
+            // The amount is compared as it was requested: "the rest" is a different sum after each refund.
             Some(known)
                 if known.kind.verb() == request.requested.verb()
                     && known.asked_amount == request.requested.amount() =>
@@ -37,7 +37,7 @@ impl Payment {
 
     /// Returns true if the status still allows the operation.
     fn may_be_sent(&self, kind: OperationKind) -> bool {
-        // A refund after a chargeback gives the money back twice. A cancellation after the payment is a refund that
+        // A refund after a chargeback would return the money twice. A cancellation after payment would be a refund that
         // nobody requested.
         let status = self.status();
         match kind {
@@ -45,7 +45,7 @@ impl Payment {
                 Status::Initial | Status::Pending | Status::Approved | Status::Expired => true,
                 // Its charge exists at the acquirer, and is withdrawn so that no late code can be paid.
                 Status::Declined if self.had_no_code() => true,
-                // After the end only an authorisation that came too late is voided.
+                // After the end, only a late authorisation is voided.
                 Status::Declined | Status::Cancelled => self.was_never_approved(),
                 Status::Paid | Status::Refund | Status::Chargeback => false,
             },
@@ -56,7 +56,7 @@ impl Payment {
 }
 
 impl Draft {
-    /// Reports that a charge keeps its money or limit: a person has to give it back at the acquirer.
+    /// Reports that a surplus charge keeps its money or limit: a person has to give it back at the acquirer.
     fn surplus_was_kept(&mut self, id: OperationId, why: &str) {
         let Some(operation) = self.payment.operation_of(id) else { return };
         let Some(surplus) = operation.surplus.clone() else { return };
@@ -73,7 +73,7 @@ impl Draft {
         });
     }
 
-    /// Reports that the void of an authorisation that came too late was refused.
+    /// Reports that the void of a late authorisation was refused.
     fn late_void_refused(&mut self, why: &str) {
         self.discrepancies.push(Discrepancy {
             kind: DiscrepancyKind::LateAuthorization,
@@ -95,7 +95,7 @@ impl Draft {
             return;
         }
         match kind {
-            // A person who says so knows.
+            // Reported only if the acquirer refused it: a person who states the refusal already knows.
             OperationKind::Cancel if self.payment.was_never_approved() && cause == Cause::Acquirer => {
                 self.late_void_refused(&why);
             }
@@ -143,7 +143,7 @@ impl Draft {
 
     pub(super) fn begin(&mut self, request: OperationRequest, kind: OperationKind, surplus: Option<Surplus>) {
         let now = self.now();
-        // Of an acquirer that the payment has left it is not known here how it knows operations.
+        // It is not known here how an acquirer that the payment has left identifies operations.
         let goes_in_turn = self.context.operates_in_turn
             || surplus.as_ref().is_some_and(|surplus| self.payment.has_left(&surplus.acquirer));
         self.make(Change::OperationRequested(Operation {
@@ -161,8 +161,8 @@ impl Draft {
             self.make(Change::RefundAdded(refund));
         }
         self.operation = Some(request.id);
-        // An acquirer that knows operations by sums alone can't tell two apart: one
-        // is under way at a time (decision 15).
+        // An acquirer that identifies operations only by sums can't tell two apart, so one is under way at a time
+        // (decision 15).
         let is_first = !self.payment.operations.iter().any(|other| self.payment.waits_for(request.id, other));
         if is_first || !goes_in_turn {
             self.send_operation(request.id);
@@ -170,7 +170,7 @@ impl Draft {
     }
 
     /// Sends an operation that certainly had no effect yet, if the payment's status still allows it. If there is no
-    /// answer until the lease ends, the acquirer is asked.
+    /// answer before the lease ends, the acquirer is asked.
     pub(super) fn send_operation(&mut self, id: OperationId) {
         let Some(operation) = self.payment.operation_of(id) else { return };
         let kind = operation.kind;
@@ -194,7 +194,7 @@ impl Draft {
         }
     }
 
-    /// Ends an operation without sending it: its aim was reached without it, or no longer can be.
+    /// Ends an operation without sending it: its goal was reached without it, or can no longer be.
     fn end_unsent(&mut self, id: OperationId, kind: OperationKind) {
         let is_done = match kind {
             OperationKind::Cancel => self.payment.status() == Status::Cancelled,
@@ -213,7 +213,7 @@ impl Draft {
         }
     }
 
-    /// Sends the operation that waited for those before it, if they have ended.
+    /// Sends the operation that waited for earlier ones, if they have ended.
     pub(super) fn send_operation_in_turn(&mut self) {
         let next = |draft: &Self| {
             let operations = &draft.payment.operations;

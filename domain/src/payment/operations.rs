@@ -25,7 +25,7 @@ impl Payment {
         self.operation_of(id).is_some_and(Operation::is_own)
     }
 
-    /// Returns true if an operation is not sent before this other one has ended: both are about one charge.
+    /// Returns true if an operation must not be sent before this other one has ended: both are about one charge.
     pub(super) fn waits_for(&self, id: OperationId, other: &Operation) -> bool {
         let is_same = self.operation_of(id).is_some_and(|operation| operation.is_about_the_charge_of(other));
         other.id != id && other.is_processing() && is_same
@@ -60,7 +60,7 @@ impl Payment {
         from_it.skip(1).any(|next| next.sent > 0 && next.is_about_the_charge_of(operation))
     }
 
-    /// Returns an operation that the acquirer may answer: one that never left has no answer.
+    /// Returns the operation if the acquirer may answer it: one that never left has no answer.
     pub(super) fn awaited(&self, id: OperationId) -> Option<Operation> {
         self.operation_of(id).filter(|operation| operation.is_processing() && operation.sent > 0).cloned()
     }
@@ -77,12 +77,12 @@ impl Draft {
         id(number)
     }
 
-    /// Returns true if only sums reveal an operation that may be under way: then they don't reveal what others moved.
+    /// Returns true if an operation that only sums reveal may be under way: then sums do not show what others moved.
     pub(super) fn is_hidden_by_an_operation(&self) -> bool {
         self.context.operates_in_turn && self.payment.own_operations().any(Operation::may_have_an_effect)
     }
 
-    /// Returns true if such an operation may have been under way at the time of the inquiry.
+    /// Returns true if an operation that only sums reveal may have been under way at the time of the inquiry.
     pub(super) fn was_hidden_by_an_operation(&self) -> bool {
         self.is_hidden_by_an_operation() || self.context.operates_in_turn && self.payment.hidden
     }

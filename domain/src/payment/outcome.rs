@@ -19,8 +19,8 @@ const MAX_REASON_CHARACTERS: usize = 200;
 const SUMS_DO_NOT_FIT: &str = "sums that do not fit";
 
 impl Draft {
-    /// Handles an answer to an operation that has ended. A refused one that was done counts as done. If a person ended
-    /// it otherwise, the contradiction is reported.
+    /// Handles an answer to an operation that has ended. One that was recorded as refused but was done counts as done.
+    /// If a person ended it differently, the contradiction is reported.
     fn answered_after_the_end(&mut self, id: OperationId, answer: &OperationAnswer) {
         let known = self.payment.operations.iter().find(|operation| operation.id == id);
         let Some(operation) = known else { return };
@@ -65,11 +65,11 @@ impl Draft {
             OperationAnswer::NotFound | OperationAnswer::Failed(CallFailure::Unknown(_)) => {
                 self.operation_is_unknown(&operation, 0);
             }
-            // A 429 does not prove that nothing was done: it is asked for, and not sent again before that.
+            // A 429 does not prove that nothing was done: inquire first, and send it again only after that.
             OperationAnswer::Failed(CallFailure::Throttled { after_ms }) => {
                 self.operation_is_unknown(&operation, after_ms);
             }
-            // An operator was advised that it is never sent again, and may have done it by hand since.
+            // An operator was told that it is never sent again, and may have done it by hand since.
             OperationAnswer::Failed(CallFailure::NotDelivered(_) | CallFailure::Withheld)
                 if operation.contradicted =>
             {
@@ -97,7 +97,7 @@ impl Draft {
         answer: OperationAnswer,
     ) {
         let Some(operation) = self.payment.awaited(id) else {
-            // Sums that changed after it ended were changed by later operations.
+            // Sums that changed after this operation ended were changed by later ones.
             if !(self.context.operates_in_turn && self.payment.was_followed(id)) {
                 self.answered_after_the_end(id, &answer);
             }
@@ -131,7 +131,8 @@ impl Draft {
         }
     }
 
-    /// Notes that others moved the acquirer's sums: it is still asked but never sent again, and an operator sees it.
+    /// Records that others moved the acquirer's sums. The operation is still inquired about but never sent again, and
+    /// an operator sees it.
     fn operation_contradicted(&mut self, operation: &Operation, what: &str) {
         if !operation.contradicted {
             self.make(Change::Operation(operation.id, OperationChange::Contradicted));
@@ -157,7 +158,7 @@ impl Draft {
                 let why = shortened(&why);
                 self.make(Change::Operation(id, OperationChange::Refused(why.clone())));
                 self.operation_refused(id, kind, why, Cause::Acquirer);
-                // It contradicts our view of the charge: another refund was made at the acquirer before.
+                // It contradicts our view of the charge: another refund was made at the acquirer earlier.
                 self.bring_check_forward(self.clock());
             }
             OperationAnswer::Accepted if !operation.call.is_taken() => {
@@ -176,7 +177,7 @@ impl Draft {
     fn operation_not_found(&mut self, operation: &Operation, inquiring: Option<Inquiring>) {
         let id = operation.id;
         let shows_after_ms = match operation.kind {
-            // A refund that its acquirer shows late would be given back twice if "not found" were believed sooner.
+            // A refund that its acquirer shows late would be paid twice if "not found" were believed sooner.
             OperationKind::Refund(_) => self.context.refund_shows_after_ms,
             OperationKind::Cancel | OperationKind::Capture(_) => 0,
         };
@@ -227,7 +228,7 @@ impl Draft {
 
     pub(super) fn operation_done(&mut self, id: OperationId, kind: OperationKind) {
         if !self.payment.is_own(id) {
-            // An operator has seen that it had to be given back.
+            // An operator has already been told that it has to be given back.
             return;
         }
         match kind {
@@ -254,7 +255,7 @@ impl Draft {
     }
 }
 
-/// Returns an acquirer's reason, cut to the length that is kept.
+/// Returns an acquirer's reason, truncated to the stored length.
 fn shortened(why: &str) -> String {
     why.chars().take(MAX_REASON_CHARACTERS).collect()
 }

@@ -10,7 +10,7 @@ impl Payment {
     /// Checks an operation against the payment as it is now, without deciding anything.
     ///
     /// # Errors
-    /// The reason why it is refused.
+    /// The reason for the refusal.
     pub fn permits(&self, requested: RequestedOperation) -> Result<(), Refusal> {
         self.permit(requested).map(drop)
     }
@@ -31,7 +31,7 @@ impl Payment {
         }
         match requested {
             RequestedOperation::Cancel if self.is_withdrawable() => Ok(OperationKind::Cancel),
-            // A charge that can be paid may exist already, or begin to.
+            // A payable charge may already exist, or be about to.
             RequestedOperation::Cancel if status == Status::Initial => Err(Refusal::OutcomeUnknown),
             RequestedOperation::Cancel if self.method() == Method::Boleto => {
                 refuse("be cancelled", "pending, expired")
@@ -40,7 +40,7 @@ impl Payment {
             RequestedOperation::Capture(_) if !self.method().can_be_captured() => {
                 Err(Refusal::NotCapturable(status))
             }
-            // We capture a card that is captured at once, unless the acquirer refused that capture.
+            // This service captures a card that is charged in one step, unless the acquirer refused that capture.
             RequestedOperation::Capture(_)
                 if self.order.captures_at_once() && !self.was_capture_refused() =>
             {

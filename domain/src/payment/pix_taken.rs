@@ -1,11 +1,11 @@
 //! Pix that belong to one payment only.
 //!
-//! A bank may state one Pix for two charges, or two tables may have one Pix key. The payment that is stored first keeps
-//! the Pix: the store refuses another one that is bound to it. That one notes the Pix as another payment's, reports it,
-//! and asks its acquirer again.
+//! A bank may state one Pix for two charges, or two tables may share one Pix key. The payment that is stored first
+//! keeps the Pix: the store refuses to bind it to a second one. The second one records the Pix as another payment's,
+//! reports it, and asks its acquirer again.
 //!
-//! A Pix that would not pay the payment binds nothing, so the store can't refuse it. It is a stray one: its caller looks
-//! up its payment before an operator hears of it.
+//! A Pix that does not pay the payment binds nothing, so the store can't refuse it. It is a stray: the caller looks up
+//! its payment before it is reported to an operator.
 
 use super::draft::Draft;
 use super::{Change, Discrepancy, DiscrepancyKind, Payment};
@@ -13,7 +13,7 @@ use crate::acquiring::{Fact, Reference, Settlement};
 use crate::identity::TransactionId;
 
 impl Payment {
-    /// Returns the Pix that belong to the payment since a state of it.
+    /// Returns the Pix that were bound to the payment after this earlier state of it.
     pub fn pix_bound_since(&self, before: &Self) -> &[String] {
         self.bound_pix.get(before.bound_pix.len()..).unwrap_or_default()
     }
@@ -22,7 +22,7 @@ impl Payment {
         self.foreign_pix.iter().any(|known| known == pix)
     }
 
-    /// Returns the facts that are about the payment's own money: nothing of a Pix of another payment.
+    /// Returns the facts about the payment's own money, without those about other payments' Pix.
     pub(super) fn without_foreign_pix(&self, mut facts: Vec<Fact>) -> Vec<Fact> {
         if self.foreign_pix.is_empty() {
             return facts;
@@ -30,12 +30,12 @@ impl Payment {
         let is_foreign = |fact: &Fact| self.is_foreign_money(fact);
         let is_own_money = |fact: &Fact| matches!(fact, Fact::Settled(_)) && !is_foreign(fact);
         let has_money = self.state.settlement_id.is_some() || facts.iter().any(is_own_money);
-        // What moves of money that never came in for this payment is the other one's.
+        // Movements of money that never came in for this payment belong to the other one.
         facts.retain(|fact| !is_foreign(fact) && (has_money || !moves_money(fact)));
         facts
     }
 
-    /// Returns a reference that names no Pix of another payment.
+    /// Returns the reference without the names of other payments' Pix.
     pub(super) fn without_foreign_names(&self, reference: Reference) -> Reference {
         reference.without(|value| self.is_foreign_pix(value))
     }
@@ -47,7 +47,7 @@ impl Payment {
 }
 
 impl Draft {
-    /// Notes that a Pix belongs to another payment, and reports it. Its acquirer is asked again, because its answer was
+    /// Records and reports that a Pix belongs to another payment. The acquirer is asked again, because its answer was
     /// about that Pix.
     pub(super) fn pix_is_taken(&mut self, pix: String, other: TransactionId) {
         if self.payment.is_foreign_pix(&pix) {
@@ -66,13 +66,13 @@ impl Draft {
         }
     }
 
-    /// Notes the Pix of a settlement that does not pay the payment, for its caller to find out whose it is.
+    /// Records the Pix of a settlement that does not pay the payment, so that the caller can find its owner.
     pub(super) fn note_stray_pix(&mut self, settlement: &Settlement) {
         let stray = settlement.end_to_end_id.as_ref().filter(|pix| !self.payment.bound_pix.contains(pix));
         self.stray_pix.extend(stray.cloned());
     }
 
-    /// Binds the Pix of money that goes back although it did not pay the payment.
+    /// Binds the Pix of money that is given back although it did not pay the payment.
     pub(super) fn bind_pix_to_give_back(&mut self, pix: Option<&String>) {
         if let Some(pix) = pix.filter(|pix| !self.payment.bound_pix.contains(pix)) {
             self.make(Change::PixBound(pix.clone()));

@@ -11,7 +11,7 @@ use crate::status::Status;
 
 impl Draft {
     pub(super) fn learn_refunded(&mut self, id: String, amount: Option<Money>) -> Result<(), Discrepancy> {
-        // What was given back of another charge is no refund of this payment's own money.
+        // Money given back from another charge is no refund of this payment's own money.
         if self.surplus_was_given_back(&id) {
             return Ok(());
         }
@@ -58,13 +58,13 @@ impl Draft {
     }
 
     /// Learns the sum of all refunds. A sum that was read before one of our refunds began may arrive after it ended. So
-    /// others gave back only what exceeds the sum known now. While one of ours may have moved the sum, nothing is
-    /// learnt.
+    /// only the excess over the sum known now was given back by others. While a refund of ours may have moved the sum,
+    /// nothing is learnt.
     pub(super) fn learn_refunded_in_total(&mut self, id: String, total: Money) -> Result<(), Discrepancy> {
         let payment = &self.payment;
         let name = self.context.charge_name;
         let known = payment.state.refunded_amount().plus(payment.given_back_after_decline(name));
-        // What is given back of another charge moves no sum of this one.
+        // Money given back from another charge moves no sum of this one.
         let may_move_it = |operation: &Operation| {
             operation.may_have_an_effect() && payment.is_about_last_charge(operation, name)
         };
@@ -74,7 +74,7 @@ impl Draft {
         self.learn_refunded(id, Some(total.minus(known)))
     }
 
-    /// Learns that a refund that the acquirer had refused was done. Its amount may have been given back again
+    /// Learns that a refund was done although the acquirer had refused it. Its amount may have been refunded again
     /// meanwhile.
     fn learn_refunded_after_all(&mut self, id: &str) -> Result<(), Discrepancy> {
         let state = &self.payment.state;
@@ -90,7 +90,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Ends a refund as done, as the acquirer states; if we requested it, it is not sent again.
+    /// Ends a refund as done, because the acquirer states so. If we requested it, it is not sent again.
     fn end_refund(&mut self, id: &str) {
         self.make(Change::RefundSucceeded(id.to_owned()));
         let asked_for = self.payment.operations.iter().find(|operation| operation.id.to_string() == id);
@@ -101,8 +101,8 @@ impl Draft {
         self.refund_succeeded(id.to_owned(), Cause::Acquirer);
     }
 
-    /// Ends a refund as given back. The payment becomes `refund` if nothing is left; else the refund has an event of
-    /// its own.
+    /// Ends a refund as paid back. The payment becomes `refund` if nothing is left; otherwise the refund has its own
+    /// event.
     pub(super) fn refund_succeeded(&mut self, id: String, cause: Cause) {
         let state = &self.payment.state;
         if Some(state.refunded_amount()) == state.captured_amount && state.status.allows(Status::Refund) {

@@ -19,7 +19,7 @@ pub enum Refusal {
         /// The statuses that would allow it.
         allowed: &'static str,
     },
-    /// Only a card created with `"capture": false` can be captured, or one whose capture at once was refused.
+    /// Only a card created with `"capture": false` can be captured, or one whose immediate capture was refused.
     #[error(
         "a payment that is {0} cannot be captured; allowed for: a credit card created with \"capture\": false, while it is \
          approved"
@@ -42,7 +42,7 @@ pub enum Refusal {
     /// Another cancellation or capture is on its way.
     #[error("a {0} of this payment is still being processed at the acquirer; ask again shortly")]
     Busy(&'static str),
-    /// It is unknown if there is a charge that could be withdrawn.
+    /// It is unknown whether there is a charge to withdraw.
     #[error("the acquirer has not told yet what became of the charge; ask again shortly")]
     OutcomeUnknown,
     /// There is no such delivery.
@@ -63,13 +63,13 @@ pub enum Refusal {
         /// Time from which the next one may be requested.
         until: Timestamp,
     },
-    /// A person wants to end an operation or a payment that has ended, may still be on its way, or could not have ended
-    /// so.
+    /// A person wants to end an operation or payment that has ended, may still be under way, or could not have ended
+    /// that way.
     #[error("it is not stuck: it has ended, or its outcome may still come by itself")]
     NotStuck,
 }
 
-/// Returns the beginning of the message for a request that was done already.
+/// Returns the beginning of the message for a request that was already fulfilled.
 fn already(status: &Status, verb: &str) -> &'static str {
     match verb {
         "be refunded" if *status == Status::Refund => "already refunded in full: ",

@@ -1,7 +1,7 @@
-//! Reports for operators, stored with the change that they are about until their exceptions are stored.
+//! Reports for operators, stored with the change that they describe until their exceptions are stored.
 //!
-//! A discrepancy may be found only once: after the change is stored, the same command decides otherwise. So it is part
-//! of the payment, as deliveries are, and a lease says when another process takes over.
+//! A discrepancy may be found only once: after the change is stored, the same command decides differently. So it is
+//! part of the payment, as deliveries are, and a lease determines when another process takes over.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,7 +14,7 @@ use crate::time::Timestamp;
 /// Time after a decision or claim for which a report may be under way before another process takes over.
 pub const REPORT_LEASE_MS: u64 = 60_000;
 
-/// Maximum number of reports of one payment: each waits for moments, and the document is bounded.
+/// Maximum number of reports per payment. Each waits only for moments, and the document must stay bounded.
 pub const MAX_REPORTS: usize = 32;
 
 /// A discrepancy on its way to the operators. Any process may store it, any number of times: the exception is the same.
@@ -32,14 +32,14 @@ pub struct Report {
     pub acquirer: Option<AcquirerName>,
     /// Time at which it was found.
     pub found_at: Timestamp,
-    /// Time at which another process takes over, if it is still here.
+    /// Time at which another process takes over, if the report is still present.
     pub due_at: Timestamp,
 }
 
 impl Report {
-    /// Returns the report of a discrepancy. Its cause is `about` and `stated`, so repeats from any source are one
-    /// exception. Without `about` the cause has `source` instead, so that a resolved exception does not hide the next
-    /// one.
+    /// Returns the report of a discrepancy. Its cause is `about` and `stated`, so repetitions from any source are one
+    /// exception. Without `about`, the cause contains `source` instead, so that a resolved exception does not hide the
+    /// next one.
     pub fn of(payment: &Payment, discrepancy: &Discrepancy, source: &str, now: Timestamp) -> Self {
         let about = discrepancy.about.as_deref().unwrap_or(source);
         let cause = match discrepancy.stated {
@@ -80,7 +80,7 @@ impl Report {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Origin {
     source: &'static str,
-    /// True if the command is kept elsewhere, and repeated until its result is stored.
+    /// True if the command is stored elsewhere and repeated until its result is stored.
     is_kept: bool,
 }
 
@@ -93,9 +93,9 @@ impl Origin {
 
     /// Returns true if a discrepancy has to be stored with the payment.
     ///
-    /// A notice without any change stays in its inbox until its exception is stored, and is judged again each time. The
-    /// same holds for a fact that came too early. It also holds for a discrepancy without a subject: that is the
-    /// refusal of a whole fact, which changes nothing. Everything else may be found only this once.
+    /// A notice that changes nothing stays in the inbox until its exception is stored, and is judged again each time.
+    /// So does a fact that came too early. So does a discrepancy without a subject: it refuses a whole fact, which
+    /// changes nothing. Everything else may be found only this once.
     const fn stores(self, discrepancy: &Discrepancy, has_changed: bool) -> bool {
         let is_early = matches!(discrepancy.kind, DiscrepancyKind::TooEarly);
         !self.is_kept || has_changed && !is_early && discrepancy.about.is_some()
@@ -133,7 +133,7 @@ impl Draft {
         unstored
     }
 
-    /// Claims reports that their process did not finish: it most likely died.
+    /// Claims reports whose process did not finish them: it most likely died.
     pub(super) fn claim_due_reports(&mut self) {
         let now = self.clock();
         if self.payment.reports.iter().any(|report| report.due_at <= now) {
@@ -150,7 +150,7 @@ impl Draft {
     }
 }
 
-/// Returns a source together with the payment's present version.
+/// Returns a source together with the payment's current version.
 pub fn source_now(source: &str, payment: &Payment) -> String {
     format!("{source} {}", payment.state.version)
 }

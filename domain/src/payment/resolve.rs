@@ -13,15 +13,15 @@ use crate::status::Status;
 use crate::time::Timestamp;
 
 /// Time for which an operation must be open before a person may state its outcome. Until then the acquirer may still be
-/// at work on it, and answers by itself.
+/// processing it, and will answer by itself.
 const STUCK_AFTER_MS: u64 = 10 * 60_000;
 
 /// The reason that the merchant reads.
 pub const RESOLVED_BY_OPERATOR: &str = "resolved_by_operator";
 
 impl Operation {
-    /// Returns the outcomes that a person may state. None while it is on its way, or was requested only just now. An
-    /// operation that certainly had no effect can only be given up.
+    /// Returns the outcomes that a person may state. None while the operation is under way, or was requested only just
+    /// now. An operation that certainly had no effect can only be given up.
     pub fn possible_verdicts(&self, now: Timestamp) -> &'static [Verdict] {
         let is_stuck = now.ms_since(self.requested_at) >= STUCK_AFTER_MS;
         match self.call.progress {
@@ -33,9 +33,9 @@ impl Operation {
 }
 
 impl Payment {
-    /// Returns the verdicts that a person may give on the last charge without an answer: only that it has no money and
-    /// never will. Money may only be stated by the acquirer, which then names it. None while it is on its way, or was
-    /// sent only just now.
+    /// Returns the verdicts that a person may give on an unanswered last charge: only that it has no money and never
+    /// will. Only the acquirer may state money, because it also identifies it. None while the charge is under way, or
+    /// was sent only just now.
     pub fn possible_charge_verdicts(&self, now: Timestamp) -> &'static [Verdict] {
         let Some(last) = self.state.attempts.last() else { return &[] };
         let is_unclear = last.call.is_inquired_about();
@@ -51,7 +51,7 @@ impl Payment {
 }
 
 impl Draft {
-    /// Applies a person's verdict on an operation. The payment continues as if the acquirer had said so.
+    /// Applies a person's verdict on an operation. The payment continues as if the acquirer had stated it.
     pub(super) fn operation_resolved(&mut self, id: OperationId, verdict: Verdict) -> Result<(), Refusal> {
         let known = self.payment.operations.iter().find(|operation| operation.id == id);
         let stuck = known.filter(|known| known.possible_verdicts(self.clock()).contains(&verdict));
@@ -69,8 +69,8 @@ impl Draft {
         Ok(())
     }
 
-    /// Declines a payment whose charge has no money, as a person states. If its acquirer later says otherwise, that is
-    /// treated as for any declined payment: it is given back, and reported.
+    /// Declines a payment whose charge has no money, according to a person. If its acquirer later reports money, it is
+    /// given back and reported, as for any declined payment.
     pub(super) fn charge_resolved(
         &mut self,
         attempt: AttemptNumber,
@@ -84,7 +84,8 @@ impl Draft {
         Ok(())
     }
 
-    /// Ends a payment that can no longer be paid, after a person has given back, or settled, what came in for it.
+    /// Ends a payment that can no longer be paid, after a person has given back or settled the money that came in for
+    /// it.
     pub(super) fn end_mismatch(&mut self) -> Result<(), Refusal> {
         if !self.payment.waits_for_a_person() {
             return Err(Refusal::NotStuck);

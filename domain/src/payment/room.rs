@@ -1,8 +1,8 @@
-//! Bounds on the operations of a payment: its document stays bounded, and an acquirer's refusals block nobody for ever.
+//! Bounds on a payment's operations: its document stays bounded, and an acquirer's refusals block nobody for ever.
 //!
-//! Every operation stays in the document for ever, so that its key is a replay for ever. Those that were done or are
-//! under way count against one bound. Refused ones moved nothing and have a bound of their own for each verb. Beyond it
-//! the next one has to wait, each time for longer, instead of being impossible.
+//! Every operation stays in the document, so that a repeated key is always a replay. Those that were done or are under
+//! way count against one bound. Refused ones moved nothing, and have a separate bound for each verb. Beyond it, the
+//! next one is not forbidden but has to wait, each time longer.
 
 use super::Refusal;
 use super::draft::Draft;
@@ -55,7 +55,7 @@ const fn is_refused(operation: &Operation) -> bool {
     }
 }
 
-/// Returns the pause before the next operation when this many were refused beyond the bound.
+/// Returns the pause before the next operation after this many refusals beyond the bound.
 fn pause_ms(beyond: usize) -> u64 {
     let doublings = u32::try_from(beyond).unwrap_or(u32::MAX).min(32);
     FIRST_PAUSE_MS.saturating_mul(2_u64.saturating_pow(doublings)).min(LONGEST_PAUSE_MS)

@@ -1,9 +1,9 @@
 //! Charges beside the one that counts.
 //!
-//! An acquirer that stores none of our ids makes another charge whenever one is sent again. A request that was believed
-//! lost may have arrived, or may arrive minutes later. So every charge that the acquirer names is remembered. Minutes
-//! after "not found" was believed, the acquirer is asked for all of them. The money or limit of a second one is
-//! given back, once.
+//! An acquirer that stores none of our ids creates another charge whenever one is sent again. A request that was
+//! believed lost may have arrived, or may arrive minutes later. So every charge that the acquirer names is stored.
+//! Minutes after "not found" was believed, the acquirer is asked for all of them. The money or limit of a second charge
+//! is given back, once.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,15 +20,15 @@ use crate::operation::{
 };
 use crate::time::Timestamp;
 
-/// Waits before an acquirer is asked once more for everything that it has of a payment.
+/// Waits before an acquirer is asked again for all its charges of a payment.
 ///
-/// Gateways answer for a sale for minutes after its caller gave up, and their queries lag for about as long.
+/// Gateways keep processing a sale for minutes after its caller gave up, and their queries lag by about as much.
 const SECOND_LOOK_STEPS_MS: [u64; 2] = [10 * 60_000, 60 * 60_000];
 
-/// Maximum number of charges that are remembered, and given back, besides the last one: the document is bounded.
+/// Maximum number of charges besides the last one that are stored and given back, so that the document stays bounded.
 const MAX_OTHERS: usize = 8;
 
-/// The next look for everything that an acquirer has of a payment.
+/// The next look for all charges of a payment at one acquirer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SecondLook {
@@ -36,7 +36,7 @@ pub struct SecondLook {
     pub acquirer: AcquirerName,
     /// Time of the look.
     pub at: Timestamp,
-    /// Time of the scheduled look, if a hint has brought an additional one before it.
+    /// Time of the scheduled look, if a hint has caused an additional, earlier one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub planned: Option<Timestamp>,
     /// Number of looks before this one.
@@ -56,7 +56,7 @@ impl SecondLook {
     /// Last wait of the schedule, the longest.
     pub(super) const LAST_STEP_MS: u64 = SECOND_LOOK_STEPS_MS[1];
 
-    /// Makes a look after which none is scheduled.
+    /// Creates a look that no other follows.
     pub(super) const fn last(acquirer: AcquirerName, at: Timestamp) -> Self {
         Self { acquirer, at, planned: None, made: 1 }
     }
@@ -66,22 +66,22 @@ impl SecondLook {
         self.planned.is_some() || !Self::is_over(self.made.saturating_add(1))
     }
 
-    /// Returns true if the schedule has none after this many.
+    /// Returns true if the schedule has no look after this many.
     fn is_over(made: u32) -> bool {
         usize::try_from(made).is_ok_and(|made| made >= SECOND_LOOK_STEPS_MS.len())
     }
 }
 
 impl Payment {
-    /// Returns true if its acquirer may have more charges of it than are known.
+    /// Returns true if its acquirer may have more of its charges than are known.
     pub(super) fn may_have_others(&self) -> bool {
         let mut before = self.state.attempts.iter().rev();
         let last = before.next().map(|attempt| &attempt.acquirer);
         !self.others.is_empty() || before.any(|attempt| Some(&attempt.acquirer) == last)
     }
 
-    /// Returns true if what a surplus gives back is of the last charge: money of a declined payment. `charge_name` is the
-    /// name under which references have the acquirer's name of a charge, if it names them.
+    /// Returns true if a surplus belongs to the last charge: money of a declined payment. `charge_name` is the
+    /// reference name under which the acquirer names its charges, if it does.
     fn is_of_last_charge(&self, surplus: &Surplus, charge_name: Option<&str>) -> bool {
         if self.has_left(&surplus.acquirer) {
             return false;
@@ -99,7 +99,7 @@ impl Payment {
         operation.surplus.as_ref().is_none_or(|surplus| self.is_of_last_charge(surplus, charge_name))
     }
 
-    /// Adds up the money that was given back after it had come in for a declined payment.
+    /// Returns the sum given back of money that had come in for a declined payment.
     pub(super) fn given_back_after_decline(&self, charge_name: Option<&str>) -> Money {
         let done = |operation: &&Operation| {
             let is_of_it =
@@ -127,7 +127,7 @@ impl Draft {
         self.contradicted(&what, "accepted", Some(format!("charge {attempt}")));
     }
 
-    /// Remembers a charge that its acquirer named. Returns true if it was not known.
+    /// Stores a charge that its acquirer named. Returns true if it was not known.
     pub(super) fn remember_charge(&mut self, reference: &Reference) -> bool {
         let Some(name) = self.context.charge_name else { return false };
         let Some(given) = reference.get(name) else { return false };
@@ -140,8 +140,8 @@ impl Draft {
         true
     }
 
-    /// Returns true if the charge is another one than the one that counts. A paid charge replaces one that was never
-    /// paid: the payer used the other code.
+    /// Returns true if this is not the charge that counts. A paid charge replaces one that was never paid: the payer
+    /// used the other code.
     pub(super) fn is_of_another_charge(&self, reference: &Reference, facts: &[Fact]) -> bool {
         let Some(name) = self.context.charge_name else { return false };
         let Some(last) = self.payment.state.attempts.last() else { return false };
@@ -151,14 +151,14 @@ impl Draft {
         last.reference.differs_in(name, reference) && !last.call.is_open() && !takes_its_place
     }
 
-    /// Asks again about both charges: the inquiry was made before it was known which one counts.
+    /// Inquires again about both charges, because the inquiry was made before it was known which one counts.
     pub(super) fn find_another_charge(&mut self, reference: &Reference) {
         if self.remember_charge(reference) {
             self.bring_check_forward(self.clock());
         }
     }
 
-    /// Makes this charge the one that counts. One that counted before is remembered.
+    /// Makes this charge the one that counts. The one that counted before is kept among the others.
     pub(super) fn count_this_charge(&mut self, attempt: AttemptNumber, reference: Reference) {
         let last = self.payment.state.attempts.last().map(|last| last.reference.clone()).unwrap_or_default();
         let is_another = self.context.charge_name.is_some_and(|name| last.differs_in(name, &reference));
@@ -168,7 +168,8 @@ impl Draft {
         }
     }
 
-    /// Remembers the charge that an answer about an earlier charge names: the acquirer may have it beside the last one.
+    /// Stores the charge that an answer about an earlier charge names: the acquirer may have it in addition to the last
+    /// one.
     pub(super) fn look_for_earlier_charge(&mut self, attempt: AttemptNumber, reference: &Reference) {
         let acquirer = self.payment.attempt(attempt).map(|attempt| &attempt.acquirer);
         if acquirer == self.payment.acquirer() && self.remember_charge(reference) {
@@ -176,7 +177,7 @@ impl Draft {
         }
     }
 
-    /// Has the acquirer of the last charge asked about it, now or with the inquiry that is to come.
+    /// Inquires about the last charge at its acquirer, now or with the next scheduled inquiry.
     pub(super) fn ask_about_last_charge(&mut self) {
         if self.payment.last_outcome_is_open() {
             self.remember_hint();
@@ -185,15 +186,15 @@ impl Draft {
         }
     }
 
-    /// Schedules one more inquiry for a charge that the acquirer was believed not to have, after late requests have
-    /// arrived.
+    /// Schedules one more inquiry about a charge that the acquirer was believed not to have, late enough for delayed
+    /// requests to have arrived.
     pub(super) fn look_again_later(&mut self) {
         if self.context.charge_name.is_some() {
             self.look_again_at_this_acquirer();
         }
     }
 
-    /// Schedules the same whether or not the acquirer names charges: no other charge goes there.
+    /// Schedules that inquiry even if the acquirer does not name charges, because no other charge goes there.
     pub(super) fn look_again_at_this_acquirer(&mut self) {
         if let Some(acquirer) = self.payment.acquirer().cloned() {
             self.schedule_look(acquirer, 0);
@@ -206,14 +207,14 @@ impl Draft {
         self.make(Change::SecondLook(next));
     }
 
-    /// Asks an acquirer for everything that it has of the payment, if that is due.
+    /// Asks an acquirer for all its charges of the payment, if that is due.
     pub(super) fn look_again(&mut self, now: Timestamp) {
         let Some(look) = self.payment.second_look.clone().filter(|look| look.at <= now) else { return };
         match look.planned {
             Some(at) => self.make(Change::SecondLook(Some(SecondLook { at, planned: None, ..look.clone() }))),
             None => self.schedule_look(look.acquirer.clone(), look.made.saturating_add(1)),
         }
-        // One look is kept, so it is for every acquirer that the payment has left in doubt.
+        // Only one look is stored, so it covers every acquirer that the payment has left in doubt.
         let mut left = self.payment.left_in_doubt();
         if self.payment.has_left(&look.acquirer) && !left.contains(&look.acquirer) {
             left.push(look.acquirer.clone());
@@ -223,13 +224,13 @@ impl Draft {
         }
         let is_in_doubt = !self.payment.has_left(&look.acquirer) || self.payment.is_sent_again();
         if is_in_doubt && !self.payment.last_outcome_is_open() {
-            // As after a hint, it is asked until there is an answer.
+            // As after a hint, inquiries continue until there is an answer.
             self.bring_check_forward(now);
         }
     }
 
-    /// Gives back the money or limit of a charge beside the one that counts, and reports it. While it is open which one
-    /// counts, the charge is only remembered.
+    /// Gives back the money or limit of a charge besides the one that counts, and reports it. While it is undecided
+    /// which one counts, the charge is only stored.
     pub(super) fn learn_second_charge(&mut self, second: SecondCharge) -> Result<(), Discrepancy> {
         self.remember_charge(&second.reference);
         let Some(acquirer) = self.payment.acquirer().cloned() else { return Ok(()) };
@@ -239,7 +240,8 @@ impl Draft {
         Err(self.give_back_second(second, acquirer))
     }
 
-    /// Gives back what a charge beside the one that counts holds, and returns the exception that tells of it.
+    /// Gives back the money or limit of a charge besides the one that counts, and returns the exception that reports
+    /// it.
     pub(super) fn give_back_second(&mut self, second: SecondCharge, acquirer: AcquirerName) -> Discrepancy {
         let SecondCharge { id, reference, holds } = second;
         let (kind, held, detail) = match holds {
@@ -300,7 +302,7 @@ impl Draft {
         let asked_for = self.operation;
         let request = OperationRequest { id: self.fresh_operation_id(), requested, key: None };
         self.begin(request, kind, Some(surplus));
-        // The caller's own operation stays the result.
+        // The operation that the caller requested remains the result.
         self.operation = asked_for;
     }
 
@@ -309,7 +311,7 @@ impl Draft {
     pub(super) fn surplus_was_given_back(&mut self, id: &str) -> bool {
         let of_surplus = |operation: &&Operation| !operation.is_own() && operation.id.to_string() == id;
         let Some(operation) = self.payment.operations.iter().find(of_surplus) else { return false };
-        // Money that was given back as somebody else's, and counts after all, is missing from the payment.
+        // Money that was given back as surplus but counts after all is missing from the payment.
         let is_of_own_money = operation
             .surplus
             .as_ref()

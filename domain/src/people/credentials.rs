@@ -16,7 +16,7 @@ const REMEMBERED_PASSWORDS: usize = 4;
 /// Time without a sign-in after which an account is disabled (PCI DSS 4.0.1, 8.2.6).
 pub const INACTIVE_AFTER_MS: u64 = 90 * DAY_MS;
 
-/// Longest time by which the stored last use may be behind: not every sign-in is one more write.
+/// Longest time by which the stored last use may lag, so that not every sign-in causes a write.
 const USE_NOTED_EVERY_MS: u64 = DAY_MS;
 
 /// Returns true if a text has the length of a password. Says nothing about how easily it is guessed.
@@ -35,10 +35,10 @@ pub struct Credentials {
     pub former_hashes: Vec<String>,
     /// Number of passwords so far: sessions that began with an earlier one are over.
     pub password_version: u32,
-    /// True if somebody else chose the password, so that the person must change it first.
+    /// True if someone else chose the password, so that its owner must change it first.
     #[serde(default)]
     pub must_change_password: bool,
-    /// Time by which a password that this service generated must be changed, although only its owner has seen it.
+    /// Time by which a generated password must be changed, even though only its owner has seen it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_password_until: Option<Timestamp>,
     /// The second factor, if the person set it up.
@@ -57,7 +57,7 @@ pub struct Credentials {
 }
 
 impl Credentials {
-    /// Makes credentials of a new password, and nothing else.
+    /// Creates credentials with only a new password.
     pub fn new(password_hash: String, password_version: u32, must_change_password: bool) -> Self {
         Self {
             password_hash,
@@ -72,17 +72,17 @@ impl Credentials {
         }
     }
 
-    /// Returns true if a sign-in now is to be stored.
+    /// Returns true if a sign-in now must be stored.
     pub fn is_use_to_note(&self, now: Timestamp) -> bool {
         self.active_at.is_none_or(|at| now.ms_since(at) >= USE_NOTED_EVERY_MS)
     }
 
-    /// Returns true if the account was not used for so long that it is to be disabled.
+    /// Returns true if the account has been unused for so long that it must be disabled.
     pub fn is_inactive(&self, now: Timestamp) -> bool {
         self.disabled_at.is_none() && self.active_at.is_some_and(|at| now.ms_since(at) >= INACTIVE_AFTER_MS)
     }
 
-    /// Enables the account. The time without a sign-in begins anew.
+    /// Enables the account, and restarts the time without a sign-in.
     pub fn enable(&mut self, now: Timestamp) {
         (self.active_at, self.disabled_at) = (Some(now), None);
     }
@@ -101,8 +101,8 @@ impl Credentials {
         self.made_password_until = None;
     }
 
-    /// Returns true if the password must be changed before anything else is done: nobody keeps a generated one (OWASP
-    /// ASVS 5.0, 6.4.1).
+    /// Returns true if the password must be changed before anything else: generated ones are not kept (OWASP ASVS 5.0,
+    /// 6.4.1).
     pub fn is_password_due(&self, now: Timestamp) -> bool {
         self.must_change_password || self.made_password_until.is_some_and(|until| until <= now)
     }
@@ -110,9 +110,9 @@ impl Credentials {
 
 /// Wrong codes of the second factor in a row. Stored with the person, so that the bound covers all nodes.
 ///
-/// A code has six digits, and three steps are valid at once. After five wrong ones each further try waits twice as long
-/// as the one before, up to an hour. So an attacker with the password guesses right within a year with a chance of 2.6
-/// %. The person can use a recovery code meanwhile, which can't be guessed and never waits.
+/// A code has six digits, and three steps are valid at once. After five wrong codes the wait doubles with each further
+/// attempt, up to an hour. So an attacker with the password has a chance of 2.6 % to guess right within a year.
+/// Meanwhile the person can use a recovery code, which can't be guessed and never waits.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WrongCodes {
@@ -123,7 +123,7 @@ pub struct WrongCodes {
 }
 
 impl WrongCodes {
-    /// Number of wrong codes without a wait; they only end a sign-in that had just begun.
+    /// Number of wrong codes without a wait. They only end a sign-in that had just begun.
     pub const FREE: u32 = 5;
     const FIRST_WAIT_MS: u64 = 30_000;
     const LONGEST_WAIT_MS: u64 = 3_600_000;
@@ -141,7 +141,7 @@ impl WrongCodes {
         Self { count: self.count.saturating_add(1), last_at: now }
     }
 
-    /// Returns true if the last one ends the sign-in in which it was given.
+    /// Returns true if the last wrong code ends the sign-in in which it was entered.
     pub const fn ends_sign_in(&self) -> bool {
         self.count >= Self::FREE
     }

@@ -13,7 +13,7 @@ const MAX_EMAIL_CHARACTERS: usize = 254;
 pub struct Login(String);
 
 impl Login {
-    /// Reads an address: one `@` with text on both sides, of visible ASCII, so that no two look the same.
+    /// Reads an address: visible ASCII, so that no two look the same, with one `@` and text on both sides.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim().to_lowercase();
         let (name, host) = text.split_once('@')?;

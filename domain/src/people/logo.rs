@@ -16,7 +16,7 @@ const PNG_SIGNATURE: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// Start of image, and the first byte of the marker after it.
 const JPEG_SIGNATURE: &[u8] = b"\xff\xd8\xff";
 
-/// Formats that every browser shows and that can hold no script.
+/// Formats that every browser displays and that can't contain scripts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Format {
     Png,
@@ -48,7 +48,7 @@ impl Logo {
     /// Takes the content of a file.
     ///
     /// # Errors
-    /// [`LogoError`], if it is no small PNG or JPEG.
+    /// [`LogoError`] if it is not a small PNG or JPEG.
     pub fn new(bytes: Vec<u8>) -> Result<Self, LogoError> {
         if bytes.len() > MAX_LOGO_BYTES {
             return Err(LogoError::TooLarge);
@@ -70,7 +70,7 @@ impl Logo {
     /// # Errors
     /// [`LogoError`], as [`Logo::new`].
     pub fn parse(text: &str) -> Result<Self, LogoError> {
-        // Four characters are three bytes: what is far too long need not be decoded.
+        // Four characters encode three bytes, so a text that is far too long need not be decoded.
         if text.len() / 4 * 3 > MAX_LOGO_BYTES + 2 {
             return Err(LogoError::TooLarge);
         }

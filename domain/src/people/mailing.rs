@@ -1,10 +1,10 @@
-//! Messages to a person by e-mail or webhook: each of the two has its own memory.
+//! Messages to a person by e-mail or webhook. Each channel has its own state.
 
 use serde::{Deserialize, Serialize};
 
 use crate::time::{DAY_MS, Timestamp};
 
-/// Shortest gap between two messages to one person: what happens meanwhile goes into the next one.
+/// Shortest gap between two messages to one person. Events in between go into the next one.
 pub const MAIL_GAP_MS: u64 = 15 * 60_000;
 
 /// Age of the oldest event that a message reports.
@@ -19,7 +19,7 @@ const FIRST_RETRY_MS: u64 = 60_000;
 const LONGEST_RETRY_MS: u64 = 6 * 3_600_000;
 /// Doublings after which the longest gap is reached.
 const MAX_DOUBLINGS: u32 = 9;
-/// Lasting troubles that are remembered, at most: those reported last.
+/// Maximum number of lasting troubles that are stored: those reported last.
 const MAX_TROUBLES: usize = 50;
 
 /// Language of messages.
@@ -62,7 +62,7 @@ pub struct ReportedTrouble {
     pub at: Timestamp,
 }
 
-/// Choice of a person about messages of one channel, and what was reported by it.
+/// A person's settings for messages of one channel, and what was already reported.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Mailing {
@@ -92,7 +92,7 @@ const fn is_zero(number: &u32) -> bool {
 }
 
 impl Mailing {
-    /// Returns true if nobody ever changed anything: then nothing is stored.
+    /// Returns true if nothing was ever changed: then nothing is stored.
     pub fn is_untouched(&self) -> bool {
         *self == Self::default()
     }
@@ -102,26 +102,27 @@ impl Mailing {
         !self.is_off && self.next_at.is_none_or(|next_at| next_at <= now)
     }
 
-    /// Returns true if a message may leave now about a trouble that began: the gap after a message does not hold it
-    /// back, the pause after one that could not be sent does.
+    /// Returns true if a message about a new trouble may leave now. The gap after a message does not hold it back, but
+    /// the pause after a failed one does.
     pub fn is_due_for_trouble(&self, now: Timestamp) -> bool {
         self.is_due(now) || (!self.is_off && self.begun == 0)
     }
 
-    /// Time after which events are unreported, for a person of this age.
+    /// Returns the time after which events are unreported, for a person who was created at this time.
     pub fn unreported_since(&self, created_at: Timestamp, now: Timestamp) -> Timestamp {
         self.reported_until.unwrap_or(created_at).max(now.minus_ms(MAIL_LOOK_BACK_MS))
     }
 
-    /// Returns true if a lasting trouble was not reported for [`MAIL_REMINDER_MS`], or ended since: `well_at` is the last
-    /// time at which all was well. A trouble without one is the same for as long as it is remembered.
+    /// Returns true if a lasting trouble was not reported for [`MAIL_REMINDER_MS`], or ended since. `well_at` is the
+    /// last time at which all was well. Without it, the trouble counts as the same for as long as it is stored.
     pub fn is_unreported(&self, trouble: &str, well_at: Option<Timestamp>, now: Timestamp) -> bool {
         let is_this_one = |at: Timestamp| well_at.is_none_or(|well_at| well_at <= at);
         !self.recent(trouble, now).any(|reported| is_this_one(reported.at))
     }
 
-    /// Returns true if a lasting trouble was reported within [`MAIL_REMINDER_MS`], though it may have ended since. Its
-    /// return waits for the gap after a message, so that one that comes and goes is no message each time.
+    /// Returns true if a lasting trouble was reported within [`MAIL_REMINDER_MS`], even if it has ended since. Its
+    /// recurrence waits for the gap after a message, so that an intermittent trouble does not cause a message each
+    /// time.
     pub fn is_known(&self, trouble: &str, now: Timestamp) -> bool {
         self.recent(trouble, now).next().is_some()
     }
@@ -138,20 +139,20 @@ impl Mailing {
         self.is_off = !is_on;
     }
 
-    /// Claims a message that begins now. The next try is set before it, so it comes even if this process dies.
+    /// Claims a message that begins now. The next attempt is scheduled first, so it happens even if this process dies.
     pub fn begin(&mut self, now: Timestamp) {
         let doubled = FIRST_RETRY_MS.saturating_mul(1 << self.begun.min(MAX_DOUBLINGS));
         self.next_at = Some(now.plus_ms(doubled.min(LONGEST_RETRY_MS)));
         self.begun = self.begun.saturating_add(1);
     }
 
-    /// Returns true if the message that another one claimed is still the one that is claimed here.
+    /// Returns true if this is still the claim that `claimed` made.
     pub fn is_same_claim(&self, claimed: &Self) -> bool {
-        // The language may be chosen anew meanwhile.
+        // The language may have been changed meanwhile.
         Self { language: claimed.language, ..self.clone() } == *claimed
     }
 
-    /// Notes a message that was sent: it reported events up to `until`, and these troubles.
+    /// Records a sent message, which reported events up to `until` and these troubles.
     pub fn sent(&mut self, until: Timestamp, troubles: impl IntoIterator<Item = String>, now: Timestamp) {
         self.reported_until = Some(until);
         self.next_at = Some(now.plus_ms(MAIL_GAP_MS));

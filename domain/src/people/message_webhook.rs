@@ -6,11 +6,11 @@ use super::Mailing;
 use crate::secret_key::SealedSecret;
 use crate::webhook::address::receiver_of;
 
-/// Receiver of a person's messages, in the hands of that person.
+/// Receiver of a person's messages, run by that person.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MessageWebhook {
-    /// URL of the receiver. It may hold a token, so only its host is noted anywhere else.
+    /// URL of the receiver. It may contain a token, so only its host is recorded anywhere else.
     pub url: String,
     /// Secret that signs the messages (`whsec_…`), sealed for this person alone.
     pub secret: SealedSecret,

@@ -13,7 +13,7 @@ use crate::time::Timestamp;
 pub enum OperatorRole {
     /// May do everything.
     Operator,
-    /// Sees everything, and changes only the own account.
+    /// Sees everything, and may change only their own account.
     Auditor,
 }
 
@@ -58,7 +58,7 @@ pub struct Operator {
     /// Messages by e-mail.
     #[serde(default, skip_serializing_if = "Mailing::is_untouched")]
     pub mailing: Mailing,
-    /// Messages by webhook; none while absent.
+    /// Messages by webhook. If absent, there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_webhook: Option<MessageWebhook>,
 }

@@ -1,4 +1,4 @@
-//! Profile of a merchant, as its payers read it.
+//! Profile of a merchant, as shown to its payers.
 
 use std::fmt;
 
@@ -9,16 +9,17 @@ use super::logo::Logo;
 use crate::identity::MerchantId;
 use crate::text::is_invisible;
 
-/// Maximum number of characters of a display name: it is a heading on a telephone.
+/// Maximum number of characters of a display name, which is a heading on a phone's screen.
 pub const MAX_DISPLAY_NAME: usize = 60;
 /// Maximum number of characters of a contact.
 pub const MAX_CONTACT: usize = 100;
 
-/// Name, contact and logo that payers see on their pages, the first two on slips too. Empty until an owner fills it in.
+/// Name, contact and logo that payers see on their pages; the first two also on slips. Empty until an owner fills it
+/// in.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MerchantProfile {
-    /// Name in place of the technical one.
+    /// Name to be shown instead of the technical one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     display_name: Option<String>,
     /// E-mail address, telephone number or web address for questions.
@@ -80,7 +81,7 @@ impl MerchantProfile {
         self.logo.as_ref()
     }
 
-    /// Returns the name that payers read: the display name, or else the technical one.
+    /// Returns the name that payers see: the display name, or else the technical one.
     pub fn name_of<'a>(&'a self, merchant: &'a MerchantId) -> &'a str {
         self.display_name().unwrap_or(merchant.as_str())
     }
@@ -99,7 +100,7 @@ impl fmt::Display for MerchantProfile {
     }
 }
 
-/// Returns the trimmed text, or nothing if it is empty. `None` if it may not be shown.
+/// Returns the trimmed text, `Some(None)` if it is empty, or `None` if it may not be shown.
 fn printable(text: &str, most: usize) -> Option<Option<String>> {
     let text = text.trim();
     // Characters that change the direction of writing could disguise the name.

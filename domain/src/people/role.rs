@@ -10,7 +10,7 @@ pub enum Role {
     Owner,
     /// Manages applications, keys and secrets, payments and deliveries.
     Developer,
-    /// Sees everything with payers masked, and changes nothing but the own password.
+    /// Sees everything with payers masked, and may change nothing but their own password.
     Viewer,
 }
 
@@ -34,7 +34,7 @@ impl Role {
 
     /// Returns true if this role has the permission.
     ///
-    /// A developer can make a key that refunds, so the buttons for refunds are not withheld from that role.
+    /// A developer can create a key that refunds, so that role gets the buttons for refunds too.
     pub const fn permits(self, permission: Permission) -> bool {
         match (self, permission) {
             (Self::Owner, _) | (_, Permission::Look | Permission::UnmaskPayer) => true,
@@ -59,7 +59,7 @@ impl Role {
 pub enum Permission {
     /// See payments, deliveries, applications and keys without their secrets.
     Look,
-    /// Have one payer shown in full, which is logged.
+    /// Reveal one payer in full, which is logged.
     UnmaskPayer,
     /// See payers in full, and export payments.
     SeePayers,

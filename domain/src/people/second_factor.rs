@@ -1,4 +1,4 @@
-//! The second factor: a secret in an authenticator app (TOTP, RFC 6238), and codes on paper for the day it is lost.
+//! The second factor: a secret in an authenticator app (TOTP, RFC 6238), and recovery codes in case it is lost.
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -17,11 +17,11 @@ pub const RECOVERY_CODES: usize = 10;
 /// slow (OWASP ASVS 5.0, 6.5.2: from 112 bits).
 pub const RECOVERY_CODE_BYTES: usize = 15;
 
-/// Letters and digits that can't be confused when read from paper (Crockford's base 32).
+/// Letters and digits that can't be confused on paper (Crockford's base 32).
 const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 /// Number of characters of a code: five bits each.
 const CODE_CHARACTERS: usize = RECOVERY_CODE_BYTES * 8 / 5;
-/// Number of characters of a code from when they had 80 bits.
+/// Number of characters of an older code, which has 80 bits.
 const OLD_CODE_CHARACTERS: usize = 16;
 /// Number of characters between two dashes.
 const GROUP: usize = 4;
@@ -64,7 +64,7 @@ impl SecondFactor {
 pub struct RecoveryCode(Secret<String>);
 
 impl RecoveryCode {
-    /// Makes a code of random bytes.
+    /// Creates a code from random bytes.
     pub fn of(random: &[u8; RECOVERY_CODE_BYTES]) -> Self {
         let bits = random.iter().fold(0_u128, |bits, byte| (bits << 8) | u128::from(*byte));
         let letter = |place: usize| {
@@ -74,7 +74,7 @@ impl RecoveryCode {
         Self(Secret::new((0..CODE_CHARACTERS).rev().map(letter).collect()))
     }
 
-    /// Reads a code as a person types it. Case, blanks and dashes don't matter; `o`, `i` and `l` count as the digits
+    /// Reads a code as typed by a person. Case, blanks and dashes are ignored; `o`, `i` and `l` count as the digits
     /// that they look like.
     pub fn parse(text: &str) -> Option<Self> {
         let typed = text.chars().filter(|character| !character.is_whitespace() && *character != '-');

@@ -21,7 +21,7 @@ pub const SESSION_TOKEN_BYTES: usize = 32;
 
 /// Characters of a session's public id.
 const PUBLIC_ID_CHARACTERS: usize = 32;
-/// Number of characters of a browser's name that are kept.
+/// Number of characters of a browser's name that are stored.
 const BROWSER_CHARACTERS: usize = 200;
 
 /// Owner of a session.
@@ -52,7 +52,7 @@ impl SessionOf {
         }
     }
 
-    /// Returns a key that is the same for all sessions of one person, and for no other's. Sessions are listed by it.
+    /// Returns a key that all sessions of one person share, and no others. Sessions are listed by it.
     pub fn person(&self) -> String {
         match self {
             Self::User { login, .. } => format!("user {login}"),
@@ -82,7 +82,7 @@ pub struct SessionOrigin {
 }
 
 impl SessionOrigin {
-    /// Makes an origin of an address and a browser's name.
+    /// Creates an origin from an address and a browser's name.
     pub fn new(address: impl ToString, browser: &str) -> Self {
         let printable = browser.chars().filter(|character| matches!(character, ' '..='~'));
         Self { address: address.to_string(), browser: printable.take(BROWSER_CHARACTERS).collect() }
@@ -120,7 +120,7 @@ impl Session {
         hex(&Sha256::digest(token.as_bytes()))
     }
 
-    /// Makes a session that begins now.
+    /// Creates a session that begins now.
     pub fn begin(
         token: &str,
         of: SessionOf,

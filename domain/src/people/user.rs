@@ -25,7 +25,7 @@ pub struct User {
     /// Messages by e-mail, which the owner of a merchant gets.
     #[serde(default, skip_serializing_if = "Mailing::is_untouched")]
     pub mailing: Mailing,
-    /// Messages by webhook; none while absent.
+    /// Messages by webhook. If absent, there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_webhook: Option<MessageWebhook>,
 }

@@ -69,18 +69,18 @@ pub struct StaticBrCode {
     pub merchant_city: String,
     /// Amount in cents; the payer chooses it when absent.
     pub amount_cents: Option<u64>,
-    /// Identifier that comes back with the received Pix; `***` is written when absent.
+    /// Identifier that is returned with the received Pix. If absent, `***` is written.
     pub txid: Option<StaticTxid>,
     /// Text for the payer; folded and cut to [`StaticBrCode::info_room`] when written.
     pub info: Option<String>,
-    /// Postal code of the receiver; only one of eight digits is kept when reading.
+    /// Postal code of the receiver. When reading, only one with eight digits is kept.
     pub postal_code: Option<Cep>,
     /// Use of the code; normally absent in a static code.
     pub point_of_initiation: Option<PointOfInitiation>,
 }
 
 impl StaticBrCode {
-    /// Makes a code without amount, txid, information and postal code.
+    /// Creates a code without amount, txid, information and postal code.
     pub const fn new(key: PixKey, merchant_name: String, merchant_city: String) -> Self {
         Self {
             key,
@@ -94,7 +94,7 @@ impl StaticBrCode {
         }
     }
 
-    /// Returns how many characters of `info` fit beside this key: 73 less its length, at most 72.
+    /// Returns the number of characters of `info` that fit along with this key: 73 less its length, at most 72.
     pub fn info_room(&self) -> usize {
         73_usize.saturating_sub(self.key.as_str().len()).min(72)
     }
@@ -122,7 +122,7 @@ pub struct DynamicBrCode {
 }
 
 impl DynamicBrCode {
-    /// Makes a code for a location that a PSP returned.
+    /// Creates a code for a location that a PSP returned.
     pub const fn new(url: String, merchant_name: String, merchant_city: String) -> Self {
         let point_of_initiation = Some(PointOfInitiation::SingleUse);
         Self { url, merchant_name, merchant_city, point_of_initiation }

@@ -7,7 +7,7 @@ pub fn checksum(bytes: &[u8]) -> u16 {
     bytes.iter().fold(0xFFFF, |crc, byte| (0..8).fold(crc ^ (u16::from(*byte) << 8), |crc, _| shift(crc)))
 }
 
-/// Writes the checksum: four capital hexadecimal digits, leading zeros kept.
+/// Returns the checksum as four capital hexadecimal digits, with leading zeros.
 pub fn checksum_text(text: &str) -> String {
     format!("{:04X}", checksum(text.as_bytes()))
 }

@@ -20,7 +20,7 @@ macro_rules! identifier {
             /// Reads the identifier.
             ///
             /// # Errors
-            /// [`IdentifierError`] when a character or the length does not fit.
+            /// [`IdentifierError`] if a character or the length is not allowed.
             pub fn parse(value: &str) -> Result<Self, IdentifierError> {
                 if !value.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
                     return Err(IdentifierError::Character);

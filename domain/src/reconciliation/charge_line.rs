@@ -1,4 +1,4 @@
-//! Movements of charges, at a provider that lists what each recipient gets or loses.
+//! Movements of charges at a provider that lists the gains and losses of each recipient.
 
 use chrono::NaiveDate;
 use serde::{Deserialize, Serialize};
@@ -84,8 +84,8 @@ impl Movement {
         }
     }
 
-    /// Returns true if all lines of a charge with this movement are added up before they are compared: a provider may cut
-    /// an amount into instalments in any way.
+    /// Returns true if all lines of a charge with this movement are added up before comparison. A provider may split an
+    /// amount into instalments in any way.
     pub const fn is_added_up(self) -> bool {
         matches!(self, Self::Credit | Self::Refund | Self::Chargeback)
     }

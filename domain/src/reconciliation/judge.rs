@@ -12,8 +12,8 @@ use crate::time::Timestamp;
 /// Value that a payment has for an unknown movement.
 const NOTHING: &str = "nothing";
 
-/// Compares a line with the payment that it names; without a payment it is unknown here. `added_up` is the sum of the
-/// lines that [`StatementLine::added_up_with`] names, this one included.
+/// Compares a line with the payment that it names. Without a payment the line is unknown here. `added_up` is the sum of
+/// the lines that [`StatementLine::added_up_with`] names, this one included.
 pub fn judge(line: &StatementLine, payment: Option<&Payment>, added_up: SignedMoney) -> LineFinding {
     let Some(payment) = payment else { return without_payment(line) };
     match &line.subject {
@@ -40,7 +40,7 @@ fn without_payment(line: &StatementLine) -> LineFinding {
 
 /// Compares a movement of a charge, of which `moved` is the sum over instalments and recipients.
 fn of_charge(line: &ChargeLine, payment: &Payment, moved: Money) -> LineFinding {
-    // A charge beside the one that counts is given back in whole.
+    // A charge besides the one that counts is given back in full.
     let mut surplus = payment.operations.iter().filter_map(|operation| operation.surplus.as_ref());
     let is_given_back = surplus.any(|surplus| surplus.reference.contains(&line.charge));
     if is_given_back || payment.others.iter().any(|other| other.contains(&line.charge)) {
@@ -60,7 +60,7 @@ fn of_charge(line: &ChargeLine, payment: &Payment, moved: Money) -> LineFinding 
     match line.movement {
         Movement::Credit => match state.captured_amount {
             None => different(DifferingField::Status, status, Status::Paid.as_str()),
-            // What was paid of a boleto is with fine and interest, what was captured without.
+            // The paid amount of a boleto includes fine and interest; the captured amount does not.
             Some(captured) => of_amount(state.paid_amount.unwrap_or(captured), moved),
         },
         Movement::Refund => of_amount(state.refunded_amount(), moved),
@@ -98,7 +98,7 @@ fn of_refund(
     is_chargeback: bool,
     payment: &Payment,
 ) -> LineFinding {
-    // Money that goes back of a Pix that did not pay the payment is no refund of it: that Pix has a line of its own.
+    // Money given back from a Pix that did not pay the payment is no refund of it: that Pix has its own line.
     if payment.state.end_to_end_id.as_deref() != Some(end_to_end_id) {
         return LineFinding::Matched;
     }
@@ -168,7 +168,7 @@ pub fn settled_before<'a>(
         (stored.imported_at, &stored.line.id)
     }
     let payment = |stored: &StoredLine| stored.judged.as_ref()?.transaction_id;
-    // No source had an expected line, so it settles nothing.
+    // An expected line was in no source, so it settles nothing.
     if stored.line.is_expected() {
         return None;
     }

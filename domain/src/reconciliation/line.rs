@@ -23,22 +23,23 @@ impl Source {
         Self(acquirer.as_str().into())
     }
 
-    /// Names the return files of the bank with this code: `cnab 341`, which is no acquirer's name.
+    /// Names the return files of the bank with this code: `cnab 341`, which is not the name of any acquirer.
     pub fn files_of(bank: &str) -> Self {
         Self(format!("cnab {bank}").into())
     }
 
-    /// Names an acquirer's list of refunds of older money, which is no acquirer's name.
+    /// Names an acquirer's list of refunds of older money. This is not the name of any acquirer.
     pub fn refunds_of(acquirer: &AcquirerName) -> Self {
         Self(format!("{acquirer} refunds").into())
     }
 
-    /// Returns the name under which erasing personal data is claimed. It has no lines, and is no acquirer's name.
+    /// Returns the name under which the erasing of personal data is claimed. It has no lines, and is not an acquirer's
+    /// name.
     pub fn personal_data() -> Self {
         Self("personal data".into())
     }
 
-    /// Returns the name under which archiving is claimed. It has no lines, and is no acquirer's name.
+    /// Returns the name under which archiving is claimed. It has no lines, and is not an acquirer's name.
     pub fn archive() -> Self {
         Self("finished payments".into())
     }
@@ -127,7 +128,7 @@ impl LineKind {
     }
 }
 
-/// Names by which a line's payment is found.
+/// Identifiers by which a line's payment is found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum LineSubject {
@@ -140,13 +141,13 @@ pub enum LineSubject {
         /// The transfer's own id.
         end_to_end_id: String,
     },
-    /// Money of a Pix that went back.
+    /// Money of a Pix that was given back.
     #[serde(rename_all = "camelCase")]
     Refund {
         /// Payment whose charge the Pix names, if it names one in our form.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         transaction_id: Option<TransactionId>,
-        /// End-to-end id of the Pix that it went back from.
+        /// End-to-end id of the Pix that it was given back from.
         end_to_end_id: String,
         /// Id of the refund in the payment.
         refund_id: String,
@@ -166,7 +167,7 @@ pub enum LineSubject {
         document_number: Option<String>,
         /// Interest and fine that were paid.
         interest: Money,
-        /// Day in Brasília on which the bank is to credit it, if it names one.
+        /// Day in Brasília on which the bank will credit it, if it names one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         credited_on: Option<NaiveDate>,
     },
@@ -178,7 +179,7 @@ pub enum LineSubject {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StatementLine {
-    /// Id, the same for the same line, wherever it was: a line that is imported twice is stored once.
+    /// Id that is the same for the same line, wherever it was found: a line that is imported twice is stored once.
     pub id: String,
     /// Its source.
     pub source: Source,
@@ -204,7 +205,7 @@ pub struct StatementLine {
     pub on: NaiveDate,
     /// Position in the source: a file with its line, a page of a list.
     pub place: String,
-    /// Receiver's key, if it is not the configured one: it may have been ours before.
+    /// Receiver's key, if it is not the configured one. It may have been ours earlier.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_key: Option<String>,
 }
@@ -220,8 +221,8 @@ impl StatementLine {
         format!("{source}:refund:{end_to_end_id}:{refund_id}")
     }
 
-    /// Returns the beginning of the ids of all lines about one boleto of a bank's files. The bank's number counts, else the
-    /// document's; `None` without either.
+    /// Returns the common prefix of the ids of all lines about one boleto in a bank's files. It is made from the bank's
+    /// number, or else the document's; `None` without either.
     pub fn beginning_of_slip(
         source: &Source,
         our_number: Option<&str>,
@@ -236,7 +237,8 @@ impl StatementLine {
         Some(format!("{source}:{kind}:{}:", number.as_str()))
     }
 
-    /// Returns the beginning of the ids of all settlements of the boleto that this line settles; `None` for other lines.
+    /// Returns the common prefix of the ids of all settlements of the boleto that this line settles; `None` for other
+    /// lines.
     pub fn settlements_begin_with(&self) -> Option<String> {
         match &self.subject {
             LineSubject::Boleto { our_number, document_number, .. } if self.kind.settles_boleto() => {
@@ -278,18 +280,18 @@ impl StatementLine {
         }
     }
 
-    /// Returns the beginning of the ids of all lines of one charge.
+    /// Returns the common prefix of the ids of all lines of one charge.
     pub fn beginning_of_charge(source: &Source, charge: &str) -> String {
         format!("{source}:charge:{charge}:")
     }
 
-    /// Returns the beginning of the ids of all lines of one charge with this movement.
+    /// Returns the common prefix of the ids of all lines of one charge with this movement.
     pub fn beginning_of_movement(source: &Source, charge: &str, movement: Movement) -> String {
         format!("{}{}:", Self::beginning_of_charge(source, charge), movement.as_str())
     }
 
-    /// Returns the beginning of the ids of this line and of those that are added to it before it is compared; `None` for
-    /// lines that are compared alone.
+    /// Returns the common prefix of the ids of this line and of those added to it before comparison; `None` for lines
+    /// that are compared alone.
     pub fn added_up_with(&self) -> Option<String> {
         let charge = self.charge()?;
         let name = charge.name()?;
@@ -299,17 +301,17 @@ impl StatementLine {
             .then(|| Self::beginning_of_movement(&self.source, name, charge.movement))
     }
 
-    /// Position of an expected line, which a list should have had.
+    /// Position of an expected line, which a list should contain.
     pub const EXPECTED: &str = "not listed";
 
-    /// Returns true if it is an expected line, which no source had.
+    /// Returns true if it is an expected line, which no source contains.
     pub fn is_expected(&self) -> bool {
         self.place == Self::EXPECTED
     }
 
     /// Returns true if both have the same content, whatever their positions.
     pub fn says_the_same(&self, other: &Self) -> bool {
-        // A line that a list has now takes the place of the expected one with its id, and is judged anew.
+        // A line that now appears in a list replaces the expected one with its id, and is judged again.
         let is_told_alike = self.is_expected() == other.is_expected();
         let Self { id, source, day, kind, reference, subject, gross, fee, net, on, place: _, other_key } =
             self;

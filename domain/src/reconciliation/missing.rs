@@ -1,4 +1,4 @@
-//! Lines that a list should have had.
+//! Lines that a list should contain.
 
 use chrono::NaiveDate;
 
@@ -13,8 +13,8 @@ use crate::payment::Payment;
 use crate::state::RefundStatus;
 use crate::time::Timestamp;
 
-/// Tolerance in milliseconds between the time in a transfer's id, its receipt, and our learning of it. A list is read
-/// by so much more than its day, and changes within it are not expected in the list yet.
+/// Tolerance, in milliseconds, between the time in a transfer's id, its receipt, and our learning of it. A list is read
+/// for this much more than its day. Changes within it are not expected in the list yet.
 pub const MARGIN_MS: u64 = 10 * 60_000;
 
 /// Returns the line that an acquirer's list of this day should have because this payment was paid. None if no Pix there

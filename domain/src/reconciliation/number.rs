@@ -11,9 +11,9 @@ const OUR_NUMBER: &str = "ourNumber";
 /// small letters.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SlipNumber {
-    /// The bank's (nosso número), with its digit.
+    /// The bank's number (nosso número), with its digit.
     Ours(String),
-    /// The beneficiary's (nº do documento).
+    /// The beneficiary's number (nº do documento).
     Document(String),
 }
 

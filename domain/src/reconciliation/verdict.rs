@@ -9,8 +9,8 @@ use crate::exception::Exception;
 use crate::identity::{AcquirerName, TransactionId};
 use crate::time::{DAY_MS, Timestamp};
 
-/// Time after the import of a line for which an acquirer that does not answer is asked about it. Then it is reported to
-/// an operator in any case.
+/// Time after the import of a line during which an unanswering acquirer is asked about it. Then it is reported to an
+/// operator in any case.
 pub const ASKED_FOR_MS: u64 = DAY_MS / 2;
 
 /// Result of comparing a line with its payment, in a word.
@@ -21,7 +21,7 @@ pub enum LineVerdict {
     Matched,
     /// There is a payment, but it differs.
     Different,
-    /// The payment has the movement, but the list that should have it has not.
+    /// The payment has the movement, but the list that should contain it does not.
     MissingThere,
     /// No payment here belongs to it.
     UnknownHere,
@@ -128,8 +128,8 @@ pub struct Judged {
     /// Acquirer that had that payment's charge then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acquirer: Option<AcquirerName>,
-    /// True if nobody is left to be asked. A difference that is not final has no exception yet, and the next run judges
-    /// the line again.
+    /// True if nobody is left to ask. A difference that is not final has no exception yet, and the next run judges the
+    /// line again.
     pub is_final: bool,
 }
 
@@ -141,7 +141,7 @@ pub struct StoredLine {
     pub line: StatementLine,
     /// Time of the first import.
     pub imported_at: Timestamp,
-    /// Its judgement; absent until it is judged, and until then nobody sees the line.
+    /// Its judgement. Absent until it is judged, and until then the line is not shown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judged: Option<Judged>,
 }
@@ -166,7 +166,7 @@ impl StoredLine {
         self.judged.as_ref().is_some_and(|judged| judged.is_final)
     }
 
-    /// Returns the exception for operators, if it differs and nobody is left to be asked.
+    /// Returns the exception for operators, if it differs and nobody is left to ask.
     pub fn exception(&self, now: Timestamp) -> Option<Exception> {
         let judged = self.judged.as_ref().filter(|judged| judged.is_final)?;
         let kind = ReconciliationKind::of(&judged.finding)?;
@@ -224,14 +224,14 @@ impl StoredLine {
     }
 }
 
-/// The kinds of exceptions that reconciliation makes.
+/// The kinds of exceptions that reconciliation creates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReconciliationKind {
     /// The money was moved on one side only.
     StatusDiffers,
     /// The amounts of both sides differ.
     AmountDiffers,
-    /// The movement is another one than the known one.
+    /// The movement differs from the known one.
     MovementDiffers,
     /// See [`LineVerdict::MissingThere`].
     MissingThere,
@@ -310,7 +310,7 @@ impl ReconciliationKind {
     }
 }
 
-/// Makes the exception of a day whose list was not available for longer than a day.
+/// Creates the exception of a day whose list was not available for longer than a day.
 pub fn list_not_compared(
     source: &Source,
     acquirer: &AcquirerName,

@@ -14,7 +14,7 @@ use crate::money::Money;
 use crate::order::{Address, Item, Utm};
 use crate::time::Timestamp;
 
-/// A payment link as the API shows it. What was not asked for is `null`.
+/// A payment link as the API shows it. Parts that were not requested are `null`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LinkRecord<'a> {
@@ -48,12 +48,12 @@ pub struct LinkRecord<'a> {
     closed_at: Option<Printed<Timestamp>>,
 }
 
-/// Facts that the record of a link shows beside the link itself.
+/// Facts that the record of a link shows in addition to the link itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LinkFacts {
     /// Its status.
     pub status: LinkStatus,
-    /// Address of its page; absent while this node can't make it.
+    /// Address of its page; absent while this node can't derive it.
     pub url: Option<String>,
     /// Number of payments that were ever paid.
     pub paid_count: u64,

@@ -275,7 +275,7 @@ pub(super) struct SplitRecord<'a> {
     recipient_id: &'a str,
     #[serde(flatten)]
     share: PortionRecord,
-    /// The acquirer's name of the recipient, where the split is real there.
+    /// The acquirer's name of the recipient, if the acquirer executes the split.
     acquirer_reference: Option<&'a str>,
 }
 
@@ -323,7 +323,7 @@ pub struct RefundRecord<'a> {
 }
 
 impl<'a> RefundRecord<'a> {
-    /// Makes the record of a refund.
+    /// Creates the record of a refund.
     pub fn of(refund: &'a Refund) -> Self {
         Self {
             refund_id: &refund.id,

@@ -27,7 +27,7 @@ fn item(fields: &Fields<'_>) -> Option<Item> {
     Some(Item { id, name: name?, quantity: quantity?, price: price? })
 }
 
-/// Reads the form with hyphens and nothing else; the other forms are no longer the merchant's own id.
+/// Reads only the form with hyphens: in another form it would no longer be the merchant's own id.
 fn hyphenated_uuid(text: &str) -> Result<Uuid, Broken> {
     let uuid = if text.len() == 36 { Uuid::try_parse(text).ok() } else { None };
     uuid.ok_or_else(|| Broken::new(code::FORMAT, wordings::no_uuid()))

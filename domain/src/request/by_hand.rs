@@ -16,9 +16,9 @@ use crate::time::Timestamp;
 pub struct PayByHand {
     /// Day of the payment; today if absent.
     pub on: Option<NaiveDate>,
-    /// Amount; what is owed on that day if absent.
+    /// Amount. If absent, the amount owed on that day.
     pub amount: Option<Money>,
-    /// Code of a boleto that is used.
+    /// Code of the boleto that is used.
     pub by: PaidBy,
     /// Unknown names in the body.
     pub unknown: Vec<UnknownName>,

@@ -1,4 +1,4 @@
-//! Body that the script of a link's page sends: the fields of its form, and a card.
+//! Body sent by the script of a link's page: the fields of its form, and a card.
 
 use super::json::{JsonNode, Object};
 use super::violation::{Rejection, code};
@@ -12,7 +12,7 @@ const CARD: &str = "card";
 /// Field in which the number of instalments is chosen.
 const INSTALLMENTS: &str = "installments";
 
-/// Form with a card, as the page sends it. `card` has the fields whose inputs have no name: no form sends them.
+/// Form with a card, as the page sends it. `card` has the inputs without a name, which no form submits.
 #[derive(Debug)]
 pub struct SentCardForm {
     /// Fields of the form, by name.
@@ -24,7 +24,7 @@ pub struct SentCardForm {
 /// Reads the body.
 ///
 /// # Errors
-/// A [`Rejection`] if it is no object of texts, or lacks the card.
+/// A [`Rejection`] if it is not an object of texts, or lacks the card.
 pub fn parse(body: &[u8]) -> Result<SentCardForm, Rejection> {
     let object = json::read(body)?;
     let mut fields = Vec::new();
@@ -54,7 +54,7 @@ pub fn parse(body: &[u8]) -> Result<SentCardForm, Rejection> {
     Ok(SentCardForm { fields, card })
 }
 
-/// Returns a text of the card; an empty one if it is missing, so that its rule tells the mistake.
+/// Returns a text of the card. If missing, returns an empty one, so that its rule reports the mistake.
 fn text_of(card: &Object<'_>, name: &str) -> Result<Secret<String>, Rejection> {
     match card.get(name) {
         Some(JsonNode::Text(text)) => Ok(Secret::new(text.as_ref().to_owned())),

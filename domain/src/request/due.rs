@@ -36,7 +36,7 @@ const MAX_DISCOUNTS: usize = 3;
 const MAX_INSTRUCTIONS: usize = 5;
 const INSTRUCTION_LENGTHS: RangeInclusive<usize> = 1..=40;
 
-/// The terms as they were sent, for whichever method.
+/// Terms as sent, regardless of the method.
 pub(super) struct SentDue {
     pub(super) dates: SentDates,
     /// Absent if a part could not be read.
@@ -73,14 +73,14 @@ impl SentDue {
     }
 }
 
-/// Reads all of them. Without a due date, that of a boleto is taken.
+/// Reads all terms. Without a due date, a boleto's default applies.
 pub(super) fn read(root: &Fields<'_>, amount: Option<Money>, now: Timestamp) -> SentDue {
     let sent = root.optional("dueDate").text();
     let due_date = due_date(root, sent, now);
     read_of(root, amount, due_date, now)
 }
 
-/// Reads those that belong to this due date.
+/// Reads the terms that belong to this due date.
 pub(super) fn read_of(
     root: &Fields<'_>,
     amount: Option<Money>,
@@ -216,7 +216,7 @@ fn check_order(fields: &Fields<'_>, before: Discount, this: Discount) {
     let falls = match (before.portion, this.portion) {
         (Portion::Amount(before), Portion::Amount(this)) => this < before,
         (Portion::BasisPoints(before), Portion::BasisPoints(this)) => this < before,
-        // Two kinds are refused as such.
+        // A mixture of both kinds is refused by its own rule.
         (Portion::Amount(_), Portion::BasisPoints(_)) | (Portion::BasisPoints(_), Portion::Amount(_)) => true,
     };
     if !falls {

@@ -14,7 +14,7 @@ pub(super) fn check(text: &str) -> Result<(), Broken> {
     if is_email(text) { Ok(()) } else { Err(Broken::new(code::FORMAT, wordings::no_email())) }
 }
 
-/// Returns true if it is an address, of whatever length.
+/// Returns true if it is an address of any length.
 pub(crate) fn is_email(text: &str) -> bool {
     text.split_once('@').is_some_and(|(local, domain)| is_local(local) && is_domain(domain))
 }

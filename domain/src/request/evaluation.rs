@@ -1,4 +1,4 @@
-//! The body of a dry run: that of a creation without most of the card, and with an optional time and dice.
+//! The body of a dry run: that of a creation, without most of the card and with optional time and dice.
 
 use super::fields::{Fields, Findings};
 use super::terms::CardForm;
@@ -18,7 +18,7 @@ const DICE: &str = "dice";
 /// A payment to be evaluated, with its time and dice.
 #[derive(Debug)]
 pub struct Evaluation {
-    /// The order. Of the card it contains no more than any order.
+    /// The order. It contains no more card data than any order.
     pub order: Order,
     /// Time of the creation.
     pub at: Timestamp,

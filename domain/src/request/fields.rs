@@ -22,24 +22,25 @@ pub(super) struct Findings<'n> {
     shape: RefCell<Vec<Violation>>,
     rules: RefCell<Vec<Violation>>,
     clock: RefCell<Vec<Violation>>,
-    /// The card's number as it was sent: no field that is kept may contain it.
+    /// The card number as sent: no field that is stored may contain it.
     card_number: Option<&'n str>,
 }
 
 impl<'n> Findings<'n> {
-    /// Begins a reading in which no text may contain this card number.
+    /// Starts a reading in which no text may contain this card number.
     pub(super) fn with_card_number(card_number: Option<&'n str>) -> Self {
         Self { card_number, ..Self::default() }
     }
 
-    /// Returns the result with the violations that depend on the clock; or the refusal, shape before rules.
+    /// Returns the result with its clock-dependent violations, or the refusal. Violations of the shape take precedence
+    /// over broken rules.
     pub(super) fn conclude<T>(self, read: Option<T>) -> Result<(T, Vec<Violation>), Rejection> {
         let shape = self.shape.into_inner();
         let rules = self.rules.into_inner();
         let clock = self.clock.into_inner();
         match read {
-            // What depends on the clock refuses no replay: a request that was taken
-            // before its due date is answered after it.
+            // Clock-dependent violations refuse no replay: a request accepted before its due date is still answered
+            // after it.
             Some(read) if shape.is_empty() && rules.is_empty() => Ok((read, clock)),
             _ if !shape.is_empty() => Err(Rejection::malformed(shape)),
             _ => Err(Rejection::unprocessable([rules, clock].concat())),
@@ -81,8 +82,8 @@ impl<'n> Fields<'n> {
         self.object.keys().map(AsRef::as_ref)
     }
 
-    /// Reports a violation for each text with a card number that has none yet, unknown fields included. Card data is
-    /// allowed in `places`.
+    /// Reports a violation for each text that contains a card number and has no violation yet, in unknown fields too.
+    /// Card data is allowed in `places`.
     pub(super) fn refuse_card_numbers(&self, places: &[&str]) {
         let mut found = Vec::new();
         self.find_in_members(self.object, &self.path, places, &mut found);
@@ -96,7 +97,7 @@ impl<'n> Fields<'n> {
             let member =
                 if path.is_empty() { shown(name).to_owned() } else { format!("{path}.{}", shown(name)) };
             if !places.contains(&member.as_str()) {
-                // Names of metadata are the caller's own: a violation in a name is reported for the object.
+                // Metadata names are the caller's own, so a violation in a name is reported for the object.
                 let place = if path == METADATA { path } else { &member };
                 found.extend(self.violation_of(name, place));
                 self.find_in(node, &member, places, found);
@@ -158,7 +159,7 @@ impl<'n> Fields<'n> {
     /// Checks that a text contains no card number: neither the card's own nor any other.
     pub(super) fn check_card(&self, text: &str) -> Result<(), Broken> {
         match self.findings.card_number {
-            // Asked first, because the card's own number counts anywhere among other digits, and need not pass Luhn.
+            // Checked first, because the card's own number counts even among other digits, and need not pass Luhn.
             Some(number) if holds_number(text, number) => {
                 Err(Broken::new(code::CARD_NUMBER, wordings::own_card_number()))
             }
@@ -210,7 +211,7 @@ impl<'f> Field<'f> {
         Some(text)
     }
 
-    /// Reads a text by a parser.
+    /// Reads a text with a parser.
     pub(super) fn parsed<T>(self, parse: impl FnOnce(&str) -> Result<T, Broken>) -> Option<T> {
         self.fields.keep(self.name, parse(self.text()?))
     }
@@ -226,7 +227,8 @@ impl<'f> Field<'f> {
         self.parsed(|text| check_text(text.trim(), lengths).map(|()| text.trim().to_owned()))
     }
 
-    /// Reads such a text that payers read first: without characters that are invisible or turn the direction of writing.
+    /// Reads such a text that is shown to payers: without invisible characters and those that change the writing
+    /// direction.
     pub(super) fn shown_text_of(self, lengths: RangeInclusive<usize>) -> Option<String> {
         self.parsed(|text| {
             if text.chars().any(is_invisible) {
@@ -330,7 +332,7 @@ impl<'f> Field<'f> {
         matches!(self.node, Some(JsonNode::List(entries)) if entries.is_empty())
     }
 
-    /// Reads each text of an array by a parser. Those beyond `max` are ignored, and their number is reported.
+    /// Reads each text of an array with a parser. Those beyond `max` are ignored, and their number is reported.
     pub(super) fn texts_by<T>(self, max: usize, parse: impl Fn(&str) -> Result<T, Broken>) -> Vec<T> {
         let Some(node) = self.node else { return Vec::new() };
         let JsonNode::List(entries) = node else {
@@ -377,7 +379,7 @@ impl<'f> Field<'f> {
 fn integer_of(text: &str) -> Option<i64> {
     let digits = text.strip_prefix('-').unwrap_or(text);
     let nearest = if digits == text { i64::MAX } else { i64::MIN };
-    // Too many digits are still an integer: out of range, and not of the wrong type.
+    // Too many digits are still an integer: out of range, but not of the wrong type.
     crate::text::is_digits(digits).then(|| text.parse().unwrap_or(nearest))
 }
 

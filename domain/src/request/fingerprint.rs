@@ -18,8 +18,8 @@ impl ParsedRequest {
     /// Returns a keyed hash of the request, 64 hexadecimal digits.
     ///
     /// Equal for two bodies that differ only in the order of names, `null` or absence, or insignificant letter case.
-    /// Unknown fields and the card's security code don't matter either. Covers the card number, which is why it is
-    /// keyed. A due date that was not sent counts as such, on whatever day the request arrives.
+    /// Unknown fields and the card's security code are ignored too. Covers the card number, which is why it is keyed.
+    /// An absent due date is hashed as absent, on whatever day the request arrives.
     pub fn fingerprint(&self, secret: &[u8]) -> String {
         let mut writer = Writer::new(secret);
         writer.text(VERSION);
@@ -112,7 +112,7 @@ impl Writer {
         }
         match address {
             Some(address) => self.address(address),
-            // As long as no street, so never like an address.
+            // Longer than any street, so it never collides with an address.
             None => self.text("no address"),
         }
     }
@@ -158,7 +158,7 @@ impl Writer {
         match terms {
             Terms::Pix { expires_in_s } => self.number(*expires_in_s),
             Terms::DuePix(due) => {
-                // No `expiresIn` looks like this length of a text.
+                // No `expiresIn` collides with the length of this text.
                 self.text("dueDate");
                 self.text(&due.due_date.to_string());
                 self.due(due, sent);
@@ -166,7 +166,7 @@ impl Writer {
             Terms::Boleto(due) => {
                 let date = sent.due_date.then(|| due.due_date.to_string());
                 self.option(date.as_deref(), Self::text);
-                // Boletos had nothing but a due date once: a request that asks for no more keeps its fingerprint.
+                // Boletos used to have only a due date: a request without further terms keeps its fingerprint.
                 if sent.payable_days || due.changes_the_amount() || !due.instructions.is_empty() {
                     self.text("terms");
                     self.due(due, sent);

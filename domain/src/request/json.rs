@@ -46,7 +46,7 @@ pub(super) fn holds_number(node: &JsonNode<'_>) -> bool {
 pub(super) fn read(body: &[u8]) -> Result<Object<'_>, Rejection> {
     let syntax = |message| Rejection::unreadable(String::new(), code::SYNTAX, message);
     let text = std::str::from_utf8(body).map_err(|_| syntax(wordings::no_utf8()))?;
-    // Editors add one that nobody sees, and JSON has none (RFC 8259 section 8.1).
+    // Some editors add an invisible byte order mark, which JSON does not allow (RFC 8259 section 8.1).
     if text.starts_with('\u{feff}') {
         return Err(syntax(wordings::byte_order_mark()));
     }
@@ -72,7 +72,7 @@ pub(super) fn shown(name: &str) -> &str {
     if is_path && !holds_card_number(name) { name } else { "…" }
 }
 
-/// Reason why a value could not be read, and its path, from the inside to the outside.
+/// Reason why a value could not be read, and its path from the inside out.
 struct Unreadable {
     code: &'static str,
     message: Wording,
@@ -172,7 +172,7 @@ impl<'de> Deserialize<'de> for Text<'de> {
     }
 }
 
-/// Members of an object in their order, repeated names too.
+/// Members of an object in their order, including repeated names.
 struct Members<'a>(Vec<(Text<'a>, &'a RawValue)>);
 
 impl<'de> Deserialize<'de> for Members<'de> {

@@ -33,7 +33,7 @@ const MAX_INSTALLMENTS: u8 = 12;
 /// Longest URL.
 const MAX_URL: usize = 2_048;
 
-/// Names of a due date's terms.
+/// Field names of a due date's terms.
 const TERMS: [&str; 5] = ["payableAfterDueDays", "fine", "interest", "discounts", "instructions"];
 
 /// A request for a link that breaks no rule, except perhaps those that depend on the time.
@@ -75,8 +75,8 @@ impl ParsedLink {
         let last = self.offer.due.and_then(end_of_due_date);
         let default = now.plus_ms(DEFAULT_LIFE_MS);
         let expires_at = self.expires_at.or(last).unwrap_or(default);
-        // Filled in after the fingerprint was made: a replay is the same request,
-        // whatever methods can be offered by then.
+        // Filled in after the fingerprint was computed: a replay is the same request, whatever methods can be offered
+        // by then.
         let methods = if self.offer.methods.is_empty() { methods.to_vec() } else { self.offer.methods };
         Ok(Link {
             id,
@@ -239,7 +239,7 @@ fn greatest_discount(amount: Money, terms: &LinkTerms) -> Money {
     terms.discounts.iter().map(|discount| Portion::of(discount.portion, amount)).max().unwrap_or_default()
 }
 
-/// Checks a URL that a payer's browser is sent to.
+/// Checks a URL to which a payer's browser is sent.
 fn check_url(text: &str, policy: PostbackPolicy) -> Result<(), Broken> {
     let refuse = |code, message| Err(Broken::new(code, message));
     if text.chars().count() > MAX_URL {
@@ -249,7 +249,7 @@ fn check_url(text: &str, policy: PostbackPolicy) -> Result<(), Broken> {
         return refuse(code::CHARACTER, wordings::blanks_in_url());
     }
     let Ok(url) = Url::parse(text) else { return refuse(code::FORMAT, wordings::no_whole_url()) };
-    // An empty user name leaves nothing in what was parsed, and still hides the host from its reader.
+    // An empty user name leaves no trace in the parsed URL, but still hides the host from a human reader.
     if authority_of(text).contains('@') {
         return refuse(code::FORMAT, wordings::credentials_in_url());
     }
@@ -261,7 +261,7 @@ fn check_url(text: &str, policy: PostbackPolicy) -> Result<(), Broken> {
     }
 }
 
-/// Returns the part with user and host, as it was written. Backslashes count as slashes (URL Standard, section 4.4).
+/// Returns the part with user and host, as written. Backslashes count as slashes (URL Standard, section 4.4).
 fn authority_of(text: &str) -> &str {
     let after_scheme = text.split_once(':').map_or(text, |(_, rest)| rest);
     let rest = after_scheme.trim_start_matches(['/', '\\']);

@@ -35,7 +35,7 @@ pub(super) fn metadata(root: &Fields<'_>) -> BTreeMap<String, String> {
         field.refuse(Broken::new(code::TOO_MANY, wordings::too_many_entries(MAX_METADATA)));
     }
     let read = |name: &&str| {
-        // Reported for the object: a name may itself be confidential.
+        // Reported for the object, because the name itself may be confidential.
         let is_no_card_data = entries.check_card(name).and_then(|()| check_name(name));
         let is_no_card_data = is_no_card_data.map_err(|broken| field.refuse(of_the_name(broken)));
         let fits = entries.keep(name, check_text(name, 1..=40).map_err(of_the_name));

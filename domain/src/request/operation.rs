@@ -8,7 +8,7 @@ use crate::money::Money;
 /// Body of a capture or refund.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OperationBody {
-    /// Amount in the request; when absent, everything that is left.
+    /// Amount in the request. If absent, everything that is left.
     pub amount: Option<Money>,
     /// Unknown names in the body.
     pub unknown: Vec<UnknownName>,
@@ -29,7 +29,7 @@ pub fn parse(body: &[u8]) -> Result<OperationBody, Rejection> {
     if !object.contains_key("amount") {
         take_for_amounts(&mut unknown, &object);
     }
-    // A misspelt amount that was ignored would move everything that is left, and so would a variable without a value.
+    // Ignoring a misspelt amount would move everything that is left, and so would a variable without a value.
     let is_null = object.get("amount").is_some_and(|amount| matches!(amount, JsonNode::Null));
     let is_meant = is_null || unknown.iter().any(|name| name.is_meant_as("amount"));
     let amount = if is_meant { root.required("amount") } else { root.optional("amount") };
@@ -41,8 +41,8 @@ pub fn parse(body: &[u8]) -> Result<OperationBody, Rejection> {
     }
 }
 
-/// Takes every unknown name with a number for the amount, whatever it is called and however deep the number is: without an
-/// amount everything that is left would move.
+/// Treats every unknown name with a number as a misspelt amount, whatever its name and however deep the number is.
+/// Without an amount everything that is left would move.
 fn take_for_amounts(unknown: &mut [UnknownName], object: &Object<'_>) {
     for name in unknown.iter_mut().filter(|name| name.meant.is_none()) {
         if object.get(name.path.as_str()).is_some_and(holds_number) {
@@ -54,7 +54,7 @@ fn take_for_amounts(unknown: &mut [UnknownName], object: &Object<'_>) {
 /// Reads the body of a cancellation, which needs none, and returns its unknown names. An empty body counts as `{}`.
 ///
 /// # Errors
-/// A [`Rejection`] if it is no JSON object.
+/// A [`Rejection`] if it is not a JSON object.
 pub fn parse_cancellation(body: &[u8]) -> Result<Vec<UnknownName>, Rejection> {
     if body.trim_ascii().is_empty() {
         return Ok(Vec::new());

@@ -59,7 +59,7 @@ fn document(payer: &Fields<'_>) -> Option<Document> {
     let kind = payer.required("documentType").parsed(|text| Ok(DocumentType::parse(text)?));
     let value = value?;
     let Some(kind) = kind else {
-        // The digits are checked even without a kind, so that one answer has both violations.
+        // The digits are checked even without a kind, so that one answer contains both violations.
         let of_any_kind = Document::try_from(value.to_owned());
         return payer.keep("document", of_any_kind.map_err(Broken::from));
     };

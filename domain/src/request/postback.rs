@@ -10,7 +10,7 @@ use crate::webhook::address::{is_public, is_public_name};
 /// Policy for the addresses of webhooks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PostbackPolicy {
-    /// Development: `http` and addresses of this machine and network too.
+    /// For development: also allows `http` and addresses of this machine and network.
     AllowAnything,
     /// `https` only, and no host that is certainly not public. Names are checked again when they are resolved.
     HttpsPublicOnly,

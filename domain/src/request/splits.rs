@@ -30,9 +30,9 @@ pub(super) fn read(root: &Fields<'_>, amount: Option<Money>) -> Vec<Split> {
 
 /// Refuses shares that exceed what is left after the greatest discount. Percentages are of the whole amount.
 pub(super) fn check_against_discount(root: &Fields<'_>, splits: &[Split], amount: Money, discount: Money) {
-    // A payer who pays early pays less, and the shares of all recipients have to fit into that.
+    // A payer who pays early pays less, and all shares must fit into that amount.
     let shares: Money = splits.iter().map(|split| split.share.of(amount)).sum();
-    // Shares of more than the amount were refused already.
+    // Shares that exceed the amount were already refused.
     if shares > amount.minus(discount) && !exceeds(splits, Some(amount)) {
         root.refuse("splits", Broken::new(code::EXCEEDS_AMOUNT, wordings::splits_exceed_discounted()));
     }
@@ -52,7 +52,7 @@ fn share(amount: Field<'_>, percentage: Field<'_>, fields: &Fields<'_>) -> Optio
             fields.keep("percentage", points).map(Share::BasisPoints)
         }
         (true, true) => {
-            // Both are read, since a wrong type is told rather than that there are two.
+            // Both are read, since a wrong type takes precedence over the error that there are two.
             let cents = amount.integer();
             let points = percentage.number();
             if cents.and(points).is_some() {

@@ -23,14 +23,14 @@ pub(super) enum CardForm<'t> {
     ForRoute(Option<&'t SentToken>),
 }
 
-/// Terms of the method as they were sent.
+/// Terms of the method, as sent.
 pub(super) struct SentTerms {
     pub(super) terms: Terms,
     pub(super) card: Option<CardData>,
     pub(super) dates: SentDates,
 }
 
-/// Dates that were sent, and not derived from the time or by default.
+/// Dates that were sent, rather than derived from the time or a default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct SentDates {
     /// `dueDate`.

@@ -9,10 +9,10 @@ use crate::card::token::{CardTokens, MAX_TOKEN_NAME_BYTES, TokenContents};
 use crate::request::UnknownName;
 use crate::time::Timestamp;
 
-/// Fields of a card that its token stands for.
+/// Fields of a card that its token replaces.
 const REPLACED: [&str; 5] = ["number", "holderName", "expirationMonth", "expirationYear", "cvv"];
 
-/// A card of which a token is asked.
+/// A card for which a token is requested.
 #[derive(Debug)]
 pub struct CardToTokenize {
     /// The card.
@@ -52,7 +52,7 @@ fn name_too_long() -> Broken {
 pub(super) enum SentToken {
     Opened(TokenContents),
     Unknown,
-    /// A value that is no text.
+    /// A value that is not a text.
     NoText,
 }
 
@@ -77,7 +77,7 @@ impl SentToken {
         }
     }
 
-    /// Returns its card. Reports fields beside the token, and a token that is unknown or expired.
+    /// Returns its card. Reports fields in addition to the token, and a token that is unknown or expired.
     pub(super) fn read(&self, card: &Fields<'_>, now: Timestamp) -> Option<CardData> {
         if REPLACED.iter().any(|name| card.optional(name).is_present()) {
             card.refuse("token", Broken::new(code::NOT_APPLICABLE, wordings::token_beside_card()));

@@ -46,20 +46,21 @@ impl Shape {
         self.inside.iter().find(|(known, _)| *known == name).map(|(_, shape)| *shape)
     }
 
-    /// Returns the name here of what others call so.
+    /// Returns the name here for a word that other services use.
     fn in_our_words(&self, written: &str) -> Option<&'static str> {
         let mut ours = OTHER_WORDS.iter().filter(|(other, _)| is_same(other, written)).map(|(_, ours)| *ours);
         ours.find(|ours| self.names().any(|name| name == *ours))
     }
 
-    /// Returns the only name here that begins or ends with this one, as `holderName` does with `name`.
+    /// Returns the name here that begins or ends with this one, as `holderName` does with `name`, if there is exactly
+    /// one.
     fn named_in_part(&self, written: &str) -> Option<&'static str> {
         let mut alike = self.names().filter(|name| begins_or_ends_with(name, written));
         let only = alike.next()?;
         alike.next().is_none().then_some(only)
     }
 
-    /// Returns the whole path of the name that is spelt like this one, if there is one alone in this shape.
+    /// Returns the whole path of the name that is spelt like this one, if there is exactly one in this shape.
     fn only_path_to(&self, written: &str) -> Option<String> {
         let mut paths = Vec::new();
         self.add_paths_to(written, "", &mut paths);
@@ -75,7 +76,7 @@ impl Shape {
     }
 }
 
-/// Names that other services and our own records have for a field, with that field.
+/// Names that other services and our own records use for a field, each with that field.
 const OTHER_WORDS: &[(&str, &str)] = &[
     ("webhookUrl", "postbackUrl"),
     ("callbackUrl", "postbackUrl"),
@@ -312,7 +313,7 @@ impl Search<'_> {
 fn begins_or_ends_with(name: &str, written: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let written = written.to_ascii_lowercase();
-    // Shorter ones are in many names by chance.
+    // Shorter ones occur in many names by chance.
     written.len() >= 4 && (name.starts_with(&written) || name.ends_with(&written))
 }
 

@@ -10,7 +10,7 @@ use crate::phone::PhoneError;
 use crate::postal::PostalError;
 use crate::wording::Wording;
 
-/// Every code of a [`Violation`]. The codes are part of the API: none changes its meaning.
+/// Every code of a [`Violation`]. The codes are part of the API, so none ever changes its meaning.
 pub mod code {
     /// A required field is missing or `null` (400).
     pub const REQUIRED: &str = "required";
@@ -72,7 +72,7 @@ pub mod code {
     /// The card's brand has no numbers of this length.
     pub const BRAND_LENGTH: &str = "brand_length";
 
-    /// The token of a card has ended.
+    /// The card token has expired.
     pub const TOKEN_EXPIRED: &str = "token_expired";
     /// No token of this merchant and mode, or its secret key is gone.
     pub const TOKEN_UNKNOWN: &str = "token_unknown";
@@ -166,8 +166,8 @@ impl Rejection {
         Self::malformed(vec![Violation { field, code, message }])
     }
 
-    /// Adds the unknown names of the body. Where one was probably meant to be a missing field, that is part of the
-    /// message: a header alone is easily overlooked.
+    /// Adds the unknown names of the body. If one was probably meant as a missing field, the message says so: a header
+    /// alone is easily overlooked.
     pub(super) fn with_unknown(self, unknown: Vec<UnknownName>) -> Self {
         let mut violations = self.violations;
         for missing in violations.iter_mut().filter(|violation| violation.code == code::REQUIRED) {

@@ -1,4 +1,4 @@
-//! All sentences about refused requests: the rule, in both languages, and never the value that was sent.
+//! All sentences about refused requests: each states the rule, in both languages, and never the value that was sent.
 //!
 //! A sentence follows the name of its field: `amount: must be …`.
 
@@ -215,7 +215,7 @@ wordings! {
     and_more(count: usize) = "; and {count} more", "; e mais {count}";
 }
 
-/// Returns a sentence after the name of its field, if it has one.
+/// Returns a sentence preceded by the name of its field, if it has one.
 pub(super) fn at(field: &str, message: &Wording) -> Wording {
     if field.is_empty() {
         return message.clone();
@@ -223,7 +223,7 @@ pub(super) fn at(field: &str, message: &Wording) -> Wording {
     message.map(|text| format!("{field}: {text}"))
 }
 
-/// Returns the words after the first violation of `count`.
+/// Returns the words that follow the first of `count` violations.
 pub(super) fn rest_of(count: usize) -> Wording {
     if count > 1 { and_more(count.saturating_sub(1)) } else { Wording::fixed("", "") }
 }

@@ -20,7 +20,7 @@ pub struct Attempt {
     /// Issuer's decline, if another acquirer was tried after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub decline: Option<Decline>,
-    /// True if the acquirer took the charge but said that it has no code to pay with: it is asked once more.
+    /// True if the acquirer accepted the charge but stated that it has no code to pay with: it is asked once more.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub without_code: bool,
     /// True if the acquirer examines the charge for fraud: its outcome may take days.
@@ -35,7 +35,7 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// Makes a charge that is sent now. The first inquiry is at `inquire_at` if no answer comes.
+    /// Creates a charge that is sent now. The first inquiry is at `inquire_at` if no answer comes.
     pub(crate) const fn sent(
         acquirer: AcquirerName,
         at: Timestamp,
@@ -59,7 +59,7 @@ impl Attempt {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChargeEnd {
-    /// The acquirer says what becomes of the charge: it waits for its payer, or the card was approved.
+    /// The acquirer stated the outcome: the charge waits for its payer, or the card was approved.
     Known,
     /// The acquirer or issuer refused it.
     Declined,
@@ -68,7 +68,7 @@ pub enum ChargeEnd {
 }
 
 impl Progress<ChargeEnd> {
-    /// Returns the API's spelling, which calls a charge that is taken "registering" and one that is known "accepted".
+    /// Returns the API's spelling, which calls an accepted charge "registering" and a known one "accepted".
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Ready | Self::Sent => "sent",

@@ -8,7 +8,7 @@ use super::{Criteria, RouteInputs};
 use crate::identity::AcquirerName;
 use crate::money::Money;
 
-/// Cost of certain payments at an acquirer. Of several lines the first that matches counts.
+/// Cost of certain payments at an acquirer. The first of several lines that matches applies.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CostLine {
     /// The acquirer.

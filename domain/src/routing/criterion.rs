@@ -65,7 +65,7 @@ impl Criterion {
     fn covers(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Method(all), Self::Method(some)) => includes(all, some),
-            // Only card payments have what these ask for.
+            // Only card payments have these properties.
             (Self::Method(all), Self::Brand(_) | Self::Bin(_) | Self::Installments(..)) => {
                 all.contains(&Method::CreditCard)
             }
@@ -170,7 +170,7 @@ fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.collect::<Vec<_>>().join(" or ")
 }
 
-/// Conditions that must all hold; without any it is always fulfilled. No two are of the same kind.
+/// Conditions that must all hold. An empty list is always fulfilled. No two are of the same kind.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
 pub struct Criteria(Vec<Criterion>);

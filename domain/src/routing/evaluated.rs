@@ -28,7 +28,7 @@ struct RankedAcquirer {
 }
 
 impl Evaluated {
-    /// Makes the display form of a plan, which was made by this table of this version.
+    /// Creates the display form of a plan that was made with this version of the table.
     pub fn of(plan: &Plan<'_>, inputs: &RouteInputs<'_>, table: &RoutingTable, version: Version) -> Self {
         let considered = plan.choices.iter().map(|choice| RankedAcquirer {
             acquirer: choice.candidate.acquirer.clone(),

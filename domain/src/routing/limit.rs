@@ -1,7 +1,7 @@
 //! Limits on the tries of one card.
 //!
 //! The brands count tries after a decline and charge for those beyond a limit. The figures are those of the contract
-//! (section 4, "Routes"). Here they only prevent a further try, never a merchant's own.
+//! (section 4, "Routes"). Here they only prevent a further try by this service, never one by a merchant.
 
 use crate::card::Brand;
 use crate::payment::Payment;

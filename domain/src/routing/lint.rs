@@ -72,9 +72,9 @@ pub enum FindingKind {
     SameName,
     /// It names an acquirer twice.
     NamedTwice(AcquirerName),
-    /// The rule with this name, before it, decides about all of its payments.
+    /// The earlier rule with this name decides about all of its payments.
     Covered(String),
-    /// None of its acquirers takes any of these methods, to which it is limited.
+    /// It is limited to these methods, and none of its acquirers takes any of them.
     NobodyTakes(Vec<Method>),
     /// An acquirer that it names takes none of its methods.
     NotTakenBy {
@@ -161,8 +161,8 @@ fn of_rule(rule: &Rule, before: &[Rule], acquirers: &[Capability]) -> Vec<Findin
     found
 }
 
-/// Returns true if the other rule, which comes before this one, decides about all payments of this one. Wherever this
-/// one has an acquirer for a payment, the other has one too.
+/// Returns true if the other, earlier rule decides about all payments of this one. Whenever this rule has an acquirer
+/// for a payment, the other has one too.
 fn is_decided_by(rule: &Rule, other: &Rule, acquirers: &[Capability]) -> bool {
     let decides = |rule: &Rule, mode: Mode, method: Method| {
         let mut candidates =

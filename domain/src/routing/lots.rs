@@ -11,7 +11,7 @@ impl Lots {
     /// Orders all entries: each time one of the remaining ones is drawn in proportion to its weight. Those without
     /// weight come last, in their original order.
     ///
-    /// If entries are dropped from the result, the order of the others still has the right proportions.
+    /// If entries are dropped from the result, the order of the others keeps the right proportions.
     pub(super) fn order<T>(&mut self, mut left: Vec<T>, weight: impl Fn(&T) -> u32) -> Vec<T> {
         let mut drawn = Vec::with_capacity(left.len());
         while left.len() > 1 {
@@ -22,7 +22,7 @@ impl Lots {
                 reached = reached.saturating_add(weight);
                 lot < reached
             });
-            // None is chosen when nothing left has a weight. Then the original order counts.
+            // None is chosen if no remaining entry has a weight. Then the original order applies.
             drawn.push(left.remove(chosen.unwrap_or(0)));
         }
         drawn.append(&mut left);

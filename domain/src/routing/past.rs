@@ -14,8 +14,8 @@ use crate::order::{Order, Terms};
 use crate::payment::Payment;
 use crate::time::Timestamp;
 
-/// A payment reduced to what its route depended on, and the record of the route. It has all that a replay needs, for a
-/// million of them. Read from a stored [`Payment`], of which everything else is skipped.
+/// A payment reduced to the inputs and the record of its route. It has all that a replay needs, and is small enough for
+/// a million of them. Read from a stored [`Payment`], skipping everything else.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PastPayment {
@@ -30,7 +30,7 @@ pub struct PastPayment {
     /// Rule and table of routes that decided.
     #[serde(default)]
     pub routed: Routed,
-    /// Random number that decided between equals.
+    /// Random number that chose between equal acquirers.
     #[serde(with = "crate::payment::dice")]
     pub dice: u64,
 }

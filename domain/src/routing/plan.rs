@@ -12,7 +12,7 @@ use crate::identity::AcquirerName;
 use crate::method::Method;
 use crate::money::Money;
 
-/// An acquirer that takes the payment's method in its mode, with its present condition.
+/// An acquirer that takes the payment's method in its mode, with its current condition.
 #[derive(Debug, Clone)]
 pub struct Candidate<'a> {
     /// The acquirer.
@@ -25,7 +25,7 @@ pub struct Candidate<'a> {
     pub max_expiry_s: Option<u64>,
     /// Charges with a due date that it takes.
     pub due_dates: DueDates,
-    /// Reason why it can't take this order ever, such as `recipient_unknown`.
+    /// Reason why it can never take this order, such as `recipient_unknown`.
     pub objection: Option<&'static str>,
     /// Its condition.
     pub condition: Condition,
@@ -103,7 +103,7 @@ pub enum Condition {
     ThrottledForLong,
     /// Too many calls wait for it.
     Busy,
-    /// An operator directed that it gets no new payment.
+    /// An operator has directed that it gets no new payments.
     Paused,
 }
 
@@ -136,13 +136,13 @@ const EXPIRY_TOO_LONG: &str = "expiry_too_long";
 /// Reason against an acquirer: it has no PIX with a due date.
 const DUE_DATE_UNSUPPORTED: &str = "due_date_unsupported";
 
-/// Reason against an acquirer: it can't keep the fine, the interest, the discounts or the last day.
+/// Reason against an acquirer: it does not support the fine, the interest, the discounts or the last day.
 const TERMS_UNSUPPORTED: &str = "terms_unsupported";
 
 /// Reason against an acquirer: the payment's rule names others, and stops after them.
 const NOT_IN_RULE: &str = "not_in_rule";
 
-/// Reasons that do not pass.
+/// Reasons that are permanent.
 const NEVER: [&str; 4] = [OUT_OF_BOUNDS, EXPIRY_TOO_LONG, DUE_DATE_UNSUPPORTED, TERMS_UNSUPPORTED];
 
 /// Acquirers that were considered for a payment, and the reasons.
@@ -157,7 +157,7 @@ pub struct Plan<'a> {
 /// Decision about one acquirer.
 #[derive(Debug, Clone, Copy)]
 pub struct Choice<'a> {
-    /// The acquirer in its condition.
+    /// The acquirer with its condition.
     pub candidate: &'a Candidate<'a>,
     /// True if it may take the payment.
     pub eligible: bool,
@@ -165,7 +165,7 @@ pub struct Choice<'a> {
     pub reason: &'static str,
     /// Its configured priority. Acquirers that a rule names come before all others.
     pub priority: u32,
-    /// Its share: in the rule if that names it, else among acquirers of equal priority.
+    /// Its share: within the rule if the rule names it, otherwise among acquirers of equal priority.
     pub weight: u32,
 }
 
@@ -173,9 +173,9 @@ impl Plan<'_> {
     /// Checks that an acquirer is eligible.
     ///
     /// # Errors
-    /// The reason why none is.
+    /// The reason why none is eligible.
     pub fn is_possible(&self) -> Result<(), NoRoute> {
-        // Refused ones are sorted to the end, so the first choice speaks for all.
+        // Ineligible ones are sorted to the end, so the first choice is representative.
         if self.choices.first().is_some_and(|choice| choice.eligible) {
             return Ok(());
         }
@@ -197,7 +197,7 @@ impl Plan<'_> {
         })
     }
 
-    /// Returns the acquirers as the payment keeps them.
+    /// Returns the acquirers as stored with the payment.
     pub fn considered(&self) -> Vec<Considered> {
         let keep = |choice: &Choice<'_>| Considered {
             acquirer: choice.candidate.acquirer.clone(),
@@ -207,7 +207,7 @@ impl Plan<'_> {
         self.choices.iter().map(keep).collect()
     }
 
-    /// Returns the record of the decision by the table of this version, as the payment keeps it.
+    /// Returns the record of the decision by this version of the table, as stored with the payment.
     pub fn routed(&self, version: Version) -> Routed {
         let seen = self.choices.iter().map(|choice| (choice.candidate.condition, choice.candidate.approvals));
         Routed {
@@ -222,9 +222,9 @@ impl Plan<'_> {
 /// Makes the plan of a payment.
 ///
 /// The first rule that matches names the acquirers that are tried first. The others follow, lowest priority first,
-/// unless the rule stops there. Of equal ones each comes first in proportion to its weight, drawn by the dice, or by
-/// the payer if the table is sticky. If the table prefers net amounts and no rule names them, the highest expected one
-/// comes first. Failing and throttled ones come last.
+/// unless the rule stops there. Among equal ones, each comes first in proportion to its weight, drawn by the dice, or
+/// by the payer if the table is sticky. If the table prefers net amounts and no rule names them, the highest expected
+/// net amount comes first. Failing and throttled ones come last.
 ///
 /// The order of the candidates does not matter.
 pub fn plan<'a>(
@@ -237,8 +237,7 @@ pub fn plan<'a>(
         table.rules.iter().find(|rule| rule.matches(inputs, candidates.iter().map(|one| one.acquirer)));
     let mut placed: Vec<_> =
         candidates.iter().map(|candidate| Placed::of(candidate, rule, table, inputs)).collect();
-    // Draws must not depend on the order of tables in the file, so candidates stand in
-    // the order of their names (decision 26).
+    // Draws must not depend on the order of tables in the file, so candidates are sorted by name (decision 26).
     placed.sort_unstable_by_key(|one| (one.class, one.candidate.acquirer));
     let mut lots = Lots::new(if table.sticky { lot_of(inputs.payer) } else { dice });
     let mut ordered = Vec::with_capacity(placed.len());
@@ -259,8 +258,8 @@ fn order<'a>(
 ) -> Vec<Placed<'a>> {
     let is_by_rule = equal.first().is_some_and(|one| one.class == Class::Named);
     match table.prefer {
-        // The shares of a rule are exact, whatever its acquirers cost: who writes 70
-        // and 30 gets 70 and 30 (decision 26).
+        // The shares of a rule are exact, whatever its acquirers cost: a rule of 70 and 30 yields 70 and 30 (decision
+        // 26).
         Preference::Net if !is_by_rule => by_net(&equal, table, inputs, lots),
         Preference::Net | Preference::Priority => lots.order(equal, Placed::weight),
     }
@@ -340,7 +339,7 @@ impl<'a> Placed<'a> {
 }
 
 impl Candidate<'_> {
-    /// Returns the reason why it can't take this payment ever, whatever its condition.
+    /// Returns the reason why it can never take this payment, whatever its condition.
     pub fn lasting_objection(&self, inputs: &RouteInputs<'_>) -> Option<&'static str> {
         if inputs.amount < self.min_amount || inputs.amount > self.max_amount {
             return Some(OUT_OF_BOUNDS);
@@ -371,7 +370,7 @@ impl Candidate<'_> {
 
 /// Returns a number that is always the same for one payer (FNV-1a, 64 bits: Fowler, Noll, Vo).
 fn lot_of(payer: &Document) -> u64 {
-    // A hash with a fixed definition: a replay in another process or release has to draw the same lot.
+    // A hash with a fixed definition, because a replay in another process or release must draw the same lot.
     payer.as_str().bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     })

@@ -1,4 +1,4 @@
-//! Replays: the routes that an existing payment would have taken with another table, on paper.
+//! Replays: the routes that existing payments would have taken with another table.
 
 use super::{Approvals, Candidate, Condition, Considered, CostLine, PastPayment, RoutingTable, plan};
 use crate::identity::AcquirerName;
@@ -25,7 +25,7 @@ impl Replayed {
 }
 
 /// Returns the condition of an acquirer when this payment was routed. One that was not considered counts as healthy,
-/// with unknown approvals. For payments from before that was recorded, it follows from the reason.
+/// with unknown approvals. For payments that predate the recording, the condition is derived from the reason.
 pub fn seen(payment: &PastPayment, acquirer: &AcquirerName) -> (Condition, Approvals) {
     let unknown = (Condition::Healthy, Approvals::default());
     let Some(place) = payment.considered.iter().position(|one| one.acquirer == *acquirer) else {
@@ -46,8 +46,9 @@ fn condition_of(considered: &Considered) -> Condition {
     }
 }
 
-/// Makes the plan of a payment again with another table. Uses its dice, its time, and these candidates of its mode and
-/// method in their condition of that time ([`seen`]). The first acquirer's cost is computed by each table's own lines.
+/// Recomputes the plan of a payment with another table. Uses its dice, its time, and these candidates of its mode and
+/// method in their condition at that time ([`seen`]). The first acquirer's cost is computed with each table's own
+/// lines.
 pub fn replay(
     payment: &PastPayment,
     candidates: &[Candidate<'_>],

@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{Approvals, Condition, Version};
 
-/// Rule and inputs that decided: with the payment's dice the same plan can be made again.
+/// Rule and inputs of the decision. With the payment's dice the same plan can be reproduced.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Routed {
     /// Name of the rule that decided, if one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<String>,
-    /// Version of the table; absent for payments from before versions were recorded.
+    /// Version of the table; absent for payments that predate versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<Version>,
     /// True if one further acquirer is tried after a reversible decline.
@@ -22,8 +22,8 @@ pub struct Routed {
     pub saw: Saw,
 }
 
-/// Condition of each considered acquirer, in their order, as five characters, since they are kept with every payment: a
-/// letter for the condition, then approvals and tries in hexadecimal digits.
+/// Condition of each considered acquirer, in their order. Only five characters each, since they are stored with every
+/// payment: a letter for the condition, then approvals and tries in hexadecimal digits.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Saw(String);

@@ -5,14 +5,14 @@ use serde::Serialize;
 use super::{Criteria, RouteInputs};
 use crate::identity::AcquirerName;
 
-/// One rule. Of several the first that matches a payment decides.
+/// One rule. The first of several that matches a payment decides.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Rule {
-    /// Its name, which the payment shows.
+    /// Its name, which is shown with the payment.
     pub name: String,
     /// Its conditions.
     pub when: Criteria,
-    /// Acquirers that are tried first. If none is named, the order is as without a rule.
+    /// Acquirers that are tried first. If none is named, the order is the same as without a rule.
     pub uses: Vec<Use>,
     /// Acquirers that are tried after them.
     pub then: Then,
@@ -25,7 +25,7 @@ pub struct Rule {
 pub struct Use {
     /// The acquirer.
     pub acquirer: AcquirerName,
-    /// Its share among those of the rule; with 0 it is tried after them.
+    /// Its share among those of the rule. With 0 it is tried after the others.
     pub weight: u32,
 }
 

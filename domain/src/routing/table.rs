@@ -49,7 +49,7 @@ impl RoutingTable {
 pub struct Version(String);
 
 impl Version {
-    /// Returns the version of the accounts that acquirers are reached by, in whichever order they come.
+    /// Returns the version of the accounts through which acquirers are reached, independent of their order.
     pub fn of_accounts(accounts: &BTreeMap<AcquirerName, String>) -> Self {
         let written = serde_json::to_vec(accounts).unwrap_or_default();
         Self::of(&written)

@@ -11,8 +11,8 @@ use crate::secret::Secret;
 /// Bytes of each of the two keys.
 const BYTES: usize = 32;
 
-/// Two keys for an `Idempotency-Key`: one makes the payment's id, the other the fingerprint that distinguishes a replay
-/// from another request. A store keeps its first pair for ever.
+/// Two keys for an `Idempotency-Key`: one derives the payment's id, the other the fingerprint that distinguishes a
+/// replay from another request. A store keeps its first pair for ever.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdKeys {
     id: Secret<Vec<u8>>,
@@ -30,7 +30,7 @@ impl IdKeys {
     /// Returns the id of a payment that was requested with a key: the same on every node, for ever.
     pub fn transaction_id(&self, owner: &Owner, idempotency_key: &str) -> TransactionId {
         let parts = [owner.merchant.as_str(), owner.mode.as_str(), idempotency_key];
-        // With the lengths in front, no other division of the same characters makes the same id.
+        // With the lengths in front, no other division of the same characters yields the same id.
         let lengths: Vec<u8> = parts.iter().flat_map(|part| part.len().to_be_bytes()).collect();
         let hash = mac(self.id.expose(), &[&lengths, parts.concat().as_bytes()]);
         let bytes = hash.first_chunk().copied().unwrap_or_default();
@@ -42,7 +42,7 @@ impl IdKeys {
         self.fingerprint.expose()
     }
 
-    /// Returns both in clear, to be sealed.
+    /// Returns both in clear text, to be sealed.
     pub fn reveal(&self) -> Secret<String> {
         let both = Secret::new([self.id.expose().as_slice(), self.fingerprint.expose()].concat());
         Secret::new(STANDARD.encode(both.expose()))

@@ -20,7 +20,7 @@ pub struct SealedSecret {
 /// A secret as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StoredSecret {
-    /// In clear, as earlier versions stored it; the next start seals it.
+    /// In clear text, as earlier versions stored it. The next start seals it.
     #[serde(rename = "secret")]
     Clear(#[serde(with = "in_clear")] Secret<String>),
     /// Sealed.
@@ -29,12 +29,12 @@ pub enum StoredSecret {
 }
 
 impl StoredSecret {
-    /// Makes one that is not sealed: from an old store, or in a test.
+    /// Creates a secret that is not sealed: from an old store, or in a test.
     pub fn clear(text: impl Into<String>) -> Self {
         Self::Clear(Secret::new(text.into()))
     }
 
-    /// Returns the id of the key that sealed it; `None` if it is in clear.
+    /// Returns the id of the key that sealed it; `None` if it is in clear text.
     pub const fn key(&self) -> Option<&SecretKeyId> {
         match self {
             Self::Clear(_) => None,

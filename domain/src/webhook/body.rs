@@ -13,15 +13,15 @@ use crate::state::RefundStatus;
 use crate::status::Status;
 use crate::time::Timestamp;
 
-/// Writes the JSON text of an event, the same in every attempt: the payment is shown as it was right after it.
+/// Writes the JSON text of an event, the same in every attempt. It shows the payment as it was right after the event.
 ///
 /// # Errors
-/// None in practice: everything in it has a JSON form.
+/// Never in practice: everything in it has a JSON form.
 pub fn body(payment: &Payment, event: &Event, public_url: &str) -> Result<String, serde_json::Error> {
     serde_json::to_string(&EventBody::of(payment, event, public_url, false))
 }
 
-/// Writes the JSON text of an event that only tests a receiver, and says so.
+/// Writes the JSON text of an event that only tests a receiver, and is marked as a test.
 ///
 /// # Errors
 /// As [`body`].
@@ -66,7 +66,7 @@ impl<'a> EventBody<'a> {
     }
 }
 
-/// Refund of an event that is about one.
+/// Refund that an event is about.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct RefundBody<'a> {

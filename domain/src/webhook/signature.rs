@@ -17,7 +17,7 @@ impl WebhookSecret {
     /// Number of random bytes in a secret of ours.
     pub const BYTES: usize = 32;
 
-    /// Makes a secret of random bytes.
+    /// Creates a secret from random bytes.
     pub const fn from_bytes(bytes: Vec<u8>) -> Self {
         Self(Secret::new(bytes))
     }

@@ -27,7 +27,7 @@ pub enum ChainFault {
         /// Its id.
         id: Uuid,
     },
-    /// The record is no entry in the form that this service writes.
+    /// The record is not an entry in the form that this service writes.
     Unreadable {
         /// Its index.
         sequence: u64,
@@ -43,9 +43,9 @@ pub enum ChainFault {
     NoHead,
     /// The record of the log's end was changed, or restored to an earlier state.
     WrongHead,
-    /// The entry at a position that was seen before is missing, or another one.
+    /// The entry at a position that was seen before is missing or different.
     NotContinued(ChainPlace),
-    /// Parts of entries are erased, and no entry accounts for it.
+    /// Parts of entries are erased, and no entry accounts for them.
     Unaccounted {
         /// The kind of part.
         part: EntryPart,
@@ -54,7 +54,7 @@ pub enum ChainFault {
         /// Last index without it.
         last: u64,
     },
-    /// A running node had seen a later end, or another entry at an index, and left this entry about it.
+    /// A running node had seen a later end, or a different entry at an index, and recorded that in this entry.
     CutFound {
         /// Index of that entry.
         sequence: u64,
@@ -104,13 +104,13 @@ impl fmt::Display for ChainFault {
     }
 }
 
-/// Verifies a log from its first entry, in pages of any size; keeps little more than one entry's hash.
+/// Verifier of a log from its first entry, in pages of any size. Keeps little more than one entry's hash.
 #[derive(Debug)]
 pub struct ChainCheck {
     key: ChainKey,
     seen_before: Option<ChainPlace>,
     last: ChainPlace,
-    /// Position before the last one, if an entry was taken.
+    /// Position before the last one, if an entry was checked.
     before_last: Option<ChainPlace>,
     /// True if the next entry can be checked against the entry before.
     is_sound: bool,
@@ -121,7 +121,7 @@ pub struct ChainCheck {
 }
 
 impl ChainCheck {
-    /// Begins before the first entry. A position that was seen before must still be there.
+    /// Starts before the first entry. The log must still contain the position that was seen before.
     pub fn new(key: ChainKey, seen_before: Option<ChainPlace>) -> Self {
         let beginning = ChainHead::beginning(&key).position();
         Self { seen_before, ..Self::going_on(key, beginning) }
@@ -142,15 +142,15 @@ impl ChainCheck {
         }
     }
 
-    /// Takes the next entry, in the order of the indexes, and returns the faults up to it.
+    /// Checks the next entry, in index order, and returns the faults up to it.
     pub fn next(&mut self, entry: &ChainedEntry) -> Vec<ChainFault> {
         let mut faults: Vec<_> = self.gap_before(entry.sequence).into_iter().collect();
-        // Behind a gap the hash of the predecessor is unknown, so only content and index are checked.
+        // After a gap the hash of the predecessor is unknown, so only content and index are checked.
         self.is_sound &= faults.is_empty();
         let fault = self.fault_of(entry);
         let is_changed = matches!(fault, Some(ChainFault::Changed { .. }));
         faults.extend(fault);
-        // After a fault the next entry can't fit, which is no fault of its own.
+        // After a fault the next entry can't fit, which is not a fault of its own.
         self.is_sound = faults.last().is_none_or(|fault| matches!(fault, ChainFault::Missing { .. }));
         self.move_to(entry.position());
         self.read = self.read.saturating_add(1);
@@ -160,7 +160,7 @@ impl ChainCheck {
         faults
     }
 
-    /// Takes an index at which there is no readable entry.
+    /// Records an index at which there is no readable entry.
     pub fn unreadable(&mut self, sequence: u64) -> Vec<ChainFault> {
         let mut faults: Vec<_> = self.gap_before(sequence).into_iter().collect();
         faults.push(ChainFault::Unreadable { sequence });
@@ -189,7 +189,7 @@ impl ChainCheck {
     /// Counts the erased parts of the entry; those of a changed entry are not known. A genuine entry may account for
     /// erased parts of earlier ones.
     fn account(&mut self, entry: &ChainedEntry, is_changed: bool) {
-        // Whoever writes to the store could add such an entry, but not with the right hashes.
+        // Anyone with write access to the store could add such an entry, but not with the right hashes.
         if let Some(accounted) = entry.accounted()
             && self.is_genuine(entry)
         {
@@ -209,7 +209,7 @@ impl ChainCheck {
         tells.then_some(ChainFault::CutFound { sequence: entry.sequence, seen })
     }
 
-    /// Returns true if the entry was made with the key, for this index.
+    /// Returns true if the entry was created with the key, for this index.
     fn is_genuine(&self, entry: &ChainedEntry) -> bool {
         entry.is_as_written(&self.key) && entry.is_where_written(None, &self.key)
     }
@@ -230,7 +230,8 @@ impl ChainCheck {
         &self.last
     }
 
-    /// Compares the end with the head, which was read after the last entry and before no other was found.
+    /// Compares the end with the head. The head was read after the last entry, and before a read found no further
+    /// entry.
     pub fn end(&mut self, head: Option<&ChainHead>) -> Vec<ChainFault> {
         let mut faults: Vec<_> = self.at_end(head).into_iter().collect();
         let unaccounted = self.unaccounted.ranges();
@@ -240,9 +241,10 @@ impl ChainCheck {
         faults
     }
 
-    /// Compares the end with the head, read before no other entry was found. Ignores positions seen and erased parts.
+    /// Compares the end with the head, which was read before a read found no further entry. Ignores positions seen and
+    /// erased parts.
     ///
-    /// The head may be one entry behind: some stores move it with a write of its own.
+    /// The head may be one entry behind: some stores move it in a separate write.
     pub fn at_end(&self, head: Option<&ChainHead>) -> Option<ChainFault> {
         let Some(head) = head else { return Some(ChainFault::NoHead) };
         if !head.is_sealed_with(&self.key) {

@@ -27,7 +27,7 @@ pub struct Salts {
 }
 
 impl Salts {
-    /// Makes salts of random bytes.
+    /// Creates salts from random bytes.
     pub fn new([initiator, person, content]: [[u8; SALT_BYTES]; 3]) -> Self {
         Self { initiator: hex(&initiator), person: hex(&person), content: hex(&content) }
     }
@@ -62,7 +62,7 @@ pub struct Initiator {
     pub from: String,
 }
 
-/// Person that the change concerned, if that is one who signs in.
+/// Person that the change concerned, if that person can sign in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Person {
     /// Salt, erased with the part.
@@ -89,7 +89,7 @@ pub struct Links {
     pub initiator: String,
     /// Hash of the person; absent if there never was one.
     pub person: Option<String>,
-    /// Hash of before and after; absent if there never was any.
+    /// Hash of the previous and new state; absent if there never was any.
     pub content: Option<String>,
     /// Hash of the entry, without its index.
     pub body: String,
@@ -126,13 +126,13 @@ pub struct ChainedEntry {
 
 impl ChainedEntry {
     /// Appends the entry to the head. `last` is the index of the last stored entry. The head may be lost, not sealed
-    /// with the key, or older than the log. Then the entry comes after that one without a previous hash, which
+    /// with the key, or older than the log. Then the entry follows the last stored one without a previous hash, which
     /// [`super::ChainCheck`] reports.
     pub fn after(head: Option<&ChainHead>, last: u64, new: &NewAuditEntry, key: &ChainKey) -> Self {
         let NewAuditEntry { entry, salts } = new;
         let head = head.filter(|head| head.sequence >= last && head.is_sealed_with(key));
         let sequence = head.map_or(last, |head| head.sequence).saturating_add(1);
-        // A login is personal data, so it stands in a part of its own that can be erased later (LGPD, Art. 18).
+        // A login is personal data, so it is stored in a separate part that can be erased later (LGPD, Art. 18).
         let (person, subject) = match Login::parse(&entry.subject) {
             Some(_) => (Some(Person { salt: salts.person.clone(), subject: entry.subject.clone() }), None),
             None => (None, Some(entry.subject.clone())),
@@ -264,7 +264,7 @@ impl ChainedEntry {
         }
     }
 
-    /// Returns true if it was made from this entry, whatever has been erased since.
+    /// Returns true if it was created from this entry, whatever has been erased since.
     pub fn was(&self, entry: &AuditEntry) -> bool {
         let mut mine = self.entry();
         if self.initiator.is_none() {

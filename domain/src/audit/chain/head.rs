@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::entry::ChainedEntry;
 use super::key::ChainKey;
 
-/// The end of the log, sealed, so that a truncated log is distinguished from a short one.
+/// The end of the log, sealed, so that a truncated log can be told from a short one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChainHead {
     /// Index of the last entry; 0 before the first one.
@@ -19,17 +19,17 @@ pub struct ChainHead {
 }
 
 impl ChainHead {
-    /// Makes the head before the first entry.
+    /// Creates the head before the first entry.
     pub fn beginning(key: &ChainKey) -> Self {
         Self::at(0, &key.hash("beginning", &[]), key)
     }
 
-    /// Makes the head after this last entry.
+    /// Creates the head after this last entry.
     pub fn of(last: &ChainedEntry, key: &ChainKey) -> Self {
         Self::at(last.sequence, &last.links.hash, key)
     }
 
-    /// Returns the head moved to an entry; `None` if that is not the next one, as it was written behind this head.
+    /// Returns the head moved to an entry; `None` if that entry is not the direct successor of this head.
     pub fn moved_to(&self, next: &ChainedEntry, key: &ChainKey) -> Option<Self> {
         let follows = self.is_sealed_with(key)
             && next.sequence == self.sequence.saturating_add(1)
@@ -54,7 +54,7 @@ impl ChainHead {
     }
 }
 
-/// Index and hash of an entry. Kept elsewhere, it can prove later that the log continues from there.
+/// Index and hash of an entry. Kept elsewhere, they can later prove that the log continues from there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChainPlace {
     /// Its index.

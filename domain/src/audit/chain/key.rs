@@ -10,13 +10,13 @@ use crate::text::hex;
 /// Bytes of the key.
 pub const CHAIN_KEY_BYTES: usize = 32;
 
-/// Key that links the entries of one log. It is random, and stays when the secret key of the service is changed, so
-/// that old links can be checked for ever.
+/// Key that links the entries of one log. It is random, and does not change with the secret key of the service, so that
+/// old links stay verifiable.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChainKey(Secret<Vec<u8>>);
 
 impl ChainKey {
-    /// Makes a key of random bytes.
+    /// Creates a key from random bytes.
     pub fn new(bytes: [u8; CHAIN_KEY_BYTES]) -> Self {
         Self(Secret::new(bytes.to_vec()))
     }
@@ -35,7 +35,7 @@ fn length(part: &[u8]) -> [u8; 8] {
     u64::try_from(part.len()).unwrap_or(u64::MAX).to_be_bytes()
 }
 
-/// Key of a log, and whether that log has begun: a log that has begun is missed when nothing of it is left.
+/// Key of a log, and whether that log has begun, so that the loss of a whole log is detected.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuditKey {
     /// The key.
@@ -45,7 +45,7 @@ pub struct AuditKey {
 }
 
 impl AuditKey {
-    /// Returns both in clear, to be sealed.
+    /// Returns both in clear text, to be sealed.
     pub fn reveal(&self) -> Secret<String> {
         let word = if self.has_begun { "begun" } else { "new" };
         Secret::new(format!("{word}:{}", STANDARD.encode(self.key.0.expose())))

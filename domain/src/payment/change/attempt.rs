@@ -13,7 +13,7 @@ pub(in crate::payment) enum AttemptChange {
     WithoutCode,
     /// The acquirer examines it for fraud.
     UnderReview,
-    /// Its call ends so.
+    /// Its call ends in this way.
     Ended(ChargeEnd),
     /// The acquirer has somebody else's slip under its number.
     NumberTaken,

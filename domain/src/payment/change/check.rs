@@ -6,7 +6,7 @@ use crate::time::Timestamp;
 /// One change of the next check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in crate::payment) enum CheckChange {
-    /// It is made at this time; never when absent. The one before it counts.
+    /// The next check is made at this time, or never if absent. The one before it counts as made.
     Scheduled(Option<Timestamp>),
     /// It is made at this time, before the schedule's.
     BroughtForward(Timestamp),
@@ -14,7 +14,8 @@ pub(in crate::payment) enum CheckChange {
     Asked(Timestamp),
     /// The inquiry for a hint was answered: the schedule goes on at this time.
     Resumed(Timestamp),
-    /// The last one was not sent: its missing answer proves nothing, and it does not count. It is made at this time.
+    /// The last check was not sent: its missing answer proves nothing, and it does not count. It is made at this time
+    /// instead.
     Withheld(Timestamp),
 }
 

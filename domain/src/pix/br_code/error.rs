@@ -38,7 +38,7 @@ pub enum BrCodeError {
     /// Both key and location, or neither.
     #[error("there must be either a key or a location")]
     KeyOrLocation,
-    /// The key is no Pix key.
+    /// The key is not a Pix key.
     #[error("the Pix key is not valid")]
     Key,
     /// The location has a scheme, a blank, or more than 77 characters.
@@ -50,10 +50,10 @@ pub enum BrCodeError {
     /// Object 62-05 is neither `***` nor 1 to 25 letters and digits.
     #[error("the txid is not valid")]
     Txid,
-    /// Nothing is left of the merchant's name in ASCII.
+    /// The merchant's name is empty in ASCII.
     #[error("the merchant's name is empty")]
     MerchantName,
-    /// Nothing is left of the merchant's city in ASCII.
+    /// The merchant's city is empty in ASCII.
     #[error("the merchant's city is empty")]
     MerchantCity,
 }

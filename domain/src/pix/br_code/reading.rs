@@ -99,7 +99,7 @@ fn read_static(objects: &Objects<'_>, account: &Objects<'_>, key: &str) -> Resul
         amount_cents,
         txid: txid(objects)?,
         info: account.get("02").map(str::to_owned),
-        // Nothing is paid by it, so a postal code in another form refuses no code.
+        // The payment does not depend on it, so a postal code in another form is no reason to refuse the code.
         postal_code: objects.get("61").and_then(|cep| Cep::parse(cep).ok()),
         point_of_initiation: point_of_initiation(objects)?,
     })
