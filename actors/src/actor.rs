@@ -1,4 +1,5 @@
-//! Parts common to every actor: a bounded mailbox, a kind, a meter, and a slot in which it is recreated when it dies.
+//! Parts common to all actors: a bounded mailbox, a kind, a meter, and a slot in which the actor is recreated when it
+//! dies.
 
 pub(crate) mod crash_cause;
 pub(crate) mod kind;

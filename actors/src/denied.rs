@@ -35,10 +35,10 @@ pub enum Denied {
     /// Too much is waiting; nothing was done.
     #[error("too much is waiting, try again")]
     Overloaded,
-    /// The actor died while it worked; the store has the outcome.
+    /// The actor died while processing; the store has the outcome.
     #[error("the work was interrupted, ask again")]
     Interrupted,
-    /// The store did not answer as it should.
+    /// The store failed to answer properly.
     #[error("{0}")]
     StoreUnavailable(#[from] StoreError),
     /// The service is starting or stopping.
@@ -86,8 +86,8 @@ impl Denied {
     }
 }
 
-/// Logs a failure: as a warning, or at debug level if only the store is away. An outage is logged once, and not again
-/// by each payment that waits for it.
+/// Logs a failure: as a warning, or at debug level if only the store is away. An outage is logged once, not again by
+/// each payment that it delays.
 macro_rules! warn_unless_away {
     ($denied:expr, $($told:tt)+) => {
         if $denied.is_store_away() {

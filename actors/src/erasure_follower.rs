@@ -1,4 +1,4 @@
-//! Erased payers leave the memory of this process, whichever process erased them.
+//! Removal of erased payers from the memory of this process, whichever process erased them.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,14 +9,14 @@ use tokio::time::timeout;
 use crate::denied::Denied;
 use crate::payments::Payments;
 
-/// Time-out of one call. A call that never returned would stop the following until the next start.
+/// Time-out of one call. A call that never returned would stop the follower until the next start.
 const CALL_WITHIN: Duration = Duration::from_secs(60);
 
 /// Erased payments that are followed at once.
 const FOLLOWED_AT_ONCE: usize = 500;
 
-/// Follows the payers erased in a store, by another process or by this one, and drops their payments from this
-/// process's memory. Needed where the copy in memory is trusted.
+/// Follows erasures in a store, by this process or another, and drops the affected payments from memory. Needed only if
+/// the copy in memory is trusted.
 pub struct ErasureFollower {
     store: Arc<dyn WholeStore>,
     payments: Payments,
@@ -36,7 +36,7 @@ impl ErasureFollower {
         self.store.is_sole_writer()
     }
 
-    /// Has all payments forgotten whose payers were erased since the last call.
+    /// Drops from memory all payments whose payers were erased since the last call.
     ///
     /// # Errors
     /// If the store or a payment's actor does not answer; the next call continues.
@@ -44,7 +44,7 @@ impl ErasureFollower {
         loop {
             let erased = in_time(self.store.erased_after(self.number, FOLLOWED_AT_ONCE)).await?;
             for (number, id) in &erased {
-                // One after the other: the number moves on only with what was forgotten, so a failure skips none.
+                // One after the other: the number advances only past forgotten payments, so a failure skips none.
                 self.payments.forget(*id).await?;
                 self.number = *number;
             }

@@ -8,13 +8,13 @@ pub(crate) const CAUSE_LENGTH: usize = 256;
 /// Age of the last heartbeat up to which a node counts as alive, unless a test needs it shorter.
 pub const NODE_SEEN_WITHIN: Duration = Duration::from_secs(60);
 
-/// Intervals of heartbeats after which the next one is late: the store took none for a while.
+/// Number of heartbeat intervals after which the next heartbeat is late: the store accepted none for a while.
 const INTERVALS_WITHOUT_GAP: u32 = 3;
 
 /// Messages of a transaction that are kept for the page that shows it.
 pub(crate) const MESSAGES_REMEMBERED: usize = 8;
 
-/// Minutes whose calls to an acquirer are shown, including the current one.
+/// Number of minutes whose calls to an acquirer are shown, including the current one.
 pub(crate) const MINUTES_OF_CALLS: usize = 5;
 
 /// Readings of the meters that are kept, at the interval of samples: they cover the last minute.
@@ -36,9 +36,10 @@ pub struct Limits {
     pub transaction_mailbox: usize,
     /// Live transactions of one shard; beyond this, new ones are refused until some are idle.
     pub live_transactions: usize,
-    /// Time for which a transaction stays in memory after its last message; once more if it was read in the meantime.
+    /// Time for which a transaction stays in memory after its last message. Starts again if it was read in the
+    /// meantime.
     pub idle_after: Duration,
-    /// Payments whose confirmed events may wait to be stored until their payers pay, some ten seconds longer than others.
+    /// Payments whose confirmations may wait to be stored until their payers pay, about ten seconds longer than others.
     pub confirmed_long: usize,
     /// Time for which a card stays in memory while its charge is under way. Such a transaction is not idle.
     pub card_held_for: Duration,
@@ -90,8 +91,7 @@ pub struct Limits {
     pub timer_batch: usize,
     /// Due payments woken at once.
     pub timer_in_flight: usize,
-    /// Payments that could not be woken, and notices that could not be processed, that are remembered in order to back
-    /// off.
+    /// Payments that could not be woken, and notices that could not be processed, that are remembered for back-off.
     pub failed_lately: usize,
     /// Interval at which backlogs are counted, for metrics only.
     pub backlog_interval: Duration,
@@ -120,7 +120,7 @@ pub struct Limits {
 /// Lines of the webhook pool: to new, prompt and slow receivers, each for test and live.
 pub(crate) const LINES: usize = 6;
 
-/// Exchanges at once in one line, however few files may be open.
+/// Minimum number of concurrent exchanges in one line, however few files may be open.
 const FEWEST_PLACES: usize = 8;
 
 /// Limits of the webhook pool. A line serves new, prompt or slow receivers, in test or in live mode.
@@ -132,7 +132,8 @@ pub struct WebhookLimits {
     pub places: usize,
     /// Approximate bytes of events under way in one line, of which a merchant may have half.
     pub bytes: usize,
-    /// Exchanges that one receiver may have at once. It begins with one, and each answer doubles the number.
+    /// Maximum number of concurrent exchanges with one receiver. It starts with one, and each answer doubles the
+    /// number.
     pub places_per_receiver: usize,
     /// Bytes of events held for prompt receivers. Events for others are read again when their turn comes.
     pub bytes_held: usize,
@@ -191,7 +192,7 @@ impl Default for WebhookLimits {
 }
 
 impl Limits {
-    /// Returns the time between two views of the nodes above which the store told nothing for a while.
+    /// Returns the time between two views of the nodes above which the store counts as having been silent.
     pub(crate) fn longest_heartbeat_gap(&self) -> Duration {
         self.node_interval.saturating_mul(INTERVALS_WITHOUT_GAP)
     }

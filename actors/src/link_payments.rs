@@ -1,7 +1,7 @@
-//! Payments of links: beginning one, and cancelling those that wait.
+//! Payments of links: beginning one, and cancelling waiting ones.
 //!
-//! A use is taken in the link before its payment is stored, under the payment's id, which is fixed before. Whatever
-//! happens in between, the use is free again when it was not stored in time; a stored payment counts by itself.
+//! A use is taken in the link before its payment is stored, under the payment's predetermined id. Whatever happens in
+//! between, the use becomes free again if the payment was not stored in time. A stored payment counts by itself.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,34 +20,34 @@ use crate::denied::Denied;
 use crate::payments::Payments;
 use crate::transaction::messages::LinkUse;
 
-/// Most times that a write to a link is tried again because another one was faster.
+/// Maximum number of times a write to a link is retried because another one was faster.
 const MOST_RACES: usize = 40;
 
-/// Pause before the next try, by which others end theirs.
+/// Pause before the next attempt, in which others finish theirs.
 const RACE_PAUSE: Duration = Duration::from_millis(25);
 
-/// Most times that a payment waits for another one that is about to be stored.
+/// Maximum number of times a payment waits for another one that is about to be stored.
 const MOST_WAITS: usize = 40;
 
 /// Longest time for which closing waits for payments that are about to be stored.
 const LONGEST_AWAITED: Duration = Duration::from_secs(8);
 
-/// Longest time that cancelling the payments of a link takes.
+/// Longest time for cancelling the payments of a link.
 const LONGEST_CANCELLING: Duration = Duration::from_secs(20);
 
-/// Pause before payments that could not be cancelled yet are looked at again.
+/// Pause before payments that could not be cancelled yet are tried again.
 const CANCELLING_PAUSE: Duration = Duration::from_millis(250);
 
-/// Payments of a link for one payment that its page usually looks at.
+/// Number of payments that the page of a link for one payment usually reads.
 const NEWEST_ON_PAGE: usize = 20;
 
-/// Statuses of payments that were paid once.
+/// Statuses of payments that have been paid.
 const WERE_PAID: [Status; 3] = [Status::Paid, Status::Refund, Status::Chargeback];
 
-/// Statuses of payments that hold a use, and were not paid yet.
+/// Statuses of payments that hold a use but were not paid yet.
 const HOLD_THE_USE: [Status; 3] = [Status::Initial, Status::Pending, Status::Approved];
 
-/// Payments that are listed at once for their cancellation.
+/// Number of payments listed at once for cancellation.
 const CANCELLED_AT_ONCE: usize = 100;
 
 /// Reason why a payment of a link was not created.
@@ -59,7 +59,7 @@ pub trait CreationFailure {
 impl CreationFailure for Denied {
     fn changed_nothing(&self) -> bool {
         match self {
-            // The payment may be stored after all, so its use is kept until it is seen, or its time is over.
+            // The payment may be stored after all, so its use is kept until the payment is seen or the use expires.
             Self::Interrupted
             | Self::StoreUnavailable(_)
             | Self::Defect(_)
@@ -78,7 +78,7 @@ impl CreationFailure for Denied {
     }
 }
 
-/// Reason why a link has no payment that was asked for.
+/// Reason why a requested payment of a link does not exist.
 #[derive(Debug)]
 pub enum LinkPaymentError<E> {
     /// There is no such link.
@@ -87,7 +87,7 @@ pub enum LinkPaymentError<E> {
     NoUse(NoUse),
     /// No use could be taken. Nothing was created.
     NotTaken(Denied),
-    /// A use was taken, and the creation failed.
+    /// A use was taken, but the creation failed.
     NotCreated(E),
 }
 
@@ -97,7 +97,7 @@ impl<E> From<Denied> for LinkPaymentError<E> {
     }
 }
 
-/// Reason why it is not known whether a link is closed, or whether everything of it has ended.
+/// Reason why a link may not be closed, or may still have open payments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NotClosed {
     /// There is no such link.
@@ -116,7 +116,7 @@ impl From<Denied> for NotClosed {
     }
 }
 
-/// Service that begins and ends payments of links. Cheap to clone.
+/// Service that creates and cancels payments of links. Cheap to clone.
 #[derive(Clone)]
 pub struct LinkPayments {
     payments: Payments,
@@ -132,11 +132,11 @@ impl LinkPayments {
         Self { payments, links, clock, ids }
     }
 
-    /// Begins a payment: takes a use for it, and creates it with that. The use is given back at once if the creation
-    /// changed nothing, and later if its payment is not stored.
+    /// Begins a payment: takes a use for it, and creates it with that use. The use is released at once if the creation
+    /// changed nothing, and later if the payment is not stored.
     ///
     /// # Errors
-    /// [`LinkPaymentError`]: only after [`LinkPaymentError::NotCreated`] the payment may be stored.
+    /// [`LinkPaymentError`]. Only with [`LinkPaymentError::NotCreated`] may the payment be stored.
     pub async fn begin<T, E: CreationFailure, F: Future<Output = Result<T, E>>>(
         &self,
         link: LinkId,
@@ -145,11 +145,11 @@ impl LinkPayments {
         create: impl FnOnce(LinkUse) -> F,
     ) -> Result<T, LinkPaymentError<E>> {
         let taken_at = self.take(link, payment, method).await?;
-        // A process that stands still between the two, as a paused machine does, must not store it afterwards.
+        // A process that is suspended between the two steps must not store the payment afterwards.
         let stored_before = taken_at + Duration::from_millis(STORED_WITHIN_MS);
         let created = create(LinkUse { link, stored_before }).await;
         match &created {
-            // From now on the stored payment counts by itself, and the note in the link would count it twice.
+            // From now on the stored payment counts by itself, and the taken use in the link would count it twice.
             Ok(_) => self.change(link, |link| link.settle(payment)).await,
             Err(failure) if failure.changed_nothing() => {
                 self.change(link, |link| link.release(payment, method)).await;
@@ -159,8 +159,8 @@ impl LinkPayments {
         created.map_err(LinkPaymentError::NotCreated)
     }
 
-    /// Takes a use for a payment, and returns the time at which it began to. Of several who do so at once, on any nodes,
-    /// no more succeed than there are uses.
+    /// Takes a use for a payment, and returns the time at which it started to. Of concurrent callers, on any nodes, no
+    /// more succeed than there are uses.
     async fn take<E>(
         &self,
         link: LinkId,
@@ -170,12 +170,12 @@ impl LinkPayments {
         let mut races = 0;
         let mut waits = 0;
         loop {
-            // The link is read before its payments: a use that was settled in between is a payment that is counted.
+            // The link is read before its payments, so that a use settled in between is counted as a payment.
             let link = self.read(link).await?.ok_or(LinkPaymentError::NoLink)?;
             let (began_at, now) = (Instant::now(), self.clock.now());
             let mut unstored = UnstoredUses::default();
             for (taken, may_be_boleto) in link.taken_at(now) {
-                // Its own note does not stand in its way: the same form sent twice is one payment.
+                // Its own earlier taking does not block it: the same form sent twice is one payment.
                 if taken != payment && self.payments.read(taken).await?.is_none() {
                     unstored.all = unstored.all.saturating_add(1);
                     unstored.boletos = unstored.boletos.saturating_add(may_be_boleto.into());
@@ -192,7 +192,7 @@ impl LinkPayments {
                         return Err(Denied::Overloaded.into());
                     }
                 }
-                // Whoever is faster is about to be stored, and then shown; or never will be.
+                // The faster payment is about to be stored and can then be shown, or it never will be.
                 Err(NoUse::AllHeld | NoUse::Crowded) if unstored.all > 0 && waits < MOST_WAITS => waits += 1,
                 // A payment that is not stored yet could not be shown.
                 Err(NoUse::AllHeld) if unstored.all > 0 => {
@@ -208,7 +208,7 @@ impl LinkPayments {
         Ok(self.links.link(id).await?)
     }
 
-    /// Changes the notes of a link. It is no harm if that fails: they end by themselves.
+    /// Changes the taken uses of a link. A failure is harmless, because they expire by themselves.
     async fn change(&self, link: LinkId, change: impl Fn(&Link) -> Option<Link>) {
         for _ in 0..MOST_RACES {
             let Ok(Some(link)) = self.read(link).await else { return };
@@ -223,7 +223,7 @@ impl LinkPayments {
     /// Closes a link, and waits for the payments that began before. One that is paid, expired or closed stays as it is.
     ///
     /// # Errors
-    /// [`NotClosed::NotStoredYet`] if one of those payments is not stored yet; the link is closed all the same.
+    /// [`NotClosed::NotStoredYet`] if one of those payments is not stored yet; the link is closed nevertheless.
     pub async fn close(&self, mut link: Link) -> Result<Link, NotClosed> {
         for _ in 0..MOST_RACES {
             let uses = self.links.link_uses(&link).await.map_err(Denied::from)?;
@@ -239,7 +239,7 @@ impl LinkPayments {
         Err(Denied::Overloaded.into())
     }
 
-    /// Notes the key of a closing in its link. Returns true if it was noted before.
+    /// Records the key of a closing in its link. Returns true if it was recorded before.
     ///
     /// # Errors
     /// [`Denied::KeyReused`] if it came with another body before.
@@ -263,7 +263,7 @@ impl LinkPayments {
         Err(Denied::Overloaded.into())
     }
 
-    /// Waits until each use that was taken before the link was closed is that of a stored payment, or free again.
+    /// Waits until each use taken before the link was closed belongs to a stored payment or is free again.
     async fn await_taken(&self, id: LinkId) -> Result<Link, NotClosed> {
         let deadline = Instant::now() + LONGEST_AWAITED;
         loop {
@@ -287,13 +287,13 @@ impl LinkPayments {
         Ok(false)
     }
 
-    /// Cancels everything of a closed link that waits, until nothing waits any more.
+    /// Cancels the waiting payments of a closed link until none is left.
     ///
     /// # Errors
     /// [`NotClosed::NotCancelledYet`] if that takes too long.
     pub async fn cancel_all(&self, link: &Link) -> Result<(), NotClosed> {
         let cancelling = async {
-            // A charge that is on its way to its acquirer can't be cancelled before that has answered.
+            // A charge on its way to its acquirer can't be cancelled before the acquirer has answered.
             while !self.cancel_each(link).await? {
                 sleep(CANCELLING_PAUSE).await;
             }
@@ -305,7 +305,7 @@ impl LinkPayments {
         }
     }
 
-    /// Cancels each waiting payment once. Returns true if none waits any more.
+    /// Tries to cancel each waiting payment once. Returns true if none is left waiting.
     async fn cancel_each(&self, link: &Link) -> Result<bool, Denied> {
         let waiting = of_link(link, vec![Status::Initial, Status::Pending]);
         let mut after = None;
@@ -328,7 +328,7 @@ impl LinkPayments {
         }
     }
 
-    /// Cancels a waiting payment of a link. Returns true if it waits no more.
+    /// Cancels a waiting payment of a link. Returns true if it no longer waits.
     ///
     /// # Errors
     /// Fails if the outcome is uncertain.
@@ -354,15 +354,15 @@ impl LinkPayments {
         self.list(link, &[], limit).await
     }
 
-    /// Returns the payments that the page of a link for one payment is about: the newest, the newest that was paid, and
-    /// those that hold the use. There may be others among them.
+    /// Returns the payments for the page of a link for one payment: the newest, the newest that was paid, and those
+    /// that hold the use. The result may contain others.
     ///
     /// # Errors
     /// Fails if the store does not answer.
     pub async fn of_page(&self, link: &Link) -> Result<Vec<Listed>, Denied> {
         let mut listed = self.newest(link, NEWEST_ON_PAGE).await?;
         if listed.len() >= NEWEST_ON_PAGE {
-            // Payers who changed their minds have begun more, and one of those before may be paid.
+            // A payer who changed their mind has begun several, and an earlier one may be paid.
             listed.truncate(1);
             listed.extend(self.list(link, &WERE_PAID, 1).await?);
             listed.extend(self.list(link, &HOLD_THE_USE, NEWEST_ON_PAGE).await?);

@@ -32,9 +32,9 @@ use crate::watch::sample::{MessageSample, Sample};
 pub enum Asked {
     /// It is being asked.
     Asked(Arc<Payment>),
-    /// Nothing is open, or a call is under way and has to end first.
+    /// Nothing is open, or a call is under way and must end first.
     NothingToAsk(Arc<Payment>),
-    /// Nothing is sent to this acquirer now: an operator directed so, or it is no longer configured.
+    /// Nothing is sent to this acquirer now, because of an operator's directive or because it is no longer configured.
     Withheld(Arc<Payment>),
 }
 
@@ -145,7 +145,7 @@ impl Operators {
         self.system.meter.exceptions.with_label_values(&[kind.as_str()]).inc();
     }
 
-    /// Reports to every node that the comparison of acquirers' lists failed on this one, or that it does not any more.
+    /// Reports to every node that the comparison of acquirers' lists failed on this one, or works again.
     pub fn report_comparison(&self, failure: Option<&str>) {
         self.system.known_nodes.set_comparison_failure(failure);
     }
@@ -174,7 +174,8 @@ impl Operators {
         Ok(self.system.books.store.resolve_exception(id, resolution).await?)
     }
 
-    /// Has a payment ask its acquirer now about whatever is open. The answer changes the payment like any other.
+    /// Makes a payment ask its acquirer now about everything that is open. The answer changes the payment like any
+    /// other.
     ///
     /// # Errors
     /// [`Denied::NotFound`] if there is no such payment; or when the store does not answer.
@@ -192,8 +193,8 @@ impl Operators {
         })
     }
 
-    /// Ends a stuck operation with the outcome that a person found out. A later, different answer of the acquirer is
-    /// reported.
+    /// Ends a stuck operation with the outcome that a person found out. A later, contradicting answer of the acquirer
+    /// is reported.
     ///
     /// # Errors
     /// [`Denied::NotFound`] if there is no such payment, [`Denied::Refused`] if the operation is not stuck; or when the
@@ -210,8 +211,8 @@ impl Operators {
         Ok(executed.payment)
     }
 
-    /// Ends a charge of unknown outcome, with the outcome that a person found out. A later, different answer of the
-    /// acquirer is given back and reported.
+    /// Ends a charge of unknown outcome with the outcome that a person found out. Money that the acquirer reports later
+    /// is given back and reported.
     ///
     /// # Errors
     /// [`Denied::NotFound`] if there is no such payment, [`Denied::Refused`] if the charge is not stuck; or when the store
@@ -228,7 +229,7 @@ impl Operators {
         Ok(executed.payment)
     }
 
-    /// Ends a payment whose acquirer takes no more money for it, although the charge there is not what was asked for.
+    /// Ends a payment whose acquirer takes no more money for it, but has another amount than requested.
     ///
     /// # Errors
     /// [`Denied::NotFound`] if there is no such payment, [`Denied::Refused`] if it has no such mismatch; or when the
@@ -259,7 +260,7 @@ impl Operators {
             return Ok(false);
         }
         let removed = self.system.books.store.remove_node(id).await?;
-        // Else it would be shown here until the list is read again, seconds later.
+        // Otherwise it would be shown here until the list is read again, seconds later.
         self.system.known_nodes.forget(id);
         Ok(removed)
     }

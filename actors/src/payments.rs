@@ -1,5 +1,5 @@
-//! The application service: everything the edge may ask of the actors. The API, the pages and the merchants' console
-//! call nothing else; the operators' service is [`crate::Operators`].
+//! The application service: everything that the edge may ask of the actors. The API, the pages and the merchants'
+//! console call nothing else. The operators' service is [`crate::Operators`].
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -51,7 +51,7 @@ pub struct Operated {
 /// Readiness for payments.
 #[derive(Debug, Clone)]
 pub struct Readiness {
-    /// Absence of the store: also while it answers reads and refuses writes.
+    /// Absence of the store, also while it answers reads but refuses writes.
     pub store_away: Option<StoreAway>,
     /// True if the actors take messages.
     pub takes_messages: bool,
@@ -86,7 +86,7 @@ impl Payments {
     }
 
     /// Creates a payment, or finds it under its key. Returns once it is durable and the acquirer has answered. After
-    /// `answer_within` it returns the payment as it is then, mostly `initial`; processing continues in the background.
+    /// `answer_within` it returns the payment as it is then, usually `initial`; processing continues in the background.
     ///
     /// # Errors
     /// Fails if it was refused, or its outcome is uncertain; then a request with the same key returns it.
@@ -167,7 +167,7 @@ impl Payments {
         self.system.routes.get().is_some_and(|routes| routes.may_take(order, owner, now))
     }
 
-    /// Returns the cost of a payment at its acquirer by the table of costs in use, if a line of it matches.
+    /// Returns the cost of a payment at its acquirer according to the table of costs in use, if a line matches.
     pub fn reckoned_cost(&self, payment: &Payment) -> Option<Money> {
         self.system.routes.get().and_then(|routes| routes.reckoned_cost(payment))
     }
@@ -258,8 +258,8 @@ impl Payments {
         self.notices.admit(acquirer, head)
     }
 
-    /// Takes a notice that a provider sent to its acquirer's address. Returns once the payment has recorded it, or it
-    /// is stored to be processed later.
+    /// Accepts a notice that a provider sent to its acquirer's address. Returns once the payment has recorded it, or
+    /// once it is stored to be processed later.
     ///
     /// # Errors
     /// Fails if there is no such address, or the notice is not authentic or was not stored. In the last case the
@@ -294,7 +294,8 @@ impl Payments {
         Ok(self.wait(payment, Until::ChangedSince(version), self.patience_ends()).await)
     }
 
-    /// Reports to operators what concerns no single payment. It is stored in the background, once for each id.
+    /// Reports an exception that concerns no single payment to operators. It is stored in the background, once for each
+    /// id.
     pub fn report(&self, exception: Exception) {
         self.system.exceptions.report_until_stored(exception);
     }
@@ -304,12 +305,12 @@ impl Payments {
         self.system.route_health()
     }
 
-    /// Returns reads of the store that fail while it answers otherwise.
+    /// Returns reads of the store that fail while it otherwise answers.
     pub fn failing_reads(&self) -> Option<FailingReads> {
         self.system.books.state.failing_reads()
     }
 
-    /// Returns the routes that open payments needed lately and that are not configured on this node.
+    /// Returns the routes that open payments needed recently but that are not configured on this node.
     pub fn missing_routes(&self) -> Vec<RouteKey> {
         self.system.missing_routes.known(self.system.clock.now())
     }
@@ -321,7 +322,7 @@ impl Payments {
         }
     }
 
-    /// Returns the readiness for payments, the one judgement behind `/health/ready` and `quita_ready`.
+    /// Returns the readiness for payments, the single source for `/health/ready` and `quita_ready`.
     pub fn readiness(&self) -> Readiness {
         Readiness {
             store_away: self.store_away(),
@@ -380,7 +381,7 @@ impl Payments {
             Ok(Ok(payment)) => Some(payment),
             Ok(Err(_)) | Err(_) => self.read(id).await.ok().flatten(),
         };
-        // An older state must not take back what the caller was told before.
+        // An older state must not contradict what the caller was already told.
         found.filter(|found| found.revision >= payment.revision).unwrap_or_else(|| Arc::clone(payment))
     }
 
@@ -388,7 +389,7 @@ impl Payments {
     async fn told_here(&self, id: TransactionId, until: Until) -> Result<Arc<Payment>, Denied> {
         loop {
             match self.system.commands.ask(id, Await { id, until }).await {
-                // The actor died, or left memory before it answered. Ask its successor.
+                // The actor died or left memory before it answered. Ask its successor.
                 Err(Denied::Interrupted) => sleep(ASK_AGAIN_AFTER).await,
                 result => return result,
             }

@@ -73,8 +73,8 @@ pub struct Ports {
 pub enum Placement {
     /// All on the thread that starts them: deterministic, for simulation.
     Here,
-    /// On this many threads, with a front shard on each. The other actors share them. Where two actors of one payment
-    /// run on one thread, a message between them wakes no other thread.
+    /// On this many threads, with a front shard on each. The other actors share them. If two actors of one payment run
+    /// on one thread, a message between them wakes no other thread.
     Threads(usize),
 }
 
@@ -170,14 +170,15 @@ impl ActorSystem {
         Operators::new(Arc::clone(&self.system))
     }
 
-    /// Recreates the supervisor if it is dead. To be called now and then; the supervisor looks after all other actors.
+    /// Recreates the supervisor if it is dead. To be called periodically; the supervisor looks after all other actors.
     pub fn watch(&self) {
         self.supervisor.revive_if_dead(self.system.limits.restart_after);
     }
 
     /// Stops every actor. The store reports their unfinished work as due again.
     pub async fn stop(self) {
-        // While the actors still run: what is not stored by the end is told to its receivers once more.
+        // Done while the actors still run: confirmations that are not stored by the end cause their events to be
+        // delivered again.
         self.system.commands.store_confirmed().await;
         // Gives outcomes on their way to the store a moment; nothing depends on it.
         tokio::time::sleep(Duration::from_millis(50)).await;

@@ -1,8 +1,8 @@
 //! One actor per transaction: the only writer of its status.
 //!
-//! Owns one payment: decide → persist → apply → reply → effects. Awaits nothing but the store (and an acquirer that
-//! answers locally) while it handles a message. Calls to acquirers run in separate tasks, and their answers come back
-//! as commands. Never acts on a state that is not stored yet, never stops itself: its front drops the address.
+//! Owns one payment: decide → persist → apply → reply → effects. While it handles a message, it awaits nothing but the
+//! store (and an acquirer that answers locally). Calls to acquirers run in separate tasks, and their answers come back
+//! as commands. Never acts on a state that is not stored yet. Never stops itself: its front drops the address.
 
 mod card_in_hand;
 pub(crate) mod commands;
@@ -33,14 +33,14 @@ use crate::actor::meter::{ActorMeter, Alive};
 use crate::denied::Denied;
 use crate::system::parts::SystemParts;
 
-/// Callers that may wait for one payment to change.
+/// Maximum number of callers that may wait for one payment to change.
 const MAX_WAITERS: usize = 256;
 
 type Waiter = (Until, Reply<Result<Arc<Payment>, Denied>>);
 
 /// Owns one payment.
 pub(crate) struct TransactionActor {
-    /// Taken out while a message is handled; no other is handled at that time.
+    /// Taken out while a message is handled; no other message is handled meanwhile.
     core: Option<Core>,
     /// Timer of the waiting confirmation, if there is one.
     timer: Option<SpawnHandle>,
@@ -53,7 +53,7 @@ impl TransactionActor {
         Self { core: Some(Core::new(id, system, hold)), timer: None, waiters: Vec::new(), _alive: alive }
     }
 
-    /// Starts the actor with its mailbox. The hold tells the front when it must not leave memory.
+    /// Starts the actor with its mailbox. The hold tells the front when the actor must not leave memory.
     pub(crate) fn launch(
         id: TransactionId,
         system: &Arc<SystemParts>,
@@ -71,7 +71,7 @@ impl TransactionActor {
     /// The kind, for the meter.
     pub(crate) const KIND: ActorKind = ActorKind::Transaction;
 
-    /// Takes the core back, and answers callers whose condition now holds.
+    /// Puts the core back, and answers callers whose condition now holds.
     fn settle(&mut self, mut core: Core, context: &mut Context<Self>) {
         core.drop_expired_card();
         match (core.stores_confirmed_after(), self.timer) {
@@ -179,7 +179,7 @@ impl Handler<Ask<Await>> for TransactionActor {
         AtomicResponse::new(Box::pin(within(span_context, work).into_actor(self).map(
             move |(core, current), actor, context| {
                 match current {
-                    // One waiter too many gets the present state at once instead of a place.
+                    // A waiter beyond the limit gets the current state at once instead of waiting.
                     Ok(payment) if !until.has_come(&payment) && actor.waiters.len() < MAX_WAITERS => {
                         actor.waiters.push((until, reply));
                     }
@@ -274,8 +274,8 @@ fn record_status(span: &mut Span, payment: Option<&Arc<Payment>>) {
     }
 }
 
-/// Handles a case that can't happen: the core is present whenever a message is handled. The caller would see a dropped
-/// reply.
+/// Handles a case that can't happen, because the core is present whenever a message is handled. The caller would see a
+/// dropped reply.
 fn no_core(actor: &TransactionActor) -> AtomicResponse<TransactionActor, ()> {
     AtomicResponse::new(Box::pin(async {}.into_actor(actor)))
 }

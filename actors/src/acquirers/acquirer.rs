@@ -1,10 +1,10 @@
 //! One acquirer for one method.
 //!
-//! Owns the bound on calls under way and their time-out, which begins once a call waits for nothing else. Turns the
-//! provider's answer into a fact, and everything else into "not delivered" or "unknown"; never guesses, never retries.
+//! Owns the limit on concurrent calls and their time-out, which begins once a call waits for nothing else. Turns the
+//! provider's answer into a fact, and everything else into "not delivered" or "unknown". Never guesses, never retries.
 //! Sends nothing that an operator's directive withholds, and nothing faster than the provider allows. However many
-//! inquiries wait, charges and operations go first (`call_queue.rs`). Recreated by the supervisor when it dies: a waiting
-//! caller then counts the call as unknown.
+//! inquiries wait, charges and operations go first (`call_queue.rs`). Recreated by the supervisor when it dies; a
+//! waiting caller then counts the call as unknown.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -44,7 +44,7 @@ pub(crate) struct AcquirerParts {
     pub(crate) time_out: Duration,
 }
 
-/// Bounds and times the calls to one acquirer.
+/// Limits and times the calls to one acquirer.
 pub(crate) struct AcquirerActor {
     parts: Rc<AcquirerParts>,
     queue: CallQueue<Queued>,
@@ -73,13 +73,13 @@ impl AcquirerActor {
             Held::NewCharge { .. } | Held::Operation => {
                 CallFailure::NotDelivered("too many calls are waiting".into())
             }
-            // The provider was not asked. The inquiry comes back when those before it are done.
+            // The provider was not asked. The inquiry is repeated when those before it are done.
             Held::Inquiry => put_off(self.queue.next_place(Instant::now())),
         })
     }
 
     /// Reports the load. While charges and operations fill more than half of their queue, new payments are routed
-    /// elsewhere, or refused before anything is written. Inquiries never shut them out.
+    /// elsewhere, or refused before anything is written. Inquiries never displace new payments.
     fn report_load(&mut self) {
         self.level.set(self.queue.waiting());
         self.parts.health.set_load(self.queue.under_way(), self.queue.waiting(), self.queue.is_busy());
@@ -121,17 +121,17 @@ impl<C: Call> Handler<Ask<C>> for AcquirerActor {
 impl AcquirerParts {
     /// Returns the failure if an operator's directive forbids the call.
     fn withholds(&self, call: &impl Call) -> Option<CallFailure> {
-        // A charge that another acquirer could not take is a new payment here, and a paused route takes none.
+        // A failover charge is a new payment here, and a paused route takes none.
         let sends = self.health.sends() && (self.health.takes_new_payments() || !call.is_failover());
         (!sends).then_some(CallFailure::Withheld)
     }
 
-    /// Makes a call whose turn has come, as soon as the provider allows.
+    /// Makes a call whose turn has come, as soon as the provider allows it.
     async fn make<C: Call>(&self, call: &C, message: &Span) -> C::Answer {
         let begun = Instant::now();
         match self.wait_for_pace(call).await {
             Err(why) => C::failed(why),
-            // Checked again: a directive may have come while it waited.
+            // Checked again, because a directive may have been given while it waited.
             Ok(()) => match self.withholds(call) {
                 Some(why) => C::failed(why),
                 None => self.timed(call, message, self.waits_until(call, begun)).await,
@@ -141,8 +141,8 @@ impl AcquirerParts {
 
     /// Waits until the call may leave, or fails if it can't end before its lease does.
     async fn wait_for_pace(&self, call: &impl Call) -> Result<(), CallFailure> {
-        // If it were still under way when its lease ends, an inquiry could be answered that the acquirer never saw it.
-        // It would then be sent again.
+        // If it were still under way when its lease ends, an inquiry could be answered "not found", and the call would
+        // be sent again.
         let now = Instant::now();
         let held = call.held();
         let by_lease = call.lease_end().map(|lease_end| lease_end.checked_sub(self.time_out));
@@ -157,7 +157,7 @@ impl AcquirerParts {
                 Held::Inquiry => self.pace.take_inquiry_turn(latest).await,
             };
             sleep_until(turn.map_err(|wait| held.failure(wait))?).await;
-            // In the meantime a call under way may have been told that the acquirer wants fewer.
+            // Meanwhile the answer to another call may have asked for fewer calls.
             if self.pace.throttled_for().is_none() {
                 return Ok(());
             }
@@ -217,9 +217,9 @@ impl Held {
         }
     }
 
-    /// Longest total wait of a call, including what its adapter waits for once the call is made. No caller waits for an
-    /// inquiry, and for an operation no longer than for a charge. But a provider may want some seconds between two
-    /// calls.
+    /// Returns the longest total wait of a call, including waits of its adapter once the call is made. No caller waits
+    /// for an inquiry, nor longer for an operation than for a charge. But a provider may require some seconds between
+    /// two calls.
     const fn patience_once_made(self) -> Duration {
         match self {
             Self::NewCharge { merchant_waits } => merchant_waits,
@@ -236,7 +236,7 @@ impl Held {
     }
 }
 
-/// Returns the failure of an inquiry that did not leave. It is repeated after this time, and does not count.
+/// Returns the failure of an inquiry that did not leave. It does not count, and is repeated after this time.
 fn put_off(wait: Duration) -> CallFailure {
     CallFailure::Throttled { after_ms: u64::try_from(wait.as_millis()).unwrap_or(u64::MAX) }
 }

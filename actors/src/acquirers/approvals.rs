@@ -1,9 +1,9 @@
 //! Recent approval rate of an acquirer: the results of its last tries for one method, by card brand.
 //!
-//! A try is a charge whose outcome is known; it is counted when it ends. An issuer's irreversible decline is not the
-//! acquirer's doing and is no try. Neither is a charge that was never delivered: no issuer was asked, and the breaker
-//! counts it. A charge that the acquirer explicitly refused counts as not approved, like a decline. A PIX or boleto
-//! charge that the acquirer accepted counts as approved.
+//! A try is a charge whose outcome is known, counted when it ends. An issuer's irreversible decline is not the
+//! acquirer's doing, and does not count as a try. Nor does a charge that was never delivered: no issuer was asked, and
+//! the breaker counts it. A charge that the acquirer explicitly refused counts as not approved, like a decline. A PIX
+//! or boleto charge that the acquirer accepted counts as approved.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -106,7 +106,7 @@ pub(crate) fn ended<'a>(
 fn is_approved(payment: &Payment, attempt: &Attempt, is_last: bool) -> Option<bool> {
     match attempt.call.ended()? {
         ChargeEnd::NotDelivered => None,
-        // Declined or cancelled although accepted: it has no code to pay with, or was over at once.
+        // Declined or cancelled although accepted: it has no code to pay with, or ended at once.
         ChargeEnd::Known => Some(!matches!(payment.status(), Status::Declined | Status::Cancelled)),
         ChargeEnd::Declined => {
             let decline = attempt.decline.as_ref().or(payment.state.decline.as_ref().filter(|_| is_last));

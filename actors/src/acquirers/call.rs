@@ -1,4 +1,4 @@
-//! The calls that may be made to an acquirer, as messages to its actor.
+//! Calls to an acquirer, as messages to its actor.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub(crate) trait Call: Question<Answer: Answered> {
     /// Makes the call.
     async fn make(&self, acquirer: &dyn Acquirer) -> Self::Answer;
 
-    /// Returns how the call is treated while the provider wants fewer.
+    /// Returns how the call is treated while the provider wants fewer calls.
     fn held(&self) -> Held;
 
     /// Returns the time by which the call must be over; after that, others may inquire about it. `None` if it changes
@@ -31,7 +31,8 @@ pub(crate) trait Call: Question<Answer: Answered> {
         None
     }
 
-    /// Returns true if it brings a payment that another acquirer could not take: for this acquirer it is a new one.
+    /// Returns true if it moves a payment here that another acquirer could not take. For this acquirer it is a new
+    /// payment.
     fn is_failover(&self) -> bool {
         false
     }
@@ -47,18 +48,18 @@ pub(crate) trait Call: Question<Answer: Answered> {
     }
 }
 
-/// Treatment of a call while the provider wants fewer.
+/// Treatment of a call while the provider wants fewer calls.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Held {
-    /// It waits as long as its merchant does, then goes to another acquirer. A charge that is sent again and that no
-    /// other acquirer could take is sent later.
+    /// It waits as long as its merchant does, then goes to another acquirer. A resent charge that no other acquirer can
+    /// take is sent later.
     NewCharge {
         /// Time for which the merchant waits.
         merchant_waits: Duration,
     },
     /// It is sent later.
     Operation,
-    /// It is asked later.
+    /// It is made later.
     Inquiry,
 }
 

@@ -62,7 +62,7 @@ fn failed(failure: &CallFailure) -> CallEnd<'_> {
     let (outcome, failure, throttled) = match failure {
         CallFailure::NotDelivered(why) => (CallOutcome::NotDelivered, Some(why.as_str()), None),
         CallFailure::Unknown(why) => (CallOutcome::Unknown, Some(why.as_str()), None),
-        // Without a failure the breaker does not count it: the acquirer works, and wants fewer calls.
+        // Without a failure the breaker does not count it: the acquirer works, but wants fewer calls.
         CallFailure::Throttled { after_ms } => {
             (CallOutcome::Throttled, None, Some(Duration::from_millis(*after_ms)))
         }

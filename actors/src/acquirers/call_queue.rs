@@ -1,15 +1,15 @@
-//! Order of the calls that wait for one acquirer, in two queues.
+//! Order of the calls that wait for one acquirer, kept in two queues.
 //!
-//! After an outage everything is inquired about at once. A merchant who creates a payment then is waiting; an inquiry
-//! can wait. So charges and operations go first, inquiries get a quarter of the concurrent calls, and each class has
-//! its own queue.
+//! After an outage everything is inquired about at once. A merchant who creates a payment at that time must not wait,
+//! but an inquiry can. So charges and operations go first, inquiries get a quarter of the concurrent calls, and each
+//! class has its own queue.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Calls that may wait, for each one that may be under way.
+/// Number of calls that may wait for each call that may be under way.
 const QUEUED_PER_CALL: usize = 8;
 
 /// Share of inquiries: one in this many concurrent calls, and one in this many calls begun while charges and operations
@@ -19,7 +19,7 @@ pub(super) const INQUIRY_SHARE: u32 = 4;
 /// Longest time for which an inquiry is put off when its queue is full.
 const LONGEST_WAIT: Duration = Duration::from_secs(300);
 
-/// Class of a call, which decides on its queue.
+/// Class of a call, which determines its queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
     /// A caller waits for it: a charge, or an operation.
@@ -60,7 +60,7 @@ pub(super) struct CallQueue<T> {
     urgent_in_a_row: u32,
     /// Recent average duration of an inquiry.
     inquiry_takes: Duration,
-    /// Time at which the next inquiry that finds no room may come back.
+    /// Time at which the next inquiry that finds no room may be repeated.
     next_place: Option<Instant>,
 }
 
@@ -142,8 +142,8 @@ impl<T> CallQueue<T> {
         self.urgent.waiting.len() > self.places.saturating_mul(QUEUED_PER_CALL / 2)
     }
 
-    /// Returns how long an inquiry that finds no room should stay away. Each gets its own time, as far apart as
-    /// inquiries begin, so that they come back when there is room and not all at once.
+    /// Returns the time after which an inquiry that finds no room should be repeated. Each gets its own time, spaced
+    /// like the starts of inquiries, so that they return when there is room and not all at once.
     pub(super) fn next_place(&mut self, now: Instant) -> Duration {
         let apart = self.inquiry_takes / u32::try_from(self.inquiries.places).unwrap_or(u32::MAX).max(1);
         let room = u32::try_from(QUEUED_PER_CALL).unwrap_or(u32::MAX);

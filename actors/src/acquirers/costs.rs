@@ -1,19 +1,20 @@
-//! Costs that acquirers state, compared with those that the table of routes reckons with.
+//! Costs that acquirers state, compared with those that the table of routes expects.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use quita_domain::identity::AcquirerName;
 
-/// Payments of one acquirer in a row whose costs differ before that is reported. One may be a rounding, or a promotion.
+/// Number of payments of one acquirer in a row with different costs after which that is reported. A single one may be
+/// due to rounding, or a promotion.
 pub(crate) const DIFFERENT_IN_A_ROW: u32 = 100;
 
-/// Number of payments in a row whose cost was not the reckoned one, by acquirer, in this process.
+/// Number of payments in a row whose cost was not the expected one, by acquirer, in this process.
 #[derive(Debug, Default)]
 pub(crate) struct CostRuns(Mutex<BTreeMap<AcquirerName, u32>>);
 
 impl CostRuns {
-    /// Counts a payment. Returns true if its run has become long, and then begins a new one.
+    /// Counts a payment. Returns true if the run has become long, and then starts a new one.
     pub(crate) fn differ_for_long(&self, acquirer: &AcquirerName, differs: bool) -> bool {
         let mut runs = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let run = runs.entry(acquirer.clone()).or_default();

@@ -11,12 +11,12 @@ use tokio::time::timeout;
 
 use crate::acquirers::routing::{Route, Routes};
 
-/// Applies the stored directives to the routes. While the store is away the last directives hold. Until they have been
-/// read once, no payment is routed.
+/// Applies the stored directives to the routes. While the store is away the last directives remain in force. Until they
+/// have been read once, no payment is routed.
 #[derive(Default)]
 pub(crate) struct RouteDirectives {
     are_known: AtomicBool,
-    /// Wakes those who wait for the directives in the order of waiting; a `watch` would wake them in any order.
+    /// Wakes the waiters for the directives in order; a `watch` would wake them in any order.
     became_known: Notify,
     /// Number of directives given on this node. A read that began before one of them is stale.
     given: Mutex<u64>,

@@ -1,4 +1,4 @@
-//! Health of one route: written by its actor and by operators' directives, read by everyone.
+//! Health of one route: written by its actor and by operators' directives, and read everywhere.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -41,7 +41,7 @@ pub(crate) struct Health {
     waiting: AtomicUsize,
     failures_to_open: u32,
     open_for_ms: u64,
-    /// Locked for each call, and for each look at the state.
+    /// Locked for each call, and each time that the state is read.
     past: Mutex<CallHistory>,
 }
 
@@ -57,14 +57,14 @@ struct CallHistory {
     lost_charges: LostRun,
     /// Calls of any kind lost since the last answered one. They are for display.
     lost_calls: LostRun,
-    /// Inquiries lost since the last answered one: a payment that came in is seen by these alone. They are for display.
+    /// Inquiries lost since the last answered one. Only inquiries show payments that came in. They are for display.
     lost_inquiries: LostRun,
-    /// Beginning of the failure that the log already has.
+    /// Beginning of the failure that was already logged.
     told_since: Option<Timestamp>,
 }
 
 impl CallHistory {
-    /// Keeps what the views show of a call.
+    /// Records the outcome of a call for display.
     fn note(&mut self, outcome: CallOutcome, took: Duration, now: Timestamp, why: Option<&str>) {
         self.recent.add(outcome, took, Instant::now());
         self.lost_calls.note(outcome, now, why);
@@ -81,11 +81,11 @@ impl CallHistory {
         }
     }
 
-    /// Returns the time at which the first of the lost calls ended, while the route counts as failing. `failures_to_open`
-    /// lost charges or operations in a row show it at once.
+    /// Returns the time at which the first of the lost calls ended, while the route counts as failing.
+    /// `failures_to_open` lost charges or operations in a row suffice.
     fn failing_since(&self, failures_to_open: u32, now: Timestamp) -> Option<Timestamp> {
         let charges = &self.lost_charges;
-        // Of a route that never answered, nothing says that it works.
+        // Nothing shows that a route works if it has never answered.
         let charges_fail = charges.count >= failures_to_open
             || charges.lasts(now)
             || (charges.count > 0 && !self.has_answered);
@@ -139,7 +139,7 @@ impl Health {
     pub(crate) fn follow(&self, directive: RouteDirective, at: Option<Timestamp>) -> bool {
         self.past().directed_at = at;
         let before = self.directive.swap(code(Some(directive)), Ordering::AcqRel);
-        // A node that starts has nothing to tell about the routes that are open.
+        // A node that starts need not report the routes that are open.
         directive != of_code(before).unwrap_or(RouteDirective::Open)
     }
 
@@ -164,7 +164,7 @@ impl Health {
             CallOutcome::Throttled => {}
             CallOutcome::NotDelivered | CallOutcome::Unknown => {
                 past.lost_charges.add(now);
-                // Each further loss keeps the breaker open for its whole time again.
+                // Each further loss restarts the time for which the breaker is open.
                 if past.lost_charges.count >= self.failures_to_open {
                     let until = now.plus_ms(self.open_for_ms);
                     self.open_until_ms.store(until.millis(), Ordering::Relaxed);
@@ -174,9 +174,9 @@ impl Health {
         self.judge(&mut past, now)
     }
 
-    /// Records the end of an inquiry, which says nothing about new payments. After an outage of ours there are
-    /// thousands of inquiries, and an acquirer may answer them while it can't charge. Returns the change of health, if
-    /// there is one.
+    /// Records the end of an inquiry, which has no bearing on new payments. After an outage of ours there are thousands
+    /// of inquiries, and an acquirer may answer them while it can't charge. Returns the change of health, if there is
+    /// one.
     pub(crate) fn inquired(
         &self,
         outcome: CallOutcome,
@@ -190,15 +190,15 @@ impl Health {
         self.judge(&mut past, now)
     }
 
-    /// Returns the change of health that came since the last call, with the error of the last lost call. A route may
-    /// begin to fail by the passing of time alone.
+    /// Returns the change of health since the last call, with the error of the last lost call. A route may begin to
+    /// fail merely because time passes.
     pub(crate) fn look(&self, now: Timestamp) -> Option<(HealthChange, Option<String>)> {
         let mut past = self.past();
         let change = self.judge(&mut past, now)?;
         Some((change, past.last_failure.as_ref().map(|failure| failure.what.clone())))
     }
 
-    /// Compares the health with what the log has. Returns each change once.
+    /// Compares the health with what was logged. Returns each change once.
     fn judge(&self, past: &mut CallHistory, now: Timestamp) -> Option<HealthChange> {
         match (past.failing_since(self.failures_to_open, now), past.told_since) {
             (Some(since), None) => {
@@ -217,8 +217,8 @@ impl Health {
     }
 
     /// Returns the time at which the first of the lost calls ended, while the route counts as failing. This is for
-    /// display. [`Self::condition`] decides where new payments go: it lets the route be tried again now and then, or a
-    /// recovery would go unnoticed.
+    /// display. [`Self::condition`] decides where new payments go: it occasionally allows the route to be tried again,
+    /// so that a recovery is noticed.
     pub(crate) fn failing_since(&self, now: Timestamp) -> Option<Timestamp> {
         self.past().failing_since(self.failures_to_open, now)
     }

@@ -1,4 +1,4 @@
-//! Changes of a route's health, as the log tells them.
+//! Changes of a route's health, for the log.
 
 use quita_domain::identity::AcquirerName;
 use quita_domain::method::Method;
@@ -6,11 +6,12 @@ use quita_domain::method::Method;
 /// A change of a route's health, to be logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HealthChange {
-    /// So many calls in a row were lost that the route counts as failing.
+    /// Enough calls in a row were lost that the route counts as failing.
     Fails {
         /// Number of lost calls.
         lost: u32,
-        /// True if new payments try the others first. Lost inquiries alone, and few lost charges, leave its place.
+        /// True if new payments try the other routes first. Lost inquiries alone, or a few lost charges, do not change
+        /// its position.
         is_tried_last: bool,
     },
     /// A call was answered again.

@@ -1,7 +1,7 @@
 //! The inbox: stored notices from acquirers, brought to their payments.
 //!
 //! Owns the set of notices being processed here. A notice is answered once it is stored. It is processed until the
-//! payment has learnt it or an exception is stored, and only then finished. Never drops one. Recreated by the
+//! payment has learnt it or an exception is stored, and only then finished. Never drops a notice. Recreated by the
 //! supervisor when it dies; the store reports unfinished notices as due again.
 
 use std::collections::{HashSet, VecDeque};
@@ -25,11 +25,10 @@ use crate::transaction::messages::{Asker, Executed};
 use crate::upkeep::backoff::Backoff;
 use crate::upkeep::reporting::Exceptions;
 
-/// Waits before another try of a notice that came too early, or whose payment is unknown. It is given up after the last
-/// one.
+/// Waits before retrying a notice that came too early, or whose payment is unknown. It is given up after the last one.
 const TRIES_MS: [u64; 8] = [300, 1_000, 5_000, 30_000, 300_000, 3_600_000, 6 * 3_600_000, 24 * 3_600_000];
 
-/// Tries after which an exception is reported. The payment may still come.
+/// Number of tries after which an exception is reported. The payment may still appear.
 const REPORTED_AFTER: u32 = 5;
 
 /// Notices stored in one batch.
@@ -72,7 +71,7 @@ struct Ready {
 
 /// Origin of a notice that is being processed.
 enum Origin {
-    /// It was just submitted: from this span, if its trace is recorded.
+    /// It was just submitted, from this span if its trace is recorded.
     Submitted(Option<SpanContext>),
     /// It was found in the store, which keeps no traces.
     Stored,
@@ -86,7 +85,7 @@ pub(crate) struct InboxParts {
     /// Notices that could not be processed.
     pub(crate) failed_notices: Arc<Backoff<String>>,
     pub(crate) clock: Arc<dyn Clock>,
-    /// Records the traces that begin here, if anybody wants them.
+    /// Recorder of the traces that begin here, if traces are wanted.
     pub(crate) tracer: Option<Arc<dyn Tracer>>,
     pub(crate) limits: Limits,
 }
@@ -131,7 +130,7 @@ impl InboxActor {
         let count = self.waiting.len().min(BATCH);
         let apart = |Submitted { notice, reply, span }| (notice, (reply, span));
         let (notices, mut waiting): (Vec<_>, Vec<_>) = self.waiting.drain(..count).map(apart).unzip();
-        // Known before they are stored, so that the timer does not process them a second time.
+        // Marked as known before they are stored, so that the timer does not process them a second time.
         let fresh: Vec<_> = notices.iter().map(|notice| self.known.insert(notice.id.clone())).collect();
         let parts = Arc::clone(&self.parts);
         let work = async move {
@@ -152,13 +151,14 @@ impl InboxActor {
                     let origin = Origin::Submitted(span.context().cloned());
                     inbox.ready.push_back(Ready { notice, tried: 0, origin });
                 } else if is_fresh_here {
-                    // A repetition, or one that was not stored: if the store has it unfinished, the timer brings it.
+                    // A repetition, or a notice that was not stored. If the store has it unfinished, the timer delivers
+                    // it.
                     inbox.known.remove(&notice.id);
                 }
                 if stored.is_err() {
                     span.fail("not stored");
                 }
-                // Recorded before the caller goes on.
+                // Recorded before the caller continues.
                 drop(span);
                 reply.send(stored.as_ref().map(|_| is_new).map_err(Clone::clone));
             }
@@ -181,7 +181,7 @@ impl InboxActor {
             context.spawn(work.into_actor(self).map(move |worked, inbox, context| {
                 inbox.in_flight = inbox.in_flight.saturating_sub(1);
                 match worked {
-                    // It stays known until the store has it as finished, or the timer would bring it again.
+                    // It stays known until the store has it as finished; otherwise the timer would deliver it again.
                     Worked::Done => {
                         inbox.parts.failed_notices.succeeded(&id);
                         inbox.done.push(id);
@@ -211,7 +211,7 @@ impl InboxActor {
         let parts = Arc::clone(&self.parts);
         let work = async move {
             if let Err(error) = parts.books.store.finish_notices(&ids, parts.clock.now()).await {
-                // They stay due. Processing is idempotent.
+                // They stay due, which is harmless: processing is idempotent.
                 let denied = Denied::StoreUnavailable(error);
                 warn_unless_away!(denied, error = %denied, count = ids.len(), "worked notices could not be finished");
             }
@@ -227,16 +227,16 @@ impl InboxActor {
     }
 }
 
-/// Result of bringing a notice to its payment.
+/// Result of delivering a notice to its payment.
 enum Worked {
     Done,
     /// It came too early. The store has the time of its next try.
     PutOff,
-    /// It stays due as it was: a failure on this side does not count as one of its tries.
+    /// It stays due: a failure on our side does not count as one of its tries.
     Failed(Denied),
 }
 
-/// Opens the span of bringing a notice: in the trace it came with, or in a new one.
+/// Opens the span of delivering a notice: in the trace it came with, or in a new one.
 fn bring_span(parts: &InboxParts, notice: &Notice, origin: Origin) -> Span {
     let name = || "bring notice".into();
     let mut span = match origin {
@@ -250,7 +250,7 @@ fn bring_span(parts: &InboxParts, notice: &Notice, origin: Origin) -> Span {
     span
 }
 
-/// Brings one notice to its payment.
+/// Delivers one notice to its payment.
 async fn bring(parts: &InboxParts, notice: &Notice, tried: u32) -> Worked {
     let asker = Asker::Acquirer(notice.acquirer.clone());
     let command = Command::Notified { acquirer: notice.acquirer.clone(), fact: notice.fact.clone() };
@@ -293,8 +293,8 @@ async fn bring(parts: &InboxParts, notice: &Notice, tried: u32) -> Worked {
     }
 }
 
-/// Postpones a notice that waits for another one. An operator gets an exception after a while; in the end it is given
-/// up.
+/// Postpones a notice that waits for another one. After a while an operator gets an exception; in the end the notice is
+/// given up.
 async fn put_off(parts: &InboxParts, notice: &Notice, tried: u32, exception: Exception) -> Worked {
     if tried == REPORTED_AFTER
         && let Err(error) = parts.exceptions.report(exception).await
@@ -360,7 +360,7 @@ impl Handler<Ask<Work>> for InboxActor {
         for (notice, tried) in notices {
             let may_try = self.parts.failed_notices.may_try(&notice.id);
             let has_room = self.ready.len() < self.parts.limits.inbox_mailbox;
-            // The insert stands last: a notice that finds no room must not count as known.
+            // The insert comes last: a notice that finds no room must not count as known.
             if may_try && has_room && self.known.insert(notice.id.clone()) {
                 self.ready.push_back(Ready { notice, tried, origin: Origin::Stored });
             }

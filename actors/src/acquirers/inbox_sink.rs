@@ -1,6 +1,6 @@
-//! The sink in which acquirers and the edge leave notices.
+//! The sink to which acquirers and the edge submit notices.
 //!
-//! A fact that its payment can take now is stored with the payment, in one write. The inbox holds the others: facts
+//! A fact that its payment can accept now is stored with the payment, in one write. The inbox holds the others: facts
 //! that came too early, that belong to payments not yet known, or that an operator has to see.
 
 use std::sync::Arc;
@@ -26,12 +26,12 @@ pub(crate) struct InboxSink {
 }
 
 impl InboxSink {
-    /// Has the payment learn the fact. Returns whether it was new; `None` if it is left for the inbox.
+    /// Reports the fact to its payment. Returns whether it was new; `None` if it is left for the inbox.
     async fn tell_payment(&self, notice: &Notice) -> Option<bool> {
         let Notice { acquirer, fact, .. } = notice;
         let command = Command::Notified { acquirer: acquirer.clone(), fact: fact.clone() };
         let asker = Asker::Acquirer(acquirer.clone());
-        // Whatever keeps the payment from taking it, the inbox stores the fact and brings it again.
+        // Whatever keeps the payment from accepting it, the inbox stores the fact and delivers it again.
         let executed = self.commands.execute_for(asker, notice.transaction_id, command).await.ok()?;
         // The inbox keeps a fact until the exception about it is stored; the payment holds no such report.
         executed.unstored.is_empty().then_some(executed.is_changed)

@@ -1,4 +1,4 @@
-//! Duration of inquiries about unknown outcomes, measured by a monotonic clock.
+//! Time for which unknown outcomes have been inquired about, measured by a monotonic clock.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -14,8 +14,8 @@ use tokio::time::Instant;
 /// may have had the answer since.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(2 * 3_600);
 
-/// Remembers, in memory and up to its capacity, when this process began to inquire about each outcome. A forgotten
-/// entry is measured from the start again, which delays a second charge or operation and never hastens it.
+/// Remembers when this process began to inquire about each outcome, in memory and up to its capacity. After an entry is
+/// forgotten, the measurement starts again, which can delay a second charge or operation but never hasten it.
 pub(crate) struct InquiryClock {
     known: Mutex<HashMap<Subject, Inquiries>>,
     capacity: usize,

@@ -1,10 +1,10 @@
-//! Calls in a row that brought no answer.
+//! Runs of consecutive calls without an answer.
 
 use quita_domain::time::Timestamp;
 
 use crate::acquirers::call_outcome::CallOutcome;
 
-/// Lost calls in a row that show a failing route where few calls are made, and the time over which they are.
+/// Number of consecutive lost calls that show a failing route if few calls are made, and the time that they must span.
 const FEW_LOST: u32 = 3;
 const FEW_LOST_FOR_MS: u64 = 60_000;
 
@@ -23,7 +23,7 @@ impl LostRun {
         match outcome {
             CallOutcome::Answered | CallOutcome::Refused => self.end(),
             CallOutcome::Throttled => {}
-            // Without an error it was answered, about something that is not what was asked for.
+            // Without an error it was answered, but about something else than what was requested.
             CallOutcome::NotDelivered | CallOutcome::Unknown if why.is_none() => {}
             CallOutcome::NotDelivered | CallOutcome::Unknown => self.add(now),
         }

@@ -1,4 +1,4 @@
-//! Routes that payments need and that are not configured on this node any more.
+//! Routes that payments need but that are no longer configured on this node.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -7,7 +7,7 @@ use quita_domain::identity::AcquirerName;
 use quita_domain::method::Method;
 use quita_domain::time::Timestamp;
 
-/// Time for which a route counts as missing after a call needed it. Open boletos are asked for once a day.
+/// Time for which a route counts as missing after a call needed it. Open boletos are inquired about once a day.
 const MISSED_FOR_MS: u64 = 36 * 3_600_000;
 /// Time after which a route that is still missing is logged once more.
 const LOGGED_EVERY_MS: u64 = 3_600_000;
@@ -26,7 +26,7 @@ struct Miss {
 pub(crate) struct MissingRoutes(Mutex<BTreeMap<RouteKey, Miss>>);
 
 impl MissingRoutes {
-    /// Records a call that could not be made, and logs the route if that was not done lately.
+    /// Records a call that could not be made, and logs the route if it was not logged recently.
     pub(crate) fn note(&self, acquirer: &AcquirerName, method: Method, now: Timestamp) {
         let mut missing = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let miss = missing.get_mut(&(acquirer.clone(), method));
@@ -50,7 +50,7 @@ impl MissingRoutes {
         );
     }
 
-    /// Returns the routes that calls needed lately.
+    /// Returns the missing routes that calls needed recently.
     pub(crate) fn known(&self, now: Timestamp) -> Vec<RouteKey> {
         let missing = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let lately = missing.iter().filter(|(_, miss)| now < miss.last_at.plus_ms(MISSED_FOR_MS));

@@ -1,7 +1,7 @@
 //! Notices from providers: parsed by their acquirer's reader, stored or acted on, and counted.
 //!
-//! A fact is stored by its payment's own write, or by the inbox if the payment can't take it now. A hint has the
-//! acquirer asked at once, and its news is stored. If there is none within two seconds, or something is asked already, the
+//! A fact is stored by its payment's own write, or by the inbox if the payment can't accept it now. A hint causes an
+//! immediate inquiry, and any news is stored. If there is none within two seconds, or an inquiry is already open, the
 //! hint brings the payment's next inquiry forward in one guarded write. The provider is answered after that.
 
 use std::sync::Arc;
@@ -28,7 +28,7 @@ use crate::transaction::messages::{Asker, MayInquire};
 /// Time for the answer to the inquiry that a hint causes, while its provider waits. After that the hint is stored.
 const HINT_ANSWERED_WITHIN: Duration = Duration::from_secs(2);
 
-/// Reason why a notice was not taken.
+/// Reason why a notice was not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum NoticeDenied {
     /// There is no such acquirer, or it sends no notices, or not to this address.
@@ -64,7 +64,7 @@ impl Outcome {
     }
 }
 
-/// Takes notices from providers.
+/// Receives notices from providers.
 #[derive(Clone)]
 pub(crate) struct Notices {
     system: Arc<SystemParts>,
@@ -83,8 +83,8 @@ impl Notices {
         reader.admit(head).or_else(|refused| self.refuse(route, refused))
     }
 
-    /// Takes one request to an acquirer's address. An unreadable notice to the right address is taken too: the provider
-    /// would only send it again.
+    /// Handles one request to an acquirer's address. An unreadable notice to the right address is accepted too: the
+    /// provider would only send it again.
     pub(crate) async fn take(&self, acquirer: &str, notice: &RawNotice<'_>) -> Result<(), NoticeDenied> {
         let (route, reader) = self.reader(acquirer).ok_or(NoticeDenied::NoSuchAddress)?;
         match reader.read(notice, self.system.clock.now()) {
@@ -98,7 +98,7 @@ impl Notices {
         Some((route, route.factory.notices()?))
     }
 
-    /// Counts a notice that was not read. It counts as taken if it came to the right address.
+    /// Counts a notice that was not read. It counts as accepted if it came to the right address.
     fn refuse(&self, route: &Route, refused: NoticeRefused) -> Result<(), NoticeDenied> {
         let (outcome, answer) = match refused {
             NoticeRefused::NoSuchAddress => (Outcome::Refused, Err(NoticeDenied::NoSuchAddress)),
@@ -119,13 +119,14 @@ impl Notices {
                 NoticeContent::Fact(notice) => match self.inbox.submit(*notice).await {
                     Ok(true) => Outcome::Taken,
                     Ok(false) => Outcome::Repeated,
-                    // The provider sends the whole notice again; what was taken of it changes nothing the second time.
+                    // The provider sends the whole notice again. The parts already accepted change nothing the second
+                    // time.
                     Err(SinkError::Busy) => return Err(Denied::Overloaded),
                     Err(SinkError::Store(error)) => return Err(Denied::StoreUnavailable(error)),
                 },
                 NoticeContent::Hint(subject) => match self.hint(route, subject).await {
                     Ok(outcome) => outcome,
-                    // Take the other contents all the same. The provider sends the notice again for this one.
+                    // Accept the other contents anyway. The provider sends the notice again for this one.
                     Err(denied @ Denied::Interrupted) => {
                         unanswered = Some(denied);
                         continue;
@@ -139,7 +140,7 @@ impl Notices {
         unanswered.map_or(Ok(()), Err)
     }
 
-    /// Has the acquirer asked about a payment. Nothing is stored for an unknown payment: a hint counts only through the
+    /// Causes an inquiry about a payment. Nothing is stored for an unknown payment: a hint counts only through the
     /// answer to its inquiry.
     async fn hint(&self, route: &Route, subject: HintSubject) -> Result<Outcome, Denied> {
         let acquirer = &route.spec().name;
@@ -151,7 +152,7 @@ impl Notices {
                 None => return Ok(Outcome::Unknown),
             },
         };
-        // A hint that finds nothing else asked needs no write of its own (decision 16).
+        // A hint needs no write of its own if no other inquiry is open (decision 16).
         if self.ask_at_once(acquirer, id).await {
             return Ok(Outcome::Taken);
         }
@@ -161,8 +162,8 @@ impl Notices {
                 self.system.exceptions.report_all(&executed);
                 Ok(if executed.is_changed { Outcome::Taken } else { Outcome::Repeated })
             }
-            // A hint that overtakes the first write of its payment is dropped: the
-            // schedule finds what it meant (decision 16).
+            // A hint that overtakes the first write of its payment is dropped: the schedule will find the change
+            // (decision 16).
             Err(Denied::NotFound) => {
                 if !charge.is_empty() {
                     self.references.count_nobodys(acquirer, charge);
@@ -173,14 +174,14 @@ impl Notices {
         }
     }
 
-    /// Asks the acquirer about a payment that needs no write for that, and has its news stored. Returns true once that is
-    /// done. Until then nothing of the hint is stored: the provider must not be told that it was taken.
+    /// Asks the acquirer about a payment without a prior write, and stores its news. Returns true once that is done.
+    /// Until then nothing of the hint is stored, so it must not be confirmed to the provider.
     async fn ask_at_once(&self, acquirer: &AcquirerName, id: TransactionId) -> bool {
         let question = MayInquire { id, acquirer: acquirer.clone() };
         let Ok(Some(payment)) = self.system.commands.ask(id, question).await else { return false };
         let (answered, is_answered) = oneshot::channel();
         let system = Arc::clone(&self.system);
-        // A task of its own: an answer that comes later than the provider can wait is stored too.
+        // Runs in its own task, so that an answer that comes later than the provider can wait is stored too.
         actix::spawn(trace::carry(async move {
             answered.send(inquire_for_hint(&system, &payment).await).ok();
         }));
@@ -193,7 +194,7 @@ impl Notices {
         let acquirer = &route.spec().name;
         match self.references.recall(acquirer, reference) {
             Recalled::Told(told) => return Ok(told),
-            // Only the provider's notice reveals a second charge, so it has to send this one again.
+            // Only the provider's notice reveals a second charge, so the provider has to send it again.
             Recalled::TooMany if route.factory.charge_name().is_some() => return Err(Denied::Interrupted),
             Recalled::TooMany => {
                 tracing::debug!(%acquirer, "too many hints were about nobody: one is dropped");
@@ -210,7 +211,7 @@ impl Notices {
                 self.references.count_nobodys(acquirer, reference.clone());
                 Ok(None)
             }
-            // Its queries may lag behind its notices: it has to send this one again.
+            // The provider's queries may lag behind its notices, so it has to send this one again.
             Ok(Identified::NotFound) => {
                 self.references.was_not_found(acquirer);
                 self.count(route, Outcome::Unknown);

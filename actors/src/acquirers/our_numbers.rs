@@ -1,7 +1,7 @@
-//! Numbers of slips that an acquirer leaves to us, taken from the store block by block.
+//! Slip numbers that an acquirer leaves to us, taken from the store block by block.
 //!
-//! A creation stays one write: a block is taken before, for as many boletos. Numbers of a block that a process did not use
-//! before its end are given to nobody.
+//! A creation needs only one write, because a block of numbers is taken beforehand. Numbers of a block that a process
+//! did not use before its end are given to nobody.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use tokio::time::timeout;
 use crate::upkeep::reporting::Exceptions;
 use crate::watch::meter::Meter;
 
-/// Numbers of one block. Of a small range it is a thousandth, so that restarts don't use the range up.
+/// Size of a block. In a small range it is a thousandth of the range, so that restarts don't use the range up.
 const BLOCK: u32 = 50;
 const BLOCKS_OF_A_RANGE: u32 = 1_000;
 
-/// Doublings of what is passed over because the numbers before it were somebody else's.
+/// Maximum number of doublings of the skipped range after numbers that were somebody else's.
 const MOST_DOUBLINGS: u32 = 10;
 
-/// Maximum number of questions to the bank before the first number. What they don't pass over, answers to charges do.
+/// Maximum number of questions to the bank before the first number. Any further skips are caused by answers to charges.
 const MOST_QUESTIONS: u32 = 5;
 
 /// Numbers of one acquirer.
@@ -33,35 +33,35 @@ pub(crate) struct OurNumbers {
     range: NumberRange,
     services: NumberServices,
     kept: Mutex<NumberStock>,
-    /// True once the bank was asked about the first number at hand.
+    /// True once the bank was asked about the first available number.
     was_asked: Mutex<bool>,
     is_used_up: AtomicBool,
 }
 
-/// Numbers at hand.
+/// Available numbers.
 #[derive(Default)]
 struct NumberStock {
-    /// Numbers that were taken and not given out yet.
+    /// Numbers that were taken but not given out yet.
     block: Option<NumberBlock>,
     /// Numbers that were given out for a payment that was never stored.
     given_back: Vec<u32>,
     /// Last number of the newest block.
     taken_to: u32,
-    /// First number of the newest block, if it was taken because the one before was given up.
+    /// First number of the newest block, if it was taken because the previous one was given up.
     first_after_jump: Option<u32>,
-    /// Numbers that turned out to be somebody else's, of about the newest block.
+    /// Numbers that turned out to be somebody else's, in or near the newest block.
     foreign: BTreeSet<u32>,
     /// Blocks that were given up, one after the other.
     given_up: u32,
-    /// Last number of those.
+    /// Last number of those blocks.
     given_up_to: Option<u32>,
     /// True if the newest block was given up.
     is_given_up: bool,
 }
 
 impl NumberStock {
-    /// Returns how many numbers are passed over before the next block. Many foreign ones in a row are most likely the
-    /// numbers that were given out after the backup from which the store was restored.
+    /// Returns how many numbers are skipped before the next block. Many foreign ones in a row were most likely given
+    /// out after the backup from which the store was restored.
     fn passed_over(&self, count: u32) -> u32 {
         match self.given_up.checked_sub(1) {
             Some(doublings) if self.is_given_up => count << doublings.min(MOST_DOUBLINGS),
@@ -90,8 +90,8 @@ impl NumberStock {
         Some(block.first)
     }
 
-    /// Notes a number that is somebody else's. Of a block that was given up nothing more is learnt: many of its numbers
-    /// may be under way.
+    /// Records a number that is somebody else's. Numbers of a block that was given up are ignored: many of them may be
+    /// under way.
     fn was_foreign(&mut self, number: u32) {
         if self.given_up_to.is_some_and(|last| number <= last) || !self.foreign.insert(number) {
             return;
@@ -109,13 +109,13 @@ impl NumberStock {
         self.given_up_to = Some(self.taken_to);
         self.is_given_up = true;
         self.block = None;
-        // They lie among the numbers that were given up, and are most likely somebody else's too.
+        // They are among the numbers that were given up, and are most likely somebody else's too.
         self.given_back.clear();
         self.foreign.clear();
     }
 }
 
-/// Services that give out numbers.
+/// Services needed to give out numbers.
 #[derive(Clone)]
 pub(crate) struct NumberServices {
     pub(crate) store: Arc<dyn NumberStore>,
@@ -142,7 +142,7 @@ impl OurNumbers {
         self.is_used_up.load(Ordering::Relaxed)
     }
 
-    /// Takes a block if none is at hand, so that a plan sees if the range is used up.
+    /// Takes a block if none is available, so that a plan sees whether the range is used up.
     pub(crate) async fn look(&self) -> Result<(), StoreError> {
         let mut kept = self.kept.lock().await;
         if kept.given_back.is_empty() && !self.are_used_up() {
@@ -151,19 +151,19 @@ impl OurNumbers {
         Ok(())
     }
 
-    /// Asks the bank, before the first number of this process, if it knows that number: after the store was restored from a
-    /// backup it does. Then ever more numbers are passed over. Returns false if that was done before.
+    /// Asks the bank, before the first number of this process, whether it knows that number. It does if the store was
+    /// restored from a backup; then increasingly many numbers are skipped. Returns false if that was done before.
     pub(crate) async fn ask_before_first(
         &self,
         is_known: impl AsyncFn(u32) -> bool,
     ) -> Result<bool, StoreError> {
         let mut was_asked = self.was_asked.lock().await;
-        // A question that is dropped because it takes too long is not asked again.
+        // A question that was cancelled because it took too long is not repeated.
         if std::mem::replace(&mut *was_asked, true) {
             return Ok(false);
         }
         for _ in 0..MOST_QUESTIONS {
-            // Without an answer of the store the bank was not asked, so the next payment asks.
+            // If the store does not answer, the bank was not asked, so the next payment asks.
             let first = self.first().await.inspect_err(|_| *was_asked = false)?;
             let Some(number) = first else { break };
             let number = self.range.written(number);
@@ -176,14 +176,14 @@ impl OurNumbers {
         Ok(true)
     }
 
-    /// Returns the first number of the block at hand, which is not given out yet.
+    /// Returns the first number of the current block that is not given out yet.
     async fn first(&self) -> Result<Option<u32>, StoreError> {
         let mut kept = self.kept.lock().await;
         self.fill(&mut kept).await?;
         Ok(kept.block.map(|block| block.first))
     }
 
-    /// Returns a number that nobody else gets, as the bank gets it; none if the range is used up.
+    /// Returns a number that nobody else gets, in the form for the bank; none if the range is used up.
     pub(crate) async fn next(&self) -> Result<Option<u32>, StoreError> {
         let mut kept = self.kept.lock().await;
         if let Some(number) = kept.given_back.pop() {
@@ -197,24 +197,24 @@ impl OurNumbers {
         Ok(number.map(|number| self.range.written(number)))
     }
 
-    /// Takes back a number that certainly no payment has: the next one gets it.
+    /// Takes back a number that certainly no payment has. The next payment gets it.
     pub(crate) async fn give_back(&self, written: u32) {
         let number = self.range.counted(written);
         let mut kept = self.kept.lock().await;
-        // A number of a block that was given up goes to nobody.
+        // A number of a block that was given up is given to nobody.
         if kept.given_up_to.is_none_or(|last| last < number) {
             kept.given_back.push(number);
             self.is_used_up.store(false, Ordering::Relaxed);
         }
     }
 
-    /// Notes that a number is somebody else's at the bank. After the second in a row the rest of the block is given up,
-    /// and each time twice as many numbers are passed over.
+    /// Records that a number is somebody else's at the bank. After the second in a row the rest of the block is given
+    /// up, and each time twice as many numbers are skipped.
     pub(crate) async fn was_foreign(&self, written: u32) {
         self.kept.lock().await.was_foreign(self.range.counted(written));
     }
 
-    /// Takes a block if none is at hand.
+    /// Takes a block if none is available.
     async fn fill(&self, kept: &mut NumberStock) -> Result<(), StoreError> {
         if kept.block.is_none()
             && let Some(block) = self.take(kept.passed_over(self.block_size())).await?
@@ -228,13 +228,13 @@ impl OurNumbers {
         (self.range.len() / BLOCKS_OF_A_RANGE).clamp(1, BLOCK)
     }
 
-    /// Takes a block after so many numbers that are passed over.
+    /// Takes a block after skipping this many numbers.
     async fn take(&self, passed_over: u32) -> Result<Option<NumberBlock>, StoreError> {
         let count = self.block_size();
         let taken = self.services.store.take_numbers(&self.range, count.saturating_add(passed_over));
         let late = |_| Err(StoreError::Unavailable("the store takes too long".into()));
         let taken = timeout(self.services.time_out, taken).await.unwrap_or_else(late)?;
-        // The numbers that are passed over come first; only those at the end are given out.
+        // The skipped numbers come first; only those at the end are given out.
         let last_of = |block: NumberBlock| NumberBlock {
             first: block.last.saturating_sub(count.saturating_sub(1)).max(block.first),
             ..block
@@ -251,13 +251,13 @@ impl OurNumbers {
         Ok(taken)
     }
 
-    /// Exports how many numbers are left after this one.
+    /// Exports the count of numbers left after this one as a metric.
     fn show(&self, number: u32) {
         let left = self.range.last.saturating_sub(number);
         self.services.meter.numbers_left.with_label_values(&[self.acquirer.as_str()]).set(left.into());
     }
 
-    /// Reports to operators that nine tenths of the range are gone. The exception of one range is the same each time.
+    /// Reports to operators that nine tenths of the range are used. The exception of one range is the same each time.
     fn warn_if_low(&self, last: u32) {
         let NumberRange { key, first, last: end, .. } = &self.range;
         let left = end.saturating_sub(last);

@@ -11,13 +11,13 @@ use super::call_queue::INQUIRY_SHARE;
 /// Longest pause that an acquirer can impose by asking for fewer calls.
 const LONGEST_THROTTLE: Duration = Duration::from_secs(300);
 
-/// Turns for the calls of one acquirer, in the order in which they are asked for.
+/// Turns for the calls to one acquirer, granted in the order of requests.
 #[derive(Debug)]
 pub(crate) struct Pace {
     /// Time between two calls; zero if there is no limit.
     gap: Duration,
     turns: Mutex<Turns>,
-    /// Held by the inquiry that is next: inquiries wait for their turns one behind the other.
+    /// Held by the next inquiry: inquiries wait for their turns one after the other.
     inquiries: tokio::sync::Mutex<()>,
 }
 
@@ -45,7 +45,7 @@ impl Pace {
     pub(crate) fn throttle(&self, wait: Duration) {
         let until = Instant::now() + wait.min(LONGEST_THROTTLE);
         let mut turns = self.turns();
-        // Answers of concurrent calls come in any order: a shorter wait does not cut a longer one.
+        // Answers to concurrent calls come in any order, and a shorter wait must not cut a longer one short.
         turns.throttled_until = turns.throttled_until.max(Some(until));
     }
 
@@ -73,7 +73,7 @@ impl Pace {
         Ok(at)
     }
 
-    /// Does the same for an inquiry, which takes turns that nothing else wants, and a share of the others.
+    /// Does the same for an inquiry. It gets turns that no other call wants, and a share of the others.
     pub(crate) async fn take_inquiry_turn(&self, latest: Instant) -> Result<Instant, Duration> {
         let came = Instant::now();
         let waits = || latest.saturating_duration_since(came) + self.gap;
@@ -115,7 +115,7 @@ impl Turns {
     }
 }
 
-/// Turn of the inquiry that is next.
+/// Turn of the next inquiry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum InquiryTurn {
     /// It leaves at this time.

@@ -49,7 +49,7 @@ impl RecentCalls {
         let Some(minute) = usize::try_from(place).ok().and_then(|place| self.minutes.get_mut(place)) else {
             return;
         };
-        // A minute that was never used has the number 0 too.
+        // A minute that was never used also has the number 0.
         if minute.number != number || minute.took.is_empty() {
             *minute =
                 Minute { number, took: vec![0; self.bounds.len().saturating_add(1)], ..Minute::default() };

@@ -1,7 +1,7 @@
-//! Charges that providers name by references of their own: answers are cached, and questions limited in rate.
+//! Charges that providers identify by their own references: answers are cached, and questions are rate-limited.
 //!
-//! Hints may come from anyone who knows their address. Each invented or repeated reference would cause a call to the
-//! provider. A dropped hint loses nothing: payments are inquired about without hints too.
+//! Anyone who knows the address may send hints. Each invented or repeated reference would cause a call to the provider.
+//! Dropping a hint loses nothing: payments are inquired about without hints too.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -40,7 +40,7 @@ struct OfAcquirer {
     told: HashMap<Reference, Option<TransactionId>>,
     /// Oldest first.
     order: VecDeque<(Instant, Reference)>,
-    /// End of the time for which the rate limit is used up.
+    /// Time until which the rate limit is used up.
     used_until: Option<Instant>,
 }
 
@@ -92,7 +92,7 @@ impl OfAcquirer {
     }
 
     fn learn(&mut self, now: Instant, reference: Reference, told: Option<TransactionId>) {
-        // It stays in its place: a reference that is hinted at again and again must not outlive its answer.
+        // It keeps its position: a reference that is hinted at repeatedly must not outlive its cached answer.
         if self.told.insert(reference.clone(), told).is_some() {
             return;
         }

@@ -28,7 +28,7 @@ pub struct RouteHealth {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RouteState {
-    /// It is tried in its turn, and nothing shows yet whether it works: no call was answered since the start.
+    /// It is tried in its turn, but has not shown yet whether it works: no call was answered since the start.
     NotCalled,
     /// It is tried in its turn.
     Healthy,
@@ -36,7 +36,7 @@ pub enum RouteState {
     Failing,
     /// An operator paused it: it gets no new payments.
     Paused,
-    /// An operator drains it: nothing more is sent, and calls are still under way.
+    /// An operator drains it: nothing more is sent, but calls are still under way.
     Draining,
     /// Nothing is sent, and nothing is under way: as directed, or because the directives have not been read yet.
     Drained,
@@ -146,6 +146,6 @@ pub struct RouteOutcomes {
     pub not_delivered: u64,
     /// Perhaps with an effect.
     pub unknown: u64,
-    /// Turned away because the acquirer wanted fewer calls.
+    /// Rejected because the acquirer wanted fewer calls.
     pub throttled: u64,
 }

@@ -27,7 +27,7 @@ use crate::acquirers::route_view::{RouteApprovals, RouteHealth, RouteView};
 use crate::actor::slot::Slot;
 use crate::watch::meter::Meter;
 
-/// Reason against an acquirer: no number of a slip is left.
+/// Reason against an acquirer: no slip number is left.
 const NUMBERS_USED_UP: &str = "numbers_used_up";
 
 /// One acquirer for one method.
@@ -140,7 +140,7 @@ impl Routes {
         Self { all, running: RwLock::new(Arc::new(table.into())), costs: CostRuns::default() }
     }
 
-    /// Uses this table from the next plan on.
+    /// Uses this table for all plans from now on.
     pub(crate) fn route_by(&self, table: RoutingTable) {
         *self.running.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(table.into());
     }
@@ -177,7 +177,7 @@ impl Routes {
     }
 
     /// Plans the route of an order. Returns the acquirers considered, eligible ones first in the order in which they
-    /// are tried, and the reason for that order. Acquirers in `unready` are passed over as if they were throttled.
+    /// are tried, and the reason for that order. Acquirers in `unready` are skipped as if they were throttled.
     pub(crate) fn plan(
         &self,
         order: &Order,
@@ -231,8 +231,8 @@ impl Routes {
         Evaluated::of(&planned, &inputs, &running.table, running.version.clone())
     }
 
-    /// Returns true if an acquirer that gets new payments could take this order. No rule is looked at: rules depend on
-    /// the payer, and leave the last word to the creation.
+    /// Returns true if an acquirer that gets new payments could take this order. Rules are ignored, because they depend
+    /// on the payer and are applied at creation.
     pub(crate) fn may_take(&self, order: &Order, owner: &Owner, now: Timestamp) -> bool {
         let inputs = RouteInputs::of(order, &owner.merchant, now);
         let takes = |route: &&Route| {
@@ -255,13 +255,13 @@ impl Routes {
         }
     }
 
-    /// Returns the cost of a payment at its acquirer by the table of costs, if a line of it matches.
+    /// Returns the cost of a payment at its acquirer according to the table of costs, if a line matches.
     pub(crate) fn reckoned_cost(&self, payment: &Payment) -> Option<Money> {
         let inputs = RouteInputs::of(&payment.order, &payment.owner.merchant, payment.created_at);
         CostLine::known_cost(&self.running().table.costs, payment.acquirer()?, &inputs)
     }
 
-    /// Compares a cost that this write learnt with the reckoned one. Warns when an acquirer's differ for long.
+    /// Compares a cost that this write learnt with the expected one. Warns if an acquirer's costs differ for long.
     fn compare_cost(&self, before: Option<&Payment>, after: &Payment) {
         let was = before.and_then(|payment| payment.state.cost);
         let Some(cost) = after.state.cost.filter(|cost| Some(*cost) != was) else { return };
@@ -289,7 +289,7 @@ impl Routes {
         self.all.iter().map(|route| route.view(now)).collect()
     }
 
-    /// Logs each route that began to fail by the passing of time since the last look, and each that no longer does.
+    /// Logs each route that began to fail since the last look because time passed, and each that no longer fails.
     pub(crate) fn tell_turns(&self, now: Timestamp) {
         for route in &self.all {
             if let Some((change, why)) = route.health.look(now) {
@@ -298,7 +298,7 @@ impl Routes {
         }
     }
 
-    /// Exports how often every route approves as metrics.
+    /// Exports the approval rate of every route as a metric.
     pub(crate) fn show_approvals(&self, meter: &Meter) {
         for route in &self.all {
             for (brand, approvals) in route.approvals.all() {

@@ -1,7 +1,7 @@
 //! Causes of actors' deaths: the panic's message and its location.
 //!
-//! A hook notes every panic of a thread before it unwinds. The actor's guards are dropped while it does, and take the
-//! note (`tests/actix_facts.rs` asserts that order).
+//! A hook records every panic of a thread before it unwinds. During unwinding the actor's guards are dropped and take
+//! the record (`tests/actix_facts.rs` asserts that order).
 
 use std::cell::RefCell;
 use std::panic::PanicHookInfo;
@@ -33,7 +33,7 @@ pub struct CrashCause {
     number: u64,
 }
 
-/// Message and location of a panic, noted before the thread unwinds.
+/// Message and location of a panic, recorded before the thread unwinds.
 #[derive(Debug, Clone)]
 struct Note {
     number: u64,
@@ -47,13 +47,13 @@ thread_local! {
 
 static NUMBERS: AtomicU64 = AtomicU64::new(0);
 
-/// Notes panics from now on, in the whole process. Hooks installed before still run.
+/// Records panics from now on, in the whole process. Hooks installed before still run.
 pub(crate) fn listen() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let others = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
-            // First, since nothing is known about how a hook of others ends.
+            // Runs first, because other hooks may end in any way.
             note(panic);
             others(panic);
         }));
@@ -70,7 +70,7 @@ fn note(panic: &PanicHookInfo<'_>) {
     LAST.try_with(|last| last.replace(Some(Note { number, what, place }))).ok();
 }
 
-/// Returns the path inside the package, without the directory in which it was built.
+/// Returns the path within the package, without the build directory.
 fn inside(file: &str) -> &str {
     let package = file.rmatch_indices('/').nth(2).filter(|_| file.starts_with('/'));
     package.and_then(|(before, _)| file.get(before.saturating_add(1)..)).unwrap_or(file)

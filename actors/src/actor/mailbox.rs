@@ -20,7 +20,7 @@ pub(crate) trait Question: Send + 'static {
     type Answer: Send + 'static;
     /// Name under which the handling time is measured.
     const NAME: &'static str;
-    /// The same name behind a thin reference, for trails that remember many of them.
+    /// The same name behind a thin reference, for trails that store many of them.
     const NAMED: &'static &'static str = &Self::NAME;
 
     /// Returns the name shown among an actor's last messages, which may be more specific.
@@ -28,12 +28,11 @@ pub(crate) trait Question: Send + 'static {
         Self::NAMED
     }
 
-    /// Records attributes of the question in the span of its handling: identifiers and names, nothing that a person
-    /// wrote.
+    /// Records attributes of the question in the span of its handling: ids and names, but no text written by a person.
     fn record(&self, _: &mut Span) {}
 }
 
-/// A question on its way, with the channel for its answer.
+/// A question in transit, with the channel for its answer.
 pub(crate) struct Ask<Q: Question> {
     question: Q,
     reply: Reply<Q::Answer>,
@@ -45,7 +44,7 @@ impl<Q: Question> Message for Ask<Q> {
 }
 
 impl<Q: Question> Ask<Q> {
-    /// Opens the question: waiting ends and handling begins.
+    /// Opens the question, which ends its waiting time and begins its handling.
     pub(crate) fn open(self) -> (Q, Reply<Q::Answer>, Handling) {
         let mut handling = self.stamp.begin(Q::NAME, self.question.step_name());
         handling.span.record_with(|span| self.question.record(span));
@@ -84,8 +83,8 @@ pub(crate) enum NoAnswer {
 
 /// A bounded, measured address.
 ///
-/// actix bounds the messages of each clone of an address, not those waiting for the actor. Where every message is sent
-/// by its own clone, that bound never takes effect. So messages are counted here, over all clones.
+/// actix limits the messages of each clone of an address, not those waiting for the actor. If every message is sent by
+/// its own clone, that limit never takes effect. So messages are counted here, across all clones.
 pub(crate) struct Mailbox<A: Actor> {
     address: Addr<A>,
     gate: Arc<Gate>,
@@ -182,7 +181,8 @@ impl<A: Actor> Mailbox<A> {
         receiver.await.map_err(|_| NoAnswer::Died)
     }
 
-    /// Sends work without waiting for the answer. Work that is not taken comes again: the store still has it as due.
+    /// Sends work without waiting for the answer. Work that is not accepted is offered again, because the store still
+    /// has it as due.
     pub(crate) fn offer<Q: Question>(&self, question: Q)
     where
         A: Handler<Ask<Q>>,
@@ -194,7 +194,7 @@ impl<A: Actor> Mailbox<A> {
         }
     }
 
-    /// Passes on a question whose answer another caller awaits. Returns it if it was not taken.
+    /// Forwards a question whose answer another caller awaits. Returns it if it was not accepted.
     pub(crate) fn pass_on<Q: Question>(
         &self,
         question: Q,
@@ -230,7 +230,7 @@ struct Stamp {
 impl Stamp {
     /// Counts one more message as waiting. `None` if the mailbox is full.
     fn new(gate: &Arc<Gate>) -> Option<Self> {
-        // Counted before it is compared: of several senders at once no more get in than there is room for.
+        // Counted before the comparison, so that concurrent senders never exceed the capacity.
         if gate.waiting.fetch_add(1, Ordering::Relaxed) >= gate.capacity {
             gate.waiting.fetch_sub(1, Ordering::Relaxed);
             return None;

@@ -145,7 +145,7 @@ impl ActorMeter {
         self.handle.with_label_values(&[self.kind.label(), message])
     }
 
-    /// Keeps the cause if this thread is panicking: a guard may be dropped because its actor dies.
+    /// Keeps the cause if this thread is panicking: a guard may be dropped because its actor is dying.
     pub(crate) fn keep_cause(&self, message: Option<&'static str>, transaction: Option<TransactionId>) {
         if std::thread::panicking() {
             self.last_cause.keep(self.clock.now(), message, transaction);
@@ -176,7 +176,7 @@ impl Alive {
     }
 }
 
-/// Number of messages that an actor took out of its mailbox and holds back. For the caller they are still waiting.
+/// Number of messages that an actor took out of its mailbox but holds back. For their callers they are still waiting.
 pub(crate) struct Level {
     depth: IntGauge,
     waiting: i64,

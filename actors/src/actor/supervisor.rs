@@ -1,8 +1,8 @@
 //! The supervisor: recreates actors that died.
 //!
-//! Owns the list of all actors that must live: every other actor except the transactions and the workers of the pool.
-//! No payment passes through it, so no payment waits for it: routes are read where the payment is. The system itself
-//! watches over the supervisor.
+//! Owns the list of all actors that must stay alive: every actor except the transactions, the workers of the pool and
+//! itself. No payment passes through it, so no payment waits for it: routes are read on the payment's own thread. The
+//! system itself watches over the supervisor.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -12,7 +12,7 @@ const NOT_OVER: u32 = u32::MAX;
 pub(crate) struct Trail {
     /// Thin references to names.
     names: [Option<&'static &'static str>; MESSAGES_REMEMBERED],
-    /// Milliseconds without the highest bits: messages old enough to need those have left the trail.
+    /// Milliseconds without the highest bits: messages old enough to need those are no longer in the trail.
     at_ms: [u32; MESSAGES_REMEMBERED],
     waited_us: [u32; MESSAGES_REMEMBERED],
     took_us: [u32; MESSAGES_REMEMBERED],

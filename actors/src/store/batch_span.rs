@@ -7,8 +7,8 @@ const LINKS: usize = 32;
 
 /// Opens the span of a batch. It is recorded if the span of any member is.
 ///
-/// It is not a child of any member, as it serves all. It begins its own trace with links to the members, and each of
-/// them gets a link to it. A member's own span lasts until the batch is over, and so includes its wait.
+/// The span is not a child of any member, because it serves all. It starts its own trace with links to the members, and
+/// each of them gets a link back. A member's own span lasts until the batch is over, and so includes its wait.
 pub(crate) fn batch_span<'a>(name: &'static str, members: impl Iterator<Item = &'a mut Span>) -> Span {
     let mut size = 0_usize;
     let mut recorded = Vec::new();

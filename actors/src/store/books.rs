@@ -52,7 +52,7 @@ impl Books {
         !self.store.is_sole_writer() || self.uncertain.has(id)
     }
 
-    /// Marks a payment of which a write may still land. With several writers the copy in memory is never trusted
+    /// Marks a payment whose last write may still land. With several writers the copy in memory is never trusted
     /// anyway.
     pub(crate) fn doubt(&self, id: TransactionId) {
         if self.store.is_sole_writer() {
@@ -109,7 +109,7 @@ impl Books {
                 Err(refused) => refused,
             },
         };
-        // Counted apart from failures: the store did not answer, and mostly was not asked.
+        // Counted separately from failures: the store did not answer, and usually was not asked.
         self.state.refused();
         Err(refused)
     }
@@ -121,7 +121,7 @@ impl Books {
             Ok(Ok(result)) => Ok(result),
             Ok(Err(NoAnswer::Full)) => Err(WriteError::NotWritten(StoreError::Unavailable("busy".into()))),
             Ok(Err(NoAnswer::Died)) => Err(lost("the journal died")),
-            // The batch may be under way, so nothing can be said about this write.
+            // The batch may be under way, so the outcome of this write is unknown.
             Err(_) => Err(lost("the store takes too long")),
         }
     }

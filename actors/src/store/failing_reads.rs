@@ -1,5 +1,5 @@
-//! Reads that fail while the store answers otherwise. They are apart from probes: data may be damaged or forbidden while
-//! the server answers.
+//! Reads that fail while the store otherwise answers. They are tracked separately from probes: data may be damaged or
+//! forbidden although the server answers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,17 +10,17 @@ use tokio::time::Instant;
 
 use crate::store::state::is_broken;
 
-/// Time of failing reads without a success after which they are a trouble, though the store answers probes.
+/// Time of failing reads without a success after which they count as a trouble, although the store answers probes.
 const READS_FAIL_FOR: Duration = Duration::from_secs(60);
-/// Time after which failing reads are logged: the beginning of an outage has a line of its own by then.
+/// Time after which failing reads are logged. By then the beginning of an outage has its own log line.
 const READS_LOGGED_AFTER: Duration = Duration::from_secs(10);
-/// Longest rhythm of log lines about failing reads.
+/// Longest interval between log lines about failing reads.
 const READS_LOGGED_EVERY: Duration = Duration::from_secs(60);
 
-/// Reads that fail while the store answers otherwise.
+/// Reads that fail while the store otherwise answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailingReads {
-    /// Time since which none succeeded.
+    /// Time since which no read has succeeded.
     pub since: Timestamp,
     /// Error of the last one.
     pub why: Arc<str>,
@@ -64,7 +64,7 @@ impl FailedReads {
         is_due
     }
 
-    /// Returns them once none has succeeded for a minute, or because data is damaged.
+    /// Returns the failing reads once none has succeeded for a minute, or if data is damaged.
     pub(super) fn trouble(&self) -> Option<FailingReads> {
         let (begun_at, failing) = self.failing.as_ref()?;
         (failing.is_damage || begun_at.elapsed() >= READS_FAIL_FOR).then(|| failing.clone())

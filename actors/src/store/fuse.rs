@@ -18,7 +18,7 @@ impl Fuse {
     pub(crate) fn note_store_error(&self, error: &StoreError) {
         if let StoreError::Broken(why) = error {
             self.0.get_or_init(|| {
-                // The state of the store, which met the same error, says so at ERROR.
+                // `StoreState`, which saw the same error, logs it at ERROR.
                 tracing::debug!(%why, "the store can no longer be trusted: nothing more is accepted");
                 why.clone()
             });

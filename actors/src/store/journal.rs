@@ -1,8 +1,8 @@
 //! The journal: group commit.
 //!
 //! Owns the order in which writes go to the store. While batches are under way, waiting writes gather into the next
-//! one. Never decides, never reorders the writes of one payment, never reports a write that it can't prove. Recreated
-//! by the supervisor when it dies; waiting callers then read the store.
+//! one. Never decides, never reorders the writes of one payment, never reports a write as stored without proof.
+//! Recreated by the supervisor when it dies; waiting callers then read the store.
 
 mod lost;
 
@@ -38,7 +38,7 @@ impl Question for Commit {
 /// Caller that waits for a write to be durable.
 struct Writer {
     reply: Reply<Result<(), WriteError>>,
-    /// Lasts until then.
+    /// Lasts until the caller is answered.
     span: Span,
 }
 
@@ -53,7 +53,7 @@ impl Writer {
             Err(WriteError::NotWritten(_)) => span.fail("not written"),
             Err(WriteError::Unknown(_)) => span.fail("unknown whether it is written"),
         }
-        // Recorded before the caller goes on.
+        // Recorded before the caller continues.
         drop(span);
         reply.send(result);
     }
@@ -93,8 +93,8 @@ impl JournalActor {
         }
     }
 
-    /// Takes the oldest writes, except those whose callers have given up: nobody would learn that they landed. So no
-    /// two are of one payment, whose actor has one write at a time.
+    /// Takes the oldest writes, except those whose callers have given up, because nobody would learn that they landed.
+    /// So no two belong to one payment, whose actor has one write at a time.
     fn next_batch(&mut self) -> (Vec<Write>, Vec<Writer>) {
         let mut writes = Vec::new();
         let mut writers = Vec::new();
@@ -119,7 +119,8 @@ impl Gathers for JournalActor {
     }
 
     fn depart(&mut self, context: &mut Context<Self>) {
-        // What gathered behind a broken commit is refused unsent: the store could confirm it, and still not keep it.
+        // Writes that gathered behind a broken commit are refused unsent: the store could confirm them and still lose
+        // them.
         if let Err(broken) = self.fuse.check() {
             for (_, writer) in self.waiting.drain(..) {
                 writer.answer(Err(WriteError::NotWritten(broken.clone())));
@@ -154,7 +155,7 @@ impl Gathers for JournalActor {
             journal.lanes.arrive(size);
             journal.pump(context);
             if !lost.is_empty() {
-                // In a separate task, so that the next batch need not wait for it.
+                // Runs in a separate task, so that the next batch need not wait for it.
                 let store = Arc::clone(&journal.store);
                 let meter = Arc::clone(&journal.meter);
                 context.spawn(
@@ -174,7 +175,7 @@ impl Handler<Ask<Commit>> for JournalActor {
 
     fn handle(&mut self, ask: Ask<Commit>, context: &mut Self::Context) {
         let (Commit(write), reply, mut handling) = ask.open();
-        // Full means that nothing was done, so the caller may say so and ask again (decision 6).
+        // A full queue means that nothing was done, so the caller may report that and retry (decision 6).
         if self.waiting.len() >= self.capacity {
             self.alive.refused();
             let full = StoreError::Unavailable("too many writes are waiting".into());
@@ -195,7 +196,7 @@ async fn commit(
 ) -> Vec<Result<(), WriteError>> {
     let started = Instant::now();
     let results = store.commit(writes).await;
-    // Before the callers are answered: the next batch must not be sent.
+    // Noted before the callers are answered, so that the next batch is not sent.
     for result in &results {
         if let Err(WriteError::NotWritten(error) | WriteError::Unknown(error)) = result {
             fuse.note_store_error(error);

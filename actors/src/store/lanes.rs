@@ -9,7 +9,7 @@ use crate::actor::meter::Level;
 /// Longest time for which waiting writes are held back for a larger batch.
 const PATIENCE: Duration = Duration::from_millis(25);
 
-/// Number of times other tasks on this thread run first.
+/// Number of times that other tasks on this thread run first.
 const TURNS: u32 = 2;
 
 /// Lets other tasks on this thread run: their messages then join the next batch.
@@ -48,7 +48,8 @@ pub(crate) trait Gathers: Actor<Context = Context<Self>> {
         self.lanes().is_worth_a_batch(waiting)
     }
 
-    /// Sends the waiting messages if they are worth a batch: soon, together with those on their way, or after a pause.
+    /// Sends the waiting messages: soon, together with those that are about to arrive, if they are worth a batch,
+    /// otherwise after a pause.
     fn pump(&mut self, context: &mut Context<Self>) {
         if self.is_worth_a_batch() && !self.lanes().is_about_to_leave {
             self.lanes().is_about_to_leave = true;
@@ -72,7 +73,7 @@ pub(crate) trait Gathers: Actor<Context = Context<Self>> {
             lanes.is_held_back = true;
             context.run_later(PATIENCE, |actor, context| {
                 actor.lanes().is_held_back = false;
-                // Batches may have left during the pause; whichever is over first makes the next one leave.
+                // Batches may have left during the pause. The first one to finish makes the next one leave.
                 if actor.lanes().is_one_free() {
                     actor.depart(context);
                 }

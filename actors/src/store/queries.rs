@@ -1,12 +1,12 @@
-//! Queries of the store that both actors and other services make: one list for every wrapper of a store.
+//! Store queries used by both actors and other services: one list for every wrapper of a store.
 
 use quita_ports::{OperatorStore, StoreError, StoreForm};
 
-/// Returns the answer of a store. Something unreadable in a store of a newer form is no defect of the data: this program is
-/// too old for it, and the service is about to end.
+/// Returns the answer of a store. Unreadable data in a store of a newer form is not damaged: this program is too old
+/// for it. The service is about to stop.
 ///
 /// # Errors
-/// As the store answered, or [`StoreError::Unavailable`] after an upgrade beyond what this program knows.
+/// The store's own error, or [`StoreError::Unavailable`] if the store was upgraded beyond what this program knows.
 pub(super) async fn explained<T>(
     store: &(impl OperatorStore + ?Sized),
     answer: Result<T, StoreError>,

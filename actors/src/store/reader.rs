@@ -1,8 +1,8 @@
 //! The reader: group read.
 //!
-//! Owns nothing. Concurrent lookups become one; two for the same payment share its answer. Never caches: an answer was
-//! read after its question arrived. Payments that are not found are looked up a second time, apart from the others.
-//! Recreated by the supervisor when it dies.
+//! Owns nothing. Concurrent lookups become one; two for the same payment share its answer. Never caches: every answer
+//! was read after its question arrived. Payments that are not found are looked up a second time, separately from the
+//! others. Recreated by the supervisor when it dies.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
@@ -67,8 +67,8 @@ impl ReaderActor {
         }
     }
 
-    /// Looks up what was not found once more: it may take as long as a majority does, so it holds up no other lookup. One
-    /// such lookup at a time is enough, however many ask for what does not exist.
+    /// Looks up missing payments a second time. This may take as long as a majority read, so it must not delay other
+    /// lookups. One such lookup at a time suffices, however many callers ask for missing payments.
     fn look_again(&mut self, context: &mut Context<Self>) {
         if self.missing.is_empty() || std::mem::replace(&mut self.is_looking_again, true) {
             return;
@@ -95,7 +95,7 @@ impl ReaderActor {
     }
 }
 
-/// Sends what was found. Returns the replies that wait for what was not.
+/// Answers callers whose payments were found. Returns the replies for missing payments.
 fn answer_found(
     replies: Vec<(TransactionId, WaitingReaders)>,
     found: Vec<Payment>,
@@ -114,15 +114,15 @@ fn answer(replies: Vec<(TransactionId, WaitingReaders)>, loaded: Result<Vec<Paym
             if found.is_err() {
                 span.fail("not read");
             }
-            // Recorded before the caller goes on.
+            // Recorded before the caller continues.
             drop(span);
             reply.send(found.as_ref().map(|found| found.get(&id).cloned()).map_err(Clone::clone));
         }
     }
 }
 
-/// Reads one payment after the other, so that an unreadable one does not fail the others of its batch. Returns the replies
-/// that wait for what was not found.
+/// Reads one payment after the other, so that an unreadable one does not fail the others of its batch. Returns the
+/// replies for missing payments.
 async fn answer_one_by_one(
     store: &dyn PaymentStore,
     replies: Vec<(TransactionId, WaitingReaders)>,

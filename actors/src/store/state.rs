@@ -56,7 +56,8 @@ pub enum StoreTrouble {
     ReadOnly,
     /// It answers reads, and its disk has no room for writes.
     Full,
-    /// Its files are gone or damaged, or a commit failed for good: nothing is accepted until the service is restarted.
+    /// Its files are gone or damaged, or a commit failed permanently: nothing is accepted until the service is
+    /// restarted.
     Broken,
 }
 
@@ -104,7 +105,7 @@ impl Lane {
     }
 
     fn failed(&mut self, began: Instant, now: Instant) {
-        // A slow call that failed may have begun before the last success. Failures count from that success on.
+        // A slow call that failed may have begun before the last success. Failures count only from that success on.
         let earliest = self.answered_at.map_or(began, |answered_at| answered_at.max(began));
         let since = *self.failing_since.get_or_insert(earliest);
         self.failed_at = Some(now);
@@ -166,7 +167,7 @@ impl StoreState {
         let failures = Opts::new("quita_store_failures_total", failures);
         let failures = enter(registry, IntCounterVec::new(failures, &["kind"])?)?;
         up.set(1);
-        // Created with zero: an alert does not see an increase of a series that did not exist.
+        // Created with zero, because an alert does not see an increase in a series that did not exist.
         for kind in [StoreCall::Write, StoreCall::Read, StoreCall::Probe].map(StoreCall::label) {
             failures.with_label_values(&[kind]);
         }
@@ -197,7 +198,7 @@ impl StoreState {
     /// Makes a call and records its result.
     ///
     /// # Errors
-    /// Those of the call.
+    /// The errors of the call.
     pub async fn watch<T>(
         &self,
         kind: StoreCall,
@@ -281,7 +282,7 @@ impl StoreState {
                 let is_full = matches!(error, StoreError::Full(_));
                 inner.is_full |= is_full;
                 inner.writes.failed(began, now);
-                // No second failure is needed to know it. Small writes in between may still succeed.
+                // One failure is proof enough. Small writes in between may still succeed.
                 inner.writes.is_away |= is_full;
             }
             StoreCall::Read | StoreCall::Probe => inner.reads.failed(began, now),
@@ -300,7 +301,7 @@ impl StoreState {
             (None, None) => {}
             (Some(trouble), Some((gone_at, away))) if trouble != away.trouble && !why.is_empty() => {
                 let away = StoreAway { trouble, why: why.into(), ..away };
-                // Any other trouble ends by itself, as the one that was logged does.
+                // Any other trouble ends by itself, like the one that was logged.
                 if trouble == StoreTrouble::Broken {
                     log(&away);
                 }
@@ -332,7 +333,7 @@ impl StoreState {
 fn log(StoreAway { since, trouble, why }: &StoreAway) {
     let trouble = *trouble;
     if trouble == StoreTrouble::Broken {
-        // What to do differs with the cause, which says it.
+        // The remedy depends on the cause, which states it.
         tracing::error!(
             %since, trouble = trouble.as_str(),
             "the store is away: it can't be trusted, and requests are answered 503. {why}"
@@ -361,7 +362,7 @@ impl Watched<'_> {
     fn ended(&mut self, count: usize, error: Option<&StoreError>) {
         self.is_over = true;
         match error {
-            // Unreadable data is an answer: the store is up.
+            // Unreadable data is still an answer, so the store is up.
             None | Some(StoreError::Unreadable(_)) => self.state.answered(self.kind),
             Some(error @ (StoreError::Unavailable(_) | StoreError::Full(_) | StoreError::Broken(_))) => {
                 self.state.failed(self.kind, count, self.began, error);
@@ -371,7 +372,7 @@ impl Watched<'_> {
 }
 
 impl Drop for Watched<'_> {
-    /// Records a call that its caller gave up. It counts as a failure only if it had its time.
+    /// Records a call that its caller gave up. It counts as a failure only if it had its full time.
     fn drop(&mut self) {
         if !self.is_over && self.began.elapsed() >= GRACE {
             let error = StoreError::Unavailable("it did not answer in time".into());

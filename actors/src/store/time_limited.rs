@@ -1,7 +1,7 @@
-//! A store whose calls all end in time, whatever the store behind it does.
+//! A store whose calls all end in time, whatever the underlying store does.
 //!
-//! An adapter may wait for a server that hangs, and an actor that waits with it would be stuck for good. So the time is
-//! limited here, once, for every actor. The result of each call is reported to the store's state.
+//! An adapter may wait for a server that hangs, and an actor that waits for it would be stuck for good. So the time is
+//! limited here, in one place for every actor. The result of each call is reported to the store's state.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -52,8 +52,8 @@ fn no_answer() -> StoreError {
     StoreError::Unavailable("the store does not answer".into())
 }
 
-/// Implements a trait of the store by calls that end in time: each query is its kind and its signature. Items written
-/// separately are passed on unchanged.
+/// Implements a trait of the store with time-limited calls: each query is given as its kind and signature. Items
+/// written separately are passed through unchanged.
 macro_rules! in_time {
     (
         $trait:ident {

@@ -6,13 +6,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use quita_domain::identity::TransactionId;
 
-/// Holds payments of which a write may still land after its writer gave up: a commit that hung for too long, or an
-/// actor that died during one. The next successful write ends the doubt, as its guard lets no older one through. A
-/// payment that is never written again stays here until the process ends, at a few bytes each.
+/// Payments with a write that may still land after its writer gave up. The commit hung for too long, or the actor died
+/// during it. The next successful write ends the doubt, because its guard lets no older one through. A payment that is
+/// never written again stays here until the process ends, at a cost of a few bytes.
 #[derive(Default)]
 pub(crate) struct UncertainWrites {
     ids: Mutex<HashSet<TransactionId>>,
-    /// Number of these. It is almost always zero, and every read checks it.
+    /// Number of these payments. It is almost always zero, and every read checks it.
     count: AtomicUsize,
 }
 
@@ -25,7 +25,7 @@ impl UncertainWrites {
     pub(crate) fn begin(&self, id: TransactionId) {
         let mut ids = self.lock();
         ids.insert(id);
-        // Under the lock, so that the count never belongs to another set than the last one.
+        // Updated under the lock, so that the count always matches the latest set.
         self.count.store(ids.len(), Ordering::Release);
     }
 

@@ -1,6 +1,6 @@
-//! The store as services beside the actors have it: each call reports to the store's state how it ended.
+//! The store as used by services outside the actors: each call reports its outcome to the store's state.
 //!
-//! Calls of the actors themselves are watched where they are limited in time: see `time_limited.rs`.
+//! Calls of the actors themselves are watched by `time_limited.rs`.
 
 use std::sync::Arc;
 
@@ -50,8 +50,8 @@ impl WatchedStore {
     }
 }
 
-/// Implements a trait of the store by calls that are watched: each query is its kind and its signature. Items written
-/// separately are passed on unchanged.
+/// Implements a trait of the store with watched calls: each query is given as its kind and signature. Items written
+/// separately are passed through unchanged.
 macro_rules! watched {
     (
         $trait:ident {

@@ -36,7 +36,7 @@ use crate::webhooks::pool::{PoolParts, WebhookPoolActor, Workers};
 use crate::webhooks::secrets::Secrets;
 use crate::webhooks::worker::{self, WebhookWorkerActor, WorkerParts};
 
-/// Capacity of an actor that gets no messages: it acts by time alone.
+/// Capacity of an actor that gets no messages because only timers drive it.
 const NO_MESSAGES: usize = 0;
 
 /// Starts the actors, each on its thread.
@@ -143,7 +143,7 @@ impl Builder {
             if let Some(local) = factory.local_issue() {
                 local.connect(Arc::new(sink.clone()));
             }
-            // One for all methods, because providers limit the calls of a client; health is by method.
+            // One for all methods, because providers limit the calls of a client. Health is kept per method.
             let pace = Arc::new(Pace::of(factory.spec()));
             let numbers = self.numbers(factory.as_ref());
             for method in factory.spec().methods.clone() {
@@ -310,7 +310,7 @@ impl Builder {
     }
 }
 
-/// Returns the function by which the pool gets a worker.
+/// Returns the function with which the pool creates workers.
 fn hire(
     parts: &Arc<WorkerParts>,
     senders: &Arc<dyn WebhookSenderFactory>,
@@ -332,7 +332,7 @@ fn hire(
     })
 }
 
-/// Fills a place that may be filled once.
+/// Fills a cell that may be filled only once.
 fn set<T>(place: &OnceLock<T>, value: T) {
     if place.set(value).is_err() {
         tracing::error!("an actor was started twice");

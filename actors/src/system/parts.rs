@@ -1,9 +1,9 @@
-//! The parts of one system: services shared by its actors, and the addresses of those that payments turn to.
+//! The parts of one system: services shared by its actors, and the addresses of the actors that payments use.
 //!
-//! Fronts and transactions take all of it, any other actor only what it needs. A cycle of files remains, because the
-//! messages themselves go round. A front starts transactions; a transaction's decisions go to acquirers and to the
-//! webhook pool; their results return as commands to the front. So these parts and `transaction/commands.rs` use the
-//! front and the pool, and are used by them. No other file belongs to the cycle.
+//! Fronts and transactions get all of it, any other actor only what it needs. A cycle between files remains, because
+//! the messages themselves form a cycle. A front starts transactions; a transaction's decisions go to acquirers and to
+//! the webhook pool; their results return as commands to the front. So these parts and `transaction/commands.rs` use
+//! the front and the pool, and are used by them. No other file belongs to the cycle.
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,4 +1,4 @@
-//! The card that may still have to be charged, and the limit of its time in memory.
+//! The card that may still have to be charged, and the limit on its time in memory.
 
 use quita_domain::card::CardData;
 use tokio::time::Instant;
@@ -17,7 +17,7 @@ impl CardInHand {
         Self { card: None, hold }
     }
 
-    /// Takes a card, to be held until this time at most.
+    /// Takes a card, and holds it no longer than until this time.
     pub(super) fn take(&mut self, card: Option<CardData>, until: Instant) {
         self.hold.for_card(card.is_some().then_some(until));
         self.card = card;

@@ -18,10 +18,10 @@ use crate::denied::Denied;
 use crate::transaction::front::FrontActor;
 use crate::transaction::messages::{Asker, Execute, Executed, StoreConfirmed};
 
-/// Number of times a required step is sent again to a payment whose mailbox is full.
+/// Maximum number of times a required step is resent to a payment whose mailbox is full.
 const INSISTENCE: u32 = 6;
 
-/// Time for storing what waits to be written when the service stops.
+/// Time for storing pending confirmations when the service stops.
 const STORED_AT_STOP: Duration = Duration::from_secs(3);
 
 /// Sends commands to payments.
@@ -34,7 +34,7 @@ pub(crate) struct Commands {
 }
 
 impl Commands {
-    /// Returns the shard of a payment: always the same one, so that its actor is on one thread.
+    /// Returns the front of a payment's shard: always the same one, so that its actor is on one thread.
     pub(crate) fn front(&self, id: TransactionId) -> Option<&Arc<Slot<FrontActor>>> {
         let fronts = self.fronts.get()?;
         let mut hasher = DefaultHasher::new();
@@ -48,10 +48,10 @@ impl Commands {
         self.is_stopping.load(Ordering::Relaxed)
     }
 
-    /// Has every payment store the confirmations that wait for another write, as far as the store takes them in time.
-    /// From now on none waits.
+    /// Makes every payment store the confirmations that wait for another write, as far as the store accepts them in
+    /// time. From now on no confirmation waits.
     pub(crate) async fn store_confirmed(&self) {
-        // Set before anybody is asked, so that no confirmation begins to wait behind the question.
+        // Set before the actors are asked, so that no confirmation starts to wait after its actor was asked.
         self.is_stopping.store(true, Ordering::Relaxed);
         let fronts = self.fronts.get().into_iter().flatten();
         let until = Instant::now() + STORED_AT_STOP;
@@ -86,12 +86,12 @@ impl Commands {
         }
     }
 
-    /// Has the payment's actor execute a command of the service itself.
+    /// Makes the payment's actor execute a command of the service itself.
     pub(crate) async fn execute(&self, id: TransactionId, command: Command) -> Result<Executed, Denied> {
         self.execute_for(Asker::Service, id, command).await
     }
 
-    /// Has the payment's actor execute a command for an asker.
+    /// Makes the payment's actor execute a command for an asker.
     pub(crate) async fn execute_for(
         &self,
         asker: Asker,
@@ -101,8 +101,8 @@ impl Commands {
         self.ask(id, Execute { id, asker, command }).await
     }
 
-    /// Has a command executed that must not be lost to a full mailbox. If it still fails, the store reports the step as
-    /// due again.
+    /// Executes a command that must not be lost to a full mailbox. If it still fails, the store reports the step as due
+    /// again.
     pub(crate) async fn insist(&self, id: TransactionId, command: Command) -> Result<Executed, Denied> {
         let mut wait = Duration::from_millis(20);
         for _ in 0..INSISTENCE {

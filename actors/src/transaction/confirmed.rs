@@ -11,11 +11,12 @@ use tokio::time::Instant;
 
 use super::hold::Hold;
 
-/// Interval of the moments at which confirmations are stored. Those of all payments share the moments, and so a batch,
+/// Interval of the moments at which confirmations are stored. All payments share these moments, and therefore a batch,
 /// which costs the store less than separate writes.
 const MOMENTS_APART_MS: u64 = 50;
 
-/// Time for which they are held while the store is away. Their lease is over by then, and the events are sent again.
+/// Time for which they are held while the store is away. By then their lease has expired, and the events are sent
+/// again.
 const HELD_FOR: Duration = Duration::from_secs(30);
 
 /// Returns the wait until the last moment within this time.
@@ -24,7 +25,8 @@ fn until_moment(now: Timestamp, within_ms: u64) -> Duration {
     Duration::from_millis(within_ms.saturating_sub(latest % MOMENTS_APART_MS))
 }
 
-/// Number of payments whose confirmations wait for a payer, and its limit: each stays in memory for so long.
+/// Number of payments whose confirmations wait for a payer, and its limit, because each of them stays in memory
+/// meanwhile.
 #[derive(Debug)]
 pub(crate) struct LongWaits {
     begun: AtomicUsize,
@@ -39,7 +41,7 @@ impl LongWaits {
     /// Begins one more, if there is room.
     pub(super) fn begin(self: &Arc<Self>) -> Option<LongWait> {
         let one = LongWait(Arc::clone(self));
-        // Counted before it is compared: its drop takes it off again.
+        // Counted before the comparison; dropping it uncounts it again.
         (self.begun.fetch_add(1, Ordering::Relaxed) < self.most).then_some(one)
     }
 }
@@ -54,8 +56,8 @@ impl Drop for LongWait {
     }
 }
 
-/// Confirmations that no store has yet, in the order of their deliveries. If the process crashes, they are lost, and the
-/// events are sent once more.
+/// Confirmations that are not stored yet, in the order of their deliveries. If the process crashes, they are lost, and
+/// the events are sent again.
 pub(super) struct Confirmed {
     waiting: Vec<Confirmation>,
     /// Present while they may wait for a payer.
@@ -75,9 +77,9 @@ impl Confirmed {
         &self.waiting
     }
 
-    /// Returns the time after which waiting confirmations must be stored. Among other nodes they wait only until the next
-    /// moment. One of them may have stored the next event, which is not sent before these count as confirmed. After a
-    /// failure they wait longer, to give the store a pause.
+    /// Returns the time after which waiting confirmations must be stored. If there are other nodes, they wait only
+    /// until the next moment. Another node may have stored the next event, which is not sent before these are
+    /// confirmed. After a failure they wait longer, to give the store a pause.
     pub(super) fn stored_after(
         &self,
         payment: Option<&Payment>,
@@ -114,7 +116,7 @@ impl Confirmed {
         self.long = None;
     }
 
-    /// Returns true if they were held so long that their events are sent again.
+    /// Returns true if they were held for so long that their events are sent again.
     pub(super) fn is_too_old(&self) -> bool {
         self.until.is_some_and(|until| until <= Instant::now())
     }

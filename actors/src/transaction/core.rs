@@ -28,7 +28,7 @@ use crate::acquirers::routing::Route;
 use crate::denied::{Denied, warn_unless_away};
 use crate::system::parts::SystemParts;
 
-/// Number of times a decision is made again because another writer was faster.
+/// Maximum number of times a decision is repeated because another writer was faster.
 const MAX_CONFLICTS: u32 = 16;
 
 /// One payment as it is stored, and the card that may still have to be charged.
@@ -37,11 +37,11 @@ pub(super) struct Core {
     system: Arc<SystemParts>,
     memory: Memory,
     card: CardInHand,
-    /// Fingerprints of that card under other secret keys in use than the payment's.
+    /// Fingerprints of that card under secret keys in use other than the payment's.
     other_fingerprints: Vec<CardFingerprint>,
     unsent: Unsent,
     confirmed: Confirmed,
-    /// Last inquiry that was made without being stored.
+    /// Time of the last inquiry that was made without being stored.
     asked: Option<Instant>,
 }
 
@@ -91,13 +91,13 @@ impl Core {
         }
     }
 
-    /// Returns the payment if its acquirer may be asked about it now because it hinted, without a write before. Whoever
-    /// asks has the answer stored before the acquirer is told that its hint was taken.
+    /// Returns the payment if its acquirer may be asked about it now because of a hint, without a prior write. The
+    /// caller must store the answer before it confirms the hint to the acquirer.
     pub(super) async fn may_inquire(
         &mut self,
         acquirer: &AcquirerName,
     ) -> Result<Option<Arc<Payment>>, Denied> {
-        // The question names what other nodes have learnt of the charge.
+        // The inquiry contains what other nodes have learnt about the charge.
         self.forget_if_others_write();
         let payment = self.current().await?;
         let context = self.context_of(&payment, false);
@@ -108,7 +108,7 @@ impl Core {
         Ok(Some(payment))
     }
 
-    /// Executes a command. A confirmation may have to wait for the next one.
+    /// Executes a command. A confirmation may be kept for the next one.
     pub(super) async fn execute(&mut self, asker: &Asker, command: Command) -> Result<Executed, Denied> {
         match self.keep_for_later(&command) {
             Some(executed) => Ok(executed),
@@ -118,7 +118,7 @@ impl Core {
 
     /// Decides on the stored state, and again if another writer was faster.
     ///
-    /// A write detects a stale copy by its guard. A decision that refuses or changes nothing makes no write, so it is
+    /// The guard of a write detects a stale copy. A decision that refuses or changes nothing makes no write, so it is
     /// repeated on the state in the store.
     async fn change(&mut self, asker: &Asker, command: Command) -> Result<Executed, Denied> {
         let mut looked_up = Vec::new();
@@ -126,7 +126,7 @@ impl Core {
             let was_known = self.memory.payment().is_some();
             let payment = self.current().await?;
             let context = self.context_for(&payment, &command).await;
-            // The lease of a call counts from here, so that a slow write shortens it and never lengthens it.
+            // The lease of a call counts from here, so that a slow write can only shorten it.
             let decided_at = Instant::now();
             let decision = match asker.may_see(&payment) {
                 true => {
@@ -142,13 +142,14 @@ impl Core {
                 }
             }
             let mut decision = decision?;
-            // Money of another payment is no second payment of this one: giving it back would take it from there.
+            // Money of another payment is not a second payment of this one: giving it back would take it from the
+            // other.
             decision.stray_pix.retain(|pix| !looked_up.contains(pix));
             looked_up.extend_from_slice(&decision.stray_pix);
             if self.note_taken(payment.owner.mode, std::mem::take(&mut decision.stray_pix)).await? {
                 continue;
             }
-            // After the decision, so that a repeated key is a replay and no refusal.
+            // Checked after the decision, so that a repeated key is a replay and not a refusal.
             if begins_refund(&command, &decision) && !self.refunds(&payment) {
                 return Err(Denied::Refused(Refusal::RefundUnsupported));
             }
@@ -172,12 +173,12 @@ impl Core {
             let new_pix = next.pix_bound_since(&payment).to_vec();
             match self.persist(next, payment.revision).await {
                 Ok(stored) => {
-                    // They are part of what was stored by this write.
+                    // This write has stored them too.
                     self.confirmed.forget();
                     self.count_events(&stored, payment.history.len());
                     self.count_given_up(&stored, &payment);
                     self.count_tries(Some(&payment), &stored);
-                    // Intent first: nothing leaves before the write that says so is confirmed.
+                    // Intent first: nothing leaves before the write that records it is confirmed.
                     self.run(&stored, decision.effects, decided_at);
                     return Ok(executed(stored));
                 }
@@ -195,8 +196,8 @@ impl Core {
         Err(Denied::Overloaded)
     }
 
-    /// Notes which of these Pix belong to another payment. One whose payment can't be read yet is tried again. Returns
-    /// true if there is one.
+    /// Records which of these Pix belong to another payment. Returns true if the payment of one can't be read yet, so
+    /// that it must be tried again.
     async fn note_taken(&mut self, mode: Mode, new_pix: Vec<String>) -> Result<bool, Denied> {
         let mut is_any_taken = false;
         for pix in new_pix {
@@ -213,10 +214,10 @@ impl Core {
         Ok(is_any_taken)
     }
 
-    /// Keeps a confirmation without further effects, to be stored with the next write.
+    /// Keeps a confirmation that has no further effects, to be stored with the next write.
     fn keep_for_later(&mut self, command: &Command) -> Option<Executed> {
         let Command::DeliveryAnswered { delivery, attempt } = command else { return None };
-        // A confirmation in memory would be lost with a process that stops, and its event sent once more.
+        // A confirmation in memory would be lost when the process stops, and its event sent again.
         if self.system.commands.is_stopping() {
             return None;
         }
@@ -225,8 +226,8 @@ impl Core {
         let new = Confirmation { delivery: *delivery, attempt: attempt.clone() };
         let may_wait = payment.may_wait(self.confirmed.waiting(), &new, self.system.clock.now())?;
         if let Some(lease) = may_wait.then {
-            // Another node may have stored the next event, which nobody may send before this
-            // confirmation is stored (decision 32).
+            // Another node may have stored the next event, which must not be sent before this confirmation is stored
+            // (decision 32).
             if !self.is_alone() {
                 return None;
             }
@@ -248,10 +249,10 @@ impl Core {
         self.confirmed.stored_after(payment, self.system.clock.now(), self.is_alone())
     }
 
-    /// Stores confirmations for which no other write came. Returns the number of confirmations that could not be
+    /// Stores confirmations that no other write has included. Returns the number of confirmations that could not be
     /// stored.
     pub(super) async fn store_confirmed(&mut self) -> u64 {
-        // One write stores them all. Only if another process has stored the last one does it take a second.
+        // One write stores them all. A second is needed only if another process has stored the last one.
         while let Some(last) = self.confirmed.take_last() {
             let Confirmation { delivery, attempt } = last.clone();
             match self.change(&Asker::Service, Command::DeliveryAnswered { delivery, attempt }).await {
@@ -272,13 +273,13 @@ impl Core {
         0
     }
 
-    /// Returns true if the payment's acquirer gives its money back. One that is not configured any more may do so later.
+    /// Returns true if the payment's acquirer supports refunds. One that is no longer configured may do so later.
     fn refunds(&self, payment: &Payment) -> bool {
         let route = payment.acquirer().and_then(|acquirer| self.route(payment, acquirer));
         route.is_none_or(|route| route.factory.refunds(payment.method()))
     }
 
-    /// Returns the inputs of a decision, which depend on the acquirer that has the charge, and perhaps on how often its
+    /// Returns the inputs of a decision. They depend on the acquirer that has the charge, and perhaps on how often its
     /// card was tried.
     async fn context_for(&mut self, payment: &Payment, command: &Command) -> Context {
         let card_at_hand = self.card.get().is_some();
@@ -294,7 +295,7 @@ impl Core {
         Context { card_tries, charge_name_there, is_one_account, ..context }
     }
 
-    /// Returns true if this acquirer is not the payment's, and shows the charges of the same account.
+    /// Returns true if this acquirer is not the payment's, but shows the charges of the same account.
     fn is_one_account(&self, payment: &Payment, there: &AcquirerName) -> bool {
         let Some(here) = payment.acquirer().filter(|here| *here != there) else { return false };
         let account = |acquirer| self.route(payment, acquirer)?.factory.charge_account();
@@ -318,14 +319,15 @@ impl Core {
                 states_cost: route.factory.states_cost(),
                 ..context
             },
-            // The acquirer is no longer configured, and may identify operations by their amounts alone. Until it is
-            // back, they are sent one after the other.
-            // A card that a notice approves meanwhile is to be read then: nothing else would begin that schedule.
+            // The acquirer is no longer configured, and may identify operations only by their amounts. Until it is
+            // back, they are sent one after the other. A card that a notice approves meanwhile must be inquired about
+            // then: nothing else would start that schedule.
             None => Context { operates_in_turn: true, reads_approved: true, ..context },
         }
     }
 
-    /// Returns the longest time before one of its acquirers shows a refund: what an earlier one holds is given back too.
+    /// Returns the longest time before any of its acquirers shows a refund: money held by an earlier one is given back
+    /// too.
     fn refund_shows_after_ms(&self, payment: &Payment) -> u64 {
         let routes =
             payment.state.attempts.iter().filter_map(|attempt| self.route(payment, &attempt.acquirer));
@@ -345,7 +347,7 @@ impl Core {
     /// Stores the payment, and only then keeps it as the copy in memory.
     async fn persist(&mut self, next: Payment, expected_revision: u64) -> Result<Arc<Payment>, WriteError> {
         let next = Arc::new(next);
-        // Readers get no answer from memory during the write: a list may show the new state already.
+        // Readers get no answer from memory during the write, because a list may already show the new state.
         self.memory.begin();
         self.system.books.commit(Arc::clone(&next), expected_revision).await?;
         self.memory.hold(&next);
@@ -356,7 +358,7 @@ impl Core {
         for effect in effects {
             effects::run(&self.system, payment, effect, decided_at, self.card.get());
         }
-        // The number is held no longer than a charge may still need it.
+        // The number is held only as long as a charge may still need it.
         if payment.status() != Status::Initial {
             self.card.release();
         }
@@ -375,7 +377,7 @@ impl Core {
         }
     }
 
-    /// Counts ended charges for each acquirer's approval rate, on the node that asked for them.
+    /// Counts ended charges for each acquirer's approval rate, on the node that requested them.
     fn count_tries(&self, before: Option<&Payment>, after: &Payment) {
         if let Some(routes) = self.system.routes.get() {
             routes.count_ended(before, after);
@@ -388,13 +390,13 @@ impl Core {
     }
 }
 
-/// Deliveries that were given up.
+/// Returns the number of deliveries that were given up.
 fn exhausted(payment: &Payment) -> u64 {
     let given_up = payment.outbox.iter().filter(|delivery| delivery.state == DeliveryState::Exhausted);
     u64::try_from(given_up.count()).unwrap_or(u64::MAX)
 }
 
-/// Returns true if a merchant's refund is begun, and not found under its key.
+/// Returns true if a merchant's refund is newly begun, rather than found under its key.
 const fn begins_refund(command: &Command, decision: &Decision) -> bool {
     match command {
         Command::Operate(OperationRequest { requested: RequestedOperation::Refund(_), .. }) => {

@@ -21,7 +21,7 @@ use crate::denied::{Denied, warn_unless_away};
 use crate::system::parts::SystemParts;
 use crate::webhooks::deliver::Deliver;
 
-/// Starts an effect of a decision made at this moment. Effects lost with the process are due again by the store.
+/// Starts an effect of a decision made at `decided_at`. Effects lost with the process become due again from the store.
 pub(super) fn run(
     system: &Arc<SystemParts>,
     payment: &Arc<Payment>,
@@ -29,7 +29,7 @@ pub(super) fn run(
     decided_at: Instant,
     card: Option<&CardData>,
 ) {
-    // By the monotonic clock, and from before the write: the lease that others see can't end any earlier.
+    // By the monotonic clock, and counted from before the write, so the lease that others see can't end earlier.
     let lease_end = decided_at + Duration::from_millis(CALL_LEASE_MS);
     match effect {
         Effect::Charge(acquirer) => {
@@ -59,7 +59,7 @@ pub(super) fn run(
     }
 }
 
-/// Has a delivery sent before the confirmation of the one before it is stored, under that one's lease.
+/// Sends a delivery before the confirmation of the previous one is stored, under that one's lease.
 pub(super) fn deliver_under(system: &SystemParts, payment: &Arc<Payment>, lease: Lease) {
     deliver(system, Deliver::under(payment, lease));
 }
@@ -70,13 +70,14 @@ fn deliver(system: &SystemParts, delivery: Deliver) {
     }
 }
 
-/// Asks the acquirer about the last charge because it hinted. Returns true once its news is stored. Anything else counts
-/// as not asked, and the hint has to be stored: an answer without news may be from before the news could be read.
+/// Asks the acquirer about the last charge because of a hint. Returns true once its news is stored. Otherwise the hint
+/// itself must be stored: an answer without news may predate the change.
 pub(crate) async fn inquire_for_hint(system: &Arc<SystemParts>, payment: &Payment) -> bool {
     let Some(acquirer) = payment.acquirer() else { return false };
     let calls = Calls::to(system, payment, acquirer);
     let query = payment.query();
-    // It is as new as the last stored inquiry. One that is stored meanwhile is newer, and waits for its own answer.
+    // This inquiry counts as being as new as the last stored one. One stored meanwhile is newer, and waits for its own
+    // answer.
     let asked_at = payment.inquired_at.unwrap_or(payment.created_at);
     let attempt = query.attempt;
     let answer = calls.make(InquireCharge(Box::new(query))).await;
@@ -99,8 +100,8 @@ fn report(system: &Arc<SystemParts>, payment: &Payment) {
     let system = Arc::clone(system);
     let id = payment.id;
     actix::spawn(trace::carry(async move {
-        // First the exception, then the report is taken off. A crash in between stores
-        // the same exception under the same id.
+        // The exception is stored first, then the report is removed. After a crash in between, the same exception is
+        // stored again under the same id.
         for (_, exception) in &on_their_way {
             exception.store().await;
         }
@@ -111,7 +112,7 @@ fn report(system: &Arc<SystemParts>, payment: &Payment) {
     }));
 }
 
-/// Returns the charge for its acquirer.
+/// Builds the charge to be sent to its acquirer.
 fn charge(payment: &Payment, card: Option<&CardData>) -> Charge {
     Charge { query: payment.query(), order: Arc::clone(&payment.order), card: card.cloned() }
 }
@@ -120,7 +121,7 @@ fn find(payment: &Payment, operation: OperationId) -> Option<Operation> {
     payment.operations.iter().find(|known| known.id == operation).cloned()
 }
 
-/// Calls about one payment to one acquirer. Each answer comes back as a command.
+/// Calls to one acquirer about one payment. Each answer comes back as a command.
 struct Calls {
     system: Arc<SystemParts>,
     mailbox: Option<Mailbox<AcquirerActor>>,
@@ -147,10 +148,10 @@ impl Calls {
 
     fn inquire(self, payment: &Arc<Payment>, attempt: AttemptNumber) {
         let query = Box::new(payment.query_of(attempt));
-        // As it was stored with this inquiry: by it a decision tells this answer from one to a later inquiry.
+        // As stored with this inquiry. It lets a decision tell this answer from one to a later inquiry.
         let asked_at = payment.inquired_at;
         let is_last = payment.last_attempt() == attempt;
-        // Only the last charge may be sent again, so the time of asking counts for that one alone.
+        // Only the last charge may be sent again, so the time of asking matters only for that one.
         let inquiring = is_last.then(|| self.system.inquiry_clock.asks_about_charge(payment)).flatten();
         actix::spawn(trace::carry(async move {
             let answer = self.make(InquireCharge(query)).await;
@@ -186,9 +187,9 @@ impl Calls {
         }));
     }
 
-    /// Makes a call. An acquirer actor that is full or gone did nothing; one that died may have sent the call.
+    /// Makes a call. An acquirer actor whose mailbox is full did nothing; one that died may have sent the call.
     async fn make<C: Call>(&self, call: C) -> C::Answer {
-        // Nothing has left, which allows another acquirer now, or the same one once it is configured again.
+        // Nothing has left, so another acquirer may be tried now, or the same one once it is configured again.
         let Some(mailbox) = &self.mailbox else {
             return C::failed(CallFailure::NotDelivered("the acquirer is not configured any more".into()));
         };

@@ -1,8 +1,8 @@
 //! The front: entry to the transactions of one shard.
 //!
-//! Owns the addresses of its live transactions: finds or starts them, and passes questions on. Drops the addresses of
+//! Owns the addresses of its live transactions: finds or starts them, and forwards questions. Drops the addresses of
 //! those that were idle for a while and hold nothing that is missing in the store. Never reads or decides itself. One
-//! per thread; recreated by the supervisor, after which every transaction is loaded from the store again.
+//! per thread. Recreated by the supervisor, after which every transaction is loaded from the store again.
 
 pub(crate) mod look;
 
@@ -29,10 +29,10 @@ use crate::transaction::messages::{
 use crate::transaction::wheel::Wheel;
 use crate::transaction::{Hold, TransactionActor};
 
-/// Number of times a question is passed on to a transaction that turns out to be dead.
+/// Maximum number of times a question is forwarded to a transaction that turns out to be dead.
 const PASSES: u32 = 3;
 
-/// Transactions examined before other tasks have their turn.
+/// Number of transactions examined before other tasks get their turn.
 const LOOKS_AT_ONCE: usize = 128;
 
 struct Live {
@@ -56,7 +56,7 @@ impl Live {
     }
 
     /// Returns true if it may leave memory. A transaction whose card may still have to be charged would come back
-    /// without the card. One that is at work would write concurrently with its successor.
+    /// without the card. A busy one would write concurrently with its successor.
     fn is_idle(&self, now: Instant, idle_after: Duration) -> bool {
         let is_needed = self.mailbox.is_busy() || self.hold.is_held(now);
         now >= self.idle_at(idle_after) && !(is_needed && self.mailbox.is_alive())
@@ -81,7 +81,7 @@ impl FrontActor {
         Self { system, live: HashMap::new(), wheel, turns: VecDeque::new(), transactions, alive }
     }
 
-    /// Returns the mailbox of a transaction, which is started if it is not alive.
+    /// Returns the mailbox of a transaction, starting it if it is not alive.
     fn transaction(&mut self, id: TransactionId) -> Option<Mailbox<TransactionActor>> {
         let has_room = self.live.len() < self.system.limits.live_transactions;
         match self.live.entry(id) {
@@ -123,7 +123,7 @@ impl FrontActor {
                     reply.send(Err(Denied::Overloaded));
                     return;
                 }
-                // It comes back unhandled from a dead mailbox, so nothing is done twice.
+                // A dead mailbox returns it unhandled, so nothing is done twice.
                 Err((same_question, same_reply, NoAnswer::Died)) => {
                     question = same_question;
                     reply = same_reply;
@@ -133,7 +133,7 @@ impl FrontActor {
         reply.send(Err(Denied::Overloaded));
     }
 
-    /// Turns the wheel, and starts to examine the transactions that are due unless that is in progress.
+    /// Turns the wheel, and starts to examine the transactions that are due, unless that is already in progress.
     fn turn(&mut self, context: &mut Context<Self>) {
         let is_looking = !self.turns.is_empty();
         self.turns.extend(self.wheel.turn());
@@ -142,7 +142,7 @@ impl FrontActor {
         }
     }
 
-    /// Drops the addresses of idle transactions: a bounded number, then other tasks have their turn.
+    /// Drops the addresses of idle transactions: a bounded number, then other tasks get their turn.
     fn passivate(&mut self, context: &mut Context<Self>) {
         for _ in 0..LOOKS_AT_ONCE {
             let Some(id) = self.turns.pop_front() else { break };
@@ -181,7 +181,7 @@ impl Actor for FrontActor {
     }
 }
 
-/// Questions that always go to the transaction.
+/// Implements handlers for questions that always go to the transaction.
 macro_rules! pass_on {
     ($($question:ty),*) => {$(
         impl Handler<Ask<$question>> for FrontActor {
@@ -201,8 +201,8 @@ pass_on!(Create, Execute, Await, MayInquire);
 impl Handler<Ask<StoreConfirmed>> for FrontActor {
     type Result = ();
 
-    /// Has every transaction store its waiting confirmation: as many at once as one batch takes, because the journal
-    /// refuses writes that it has no room for.
+    /// Makes every transaction store its waiting confirmations. Only as many at once as fit into one batch, because the
+    /// journal refuses writes that it has no room for.
     fn handle(&mut self, ask: Ask<StoreConfirmed>, _: &mut Self::Context) {
         let (question, reply, _handling) = ask.open();
         let mut waiting: Vec<_> = self.live.iter().filter(|(_, live)| live.hold.has_confirmed()).collect();
@@ -225,7 +225,7 @@ impl Handler<Ask<StoreConfirmed>> for FrontActor {
 impl Handler<Ask<Forget>> for FrontActor {
     type Result = ();
 
-    /// Passes it on to a live transaction only; any other has no copy in memory.
+    /// Forwards it to a live transaction only; any other has no copy in memory.
     fn handle(&mut self, ask: Ask<Forget>, _: &mut Self::Context) {
         let (question, reply, handling) = ask.open();
         let _here = handling.enter();
@@ -240,7 +240,7 @@ impl Handler<Ask<Forget>> for FrontActor {
 impl Handler<Ask<Read>> for FrontActor {
     type Result = ();
 
-    /// Passes it on to a live transaction; for any other, reads the store without starting its actor.
+    /// Forwards it to a live transaction; for any other, reads the store without starting its actor.
     fn handle(&mut self, ask: Ask<Read>, _: &mut Self::Context) {
         let (question, reply, handling) = ask.open();
         let _here = handling.enter();

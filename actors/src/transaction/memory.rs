@@ -1,4 +1,4 @@
-//! Copy of the payment that its actor holds, and publishes to readers.
+//! Copy of the payment that its actor holds and publishes to readers.
 
 use std::sync::Arc;
 
@@ -26,17 +26,17 @@ impl Memory {
         self.payment.as_ref()
     }
 
-    /// Takes the published entry back before the store is read or written. Until [`Memory::hold`], readers wait for
+    /// Withdraws the published entry before the store is read or written. Until [`Memory::hold`], readers wait for
     /// their turn.
     pub(super) fn begin(&mut self) {
-        // Where other processes write, readers ask the store, and nothing is published.
+        // If other processes write, readers ask the store, and nothing is published.
         if self.books.store.is_sole_writer() {
             self.ticket = Some(self.published.take_back(self.id));
         }
     }
 
-    /// Holds and publishes the state that the store has. Another actor of the payment may have been started in the
-    /// meantime, if a front died during this one's write. That actor may hold the state before it.
+    /// Holds and publishes the state that the store has. If a front died during this actor's write, another actor of
+    /// the payment may have been started meanwhile. That actor may hold the previous state.
     pub(super) fn hold(&mut self, payment: &Arc<Payment>) {
         self.payment = Some(Arc::clone(payment));
         if let Some(ticket) = self.ticket
@@ -46,7 +46,7 @@ impl Memory {
         }
     }
 
-    /// Drops the copy: the state in the store is no longer known.
+    /// Drops the copy, because the state in the store is no longer known.
     pub(super) fn forget(&mut self) {
         self.payment = None;
         if let Some(ticket) = self.ticket.take() {

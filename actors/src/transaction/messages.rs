@@ -26,15 +26,15 @@ pub struct CreatePayment {
     pub purchase: Purchase,
     /// Keyed hash of the request, if it came with an `Idempotency-Key`.
     pub fingerprint: Option<String>,
-    /// Fingerprint of the card. It is stored only if the routes count tries of a card.
+    /// Fingerprint of the card. Stored only if the routes count tries per card.
     pub card_fingerprint: Option<CardFingerprint>,
     /// Fingerprints of that card under the other secret keys in use, as it may have been tried under them.
     pub other_card_fingerprints: Vec<CardFingerprint>,
     /// Unguessable part of the addresses of its public pages.
     pub page_token: String,
-    /// Use of the payment link that it comes by.
+    /// Use of the payment link through which it is created.
     pub link: Option<LinkUse>,
-    /// Mark of the card's token that it uses up.
+    /// Mark of the card token that it uses up.
     pub used_token: Option<UsedToken>,
 }
 
@@ -43,7 +43,7 @@ pub struct CreatePayment {
 pub struct LinkUse {
     /// The link.
     pub link: LinkId,
-    /// Time from which the payment is not stored any more, long before the use is free again.
+    /// Time from which the payment may no longer be stored, long before the use is free again.
     pub stored_before: Instant,
 }
 
@@ -160,8 +160,8 @@ impl Executed {
     }
 }
 
-/// Asks if the acquirer that hinted may be asked about the payment now, without a write before. The answer is the payment
-/// if so.
+/// Asks whether the acquirer that hinted may be asked about the payment now, without a prior write. The answer is the
+/// payment if so.
 pub(crate) struct MayInquire {
     pub(crate) id: TransactionId,
     pub(crate) acquirer: AcquirerName,
@@ -182,8 +182,8 @@ impl Addressed for MayInquire {
     }
 }
 
-/// Stores the confirmations that wait for another write, as far as the store takes them until this time. The answer is
-/// the number of those not stored.
+/// Stores the confirmations that wait for another write, as far as the store accepts them before this time. The answer
+/// is the number of those not stored.
 #[derive(Clone, Copy)]
 pub(crate) struct StoreConfirmed {
     pub(crate) until: Instant,
@@ -218,8 +218,8 @@ impl Addressed for Await {
 /// Condition that a caller waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Until {
-    /// The acquirer has answered, or its call is known to be lost. A notice that overtakes the answer does not suffice
-    /// for a method with a code to pay with, as it brings none.
+    /// The acquirer has answered, or its call is known to be lost. For a method with a code to pay with, a notice that
+    /// overtakes the answer does not suffice, because it has no code.
     Answered,
     /// The operation was done or refused, or the acquirer accepted it and will take some time.
     Ended(OperationId),
@@ -241,7 +241,7 @@ impl Until {
     }
 }
 
-/// Returns true if the acquirer is being asked why it refused to withdraw a charge: most likely it has the money.
+/// Returns true if the acquirer is being asked why it refused to withdraw a charge: it most likely has the money.
 fn is_looked_into(payment: &Payment, operation: &Operation) -> bool {
     let is_refused = match operation.state() {
         OperationState::Refused => true,

@@ -10,10 +10,10 @@ use quita_domain::payment::Payment;
 /// Parts, each with its own lock, so that readers on several threads rarely contend.
 const PARTS: usize = 64;
 
-/// Holds the states that the payments' actors published. Useful only where no other process writes the store.
+/// Published states of live payments. Useful only if no other process writes to the store.
 ///
-/// An actor takes its payment's entry back before it writes, and fills it again once the write is durable. In between,
-/// readers ask the actor and wait for their turn. So no one reads a state older than one that a list has shown.
+/// An actor withdraws its payment's entry before it writes, and fills it again once the write is durable. In between,
+/// readers ask the actor and wait for their turn. So no reader sees a state older than one that a list has shown.
 pub(crate) struct Published {
     parts: Vec<Mutex<HashMap<TransactionId, Entry>>>,
     tickets: AtomicU64,
@@ -30,7 +30,7 @@ pub(crate) enum Seen {
     NotLive,
 }
 
-/// Entitles its holder to fill an entry. An entry that is taken back later has another ticket.
+/// Ticket that entitles its holder to fill an entry. An entry that is withdrawn later has another ticket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Ticket(u64);
 
@@ -69,7 +69,7 @@ impl Published {
         entry.is_some_and(|entry| std::mem::take(&mut entry.was_read))
     }
 
-    /// Takes the entry of a payment back. It cannot be read until it is filled.
+    /// Withdraws the entry of a payment. It can't be read until it is filled again.
     pub(crate) fn take_back(&self, id: TransactionId) -> Ticket {
         let ticket = Ticket(self.tickets.fetch_add(1, Ordering::Relaxed));
         if let Some(mut part) = self.part(id) {
@@ -80,7 +80,7 @@ impl Published {
         ticket
     }
 
-    /// Publishes the state of a payment. Returns false if another actor has taken the entry back in the meantime.
+    /// Publishes the state of a payment. Returns false if another actor has withdrawn the entry in the meantime.
     pub(crate) fn fill(&self, ticket: Ticket, payment: &Arc<Payment>) -> bool {
         let mut part = self.part(payment.id);
         let entry = part.as_mut().and_then(|part| part.get_mut(&payment.id));
@@ -92,7 +92,7 @@ impl Published {
     /// Removes the entry.
     pub(crate) fn give_up(&self, id: TransactionId, ticket: Ticket) {
         let Some(mut part) = self.part(id) else { return };
-        // The entry of an actor that came after this one stays.
+        // The entry of a later actor stays.
         if part.get(&id).is_some_and(|entry| entry.ticket == ticket) {
             part.remove(&id);
         }

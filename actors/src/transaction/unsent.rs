@@ -1,4 +1,4 @@
-//! Creations that were stored without this process knowing: their charges never left.
+//! Creations that were stored without this process learning of it: their charges never left.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::hold::Hold;
 
-/// Remembered creations of one payment: each is a request that was answered 503 within the lease.
+/// Maximum number of remembered creations of one payment: each is a request that was answered 503 within the lease.
 const REMEMBERED: usize = 32;
 
 /// Writes of creations whose replies were lost. The effects of a write begin only once it is known to be stored. So if
@@ -27,7 +27,7 @@ impl Unsent {
     /// the charge.
     pub(super) fn remember(&mut self, write: Uuid) {
         if self.writes.len() >= REMEMBERED {
-            // The lease of the oldest ends first, and with it the use of remembering it.
+            // The lease of the oldest ends first, and then it need not be remembered.
             self.writes.remove(0);
         }
         self.writes.push(write);

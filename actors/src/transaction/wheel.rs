@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use quita_domain::identity::TransactionId;
 
-/// Steps in one full turn.
+/// Number of steps in one full turn.
 const STEPS: u32 = 8;
 
-/// Timer wheel: transactions by the number of steps until they are examined. Each step examines a part of them.
+/// Timer wheel of transactions by the number of steps until they are examined. Each step examines some of them.
 pub(crate) struct Wheel {
     slots: VecDeque<Vec<TransactionId>>,
     /// Interval at which it must be turned.

@@ -1,4 +1,4 @@
-//! Back-off after failures, so that a failing item is neither tried all the time nor delays the others.
+//! Back-off after failures, so that a failing item is neither retried constantly nor delays the others.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -13,7 +13,7 @@ use crate::denied::Denied;
 /// First wait, doubled for each failure in a row.
 const FIRST_WAIT: Duration = Duration::from_millis(500);
 
-/// Longest wait after a failure that time alone is unlikely to cure.
+/// Longest wait after a failure that is unlikely to resolve by itself.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// Longest wait while the store is away: once it is back, nothing should wait for long.
@@ -44,7 +44,7 @@ impl<K: Eq + Hash> Backoff<K> {
         self.lock().get(key).is_none_or(|failure| failure.until <= Instant::now())
     }
 
-    /// Returns the number of items that are held back now. A caller asks for as many more, to reach the others.
+    /// Returns the number of items that are held back now. A caller should request that many more, to reach the others.
     pub(crate) fn held_back(&self) -> usize {
         let now = Instant::now();
         self.lock().values().filter(|failure| failure.until > now).count()
@@ -61,7 +61,7 @@ impl<K: Eq + Hash> Backoff<K> {
         let longest = longest_wait(why);
         let mut known = self.lock();
         if known.len() >= self.capacity && !known.contains_key(&key) {
-            // An item not tried again for this long is no longer due, or was done by another node.
+            // An item that was not retried for this long is no longer due, or was done by another node.
             known.retain(|_, failure| failure.until + LONGEST_WAIT > now);
             if known.len() >= self.capacity {
                 tracing::error!(count = known.len(), "too much fails to remember all of it");

@@ -1,4 +1,4 @@
-//! Heartbeats of other nodes, timed by this node's monotonic clock, and what they show of the other wall clocks.
+//! Heartbeats of other nodes, timed by this node's monotonic clock, and what they reveal about the other wall clocks.
 //!
 //! A heartbeat holds the time of its writer's wall clock. This node knows only between which two of its views the
 //! heartbeat was written, so it knows the difference of the clocks to within the time between two views.
@@ -15,7 +15,7 @@ use uuid::Uuid;
 const DIFFERS_MS: i64 = 5_000;
 /// Difference at which clocks agree again.
 const AGREES_MS: i64 = 2_000;
-/// Change of a difference that is reported once more: more than the measurement varies.
+/// Change of a difference that is reported again. It exceeds the variation of the measurement.
 const DIFFERS_ANEW_MS: u64 = 15_000;
 
 /// Time of a view of the nodes.
@@ -55,7 +55,7 @@ struct Heartbeat {
     changed_at: Instant,
     /// The same by this node's wall clock.
     last_seen_at: Timestamp,
-    /// True until it changes, if it was old already when this node saw it first.
+    /// True until it changes, if it was already old when this node first saw it.
     is_awaited: bool,
     clock: ClockDifference,
 }
@@ -63,7 +63,7 @@ struct Heartbeat {
 /// Difference of one clock from another.
 #[derive(Debug, Default)]
 struct ClockDifference {
-    /// Milliseconds by which the one is ahead, as far as that is known.
+    /// Milliseconds by which the clock is ahead, as far as that is known.
     ahead_ms: Option<i64>,
     /// Difference that was reported and has not ended.
     told_ms: Option<i64>,
@@ -87,7 +87,7 @@ impl Heartbeats {
         time: &ViewTime,
     ) -> Vec<(Node, ClockNews)> {
         let last_begun_at = self.last_begun_at.replace(time.begun_at);
-        // After a gap nobody knows when the heartbeat was written.
+        // After a gap it is unknown when the heartbeat was written.
         let gap = last_begun_at.map(|begun_at| time.read_at.saturating_duration_since(begun_at));
         let gap = gap.filter(|gap| *gap <= time.longest_gap);
         let mut news = Vec::new();
@@ -123,7 +123,7 @@ impl Heartbeats {
         changed_at.is_none_or(|at| time.read_at.saturating_duration_since(at) > time.seen_within)
     }
 
-    /// Returns true if the node's heartbeat looked old from the first, and has not changed since.
+    /// Returns true if the node's heartbeat looked old from the start, and has not changed since.
     pub(crate) fn is_awaited(&self, id: Uuid) -> bool {
         self.of.get(&id).is_some_and(|heartbeat| heartbeat.is_awaited)
     }
@@ -138,7 +138,7 @@ impl Heartbeats {
         self.of.get(&id)?.clock.shown_s()
     }
 
-    /// Forgets the nodes that are not wanted.
+    /// Forgets all nodes except the wanted ones.
     pub(crate) fn retain(&mut self, is_wanted: impl Fn(&Uuid) -> bool) {
         self.of.retain(|id, _| is_wanted(id));
     }
@@ -146,10 +146,10 @@ impl Heartbeats {
 
 impl Heartbeat {
     /// Creates the heartbeat of a node that is seen for the first time. Its age by the wall clocks may be wrong, so the
-    /// node is heard for some more heartbeats before it counts as silent.
+    /// node gets the time of some more heartbeats before it counts as silent.
     fn first(written_at: Timestamp, time: &ViewTime) -> Self {
         let age = Duration::from_millis(time.now.ms_since(written_at));
-        // Its clock may be wrong: a node that looks old gets the time of some heartbeats to be heard.
+        // Its clock may be wrong, so a node that looks old gets the time of some heartbeats to be heard.
         let known_age = age.min(time.seen_within.saturating_sub(time.longest_gap));
         let ahead_ms = millis_between(time.now, written_at);
         Self {
@@ -157,7 +157,7 @@ impl Heartbeat {
             changed_at: time.read_at.checked_sub(known_age).unwrap_or(time.read_at),
             last_seen_at: written_at.min(time.now),
             is_awaited: age > time.seen_within,
-            // It was written before it was read: it can't be from later.
+            // It was written before it was read, so it can't be from a later time.
             clock: ClockDifference { ahead_ms: (ahead_ms > 0).then_some(ahead_ms), told_ms: None },
         }
     }
@@ -191,7 +191,7 @@ impl ClockDifference {
             self.told_ms = Some(ahead_ms);
             return Some(ClockNews::Differs { ahead_s: seconds(ahead_ms) });
         }
-        // A lower bound than for the report, so that a difference at the limit is not told again and again.
+        // A lower limit than for the report, so that a difference near the limit is not reported repeatedly.
         let has_ended = ahead_ms.abs() <= AGREES_MS && self.told_ms.take().is_some();
         has_ended.then_some(ClockNews::Agrees)
     }

@@ -1,6 +1,6 @@
-//! The processes on this store as this node last saw them: alive, lost, or unknown while the store tells nothing.
+//! The processes on this store as this node last saw them: alive, lost, or unknown while the store is silent.
 //!
-//! A node is alive while this node sees its heartbeat change. Other nodes' wall clocks decide nothing.
+//! A node is alive while this node sees its heartbeat change. Other nodes' wall clocks play no role.
 
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -19,27 +19,27 @@ use crate::upkeep::route_agreement::{RouteAgreement, RoutesNews};
 /// A process on this store, as operators see it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeView {
-    /// The process. The time of its last heartbeat is by the clock of the process that makes this view.
+    /// The process. The time of its last heartbeat is by the clock of the viewing process.
     pub node: Node,
-    /// True for the process that makes this view.
+    /// True for the viewing process itself.
     pub is_own: bool,
     /// State of the process.
     pub state: NodeState,
-    /// Difference of its clock from the clock of the process that makes this view, in seconds; positive if it is ahead.
-    /// Of that process itself, from the clock of the store's server. `None` while they agree within a few seconds, and
-    /// while it is not known.
+    /// Difference of its clock from that of the viewing process, in seconds; positive if it is ahead. For the viewing
+    /// process itself, the difference from the clock of the store's server. `None` while they agree within a few
+    /// seconds, and while the difference is unknown.
     pub clock_ahead_s: Option<i64>,
 }
 
-/// State of a process, as far as the store tells it.
+/// State of a process, as far as the store reveals it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NodeState {
-    /// It was seen lately, or it makes this view.
+    /// It was seen recently, or it is the viewing process.
     Alive,
-    /// It was not seen for a while and never reported its stop. It stays until an operator removes it.
+    /// It was not seen for a while, and never reported that it stopped. It stays until an operator removes it.
     Lost,
-    /// It was alive when the store was last read, or was not heard yet since this process began. It may have stopped or
-    /// died.
+    /// It was alive when the store was last read, or has not been heard since this process started. It may have stopped
+    /// or died.
     Unknown,
 }
 
@@ -55,7 +55,7 @@ impl NodeState {
 }
 
 impl NodeView {
-    /// Returns true if it was not seen for a while and never reported its stop.
+    /// Returns true if it was not seen for a while, and never reported that it stopped.
     pub fn is_lost(&self) -> bool {
         self.state == NodeState::Lost
     }
@@ -64,11 +64,11 @@ impl NodeView {
 /// Nodes that were lost or came back.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct NodeNews {
-    /// Nodes that this process saw alive, and that are not alive any more.
+    /// Nodes that this process saw alive, and that are no longer alive.
     pub(crate) lost: Vec<Node>,
     /// Nodes that were lost and are alive again.
     pub(crate) back: Vec<Node>,
-    /// Nodes that died and were replaced by another one at their address.
+    /// Nodes that died and were replaced by a new one at their address.
     pub(crate) replaced: Vec<Node>,
     /// Nodes whose clock began to differ from this one's, or agrees again.
     pub(crate) clocks: Vec<(Node, ClockNews)>,
@@ -96,7 +96,7 @@ struct NodeSightings {
 
 impl NodeSightings {
     /// Records a view, and returns true if views had no gap for as long as a node may be silent. Otherwise heartbeats
-    /// of other nodes may be missing only because the store took none.
+    /// of other nodes may be missing only because the store accepted none.
     fn is_steady(&mut self, time: &ViewTime) -> bool {
         let has_gap = self.noted_at.is_some_and(|noted_at| time.read_at > noted_at + time.longest_gap);
         self.noted_at = Some(time.read_at);
@@ -112,7 +112,7 @@ impl NodeSightings {
 fn take_replaced(stored: &mut Vec<Node>, is_silent: impl Fn(&Node) -> bool) -> Vec<Node> {
     let live = stored.iter().filter(|node| !is_silent(node) && is_of_one_machine(&node.address));
     let live: Vec<_> = live.map(|node| (node.address.clone(), node.started_at)).collect();
-    // Several live nodes may share an address behind which each has its own machine: then none replaces another.
+    // Several live nodes on different machines may share an address: then none replaces another.
     let is_replaced = |node: &mut Node| {
         let mut at_address = live.iter().filter(|(address, _)| *address == node.address);
         let successor = at_address.next().filter(|(_, started_at)| *started_at > node.seen_at);
@@ -121,7 +121,7 @@ fn take_replaced(stored: &mut Vec<Node>, is_silent: impl Fn(&Node) -> bool) -> V
     stored.extract_if(.., is_replaced).collect()
 }
 
-/// Returns false for an address that any machine may listen at, such as 0.0.0.0:8080 in containers.
+/// Returns false for an address on which any machine may listen, such as 0.0.0.0:8080 in containers.
 fn is_of_one_machine(address: &str) -> bool {
     address.parse::<SocketAddr>().map_or(true, |address| !address.ip().is_unspecified())
 }
@@ -161,13 +161,13 @@ impl KnownNodes {
         self.lock().agreement.is_broken()
     }
 
-    /// Returns every node as it was last noted, in the order of their start.
+    /// Returns every node as last recorded, in the order of their start.
     pub(crate) fn all(&self) -> Vec<NodeView> {
         self.lock().nodes.clone()
     }
 
-    /// Returns every node as it is known now, in the order of their start. While the store is away, and after a time
-    /// without a view, nobody knows of the other live ones whether they still are.
+    /// Returns every node as it is known now, in the order of their start. While the store is away, and after a gap in
+    /// the views, it is unknown whether the other live ones are still alive.
     pub(crate) fn known(&self, now: Instant, longest_gap: Duration, is_store_away: bool) -> Vec<NodeView> {
         let inner = self.lock();
         let is_old = inner.noted_at.is_some_and(|noted_at| noted_at + longest_gap < now);
@@ -180,10 +180,10 @@ impl KnownNodes {
         nodes
     }
 
-    /// Records the stored nodes. Those whose heartbeat changed lately are alive. A node that was silent before this process
-    /// began has a few heartbeats' time to be heard. A silent node that was alive before an outage of the store is unknown,
-    /// and not lost until it had time for a heartbeat after it. If this node is not among them, no conclusion is drawn
-    /// about the others.
+    /// Records the stored nodes. Those whose heartbeat changed recently are alive. A node that was silent before this
+    /// process started has the time of a few heartbeats to be heard. A silent node that was alive before an outage of
+    /// the store is unknown. It is not lost until it had time for a heartbeat after the outage. If this node is not
+    /// among the stored ones, no conclusion is drawn about the others.
     pub(crate) fn note(&self, mut stored: Vec<Node>, own: Uuid, time: &ViewTime) -> NodeNews {
         let mut inner = self.lock();
         let is_steady = inner.is_steady(time);
@@ -208,8 +208,8 @@ impl KnownNodes {
             NodeView { is_own, state, clock_ahead_s, node: Node { seen_at, ..node } }
         };
         let nodes: Vec<_> = stored.into_iter().map(view).collect();
-        // A node of unknown state may live. Only where certainly nobody else does may
-        // confirmations wait for long (decision 32).
+        // A node of unknown state may be alive. Confirmations may wait for long only if certainly no other node is
+        // (decision 32).
         let may_live = nodes.iter().filter(|view| !view.is_lost());
         let are_none = may_live.map(|view| view.node.id).eq([own]);
         self.are_none.store(are_none, Ordering::Relaxed);
@@ -229,7 +229,7 @@ impl KnownNodes {
                         news.lost.push(node.clone());
                     }
                 }
-                // It is still among those that were seen alive.
+                // It stays in the set of nodes seen alive.
                 NodeState::Unknown => {}
             }
         }

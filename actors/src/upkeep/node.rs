@@ -2,7 +2,7 @@
 //!
 //! Owns the report of this process to the others. Follows the operators' directives for acquirers, on whichever node
 //! they were given, and sends a heartbeat to the store. No payment passes through it. While the store is out of reach
-//! the last directives hold. Recreated by the supervisor when it dies.
+//! the last directives remain in force. Recreated by the supervisor when it dies.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,7 +22,7 @@ use crate::upkeep::heartbeats::{ClockNews, ViewTime};
 use crate::upkeep::known_nodes::{KnownNodes, NodeNews};
 use crate::upkeep::route_agreement::RoutesNews;
 
-/// Time within which the store's server must tell its time. A slower answer tells little.
+/// Time within which the store's server must report its time. A slower answer is too inaccurate.
 const TIME_TOLD_WITHIN: Duration = Duration::from_secs(2);
 
 /// Identity of a process, as others see it.
@@ -55,7 +55,7 @@ pub(crate) struct NodeActor {
     parts: Arc<NodeParts>,
     is_asking: bool,
     is_telling: bool,
-    /// True if the last question was answered.
+    /// True if the last request for directives was answered.
     was_told: bool,
     _alive: Alive,
 }
@@ -122,7 +122,7 @@ async fn follow_directives(parts: &NodeParts) -> Result<(), StoreError> {
 }
 
 async fn be_seen(parts: &NodeParts) -> Result<(), StoreError> {
-    // Before it is seen: an upgrade waits until every node says that it writes the new form.
+    // Before the heartbeat is seen: an upgrade waits until every node reports that it writes the new form.
     let form = parts.store.follow_form().await?;
     if form.is_too_new() {
         return Ok(());
@@ -137,7 +137,7 @@ async fn be_seen(parts: &NodeParts) -> Result<(), StoreError> {
         seen_at: parts.clock.now(),
         ..parts.node.clone()
     };
-    // Written before the others are read: without its own heartbeat among them nothing is concluded.
+    // Written before the others are read: without this node's own heartbeat among them nothing is concluded.
     parts.store.put_node(&node).await?;
     let mut stored = parts.store.nodes(Timestamp::from_millis(0)).await?;
     if parts.is_sole_writer {
@@ -156,7 +156,7 @@ async fn be_seen(parts: &NodeParts) -> Result<(), StoreError> {
     };
     let news = parts.known.note(stored, parts.node.id, &time);
     tell(&news);
-    // Only its successor at the address removes it, so that no two nodes do.
+    // Only its successor at the address removes it, so that only one node does.
     for dead in news.replaced.iter().filter(|dead| dead.address == parts.node.address) {
         parts.store.remove_node(dead.id).await?;
         tracing::info!(node.id = %dead.id, address = dead.address, "a node that died was replaced by this one");
@@ -164,7 +164,8 @@ async fn be_seen(parts: &NodeParts) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Compares this node's clock with that of the store's server. `None` if that does not tell its time soon enough.
+/// Compares this node's clock with that of the store's server. `None` if the server does not report its time soon
+/// enough.
 async fn ahead_of_server_ms(parts: &NodeParts) -> Option<i64> {
     let asked_at = Instant::now();
     let asked = parts.store.server_now();

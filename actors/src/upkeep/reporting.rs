@@ -1,4 +1,4 @@
-//! Exceptions on their way to the store: an outage of the store must not lose what an operator has to see.
+//! Exceptions on their way to the store. An outage of the store must not lose anything that an operator has to see.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,7 +20,7 @@ use crate::watch::meter::Meter;
 const FIRST_WAIT: Duration = Duration::from_millis(200);
 const LONGEST_WAIT: Duration = Duration::from_secs(30);
 
-/// Reports to operators what needs a person.
+/// Reports exceptions to operators.
 pub(crate) struct Exceptions {
     store: Arc<dyn ExceptionStore>,
     clock: Arc<dyn Clock>,
@@ -52,8 +52,8 @@ impl Exceptions {
         Report::of(payment, discrepancy, source, self.clock.now()).exception(payment.id)
     }
 
-    /// Stores the discrepancies of a command that are not stored with the payment, because there was no room, and tries
-    /// until each is stored. Consequences after the payment has moved on are another exception.
+    /// Stores the discrepancies of a command that found no room in the payment, and retries until each is stored. A
+    /// repetition after the payment has changed is another exception.
     pub(crate) fn report_all(self: &Arc<Self>, executed: &Executed) {
         let source = source_now(executed.source, &executed.payment);
         for discrepancy in &executed.unstored {
@@ -61,7 +61,8 @@ impl Exceptions {
         }
     }
 
-    /// Takes up a payment's reports that are not on their way already. The store reports one without room as due again.
+    /// Returns those of a payment's reports that are not already on their way. The store reports one that finds no room
+    /// as due again.
     pub(crate) fn take_up(self: &Arc<Self>, payment: &Payment) -> Vec<(String, OnItsWay)> {
         let take_up = |report: &Report| {
             let begun = self.begin(report.exception(payment.id)).ok()?;
@@ -89,10 +90,10 @@ impl Exceptions {
         );
     }
 
-    /// Stores an exception in a separate task, which tries until it is stored. The same exception is on its way only
+    /// Stores an exception in a separate task, which retries until it is stored. The same exception is on its way only
     /// once.
     ///
-    /// If the process crashes, the exception is lost; the log has it.
+    /// If the process crashes, the exception is lost, but the log has it.
     pub(crate) fn report_until_stored(self: &Arc<Self>, exception: Exception) {
         match self.begin(exception) {
             Ok(on_its_way) => drop(actix::spawn(async move { on_its_way.store().await })),
@@ -152,7 +153,7 @@ pub(crate) struct OnItsWay {
 }
 
 impl OnItsWay {
-    /// Tries until the exception is stored. One that a person has resolved is not announced again.
+    /// Retries until the exception is stored. One that a person has resolved is not announced again.
     pub(crate) async fn store(&self) {
         let exception = &self.exception;
         let mut wait = FIRST_WAIT;

@@ -1,5 +1,5 @@
-//! Agreement of the live nodes about routes and accounts: which acquirer gets a payment, and whose money it becomes, must
-//! not depend on the node that takes it.
+//! Agreement of the live nodes about routes and accounts. The acquirer and the account of a payment must not depend on
+//! the node that takes it.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -7,7 +7,8 @@ use std::time::Duration;
 use quita_domain::control::Node;
 use tokio::time::Instant;
 
-/// Time for which live nodes may route by different tables or accounts: a rolling restart, or a reload on each.
+/// Time for which live nodes may route by different tables or accounts, as during a rolling restart or a reload on
+/// each.
 const MAY_DIFFER: Duration = Duration::from_secs(5 * 60);
 
 /// Change of the agreement.
@@ -35,7 +36,7 @@ impl RouteAgreement {
         alive: impl Iterator<Item = &'a Node> + Clone,
         now: Instant,
     ) -> Option<RoutesNews> {
-        // A node of an earlier version tells less: what it does not tell differs from nothing.
+        // A node of an earlier version reports less. A value that it does not report counts as equal to any other.
         let tables: HashSet<_> = alive.clone().filter_map(|node| node.routing.as_ref()).collect();
         let accounts: HashSet<_> = alive.filter_map(|node| node.accounts.as_ref()).collect();
         self.differ_since =

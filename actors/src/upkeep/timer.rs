@@ -1,9 +1,8 @@
 //! The timer: wakes payments and notices that are due.
 //!
-//! Owns nothing: the times are in the store, and the records of recent failures outlive it. Wakes payments whose time
-//! has come (unknown outcomes, charges that wait, operations) and hands due notices to the inbox. Due deliveries belong
-//! to the webhook pool. Many nodes may do so at once: waking is a versioned write. Recreated by the supervisor when it
-//! dies.
+//! Owns nothing: the times are in the store, and the records of recent failures outlive it. Wakes due payments (unknown
+//! outcomes, waiting charges, operations) and hands due notices to the inbox. Due deliveries belong to the webhook
+//! pool. Many nodes may do so at once, because waking is a versioned write. Recreated by the supervisor when it dies.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -44,11 +43,11 @@ pub(crate) struct TimerParts {
     /// Notices that could not be processed.
     pub(crate) failed_notices: Arc<Backoff<String>>,
     pub(crate) clock: Arc<dyn Clock>,
-    /// True if the last look for due payments failed.
+    /// True if the last query for due payments failed.
     pub(crate) payments_fail: AtomicBool,
-    /// True if the last look for due notices failed.
+    /// True if the last query for due notices failed.
     pub(crate) notices_fail: AtomicBool,
-    /// Records the traces that begin here, if anybody wants them.
+    /// Recorder of the traces that begin here, if traces are wanted.
     pub(crate) tracer: Option<Arc<dyn Tracer>>,
     pub(crate) meter: Arc<Meter>,
     pub(crate) limits: Limits,
@@ -81,7 +80,7 @@ impl TimerActor {
         context.spawn(work.into_actor(self).map(|(), timer, _| timer.is_busy = false));
     }
 
-    /// Counts the backlogs in a separate task, so that nothing due waits for that.
+    /// Counts the backlogs in a separate task, so that no due work waits for it.
     fn count(&mut self, context: &mut Context<Self>) {
         if self.is_counting {
             return;
@@ -130,8 +129,8 @@ async fn wake_all(parts: &TimerParts) {
     stream::iter(ids).for_each_concurrent(parts.limits.timer_in_flight, |id| wake(parts, id)).await;
 }
 
-/// Returns the items found, or none if the list can't be read: the other lists are still read. Of failures in a row only
-/// the first is a warning, for the timer looks several times a second.
+/// Returns the items found, or none if the list can't be read: the other lists are still read. Only the first of
+/// consecutive failures is a warning, because the timer queries several times a second.
 fn due<T>(found: Result<Vec<T>, StoreError>, fails: &AtomicBool) -> Vec<T> {
     let had_failed = fails.swap(found.is_err(), Ordering::Relaxed);
     found.unwrap_or_else(|error| {
@@ -154,7 +153,7 @@ async fn wake(parts: &TimerParts, id: TransactionId) {
             parts.failed_payments.succeeded(&id);
             parts.exceptions.report_all(&executed);
         }
-        // It stays due and is found again: a full mailbox is no failure of the payment.
+        // It stays due and is found again: a full mailbox is not a failure of the payment.
         Err(Denied::Overloaded) => {}
         Err(denied) => {
             warn_unless_away!(denied, transaction.id = %id, error = %denied, "a payment that is due could not be woken");

@@ -77,7 +77,7 @@ impl AtScrape {
     }
 
     fn read_missing_routes(&self) {
-        // A route of no configuration has no zero either: nothing is left to be said of it.
+        // A route that is no longer configured has no series at all, not even zero.
         self.missing_routes.reset();
         let system = &self.system;
         for route in system.route_health() {

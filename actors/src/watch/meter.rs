@@ -1,4 +1,4 @@
-//! The meter: the service's counters. Each kind of actor has one of its own.
+//! The meter: the service's counters. Each kind of actor also has its own meter.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -109,7 +109,7 @@ impl Meter {
             conflicts: counter("quita_store_conflicts_total", "Writes that another writer forestalled")?,
             exceptions: counters("quita_exceptions_total", "Exceptions reported to operators", &["kind"])?,
         };
-        // Created with zero: an alert does not see an increase of a series that did not exist.
+        // Created with zero, because an alert does not see an increase in a series that did not exist.
         let kinds = DiscrepancyKind::ALL.map(DiscrepancyKind::as_str).into_iter();
         let kinds = kinds.chain(RECONCILIATION_KINDS.map(ReconciliationKind::as_str));
         for kind in kinds.chain([UNKNOWN_PAYMENT, UNREADABLE, NUMBERS_LOW, CARD_TESTING]) {
@@ -121,7 +121,7 @@ impl Meter {
         Ok(Arc::new(meter))
     }
 
-    /// Exports the version of the routing table in use, in place of the one before.
+    /// Exports the version of the routing table in use, replacing the previous one.
     pub(crate) fn show_routing(&self, before: &Version, now: &Version) {
         if before != now {
             self.routing_version.remove_label_values(&[before.as_str()]).ok();

@@ -100,7 +100,7 @@ impl Reading {
         }
     }
 
-    /// Carries on from the reading before since when no attempt to deliver a webhook was confirmed.
+    /// Carries over, from the previous reading, the time since which no webhook attempt was confirmed.
     pub(crate) fn after(mut self, before: Option<&Self>) -> Self {
         let attempts_before = before.map_or(0, Self::unconfirmed_attempts);
         let has_attempts = self.unconfirmed_attempts() > attempts_before;

@@ -11,7 +11,7 @@ use crate::actor::crash_cause::CrashCause;
 use crate::actor::kind::ActorKind;
 use crate::store::state::StoreAway;
 
-/// Time for which no attempt to deliver a webhook may be confirmed before a person should look.
+/// Time without a confirmed webhook attempt after which a person should look.
 const WEBHOOKS_MAY_FAIL_MS: u64 = 15 * 60 * 1_000;
 
 /// A number in thousandths: microseconds of a time displayed in milliseconds, or thousandths of a rate.
@@ -94,8 +94,8 @@ pub struct KindSample {
 }
 
 impl Sample {
-    /// Returns the time since which webhooks wait and attempts are made, and none was confirmed. `None` if that is
-    /// so for less than fifteen minutes: some receiver is always away for a moment.
+    /// Returns the time since which webhooks wait and attempts are made without any confirmation. `None` if that is
+    /// less than fifteen minutes: some receiver is always briefly unavailable.
     pub fn webhooks_failing_since(&self) -> Option<Timestamp> {
         let since = self.webhooks.undelivered_since.filter(|_| self.store.webhook_backlog > 0)?;
         (self.at.ms_since(since) >= WEBHOOKS_MAY_FAIL_MS).then_some(since)
@@ -106,7 +106,7 @@ impl Sample {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StoreSample {
-    /// Absence of the store; `None` while it is there.
+    /// Absence of the store; `None` while it is up.
     pub away: Option<StoreAway>,
     /// Median number of writes in a batch.
     pub batch_median: Option<Thousandths>,

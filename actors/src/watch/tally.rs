@@ -10,7 +10,7 @@ use crate::watch::sample::Thousandths;
 #[derive(Debug, Clone)]
 pub(crate) struct Bounds {
     upper: Vec<u64>,
-    /// The distance between two values that may occur: a bucket begins that far above the bound below it.
+    /// Distance between two possible values: a bucket begins that far above the previous bound.
     step: u64,
 }
 
@@ -37,7 +37,7 @@ impl Bounds {
     }
 }
 
-/// Millionths of a number that is no fraction of less.
+/// Converts a number into millionths; smaller fractions do not occur.
 fn micros(number: f64) -> u64 {
     let number = Duration::try_from_secs_f64(number).unwrap_or(Duration::MAX);
     u64::try_from(number.as_micros()).unwrap_or(u64::MAX)

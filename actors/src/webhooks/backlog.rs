@@ -1,5 +1,4 @@
-//! Due deliveries in the store, read in the order of their time and only once. Keeps the position up to which they were
-//! read.
+//! Due deliveries in the store, read once, in the order of their time. Keeps the position up to which they were read.
 
 use std::time::Duration;
 
@@ -42,7 +41,7 @@ impl Backlog {
             return None;
         }
         let now = Instant::now();
-        // Late writes and clocks that differ leave due deliveries behind the place that was read (decision 22).
+        // Late writes and differing clocks leave due deliveries behind the position already read (decision 22).
         if !self.is_reviewing && now >= self.next_review {
             (self.read_to, self.is_reviewing, self.review_began) = (None, true, now);
         }
@@ -69,7 +68,7 @@ impl Backlog {
 
     /// Moves back so that the store is read again from this position, inclusive.
     pub(super) fn go_back(&mut self, to: OutboxPlace) {
-        // The place itself is to be read again, and `read_to` excludes it.
+        // The position itself must be read again, and `read_to` excludes it.
         let before = OutboxPlace { at: Timestamp::from_millis(to.at.millis().saturating_sub(1)), ..to };
         self.read_to = self.read_to.map(|read_to| read_to.min(before));
     }

@@ -34,7 +34,7 @@ impl Deliver {
         Self { payment: Arc::clone(payment), index, lease }
     }
 
-    /// Returns a delivery that is sent under the claim of the one before it.
+    /// Returns a delivery that is sent under the claim of the previous one.
     pub(crate) fn under(payment: &Arc<Payment>, lease: Lease) -> Self {
         Self { payment: Arc::clone(payment), index: lease.delivery, lease: Some(lease) }
     }

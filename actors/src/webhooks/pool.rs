@@ -2,7 +2,7 @@
 //!
 //! Owns the queue of waiting deliveries, the position up to which the store was read for it, and the assignment of
 //! deliveries to workers. A waiting delivery is not claimed: it costs the store nothing until its turn comes. The
-//! outcome of an attempt is stored while its worker goes on. Never decides whether a delivery succeeded, never holds
+//! outcome of an attempt is stored while its worker continues. Never decides whether a delivery succeeded, never holds
 //! one twice. Recreated by the supervisor when it dies; its deliveries are found in the store.
 
 use std::collections::{HashMap, VecDeque};
@@ -46,7 +46,7 @@ pub(crate) struct PoolParts {
     pub(crate) commands: Arc<Commands>,
     pub(crate) exceptions: Arc<Exceptions>,
     pub(crate) clock: Arc<dyn Clock>,
-    /// Records the traces that begin here, if anybody wants them.
+    /// Recorder of the traces that begin here, if traces are wanted.
     pub(crate) tracer: Option<Arc<dyn Tracer>>,
     pub(crate) limits: WebhookLimits,
 }
@@ -78,7 +78,7 @@ pub(crate) struct WebhookPoolActor {
     last_number: u64,
     /// Deliveries being sent, or whose outcome is being stored.
     under_way: HashMap<TransactionId, Vec<DeliveryIndex>>,
-    /// Attempts that have ended and whose outcomes are not stored yet.
+    /// Attempts that have ended but whose outcomes are not stored yet.
     unstored: usize,
     meter: Arc<ActorMeter>,
     workers: Arc<ActorMeter>,
@@ -111,10 +111,10 @@ impl WebhookPoolActor {
         }
     }
 
-    /// Takes a claimed delivery, which comes from a change of the payment or because its turn had come.
+    /// Accepts a claimed delivery, either from a change of the payment or because its turn had come.
     fn claimed(&mut self, delivery: Deliver, span: Span, context: &mut Context<Self>) {
         let id = delivery.payment.id;
-        // It is being sent, or its outcome is being stored: to send it again would tell the event twice.
+        // It is being sent, or its outcome is being stored: sending it again would deliver the event twice.
         if self.under_way.get(&id).is_some_and(|indexes| indexes.contains(&delivery.index)) {
             return;
         }
@@ -127,13 +127,13 @@ impl WebhookPoolActor {
             self.meter.refused.inc();
         }
         self.pump(context);
-        // Only now: what could leave at once needs its content.
+        // Only now, because a delivery that could leave at once needed its content.
         self.queue.lighten(&id);
     }
 
-    /// Begins as many deliveries as there are places for.
+    /// Begins as many deliveries as there are free places.
     fn pump(&mut self, context: &mut Context<Self>) {
-        // While outcomes can't be stored, sending more would only repeat those events after their leases.
+        // While outcomes can't be stored, further events would only be sent again after their leases.
         while self.unstored < self.parts.limits.outcomes
             && let Some(turn) = self.queue.next()
         {
@@ -145,7 +145,7 @@ impl WebhookPoolActor {
         self.level.set(self.queue.len());
     }
 
-    /// Sends a delivery whose claim is still valid, or claims what is due.
+    /// Sends a delivery whose claim is still valid, or claims the due deliveries.
     fn begin(&mut self, Turn { id, waiting, place }: Turn, context: &mut Context<Self>) {
         let Waiting { mut leases, payment, span } = waiting;
         let now = self.parts.clock.now();
@@ -181,7 +181,7 @@ impl WebhookPoolActor {
         }));
     }
 
-    /// Has a delivery sent and its outcome stored, whatever happens to the pool in the meantime.
+    /// Sends a delivery and stores its outcome, whatever happens to the pool in the meantime.
     fn send(&mut self, delivery: Deliver, mut place: Place, span: Option<Span>, context: &mut Context<Self>) {
         self.queue.weigh(&mut place, weight_of(&delivery.payment));
         self.last_number = self.last_number.wrapping_add(1);
@@ -201,7 +201,7 @@ impl WebhookPoolActor {
             let attempt = answer.ok().flatten();
             let ended = attempt.as_ref().map_or(Ended::Unused, |attempt| ended(attempt, parts.limits.prompt));
             let is_over = attempt.is_none();
-            // The receiver's place is free once it has answered, and does not wait for the store.
+            // The receiver's place is freed once it has answered, without waiting for the store.
             tell(&pool, Sent { worker, has_died, number, id, index, ended, is_over });
             drop(span);
             if let Some(attempt) = attempt {
@@ -212,7 +212,7 @@ impl WebhookPoolActor {
         actix::spawn(within(span_context, work));
     }
 
-    /// Forgets a delivery that is neither sent nor stored any more.
+    /// Forgets a delivery that is no longer being sent or stored.
     fn is_over(&mut self, id: TransactionId, index: DeliveryIndex) {
         if let Some(indexes) = self.under_way.get_mut(&id) {
             indexes.retain(|other| *other != index);
@@ -380,7 +380,7 @@ impl Handler<ClaimAnswered> for WebhookPoolActor {
     type Result = ();
 
     fn handle(&mut self, ClaimAnswered { id, held, result }: ClaimAnswered, context: &mut Self::Context) {
-        // If it is still there, nothing was claimed: another node was faster, or the claim failed.
+        // If the place is still there, nothing was claimed: another node was faster, or the claim failed.
         let Some(place) = self.claiming.remove(&id) else { return };
         if let Err(denied) = result {
             warn_unless_away!(denied, transaction.id = %id, error = %denied, "a delivery could not be claimed");

@@ -2,7 +2,7 @@
 //!
 //! Places are shared first between test and live, then between merchants, then between receivers. A receiver has one of
 //! three standings. Each standing has its own places, so that receivers that don't answer take none from those that do.
-//! Receivers that can't be sent to are in no line: the choice costs the same with one receiver and with a hundred
+//! Receivers that can't be sent to are in no line, so the choice costs the same with one receiver as with a hundred
 //! thousand.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -20,11 +20,11 @@ use crate::webhooks::deliver::weight_of;
 /// Recent behaviour of a receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Standing {
-    /// Nothing is known of it yet.
+    /// Nothing is known about it yet.
     New,
     /// It answers promptly.
     Prompt,
-    /// It takes its time, or does not answer at all.
+    /// It is slow to answer, or does not answer at all.
     Slow,
 }
 
@@ -42,7 +42,7 @@ const fn line_of(mode: Mode, standing: Standing) -> usize {
 /// End of an exchange with a receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// It answered, with whatever status.
+    /// It answered, with any status.
     Answered,
     /// There was no answer in time.
     Silent,
@@ -66,7 +66,7 @@ pub(super) struct Place {
 pub(super) struct Waiting {
     /// Claims on its deliveries that this process holds.
     pub(super) leases: VecDeque<Lease>,
-    /// The payment when it was last claimed. Not kept if that would take too much memory.
+    /// The payment as it was last claimed. Not kept if it would take too much memory.
     pub(super) payment: Option<Arc<Payment>>,
     /// Span of the claimed delivery, kept as long as the payment.
     pub(super) span: Option<Span>,
@@ -220,7 +220,7 @@ impl Queue {
 
     /// Takes the next delivery that may be sent.
     pub(super) fn next(&mut self) -> Option<Turn> {
-        // Each line has its turn first once in a round, so that neither a mode nor a standing starves another.
+        // Each line comes first once in a round, so that neither a mode nor a standing starves another.
         for _ in 0..LINES {
             let line = self.next_line;
             self.next_line = line.saturating_add(1) % LINES;
@@ -278,7 +278,7 @@ impl Queue {
                 record.allowed = 1;
                 standing = Standing::Slow;
             }
-            // It cost hardly any time, so it keeps its standing and takes no place from others.
+            // It took hardly any time, so the receiver keeps its standing and takes no place from others.
             Ended::Unreachable => record.allowed = 1,
             Ended::Unused => {}
         }
@@ -287,8 +287,8 @@ impl Queue {
         self.rest_if_idle(&place.receiver);
     }
 
-    /// Takes the position from which the store has to be read again, because there is room now for deliveries that
-    /// found none.
+    /// Takes the position from which the store must be read again, because there is now room for deliveries that found
+    /// none.
     pub(super) const fn take_refill(&mut self) -> Option<OutboxPlace> {
         self.refill.take()
     }
@@ -306,7 +306,7 @@ impl Queue {
         }
         let record = self.receivers.entry(Arc::clone(&receiver)).or_default();
         if !fits || record.waiting.len() >= waiting_per_receiver {
-            // The earliest delivery without room decides from where the store is read again.
+            // The earliest delivery without room determines where the store is read from again.
             record.more_from = record.more_from.into_iter().chain(due).min();
             return false;
         }
@@ -371,7 +371,7 @@ impl Queue {
         Turn { id, waiting, place: Place { receiver, line, bytes: 0, is_slow: false } }
     }
 
-    /// Asks for another read of the store from where there was no room, once half of the room is free.
+    /// Requests another read of the store from the first delivery without room, once half of the room is free.
     fn ask_for_more(&mut self, receiver: &Arc<Receiver>, of_merchant: usize) {
         let WebhookLimits { waiting_per_receiver, waiting_per_merchant, .. } = self.limits;
         let Some(record) = self.receivers.get_mut(receiver) else { return };
@@ -432,7 +432,8 @@ impl Queue {
         }
     }
 
-    /// Marks a receiver as idle if nothing is waiting or under way. Forgets the longest idle receivers above the limit.
+    /// Marks a receiver as idle if nothing is waiting or under way. Above the limit, forgets the receivers that were
+    /// idle longest.
     fn rest_if_idle(&mut self, receiver: &Arc<Receiver>) {
         let Some(record) = self.receivers.get_mut(receiver) else { return };
         if record.under_way > 0 || !record.waiting.is_empty() {

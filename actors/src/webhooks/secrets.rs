@@ -28,8 +28,8 @@ impl Secrets {
         Self { store, vault, clock, kept: Mutex::default() }
     }
 
-    /// Returns the secrets that sign for this owner now, in the owner's mode, newest first. Fails if one of them can't
-    /// be opened: a receiver may have that one alone.
+    /// Returns the secrets that sign for this owner now, in the owner's mode, newest first. Fails if any of them can't
+    /// be opened, because a receiver may have only that one.
     pub(crate) async fn of(&self, owner: &Owner) -> Result<Arc<[WebhookSecret]>, StoreError> {
         if let Some((read_at, secrets)) = self.lock().get(owner)
             && read_at.elapsed() < KEPT_FOR

@@ -23,7 +23,7 @@ use crate::watch::meter::Meter;
 use crate::webhooks::deliver::Deliver;
 use crate::webhooks::secrets::Secrets;
 
-/// Messages that may wait for one worker: the pool gives it one at a time.
+/// Number of messages that may wait for one worker. The pool gives it one at a time.
 pub(crate) const MAILBOX: usize = 2;
 
 /// Sends this delivery. The answer is the attempt; `None` if it could not be made.
@@ -97,7 +97,8 @@ async fn deliver(
         }
     };
     let mut span = sending_span(&request, event, claimed.attempts.len());
-    // The request is as large as the payment, and a receiver may take fifteen seconds: keep only one of them in memory.
+    // The request is as large as the payment, and a receiver may take fifteen seconds, so only one of the two stays in
+    // memory.
     drop(payment);
     let attempt = sender.send(request).await.attempt;
     span.record_with(|span| record_attempt(span, &attempt));
@@ -113,7 +114,7 @@ async fn deliver(
     Some(attempt)
 }
 
-/// Opens the span of one exchange with a receiver. Of the address it records the host only.
+/// Opens the span of one exchange with a receiver. Records only the host of the address.
 fn sending_span(request: &WebhookRequest, event: &Event, attempts_before: usize) -> Span {
     let here = trace::here();
     let mut span = Span::child(here.as_ref(), || "webhook".into()).of_kind(SpanKind::Client);
@@ -147,7 +148,7 @@ async fn request(parts: &WorkerParts, payment: &Payment, event: &Event) -> Resul
     }
     let body = body::body(payment, event, &parts.public_url).map_err(|error| error.to_string())?;
     let id = webhook_id(payment.id, event.sequence);
-    // The time of this attempt and not of the event: receivers refuse a signature that is five minutes old.
+    // The time of this attempt, not of the event: receivers refuse a signature that is five minutes old.
     let timestamp_s = parts.clock.now().millis().div_euclid(1_000);
     let signature = signature::sign(&secrets, &id, timestamp_s, body.as_bytes());
     Ok(WebhookRequest { url, id, timestamp_s, signature, body })

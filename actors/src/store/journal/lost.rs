@@ -28,11 +28,11 @@ impl Lost {
         if stored.last_op == self.write.payment.last_op {
             return Some(Ok(()));
         }
-        // Revisions only rise: the guard of this write can never match again.
+        // Revisions only rise, so the guard of this write can never match again.
         (stored.revision != self.write.expected_revision).then_some(Err(WriteError::Conflict))
     }
 
-    /// Answers its writer if the stored payment shows the outcome; otherwise returns the write, still lost.
+    /// Answers its writer if the stored payment shows the outcome; otherwise returns the write.
     fn told(self, meter: &Meter, stored: &HashMap<TransactionId, Payment>) -> Option<Self> {
         let Some(verdict) = self.verdict(stored.get(&self.write.payment.id)) else { return Some(self) };
         meter.conflicts.inc_by(u64::from(verdict.is_err()));
@@ -41,7 +41,7 @@ impl Lost {
     }
 }
 
-/// Reads them back and answers their writers. Tries again while the store does not answer or does not show them: a
+/// Reads lost writes back and answers their writers. Retries while the store does not answer or does not show them: a
 /// replica set shows a write once its majority has it.
 pub(super) async fn read_back(store: &dyn PaymentStore, meter: &Meter, mut lost: Vec<Lost>) {
     tracing::debug!(writes = lost.len(), "replies of writes were lost, reading them back");

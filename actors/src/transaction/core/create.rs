@@ -1,4 +1,4 @@
-//! Creation of a payment: plan its route, answer locally if its acquirer can, insert.
+//! Creation of a payment: plans its route, answers locally if its acquirer can, and inserts it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use crate::acquirers::routing::Routes;
 use crate::denied::Denied;
 use crate::transaction::messages::{CreatePayment, Created};
 
-/// Error while nothing is routed, because the operators' directives have not been read yet.
+/// Error while nothing can be routed because the operators' directives have not been read yet.
 const NO_DIRECTIVES: &str = "it has not told yet which acquirers may be used";
 
 /// Plan for a new payment, and the time of the decision.
@@ -67,7 +67,7 @@ impl Core {
         let (mut decision, local) = self.answer_locally(opened);
         let allotted = self.allot(&mut decision).await.map_err(Denied::StoreUnavailable)?;
         let Some(next) = decision.next else { return Err(Denied::Defect("an opened payment is a change")) };
-        // Looked at last: whatever came before may have taken so long that another payment has the use.
+        // Checked last: the steps before may have taken so long that another payment has the use.
         if new.link.is_some_and(|taken| Instant::now() >= taken.stored_before) {
             Allotted::give_back(allotted).await;
             return Err(Denied::Overloaded);
@@ -85,7 +85,7 @@ impl Core {
                 self.run(&payment, decision.effects, decided_at);
                 Ok(Created { payment, is_replay: false })
             }
-            // Nothing came in for a payment that is new.
+            // No Pix can have come in for a new payment.
             Err(WriteError::PixTaken) => Err(Denied::Defect("an opened payment has no Pix")),
             Err(WriteError::TokenUsed) => {
                 let answer = self.token_used(fingerprint.as_deref(), card).await;
@@ -116,7 +116,7 @@ impl Core {
     }
 
     /// Plans the route of a new payment. Waits, as long as a merchant waits, for the prerequisites of the first
-    /// acquirer's call. Nothing is stored at that time, and an acquirer that is not ready by then is passed over.
+    /// acquirer's call. Nothing is stored yet, and an acquirer that is not ready by then is skipped.
     async fn plan(
         &self,
         routes: &Routes,
@@ -128,7 +128,7 @@ impl Core {
         let mut prepared = Vec::new();
         let mut unready = Vec::new();
         loop {
-            // The call's lease begins with this, so that no waiting uses it up.
+            // The call's lease begins here, so that waiting does not use it up.
             let context = self.system.context(has_card);
             let decided_at = Instant::now();
             let left = until.saturating_duration_since(decided_at);
@@ -139,7 +139,7 @@ impl Core {
             let numbered = route.and_then(|route| Some((route, route.numbers.as_ref()?)));
             let numbered = numbered.filter(|(_, numbers)| !numbers.are_used_up());
             if let Some((_, numbers)) = numbered {
-                // A store that does not answer now is asked again when the number is needed.
+                // If the store does not answer now, it is asked again when the number is needed.
                 numbers.look().await.ok();
                 if numbers.are_used_up() {
                     continue;
@@ -163,7 +163,7 @@ impl Core {
         }
     }
 
-    /// Answers a creation whose id is taken: the same request gets the payment, another one is refused.
+    /// Answers a creation whose id is taken: the same request gets the payment, a different one is refused.
     async fn was_there(
         &mut self,
         fingerprint: Option<&str>,
@@ -219,7 +219,7 @@ impl Core {
     }
 
     /// Returns the payment that took the id. A replica set may refuse a duplicate that a reader can't see yet. Then the
-    /// caller has to ask again, and must not be told that there is none.
+    /// caller must ask again, rather than be told that there is none.
     async fn taken(&mut self) -> Result<Arc<Payment>, Denied> {
         match self.current().await {
             Err(Denied::NotFound) => {
@@ -269,8 +269,8 @@ impl Core {
         }
     }
 
-    /// Starts the effects of a charge that was answered locally, now that it is stored. If this is lost, or nothing may
-    /// be sent there, the acquirer is asked when it expects news.
+    /// Starts the effects of a charge that was answered locally, now that it is stored. If this is lost, or the
+    /// acquirer may be sent nothing, it is asked when it expects news.
     fn begin_local_charge(&self, payment: &Payment, took: Duration) {
         let Some(route) = payment.acquirer().and_then(|acquirer| self.route(payment, acquirer)) else {
             return;
@@ -286,7 +286,7 @@ impl Core {
     }
 }
 
-/// Answers a repeated creation: the same request gets the payment, another one is refused.
+/// Answers a repeated creation: the same request gets the payment, a different one is refused.
 fn replay(known: &Arc<Payment>, fingerprint: Option<&str>) -> Result<Created, Denied> {
     if fingerprint.is_some() && known.fingerprint.as_deref() == fingerprint {
         Ok(Created { payment: Arc::clone(known), is_replay: true })

@@ -13,17 +13,18 @@ use crate::acquirers::call::Identify;
 use crate::acquirers::our_numbers::OurNumbers;
 use crate::acquirers::routing::Route;
 
-/// Time for the bank's answer before the first number of a process. Without it, answers to charges reveal numbers in use.
+/// Time for the bank's answer before the first number of a process. Without that answer, answers to charges reveal
+/// numbers in use.
 const FIRST_NUMBER_WITHIN: Duration = Duration::from_secs(2);
 
-/// Number that a charge was given before it is stored.
+/// Number that was given to a charge before it is stored.
 pub(super) struct Allotted {
     numbers: Arc<OurNumbers>,
     number: u32,
 }
 
 impl Allotted {
-    /// Gives back the number of a creation, if it has one, which certainly no payment has.
+    /// Gives back the number of a creation, if it has one. No payment may have this number.
     pub(super) async fn give_back(of_creation: Option<Self>) {
         if let Some(Self { numbers, number }) = of_creation {
             numbers.give_back(number).await;
@@ -32,8 +33,8 @@ impl Allotted {
 }
 
 impl Core {
-    /// Gives the charge that a decision sends the number of its slip, if its acquirer leaves that to us. It is stored with
-    /// the charge, so that a charge of unknown outcome is asked for by it. Without one left, the charge fails there.
+    /// Assigns a slip number to the charge that a decision sends, if its acquirer leaves that to us. It is stored with
+    /// the charge, so that inquiries about an unknown outcome can use it. If no number is left, the charge fails there.
     pub(super) async fn allot(&self, decision: &mut Decision) -> Result<Option<Allotted>, StoreError> {
         self.note_foreign_number(decision).await;
         let Some(acquirer) = first_charge(&decision.effects) else { return Ok(None) };
@@ -48,7 +49,7 @@ impl Core {
         Ok(Some(Allotted { numbers: Arc::clone(numbers), number }))
     }
 
-    /// Notes a number that turned out to be somebody else's at the acquirer of the charge.
+    /// Records a number that turned out to be somebody else's at the acquirer of the charge.
     async fn note_foreign_number(&self, decision: &Decision) {
         let is_taken = |known: &&Discrepancy| known.kind == DiscrepancyKind::NumberTaken;
         let taken = decision.discrepancies.iter().find(is_taken);
@@ -60,8 +61,8 @@ impl Core {
         }
     }
 
-    /// Gives back the number of a creation that another write was faster than, unless the payment that is stored has it:
-    /// that is this creation, whose write seemed to be lost.
+    /// Gives back the number of a creation that lost against another write. Not if the stored payment has it: that is
+    /// this creation, whose write seemed to be lost.
     pub(super) async fn give_back_unless_stored(&self, allotted: Option<Allotted>) {
         let (Some(allotted), Some(known)) = (allotted, self.memory.payment()) else { return };
         if known.state.attempts.iter().all(|attempt| attempt.our_number != Some(allotted.number)) {
@@ -70,7 +71,8 @@ impl Core {
     }
 }
 
-/// Asks the acquirer of a route, once, if it knows the first number of this process. Returns true if it was asked now.
+/// Asks the acquirer of a route, once, whether it knows the first number of this process. Returns true if it was asked
+/// now.
 pub(super) async fn ask_before_first_number(route: &Route, numbers: &OurNumbers) -> bool {
     let is_known = async |number: u32| {
         let reference = Reference::none().with(Reference::OUR_NUMBER, &number.to_string());
