@@ -72,8 +72,9 @@ impl AcquirerSpec {
 /// A translation between a payment and one provider.
 ///
 /// Runs on the thread of its actor, so its futures need not be `Send`. The caller sets the time-out, which excludes
-/// waiting before a request leaves ([`crate::call_time`]). The outcome of a dropped call is unknown. Resources of one
-/// credential (connections, an access token) are made once, by the factory, and shared by the acquirers that it builds.
+/// waiting before a request leaves ([`crate::call_time`]). The outcome of a dropped call is unknown. The factory
+/// creates the resources of one credential (connections, an access token) once, and the acquirers that it builds share
+/// them.
 #[async_trait(?Send)]
 pub trait Acquirer {
     /// Sends a charge. The payment's id is the idempotency key, if the provider supports one.
@@ -85,15 +86,15 @@ pub trait Acquirer {
     /// Cancels, captures or refunds. The operation's id is the idempotency key, if the provider supports one.
     async fn operate(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer;
 
-    /// Asks for the outcome of an operation. A provider without ids for operations is asked for the charge, and its
-    /// sums are compared with those from before ([`Operation::before`]).
+    /// Asks for the outcome of an operation. A provider without ids for operations is asked about the charge, and its
+    /// sums are compared with the earlier ones ([`Operation::before`]).
     async fn inquire_operation(&self, query: &ChargeQuery, operation: &Operation) -> OperationAnswer;
 
     /// Asks which charge the provider means by this reference.
     async fn identify(&self, reference: &Reference) -> Identified;
 }
 
-/// Makes an acquirer on the thread where it will live.
+/// Factory that builds an acquirer on the thread where it will live.
 pub trait AcquirerFactory: Send + Sync + 'static {
     /// Returns the acquirer's configuration.
     fn spec(&self) -> &AcquirerSpec;
@@ -101,12 +102,12 @@ pub trait AcquirerFactory: Send + Sync + 'static {
     /// Builds the acquirer.
     fn build(&self) -> Rc<dyn Acquirer>;
 
-    /// Returns the address and account that calls go to, as they are configured now. Nodes compare it: it is hashed, and
-    /// shown to nobody.
+    /// Returns the address and account that calls go to, as configured now. Nodes compare it; it is hashed and never
+    /// shown.
     fn account(&self) -> String;
 
-    /// Returns the name of the account that charges belong to: acquirers with one name show each other's charges. `None`
-    /// if no other acquirer of the configuration can show its charges.
+    /// Returns the name of the account that charges belong to. Acquirers with the same name show each other's charges.
+    /// `None` if no other configured acquirer can show its charges.
     fn charge_account(&self) -> Option<String>;
 
     /// Returns the preparation that calls need before they can leave, if any.
@@ -115,22 +116,22 @@ pub trait AcquirerFactory: Send + Sync + 'static {
     /// Returns the reader of the notices that the provider sends over HTTP, if it sends any.
     fn notices(&self) -> Option<&dyn NoticeReader>;
 
-    /// Returns true if the provider identifies operations only by their sums: then a payment has one under way at a
-    /// time.
+    /// Returns true if the provider identifies operations only by their sums. Then a payment has only one under way at
+    /// a time.
     fn operates_in_turn(&self) -> bool;
 
     /// Returns the name of the reference by which the provider distinguishes several charges of one payment. Present
     /// only if it stores none of our ids: then it makes another charge whenever one is sent again.
     fn charge_name(&self) -> Option<&'static str>;
 
-    /// Returns how long after a refund's call the provider may not show the refund yet, in milliseconds. "Not found" is
-    /// not believed before that. 0 if refunds are shown at once.
+    /// Returns the time after a refund's call during which the provider may not show the refund yet, in milliseconds.
+    /// "Not found" is not believed before that. 0 if refunds are shown at once.
     fn refund_shows_after_ms(&self, method: Method) -> u64;
 
-    /// Returns true if it gives money of this method back.
+    /// Returns true if it supports refunds for this method.
     fn refunds(&self, method: Method) -> bool;
 
-    /// Returns true if a paid charge of this method is inquired about long after it was paid. No list would name later
+    /// Returns true if a paid charge of this method is inquired about long after it was paid. No list contains later
     /// refunds of it, and a notice may be lost.
     fn looks_at_paid(&self, method: Method) -> bool;
 
@@ -140,7 +141,7 @@ pub trait AcquirerFactory: Send + Sync + 'static {
     /// Returns the reason why it can't take an order, whatever its condition: `recipient_unknown`.
     fn objection(&self, order: &Order) -> Option<&'static str>;
 
-    /// Returns the range of numbers of slips that the provider leaves to us, if it does. Each charge gets its number before
+    /// Returns the range of slip numbers that the provider leaves to us, if it does. Each charge gets its number before
     /// it is stored.
     fn numbers(&self) -> Option<&NumberRange>;
 
@@ -151,25 +152,25 @@ pub trait AcquirerFactory: Send + Sync + 'static {
     fn local_issue(&self) -> Option<&dyn LocalIssue>;
 }
 
-/// Preparation of calls before they can leave, such as getting an access token: one for all calls of a provider.
+/// Preparation that calls need before they can leave, such as getting an access token. One for all calls to a provider.
 #[async_trait(?Send)]
 pub trait Preparation: Send + Sync {
-    /// Returns for how long it can't be obtained, and so no call can leave; none if it is there, or may be obtained
-    /// now.
+    /// Returns the time for which it can't be obtained, so that no call can leave. `None` if it is ready, or may be
+    /// obtained now.
     fn held_for(&self) -> Option<Duration>;
 
-    /// Returns true if it is there.
+    /// Returns true if it is ready.
     fn is_ready(&self) -> bool;
 
-    /// Obtains it if it is missing, and waits for it until `latest`. Returns true if a call may be tried: also when the
-    /// provider refused, since the call gets that refusal too. False while there was no answer yet.
+    /// Obtains it if it is missing, waiting until `latest`. Returns true if a call may be tried. That includes a
+    /// refusal by the provider, since the call gets the same refusal. False if there was no answer yet.
     async fn prepare(&self, latest: Instant) -> bool;
 }
 
-/// Reads the notices that a provider sends.
+/// Reader of the notices that a provider sends.
 pub trait NoticeReader: Send + Sync {
     /// Refuses a request whose head shows that the provider did not send it. Called before the body is read, so that
-    /// strangers can't make us read one.
+    /// strangers can't make this service read one.
     ///
     /// # Errors
     /// If its address or its headers are not the provider's.
@@ -185,7 +186,7 @@ pub trait NoticeReader: Send + Sync {
 /// The head of a request to an acquirer's address for notices.
 #[derive(Debug, Clone, Copy)]
 pub struct NoticeHead<'a> {
-    /// Rest of the path behind the acquirer's address: empty, or with a slash at its beginning.
+    /// Rest of the path after the acquirer's address: empty, or beginning with a slash.
     pub path_tail: &'a str,
     /// Names in lower case, and values that are text.
     pub headers: &'a [(&'a str, &'a str)],
@@ -198,10 +199,10 @@ impl<'a> NoticeHead<'a> {
     }
 }
 
-/// A request to an acquirer's address for notices, as it came.
+/// A request to an acquirer's address for notices, as received.
 #[derive(Debug, Clone, Copy)]
 pub struct RawNotice<'a> {
-    /// Rest of the path behind the acquirer's address: empty, or with a slash at its beginning.
+    /// Rest of the path after the acquirer's address: empty, or beginning with a slash.
     pub path_tail: &'a str,
     /// Names in lower case, and values that are text.
     pub headers: &'a [(&'a str, &'a str)],
@@ -227,7 +228,7 @@ pub enum NoticeRefused {
     /// The address is not one that the provider was given.
     #[error("there is no such address")]
     NoSuchAddress,
-    /// Nothing proves that the provider sent it.
+    /// There is no proof that the provider sent it.
     #[error("the notice is not authenticated as this acquirer's notices are")]
     NotAuthentic,
     /// It came to the right address, but can't be read.
@@ -236,31 +237,31 @@ pub enum NoticeRefused {
 }
 
 /// Local issuer of codes to pay with: a provider, or a part of one, in this process and without outside effects. So the
-/// answer to a charge may go into the first write.
+/// answer to a charge can be part of the first write.
 pub trait LocalIssue: Send + Sync {
     /// Sets the sink for notices that the provider sends by itself. Called once, before anything else.
     fn connect(&self, sink: Arc<dyn NoticeSink>);
 
-    /// Returns the answer to a charge, if nobody outside is needed for it.
+    /// Returns the answer to a charge, if it can be given locally.
     fn issue(&self, query: &ChargeQuery) -> Option<Fact>;
 
-    /// Reports that a charge answered by [`LocalIssue::issue`] is stored: whatever follows from it may begin. If this
+    /// Reports that a charge answered by [`LocalIssue::issue`] is stored, so that its consequences may begin. If this
     /// call is lost, the acquirer is asked when it expects news.
     fn stored(&self, query: &ChargeQuery);
 }
 
-/// Reason why a notice was not taken.
+/// Reason why a notice was not accepted.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SinkError {
     /// Too many are waiting.
     #[error("too many notices are waiting")]
     Busy,
-    /// The store did not take it.
+    /// The store did not accept it.
     #[error("{0}")]
     Store(#[from] crate::StoreError),
 }
 
-/// Takes notices: stores them durably, then has them processed.
+/// Sink for notices: stores them durably, then starts their processing.
 #[async_trait]
 pub trait NoticeSink: Send + Sync + 'static {
     /// Returns once the notice is stored; `true` if it is new, `false` for a repetition.

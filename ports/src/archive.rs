@@ -1,4 +1,4 @@
-//! The archive: payments that are kept apart, once nothing more is expected of them.
+//! The archive: payments that are stored separately, once no further activity is expected.
 
 use async_trait::async_trait;
 use quita_domain::identity::{MerchantId, Mode};
@@ -8,8 +8,7 @@ use quita_domain::time::Timestamp;
 
 use crate::store::{Listed, PaymentStore, StoreError};
 
-/// Moves payments into the archive. Every other query answers for archived payments as for all others, and every write
-/// of one is guarded as before.
+/// Store with an archive. All other queries cover archived payments too, and writes of them are guarded as before.
 #[async_trait]
 pub trait ArchiveStore: PaymentStore {
     /// Returns payments of one merchant in one mode that are not archived, the oldest first by creation and id. They
@@ -22,13 +21,13 @@ pub trait ArchiveStore: PaymentStore {
         limit: usize,
     ) -> Result<Vec<Listed>, StoreError>;
 
-    /// Moves payments into the archive, and returns the number moved. One that was written since it was read stays
-    /// where it is. May be interrupted anywhere, and repeated.
+    /// Moves payments into the archive, and returns the number moved. A payment that was written since it was read is
+    /// not moved. May be interrupted at any point, and repeated.
     async fn archive(&self, payments: &[Payment]) -> Result<u64, StoreError>;
 
-    /// Ends what interrupted moves have left.
+    /// Completes interrupted moves.
     async fn complete_archiving(&self) -> Result<(), StoreError>;
 
-    /// Returns about how many payments are archived, quickly.
+    /// Returns the approximate number of archived payments, quickly.
     async fn count_archived(&self) -> Result<u64, StoreError>;
 }

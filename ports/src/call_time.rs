@@ -22,7 +22,7 @@ thread_local! {
 #[error("the call's time is over")]
 pub struct TimeOut;
 
-/// The thing waited for did not come in time. Nothing of the call left because of it.
+/// The wait took too long, so no part of the call left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("it waited for too long")]
 pub struct WaitedTooLong;
@@ -42,7 +42,7 @@ impl CallTime {
         if let Some(outer) = &self.outer {
             outer.begin_wait();
         }
-        // Waits may overlap: the first one stops the clock, and the last one lets it go on.
+        // Waits may overlap: the first one stops the clock, and the last one restarts it.
         if self.waits.get() == 0 {
             self.waiting_since.set(Instant::now());
         }
@@ -60,12 +60,12 @@ impl CallTime {
     }
 }
 
-/// Makes a call with a time-out of its own, and a moment by which its waiting must be over. Waiting in a nested call
-/// also pauses the clocks of the calls around it.
+/// Makes a call with its own time-out, and a deadline for its waiting. Waiting in a nested call also pauses the clocks
+/// of the enclosing calls.
 pub fn within<F: Future>(time_out: Duration, waits_until: Instant, call: F) -> TimedCall<F> {
     let now = Instant::now();
     let outer = here();
-    // A nested call may wait no longer than the call around it.
+    // A nested call may wait no longer than the enclosing call.
     let waits_until = outer.as_ref().map_or(waits_until, |outer| waits_until.min(outer.waits_until));
     let time = CallTime {
         outer,
@@ -77,7 +77,7 @@ pub fn within<F: Future>(time_out: Duration, waits_until: Instant, call: F) -> T
     TimedCall { time: Rc::new(time), over: sleep_until(now + time_out), call }
 }
 
-/// Waits for something without which a call can't leave. Outside a call the wait has no bound here.
+/// Waits for a prerequisite of a call. Outside a call the wait has no bound here.
 ///
 /// # Errors
 /// If the call may not wait any longer.

@@ -3,7 +3,7 @@
 use quita_domain::time::Timestamp;
 use uuid::Uuid;
 
-/// The wall clock. It may jump; nothing may rely on its order.
+/// The wall clock. It may jump, so nothing may rely on its order.
 pub trait Clock: Send + Sync + 'static {
     /// Returns the current time.
     fn now(&self) -> Timestamp;

@@ -1,4 +1,4 @@
-//! Storage for the consoles beyond payments: people, the audit log, keys as they are managed, figures.
+//! Storage for the consoles besides payments: people, the audit log, management of keys, figures.
 
 use async_trait::async_trait;
 use quita_domain::access::{ApiKey, Application};
@@ -32,7 +32,8 @@ pub trait PeopleStore: Send + Sync + 'static {
     /// Returns true if any merchant has a user.
     async fn has_users(&self) -> Result<bool, StoreError>;
 
-    /// Replaces a user if it is still as `before`; `false` if somebody was faster. Login and merchant never change.
+    /// Replaces a user if it is still equal to `before`; `false` if another writer was faster. Login and merchant never
+    /// change.
     async fn replace_user(&self, before: &User, after: &User) -> Result<bool, StoreError>;
 
     /// Removes this user of this merchant; `false` if there is none.
@@ -47,7 +48,7 @@ pub trait PeopleStore: Send + Sync + 'static {
     /// Replaces a merchant's policy.
     async fn put_policy(&self, merchant: &MerchantId, policy: &MerchantPolicy) -> Result<(), StoreError>;
 
-    /// Returns the details that a merchant shows to its payers; an empty profile, if its owners entered none.
+    /// Returns the details that a merchant shows to its payers. If its owners entered none, the profile is empty.
     async fn profile(&self, merchant: &MerchantId) -> Result<MerchantProfile, StoreError>;
 
     /// Replaces a merchant's profile.
@@ -62,7 +63,8 @@ pub trait PeopleStore: Send + Sync + 'static {
     /// Returns all operators, by login. There are few.
     async fn operators(&self) -> Result<Vec<Operator>, StoreError>;
 
-    /// Replaces an operator if it is still as `before`; `false` if somebody was faster. The login never changes.
+    /// Replaces an operator if it is still equal to `before`; `false` if another writer was faster. The login never
+    /// changes.
     async fn replace_operator(&self, before: &Operator, after: &Operator) -> Result<bool, StoreError>;
 
     /// Removes this operator if the stored one is still equal to it; `false` if not.
@@ -79,7 +81,8 @@ pub trait PeopleStore: Send + Sync + 'static {
     /// [`SessionOf::person`]: quita_domain::people::SessionOf::person
     async fn sessions_of(&self, person: &str) -> Result<Vec<Session>, StoreError>;
 
-    /// Replaces a session if it is still as `before`; `false` if it is not, or is gone. Id, owner and end never change.
+    /// Replaces a session if it is still equal to `before`; `false` if it is not, or is gone. Id, owner and end never
+    /// change.
     async fn replace_session(&self, before: &Session, after: &Session) -> Result<bool, StoreError>;
 
     /// Deletes the session with this id, if there is one.
@@ -92,7 +95,7 @@ pub type AuditRead = (u64, Result<ChainedEntry, StoreError>);
 /// The audit log: a chain to which entries are appended. Only the parts of entries that identify people can be erased.
 #[async_trait]
 pub trait AuditStore: Send + Sync + 'static {
-    /// Stores the head of an empty log, unless there is a head already.
+    /// Stores the head of an empty log, unless there already is a head.
     async fn begin_audit(&self, head: &ChainHead) -> Result<(), StoreError>;
 
     /// Appends one entry after the last one, with the new head, in one durable step. Returns the entry's index.
@@ -101,7 +104,7 @@ pub trait AuditStore: Send + Sync + 'static {
     /// time, on any nodes, follow each other.
     async fn append_audit(&self, new: &NewAuditEntry, key: &ChainKey) -> Result<ChainPlace, StoreError>;
 
-    /// Returns the head of the log; none if no log was begun, or if the head is lost.
+    /// Returns the head of the log; `None` if no log was begun, or if the head is lost.
     async fn audit_head(&self) -> Result<Option<ChainHead>, StoreError>;
 
     /// Returns entries in the order of their indexes, after this index, at most `limit`.
@@ -139,10 +142,10 @@ pub trait KeyringStore: AccessStore {
     /// Returns a merchant's keys, oldest first.
     async fn keys_of(&self, merchant: &MerchantId) -> Result<Vec<ApiKey>, StoreError>;
 
-    /// Ends a key at this time, unless it ends before; `false` if there is none with this id.
+    /// Makes a key expire at this time, unless it ends earlier; `false` if there is none with this id.
     async fn limit_key(&self, id: &str, until: Timestamp) -> Result<bool, StoreError>;
 
-    /// Records that a secret key came from a browser; `true` if it is the first time. The first time is kept, and an
+    /// Records that a browser sent a secret key; `true` if this is the first time. The first time is kept, and an
     /// unknown id is ignored.
     async fn expose_key(&self, id: &str, at: Timestamp) -> Result<bool, StoreError>;
 

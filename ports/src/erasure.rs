@@ -8,7 +8,7 @@ use quita_domain::time::Timestamp;
 
 use crate::store::{PaymentStore, StoreError};
 
-/// A payment that has not changed for a while, and since when, as a cursor.
+/// A payment that has not changed for a while, with the time of its last change, as a cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RestingPlace {
     /// Its [`rests_since`](quita_domain::payment::Payment::rests_since).
@@ -17,7 +17,7 @@ pub struct RestingPlace {
     pub id: TransactionId,
 }
 
-/// Payments whose payers may be erased, and those whose payers were.
+/// Payments whose payers may be erased, and those whose payers were erased.
 #[async_trait]
 pub trait ErasureStore: PaymentStore {
     /// Returns payments of this status that have not changed since this time, the longest first and then by id. Begins
@@ -38,7 +38,7 @@ pub trait ErasureStore: PaymentStore {
     async fn last_erasure(&self) -> Result<u64, StoreError>;
 }
 
-/// Erasure of a person's data in the audit log, with the person or process that is named in the entries about it.
+/// Eraser of a person's data in the audit log, with the person or process named in the entries about the erasure.
 #[async_trait]
 pub trait AuditEraser: Send + Sync + 'static {
     /// Erases all of it, and returns the number of parts.

@@ -1,4 +1,5 @@
-//! Ports: what the actors and services need from outside. Adapters implement them; neither side sees the other.
+//! Ports: the interfaces through which actors and services reach the outside. Adapters implement them; neither side
+//! sees the other.
 
 mod acquirer;
 mod archive;

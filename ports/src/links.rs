@@ -1,4 +1,4 @@
-//! Payment links in the store, and what is counted at their pages.
+//! Payment links in the store, and the events counted on their pages.
 
 use async_trait::async_trait;
 use quita_domain::document::Document;
@@ -9,14 +9,14 @@ use quita_domain::time::Timestamp;
 
 use crate::store::{PaymentStore, StoreError};
 
-/// Limit of events within any stretch of time, such as of payments that one network begins.
+/// Limit on events within a sliding period, such as payments that one network begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EventLimit {
-    /// Name under which they are counted. Holds no address that could be read back.
+    /// Name under which they are counted. Contains no address that could be recovered.
     pub name: String,
     /// Number of events.
     pub most: u32,
-    /// Length of the stretch of time, in milliseconds.
+    /// Length of the period, in milliseconds.
     pub within_ms: u64,
 }
 
@@ -29,7 +29,7 @@ pub trait LinkStore: PaymentStore {
     /// Returns the link with this id.
     async fn link(&self, id: LinkId) -> Result<Option<Link>, StoreError>;
 
-    /// Replaces the link of this id if the stored one has the revision before this one's; `false` if somebody was
+    /// Replaces the link with this id if the stored one has the preceding revision; `false` if another writer was
     /// faster. Of concurrent calls, on any nodes, one wins.
     async fn replace_link(&self, link: &Link) -> Result<bool, StoreError>;
 
@@ -41,8 +41,8 @@ pub trait LinkStore: PaymentStore {
         limit: usize,
     ) -> Result<Vec<Link>, StoreError>;
 
-    /// Returns links with a payer that their merchant entered and that are over by this time, at most `limit`: those of
-    /// one document, or the longest over first.
+    /// Returns links that have ended by this time and have a payer whom their merchant entered, at most `limit`. They
+    /// are those of one document, or the longest ended first.
     async fn links_with_customer(
         &self,
         document: Option<&Document>,
@@ -50,10 +50,10 @@ pub trait LinkStore: PaymentStore {
         limit: usize,
     ) -> Result<Vec<Link>, StoreError>;
 
-    /// Counts the uses of a link in its payments, with all that were stored before the call.
+    /// Counts the uses of a link in its payments, including all that were stored before the call.
     async fn link_uses(&self, link: &Link) -> Result<LinkUses, StoreError>;
 
-    /// Counts an event if the limit allows it; `None` if it does. Otherwise returns the time from which it may be tried
+    /// Counts an event and returns `None` if the limit allows it. Otherwise returns the time from which it may be tried
     /// again, and counts nothing. Of concurrent calls, on any nodes, no more than the limit are counted.
     async fn count_event(&self, limit: &EventLimit, now: Timestamp) -> Result<Option<Timestamp>, StoreError>;
 

@@ -14,7 +14,7 @@ pub struct Mail {
     pub text: String,
 }
 
-/// Reason why a message was not taken by the server. Never names the person.
+/// Reason why the server did not accept a message. Never names the person.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{0}")]
 pub struct MailError(pub String);
@@ -25,6 +25,6 @@ pub trait Mailer: Send + Sync + 'static {
     /// Hands a message to the server, within a time-out.
     ///
     /// # Errors
-    /// When the server did not take it; it may have, if only its answer was lost.
+    /// If the server did not accept it, or if its answer was lost.
     async fn send(&self, mail: &Mail) -> Result<(), MailError>;
 }

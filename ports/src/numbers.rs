@@ -1,11 +1,12 @@
-//! Numbers of slips that a bank leaves to us: each is given out once.
+//! Slip numbers that a bank leaves to us: each is given out once.
 
 use async_trait::async_trait;
 use quita_domain::boleto::NumberDigit;
 
 use crate::store::StoreError;
 
-/// Range of numbers that a bank leaves to us alone. Ranges of one key share a counter, so a range can be widened.
+/// Range of numbers that a bank leaves exclusively to us. Ranges with one key share a counter, so a range can be
+/// widened.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct NumberRange {
     /// Name of the counter, unique for a contract at a bank and a start of the range.
@@ -19,12 +20,12 @@ pub struct NumberRange {
 }
 
 impl NumberRange {
-    /// Returns a number of the range as the bank gets it: with its check digit, if the range has one.
+    /// Returns a number of the range in the form for the bank: with its check digit, if the range has one.
     pub fn written(&self, number: u32) -> u32 {
         self.digit.as_ref().map_or(number, |digit| digit.appended(number))
     }
 
-    /// Returns the number of the range that the bank got as this.
+    /// Returns the number of the range from its form for the bank.
     pub const fn counted(&self, written: u32) -> u32 {
         if self.digit.is_some() { NumberDigit::stripped(written) } else { written }
     }
@@ -40,7 +41,7 @@ impl NumberRange {
     }
 
     /// Returns the block of up to `count` numbers at the counter, and the counter after it. The counter starts at the
-    /// first number and never goes back. No block if the range is used up.
+    /// first number and never goes back. `None` if the range is used up.
     pub fn block_at(&self, counter: Option<u64>, count: u32) -> Option<(NumberBlock, u64)> {
         let first = counter.unwrap_or_default().max(u64::from(self.first));
         let last = first.checked_add(u64::from(count))?.checked_sub(1)?.min(u64::from(self.last));
@@ -63,8 +64,8 @@ pub struct NumberBlock {
 pub trait NumberStore: Send + Sync + 'static {
     /// Takes the next numbers of a range, at most `count`; none if the range is used up.
     ///
-    /// Of callers at the same time, on any nodes, no two get the same number. Numbers of a lost answer are given to
-    /// nobody: a range has gaps.
+    /// No two concurrent callers, on any nodes, get the same number. Numbers of a lost answer are given to nobody, so a
+    /// range has gaps.
     async fn take_numbers(&self, range: &NumberRange, count: u32) -> Result<Option<NumberBlock>, StoreError>;
 }
 

@@ -17,11 +17,11 @@ use crate::store::StoreError;
 pub enum ListPart {
     /// All of it.
     All,
-    /// Only movements of which money went back, at any time.
+    /// Only movements from which money was given back, at any time.
     Returned,
 }
 
-/// Period between two instants. Its user says whether the end is included.
+/// Period between two instants. Each user defines whether the end is included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Period {
     /// First instant.
@@ -35,7 +35,7 @@ pub struct Period {
 pub struct PageCursor {
     /// Number of the page, from 0.
     pub number: u32,
-    /// The acquirer's own name of the page, if it gives pages names. The first page has none.
+    /// The acquirer's own name of the page, if it names pages. The first page has none.
     pub name: Option<String>,
 }
 
@@ -50,11 +50,11 @@ impl PageCursor {
 /// A page of an acquirer's list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListPage {
-    /// Movements. Of a list of Pix, each Pix followed by the lines of what went back of it.
+    /// Movements. In a list of Pix, each Pix is followed by the lines of its refunds.
     pub lines: Vec<StatementLine>,
     /// Number of entries on the page, of any kind.
     pub entries: u64,
-    /// Number of entries of the whole list, if the acquirer says.
+    /// Number of entries in the whole list, if the acquirer states it.
     pub total: Option<u64>,
     /// Position of the page that follows, if one does.
     pub next: Option<PageCursor>,
@@ -65,11 +65,11 @@ pub struct ListPage {
 /// Runs on the thread of its caller, one page at a time. A call that is dropped has no effect.
 #[async_trait(?Send)]
 pub trait ListReader {
-    /// Returns true if money that goes back is listed with the movement that it went back of, on that one's day. Then
-    /// [`ListPart::Returned`] finds what went back later.
+    /// Returns true if refunded money is listed with its original movement, on that movement's day. Then
+    /// [`ListPart::Returned`] finds later refunds.
     fn has_returned(&self) -> bool;
 
-    /// Returns the number of months that the acquirer lists back, if its history ends.
+    /// Returns the number of past months that the acquirer lists, if its history is limited.
     fn history_months(&self) -> Option<u32>;
 
     /// Returns the reader of single charges, if the list has movements of charges, each on its own day.
@@ -145,7 +145,7 @@ pub trait ReconciliationStore: Send + Sync + 'static {
     /// Returns the lines with these ids, in any order; absent ones are left out.
     async fn lines_with_ids(&self, ids: &[String]) -> Result<Vec<StoredLine>, StoreError>;
 
-    /// Returns the lines whose ids begin so, by id, at most `limit`. The beginning is ASCII and ends with a colon.
+    /// Returns the lines whose ids have this prefix, by id, at most `limit`. The prefix is ASCII and ends with a colon.
     async fn lines_beginning(&self, beginning: &str, limit: usize) -> Result<Vec<StoredLine>, StoreError>;
 
     /// Returns lines that match, by day and id, after the cursor, at most `limit`.

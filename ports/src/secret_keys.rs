@@ -22,7 +22,7 @@ pub enum VaultError {
     /// The key is right, but the sealed data was changed or belongs to another location.
     #[error("what is sealed was changed, or is not where it was sealed for")]
     Damaged,
-    /// No random bytes: nothing secret may be made now.
+    /// No random bytes: no secret may be created now.
     #[error("the operating system gave no random bytes")]
     NoRandomness,
 }
@@ -32,7 +32,8 @@ pub trait Vault: Send + Sync + 'static {
     /// Returns the secret keys that were given to this process, newest first. There is at least one.
     fn held(&self) -> &[SecretKeyId];
 
-    /// Returns true if it can open secrets sealed with this key: one that is held, or a public one that seals nothing.
+    /// Returns true if it can open secrets sealed with this key: a held one, or a public one that no longer seals
+    /// anything.
     fn opens(&self, key: &SecretKeyId) -> bool;
 
     /// Seals a secret with one of these keys, bound to one location.
@@ -73,8 +74,8 @@ pub trait SecretKeyStore: AccessStore + PeopleStore {
     /// Returns the secret key that the store works with; none in a new store, or in one of an earlier version.
     async fn key_record(&self) -> Result<Option<KeyRecord>, StoreError>;
 
-    /// Replaces the record if it is still as `before`, where `None` means that there is none; `false` if somebody was
-    /// faster. Of concurrent calls, on any nodes, one wins.
+    /// Replaces the record if it is still equal to `before`, where `None` means that there is none; `false` if another
+    /// writer was faster. Of concurrent calls, on any nodes, one wins.
     async fn replace_key_record(
         &self,
         before: Option<&KeyRecord>,
@@ -86,7 +87,7 @@ pub trait SecretKeyStore: AccessStore + PeopleStore {
     async fn audit_key(&self) -> Result<Option<SealedSecret>, StoreError>;
 
     /// Replaces the key of the audit log if it is still sealed as `before`, where `None` means that there is none;
-    /// `false` if somebody was faster. Of concurrent calls, on any nodes, one wins.
+    /// `false` if another writer was faster. Of concurrent calls, on any nodes, one wins.
     async fn replace_audit_key(
         &self,
         before: Option<&SealedSecret>,

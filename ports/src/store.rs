@@ -1,4 +1,4 @@
-//! The store: the truth about every payment.
+//! The store: the source of truth about every payment.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use thiserror::Error;
 use crate::numbers::NumberStore;
 use crate::operator::OperatorStore;
 
-/// Reason why the store did not do what it was asked.
+/// Reason why the store did not execute a request.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum StoreError {
     /// It is out of reach, read-only or overloaded; it may recover by itself.
@@ -56,7 +56,7 @@ pub fn place_of(listed: &Listed) -> Cursor {
 pub struct Write {
     /// The payment to store.
     pub payment: Arc<Payment>,
-    /// The revision that must be stored now; 0 means that the id must be free.
+    /// Revision that must currently be stored; 0 means that the id must be free.
     pub expected_revision: u64,
 }
 
@@ -66,7 +66,7 @@ pub enum WriteError {
     /// Another writer was faster, or the id is taken.
     #[error("another writer was faster")]
     Conflict,
-    /// Another payment has used the token of its card. Only an insert meets this.
+    /// Another payment has used the token of its card. Only inserts can fail with this.
     #[error("another payment has used the token of its card")]
     TokenUsed,
     /// A Pix that this write binds to its payment belongs to another payment of the mode:
@@ -99,10 +99,11 @@ pub struct OutboxPlace {
     pub id: TransactionId,
 }
 
-/// Payments: two ways to write (insert, guarded replace), and the queries that must be answered.
+/// Store of payments: two kinds of writes (insert, guarded replace), and the required queries.
 #[async_trait]
 pub trait PaymentStore: Send + Sync + 'static {
-    /// Makes a batch of writes durable; one result for each, in order. Each write is atomic, the batch is not.
+    /// Makes a batch of writes durable, and returns one result for each, in order. Each write is atomic, the batch is
+    /// not.
     ///
     /// No two writes of one batch are for the same payment.
     async fn commit(&self, batch: &[Write]) -> Vec<Result<(), WriteError>>;
@@ -184,8 +185,8 @@ pub trait InboxStore: Send + Sync + 'static {
     /// Marks notices as processed. They are kept for a while, so that a repetition is recognised.
     async fn finish_notices(&self, ids: &[String], now: Timestamp) -> Result<(), StoreError>;
 
-    /// Postpones a notice to this time, if `tried` is still its number of tries. Of several nodes that tried it at
-    /// once, only one counts.
+    /// Postpones a notice to this time, if `tried` is still its number of tries. If several nodes tried it at once,
+    /// only one counts.
     async fn postpone_notice(&self, id: &str, tried: u32, until: Timestamp) -> Result<(), StoreError>;
 }
 
@@ -209,10 +210,10 @@ pub trait AccessStore: Send + Sync + 'static {
         name: &ApplicationName,
     ) -> Result<Option<Application>, StoreError>;
 
-    /// Stores a new application; `false` if there was one already, which stays unchanged.
+    /// Stores a new application; `false` if it already exists, and then stays unchanged.
     async fn insert_application(&self, application: &Application) -> Result<bool, StoreError>;
 
-    /// Replaces an application if it is still as `before`; `false` if somebody was faster.
+    /// Replaces an application if it is still equal to `before`; `false` if another writer was faster.
     async fn replace_application(
         &self,
         before: &Application,

@@ -18,7 +18,7 @@ pub use share::{TRACE_SHARE_FORM, TraceShare};
 pub use span::Span;
 pub use span_context::{Entered, SpanContext, TracedFuture, carry, here, within};
 
-/// Receives ended spans, and decides which traces are recorded.
+/// Receiver of ended spans, which decides which traces are recorded.
 pub trait Tracer: Send + Sync + 'static {
     /// Returns an id that no other trace has.
     fn fresh_trace(&self) -> TraceId;
@@ -71,7 +71,7 @@ pub enum SpanKind {
     Internal,
     /// Work for a caller from outside.
     Server,
-    /// A request to somebody outside.
+    /// A request to an outside service.
     Client,
 }
 
@@ -95,9 +95,9 @@ pub struct EndedSpan {
     pub name: Cow<'static, str>,
     /// Its role.
     pub kind: SpanKind,
-    /// Begin.
+    /// Start time.
     pub began: SystemTime,
-    /// End.
+    /// End time.
     pub ended: SystemTime,
     /// Attributes.
     pub attributes: Vec<(&'static str, Value)>,

@@ -33,12 +33,12 @@ impl WebhookRequest {
     }
 }
 
-/// Exchange with a receiver: the attempt for the record, and what the record does not keep.
+/// Exchange with a receiver: the attempt for the record, and details that the record does not keep.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SentWebhook {
     /// The attempt.
     pub attempt: DeliveryAttempt,
-    /// Detail of having no answer. It is shown and logged, and stored nowhere.
+    /// Details about a missing answer. They are shown and logged, but not stored.
     pub detail: Option<FailureDetail>,
 }
 
@@ -48,10 +48,10 @@ impl From<DeliveryAttempt> for SentWebhook {
     }
 }
 
-/// Detail of having no answer, finer than the attempt's `error`.
+/// Details about a missing answer, more precise than the attempt's `error`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FailureDetail {
-    /// Its kind, where `error` leaves several open.
+    /// Its kind, if `error` is ambiguous.
     pub kind: Option<DetailKind>,
     /// Exact reason in English, without path, header or body.
     pub text: String,
@@ -62,11 +62,11 @@ pub struct FailureDetail {
 pub enum DetailKind {
     /// The certificate is self-signed, or of an authority that is not public.
     UnknownIssuer,
-    /// The certificate is over.
+    /// The certificate has expired.
     CertificateExpired,
-    /// The certificate begins later.
+    /// The certificate is not valid yet.
     CertificateNotYetValid,
-    /// The certificate is of another name.
+    /// The certificate is for another name.
     CertificateOfOtherName,
     /// The port does not speak TLS.
     NoTls,
@@ -74,7 +74,7 @@ pub enum DetailKind {
     ClosedInHandshake,
     /// The connection was closed without an answer.
     ClosedUnanswered,
-    /// The answer is no HTTP.
+    /// The answer is not HTTP.
     NoHttp,
     /// The answer was cut short.
     CutShort,
@@ -95,7 +95,7 @@ impl DetailKind {
     ];
 }
 
-/// Sends webhooks, and refuses addresses that merchants may not use.
+/// Sender of webhooks, which refuses addresses that merchants may not use.
 ///
 /// Runs on the thread of its worker, so its futures need not be `Send`.
 #[async_trait(?Send)]
@@ -104,7 +104,7 @@ pub trait WebhookSender {
     async fn send(&self, request: WebhookRequest) -> SentWebhook;
 }
 
-/// Makes a sender on the thread where it will live.
+/// Factory that builds a sender on the thread where it will live.
 pub trait WebhookSenderFactory: Send + Sync + 'static {
     /// Builds the sender.
     fn build(&self) -> Rc<dyn WebhookSender>;

@@ -41,24 +41,24 @@ use crate::audit::Initiator;
 /// Application of a merchant that named none.
 pub const DEFAULT_APPLICATION: &str = "default";
 
-/// Maker of the keys and secrets of the first start.
+/// Name recorded as the creator of the keys and secrets of the first start.
 const FIRST_START: &str = "first start";
 
-/// Merchant that the first start in development makes.
+/// Merchant that the first start in development creates.
 pub const DEMO_MERCHANT: &str = "demo";
 
 /// Default lifetime of a key.
 pub const DEFAULT_KEY_LIFE: Duration = Duration::from_secs(365 * 86_400);
 
-/// Time for which a key still works after its successor was made.
+/// Time for which a key still works after its successor was created.
 const KEY_OVERLAP_MS: u64 = DAY_MS;
 
 /// Maximum number of keys of one application that may work at one time. Each key may send as many requests as the rate
 /// limit allows.
 const MAX_APPLICATION_KEYS: usize = 100;
 
-/// Maximum number of keys of one merchant that work, or have worked within [`COUNTED_FOR_MS`]. This bounds making and
-/// revoking, too.
+/// Maximum number of keys of one merchant that work, or have worked within [`COUNTED_FOR_MS`]. This also bounds
+/// repeated creation and revocation.
 const MAX_MERCHANT_KEYS: usize = 1_000;
 
 /// Time for which a key that ended still counts among its merchant's.
@@ -73,38 +73,38 @@ pub struct Access {
     store: Arc<dyn KeyringStore>,
     strongbox: Strongbox,
     clock: Arc<dyn Clock>,
-    /// Name of the person who makes keys and secrets.
+    /// Name of the person who creates keys and secrets.
     who: String,
 }
 
-/// Webhook secret in clear, with the time until which it signs.
+/// Webhook secret in clear text, with the time until which it signs.
 pub struct OpenSecret {
     /// `whsec_…`
     pub secret: Secret<String>,
-    /// Time at which it stops signing; never if absent.
+    /// Time at which it stops signing. If absent, never.
     pub expires_at: Option<Timestamp>,
 }
 
 /// Terms of a new key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewKey {
-    /// Owner for whom it acts. The application is made if it is missing.
+    /// Owner for whom it acts. The application is created if it is missing.
     pub owner: Owner,
     /// Secret or publishable.
     pub kind: KeyKind,
     /// Scopes of the key; a publishable one has none.
     pub scopes: Vec<Scope>,
-    /// Time after which it stops working; never if absent.
+    /// Time after which it stops working. If absent, never.
     pub expires_in: Option<Duration>,
 }
 
-/// Reason for which something was not done.
+/// Reason why a request was not carried out.
 #[derive(Debug, Clone, Error)]
 pub enum ManageError {
     /// The store failed.
     #[error("{0}")]
     Store(#[from] StoreError),
-    /// No secret could be made.
+    /// No secret could be generated.
     #[error("{0}")]
     NoRandomness(#[from] NoRandomness),
     /// There is no such key.
@@ -124,7 +124,7 @@ pub enum ManageError {
          nobody uses, and make no more for now"
     )]
     TooManyMerchantKeys(String),
-    /// As many secrets of that mode sign as may at once.
+    /// The maximum number of secrets of that mode is in use.
     #[error("{0}")]
     TooManySecrets(#[from] TooManySecrets),
     /// The newest secret is no longer the one to be replaced.
@@ -154,14 +154,14 @@ impl Access {
         Self { store, strongbox, clock, who: Initiator::COMMAND_LINE.into() }
     }
 
-    /// Works on behalf of a person. Their name is stored with each key and secret that they make, since they are shown
+    /// Works on behalf of a person, whose name is stored with each key and secret created, because that person is shown
     /// it.
     #[must_use]
     pub fn by(&self, who: impl Into<String>) -> Self {
         Self { who: who.into(), ..self.clone() }
     }
 
-    /// Makes a key, and the application with its first webhook secrets if it is missing.
+    /// Creates a key, and the application with its first webhook secrets if it is missing.
     ///
     /// # Errors
     /// [`ManageError::Store`], [`ManageError::NoRandomness`], [`ManageError::TooManyKeys`],
@@ -193,7 +193,7 @@ impl Access {
         Ok(presented)
     }
 
-    /// Makes merchant `demo` with a test key if there is no key at all, at the first start in development.
+    /// Creates merchant `demo` with a test key if there is no key at all, at the first start in development.
     ///
     /// # Errors
     /// As [`Access::create_key`].
@@ -237,11 +237,11 @@ impl Access {
         key.ok_or_else(|| ManageError::NoSuchKey(id.into()))
     }
 
-    /// Makes a successor of a key, with the same owner, scopes and lifetime. The old key still works for a day, so
-    /// that programs can change over.
+    /// Creates a successor of a key, with the same owner, scopes and lifetime. The old key still works for a day, so
+    /// that programs can switch over.
     ///
     /// # Errors
-    /// [`ManageError::NoSuchKey`] if it is not this merchant's or works no more, [`ManageError::EndsSoon`], and as
+    /// [`ManageError::NoSuchKey`] if it is not this merchant's or no longer works, [`ManageError::EndsSoon`], and as
     /// [`Access::create_key`].
     pub async fn rotate_key(&self, merchant: &MerchantId, id: &str) -> Result<PresentedKey, ManageError> {
         let now = self.clock.now();
@@ -250,7 +250,7 @@ impl Access {
             return Err(ManageError::NoSuchKey(id.into()));
         }
         let overlap_ends = now.plus_ms(KEY_OVERLAP_MS);
-        // This covers a key that was rotated already: its original lifetime is no longer known.
+        // This covers a key that was already rotated: its original lifetime is no longer known.
         if key.expires_at.is_some_and(|at| at <= overlap_ends) {
             return Err(ManageError::EndsSoon(id.into()));
         }
@@ -269,7 +269,7 @@ impl Access {
         Ok(self.store.applications(merchant).await?)
     }
 
-    /// Makes an application with its first webhook secret of each mode. Returns false if the name is taken.
+    /// Creates an application with its first webhook secret of each mode. Returns false if the name is taken.
     ///
     /// # Errors
     /// [`ManageError::Store`], [`ManageError::NoRandomness`].
@@ -293,7 +293,7 @@ impl Access {
         Ok(self.store.insert_application(&application).await?)
     }
 
-    /// Gives an application another title, and returns the one before. Its name, which payments and keys carry, does
+    /// Gives an application another title, and returns the previous one. Its name, which payments and keys carry, does
     /// not change.
     ///
     /// # Errors
@@ -311,7 +311,7 @@ impl Access {
     }
 
     /// Sets the URL that receives the events of an application's payments that name none, in the mode of the owner.
-    /// Returns the one before. The caller checks the URL. Payments that exist keep theirs.
+    /// Returns the previous one. The caller must check the URL. Existing payments keep theirs.
     ///
     /// # Errors
     /// [`ManageError::Store`], [`ManageError::NoSuchApplication`], [`ManageError::Raced`].
@@ -325,8 +325,8 @@ impl Access {
         Ok(before.endpoints.of(owner.mode).map(str::to_owned))
     }
 
-    /// Sets the origins of the pages that may ask for tokens with the publishable keys of an application. Returns those
-    /// before.
+    /// Sets the origins of the pages that may request tokens with the publishable keys of an application. Returns the
+    /// previous ones.
     ///
     /// # Errors
     /// [`ManageError::Store`], [`ManageError::NoSuchApplication`], [`ManageError::Raced`].
@@ -382,7 +382,7 @@ impl Access {
         self.live_secrets(&application, mode, self.clock.now())
     }
 
-    /// Returns an application's secrets that sign in this mode now, newest first, with their ends.
+    /// Returns an application's secrets that sign in this mode now, newest first, with their expiry times.
     ///
     /// # Errors
     /// [`ManageError::SecretKey`].
@@ -400,8 +400,8 @@ impl Access {
         application.secrets.live(mode, now).map(open).collect()
     }
 
-    /// Makes a new webhook secret of this mode. Each earlier one still signs for a day after it was replaced. Returns
-    /// those that sign, newest first.
+    /// Creates a new webhook secret for this mode. Each earlier one still signs for a day after it was replaced.
+    /// Returns those that sign, newest first.
     ///
     /// # Errors
     /// [`ManageError::Store`], [`ManageError::NoSuchApplication`], [`ManageError::NoRandomness`],
@@ -471,7 +471,7 @@ impl Access {
 
     /// Refuses a new key if the application or the merchant has too many.
     async fn refuse_too_many_keys(&self, owner: &Owner, now: Timestamp) -> Result<(), ManageError> {
-        // Concurrent callers may exceed the bounds together, by as many as they are.
+        // Concurrent callers may together exceed the limits, by at most their number.
         let keys = self.store.keys_of(&owner.merchant).await?;
         let of_application = keys.iter().filter(|key| key.owner.application == owner.application);
         if of_application.filter(|key| key.is_live(now)).count() >= MAX_APPLICATION_KEYS {
@@ -489,7 +489,7 @@ impl Access {
         if self.store.application(&owner.merchant, &owner.application).await?.is_some() {
             return Ok(());
         }
-        // If another process was faster, its application serves as well.
+        // If another process was faster, its application will do.
         self.create_application(owner.merchant.clone(), owner.application.clone()).await?;
         Ok(())
     }

@@ -1,7 +1,7 @@
-//! The archive: finished payments move out of the way of those that go on, by one of the processes on a store.
+//! The archive: one of the processes on a store moves finished payments out of the way of active ones.
 //!
-//! No actor: the service calls a pass now and then. It may be interrupted at any step; the next pass, in any process,
-//! goes through what is left.
+//! Not an actor: the service periodically calls a pass. It may be interrupted at any step; the next pass, in any
+//! process, handles the rest.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use uuid::Uuid;
 /// Payments in one step.
 const STEP: usize = 100;
 
-/// Least time from one step to the next: 500 payments a second are looked at, and no more.
+/// Minimum time between two steps: at most 500 payments a second are examined.
 const STEP_TIME: Duration = Duration::from_millis(200);
 
 /// Time for which a claim holds. It is renewed with each step.
@@ -27,7 +27,7 @@ const LEASE_MS: u64 = 5 * 60_000;
 /// Time-out of one call. A call that never returned would stop all archiving until the next start.
 const CALL_WITHIN: Duration = Duration::from_secs(60);
 
-/// Archives payments that rested long enough.
+/// Archiver of payments that rested long enough.
 pub struct Archive {
     store: Arc<dyn WholeStore>,
     clock: Arc<dyn Clock>,
@@ -37,7 +37,7 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Archives in this store what has rested for so many milliseconds.
+    /// Creates an archiver for payments in this store that have rested for this many milliseconds.
     pub fn new(store: Arc<dyn WholeStore>, clock: Arc<dyn Clock>, ids: Arc<dyn Ids>, rested_ms: u64) -> Self {
         Self { store, clock, rested_ms, node: ids.fresh() }
     }
@@ -51,7 +51,7 @@ impl Archive {
         if !self.claim(LEASE_MS).await? {
             return Ok(0);
         }
-        // Moves that a process left half done come first: their payments stand in two places (decision 45).
+        // Moves that a process left unfinished come first: their payments are stored twice (decision 45).
         in_time(self.store.complete_archiving()).await?;
         let until = self.clock.now().minus_ms(self.rested_ms);
         let mut payee = None;
@@ -61,7 +61,7 @@ impl Archive {
             archived = archived.saturating_add(more);
             payee = Some(next);
         }
-        // Given up at once, so that the next pass on any node need not wait for the end of the lease.
+        // The claim is released at once, so that the next pass on any node need not wait for the end of the lease.
         self.claim(0).await?;
         Ok(archived)
     }
@@ -79,7 +79,7 @@ impl Archive {
             let begun = Instant::now();
             let found = in_time(self.store.unarchived(payee, until, after, STEP)).await?;
             after = found.last().filter(|_| found.len() == STEP).map(place_of);
-            // What can't be read stays where it is, to be found.
+            // Unreadable payments stay where they are, so that they can be found.
             let rested: Vec<Payment> =
                 found.into_iter().flatten().filter(|payment| payment.is_archivable(until)).collect();
             if !rested.is_empty() {
@@ -97,7 +97,7 @@ impl Archive {
         }
     }
 
-    /// Claims the archiving for so long, or renews the claim.
+    /// Claims the archiving for this long, or renews the claim.
     async fn claim(&self, for_ms: u64) -> Result<bool, StoreError> {
         let now = self.clock.now();
         let source = Source::archive();

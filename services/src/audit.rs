@@ -1,4 +1,4 @@
-//! Writer of the audit log: one entry for every change that a person made, each linked to the one before.
+//! Writer of the audit log: one entry for every change that a person made, each linked to the previous one.
 
 mod addresses;
 mod watch;
@@ -55,7 +55,7 @@ impl Initiator {
 /// Entry of the audit log that has no id, time and initiator yet.
 #[derive(Debug, Clone)]
 pub struct AuditDraft {
-    /// Merchant that it concerns; the operators alone when absent.
+    /// Merchant that it concerns. If absent, only the operators.
     pub merchant: Option<MerchantId>,
     /// Action that was done.
     pub action: AuditAction,
@@ -116,15 +116,15 @@ impl Audit {
             random_bytes().map_err(|_: NoRandomness| SecretKeyError::Vault(VaultError::NoRandomness))?;
         let AuditKey { key, has_begun } = strongbox.establish_audit_key(ChainKey::new(fresh)).await?;
         if !has_begun {
-            // The head comes first: a log that counts as begun and has no head is told as missing.
+            // The head comes first: a log that has begun but has no head would be reported as missing.
             store.begin_audit(&ChainHead::beginning(&key)).await?;
             strongbox.note_audit_begun().await?;
         }
         Ok(Self { store, key, clock, appended: Arc::default() })
     }
 
-    /// Notes a change that was made, so this does not fail. If the store takes no entry, the program's log says so,
-    /// without personal data.
+    /// Records a change that was already made, so this does not fail. If the store accepts no entry, the program's log
+    /// says so, without personal data.
     pub async fn note(&self, initiator: &Initiator, draft: AuditDraft) {
         if let Err((entry, error)) = self.append(initiator, draft).await {
             tracing::error!(
@@ -134,7 +134,7 @@ impl Audit {
         }
     }
 
-    /// Notes a change, or returns the entry with the reason why the store did not take it.
+    /// Records a change, or returns the entry with the reason why the store did not accept it.
     ///
     /// # Errors
     /// The entry, for a caller that can report it to a person.
@@ -151,7 +151,7 @@ impl Audit {
         let new = NewAuditEntry { entry, salts };
         let mut waits = WAITS.into_iter();
         loop {
-            // Repeated after a lost answer, the entry is found by its id and takes no second place (decision 30).
+            // If repeated after a lost answer, the entry is found by its id and gets no second index (decision 30).
             match self.store.append_audit(&new, &self.key).await {
                 Ok(place) => {
                     self.appended.notify_one();

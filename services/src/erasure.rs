@@ -1,7 +1,7 @@
 //! Erasure of payers: in one payment, for one person, or in all payments that have rested long enough.
 //!
-//! No actor: the service and the command beside it do the same. Each payment takes one guarded write, like any other;
-//! an actor that holds the payment in memory fails at that guard. The steps are bounded, and a run may end after any of
+//! Not an actor: the service and the command do the same. Each payment takes one guarded write, like any other; an
+//! actor that holds the payment in memory fails at that guard. The steps are bounded, and a run may end after any of
 //! them: another run does the rest, and no longer finds the payments that are done.
 
 use std::collections::BTreeMap;
@@ -37,7 +37,7 @@ pub struct ErasureTally {
     pub erased_before: u64,
     /// Payments that are not finished, and stay as they are.
     pub not_finished: u64,
-    /// Payments that can't be read, or that others change all the time.
+    /// Payments that can't be read, or that others keep changing.
     pub left: u64,
 }
 
@@ -96,7 +96,7 @@ impl Eraser {
         Self { store, audit, clock, ids, paid_for_ms, changes_nothing: false }
     }
 
-    /// Makes it count only, and change nothing.
+    /// Makes it only count, and change nothing.
     #[must_use]
     pub fn that_only_counts(self) -> Self {
         Self { changes_nothing: true, ..self }
@@ -138,9 +138,9 @@ impl Eraser {
         Ok(ErasedPage { tally: self.erase_listed(found).await?, merchant, next })
     }
 
-    /// Erases the payers that merchants entered in links: of one document, or of all, in links that have been over for
-    /// so many milliseconds. The payer of one document is also erased in paid links, whose time may not have passed.
-    /// Returns the number of links by merchant.
+    /// Erases the payers that merchants entered in links, with one document or all, in links that ended at least this
+    /// many milliseconds ago. A payer with one document is also erased in paid links, even if their time has not
+    /// passed. Returns the number of links by merchant.
     ///
     /// # Errors
     /// [`StoreError`]; some links may be done, and the call may be repeated.
@@ -155,10 +155,10 @@ impl Eraser {
             let found = self.store.links_with_customer(document, until, PAGE).await?;
             let mut is_stuck = true;
             for link in &found {
-                // Whoever was faster is read again with the next page.
+                // A link that another writer changed is read again with the next page.
                 is_stuck &= !self.erase_link(link, &mut erased).await?;
             }
-            // If no link of the page could be changed, the same page would come for ever.
+            // If no link of the page could be changed, the same page would be returned for ever.
             if found.len() < PAGE || is_stuck || self.changes_nothing {
                 break;
             }
@@ -176,7 +176,7 @@ impl Eraser {
         Ok(erased)
     }
 
-    /// Erases the payer of a link, and counts it. Returns false if somebody was faster.
+    /// Erases the payer of a link, and counts it. Returns false if another writer was faster.
     async fn erase_link(
         &self,
         link: &Link,
@@ -300,8 +300,8 @@ impl Eraser {
         Ok(tally)
     }
 
-    /// Erases the entries of the audit log about these payments. This comes first: once the payer is erased, nothing
-    /// leads to those entries any more.
+    /// Erases the entries of the audit log about these payments. This comes first: once the payer is erased, those
+    /// entries can no longer be found.
     async fn erase_beside(&self, payments: &[TransactionId]) -> Result<(), StoreError> {
         let subjects = payments.iter().map(ToString::to_string).collect();
         self.audit.erase(&AuditErasure::ContentOf(subjects)).await.map(|_| ())

@@ -1,5 +1,5 @@
-//! Secrets that a person was shown and could still use after being removed: API keys and webhook secrets. Each is
-//! shown once, to the person who makes or rotates it, so its maker is the one who has it.
+//! Secrets that a person was shown and could still use after being removed: API keys and webhook secrets. Each is shown
+//! once, to the person who creates or rotates it, so its creator is the one who has it.
 
 #[cfg(test)]
 mod tests;

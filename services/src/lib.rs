@@ -1,4 +1,4 @@
-//! Services that the API, the consoles, the background jobs and the command line share.
+//! Services shared by the API, the consoles, the background jobs and the command line.
 //!
 //! Keys and secrets, people and their sessions, the audit log, limits, erasure, retention, the archive, reconciliation. The rules are
 //! in the domain; these services apply them to the store. None of them is an actor, and none knows HTTP, BSON or SQL.

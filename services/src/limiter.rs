@@ -1,4 +1,4 @@
-//! Rate limits for keys of any kind. They are counted on this node, and forgotten when it ends.
+//! Rate limits for keys of any kind, counted on this node and only in memory.
 
 use std::hash::Hash;
 use std::num::NonZeroU32;
@@ -11,12 +11,12 @@ use governor::{DefaultKeyedRateLimiter, Quota, RateLimiter};
 /// Number of keys above which idle ones are forgotten.
 const KEPT: usize = 10_000;
 
-/// Rate: a burst of at least one, and one more after each period.
+/// Rate limit: a burst of at least one event, and one more after each period.
 #[derive(Debug, Clone, Copy)]
 pub struct Pace {
-    /// Number that may come at once.
+    /// Number of events allowed at once.
     pub burst: u32,
-    /// Time after which one more may come.
+    /// Time after which one more event is allowed.
     pub period: Duration,
 }
 
@@ -39,14 +39,14 @@ impl Sweeps {
     /// Returns true if a sweep is due, to one of several concurrent callers.
     fn is_due(&self, keys: usize) -> bool {
         let due_above = self.due_above.load(Ordering::Relaxed);
-        // A sweep looks at every key. It is due each time their number has doubled, so each key costs a few looks,
-        // however many come.
+        // A sweep examines every key. One is due each time their number has doubled, so the cost per key is constant,
+        // however many there are.
         let later = keys.saturating_mul(2);
         keys > due_above
             && self.due_above.compare_exchange(due_above, later, Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
-    /// Notes how many keys a sweep left.
+    /// Records how many keys a sweep left.
     fn done(&self, keys: usize) {
         self.due_above.store(keys.saturating_mul(2).max(KEPT), Ordering::Relaxed);
     }
@@ -61,7 +61,7 @@ impl<K: Clone + Eq + Hash> Limiter<K> {
         Self { keys: RateLimiter::keyed(quota), sweeps: Sweeps::new() }
     }
 
-    /// Counts one.
+    /// Counts one event.
     ///
     /// # Errors
     /// The seconds after which one more is allowed.
@@ -73,7 +73,7 @@ impl<K: Clone + Eq + Hash> Limiter<K> {
         let clock = DefaultClock::default();
         self.keys
             .check_key(key)
-            // Rounded up: who comes back after the whole seconds alone would be refused again.
+            // Rounded up: a caller that returned after only the whole seconds would be refused again.
             .map_err(|refused| refused.wait_time_from(clock.now()).as_secs().saturating_add(1))
     }
 }

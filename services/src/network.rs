@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Returns the network that counts as one address.
 pub fn network_of(address: IpAddr) -> IpAddr {
-    // A person with one IPv6 address has the other 2^64 of its network too.
+    // A person with one IPv6 address has all 2^64 of its network.
     networks_of(address).one
 }
 

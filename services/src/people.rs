@@ -57,7 +57,8 @@ pub struct People {
     memory: Option<Arc<dyn SessionMemory>>,
 }
 
-/// Cache of sessions beside the store. It forgets what a write may have ended, so that no ended session is believed.
+/// Cache of sessions in front of the store. It forgets sessions that a write may have ended, so that no ended session
+/// is accepted.
 pub trait SessionMemory: Send + Sync + 'static {
     /// Forgets every session of this login.
     fn forget_person(&self, login: &Login);
@@ -66,13 +67,13 @@ pub trait SessionMemory: Send + Sync + 'static {
     fn forget_session(&self, id: &str);
 }
 
-/// Reason for which something was not done.
+/// Reason why a request was not carried out.
 #[derive(Debug, Clone, Error)]
 pub enum PeopleError {
     /// The store failed.
     #[error("{0}")]
     Store(#[from] StoreError),
-    /// No secret could be made.
+    /// No secret could be generated.
     #[error("{0}")]
     NoRandomness(#[from] NoRandomness),
     /// A password was not hashed.
@@ -81,7 +82,7 @@ pub enum PeopleError {
     /// The secret of a second factor was not sealed or opened.
     #[error("{0}")]
     SecretKey(#[from] SecretKeyError),
-    /// Another person has this login already, perhaps at another merchant.
+    /// Another person already has this login, perhaps at another merchant.
     #[error("{0} is taken; a login belongs to one user of one merchant")]
     Taken(Login),
     /// There is nobody with this login.
@@ -114,10 +115,10 @@ pub enum PeopleError {
     /// There is no second factor.
     #[error("there is no second factor")]
     NoFactor,
-    /// There is an operator already, or another first one is made at the same moment.
+    /// There already is an operator, or another first one is being created at the same time.
     #[error("there is an operator already")]
     NotFirst,
-    /// The account was disabled, because nobody used it for 90 days.
+    /// The account was disabled because it was not used for 90 days.
     #[error("the account was not used for 90 days and is disabled; a new password enables it")]
     Disabled,
     /// No operator with full rights would be left.
@@ -144,7 +145,7 @@ impl People {
         Self { store, clock, passwords: Passwords::new(), idle_ms: DEFAULT_IDLE_MS, memory: None }
     }
 
-    /// Ends sessions that were idle for so long.
+    /// Ends sessions that were idle for this long.
     #[must_use]
     pub fn with_idle(self, idle: Duration) -> Self {
         Self { idle_ms: millis_in(idle), ..self }
@@ -211,7 +212,7 @@ impl People {
 
 /// Returns a password version that was never used for this login.
 fn next_version(before: u32, now: Timestamp) -> u32 {
-    // The time covers removed people of the same login: sessions of theirs stay over.
+    // Based on the time, because of removed people with the same login: their sessions must stay ended.
     let seconds = u32::try_from(now.millis().div_euclid(1_000)).unwrap_or_default();
     before.saturating_add(1).max(seconds)
 }

@@ -1,8 +1,8 @@
 //! Reconciliation: matches the lines of lists and files with payments, and judges them.
 //!
-//! No actor, and nothing here changes a payment. Where a line and its payment differ, the payment's acquirer is asked
-//! first, in the ordinary way. `asking.rs` puts a hint into the inbox in the store, and any serving node takes it up.
-//! So this works the same in the service and in a command beside it (decision 27). A remaining difference becomes an
+//! Not an actor, and nothing here changes a payment. If a line and its payment differ, the payment's acquirer is asked
+//! first, in the ordinary way. `asking.rs` puts a hint into the inbox in the store, and any serving node processes it.
+//! So this works the same in the service and in a separate command (decision 27). A remaining difference becomes an
 //! exception.
 //!
 //! `judging.rs` judges every line. Before that, `listing.rs` reads a list to its end and imports it. `charges.rs` finds the
@@ -46,7 +46,7 @@ pub enum NotReconciled {
     /// The store failed.
     #[error("{0}")]
     Store(#[from] StoreError),
-    /// The results can't be handed on.
+    /// The results can't be output.
     #[error("the result can't be written: {0}")]
     Unwritten(ErrorKind),
 }
@@ -87,7 +87,7 @@ impl Reconciler {
         Self { mode, ..self }
     }
 
-    /// Has each difference that is reported counted.
+    /// Counts each reported difference with this function.
     #[must_use]
     fn with_count(self, count: Count) -> Self {
         Self { count: Some(count), ..self }

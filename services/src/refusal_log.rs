@@ -1,7 +1,7 @@
-//! Last refused requests of each merchant, as this node saw them: the first place where an integrator looks.
+//! Last refused requests of each merchant on this node: the first place where an integrator looks.
 //!
-//! Beside them stand requests that were taken, but with names that nobody knows: a misspelt field that is optional is
-//! lost without any refusal. Both are kept in memory only: neither changes anything, so neither must cost a write.
+//! They are kept together with requests that were accepted despite unknown names: a misspelt optional field is lost
+//! without a refusal. Both are kept in memory only: neither changes anything, so neither should cost a write.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, VecDeque};
@@ -16,7 +16,7 @@ use quita_domain::wording::Wording;
 /// Maximum number of entries of each list kept for each merchant, mode and kind of key.
 const KEPT: usize = 100;
 
-/// Request that was answered, without anything that it held.
+/// Request that was answered, without its contents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AnsweredRequest {
     /// Time of the response.
@@ -35,7 +35,7 @@ pub struct AnsweredRequest {
     pub key_kind: KeyKind,
 }
 
-/// Refused request. It holds the names of fields, and none of the values that were sent.
+/// Refused request. It contains the names of fields, but none of the values that were sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     /// Request and its response.
@@ -48,7 +48,7 @@ pub struct Refusal {
     pub violations: Vec<Violation>,
 }
 
-/// Request that was taken although some of its names are unknown.
+/// Request that was accepted although some of its names are unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IgnoredNames {
     /// Request and its response.
@@ -70,7 +70,7 @@ struct MerchantLog {
 struct ByKind<T> {
     secret: VecDeque<T>,
     /// Entries of publishable keys.
-    // Everybody reads such a key in a page, and could otherwise push out what the merchant's own programs did.
+    // Anyone can read such a key in a page, and could otherwise displace the entries of the merchant's own programs.
     publishable: VecDeque<T>,
 }
 
@@ -87,12 +87,12 @@ pub struct RefusalLog {
 }
 
 impl RefusalLog {
-    /// Keeps a refusal, in place of the oldest one of its kind of key if the log is full.
+    /// Adds a refusal, replacing the oldest one of its kind of key if the log is full.
     pub fn keep(&self, owner: &Owner, refusal: Refusal) {
         self.with(owner, |kept| kept.refusals.push(refusal.request.key_kind, refusal));
     }
 
-    /// Keeps names that were ignored, in place of the oldest ones of their kind of key if the log is full.
+    /// Adds ignored names, replacing the oldest ones of their kind of key if the log is full.
     pub fn keep_ignored(&self, owner: &Owner, ignored: IgnoredNames) {
         self.with(owner, |kept| kept.ignored.push(ignored.request.key_kind, ignored));
     }

@@ -1,4 +1,4 @@
-//! Requests refused for lack of authority: counted in a metric, and logged so seldom that nobody can flood the log.
+//! Requests refused for lack of authority: counted in a metric, and logged so rarely that nobody can flood the log.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -85,7 +85,7 @@ impl LoggedLines {
 
     /// Returns true if a line about this is due.
     fn is_due(&self, subject: &str) -> bool {
-        // First by subject: one that was told of lately takes no turn from the others.
+        // Checked by subject first: one that was logged recently takes no turn from the others.
         if self.subjects.count(&self.hasher.hash_one(subject)).is_err() {
             return false;
         }
@@ -102,12 +102,12 @@ impl LoggedLines {
 pub struct RefusedRequests {
     counter: Option<IntCounterVec>,
     keys: LoggedLines,
-    /// Apart from those of keys: anybody can state an origin, and must not silence a warning about a key.
+    /// Separate from those of keys: anyone can state an origin, and must not be able to silence a warning about a key.
     origins: LoggedLines,
 }
 
 impl Default for RefusedRequests {
-    /// Makes a counter without a metric.
+    /// Creates a counter without a metric.
     fn default() -> Self {
         Self {
             counter: None,
@@ -125,7 +125,7 @@ impl RefusedRequests {
     pub fn register(registry: &Registry) -> Result<Self, prometheus::Error> {
         let help = "Requests that were refused because of who asks, by reason";
         let counter = IntCounterVec::new(Opts::new("quita_requests_refused_total", help), &["why"])?;
-        // Created with zero: an alert does not see an increase of a series that did not exist.
+        // Created with zero, because an alert does not see an increase in a series that did not exist.
         for why in RefusedRequest::ALL {
             counter.with_label_values(&[why.as_str()]);
         }
@@ -159,7 +159,7 @@ impl RefusedRequests {
     /// Counts a page that may send no cards, and warns about its origin once a minute.
     pub fn count_origin(&self, origin: &str) {
         self.count(RefusedRequest::Origin);
-        // Anybody can send this header, and anything in it.
+        // Anyone can send this header, with any content.
         let origin = Origins::parse([origin], true).ok();
         if let Some(origin) = origin.as_ref().and_then(|origins| origins.iter().next())
             && self.origins.is_due(origin)

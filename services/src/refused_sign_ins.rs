@@ -22,7 +22,7 @@ use minute::{AttemptKey, Minute, Noted, Summary};
 
 /// Time for which attempts are counted together.
 const MINUTE: Duration = Duration::from_secs(60);
-/// Console that somebody tried to enter.
+/// Console that someone tried to enter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Door {
     /// The merchants' console.
@@ -41,7 +41,7 @@ impl Door {
     }
 }
 
-/// Occasion at which somebody gives a password or a code.
+/// Occasion on which someone gives a password or a code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Occasion {
     /// Signing in.
@@ -68,14 +68,14 @@ impl Occasion {
     }
 }
 
-/// Reason for which an attempt was refused.
+/// Reason why an attempt was refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
     /// Account or password are wrong.
     Wrong,
-    /// The password is right, and the code of the second factor is not.
+    /// The password is right, but the code of the second factor is wrong.
     WrongCode,
-    /// The password is right, and the account is disabled because nobody used it.
+    /// The password is right, but the account is disabled because it was not used.
     Disabled,
     /// There were too many attempts; this one was not checked.
     TooMany,
@@ -128,7 +128,7 @@ pub struct RefusedSignIns {
 }
 
 impl RefusedSignIns {
-    /// Notes in this log. The store tells to which merchant an account belongs.
+    /// Creates a counter that records in this log. The store knows to which merchant an account belongs.
     pub fn new(audit: Audit, people: Arc<dyn PeopleStore>, requests: Arc<RefusedRequests>) -> Self {
         Self { audit, people, requests, minute: Mutex::default(), over: Notify::new() }
     }
@@ -138,7 +138,7 @@ impl RefusedSignIns {
         &self.requests
     }
 
-    /// Notes an attempt, now or at the end of the minute. The account is as it was typed.
+    /// Records an attempt, now or at the end of the minute. The account is as typed.
     pub async fn note(&self, account: &str, from: IpAddr, door: Door, why: Why) {
         self.requests.count(why.occasion().refusal());
         let account = kept_of(account);
@@ -158,7 +158,7 @@ impl RefusedSignIns {
         }
     }
 
-    /// Notes the counted attempts once a minute, until it is stopped.
+    /// Records the counted attempts once a minute, until it is stopped.
     pub async fn run(&self) {
         loop {
             let is_stopped = timeout(MINUTE, self.over.notified()).await.is_ok();
@@ -169,7 +169,7 @@ impl RefusedSignIns {
         }
     }
 
-    /// Makes [`RefusedSignIns::run`] note the counted attempts, and end.
+    /// Makes [`RefusedSignIns::run`] record the counted attempts and end.
     pub fn stop(&self) {
         self.over.notify_one();
     }
@@ -195,7 +195,7 @@ impl RefusedSignIns {
         if why.is_unseen() || !has_room {
             return None;
         }
-        // Without an answer of the store the attempt is noted all the same, under no merchant.
+        // If the store does not answer, the attempt is still recorded, without a merchant.
         let user = self.people.user(&Login::parse(account)?).await.ok()?;
         let merchant = user.map(|user| user.merchant);
         self.minute().know(account, merchant.clone());
@@ -214,7 +214,7 @@ fn draft(merchant: Option<MerchantId>, action: AuditAction, door: Door) -> Audit
     }
 }
 
-/// Returns the part that is kept of the typed account: an e-mail address, or else only its length.
+/// Returns the part of the typed account that is kept: an e-mail address, or else only its length.
 fn kept_of(account: &str) -> String {
     // People type passwords and card numbers into that field, too.
     let address = Login::parse(account).filter(|login| is_address(login.as_str()));

@@ -1,7 +1,7 @@
-//! Retention of personal data: payers are erased in time, by one of the processes on a store.
+//! Retention of personal data: one of the processes on a store erases payers in time.
 //!
-//! No actor: the service calls a step now and then. It may be interrupted at any step; the next step, in any process,
-//! continues.
+//! Not an actor: the service periodically calls a step. It may be interrupted at any point; the next step, in any
+//! process, continues.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -65,7 +65,7 @@ impl Retention {
         let mut tally = ErasureTally::default();
         for status in FINISHED_STATUSES {
             let has_resting = in_time(self.eraser.has_resting(status, self.rested_ms)).await?;
-            // Looked up before it is claimed: a pass without work costs no write.
+            // Looked up before the claim, so that a pass without work costs no write.
             if has_resting && self.claim(LEASE_MS).await? {
                 tally = tally.plus(self.erase_all(status, &mut tell).await?);
             }
@@ -75,7 +75,7 @@ impl Retention {
             tell(of_links);
             tally = tally.plus(ErasureTally { erased: of_links, ..ErasureTally::default() });
         }
-        // If emptying the log fails, the next pass makes up for it, although that one may erase nothing.
+        // If emptying the log fails, the next pass does it, even if that pass erases nothing.
         self.is_to_empty |= tally.erased > 0;
         if self.is_to_empty {
             self.claim(0).await?;
@@ -103,7 +103,7 @@ impl Retention {
         }
     }
 
-    /// Claims the erasing for so long, or renews the claim.
+    /// Claims the erasing for this long, or renews the claim.
     async fn claim(&self, for_ms: u64) -> Result<bool, StoreError> {
         let now = self.clock.now();
         let source = Source::personal_data();

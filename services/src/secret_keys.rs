@@ -1,6 +1,6 @@
-//! Secret keys: the key that a store works with, and the move of everything to another.
+//! Secret keys: the key that a store uses, and the migration of everything to another.
 //!
-//! No actor: the service and the commands beside it do the same. The record in the store decides on the key, not the
+//! Not an actor: the service and the commands do the same. The record in the store determines the key, not the
 //! configuration of a process. So two nodes in the middle of a change derive the same id from one `Idempotency-Key`.
 
 mod audit_key;
@@ -77,9 +77,9 @@ impl Strongbox {
         Self { store, vault }
     }
 
-    /// Returns the key that the store works with, and the keys that derive ids. If the store has no record yet, the
-    /// first caller writes one with `oldest`, which derives from the oldest key held. Without a record, the store was
-    /// served with that key or with none.
+    /// Returns the key that the store uses, and the keys that derive ids. If the store has no record yet, the first
+    /// caller writes one with `oldest`, which derives from the oldest key held. Without a record, the store was served
+    /// with that key or with none.
     ///
     /// If the record names a key that can only open, the newest held key replaces it at once.
     ///
@@ -90,7 +90,7 @@ impl Strongbox {
             let Some(record) = self.store.key_record().await? else {
                 let Some(key) = self.vault.held().last() else { break };
                 let first = self.record_of(key, oldest)?;
-                // If another process was faster, its record counts: what is stored is read next.
+                // If another process was faster, its record counts: the stored record is read next.
                 self.store.replace_key_record(None, &first).await?;
                 continue;
             };
@@ -103,8 +103,7 @@ impl Strongbox {
         Err(SecretKeyError::Raced)
     }
 
-    /// Makes the store work with the newest key held; the keys that derive ids stay. Returns true if it worked with
-    /// another before.
+    /// Makes the store use the newest key held; the keys that derive ids stay. Returns true if it used another before.
     ///
     /// # Errors
     /// [`SecretKeyError`]; the store keeps working with its key.

@@ -1,4 +1,4 @@
-//! Span contexts: positions in a recorded trace, and how they are passed on.
+//! Span contexts: positions in a recorded trace, and their propagation.
 
 use std::cell::RefCell;
 use std::future::Future;
@@ -14,7 +14,7 @@ thread_local! {
     static HERE: RefCell<Option<SpanContext>> = const { RefCell::new(None) };
 }
 
-/// Span that later work is a consequence of, in a trace that is recorded.
+/// Span that causes later work, in a trace that is recorded.
 #[derive(Clone)]
 pub struct SpanContext(Arc<Inner>);
 
@@ -55,7 +55,7 @@ impl Drop for Entered {
     }
 }
 
-/// Returns the context of what this thread is doing, if it belongs to a trace.
+/// Returns the context of this thread's current work, if it belongs to a trace.
 pub fn here() -> Option<SpanContext> {
     HERE.try_with(|here| here.borrow().clone()).ok().flatten()
 }
@@ -65,7 +65,7 @@ pub const fn within<F: Future>(span_context: Option<SpanContext>, future: F) -> 
     TracedFuture { span_context, future }
 }
 
-/// Polls a future in the context of the caller: for work that goes on in a task of its own.
+/// Polls a future in the context of the caller, for work that continues in its own task.
 pub fn carry<F: Future>(future: F) -> TracedFuture<F> {
     within(here(), future)
 }

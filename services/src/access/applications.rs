@@ -1,4 +1,4 @@
-//! Applications as they are at a request, read by many requests at once.
+//! Current applications, read by many requests at once.
 
 use std::sync::Arc;
 

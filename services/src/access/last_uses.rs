@@ -1,4 +1,4 @@
-//! Times of the last use of keys: noted in memory for every call, and stored now and then.
+//! Times of the last use of keys: recorded in memory for every call, and stored periodically.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use quita_ports::{KeyringStore, StoreError};
 pub(super) struct LastUses(Mutex<HashMap<String, Timestamp>>);
 
 impl LastUses {
-    /// Notes the use of a key that exists.
+    /// Records the use of an existing key.
     pub(super) fn note(&self, id: &str, at: Timestamp) {
         let mut uses = self.lock();
         match uses.get_mut(id) {
@@ -22,7 +22,7 @@ impl LastUses {
         }
     }
 
-    /// Stores the noted uses. If that fails or is aborted, they are stored the next time.
+    /// Stores the recorded uses. If that fails or is aborted, they are stored the next time.
     pub(super) async fn store(&self, store: &dyn KeyringStore) -> Result<(), StoreError> {
         let uses: Vec<_> = self.lock().iter().map(|(id, at)| (id.clone(), *at)).collect();
         if uses.is_empty() {
@@ -31,7 +31,7 @@ impl LastUses {
         store.note_key_uses(&uses).await?;
         let mut noted = self.lock();
         for (id, at) in &uses {
-            // A use that was noted during the write is newer, and waits for the next one.
+            // A use that was recorded during the write is newer, and waits for the next one.
             if noted.get(id) == Some(at) {
                 noted.remove(id);
             }

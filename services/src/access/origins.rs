@@ -7,10 +7,10 @@ use std::time::Duration;
 use quita_ports::{ApplicationPlace, StoreError, WholeStore};
 use tokio::time::{Instant, timeout};
 
-/// Age up to which an origin that was found is taken as still there.
+/// Age up to which an origin that was found counts as still present.
 const FOUND_FOR: Duration = Duration::from_secs(2);
 
-/// Shortest time between two readings of the store, whoever asks for an origin that was not found.
+/// Shortest time between two reads of the store, however many requests ask for unknown origins.
 const READ_EVERY: Duration = Duration::from_millis(200);
 
 /// Number of applications that are read at once.
@@ -27,7 +27,7 @@ pub struct KnownOrigins {
     reading: tokio::sync::Mutex<()>,
 }
 
-/// Result of the latest readings.
+/// Result of the latest reads.
 #[derive(Default)]
 struct LastRead {
     /// Beginning of the latest one that succeeded.
@@ -38,7 +38,7 @@ struct LastRead {
 }
 
 impl LastRead {
-    /// Returns the answer from memory; `None` if the store is to be read.
+    /// Returns the answer from memory; `None` if the store must be read.
     fn answer(&self, origin: &str) -> Option<bool> {
         let is_known = self.known.contains(origin);
         let is_within = |since: Option<Instant>, age: Duration| since.is_some_and(|at| at.elapsed() < age);
@@ -53,8 +53,8 @@ impl KnownOrigins {
         Self { store, last: Mutex::default(), reading: tokio::sync::Mutex::default() }
     }
 
-    /// Returns true if an application has this origin. Strangers may ask, so the store is read a few times a second at
-    /// most, also while it fails; then the origins of the latest reading count.
+    /// Returns true if an application has this origin. Strangers may ask, so the store is read only a few times a
+    /// second at most, even while it fails. Then the origins of the latest successful read apply.
     pub async fn contains(&self, origin: &str) -> bool {
         if let Some(answer) = self.last().answer(origin) {
             return answer;
@@ -66,7 +66,7 @@ impl KnownOrigins {
         if let Some(answer) = self.last().answer(origin) {
             return answer;
         }
-        // The time before the reading, because a change during it may not be in it.
+        // The time before the read, because a change during the read may be missing from it.
         let read_at = Instant::now();
         let all = self.all().await;
         let mut last = self.last();

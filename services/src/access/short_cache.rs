@@ -1,4 +1,4 @@
-//! Cache of what is read for almost every request, and may be some seconds old.
+//! Cache of data that almost every request reads, and that may be a few seconds old.
 
 use std::borrow::Borrow;
 use std::collections::HashMap;
@@ -14,8 +14,8 @@ pub(super) const FRESH_FOR: Duration = Duration::from_secs(1);
 /// Age from which an entry is not used.
 pub(super) const KEPT_FOR: Duration = Duration::from_secs(2);
 
-/// Maximum number of entries. Only what exists, or is asked for by an authenticated caller, is kept, so strangers can't
-/// fill it.
+/// Maximum number of entries. Only existing items, or those requested by authenticated callers, are kept, so strangers
+/// can't fill it.
 pub(super) const MAX_KEPT: usize = 10_000;
 
 /// Cache of values that were read from the store at most [`KEPT_FOR`] ago.
@@ -23,7 +23,7 @@ pub(super) struct ShortCache<K, V>(Mutex<HashMap<K, Entry<V>>>);
 
 struct Entry<V> {
     value: V,
-    /// Time of the request to the store: the value may be as old as that.
+    /// Time of the request to the store. The value may be this old.
     asked_at: Instant,
     /// Time at which a caller last began to read it again.
     claimed_at: Instant,
@@ -63,13 +63,14 @@ impl<K: Eq + Hash, V: Clone> ShortCache<K, V> {
     /// Keeps a value that the store was asked for at this time.
     pub(super) fn keep(&self, key: K, value: V, asked_at: Instant) {
         let mut kept = self.lock();
-        // A slow answer from before must not bring back what a newer one showed as changed.
+        // An older, slow answer must not overwrite a newer one.
         if kept.get(&key).is_some_and(|entry| entry.asked_at > asked_at) {
             return;
         }
         if kept.len() >= MAX_KEPT && !kept.contains_key(&key) {
             kept.retain(|_, entry| entry.asked_at.elapsed() < KEPT_FOR);
-            // So many within two seconds: to forget all costs each one lookup, and bounds the memory.
+            // With this many entries within two seconds, all are dropped: that bounds the memory, and costs one lookup
+            // for each.
             if kept.len() >= MAX_KEPT {
                 kept.clear();
             }
@@ -77,7 +78,7 @@ impl<K: Eq + Hash, V: Clone> ShortCache<K, V> {
         kept.insert(key, Entry { value, asked_at, claimed_at: asked_at });
     }
 
-    /// Forgets what does not exist any more.
+    /// Forgets an item that no longer exists.
     pub(super) fn forget<Q: Eq + Hash + ?Sized>(&self, key: &Q)
     where
         K: Borrow<Q>,

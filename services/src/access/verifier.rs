@@ -17,10 +17,10 @@ use crate::limiter::{Limiter, Pace};
 use crate::network::network_of;
 use crate::refused_requests::{RefusedRequest, RefusedRequests};
 
-/// Rate of lookups, for one network, of keys that this node has not seen.
+/// Rate at which one network may cause lookups of keys that this node has not seen.
 ///
-/// After a start, many of a platform's shops may come from one address. A stranger who guesses costs the store no more
-/// than they do.
+/// After a start, many of a platform's shops may call from one address. A stranger who guesses keys costs the store no
+/// more than they do.
 const UNSEEN: Pace = Pace { burst: 500, period: Duration::from_millis(20) };
 
 /// Authenticated caller.
@@ -34,7 +34,7 @@ pub struct Caller {
     pub kind: KeyKind,
     /// Scopes of the key.
     pub scopes: Vec<Scope>,
-    /// End of the key, if that is soon.
+    /// Expiry of the key, if it is soon.
     pub ends_soon: Option<Timestamp>,
 }
 
@@ -45,7 +45,7 @@ impl Caller {
     }
 }
 
-/// Key that admits nobody any more.
+/// Key that is no longer valid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EndedKey {
     /// Owner of the key.
@@ -56,7 +56,7 @@ pub struct EndedKey {
     pub is_revoked: bool,
 }
 
-/// Reason for which a caller was not authenticated.
+/// Reason why a caller was not authenticated.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum AccessError {
     /// Not a Bearer header, a key that is unknown, or a wrong secret.

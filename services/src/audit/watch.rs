@@ -1,5 +1,5 @@
-//! Watch of the end of the audit log from outside of the store. It detects a log that was cut at its end or restored
-//! from a copy.
+//! Watch of the end of the audit log from outside the store. It detects a log that was truncated or restored from a
+//! copy.
 //!
 //! Each entry leaves one line in the program's log, on every running node. A node remembers the last positions that it
 //! saw. If the store no longer has them, the node reports it at ERROR, in a metric, and in an entry.
@@ -17,7 +17,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use super::{Audit, AuditDraft, Initiator};
 
-/// Longest time until an entry of another process is seen. Own entries are seen at once.
+/// Longest time until an entry of another process is noticed. Own entries are noticed at once.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 /// Maximum number of entries read at once.
 const PAGE: usize = 100;
@@ -72,7 +72,7 @@ pub struct AuditWatch {
     check: ChainCheck,
     /// Positions seen before, the newest last.
     seen: VecDeque<ChainPlace>,
-    /// Position from which the log no longer continues, and about which it has no entry yet.
+    /// Position from which the log no longer continues, if no entry about that was written yet.
     untold: Option<ChainPlace>,
     /// Last position about which this node wrote an entry.
     told: Option<ChainPlace>,
@@ -197,7 +197,7 @@ impl AuditWatch {
         self.metrics.faults.inc();
         self.metrics.show_end(&end);
         self.check = ChainCheck::going_on(self.audit.key.clone(), end);
-        // Of several lost positions, the highest one says the most.
+        // Of several lost positions, the highest one is the most informative.
         if self.untold.as_ref().is_none_or(|untold| untold.sequence < lost.sequence) {
             self.untold = Some(lost);
         }

@@ -9,14 +9,14 @@ use super::People;
 pub enum Duty {
     /// Setting up a second factor, because one is required.
     SetUpFactor,
-    /// Changing a password that somebody else made, or that was only meant for the start.
+    /// Changing a password that someone else chose, or that was only meant for the start.
     ChangePassword,
 }
 
 impl People {
     /// Returns the duty of an operator. `needs_second_factor` says whether all of them need a second factor.
     ///
-    /// The password comes first: its maker could otherwise set up a second factor with it.
+    /// The password comes first: whoever chose it could otherwise set up a second factor with it.
     pub fn duty_of_operator(&self, operator: &Operator, needs_second_factor: bool) -> Option<Duty> {
         let credentials = &operator.credentials;
         if self.must_change_password(credentials) {

@@ -10,7 +10,7 @@ use super::strength::must_be_strong;
 use super::{NewSession, People, PeopleError, next_version};
 
 impl People {
-    /// Makes the first operator, with a chosen password, and begins a session. The caller has proven to have the
+    /// Creates the first operator, with a chosen password, and begins a session. The caller has proven knowledge of the
     /// configured password.
     ///
     /// # Errors
@@ -46,7 +46,7 @@ impl People {
 
     /// Removes this operator again if another first one exists.
     async fn must_be_alone(&self, operator: &Operator) -> Result<(), PeopleError> {
-        // Two that are made at the same moment see each other, and both are removed. The next attempt succeeds.
+        // If two are created at the same time, each sees the other, and both are removed. The next attempt succeeds.
         let mut others = self.store.operators().await?;
         others.retain(|other| other.login != operator.login && other.role == OperatorRole::Operator);
         if others.is_empty() {

@@ -1,4 +1,4 @@
-//! Accounts that nobody uses: they are disabled after 90 days (PCI DSS 4.0.1, 8.2.6).
+//! Unused accounts, which are disabled after 90 days (PCI DSS 4.0.1, 8.2.6).
 
 use std::sync::Arc;
 
@@ -14,8 +14,8 @@ use crate::audit::{Audit, AuditDraft, Initiator};
 const PAGE: usize = 200;
 
 impl People {
-    /// Notes that a person signs in, unless that was noted within a day. The session is begun for the person as it was
-    /// proven, whoever else changes it meanwhile.
+    /// Records that a person signs in, unless that was recorded within a day. The session begins for the person as
+    /// authenticated, whatever others change meanwhile.
     pub(super) async fn note_sign_in<S: Someone>(&self, person: &S) -> Result<(), PeopleError> {
         let now = self.clock.now();
         if !person.credentials().is_use_to_note(now) {
@@ -26,14 +26,14 @@ impl People {
             Ok(())
         });
         match noted.await {
-            // Somebody removed the account just now, and the session is nobody's.
+            // The account was removed just now, so the session will be invalid.
             Ok(_) | Err(PeopleError::NoSuchUser(_)) => Ok(()),
             Err(error) => Err(error),
         }
     }
 
-    /// Disables an account that nobody used for 90 days. Returns true if it did. An account of which no use is known
-    /// begins to count now.
+    /// Disables an account that was not used for 90 days, and returns true if it did. For an account without a known
+    /// use, the time starts now.
     async fn look_at_use<S: Someone>(&self, person: &S) -> Result<bool, PeopleError> {
         let now = self.clock.now();
         let credentials = person.credentials();
@@ -62,7 +62,7 @@ impl People {
     }
 }
 
-/// Disables accounts that nobody uses.
+/// Disables unused accounts.
 pub struct InactiveAccounts {
     store: Arc<dyn PeopleStore>,
     people: People,

@@ -29,18 +29,18 @@ impl People {
         self.change(login, change).await
     }
 
-    /// Claims a message to a person as it was read. Returns none if another node claimed it, or the person changed
-    /// meanwhile what this channel sends.
+    /// Claims a message to a person as read. Returns `None` if another node claimed it, or if the person's settings for
+    /// this channel changed meanwhile.
     ///
     /// # Errors
-    /// When the store does not answer.
+    /// If the store does not answer.
     pub async fn claim_message<S: Someone>(
         &self,
         person: &S,
         channel: Channel,
     ) -> Result<Option<Claim>, StoreError> {
         let now = self.clock.now();
-        // What the other channel noted meanwhile is no reason to send nothing by this one.
+        // A change to the other channel's state is no reason not to send by this one.
         for _ in 0..MAX_RACES {
             let Some(before) = S::find(self.store.as_ref(), person.login()).await? else { return Ok(None) };
             if !before.gets_messages() || channel.mailing(&before) != channel.mailing(person) {
@@ -57,7 +57,7 @@ impl People {
         Ok(None)
     }
 
-    /// Notes that a claimed message was sent: it reported events up to `until`, and these troubles.
+    /// Records that a claimed message was sent, which reported events up to `until` and these troubles.
     ///
     /// # Errors
     /// [`PeopleError::NoSuchUser`], and when the store does not answer.
@@ -70,7 +70,7 @@ impl People {
     ) -> Result<(), PeopleError> {
         let now = self.clock.now();
         let change = |person: &mut S| {
-            // Turned off and on meanwhile, or sent elsewhere: then another memory began.
+            // If messages were turned off and on meanwhile, or go elsewhere now, a new state has begun.
             let claimed = claim.channel.mailing_mut(person);
             if let Some(mailing) = claimed.filter(|mailing| mailing.is_same_claim(&claim.mailing)) {
                 mailing.sent(until, troubles.iter().cloned(), now);
@@ -81,8 +81,8 @@ impl People {
     }
 }
 
-/// Way on which messages reach a person. Each has its own memory, so one that fails holds back and repeats nothing of
-/// the other.
+/// Channel by which messages reach a person. Each has its own state, so a failing channel neither delays nor repeats
+/// messages of the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Channel {
     /// By e-mail to the login.
@@ -92,7 +92,7 @@ pub enum Channel {
 }
 
 impl Channel {
-    /// Returns the choice of a person about this channel, and what was reported by it; none while it is off.
+    /// Returns a person's settings for this channel and what was reported by it; `None` while it is off.
     pub fn mailing<S: Someone>(self, person: &S) -> Option<&Mailing> {
         let mailing = match self {
             Self::Mail => Some(person.mailing()),
@@ -110,10 +110,10 @@ impl Channel {
     }
 }
 
-/// Message that this node alone sends.
+/// Message that only this node sends.
 pub struct Claim {
     channel: Channel,
-    /// Memory of the channel as the claim left it.
+    /// State of the channel as the claim left it.
     mailing: Mailing,
 }
 

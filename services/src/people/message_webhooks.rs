@@ -1,4 +1,4 @@
-//! Messages to people by webhook: the URL of each person, and the secret that signs what goes there.
+//! Messages to people by webhook: the URL of each person, and the secret that signs the messages.
 
 use crate::secret_keys::Strongbox;
 use quita_domain::people::{Login, MailLanguage, Mailing, MessageWebhook};
@@ -23,7 +23,7 @@ pub struct ChangedWebhook<S> {
     pub before: S,
     /// Person after it.
     pub after: S,
-    /// New secret, to be shown once; none if the URL is the one of before.
+    /// New secret, to be shown once; `None` if the URL is unchanged.
     pub secret: Option<Secret<String>>,
 }
 
@@ -33,8 +33,8 @@ impl MessageWebhooks {
         Self { people, strongbox }
     }
 
-    /// Sends the messages to a person to this URL, in this language if one is named. Another URL gets another secret,
-    /// so the receiver of before can't sign what the new one takes.
+    /// Sends the messages to a person to this URL, in this language if one is named. A new URL gets a new secret, so
+    /// that the previous receiver can't sign messages that the new one accepts.
     ///
     /// # Errors
     /// [`PeopleError::NoSuchUser`], and if store, randomness or the strongbox fail.
@@ -47,7 +47,7 @@ impl MessageWebhooks {
         let person: S = self.people.find_someone(login).await?;
         let bytes: [u8; WebhookSecret::BYTES] = random_bytes()?;
         let secret = Secret::new(WebhookSecret::from_bytes(bytes.to_vec()).reveal());
-        // Before the change, which may be made several times and awaits nothing.
+        // Sealed before the change, which may be repeated and can't await anything.
         let sealed = self.strongbox.seal_secret(&secret, &person.messages_place()).await?;
         let now = self.people.clock.now();
         let change = |person: &mut S| {
@@ -57,7 +57,7 @@ impl MessageWebhooks {
                 return Ok(());
             }
             let language = language.or_else(|| place.as_ref().map(|webhook| webhook.mailing.language));
-            // What happened before is no news to a receiver that was named just now.
+            // Earlier events are not reported to a receiver that was only just set.
             let mailing = Mailing {
                 language: language.unwrap_or_default(),
                 reported_until: Some(now),
@@ -98,7 +98,7 @@ impl People {
         self.change(login, change).await
     }
 
-    /// Forgets a receiver that wants no more messages (410). Returns false if the person named another one meanwhile.
+    /// Removes a receiver that wants no more messages (410). Returns false if the person has set another one meanwhile.
     ///
     /// # Errors
     /// [`PeopleError::NoSuchUser`], and when the store does not answer.
@@ -116,7 +116,8 @@ impl People {
     }
 }
 
-/// Describes where messages go by webhook, for the audit log: by host, since the rest of a URL may be a secret.
+/// Describes the receiver of messages by webhook for the audit log: only by host, since the rest of a URL may be
+/// secret.
 pub fn message_webhook_in_words(webhook: Option<&MessageWebhook>) -> String {
     let described =
         |webhook: &MessageWebhook| format!("{}, {}", webhook.receiver(), webhook.mailing.language.as_str());

@@ -1,4 +1,4 @@
-//! Operators, and the password that makes the first of them.
+//! Operators, and the password with which the first one is created.
 
 use quita_domain::people::{Login, Mailing, Operator, OperatorRole};
 use quita_domain::secret::Secret;
@@ -9,7 +9,7 @@ use super::passwords_of::Reader;
 use super::{People, PeopleError};
 
 impl People {
-    /// Makes an operator with a generated password. It is returned, shown once, and changed at the first sign-in.
+    /// Creates an operator with a generated password. It is returned, shown once, and changed at the first sign-in.
     ///
     /// # Errors
     /// [`PeopleError::Taken`], and if store, randomness or hasher fail.
@@ -39,7 +39,7 @@ impl People {
         Ok(self.store.operators().await?)
     }
 
-    /// Returns true if anybody has the role `operator`. From then on the configured password opens nothing.
+    /// Returns true if anyone has the role `operator`. From then on the configured password has no effect.
     ///
     /// # Errors
     /// Fails if the store does not answer.
@@ -56,7 +56,7 @@ impl People {
         self.give_password::<Operator>(login).await
     }
 
-    /// Gives an operator another role, and returns the one before.
+    /// Gives an operator another role, and returns the previous one.
     ///
     /// # Errors
     /// [`PeopleError::NoSuchUser`], [`PeopleError::LastOperator`], and if the store does not answer.
@@ -74,8 +74,8 @@ impl People {
         };
         let (before, after) = self.change(login, change).await?;
         if before.role == OperatorRole::Operator && !self.has_operators().await? {
-            // Another operator gave up the role at the same moment. If this can't be undone, somebody else changed
-            // this operator.
+            // Another operator lost the role at the same time. If this can't be undone, someone else has changed this
+            // operator.
             self.replace(&after, &before).await?;
             return Err(PeopleError::LastOperator);
         }
@@ -95,8 +95,7 @@ impl People {
                 continue;
             }
             if operator.role == OperatorRole::Operator && !self.has_operators().await? {
-                // Another one was removed at the same moment: the one who finds that nobody is left undoes the
-                // removal.
+                // Another one was removed at the same time: the caller that finds nobody left undoes its removal.
                 self.store.insert_operator(&operator).await?;
                 return Err(PeopleError::LastOperator);
             }
@@ -127,7 +126,7 @@ fn directors(operators: &[Operator]) -> usize {
     operators.iter().filter(|operator| operator.role == OperatorRole::Operator).count()
 }
 
-/// Password from the configuration that makes the first operator.
+/// Password from the configuration with which the first operator is created.
 #[derive(Clone)]
 pub struct SetupPassword(Secret<String>);
 
@@ -137,8 +136,8 @@ impl SetupPassword {
         Self(password)
     }
 
-    /// Returns true if the presented password is this one. Takes the same time wherever they differ, except for the
-    /// length.
+    /// Returns true if the presented password is this one. Takes the same time wherever they differ, unless the lengths
+    /// differ.
     pub fn is(&self, presented: &Secret<String>) -> bool {
         self.0.expose().as_bytes().ct_eq(presented.expose().as_bytes()).into()
     }

@@ -1,4 +1,4 @@
-//! Passwords, hashed with Argon2id: a few at a time, away from the threads that serve.
+//! Passwords, hashed with Argon2id: a few at a time, off the serving threads.
 //!
 //! Each queue is bounded, and an attempt that finds it full is refused at once. So a flood of attempts delays nobody
 //! by more than one queue.
@@ -21,14 +21,14 @@ use tokio::time::timeout;
 
 /// Maximum number of hashes under way at once. Each takes 19 MiB and a core for some 30 ms.
 const MOST_AT_ONCE: usize = 4;
-/// Maximum number of attempts of one queue, hashed or waiting. One core hashes so many within two seconds.
+/// Maximum number of attempts in one queue, hashed or waiting. One core hashes this many within two seconds.
 const PLACES: usize = 64;
-/// Longest wait for a turn, if hashing is slower than that.
+/// Longest wait for a turn, in case hashing is slower.
 const WAIT: Duration = Duration::from_secs(5);
 /// Random bytes in a generated password.
 const RANDOM_BYTES: usize = 15;
 
-/// Hash of a password that nobody has, so that an unknown user takes as long as a wrong password.
+/// Hash of a password that nobody has, so that an unknown login takes as long as a wrong password.
 const NOBODYS: &str =
     "$argon2id$v=19$m=19456,t=2,p=1$cXVpdGEtbm9ib2R5$UZ+kTNbn7+dqIc1Y0x1gUChS5sVYMYFqZTlGnKEHvLQ";
 
@@ -55,14 +55,14 @@ struct Turn {
 pub enum Line {
     /// Queue of users who are signed in, or whose browser was signed in before.
     Known,
-    /// Queue of everybody else.
+    /// Queue of everyone else.
     Strangers,
 }
 
-/// Reason for which a password was neither hashed nor verified.
+/// Reason why a password was neither hashed nor verified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum PasswordError {
-    /// Too many others are hashed or wait.
+    /// Too many others are being hashed or are waiting.
     #[error("too many are signing in, try again")]
     Crowded,
     /// The hasher failed.
@@ -111,7 +111,7 @@ impl Passwords {
         self.in_turn(move || {
             let expected = hash.as_deref().unwrap_or(NOBODYS);
             let is_right = Argon2::default().verify_password(password.expose().as_bytes(), expected).is_ok();
-            // Whatever was typed, an account that does not exist stays closed.
+            // An account that does not exist never verifies, whatever was typed.
             is_right && hash.is_some()
         })
         .await
@@ -138,7 +138,7 @@ impl Passwords {
             Line::Strangers => (&self.strangers, Some(&self.gate)),
         };
         let place = Arc::clone(places).try_acquire_owned().map_err(|_| PasswordError::Crowded)?;
-        // In this order, strangers wait for the gate and not before known users for a turn.
+        // In this order, strangers queue at the gate instead of ahead of known users.
         let gate = match gate {
             Some(gate) => Some(of(gate).await?),
             None => None,

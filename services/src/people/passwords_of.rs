@@ -9,7 +9,7 @@ use super::someone::Someone;
 use super::strength::must_be_strong;
 use super::{NewSession, People, PeopleError, next_version, password};
 
-/// Time for which a generated password may be kept by the only person who saw it.
+/// Time for which the only person who saw a generated password may keep it.
 const MADE_PASSWORD_MS: u64 = DAY_MS;
 
 /// Person who is shown a generated password.
@@ -17,13 +17,13 @@ const MADE_PASSWORD_MS: u64 = DAY_MS;
 pub(super) enum Reader {
     /// The person who signs in with it.
     Owner,
-    /// Somebody else, so that it is changed at the first sign-in.
+    /// Someone else, so that it must be changed at the first sign-in.
     Another,
 }
 
 impl People {
-    /// Signs a person in. Returns `None` if login or password is wrong, without saying which. A person with a second
-    /// factor gets half a session, which asks for it.
+    /// Signs a person in. Returns `None` if login or password is wrong, without revealing which. A person with a second
+    /// factor gets half a session, which still requires it.
     ///
     /// # Errors
     /// [`PeopleError::Disabled`] with the right password of a disabled account, and if store, randomness or hasher
@@ -41,7 +41,7 @@ impl People {
         let hash = person.as_ref().map(|person| person.credentials().password_hash.clone());
         let is_right = self.passwords.verify(password, hash).await?;
         let Some(person) = person.filter(|_| is_right) else { return Ok(None) };
-        // Only who has the right password learns that the account is disabled.
+        // Only someone with the right password learns that the account is disabled.
         if person.credentials().disabled_at.is_some() {
             return Err(PeopleError::Disabled);
         }
@@ -71,8 +71,8 @@ impl People {
         self.set_own_password(signed, new).await
     }
 
-    /// Changes a password that somebody else made, as [`People::change_password`]. The password is not asked for
-    /// again: it was given at the sign-in a moment ago.
+    /// Changes a password that someone else chose, as [`People::change_password`]. The current password is not asked
+    /// for again: it was given at the sign-in a moment ago.
     ///
     /// # Errors
     /// As [`People::change_password`]; [`PeopleError::WrongPassword`] if the person made it.
@@ -123,7 +123,7 @@ impl People {
         let now = self.clock.now();
         let change = |person: &mut S| {
             let credentials = person.credentials_mut();
-            // Hashing takes a while. The verified password may have been reset meanwhile, to lock somebody out.
+            // Hashing takes a while. The verified password may have been reset meanwhile, to lock someone out.
             if credentials.password_version != seen.password_version {
                 return Err(PeopleError::WrongPassword);
             }
@@ -138,7 +138,7 @@ impl People {
         }
     }
 
-    /// Makes a password, to be shown once to this reader, and the credentials of a new person.
+    /// Generates a password, to be shown once to this reader, and the credentials of a new person.
     pub(super) async fn new_credentials(
         &self,
         reader: Reader,

@@ -1,4 +1,4 @@
-//! Refunds of a session, summed since the last proof of identity: many small ones weigh as much as a large one.
+//! Refunds of a session, summed since the last proof of identity, so that many small ones count as much as a large one.
 
 use quita_domain::money::Money;
 use quita_domain::people::Session;
@@ -9,7 +9,8 @@ impl People {
     /// Counts a refund that a session is about to request. With a limit, it returns false, and counts nothing, if the
     /// sum would exceed it.
     ///
-    /// It is counted before it is requested, in the store that all nodes share. Two at the same moment see each other.
+    /// It is counted before it is requested, in the store that all nodes share, so that concurrent refunds see each
+    /// other.
     ///
     /// # Errors
     /// [`PeopleError::SessionOver`], and if the store does not answer.

@@ -64,7 +64,7 @@ impl SecondFactors {
         totp::address(login, secret)
     }
 
-    /// Checks a code of a secret that is about to be set up. Stores nothing.
+    /// Checks a code of a secret that is about to be set up, without storing anything.
     ///
     /// # Errors
     /// [`PeopleError::WrongCode`] if it is wrong.
@@ -159,7 +159,7 @@ impl SecondFactors {
         Ok(given)
     }
 
-    /// Ends the half session after too many wrong codes, so that the password is asked for again.
+    /// Ends the half session after too many wrong codes, so that the password is required again.
     async fn end_if_hopeless<S: Someone>(
         &self,
         half: &Signed<S>,
@@ -174,7 +174,8 @@ impl SecondFactors {
         Ok(PeopleError::SignInOver)
     }
 
-    /// Accepts a code or recovery code of a person once over all nodes. The decision is written before it is returned.
+    /// Accepts a code or recovery code of a person, only once across all nodes. The decision is written before it is
+    /// returned.
     ///
     /// # Errors
     /// [`PeopleError::WrongCode`], [`PeopleError::CodesWait`] after several, [`PeopleError::NoFactor`], and if the
@@ -195,7 +196,7 @@ impl SecondFactors {
         Err(PeopleError::Raced)
     }
 
-    /// Judges what was typed, and changes the credentials accordingly.
+    /// Checks the typed code, and changes the credentials accordingly.
     fn judge<S: Someone>(
         &self,
         person: &S,
@@ -231,7 +232,7 @@ impl SecondFactors {
 }
 
 impl People {
-    /// Removes a person's second factor: it is not asked for any more.
+    /// Removes a person's second factor, which is no longer required then.
     ///
     /// # Errors
     /// [`PeopleError::NoFactor`], [`PeopleError::NoSuchUser`], and if the store does not answer.

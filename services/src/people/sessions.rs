@@ -29,7 +29,7 @@ pub struct Signed<S> {
 }
 
 impl People {
-    /// Returns who is signed in with this token, and keeps the session alive.
+    /// Returns the person signed in with this token, and keeps the session alive.
     ///
     /// # Errors
     /// Fails if the store does not answer.
@@ -39,7 +39,7 @@ impl People {
         Ok(Some(Signed { session, ..signed }))
     }
 
-    /// Notes that a session is used, unless that was noted a moment ago.
+    /// Records that a session is used, unless that was recorded a moment ago.
     pub(super) async fn note_use(&self, session: Session) -> Result<Session, PeopleError> {
         let now = self.clock.now();
         let note_after_ms = NOTED_EVERY_MS.min(self.idle_ms / NOTES_UNTIL_IDLE);
@@ -47,12 +47,12 @@ impl People {
             return Ok(session);
         }
         let after = Session { last_seen_at: now, ..session.clone() };
-        // A faster writer noted it too, or ended the session, which the next look sees.
+        // A faster writer recorded it too, or ended the session, which the next request will notice.
         let is_noted = self.store.replace_session(&session, &after).await?;
         Ok(if is_noted { after } else { session })
     }
 
-    /// Returns who is signed in with this token. Looking does not keep the session alive.
+    /// Returns the person signed in with this token, without keeping the session alive.
     ///
     /// # Errors
     /// Fails if the store does not answer.
@@ -76,7 +76,7 @@ impl People {
         let session = self.live_session(token).await?.filter(|session| session.stage == stage);
         let Some(session) = session else { return Ok(None) };
         let person = S::find(self.store.as_ref(), session.of.login()).await?;
-        // A session of another kind of person, or under another password, is nobody's.
+        // A session of another kind of person, or under an earlier password, is invalid.
         let person = person.filter(|person| person.session_of() == session.of);
         Ok(person.map(|person| Signed { person, session }))
     }
@@ -110,7 +110,7 @@ impl People {
         Ok(true)
     }
 
-    /// Ends every session of a person except this one; returns how many.
+    /// Ends every session of a person except this one, and returns their number.
     ///
     /// # Errors
     /// Fails if the store does not answer. The sessions ended before stay ended.
@@ -136,12 +136,12 @@ impl People {
         self.clock.now().ms_since(session.confirmed_at) < CONFIRMED_FOR_MS
     }
 
-    /// Notes that the identity was proven just now.
+    /// Records that the identity was proven just now.
     pub(super) async fn confirm(&self, session: &Session) -> Result<(), PeopleError> {
         for _ in 0..MAX_RACES {
             let now = self.clock.now();
             let Some(before) = self.store.session(&session.id).await? else { return Ok(()) };
-            // Refunds are summed from the last proof of identity on, and this is one.
+            // Refunds are summed from the last proof of identity on, which this is.
             let refunded = Money::ZERO;
             let after = Session { confirmed_at: now, last_seen_at: now, refunded, ..before.clone() };
             if self.store.replace_session(&before, &after).await? {
@@ -158,7 +158,7 @@ impl People {
         stage: SessionStage,
         origin: SessionOrigin,
     ) -> Result<NewSession<S>, PeopleError> {
-        // A password without the second factor is no use of the account yet.
+        // A password without the required second factor does not count as a use of the account yet.
         if stage == SessionStage::Whole {
             self.note_sign_in(&person).await?;
         }

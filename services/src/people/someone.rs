@@ -33,13 +33,13 @@ pub trait Someone: Clone + PartialEq + Send + Sync + Sized + 'static {
     /// Returns that receiver, to be changed.
     fn message_webhook_mut(&mut self) -> &mut Option<MessageWebhook>;
 
-    /// Returns true if the role gets messages, where it wants them.
+    /// Returns true if this role may get messages.
     fn gets_messages(&self) -> bool;
 
     /// Returns the role, as the command line spells it.
     fn role(&self) -> &'static str;
 
-    /// Returns the time at which the account was made.
+    /// Returns the time at which the account was created.
     fn created_at(&self) -> Timestamp;
 
     /// Returns the person's entry in a session.
@@ -48,7 +48,7 @@ pub trait Someone: Clone + PartialEq + Send + Sync + Sized + 'static {
     /// Returns the place for which the authenticator's secret is sealed.
     fn factor_place(&self) -> SecretPlace;
 
-    /// Returns the place for which the secret is sealed that signs the messages to the person.
+    /// Returns the place for which the secret that signs messages to the person is sealed.
     fn messages_place(&self) -> SecretPlace;
 
     /// Drafts an audit entry about the person.
@@ -71,7 +71,7 @@ pub trait Someone: Clone + PartialEq + Send + Sync + Sized + 'static {
     ) -> impl Future<Output = Result<bool, StoreError>> + Send;
 }
 
-/// Implements what both kinds share, with sessions of this variant.
+/// Implements the shared parts of both kinds, with sessions of this variant.
 macro_rules! signs_in_as {
     ($kind:ident) => {
         fn login(&self) -> &Login {
@@ -181,7 +181,7 @@ impl Someone for Operator {
     }
 }
 
-/// Returns the address, and the words that it is made of.
+/// Returns the address, and the words that it consists of.
 fn words_of(login: &Login) -> impl Iterator<Item = String> {
     let parts = login.as_str().split(|character: char| !character.is_alphanumeric());
     let words = parts.filter(|word| word.len() > 2).map(str::to_owned);

@@ -7,11 +7,11 @@ use zxcvbn::feedback::Warning;
 
 use super::PeopleError;
 
-/// Maximum number of characters that are looked at. The work grows with their number, and the rest makes no password
+/// Maximum number of characters that are examined. The work grows with their number, and the rest can't make a password
 /// weaker.
 const LOOKED_AT: usize = 100;
 
-/// Reason for which a password is easily guessed.
+/// Reason why a password is easily guessed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weakness {
     /// Keys in a row on a keyboard.
@@ -52,7 +52,7 @@ impl From<Option<Warning>> for Weakness {
     }
 }
 
-/// Refuses a text that is no password, or that is guessed within ten thousand million tries.
+/// Refuses a text that is not a valid password, or that can be guessed within ten billion tries.
 ///
 /// # Errors
 /// [`PeopleError::NotAPassword`], [`PeopleError::Weak`].
@@ -61,7 +61,7 @@ pub(super) async fn must_be_strong(password: &Secret<String>, known: Vec<String>
         return Err(PeopleError::NotAPassword);
     }
     let password = password.clone();
-    // It takes milliseconds, so it runs away from the threads that serve.
+    // It takes milliseconds, so it runs off the serving threads.
     let judged = tokio::task::spawn_blocking(move || judge(password.expose(), &known));
     // A failed check does not refuse a password that is long enough.
     judged.await.unwrap_or(Ok(())).map_err(PeopleError::Weak)

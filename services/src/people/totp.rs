@@ -17,7 +17,7 @@ const SKEW: u16 = 1;
 /// Issuer, as the app shows it.
 const ISSUER: &str = "Quita";
 
-/// Returns a new secret, as it is typed: base 32 (RFC 4648).
+/// Returns a new secret in the form to be typed: base 32 (RFC 4648).
 pub(super) fn new_secret() -> Result<Secret<String>, NoRandomness> {
     Ok(Secret::new(totp_rs::Secret::from(random_bytes::<SECRET_BYTES>()?).to_base32()))
 }

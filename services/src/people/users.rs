@@ -8,7 +8,7 @@ use super::passwords_of::Reader;
 use super::{Duty, People, PeopleError};
 
 impl People {
-    /// Makes a user with a generated password. It is returned, shown once, and changed at the first sign-in.
+    /// Creates a user with a generated password. It is returned, shown once, and changed at the first sign-in.
     ///
     /// # Errors
     /// [`PeopleError::Taken`], and if store, randomness or hasher fail.
@@ -21,7 +21,7 @@ impl People {
         self.insert(merchant, login, role, Reader::Another).await
     }
 
-    /// Makes a user with a generated password that the user reads on this screen, and may keep for a day.
+    /// Creates a user with a generated password that the user reads on this screen, and may keep for a day.
     ///
     /// # Errors
     /// As [`People::create`].
@@ -84,7 +84,7 @@ impl People {
         self.give_password::<User>(login).await
     }
 
-    /// Gives a user another role, and returns the one before.
+    /// Gives a user another role, and returns the previous one.
     ///
     /// # Errors
     /// [`PeopleError::NoSuchUser`], and if the store does not answer.

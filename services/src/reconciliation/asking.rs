@@ -36,7 +36,7 @@ impl Reconciler {
         Ok(!self.store.nodes(since).await?.is_empty())
     }
 
-    /// Has these acquirers asked about these payments by the next node that serves. Returns the hints.
+    /// Makes the next serving node ask these acquirers about these payments. Returns the hints.
     pub(super) async fn hint(&self, wanted: &[(Payment, AcquirerName)]) -> Result<Vec<Notice>, StoreError> {
         let now = self.clock.now();
         let hints: Vec<_> =
@@ -47,8 +47,8 @@ impl Reconciler {
         Ok(hints)
     }
 
-    /// Has these acquirers asked about these payments, and waits up to `patience` for their answers. If no node serves,
-    /// the hints stay in the inbox for the next one.
+    /// Makes a serving node ask these acquirers about these payments, and waits up to `patience` for their answers. If
+    /// no node serves, the hints stay in the inbox for the next one.
     pub(super) async fn ask(&self, wanted: &[(Payment, AcquirerName)]) -> Result<AskedPayments, StoreError> {
         let mut asked = AskedPayments { answered: BTreeMap::new(), unanswered: BTreeMap::new() };
         if wanted.is_empty() {
@@ -73,7 +73,7 @@ impl Reconciler {
                 }
             }
         }
-        // A notice, or an answer with another hint behind it, may have changed them during the wait.
+        // A notice, or an answer followed by another hint, may have changed them during the wait.
         let open: Vec<_> = open.into_keys().collect();
         if !open.is_empty() {
             let loaded = self.store.load_all(&open).await?;
@@ -95,7 +95,7 @@ impl Reconciler {
     }
 }
 
-/// Returns a notice which says only that something may have happened. Each time has its own id.
+/// Returns a notice that states only that something may have happened. Each has its own id.
 fn hint(id: TransactionId, acquirer: &AcquirerName, now: Timestamp) -> Notice {
     Notice {
         id: format!("{acquirer}:reconciliation {id} {}", now.millis()),

@@ -18,7 +18,7 @@ use super::{NotReconciled, RECONCILED_AT_ONCE, Reconciler};
 /// Lines of one charge with one movement that are added up: 24 instalments of 21 recipients have room.
 const OF_ONE_CHARGE: usize = 1_000;
 
-/// Payments by their acquirer's names of charges, as far as they were paid about a day.
+/// Payments by their acquirer's names of charges, limited to those paid around one day.
 pub(super) struct ChargedPayments {
     day: NaiveDate,
     /// Absent until a line needs them.
@@ -32,12 +32,12 @@ impl ChargedPayments {
     }
 }
 
-/// Sums of lines that are compared together, by the beginning of their ids.
+/// Sums of lines that are compared together, by the prefix of their ids.
 pub(super) type Sums = BTreeMap<String, SignedMoney>;
 
 impl Reconciler {
-    /// Notes in lines of charges which payments they belong to. Payments that were paid on that day are found in the store;
-    /// the acquirer is asked about other charges, one by one.
+    /// Records in lines of charges which payments they belong to. Payments that were paid on that day are found in the
+    /// store; the acquirer is asked about other charges, one by one.
     ///
     /// # Errors
     /// If the acquirer did not answer about one of them, or the store failed.
@@ -141,7 +141,7 @@ impl Reconciler {
         for charge in differing.into_values() {
             match charges.lines_of(charge).await {
                 Ok(lines) => sums.extend(added_up(&lines)),
-                // What was imported is judged, and the next run reads it again.
+                // The imported lines are judged, and the next run reads the charge again.
                 Err(failure) => tracing::debug!(why = told(&failure), "the lines of a charge can't be had"),
             }
         }
@@ -149,8 +149,8 @@ impl Reconciler {
 }
 
 impl Reconciler {
-    /// Has the acquirer asked what payments cost whose fees in these lines are others than they know. Nobody waits for the
-    /// answers.
+    /// Makes a serving node ask the acquirer for the cost of payments whose fees in these lines differ from the known
+    /// ones. The answers are not awaited.
     pub(super) async fn ask_for_costs(
         &self,
         stored: &[StoredLine],
@@ -177,14 +177,14 @@ impl Reconciler {
             fees.peek()?;
             let fees: SignedMoney = fees.sum();
             let known = payment.state.cost.map(SignedMoney::from);
-            // A cost is never negative: fees that came back count as none.
+            // A cost is never negative: returned fees count as zero.
             (known != Some(fees.max(SignedMoney::default()))).then(|| (payment.clone(), acquirer))
         });
         self.hint(&differing.collect::<Vec<_>>()).await.map(drop)
     }
 }
 
-/// Adds up lines by the beginning of their ids. Expected lines are none.
+/// Adds up lines by the prefix of their ids, without expected lines.
 fn added_up<'a>(lines: impl IntoIterator<Item = &'a StatementLine>) -> Sums {
     let mut sums = Sums::new();
     for line in lines.into_iter().filter(|line| !line.is_expected()) {

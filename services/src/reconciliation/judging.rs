@@ -23,12 +23,12 @@ const NAMESAKES: usize = 20;
 /// Lines of one boleto that are searched for a second settlement; banks list a handful.
 const OF_ONE_SLIP: usize = 100;
 
-/// Comparison by which a line is judged.
+/// Kind of comparison by which a line is judged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Held {
     /// With its payment.
     Against,
-    /// With the list, which lacks it: the line is the one that the list should have had.
+    /// With the list, which lacks it: the line is the one that the list should contain.
     Missing,
 }
 
@@ -52,7 +52,7 @@ impl Reconciler {
         self.judge_held(lines, Held::Against, list.reader.charges()).await
     }
 
-    /// Judges lines that a list should have had.
+    /// Judges lines that a list should contain.
     pub(super) async fn judge_missing(
         &self,
         lines: Vec<StatementLine>,
@@ -137,7 +137,7 @@ impl Reconciler {
         let first = lines.into_iter().filter(|line| seen.insert(line.id.clone()));
         let stored = first.map(|line| match known.remove(&line.id) {
             Some(known) if known.line.says_the_same(&line) => known,
-            // It says something else now and is judged anew. The time for asking still counts from its first import.
+            // Its content has changed, so it is judged again. The time for asking still counts from its first import.
             Some(known) => StoredLine { line, imported_at: known.imported_at, judged: None },
             None => StoredLine { line, imported_at, judged: None },
         });

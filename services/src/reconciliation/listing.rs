@@ -26,7 +26,7 @@ const CLOCK_BEHIND_MS: u64 = 60 * 60_000;
 pub type Tell<'a> = &'a mut dyn FnMut(&StoredLine) -> Result<(), NotReconciled>;
 
 impl Reconciler {
-    /// Compares an acquirer's list of these days in Brasília, the last included, with the payments. Hands on each line
+    /// Compares an acquirer's list of these days in Brasília, the last included, with the payments. Passes on each line
     /// with its verdict. Returns the number of lines that were not judged because they already were, with the list of
     /// another day.
     ///
@@ -43,8 +43,8 @@ impl Reconciler {
         let read_at = self.clock.now();
         let days: Vec<_> = from.iter_days().take_while(|day| *day <= until).collect();
         let mut imported = Imported::of(from, until);
-        // All days are imported before one is judged: banks date a line on the day
-        // beside that of its list (decision 35).
+        // All days are imported before any is judged: banks may date a line on the day before or after that of its list
+        // (decision 35).
         for day in &days {
             self.import(list, *day, &mut imported).await?;
         }
@@ -99,7 +99,7 @@ impl Reconciler {
             let page = self.store.lines(&filter, after.as_ref(), RECONCILED_AT_ONCE).await?;
             let Some(last) = page.last() else { break };
             after = Some(LineCursor::of(&last.line));
-            // Entries missed before are searched for below, and may have come.
+            // Entries missed before are searched for below, because they may have appeared since.
             let lines = page.into_iter().map(|stored| stored.line).filter(|line| !line.is_expected());
             let judged = self.judge_listed(lines.collect(), list).await?;
             judged.iter().try_for_each(&mut *tell)?;
@@ -143,7 +143,7 @@ impl Reconciler {
         // went back with its movement are lists of Pix.
         let first = if list.reader.has_returned() { day } else { business_day::first_rolled_to(day) };
         let from = first.pred_opt().map_or(end, Timestamp::end_of_sao_paulo_day).minus_ms(CLOCK_BEHIND_MS);
-        // What was learnt after the list had been read can't be missed in it.
+        // A payment that was learnt after the list was read can't be missing from it.
         let until = end.plus_ms(LEARNT_WITHIN_MS).min(read_at);
         let period = Period { from, until };
         let mut after = None;
@@ -205,7 +205,7 @@ impl Reconciler {
     /// Returns true if the acquirer has lines of an expected line's charge or boleto.
     async fn is_listed(&self, list: &List, expected: &StatementLine) -> Result<bool, NotReconciled> {
         let beginning = expected.added_up_with().or_else(|| expected.settlements_begin_with());
-        // What lists have no name for can't be missed in them.
+        // Without a name, an entry can't be looked for in lists.
         let Some(beginning) = beginning else { return Ok(true) };
         let imported = self.store.lines_beginning(&beginning, 2).await?;
         if imported.iter().any(|stored| !stored.line.is_expected()) {

@@ -1,7 +1,7 @@
-//! Nightly runs: each day of an acquirer's list is compared once, by one of the nodes. Missed days are made up for.
+//! Nightly runs: each day of an acquirer's list is compared once, by one of the nodes. Missed days are caught up.
 //!
-//! Owns no thread and no timer: [`Nights::pass`] must be called often. The store has which runs are done and which are
-//! begun. So a night that failed, or on which no node was up, is found by the next pass of any node (decision 35).
+//! Owns no thread and no timer: [`Nights::pass`] must be called often. The store records which runs are begun and done.
+//! So a night that failed, or on which no node was up, is found by the next pass of any node (decision 35).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,11 +20,11 @@ use super::{List, NotReconciled, Reconciler};
 /// Days back within which a missed day is still compared.
 const MADE_UP_WITHIN_DAYS: u64 = 90;
 
-/// Time for which a claim to a day holds. After it, a run that a dead node began, or that could not be finished, begins
-/// again.
+/// Time for which a claim to a day is valid. After it, a run that a dead node began, or that could not be finished,
+/// starts again.
 const LEASE_MS: u64 = 15 * 60_000;
 
-/// Age of a missed day up to which it is tried as often as the last one, so that the oldest comes first. And the
+/// Age of a missed day up to which it is tried as often as the last one, so that the oldest comes first. Also the
 /// interval at which an older one is tried.
 const STALE_AFTER_MS: u64 = 7 * DAY_MS;
 const STALE_EVERY_MS: u64 = 6 * 3_600_000;
@@ -35,7 +35,7 @@ const AFTER_FAILURE_MS: u64 = 60_000;
 /// Interval at which the claim is renewed during a comparison.
 const RENEW_EVERY: Duration = Duration::from_secs(5 * 60);
 
-/// Failed days of one list after which the others wait for the next pass: the acquirer is away.
+/// Number of failed days of one list after which the others wait for the next pass: the acquirer is unavailable.
 const FAILURES_OF_A_PASS: u32 = 3;
 
 /// Receives each exception that was reported and is open.
@@ -46,7 +46,7 @@ pub struct Nights {
     reconciler: Reconciler,
     store: Arc<dyn WholeStore>,
     clock: Arc<dyn Clock>,
-    /// Time of day, in Brasília, at which the day before has its turn.
+    /// Time of day, in Brasília, at which the previous day is compared.
     at: NaiveTime,
     /// Id of this process among those on the store.
     node: Uuid,
@@ -181,7 +181,7 @@ impl Nights {
                     failures += 1;
                     self.failed.insert(place.clone(), why.clone());
                     let undone_ms = self.clock.now().ms_since(turn_of(due.since, self.at));
-                    // It is tried before anybody is told: most missed days are made up for at once (decision 35).
+                    // It is tried before it is reported: most missed days are caught up at once (decision 35).
                     if undone_ms >= DAY_MS {
                         self.report(&list.acquirer, due, &why).await;
                     }
@@ -209,7 +209,7 @@ impl Nights {
         } else if self.store.runs(&source, NaiveDate::default(), from).await?.is_empty() {
             last
         } else {
-            // It was compared before, and not for longer than is made up for.
+            // It was compared before, within the period that is caught up.
             from
         };
         let is_done = |day: &NaiveDate| days.iter().any(|run| run.day == *day && run.is_finished);

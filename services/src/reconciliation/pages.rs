@@ -79,7 +79,7 @@ impl Reconciler {
                     imported.astray.push(beside.line.id.clone());
                 }
             }
-            // Lines with a verdict are left alone: to store them again would take it away.
+            // Lines with a verdict are left alone: storing them again would remove it.
             let new: Vec<_> = stored.into_iter().filter(|stored| stored.judged.is_none()).collect();
             if !new.is_empty() {
                 self.store.put_lines(&new).await?;
@@ -198,7 +198,7 @@ impl Pages {
     /// Returns the position of the page after this one. A list whose pages have names ends where a name repeats.
     ///
     /// # Errors
-    /// If a named page has nothing that an earlier one has not: the list goes in circles, and its end is unknown.
+    /// If a named page has nothing that earlier ones lack: the list is circular, and its end is unknown.
     fn following(
         &mut self,
         cursor: &PageCursor,
@@ -206,7 +206,7 @@ impl Pages {
     ) -> Result<Option<PageCursor>, NotReconciled> {
         let name = page.next.as_ref().and_then(|next| next.name.clone());
         if cursor.name.is_none() && name.is_none() {
-            // A list with numbered pages ends with an empty one, whatever that says of a next page.
+            // A list with numbered pages ends with an empty page, even if that page names a next one.
             return Ok(page.next.clone().filter(|_| page.entries > 0));
         }
         let known = self.lines.len();

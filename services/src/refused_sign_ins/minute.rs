@@ -11,7 +11,7 @@ use super::{Door, Occasion};
 /// Maximum number of single entries in a minute: of one network at one merchant, and of all.
 pub(super) const ALONE_PER_NETWORK: usize = 5;
 pub(super) const ALONE: usize = 30;
-/// Networks that have a summary of their own at the minute's end; the others share one.
+/// Number of networks with their own summary at the minute's end; the others share one.
 pub(super) const SUMMARIES: usize = 16;
 /// Maximum number of networks that are counted separately.
 const NETWORKS: usize = 1_024;
@@ -64,13 +64,13 @@ struct Counted {
 pub(super) struct Minute {
     seen: HashMap<AttemptKey, Counted>,
     alone: usize,
-    /// Attempts beyond the networks that are counted separately.
+    /// Attempts from networks that are not counted separately.
     beyond: u64,
     merchants: HashMap<String, Option<MerchantId>>,
 }
 
 impl Minute {
-    /// Counts an attempt, and returns whether it has an entry of its own.
+    /// Counts an attempt, and returns whether it gets its own entry.
     pub(super) fn count(&mut self, of: &AttemptKey, account: &str) -> Noted {
         if self.seen.len() >= NETWORKS && !self.seen.contains_key(of) {
             self.beyond = self.beyond.saturating_add(1);
@@ -98,7 +98,7 @@ impl Minute {
         self.merchants.len() < ACCOUNTS
     }
 
-    /// Remembers the merchant of an account.
+    /// Stores the merchant of an account.
     pub(super) fn know(&mut self, account: &str, merchant: Option<MerchantId>) {
         if self.has_room() {
             self.merchants.insert(account.to_owned(), merchant);

@@ -27,7 +27,7 @@ impl Strongbox {
                 return Ok(key);
             }
             let sealed = self.seal_audit_key(&fresh).await?;
-            // Whoever is first, the next look finds the one key of the log.
+            // Whichever caller is first, the next read finds the one key of the log.
             self.store.replace_audit_key(None, &sealed).await?;
         }
         Err(SecretKeyError::Raced)

@@ -65,7 +65,7 @@ impl Strongbox {
             match self.move_one(which, application, &current).await {
                 Ok(sealed) => moved.sealed = moved.sealed.saturating_add(sealed),
                 Err(SecretKeyError::Store(error)) => return Err(error.into()),
-                // One secret that can't be opened keeps none of the others from being sealed anew.
+                // A secret that can't be opened does not keep the others from being resealed.
                 Err(why) => moved.unmoved.push(Unmoved { application: place, why }),
             }
         }
@@ -116,7 +116,7 @@ impl Strongbox {
     pub(super) fn key_stays(&self, which: Which, key: &SecretKeyId, current: &SecretKeyId) -> bool {
         match which {
             Which::All => key == current,
-            // A secret that can't be opened here is protected from this process, too.
+            // A secret that can't be opened here is protected, even from this process.
             Which::Unprotected => self.vault.held().contains(key) || !self.vault.opens(key),
         }
     }

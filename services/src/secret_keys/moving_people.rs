@@ -37,7 +37,7 @@ impl MovedPeople {
         self.looked_at = self.looked_at.saturating_add(secrets);
         match moved {
             Ok(sealed) => self.sealed = self.sealed.saturating_add(sealed),
-            // Without the store nobody can be moved; any other failure is one person's.
+            // If the store fails, nobody can be moved; any other failure concerns one person.
             Err(SecretKeyError::Store(error)) => return Err(error.into()),
             Err(why) => self.unmoved.push(UnmovedPerson { login: login.clone(), why }),
         }
